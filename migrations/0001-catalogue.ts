@@ -1,0 +1,76 @@
+import { DialectMigration } from './dialect-migration.ts';
+
+/** Workspaces, users, tokens, products, fields, devices, decoders. */
+export class Catalogue extends DialectMigration {
+  protected readonly sqlite = `
+    create table "user_account" ("id" text not null primary key, "email" text not null, "name" text null, "password_hash" text null, "operator" integer not null, "created_at" bigint not null);
+    create unique index "user_account_email_unique" on "user_account" ("email");
+    create table "workspace" ("id" text not null primary key, "name" text not null, "write_rate" double null, "created_at" bigint not null);
+    create table "token" ("id" text not null primary key, "name" text not null, "kind" text not null, "user_id" text null, "workspace_id" text null, "scopes" json not null, "product_ids" json null, "device_ids" json null, "hash" text not null, "created_at" bigint not null, "last_used_at" bigint null, "expires_at" bigint null, constraint "token_user_id_foreign" foreign key ("user_id") references "user_account" ("id") on delete cascade, constraint "token_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on delete cascade);
+    create index "token_user_id_index" on "token" ("user_id");
+    create index "token_workspace_id_index" on "token" ("workspace_id");
+    create unique index "token_hash_unique" on "token" ("hash");
+    create table "product" ("key" integer not null primary key autoincrement, "id" text not null, "workspace_id" text not null, "name" text not null, "search_text" text not null, "device_type" text not null, "dashboard" json not null, "webhook_id" text not null, "offline_after_seconds" integer null, "write_rate" double null, "active_version" integer null, "created_at" bigint not null, constraint "product_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on delete cascade);
+    create unique index "product_id_unique" on "product" ("id");
+    create index "product_workspace_id_index" on "product" ("workspace_id");
+    create unique index "product_webhook_id_unique" on "product" ("webhook_id");
+    create table "suggested_field" ("product_key" integer not null, "identifier" text not null, "type" text not null, "last_value" json null, "seen" integer not null, "last_seen_at" bigint not null, primary key ("product_key", "identifier"), constraint "suggested_field_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade);
+    create index "suggested_field_product_key_index" on "suggested_field" ("product_key");
+    create table "field" ("key" integer not null primary key autoincrement, "product_key" integer not null, "identifier" text not null, "type" text not null, "name" text null, "unit" text null, "description" text null, constraint "field_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade);
+    create index "field_product_key_index" on "field" ("product_key");
+    create unique index "field_product_key_identifier_unique" on "field" ("product_key", "identifier");
+    create table "decoder_version" ("product_key" integer not null, "version" integer not null, "source" text not null, "note" text null, "created_at" bigint not null, primary key ("product_key", "version"), constraint "decoder_version_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade);
+    create index "decoder_version_product_key_index" on "decoder_version" ("product_key");
+    create table "decoder_example" ("id" text not null primary key, "product_key" integer not null, "name" text not null, "request" json not null, "expected" json not null, "created_at" bigint not null, constraint "decoder_example_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade);
+    create index "decoder_example_product_key_index" on "decoder_example" ("product_key");
+    create unique index "decoder_example_product_key_name_unique" on "decoder_example" ("product_key", "name");
+    create table "member" ("workspace_id" text not null, "user_id" text not null, "role" text not null, primary key ("workspace_id", "user_id"), constraint "member_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on update cascade on delete cascade, constraint "member_user_id_foreign" foreign key ("user_id") references "user_account" ("id") on update cascade on delete cascade);
+    create index "member_workspace_id_index" on "member" ("workspace_id");
+    create index "member_user_id_index" on "member" ("user_id");
+    create table "device" ("key" integer not null primary key autoincrement, "id" text not null, "workspace_id" text not null, "product_key" integer not null, "name" text not null, "serial_number" text not null, "serial_folded" text not null, "search_text" text not null, "plan" text not null, "tags" text not null, "metadata" json null, "location" text null, "write_rate" double null, "created_at" bigint not null, constraint "device_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on delete cascade, constraint "device_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade);
+    create unique index "device_id_unique" on "device" ("id");
+    create index "device_workspace_id_index" on "device" ("workspace_id");
+    create index "device_product_key_index" on "device" ("product_key");
+    create index "device_workspace_id_serial_number_index" on "device" ("workspace_id", "serial_number");
+    create index "device_workspace_id_serial_folded_index" on "device" ("workspace_id", "serial_folded");
+    create unique index "device_product_key_serial_number_unique" on "device" ("product_key", "serial_number");
+  `;
+
+  protected readonly postgres = `
+    create table "user_account" ("id" varchar(36) not null, "email" varchar(320) not null, "name" varchar(200) null, "password_hash" varchar(300) null, "operator" boolean not null, "created_at" bigint not null, primary key ("id"));
+    alter table "user_account" add constraint "user_account_email_unique" unique ("email");
+    create table "workspace" ("id" varchar(36) not null, "name" varchar(200) not null, "write_rate" double precision null, "created_at" bigint not null, primary key ("id"));
+    create table "token" ("id" varchar(36) not null, "name" varchar(200) not null, "kind" varchar(10) not null, "user_id" varchar(36) null, "workspace_id" varchar(36) null, "scopes" jsonb not null, "product_ids" jsonb null, "device_ids" jsonb null, "hash" varchar(64) not null, "created_at" bigint not null, "last_used_at" bigint null, "expires_at" bigint null, primary key ("id"));
+    create index "token_user_id_index" on "token" ("user_id");
+    create index "token_workspace_id_index" on "token" ("workspace_id");
+    alter table "token" add constraint "token_hash_unique" unique ("hash");
+    create table "product" ("key" serial primary key, "id" varchar(36) not null, "workspace_id" varchar(36) not null, "name" varchar(200) not null, "search_text" varchar(200) not null, "device_type" varchar(10) not null, "dashboard" jsonb not null, "webhook_id" varchar(64) not null, "offline_after_seconds" int null, "write_rate" double precision null, "active_version" int null, "created_at" bigint not null);
+    alter table "product" add constraint "product_id_unique" unique ("id");
+    create index "product_workspace_id_index" on "product" ("workspace_id");
+    alter table "product" add constraint "product_webhook_id_unique" unique ("webhook_id");
+    create table "suggested_field" ("product_key" int not null, "identifier" varchar(64) not null, "type" varchar(12) not null, "last_value" jsonb null, "seen" int not null, "last_seen_at" bigint not null, primary key ("product_key", "identifier"));
+    create table "field" ("key" serial primary key, "product_key" int not null, "identifier" varchar(64) not null, "type" varchar(12) not null, "name" varchar(200) null, "unit" varchar(50) null, "description" text null);
+    alter table "field" add constraint "field_product_key_identifier_unique" unique ("product_key", "identifier");
+    create table "decoder_version" ("product_key" int not null, "version" int not null, "source" text not null, "note" text null, "created_at" bigint not null, primary key ("product_key", "version"));
+    create table "decoder_example" ("id" varchar(36) not null, "product_key" int not null, "name" varchar(200) not null, "request" jsonb not null, "expected" jsonb not null, "created_at" bigint not null, primary key ("id"));
+    alter table "decoder_example" add constraint "decoder_example_product_key_name_unique" unique ("product_key", "name");
+    create table "member" ("workspace_id" varchar(36) not null, "user_id" varchar(36) not null, "role" varchar(10) not null, primary key ("workspace_id", "user_id"));
+    create index "member_user_id_index" on "member" ("user_id");
+    create table "device" ("key" serial primary key, "id" varchar(36) not null, "workspace_id" varchar(36) not null, "product_key" int not null, "name" varchar(200) not null, "serial_number" varchar(200) not null, "serial_folded" varchar(200) not null, "search_text" text not null, "plan" varchar(50) not null, "tags" text not null, "metadata" jsonb null, "location" varchar(500) null, "write_rate" double precision null, "created_at" bigint not null);
+    alter table "device" add constraint "device_id_unique" unique ("id");
+    create index "device_workspace_id_serial_number_index" on "device" ("workspace_id", "serial_number");
+    create index "device_workspace_id_serial_folded_index" on "device" ("workspace_id", "serial_folded");
+    alter table "device" add constraint "device_product_key_serial_number_unique" unique ("product_key", "serial_number");
+    alter table "token" add constraint "token_user_id_foreign" foreign key ("user_id") references "user_account" ("id") on delete cascade;
+    alter table "token" add constraint "token_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on delete cascade;
+    alter table "product" add constraint "product_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on delete cascade;
+    alter table "suggested_field" add constraint "suggested_field_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade;
+    alter table "field" add constraint "field_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade;
+    alter table "decoder_version" add constraint "decoder_version_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade;
+    alter table "decoder_example" add constraint "decoder_example_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade;
+    alter table "member" add constraint "member_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on update cascade on delete cascade;
+    alter table "member" add constraint "member_user_id_foreign" foreign key ("user_id") references "user_account" ("id") on update cascade on delete cascade;
+    alter table "device" add constraint "device_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on delete cascade;
+    alter table "device" add constraint "device_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade;
+  `;
+}

@@ -1,0 +1,156 @@
+import { createServer, type Server } from 'node:http';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { MikroORM } from '@mikro-orm/sql';
+import type { Logger } from 'pino';
+import { Closers } from './closers.ts';
+import { LocalCluster } from './cluster/local-cluster.ts';
+import type { Config } from './config.ts';
+import { Database, type Dialect } from './database/database.ts';
+import { bootstrap } from './domain/bootstrap.ts';
+import type { Cluster } from './domain/cluster.ts';
+import type { MeasurementStore, WriteTurns } from './domain/measurements/store.ts';
+import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
+import { UserSchema } from './domain/users/user.ts';
+import { createDoors } from './doors.ts';
+import { createDomain } from './domain-parts.ts';
+import { createHttpApp } from './http/http-app.ts';
+import { readyRoute } from './http/health-route.ts';
+import { createLog } from './log.ts';
+import { DecoderPool } from './sandbox/decoder-pool.ts';
+
+/** How long a stop may take before what is left is cut off. */
+const STOP_MS = 20_000;
+
+export interface App {
+  url: string;
+  log: Logger;
+  /** Drains: no request accepted before it is lost. */
+  stop(): Promise<void>;
+}
+
+/** Builds everything, in order, and starts to listen. What was opened before a failure is closed again. */
+export async function startApp(config: Config): Promise<App> {
+  const log = createLog(config.logLevel);
+  const closers = new Closers();
+  const stop = async (): Promise<void> => {
+    for (const { name, error } of await closers.closeAll(STOP_MS)) log.error({ err: error }, `stopping: ${name}`);
+  };
+  try {
+    const url = await build(config, log, closers);
+    return { url, log, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function build(config: Config, log: Logger, closers: Closers): Promise<string> {
+  const now = (): number => Date.now();
+  const { database, store } = await openDatabase(config, log, closers);
+  const { generatedToken } = await bootstrap(database, { adminToken: config.adminToken, now });
+  const { cluster, limiter } = await joinCluster(config, database, log, closers);
+
+  const server = createServer({ connectionsCheckingInterval: 2_000, headersTimeout: 10_000, requestTimeout: 30_000 });
+  const baseUrl = (): string => config.baseUrl ?? `http://localhost:${portOf(server)}`;
+
+  const engine = new DecoderPool({ ...config.decoder, log: (level, message, facts) => log[level](facts, message) });
+  closers.add('decoders', () => engine.stop());
+  const domain = createDomain({ config, database, store, cluster, limiter, engine, now, log }, closers);
+  const doors = await createDoors({ config, domain, database, store, cluster, baseUrl, now, log });
+  let draining = false;
+  const app = createHttpApp({
+    ...doors,
+    ready: readyRoute({
+      database: () => store.ping().then(() => true),
+      decoders: () => engine.ready(),
+      accepting: () => !draining,
+    }),
+    log,
+  });
+  server.on('request', app.callback());
+  doors.attachWebSocket(server);
+  closers.add('http', async () => {
+    draining = true;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    await doors.stop();
+    server.closeIdleConnections();
+    // A kept-alive connection that becomes idle while we wait would hold us for its whole keep-alive time.
+    const idle = setInterval(() => server.closeIdleConnections(), 50);
+    await closed.finally(() => clearInterval(idle));
+  });
+  await listen(server, config);
+  const url = `http://localhost:${portOf(server)}`;
+  // Printed whatever the log level: it is shown this once and kept nowhere.
+  if (generatedToken !== null)
+    console.log(
+      JSON.stringify({ level: 'info', msg: 'first start: the operator’s personal token, shown this once', token: generatedToken }),
+    );
+  log.info({ url, host: config.host, port: portOf(server), database: config.database.kind }, 'listening');
+  return url;
+}
+
+/** The catalogue and the measurement store over one database; migrations have run. */
+async function openDatabase(
+  config: Config,
+  log: Logger,
+  closers: Closers,
+): Promise<{ database: Database; store: MeasurementStore }> {
+  const { database: setting } = config;
+  // Imported when needed: a server uses one of the two, and start-up is mostly reading modules.
+  const { openPostgresOrm, openSqliteOrm } = await import('./database/open-orm.ts');
+  const finish = (orm: MikroORM, dialect: Dialect, store: MeasurementStore & WriteTurns) => {
+    closers.add('store', () => store.stop());
+    return { database: new Database(orm, dialect, store), store };
+  };
+  if (setting.kind === 'postgres') {
+    const orm = await openPostgresOrm(setting.url);
+    closers.add('orm', () => orm.close());
+    const { PostgresMeasurementStore } = await import('./measurement-store/postgres-measurement-store.ts');
+    return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, log }));
+  }
+  let path: string;
+  if (setting.inMemory) {
+    // Two threads cannot share SQLite's own memory database; a folder that goes with the process can be shared.
+    const folder = mkdtempSync(join(tmpdir(), 'inlet-'));
+    closers.add('temporary folder', () => rmSync(folder, { recursive: true, force: true }));
+    path = join(folder, 'inlet.db');
+  } else path = setting.path;
+  const orm = await openSqliteOrm(path);
+  closers.add('orm', () => orm.close());
+  const { SqliteMeasurementStore } = await import('./measurement-store/sqlite-measurement-store.ts');
+  return finish(orm, 'sqlite', await SqliteMeasurementStore.open({ path, log }));
+}
+
+async function joinCluster(
+  { redisUrl }: Config,
+  database: Database,
+  log: Logger,
+  closers: Closers,
+): Promise<{ cluster: Cluster; limiter: WriteLimiter }> {
+  if (redisUrl === null) return { cluster: new LocalCluster(), limiter: new LocalWriteLimiter() };
+  const { RedisCluster } = await import('./cluster/redis-cluster.ts');
+  const { RedisWriteLimiter } = await import('./cluster/redis-write-limiter.ts');
+  // The oldest user tells databases apart, under whatever name each node reaches its database.
+  const oldest = await database.read().findOneOrFail(UserSchema, { id: { $ne: '' } }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  const prefix = `inlet:${oldest.id}`;
+  const cluster = await RedisCluster.connect(redisUrl, prefix, log);
+  closers.add('redis', () => cluster.stop());
+  return { cluster, limiter: new RedisWriteLimiter(cluster.client, prefix, log) };
+}
+
+function listen(server: Server, { host, port }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,21 @@
+import type { Change, Cluster } from '../domain/cluster.ts';
+
+/** One node: everybody who listens is in this process, and there is nobody else to tell. */
+export class LocalCluster implements Cluster {
+  readonly shared = false;
+  readonly #listeners: ((changes: Change[]) => void)[] = [];
+
+  async changed(changes: Change[]): Promise<void> {
+    for (const listener of this.#listeners) listener(changes);
+  }
+
+  onChanged(listener: (changes: Change[]) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  publish(): void {}
+
+  onMessage(): void {}
+
+  async stop(): Promise<void> {}
+}

@@ -1,0 +1,119 @@
+import { availableParallelism } from 'node:os';
+
+export type DatabaseSetting =
+  | { kind: 'sqlite'; path: string; inMemory: false }
+  | { kind: 'sqlite'; inMemory: true }
+  | { kind: 'postgres'; url: string };
+
+/** Every setting of the server (CONTRACT 2), read once and never changed. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Without a final slash; null: `http://localhost:PORT`, known only once the port is bound. */
+  readonly baseUrl: string | null;
+  readonly database: DatabaseSetting;
+  readonly redisUrl: string | null;
+  readonly adminToken: string | null;
+  /** Writes per second for each device and field; 0: no limit. */
+  readonly writeRatePerField: number;
+  readonly maxBodyBytes: number;
+  readonly maxFutureMs: number;
+  readonly decoder: { readonly timeoutMs: number; readonly memoryMb: number; readonly processes: number };
+  readonly callLog: { readonly days: number; readonly bodyBytes: number };
+  readonly logLevel: LogLevel;
+}
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** All mistakes of the environment at once. */
+export class ConfigError extends Error {
+  readonly mistakes: string[];
+
+  constructor(mistakes: string[]) {
+    super(`Inlet cannot start, ${mistakes.length} wrong setting(s):\n${mistakes.map((text) => `  - ${text}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.mistakes = mistakes;
+  }
+}
+
+/** The only reader of the environment. Throws ConfigError. */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const mistakes: string[] = [];
+  const text = (name: string): string | null => {
+    const value = env[name]?.trim();
+    return value === undefined || value === '' ? null : value;
+  };
+  const number = (name: string, fallback: number, { min, max, whole }: { min: number; max: number; whole: boolean }): number => {
+    const value = text(name);
+    if (value === null) return fallback;
+    const parsed = Number(value);
+    if (Number.isFinite(parsed) && parsed >= min && parsed <= max && (!whole || Number.isInteger(parsed))) return parsed;
+    mistakes.push(`${name}="${shown(value)}": expected a ${whole ? 'whole ' : ''}number from ${min} to ${max}.`);
+    return fallback;
+  };
+  const whole = (name: string, fallback: number, min: number, max: number): number =>
+    number(name, fallback, { min, max, whole: true });
+
+  const baseUrl = text('BASE_URL');
+  if (baseUrl !== null && !isUrl(baseUrl, ['http:', 'https:']))
+    mistakes.push(`BASE_URL="${shown(baseUrl)}": expected a URL such as https://inlet.example.org.`);
+
+  const redisUrl = text('REDIS_URL');
+  if (redisUrl !== null && !isUrl(redisUrl, ['redis:', 'rediss:']))
+    mistakes.push('REDIS_URL: expected a URL such as redis://localhost:6379.');
+
+  const adminToken = text('ADMIN_TOKEN');
+  if (adminToken !== null && (adminToken.length < 32 || adminToken.length > 512 || !/^[\x21-\x7e]+$/.test(adminToken)))
+    mistakes.push('ADMIN_TOKEN: expected 32 to 512 visible ASCII characters without blanks (its value is not shown).');
+
+  const logLevel = text('LOG_LEVEL') ?? 'info';
+  if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL="${shown(logLevel)}": expected one of ${LOG_LEVELS.join(', ')}.`);
+
+  const config: Config = {
+    host: text('HOST') ?? '0.0.0.0',
+    port: whole('PORT', 8080, 0, 65_535),
+    baseUrl: baseUrl?.replace(/\/+$/, '') ?? null,
+    database: readDatabase(text('DATABASE_URL') ?? 'sqlite:data/inlet.db', mistakes),
+    redisUrl,
+    adminToken,
+    writeRatePerField: number('WRITE_RATE_PER_FIELD', 1, { min: 0, max: 1e6, whole: false }),
+    maxBodyBytes: whole('MAX_BODY_BYTES', 1_048_576, 1, 256 * 1_048_576),
+    maxFutureMs: number('MAX_FUTURE_SECONDS', 86_400, { min: 0, max: 1e10, whole: false }) * 1000,
+    decoder: {
+      timeoutMs: whole('DECODER_TIMEOUT_MS', 250, 1, 60_000),
+      memoryMb: whole('DECODER_MEMORY_MB', 64, 8, 4096),
+      processes: whole('DECODER_PROCESSES', Math.max(1, availableParallelism() - 1), 1, 256),
+    },
+    callLog: {
+      days: number('CALL_LOG_DAYS', 30, { min: 0, max: 36_500, whole: false }),
+      bodyBytes: whole('CALL_LOG_BODY_BYTES', 65_536, 0, 16 * 1_048_576),
+    },
+    logLevel: isLogLevel(logLevel) ? logLevel : 'info',
+  };
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return Object.freeze(config);
+}
+
+function readDatabase(value: string, mistakes: string[]): DatabaseSetting {
+  if (value.startsWith('sqlite:')) {
+    const path = value.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
+    if (path === ':memory:') return { kind: 'sqlite', inMemory: true };
+    if (path !== '' && !path.startsWith('//')) return { kind: 'sqlite', path, inMemory: false };
+  } else if (isUrl(value, ['postgres:', 'postgresql:'])) return { kind: 'postgres', url: value };
+  // The value may hold a password: name the setting only.
+  mistakes.push('DATABASE_URL: expected sqlite:PATH, sqlite::memory: or postgres://user:password@host:port/database.');
+  return { kind: 'sqlite', inMemory: true };
+}
+
+function isUrl(value: string, protocols: string[]): boolean {
+  return URL.canParse(value) && protocols.includes(new URL(value).protocol);
+}
+
+function isLogLevel(value: string): value is LogLevel {
+  return (LOG_LEVELS as readonly string[]).includes(value);
+}
+
+function shown(value: string): string {
+  return value.length > 60 ? `${value.slice(0, 60)}…` : value;
+}

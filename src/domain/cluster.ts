@@ -1,0 +1,23 @@
+/** What changed, as far as caches care. A user's change covers memberships; a product's its fields and decoder. */
+export type Change =
+  | { kind: 'token'; id: string }
+  | { kind: 'user'; id: string }
+  | { kind: 'workspace'; id: string }
+  | { kind: 'product'; id: string }
+  /** Devices of the product were added, changed or removed. */
+  | { kind: 'devices'; productId: string; ids: string[] }
+  /** Something may have been missed: forget everything. */
+  | { kind: 'everything' };
+
+/** What equal nodes tell each other. In-process for one node, Redis for many. */
+export interface Cluster {
+  /** Resolves when every node has dropped what it cached of it: call after the commit, before the answer. */
+  changed(changes: Change[]): Promise<void>;
+  onChanged(listener: (changes: Change[]) => void): void;
+  /** True when there may be other nodes: only then is publishing worth its price. */
+  readonly shared: boolean;
+  /** A live message to the other nodes (not to this one); never waits. */
+  publish(channel: 'recorded' | 'called', message: string): void;
+  onMessage(channel: 'recorded' | 'called', listener: (message: string) => void): void;
+  stop(): Promise<void>;
+}

@@ -1,0 +1,159 @@
+import { badInput } from '../../errors.ts';
+import { networkOfPath, readNetworkCall, uplinkInput } from '../integrations/network-call.ts';
+import type { NetworkEvent } from '../integrations/network-event.ts';
+import type { DeviceBatch } from '../measurements/recorder.ts';
+import type { CallStatus } from '../measurements/store.ts';
+import type { History } from '../measurements/history.ts';
+import type { Catalogue, DeviceInfo, ProductInfo } from '../products/catalogue.ts';
+import type { DecoderEngine, DecoderEntryPoint, DecoderResult } from './decoder-engine.ts';
+import { type RawEntry, readEntries, readUplinkEntries } from './decoder-output.ts';
+import { type DecoderRequest, webhookInput } from './decoder-request.ts';
+import type { EntryJudge, Judged } from './entry-outcomes.ts';
+import type { FinishedRun } from './run-text.ts';
+
+export interface CallToRun {
+  product: ProductInfo;
+  /** null: the product has none, or none is wanted. */
+  source: string | null;
+  request: DecoderRequest;
+  receivedAt: number;
+  /** A real call: unknown identifiers count for `suggestedFields`. */
+  counted: boolean;
+  /** A native network's message and its device, when they are known already. */
+  native?: { event: NetworkEvent; device: DeviceInfo };
+}
+
+export interface CallOutcome {
+  status: CallStatus;
+  /** null: there was nothing to run (no decoder, or a network's event that is no uplink). */
+  run: FinishedRun | null;
+  /** The entries as the decoder returned them. */
+  raw: RawEntry[];
+  batches: DeviceBatch[];
+  stored: number;
+  rejected: number;
+}
+
+/** A network's time further ahead of ours than this is wrong, and not worth losing the values for. */
+const MAX_AHEAD_MS = 86_400_000;
+
+export interface CallRunnerParts {
+  engine: DecoderEngine;
+  catalogue: Catalogue;
+  history: History;
+  judge: EntryJudge;
+}
+
+/**
+ * From a call to what would be stored of it: the one way for live calls, the test tool, examples and replay. Stores
+ * nothing. The path tells a native network's call from a product's webhook. Rejects with the engine's OVERLOADED or
+ * UNAVAILABLE only, and with INVALID_JSON or INVALID_BODY for what is no message of its network.
+ */
+export class CallRunner {
+  readonly #parts: CallRunnerParts;
+
+  constructor(parts: CallRunnerParts) {
+    this.#parts = parts;
+  }
+
+  async run(call: CallToRun): Promise<CallOutcome> {
+    const network = call.native === undefined ? networkOfPath(call.request.path) : null;
+    if (call.native !== undefined) return this.#runNative(call, call.native.event, call.native.device);
+    if (network === null) return this.#runWebhook(call);
+    const event = readNetworkCall(network, call.request);
+    return this.#runNative(call, event, await this.#senderOf(call.product, event));
+  }
+
+  async #runWebhook({ product, source, request, receivedAt, counted }: CallToRun): Promise<CallOutcome> {
+    if (source === null) return notRun('NO_DECODER');
+    const result = await this.#execute(product, source, 'webhook', webhookInput(request));
+    if (result.output === null) return failedOutcome(result);
+    const { entries: raw, error } = readEntries(result.output);
+    if (error !== null) return failedOutcome({ ...result, error });
+    const options = { receivedAt, defaultTime: receivedAt, counted, sender: null };
+    return outcomeOf(result, raw, await this.#parts.judge.judge(product, raw, options));
+  }
+
+  async #runNative(call: CallToRun, event: NetworkEvent, device: DeviceInfo | null): Promise<CallOutcome> {
+    const { product, source, receivedAt, counted } = call;
+    const { uplink, deviceIdentifier } = event;
+    if (uplink === null || deviceIdentifier === null) return notRun('NOTHING_STORED');
+    let result: DecoderResult;
+    if (source !== null)
+      result = await this.#execute(product, source, uplink.content.kind, uplinkInput(event, receivedAt));
+    else if (uplink.decoded === null) return notRun('NO_DECODER');
+    else result = { output: JSON.stringify(uplink.decoded), console: [], error: null, durationMs: 0 };
+    if (result.output === null) return failedOutcome(result);
+    const { entries: raw, error } = readUplinkEntries(result.output);
+    if (error !== null) return failedOutcome({ ...result, error });
+    const { time } = uplink;
+    const defaultTime = time === null || time > receivedAt + MAX_AHEAD_MS ? receivedAt : time;
+    const sender = { device, identifier: deviceIdentifier };
+    return outcomeOf(
+      result,
+      raw,
+      await this.#parts.judge.judge(product, raw, { receivedAt, defaultTime, counted, sender }),
+    );
+  }
+
+  #execute(product: ProductInfo, source: string, entryPoint: DecoderEntryPoint, input: string): Promise<DecoderResult> {
+    const { engine, catalogue, history } = this.#parts;
+    return engine.run({
+      productId: product.id,
+      source,
+      entryPoint,
+      input,
+      serials: catalogue.serials(product),
+      lastValues: async (deviceId) => {
+        const device = await catalogue.deviceOfProduct(product, deviceId);
+        if (device === null) return null;
+        const latest = await history.latest(device);
+        return Object.fromEntries(
+          latest.map(({ field, value, timestamp }) => [field.identifier, { value, timestamp: timestamp / 1000 }]),
+        );
+      },
+    });
+  }
+
+  /** The product's device that the message is from. */
+  async #senderOf(product: ProductInfo, { deviceIdentifier }: NetworkEvent): Promise<DeviceInfo | null> {
+    if (deviceIdentifier === null) return null;
+    const devices = await this.#parts.catalogue.devicesByNetworkId(product.workspaceId, deviceIdentifier);
+    return devices.find((device) => device.productId === product.id) ?? null;
+  }
+}
+
+function notRun(status: CallStatus): CallOutcome {
+  return { status, run: null, raw: [], batches: [], stored: 0, rejected: 0 };
+}
+
+function failedOutcome(result: Omit<FinishedRun, 'entries'>): CallOutcome {
+  // A result with neither output nor error would be the engine's bug.
+  const without = { kind: 'BAD_OUTPUT' as const, message: 'The run gave no output.', line: null, column: null };
+  const { console, durationMs, output } = result;
+  const run = { output, console, error: result.error ?? without, durationMs, entries: [] };
+  return { ...notRun('DECODER_FAILED'), run };
+}
+
+function outcomeOf(
+  { output, console, durationMs }: DecoderResult,
+  raw: RawEntry[],
+  { entries, batches, stored, rejected }: Judged,
+): CallOutcome {
+  const status = stored === 0 ? 'NOTHING_STORED' : rejected === 0 ? 'STORED' : 'PARTLY_STORED';
+  return { status, run: { output, console, error: null, durationMs, entries }, raw, batches, stored, rejected };
+}
+
+const CUT_BODY =
+  "The log kept only the beginning of this call's body (CALL_LOG_BODY_BYTES), so it cannot be run again.";
+
+/** Running a call whose body the log has cut would decode something that nobody sent. */
+export function refuseCutBody(bodyTruncated: boolean): void {
+  if (bodyTruncated) throw badInput(CUT_BODY);
+}
+
+/** The same as the outcome of one call among many. */
+export function cutBodyOutcome(): CallOutcome {
+  const error = { kind: 'BODY_TRUNCATED' as const, message: CUT_BODY, line: null, column: null };
+  return failedOutcome({ output: null, console: [], error, durationMs: 0 });
+}

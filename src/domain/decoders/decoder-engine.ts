@@ -1,0 +1,65 @@
+/** What the domain needs of the guarded cell that runs users' JavaScript (CONTRACT 5); `sandbox/` implements it. */
+
+export type DecoderFailureKind =
+  'SYNTAX' | 'NO_DECODER_FUNCTION' | 'THREW' | 'TIMEOUT' | 'OUT_OF_MEMORY' | 'BAD_OUTPUT';
+
+/** `line` and `column` are 1-based and in the decoder's own source. */
+export interface DecoderFailure {
+  kind: DecoderFailureKind;
+  message: string;
+  line: number | null;
+  column: number | null;
+}
+
+/**
+ * How the user's code is called.
+ * - `webhook`: `Decoder(request)`
+ * - `lorawan`: `decodeUplink({bytes, fPort, recvTime, variables})` if defined, else `Decoder(bytes, port)`
+ * - `particle`: `Decoder(payload, event)`
+ */
+export type DecoderEntryPoint = 'webhook' | 'lorawan' | 'particle';
+
+export interface DecoderJob {
+  /** Isolates, fair shares and statistics are kept for each product. */
+  productId: string;
+  source: string;
+  entryPoint: DecoderEntryPoint;
+  /**
+   * JSON text. `webhook`: `{method, path, body, headers: [[name, value]…], GET: {name: [..]}, POST: {name: [..]}}`.
+   * `lorawan`: `{bytes: number[], fPort, recvTime: ISO text, variables, rawPayload, normalizedPayload}`.
+   * `particle`: `{payload, event, rawPayload, normalizedPayload}`.
+   */
+  input: string;
+  /** Serial number → device id of the product's devices. Asked for only if the source can touch it; cached by `version`. */
+  serials: { version: string; load: () => Promise<Record<string, string>> };
+  /** The last stored values of a device of the product: FIELD → {value, timestamp (Unix seconds)}; null: no such device. */
+  lastValues: (deviceId: string) => Promise<Record<string, { value: unknown; timestamp: number }> | null>;
+}
+
+export interface DecoderResult {
+  /** What the function returned as JSON text (see decoder-output for how odd values are told apart), null on failure. */
+  output: string | null;
+  /** One line for each console call, `warn`/`error`/`info` prefixed by their level; 64 KiB in all, the cut is marked. */
+  console: string[];
+  error: DecoderFailure | null;
+  /** Execution time only; waiting for a free process does not count. */
+  durationMs: number;
+}
+
+export interface DecoderStatistics {
+  runs: number;
+  failures: Partial<Record<DecoderFailureKind, number>>;
+  p50Ms: number | null;
+  p99Ms: number | null;
+}
+
+export interface DecoderEngine {
+  /** Compiles only. The first mistake, or null when the source parses and is within its size limit. */
+  check(source: string): Promise<DecoderFailure | null>;
+  /** Resolves whatever the code does. Rejects only with AppError `OVERLOADED` (bounded waiting is full) or `UNAVAILABLE` (stopping). */
+  run(job: DecoderJob): Promise<DecoderResult>;
+  statistics(productId: string): DecoderStatistics;
+  /** True when a process is up and has answered. */
+  ready(): boolean;
+  stop(): Promise<void>;
+}

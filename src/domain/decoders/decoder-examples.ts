@@ -1,0 +1,111 @@
+import type { Database } from '../../database/database.ts';
+import { AppError, badInput, conflict, notFound } from '../../errors.ts';
+import { checkJsonDocument } from '../json-document.ts';
+import type { Catalogue, ProductInfo } from '../products/catalogue.ts';
+import { lockProduct } from '../products/find-product.ts';
+import { checkText } from '../text.ts';
+import type { Access } from '../tokens/access.ts';
+import type { TokenScope } from '../tokens/token.ts';
+import { uuidV7 } from '../uuid.ts';
+import type { CallRunner } from './call-runner.ts';
+import { type DecoderExample, DecoderExampleSchema } from './decoder-example.ts';
+import type { DecoderRequestInput } from './decoder-request.ts';
+import { typedRequest } from './typed-request.ts';
+import { visibleProduct } from './visible-product.ts';
+import { differenceOf, readExpected } from './example-check.ts';
+
+const MAX_EXAMPLES = 100;
+const MAX_BYTES = 262_144;
+
+export interface DecoderExamplesParts {
+  database: Database;
+  catalogue: Catalogue;
+  runner: CallRunner;
+  now: () => number;
+}
+
+/** Stored examples of a product's decoder (CONTRACT 5): a call, and the entries expected of it. */
+export class DecoderExamples {
+  readonly #parts: DecoderExamplesParts;
+
+  constructor(parts: DecoderExamplesParts) {
+    this.#parts = parts;
+  }
+
+  /** In the order in which they were added. */
+  async decoderExamples(access: Access, productId: string): Promise<DecoderExample[]> {
+    return this.#load(await this.#product(access, productId, 'READ'));
+  }
+
+  /** `expected`: a list of `{device, field, value, timestamp?}`. CONFLICT when the name is taken. */
+  async addDecoderExample(
+    access: Access,
+    productId: string,
+    name: string,
+    request: DecoderRequestInput,
+    expected: unknown,
+  ): Promise<DecoderExample> {
+    const { database, now } = this.#parts;
+    const product = await this.#product(access, productId, 'CONFIGURE');
+    checkText(name, 'name', { max: 200 });
+    const { method, path, headers, body } = request;
+    const kept = JSON.parse(JSON.stringify({ method, path, headers, body })) as DecoderRequestInput;
+    checkJsonDocument(kept, 'request', MAX_BYTES);
+    typedRequest(product, kept); // refuses what could never run
+    checkJsonDocument(expected, 'expected', MAX_BYTES);
+    const entries = readExpected(expected);
+    return database.write(async (em) => {
+      await lockProduct(em, access, product.id, 'CONFIGURE');
+      if ((await em.count(DecoderExampleSchema, { product: product.key, name })) > 0)
+        throw conflict(`name: there is an example "${name}" already.`);
+      if ((await em.count(DecoderExampleSchema, { product: product.key })) >= MAX_EXAMPLES)
+        throw badInput(`A product has at most ${MAX_EXAMPLES} examples; remove one first.`);
+      const row = { id: uuidV7(), product: product.key, name, request: kept as unknown, expected: entries as unknown };
+      return em.create(DecoderExampleSchema, { ...row, createdAt: now() });
+    });
+  }
+
+  /** Returns the id. */
+  async removeDecoderExample(access: Access, id: string): Promise<string> {
+    const { database, catalogue } = this.#parts;
+    const found = id.includes('\0')
+      ? null
+      : await database.read().findOne(DecoderExampleSchema, { id: id.toLowerCase() }, { populate: ['product'] });
+    const product = found && (await catalogue.product(found.product.id));
+    if (found === null || product === null || !access.coversProduct(product)) throw notFound('example', id);
+    access.requireProduct(product, 'CONFIGURE');
+    await database.write(async (em) => {
+      await em.nativeDelete(DecoderExampleSchema, { id: found.id });
+    });
+    return found.id;
+  }
+
+  /** Runs every example through the source; INVALID_DECODER naming the first that fails. */
+  async run(product: ProductInfo, source: string): Promise<void> {
+    for (const example of await this.#load(product)) {
+      const difference = await this.#difference(product, source, example);
+      if (difference === null) continue;
+      throw new AppError('INVALID_DECODER', `The example "${example.name}" fails: ${difference}. Nothing was saved.`, {
+        details: { kind: 'EXAMPLE', example: example.name, line: null, column: null },
+      });
+    }
+  }
+
+  async #difference(product: ProductInfo, source: string, example: DecoderExample): Promise<string | null> {
+    const { runner, now } = this.#parts;
+    const request = typedRequest(product, example.request as DecoderRequestInput);
+    const { run, raw } = await runner.run({ product, source, request, receivedAt: now(), counted: false });
+    const error = run?.error;
+    if (error) return `${error.kind}: ${error.message}${error.line === null ? '' : ` (line ${error.line})`}`;
+    return differenceOf(readExpected(example.expected), raw);
+  }
+
+  #load(product: ProductInfo): Promise<DecoderExample[]> {
+    const em = this.#parts.database.read();
+    return em.find(DecoderExampleSchema, { product: product.key }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  }
+
+  #product(access: Access, id: string, scope: TokenScope): Promise<ProductInfo> {
+    return visibleProduct(this.#parts.catalogue, access, id, scope);
+  }
+}

@@ -1,0 +1,96 @@
+import { badInput } from '../../errors.ts';
+import type { CallRow } from '../measurements/store.ts';
+import { type HeaderList, headerOf, titleCase } from './header-names.ts';
+
+/** A call as decoders see it (CONTRACT 5); `POST` follows from the rest. */
+export interface DecoderRequest {
+  method: string;
+  /** `/integrations/…` as sent, without the query. */
+  path: string;
+  GET: Record<string, string[]>;
+  headers: HeaderList;
+  body: string;
+}
+
+/** The request a person types into the test tool (contract DecoderRequestInput). */
+export interface DecoderRequestInput {
+  method?: string | null;
+  /** Sub-path after the webhook id with the query string, or a whole path beginning with `/integrations/`. */
+  path?: string | null;
+  /** Name → value or values, or a list of [name, value]. */
+  headers?: unknown;
+  body?: string | null;
+}
+
+export const WEBHOOK_ROOT = '/integrations/api/';
+const MAX_TEXT = 1_048_576;
+const METHOD = /^[A-Za-z]{1,20}$/;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
+const FORM = /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i;
+const NO_PARAMETERS: Record<string, string[]> = Object.freeze(Object.create(null)) as Record<string, string[]>;
+
+/** Names and values of a query or form (`+` is a blank, a name without `=` has the value ""). */
+export function parseParameters(text: string): Record<string, string[]> {
+  if (text === '') return NO_PARAMETERS;
+  // Without a prototype, so that `__proto__` is a name like any other.
+  const parameters = Object.create(null) as Record<string, string[]>;
+  for (const [name, value] of new URLSearchParams(text)) (parameters[name] ??= []).push(value);
+  return parameters;
+}
+
+/** What the engine gets as a webhook job's input. */
+export function webhookInput({ method, path, body, headers, GET }: DecoderRequest): string {
+  const isForm = method === 'POST' && body !== '' && FORM.test(headerOf(headers, 'Content-Type') ?? '');
+  return JSON.stringify({ method, path, body, headers, GET, POST: isForm ? parseParameters(body) : NO_PARAMETERS });
+}
+
+/** The request of a logged call: what the live call's decoder saw, except that credentials stay masked. */
+export function requestOfCall(row: CallRow): DecoderRequest {
+  return {
+    method: row.method,
+    path: row.path,
+    GET: JSON.parse(row.query) as Record<string, string[]>,
+    headers: Object.entries(JSON.parse(row.headers) as Record<string, string>),
+    body: row.body,
+  };
+}
+
+/** The request that a person typed in; BAD_USER_INPUT names what is wrong. */
+export function requestOfInput(input: DecoderRequestInput, webhookId: string): DecoderRequest {
+  const body = input.body ?? '';
+  if (body.length > MAX_TEXT) throw badInput(`request.body: at most ${MAX_TEXT} characters can be tried out.`);
+  const method = input.method ?? (body === '' ? 'GET' : 'POST');
+  if (!METHOD.test(method)) throw badInput('request.method: expected an HTTP method such as GET or POST.');
+  const whole = input.path ?? '';
+  if (whole.length > 16_384) throw badInput('request.path: at most 16384 characters.');
+  const at = whole.indexOf('?');
+  const path = at < 0 ? whole : whole.slice(0, at);
+  const query = at < 0 ? '' : whole.slice(at + 1);
+  return {
+    method: method.toUpperCase(),
+    path: path.startsWith('/integrations/') ? path : `${WEBHOOK_ROOT}${webhookId}/${path.replace(/^\/+/, '')}`,
+    GET: parseParameters(query),
+    headers: headersOfInput(input.headers),
+    body,
+  };
+}
+
+function headersOfInput(headers: unknown): HeaderList {
+  if (headers === null || headers === undefined) return [];
+  if (typeof headers !== 'object') throw badInput('request.headers: expected an object of names and values.');
+  const pairs: unknown[] = Array.isArray(headers) ? headers : Object.entries(headers);
+  if (pairs.length > 200) throw badInput('request.headers: at most 200 headers.');
+  const byName = new Map<string, string>();
+  for (const pair of pairs) {
+    const [name, given] = Array.isArray(pair) ? (pair as unknown[]) : [];
+    const values = Array.isArray(given) ? (given as unknown[]) : [given];
+    if (typeof name !== 'string' || !HEADER_NAME.test(name))
+      throw badInput('request.headers: expected an object of header names and values.');
+    if (!values.every((value) => ['string', 'number', 'boolean'].includes(typeof value)))
+      throw badInput(`request.headers.${name}: expected a text or a list of texts.`);
+    const title = titleCase(name);
+    const known = byName.get(title);
+    byName.set(title, (known === undefined ? '' : `${known}, `) + values.map(String).join(', '));
+  }
+  return [...byName];
+}

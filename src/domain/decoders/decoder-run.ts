@@ -1,0 +1,36 @@
+import type { RejectionCode } from '../measurements/entry.ts';
+import type { DecoderFailure, DecoderFailureKind } from './decoder-engine.ts';
+
+/** What became of one entry, or would become of it. `device`, `field` and `value` are as the decoder wrote them. */
+export interface EntryOutcome {
+  /** Position in what the decoder returned. */
+  index: number;
+  device: string | null;
+  field: string | null;
+  value: unknown;
+  /** Milliseconds; of an accepted entry the time it is stored under. */
+  timestamp: number | null;
+  /** null: stored, or it would be. */
+  code: RejectionCode | null;
+  message: string | null;
+  matchedDeviceId: string | null;
+  matchedFieldKey: number | null;
+}
+
+/** Why a run failed; `BODY_TRUNCATED`: a logged call was not run again because the log has cut its body. */
+export interface RunFailure extends Omit<DecoderFailure, 'kind'> {
+  kind: DecoderFailureKind | 'BODY_TRUNCATED';
+}
+
+/** One run of a decoder, as the test tool, the call log and replay show it (contract type DecoderRun). */
+export interface DecoderRun {
+  ok: boolean;
+  /** What the decoder returned as JSON; what JSON cannot say is text, such as "NaN". */
+  output: unknown;
+  console: string[];
+  error: RunFailure | null;
+  durationMs: number;
+  entries: EntryOutcome[];
+  /** Output or entries were too long for the call log and are cut there. */
+  truncated: boolean;
+}

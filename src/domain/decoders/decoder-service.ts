@@ -1,0 +1,133 @@
+import type { Database } from '../../database/database.ts';
+import { AppError, badInput, notFound } from '../../errors.ts';
+import type { Cluster } from '../cluster.ts';
+import { networkOfPath } from '../integrations/network-call.ts';
+import type { MeasurementStore } from '../measurements/store.ts';
+import type { Catalogue, ProductInfo } from '../products/catalogue.ts';
+import { lockProduct } from '../products/find-product.ts';
+import { checkOptionalText } from '../text.ts';
+import type { Access } from '../tokens/access.ts';
+import type { TokenScope } from '../tokens/token.ts';
+import { type CallRunner, refuseCutBody } from './call-runner.ts';
+import { checkSource, MAX_SOURCE_BYTES } from './check-source.ts';
+import type { DecoderEngine, DecoderStatistics } from './decoder-engine.ts';
+import type { DecoderExamples } from './decoder-examples.ts';
+import { type DecoderRequest, type DecoderRequestInput, requestOfCall } from './decoder-request.ts';
+import type { DecoderRun } from './decoder-run.ts';
+import { type DecoderVersion, DecoderVersionSchema } from './decoder-version.ts';
+import { insertDecoderVersion } from './new-decoder-version.ts';
+import { toDecoderRun } from './run-text.ts';
+import { typedRequest } from './typed-request.ts';
+import { visibleProduct } from './visible-product.ts';
+
+export interface DecoderServiceParts {
+  database: Database;
+  catalogue: Catalogue;
+  cluster: Cluster;
+  store: MeasurementStore;
+  engine: DecoderEngine;
+  runner: CallRunner;
+  examples: DecoderExamples;
+  now: () => number;
+}
+
+/** What to try out: one of `request` and `callId`. `source` left out: the active decoder. */
+export interface DecoderTrial {
+  source?: string | null | undefined;
+  request?: DecoderRequestInput | null | undefined;
+  callId?: string | null | undefined;
+}
+
+/** A product's decoder: versions, the test tool, statistics (CONTRACT 5). Changing and trying needs CONFIGURE. */
+export class DecoderService {
+  readonly #parts: DecoderServiceParts;
+
+  constructor(parts: DecoderServiceParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Saves a new version, which becomes the active one. INVALID_DECODER (details `kind`, `line`, `column`) when it does
+   * not parse, or (kind `EXAMPLE`, `example`) when a stored example fails and `force` is not set.
+   */
+  async saveDecoder(
+    access: Access,
+    productId: string,
+    source: string,
+    options: { note?: string | null | undefined; force?: boolean | null | undefined } = {},
+  ): Promise<DecoderVersion> {
+    const { database, cluster, engine, examples, now } = this.#parts;
+    const product = await this.#product(access, productId, 'CONFIGURE');
+    const note = checkOptionalText(options.note, 'note', { max: 10_000, multiline: true });
+    await checkSource(engine, source);
+    if (options.force !== true) await examples.run(product, source);
+    const version = await database.write(async (em) => {
+      await lockProduct(em, access, product.id, 'CONFIGURE');
+      return insertDecoderVersion(em, product.key, source, note, now());
+    });
+    await cluster.changed([{ kind: 'product', id: product.id }]);
+    return version;
+  }
+
+  /** Makes a saved version the active one; NOT_FOUND when there is no such version. */
+  async activateDecoder(access: Access, productId: string, version: number): Promise<DecoderVersion> {
+    const { database, cluster } = this.#parts;
+    const product = await this.#product(access, productId, 'CONFIGURE');
+    const found = await database.write(async (em) => {
+      const locked = await lockProduct(em, access, product.id, 'CONFIGURE');
+      const row = await em.findOne(DecoderVersionSchema, { product: product.key, version });
+      if (row === null) throw new AppError('NOT_FOUND', `The product has no decoder version ${version}.`);
+      locked.activeVersion = version;
+      return row;
+    });
+    await cluster.changed([{ kind: 'product', id: product.id }]);
+    return found;
+  }
+
+  /** Newest first. */
+  async versions(access: Access, productId: string): Promise<DecoderVersion[]> {
+    const product = await this.#product(access, productId, 'READ');
+    const em = this.#parts.database.read();
+    return em.find(DecoderVersionSchema, { product: product.key }, { orderBy: { version: 'desc' } });
+  }
+
+  /** Runs a source on a request or a logged call and says what would become of each entry; stores nothing. */
+  async testDecoder(access: Access, productId: string, trial: DecoderTrial): Promise<DecoderRun> {
+    const product = await this.#product(access, productId, 'CONFIGURE');
+    const { request, receivedAt } = await this.#requestOf(product, trial);
+    if (trial.source != null && Buffer.byteLength(trial.source) > MAX_SOURCE_BYTES)
+      throw badInput(`source: the limit is ${MAX_SOURCE_BYTES} bytes.`);
+    const source = trial.source ?? product.decoder?.source ?? null;
+    if (source === null && networkOfPath(request.path) === null)
+      throw badInput('The product has no active decoder; give "source".');
+    const { run, status } = await this.#parts.runner.run({ product, source, request, receivedAt, counted: false });
+    if (run !== null) return toDecoderRun(run);
+    // Nothing to run: an event that is no uplink, or an uplink that nobody decodes.
+    if (status === 'NO_DECODER')
+      throw badInput('The product has no active decoder and the network decoded nothing; give "source".');
+    return toDecoderRun({ output: null, console: [], error: null, durationMs: 0, entries: [] });
+  }
+
+  async statistics(access: Access, productId: string): Promise<DecoderStatistics> {
+    const product = await this.#product(access, productId, 'READ');
+    return this.#parts.engine.statistics(product.id);
+  }
+
+  async #requestOf(
+    product: ProductInfo,
+    { request, callId }: DecoderTrial,
+  ): Promise<{ request: DecoderRequest; receivedAt: number }> {
+    if ((request == null) === (callId == null)) throw badInput('Give either "request" or "callId".');
+    if (callId != null) {
+      const row = await this.#parts.store.call(product.key, callId.toLowerCase());
+      if (row === null) throw notFound('call', callId);
+      refuseCutBody(row.bodyTruncated);
+      return { request: requestOfCall(row), receivedAt: row.receivedAt };
+    }
+    return { request: typedRequest(product, request as DecoderRequestInput), receivedAt: this.#parts.now() };
+  }
+
+  #product(access: Access, id: string, scope: TokenScope): Promise<ProductInfo> {
+    return visibleProduct(this.#parts.catalogue, access, id, scope);
+  }
+}

@@ -1,0 +1,47 @@
+import { badInput } from '../../errors.ts';
+import type { RawEntry } from './decoder-output.ts';
+
+const MAX_EXPECTED = 1_000;
+
+/** The expected entries of an example: `{device?, field, value, timestamp?}`; BAD_USER_INPUT for anything else. */
+export function readExpected(expected: unknown): Record<string, unknown>[] {
+  const list: unknown[] = Array.isArray(expected) ? expected : [expected];
+  if (list.length > MAX_EXPECTED) throw badInput(`expected: at most ${MAX_EXPECTED} entries.`);
+  return list.map((entry, index) => {
+    if (
+      typeof entry !== 'object' ||
+      entry === null ||
+      Array.isArray(entry) ||
+      typeof (entry as { field?: unknown }).field !== 'string'
+    )
+      throw badInput(`expected[${index}]: must be an object {device, field, value, timestamp?}.`);
+    return entry as Record<string, unknown>;
+  });
+}
+
+/**
+ * What differs between the entries expected and those that came, as one sentence; null: nothing. Same number, same
+ * order. Devices compare as text; what an expected entry leaves out is not compared.
+ */
+export function differenceOf(expected: Record<string, unknown>[], came: RawEntry[]): string | null {
+  for (let at = 0; at < Math.max(expected.length, came.length); at += 1) {
+    const wanted = expected[at];
+    const entry = came[at]?.shown;
+    if (wanted === undefined) return `entry ${at} was not expected: ${shown(entry)}`;
+    if (entry === undefined) return `entry ${at} is missing: expected ${shown(wanted)}`;
+    const got = (typeof entry === 'object' && entry !== null ? entry : {}) as Record<string, unknown>;
+    for (const key of ['device', 'field', 'value', 'timestamp']) {
+      if (wanted[key] === undefined || wanted[key] === null) continue;
+      const same =
+        key === 'device'
+          ? String(wanted[key]) === String(got[key])
+          : JSON.stringify(wanted[key]) === JSON.stringify(got[key]);
+      if (!same) return `entry ${at}: expected ${key} ${shown(wanted[key])}, got ${shown(got[key])}`;
+    }
+  }
+  return null;
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'nothing' : (JSON.stringify(value) ?? 'nothing').slice(0, 500);
+}

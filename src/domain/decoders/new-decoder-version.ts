@@ -1,0 +1,28 @@
+import { type EntityManager, LockMode } from '@mikro-orm/core';
+import { ProductSchema } from '../products/product.ts';
+import { type DecoderVersion, DecoderVersionSchema } from './decoder-version.ts';
+
+/**
+ * Adds the next version of the product's decoder and makes it the active one. The product's row is held until the
+ * transaction ends, so that two who save at the same time get two numbers.
+ */
+export async function insertDecoderVersion(
+  em: EntityManager,
+  productKey: number,
+  source: string,
+  note: string | null,
+  now: number,
+): Promise<DecoderVersion> {
+  await em.findOneOrFail(ProductSchema, { key: productKey }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  const newest = await em.findOne(DecoderVersionSchema, { product: productKey }, { orderBy: { version: 'desc' } });
+  const version = em.create(DecoderVersionSchema, {
+    product: productKey,
+    version: (newest?.version ?? 0) + 1,
+    source,
+    note,
+    createdAt: now,
+  });
+  await em.flush();
+  await em.nativeUpdate(ProductSchema, { key: productKey }, { activeVersion: version.version });
+  return version;
+}

@@ -1,0 +1,9 @@
+import { networkOfBody, pathOfNetwork } from '../integrations/network-call.ts';
+import type { ProductInfo } from '../products/catalogue.ts';
+import { type DecoderRequest, type DecoderRequestInput, requestOfInput } from './decoder-request.ts';
+
+/** The request a person typed; without a path, a LORAWAN or PARTICLE product's message shows by its keys who sent it. */
+export function typedRequest(product: ProductInfo, input: DecoderRequestInput): DecoderRequest {
+  const network = product.deviceType === 'API' || input.path ? null : networkOfBody(input.body ?? '');
+  return requestOfInput(network === null ? input : { ...input, path: pathOfNetwork(network) }, product.webhookId);
+}

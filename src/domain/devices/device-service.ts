@@ -1,0 +1,178 @@
+import { type EntityManager, LockMode } from '@mikro-orm/core';
+import type { Database } from '../../database/database.ts';
+import { badInput } from '../../errors.ts';
+import type { Change, Cluster } from '../cluster.ts';
+import type { MeasurementStore } from '../measurements/store.ts';
+import { DEFAULT_PLAN, type Plan, planBySlug, requireAllowance } from '../plans/plans.ts';
+import { lockProduct } from '../products/find-product.ts';
+import { foldCase } from '../text.ts';
+import type { Access } from '../tokens/access.ts';
+import { uuidV7 } from '../uuid.ts';
+import { lockWorkspace } from '../workspaces/lock-workspace.ts';
+import { type Device, DeviceSchema } from './device.ts';
+import {
+  checkDeviceName,
+  checkLocation,
+  checkMetadata,
+  checkSerialNumber,
+  checkTags,
+  deviceSearchText,
+  type NewDevice,
+} from './device-input.ts';
+import { findDevice, findDevices } from './find-device.ts';
+import { newSerialNumber } from './serial.ts';
+import { requireFreeSerials } from './taken-serials.ts';
+
+const MAX_AT_ONCE = 10_000;
+
+export interface DeviceServiceDeps {
+  database: Database;
+  cluster: Cluster;
+  store: MeasurementStore;
+  now: () => number;
+}
+
+/** Left out: unchanged. null clears metadata, location and tags; the others cannot be cleared. */
+export interface DeviceChange {
+  name?: string | null;
+  serialNumber?: string | null;
+  plan?: string | null;
+  tags?: string[] | null;
+  metadata?: unknown;
+  location?: string | null;
+}
+
+/** Devices (CONTRACT 1). A change is seen by the next request on every node. */
+export class DeviceService {
+  readonly #deps: DeviceServiceDeps;
+
+  constructor(deps: DeviceServiceDeps) {
+    this.#deps = deps;
+  }
+
+  get(access: Access, id: string): Promise<Device> {
+    return findDevice(this.#deps.database.read(), access, id, 'READ');
+  }
+
+  /**
+   * All or none, in the order given; without a plan on `free`. CONFLICT names the serial number that is taken,
+   * PLAN_LIMIT the plan to choose.
+   */
+  async create(access: Access, productId: string, devices: NewDevice[], planSlug?: string | null): Promise<Device[]> {
+    if (devices.length === 0 || devices.length > MAX_AT_ONCE)
+      throw badInput(`devices: from 1 to ${MAX_AT_ONCE} at once, not ${devices.length}.`);
+    const plan = planBySlug(planSlug ?? DEFAULT_PLAN, 'plan');
+    const checked = devices.map(checkNewDevice);
+    const { product, created } = await this.#deps.database.write(async (em) => {
+      const locked = await lockProduct(em, access, productId, 'CONFIGURE');
+      const pathOf = (index: number): string => `devices[${index}].serialNumber`;
+      await requireFreeSerials(
+        em,
+        locked,
+        checked.map(({ serialNumber }) => serialNumber),
+        pathOf,
+      );
+      await requireRoom(em, locked.workspace.id, plan, checked.length);
+      const createdAt = this.#deps.now();
+      const rows = checked.map((device) =>
+        em.create(DeviceSchema, {
+          id: uuidV7(),
+          workspace: locked.workspace,
+          product: locked,
+          plan: plan.slug,
+          writeRate: null,
+          createdAt,
+          ...device,
+        }),
+      );
+      return { product: locked, created: rows };
+    });
+    await this.#deps.cluster.changed([
+      { kind: 'devices', productId: product.id, ids: created.map((device) => device.id) },
+    ]);
+    return created;
+  }
+
+  async update(access: Access, id: string, change: DeviceChange): Promise<Device> {
+    const device = await this.#deps.database.write(async (em) => {
+      const found = await findDevice(em, access, id, 'CONFIGURE');
+      for (const key of ['name', 'serialNumber', 'plan'] as const)
+        if (change[key] === null) throw badInput(`input.${key}: cannot be cleared; leave it out to keep it.`);
+      if (change.serialNumber != null) await this.#changeSerial(em, found, change.serialNumber);
+      if (change.plan != null && change.plan !== found.plan) {
+        const plan = planBySlug(change.plan, 'input.plan');
+        await requireRoom(em, found.workspace.id, plan, 1);
+        found.plan = plan.slug;
+      }
+      if (change.name != null) found.name = checkDeviceName(change.name, 'input.name');
+      if (change.tags !== undefined) found.tags = checkTags(change.tags ?? [], 'input.tags');
+      if (change.metadata !== undefined) found.metadata = checkMetadata(change.metadata, 'input.metadata');
+      if (change.location !== undefined) found.location = checkLocation(change.location, 'input.location');
+      found.searchText = deviceSearchText(found.name, found.serialNumber);
+      return found;
+    });
+    await this.#deps.cluster.changed([{ kind: 'devices', productId: device.product.id, ids: [device.id] }]);
+    return device;
+  }
+
+  /** All or none, with their measurements. */
+  async delete(access: Access, ids: string[]): Promise<string[]> {
+    if (ids.length > MAX_AT_ONCE) throw badInput(`ids: at most ${MAX_AT_ONCE} at once.`);
+    const devices = await this.#deps.database.write(async (em) => {
+      const found = await findDevices(em, access, ids, 'CONFIGURE');
+      await em.nativeDelete(DeviceSchema, { key: { $in: found.map((device) => device.key) } });
+      return found;
+    });
+    const byProduct = Map.groupBy(devices, (device) => device.product.id);
+    const changes = [...byProduct].map(([productId, own]): Change => ({
+      kind: 'devices',
+      productId,
+      ids: own.map((device) => device.id),
+    }));
+    // First, so that nothing is recorded for a device whose measurements are already forgotten.
+    await this.#deps.cluster.changed(changes);
+    await this.#deps.store.purge(devices.map((device) => ({ deviceKey: device.key, fieldKey: null })));
+    return devices.map((device) => device.id);
+  }
+
+  async #changeSerial(em: EntityManager, device: Device, serialNumber: string): Promise<void> {
+    checkSerialNumber(serialNumber, 'input.serialNumber');
+    if (serialNumber === device.serialNumber) return;
+    // Only the case of a network's identifier changes: it is the device's own.
+    if (foldCase(serialNumber) !== device.serialFolded || device.product.deviceType === 'API') {
+      await em.refresh(device.product, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      await requireFreeSerials(em, device.product, [serialNumber], () => 'input.serialNumber');
+    }
+    device.serialNumber = serialNumber;
+    device.serialFolded = foldCase(serialNumber);
+  }
+}
+
+/** PLAN_LIMIT unless so many more devices fit; the workspace stays locked so that nobody else takes the room. */
+async function requireRoom(em: EntityManager, workspaceId: string, plan: Plan, more: number): Promise<void> {
+  if (plan.deviceAllowance === null) return;
+  await lockWorkspace(em, workspaceId);
+  const used = await em.count(DeviceSchema, { workspace: workspaceId, plan: plan.slug });
+  requireAllowance(plan, used + more);
+}
+
+function checkNewDevice(device: NewDevice, index: number): CheckedDevice {
+  const path = `devices[${index}]`;
+  const name = checkDeviceName(device.name, `${path}.name`);
+  const serialNumber =
+    device.serialNumber == null ? newSerialNumber() : checkSerialNumber(device.serialNumber, `${path}.serialNumber`);
+  return {
+    name,
+    serialNumber,
+    serialFolded: foldCase(serialNumber),
+    searchText: deviceSearchText(name, serialNumber),
+    tags: checkTags(device.tags ?? [], `${path}.tags`),
+    metadata: checkMetadata(device.metadata, `${path}.metadata`),
+    location: checkLocation(device.location, `${path}.location`),
+  };
+}
+
+type CheckedDevice = Pick<
+  Device,
+  'name' | 'serialNumber' | 'serialFolded' | 'searchText' | 'tags' | 'metadata' | 'location'
+>;

@@ -1,0 +1,40 @@
+import type { EntityManager } from '@mikro-orm/core';
+import { conflict } from '../../errors.ts';
+import type { DeviceType, Product } from '../products/product.ts';
+import { foldCase } from '../text.ts';
+import { DeviceSchema } from './device.ts';
+
+const CHUNK = 1000;
+
+/** How serial numbers of the product are compared: networks write their EUIs in either case (CONTRACT 6). */
+export function serialIdentity(deviceType: DeviceType, serial: string): string {
+  return deviceType === 'API' ? serial : foldCase(serial);
+}
+
+/**
+ * CONFLICT naming the first serial number that comes twice in the list or belongs to a device of the product already.
+ * `pathOf` says where the caller finds it. The product must be locked.
+ */
+export async function requireFreeSerials(
+  em: EntityManager,
+  product: Product,
+  serials: readonly string[],
+  pathOf: (index: number) => string,
+): Promise<void> {
+  const indexes = new Map<string, number>();
+  serials.forEach((serial, index) => {
+    const identity = serialIdentity(product.deviceType, serial);
+    const first = indexes.get(identity);
+    if (first !== undefined) throw conflict(`${pathOf(index)}: "${serial}" is also that of ${pathOf(first)}.`);
+    indexes.set(identity, index);
+  });
+  const column = product.deviceType === 'API' ? 'serialNumber' : 'serialFolded';
+  const identities = [...indexes.keys()];
+  for (let start = 0; start < identities.length; start += CHUNK) {
+    const where = { product: product.key, [column]: { $in: identities.slice(start, start + CHUNK) } };
+    const [taken] = await em.find(DeviceSchema, where, { fields: ['serialNumber'], limit: 1 });
+    if (taken === undefined) continue;
+    const index = indexes.get(serialIdentity(product.deviceType, taken.serialNumber)) ?? start;
+    throw conflict(`${pathOf(index)}: a device of the product already has the serial number "${taken.serialNumber}".`);
+  }
+}

@@ -1,0 +1,67 @@
+import type { Database } from '../../database/database.ts';
+import { badInput } from '../../errors.ts';
+import type { Change, Cluster } from '../cluster.ts';
+import { findProduct } from '../products/find-product.ts';
+import type { Access } from '../tokens/access.ts';
+import { lockWorkspace } from '../workspaces/lock-workspace.ts';
+import { findDevice } from './find-device.ts';
+
+const MAX_PER_SECOND = 1e6;
+
+export interface WriteRateServiceDeps {
+  database: Database;
+  cluster: Cluster;
+}
+
+/** One of the three ids, and either `perSecond` (null or 0: no limit) or `reset` true (the wider setting again). */
+export interface WriteRateChange {
+  workspaceId?: string | null;
+  productId?: string | null;
+  deviceId?: string | null;
+  perSecond?: number | null;
+  reset?: boolean | null;
+}
+
+/** The write limit of the record endpoint; the nearest setting wins (CONTRACT 3). */
+export class WriteRateService {
+  readonly #deps: WriteRateServiceDeps;
+
+  constructor(deps: WriteRateServiceDeps) {
+    this.#deps = deps;
+  }
+
+  async set(access: Access, change: WriteRateChange): Promise<void> {
+    const writeRate = readRate(change);
+    const { workspaceId, productId, deviceId } = change;
+    if ([workspaceId, productId, deviceId].filter((id) => id != null).length !== 1)
+      throw badInput('Give exactly one of workspaceId, productId and deviceId.');
+    const changed = await this.#deps.database.write(async (em): Promise<Change> => {
+      if (workspaceId != null) {
+        access.requireWorkspace(workspaceId, 'ADMIN');
+        const workspace = await lockWorkspace(em, workspaceId);
+        workspace.writeRate = writeRate;
+        return { kind: 'workspace', id: workspace.id };
+      }
+      if (productId != null) {
+        const product = await findProduct(em, access, productId, 'CONFIGURE');
+        product.writeRate = writeRate;
+        return { kind: 'product', id: product.id };
+      }
+      const device = await findDevice(em, access, deviceId ?? '', 'CONFIGURE');
+      device.writeRate = writeRate;
+      return { kind: 'devices', productId: device.product.id, ids: [device.id] };
+    });
+    await this.#deps.cluster.changed([changed]);
+  }
+}
+
+/** As it is stored: null inherits, 0 is no limit. */
+function readRate({ perSecond, reset }: WriteRateChange): number | null {
+  if ((perSecond !== undefined) === (reset === true))
+    throw badInput('Give either perSecond (null: no limit) or reset: true.');
+  if (perSecond === undefined) return null;
+  if (perSecond === null) return 0;
+  if (!Number.isFinite(perSecond) || perSecond < 0 || perSecond > MAX_PER_SECOND)
+    throw badInput(`perSecond: expected a number from 0 to ${MAX_PER_SECOND}, or null for no limit; got ${perSecond}.`);
+  return perSecond;
+}

@@ -1,0 +1,54 @@
+/** Reading JSON that networks send: whatever is absent or of another kind reads as the default, nothing throws. */
+
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function objectAt(value: unknown, ...path: string[]): JsonObject {
+  let at: unknown = value;
+  for (const key of path) at = isObject(at) ? at[key] : undefined;
+  return isObject(at) ? at : {};
+}
+
+/** The objects of a list; a list that is absent is empty. */
+export function objectsIn(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Text that says something; numbers read as their text. */
+export function textIn(value: unknown): string | null {
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
+}
+
+/** A finite number, also written as text (protobuf's JSON writes 64-bit integers so). */
+export function numberIn(value: unknown): number | null {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+}
+
+/** base64 (also its URL-safe form), as bytes; absent: none. */
+export function bytesIn(value: unknown): Buffer {
+  return typeof value === 'string' ? Buffer.from(value, 'base64') : Buffer.alloc(0);
+}
+
+/**
+ * Milliseconds of an ISO 8601 text, or of a number (also as text) of seconds, milli-, micro- or nanoseconds since 1970,
+ * told apart by their size; null when it is neither or before 1970.
+ */
+export function timeIn(value: unknown): number | null {
+  const number = numberIn(value);
+  let ms = number ?? (typeof value === 'string' ? Date.parse(value) : Number.NaN);
+  if (number !== null) {
+    if (number < 1e11) ms = number * 1e3;
+    else if (number >= 1e17) ms = number / 1e6;
+    else if (number >= 1e14) ms = number / 1e3;
+  }
+  return ms > 0 && ms <= 8.64e15 ? Math.round(ms) : null;
+}
+
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

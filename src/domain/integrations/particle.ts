@@ -1,0 +1,44 @@
+import { isObject, isoTime, textIn, timeIn } from './json-reading.ts';
+import type { NetworkEvent } from './network-event.ts';
+
+/** Events that Particle's cloud itself publishes (`spark/status`, `particle/internal/…`): they carry no measurement. */
+const SYSTEM_EVENT = /^(?:spark|particle)\//i;
+
+/** The default JSON of a Particle webhook: `event`, `data` (text, whatever was published), `coreid`, `published_at`. */
+export function readParticleEvent(raw: unknown): NetworkEvent {
+  const message = isObject(raw) ? raw : {};
+  const deviceIdentifier = textIn(message['coreid']);
+  const event = textIn(message['event']) ?? '';
+  if (deviceIdentifier === null || SYSTEM_EVENT.test(event)) return { deviceIdentifier, uplink: null, raw };
+  const time = timeIn(message['published_at']);
+  const payload = message['data'] ?? '';
+  return {
+    deviceIdentifier,
+    raw,
+    uplink: {
+      time,
+      decoded: objectOf(payload),
+      content: { kind: 'particle', payload, event },
+      normalized: {
+        deviceEui: deviceIdentifier,
+        port: 0,
+        counter: 0,
+        dataRate: null,
+        gateways: [],
+        time: isoTime(time),
+      },
+    },
+  };
+}
+
+/** What was published, when it is an object or the JSON text of one. */
+function objectOf(payload: unknown): Record<string, unknown> | null {
+  if (isObject(payload)) return payload;
+  if (typeof payload !== 'string' || !/^\s*\{/.test(payload)) return null;
+  try {
+    const parsed: unknown = JSON.parse(payload);
+    return isObject(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}

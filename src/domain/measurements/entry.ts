@@ -1,0 +1,113 @@
+import { EXPECTED_VALUE, toStoredValue } from '../fields/field-value.ts';
+import type { FieldInfo, ProductInfo } from '../products/catalogue.ts';
+import type { StoredValue } from './store.ts';
+
+/** Why an entry was not stored (CONTRACT 3). */
+export type RejectionCode =
+  | 'INVALID_ENTRY'
+  | 'UNKNOWN_FIELD'
+  | 'MISSING_VALUE'
+  | 'INVALID_VALUE'
+  | 'INVALID_TIMESTAMP'
+  | 'TIMESTAMP_IN_FUTURE'
+  | 'RATE_LIMITED'
+  | 'MISSING_DEVICE'
+  | 'UNKNOWN_DEVICE';
+
+export interface Rejection {
+  index: number;
+  field: string | null;
+  code: RejectionCode;
+  message: string;
+}
+
+/** A valid entry, ready to be stored. */
+export interface Accepted {
+  field: FieldInfo;
+  timestamp: number;
+  value: StoredValue;
+}
+
+/** From here on a number of seconds would be after the year 5138: surely milliseconds. */
+const LOOKS_LIKE_MILLISECONDS = 1e11;
+const SECONDS = /^\s*\d+(?:\.\d*)?\s*$/;
+
+/**
+ * Checks one untrusted entry against the product's fields. `timestamp` in Unix seconds; without one the entry gets
+ * `receivedAt`. Reads each property once and never calls into the entry.
+ */
+export function checkEntry(
+  product: ProductInfo,
+  entry: unknown,
+  index: number,
+  receivedAt: number,
+  latestAllowed: number,
+): Accepted | Rejection {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
+    return reject(index, null, 'INVALID_ENTRY', `Expected an object with "field" and "value", not ${kindOf(entry)}.`);
+  const { field: identifier, value: raw, timestamp: time } = entry as Record<string, unknown>;
+  if (typeof identifier !== 'string')
+    return reject(index, null, 'INVALID_ENTRY', `"field" must be a string, not ${kindOf(identifier)}.`);
+  const field = product.fields.get(identifier);
+  if (field === undefined)
+    return reject(
+      index,
+      identifier,
+      'UNKNOWN_FIELD',
+      `The product has no field "${shown(identifier)}" (identifiers are case-sensitive); add it to the product first.`,
+    );
+  if (raw === undefined || raw === null)
+    return reject(index, identifier, 'MISSING_VALUE', 'The entry has no "value".');
+  const value = toStoredValue(field.type, raw);
+  if (value === null)
+    return reject(
+      index,
+      identifier,
+      'INVALID_VALUE',
+      `${field.type} takes ${EXPECTED_VALUE[field.type]}, not ${describe(raw)}.`,
+    );
+  if (time === undefined || time === null) return { field, timestamp: receivedAt, value };
+  const seconds = typeof time === 'string' && SECONDS.test(time) ? Number(time) : time;
+  if (typeof seconds !== 'number' || !(seconds >= 0) || seconds >= LOOKS_LIKE_MILLISECONDS)
+    return reject(index, identifier, 'INVALID_TIMESTAMP', timestampMessage(time, seconds));
+  const timestamp = Math.round(seconds * 1000);
+  if (timestamp > latestAllowed)
+    return reject(
+      index,
+      identifier,
+      'TIMESTAMP_IN_FUTURE',
+      `"timestamp" ${describe(time)} is too far ahead of the server's clock; is the device's clock right?`,
+    );
+  return { field, timestamp, value };
+}
+
+export function isRejection(outcome: Accepted | Rejection): outcome is Rejection {
+  return 'code' in outcome;
+}
+
+export function reject(index: number, field: string | null, code: RejectionCode, message: string): Rejection {
+  return { index, field: field === null ? null : shown(field), code, message };
+}
+
+function timestampMessage(time: unknown, seconds: unknown): string {
+  if (typeof seconds === 'number' && seconds >= LOOKS_LIKE_MILLISECONDS && seconds !== Infinity)
+    return `"timestamp" ${describe(time)} looks like milliseconds; send Unix seconds.`;
+  if (typeof seconds === 'number' && seconds < 0) return `"timestamp" ${describe(time)} is before 1970.`;
+  return `"timestamp" must be Unix seconds (a number or a string of digits), not ${describe(time)}.`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `a${/^[aeiou]/.test(typeof value) ? 'n' : ''} ${typeof value}`;
+}
+
+/** Never runs code of the value. */
+function describe(value: unknown): string {
+  if (typeof value === 'string') return `"${shown(value)}"`;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value);
+}
+
+function shown(text: string): string {
+  return text.length > 64 ? `${text.slice(0, 64)}…` : text;
+}

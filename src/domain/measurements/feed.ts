@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import { AppError } from '../../errors.ts';
+import type { Cluster } from '../cluster.ts';
+import type { DeviceInfo } from '../products/catalogue.ts';
+import type { Batch, CommitPosition, StoredValue } from './store.ts';
+
+/** A recorded batch on its way to subscribers. */
+export interface RecordedEvent {
+  /** Opaque; `subscribe` with it delivers what came after. */
+  cursor: string;
+  deviceId: string;
+  deviceKey: number;
+  productId: string;
+  workspaceId: string;
+  receivedAt: number;
+  fieldKeys: number[];
+  timestamps: number[];
+  values: StoredValue[];
+}
+
+export interface FeedSubscription {
+  accepts: (event: RecordedEvent) => boolean;
+  /** A cursor of this feed; CURSOR_EXPIRED when what came after it is no longer kept. */
+  after?: string | undefined;
+}
+
+/** Kept for those who come back after a dropped connection. */
+const KEPT_VALUES = 100_000;
+const KEPT_MS = 3_600_000;
+/** What one subscriber may leave unread before it is closed. */
+const UNREAD_VALUES = 20_000;
+const UNREAD_EVENTS = 5_000;
+
+/**
+ * Live values (CONTRACT 7): each batch after its commit, in the order of this node's commits. A cursor is good on the
+ * node and run that gave it, as far back as memory keeps; any other answers CURSOR_EXPIRED, never a silent gap.
+ */
+export class Feed {
+  readonly #cluster: Cluster;
+  readonly #subscribers = new Set<Subscriber>();
+  readonly #run = randomBytes(6).toString('base64url');
+  readonly #kept: RecordedEvent[] = [];
+  #keptFrom = 0;
+  #keptValues = 0;
+  #sequence = 0;
+  /** Nothing is kept before somebody has subscribed: a server without live dashboards pays nothing. */
+  #keepUntil = 0;
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+    cluster.onMessage('recorded', (message) => this.#deliver(JSON.parse(message) as Omit<RecordedEvent, 'cursor'>));
+  }
+
+  publish(device: DeviceInfo, batch: Batch, _position: CommitPosition): void {
+    if (!this.#cluster.shared && !this.#listening()) {
+      this.#skip();
+      return;
+    }
+    const event = {
+      deviceId: device.id,
+      deviceKey: device.key,
+      productId: device.productId,
+      workspaceId: device.workspaceId,
+      receivedAt: batch.receivedAt,
+      fieldKeys: batch.fieldKeys,
+      timestamps: batch.timestamps,
+      values: batch.values,
+    };
+    this.#deliver(event);
+    if (this.#cluster.shared) this.#cluster.publish('recorded', JSON.stringify(event));
+  }
+
+  /** Ends when returned; throws OVERLOADED when the subscriber leaves too much unread. */
+  subscribe(subscription: FeedSubscription): AsyncIterableIterator<RecordedEvent> {
+    const missed = subscription.after === undefined ? [] : this.#since(subscription.after);
+    const subscriber = new Subscriber(missed.filter(subscription.accepts), subscription.accepts, () => {
+      this.#subscribers.delete(subscriber);
+      this.#keepUntil = Date.now() + KEPT_MS;
+    });
+    this.#subscribers.add(subscriber);
+    return subscriber;
+  }
+
+  stop(): void {
+    for (const subscriber of this.#subscribers) void subscriber.return();
+  }
+
+  #listening(): boolean {
+    return this.#subscribers.size > 0 || (this.#keepUntil > 0 && Date.now() < this.#keepUntil);
+  }
+
+  #deliver(content: Omit<RecordedEvent, 'cursor'>): void {
+    if (!this.#listening()) {
+      this.#skip();
+      return;
+    }
+    this.#sequence += 1;
+    const event = { cursor: `${this.#run}.${this.#sequence}`, ...content };
+    this.#keep(event);
+    for (const subscriber of this.#subscribers) subscriber.offer(event);
+  }
+
+  /** Nobody listens. What was kept would have a gap after it, so it goes. */
+  #skip(): void {
+    this.#sequence += 1;
+    if (this.#kept.length > 0) this.#forgetAll();
+  }
+
+  #keep(event: RecordedEvent): void {
+    if (this.#kept.length === this.#keptFrom) this.#forgetAll();
+    this.#kept.push(event);
+    this.#keptValues += event.fieldKeys.length;
+    const oldest = Date.now() - KEPT_MS;
+    for (;;) {
+      const first = this.#kept[this.#keptFrom];
+      if (first === undefined || (this.#keptValues <= KEPT_VALUES && first.receivedAt >= oldest)) break;
+      this.#keptValues -= first.fieldKeys.length;
+      this.#keptFrom += 1;
+    }
+    // Cut now and then, so that dropping the oldest stays cheap.
+    if (this.#keptFrom > 1024 && this.#keptFrom * 2 > this.#kept.length) {
+      this.#kept.splice(0, this.#keptFrom);
+      this.#keptFrom = 0;
+    }
+  }
+
+  #forgetAll(): void {
+    this.#kept.length = 0;
+    this.#keptFrom = 0;
+    this.#keptValues = 0;
+  }
+
+  #since(cursor: string): RecordedEvent[] {
+    const [run, text] = cursor.split('.');
+    const sequence = Number(text);
+    if (run === undefined || !Number.isSafeInteger(sequence) || sequence < 0)
+      throw new AppError('BAD_USER_INPUT', '"after" is no cursor of measurementsRecorded.');
+    if (run === this.#run && sequence === this.#sequence) return [];
+    const first = this.#kept[this.#keptFrom];
+    if (run !== this.#run || first === undefined || sequence < sequenceOf(first) - 1 || sequence > this.#sequence)
+      throw new AppError(
+        'CURSOR_EXPIRED',
+        'What was recorded after this cursor is no longer kept here; read it with history and subscribe without "after".',
+      );
+    return this.#kept.slice(this.#keptFrom + (sequence - sequenceOf(first) + 1));
+  }
+}
+
+function sequenceOf(event: RecordedEvent): number {
+  return Number(event.cursor.slice(event.cursor.indexOf('.') + 1));
+}
+
+/** A bounded queue between the recorder and one reader. */
+class Subscriber implements AsyncIterableIterator<RecordedEvent> {
+  readonly #accepts: (event: RecordedEvent) => boolean;
+  readonly #left: () => void;
+  #unread: RecordedEvent[];
+  #unreadValues: number;
+  readonly #maxValues: number;
+  readonly #maxEvents: number;
+  #waiting: ((result: IteratorResult<RecordedEvent>) => void) | null = null;
+  #error: AppError | null = null;
+  #done = false;
+
+  constructor(missed: RecordedEvent[], accepts: (event: RecordedEvent) => boolean, left: () => void) {
+    this.#unread = missed;
+    this.#unreadValues = missed.reduce((sum, event) => sum + event.fieldKeys.length, 0);
+    // What was missed is in memory anyway; the bound is on what comes on top of it.
+    this.#maxValues = this.#unreadValues + UNREAD_VALUES;
+    this.#maxEvents = missed.length + UNREAD_EVENTS;
+    this.#accepts = accepts;
+    this.#left = left;
+  }
+
+  offer(event: RecordedEvent): void {
+    if (this.#done || !this.#accepts(event)) return;
+    if (this.#waiting !== null) {
+      const resolve = this.#waiting;
+      this.#waiting = null;
+      resolve({ value: event, done: false });
+      return;
+    }
+    this.#unread.push(event);
+    this.#unreadValues += event.fieldKeys.length;
+    if (this.#unreadValues <= this.#maxValues && this.#unread.length <= this.#maxEvents) return;
+    this.#unread = [];
+    this.#error = new AppError('OVERLOADED', 'This subscriber reads too slowly; subscribe again with "after".');
+    this.#end();
+  }
+
+  async next(): Promise<IteratorResult<RecordedEvent>> {
+    const event = this.#unread.shift();
+    if (event !== undefined) {
+      this.#unreadValues -= event.fieldKeys.length;
+      return { value: event, done: false };
+    }
+    if (this.#error !== null) {
+      const error = this.#error;
+      this.#error = null;
+      throw error;
+    }
+    if (this.#done) return { value: undefined, done: true };
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+    });
+  }
+
+  async return(): Promise<IteratorResult<RecordedEvent>> {
+    this.#unread = [];
+    this.#end();
+    return { value: undefined, done: true };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #end(): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.#left();
+    this.#waiting?.({ value: undefined, done: true });
+    this.#waiting = null;
+  }
+}

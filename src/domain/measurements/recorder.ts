@@ -1,0 +1,123 @@
+import type { DeviceInfo, ProductInfo } from '../products/catalogue.ts';
+import { type Accepted, checkEntry, isRejection, type Rejection, reject } from './entry.ts';
+import type { Feed } from './feed.ts';
+import type { Batch, MeasurementStore, Receipt } from './store.ts';
+import type { Suggestions } from './suggestions.ts';
+import type { WriteLimiter } from './write-limiter.ts';
+
+export interface RecordOutcome {
+  stored: number;
+  /** In the order of the entries. */
+  rejected: Rejection[];
+}
+
+export interface RecordOptions {
+  /** Whether the write limit applies: on the record endpoint only. */
+  limited: boolean;
+  /** Milliseconds; the time of every entry that has none. */
+  receivedAt: number;
+}
+
+/** What the domain does after a commit needs the device of each batch as well. */
+export interface DeviceBatch {
+  device: DeviceInfo;
+  batch: Batch;
+}
+
+export interface RecorderParts {
+  store: MeasurementStore;
+  limiter: WriteLimiter;
+  feed: Feed;
+  suggestions: Suggestions;
+  maxFutureMs: number;
+}
+
+/** THE write path: untrusted entries in, an outcome for each of them out, after the commit is durable (CONTRACT 3). */
+export class Recorder {
+  readonly #parts: RecorderParts;
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+  }
+
+  /** Stores the valid entries of one device in one transaction. Rejects with OVERLOADED or UNAVAILABLE: nothing stored. */
+  async record(device: DeviceInfo, entries: readonly unknown[], options: RecordOptions): Promise<RecordOutcome> {
+    const { receivedAt } = options;
+    const rejected: Rejection[] = [];
+    const batch: Batch = { deviceKey: device.key, receivedAt, fieldKeys: [], timestamps: [], values: [] };
+    const indexes: number[] = [];
+    for (let index = 0; index < entries.length; index += 1) {
+      const outcome = this.check(device, entries[index], index, receivedAt);
+      if (isRejection(outcome)) rejected.push(outcome);
+      else {
+        addToBatch(batch, outcome);
+        indexes.push(index);
+      }
+    }
+    if (batch.fieldKeys.length === 0) return { stored: 0, rejected };
+
+    const limited = options.limited && device.writeIntervalMs > 0;
+    const kept = limited ? await this.#withinLimit(device, batch, indexes, rejected) : batch;
+    if (kept.fieldKeys.length > 0) {
+      try {
+        await this.commit({ batches: [kept] }, [{ device, batch: kept }]);
+      } catch (error) {
+        if (limited) this.#parts.limiter.giveBack(device.key, kept.fieldKeys);
+        throw error;
+      }
+    }
+    return { stored: kept.fieldKeys.length, rejected };
+  }
+
+  /** One entry for a device: as it would be stored, or why not. Counts unknown identifiers for `suggestedFields`. */
+  check(device: DeviceInfo, entry: unknown, index: number, receivedAt: number): Accepted | Rejection {
+    const outcome = checkEntry(device.product, entry, index, receivedAt, receivedAt + this.#parts.maxFutureMs);
+    if (isRejection(outcome) && outcome.code === 'UNKNOWN_FIELD' && outcome.field !== null)
+      this.noteUnknown(device.product, outcome.field, (entry as { value?: unknown }).value, receivedAt);
+    return outcome;
+  }
+
+  /** The same without counting: for trying things out. */
+  preview(device: DeviceInfo, entry: unknown, index: number, receivedAt: number): Accepted | Rejection {
+    return checkEntry(device.product, entry, index, receivedAt, receivedAt + this.#parts.maxFutureMs);
+  }
+
+  noteUnknown(product: ProductInfo, identifier: string, value: unknown, receivedAt: number): void {
+    this.#parts.suggestions.note(product, identifier, value, receivedAt);
+  }
+
+  /** Commits a receipt as one whole, then tells the live feed. */
+  async commit(receipt: Receipt, devices: DeviceBatch[]): Promise<void> {
+    const position = await this.#parts.store.append(receipt);
+    for (const { device, batch } of devices) this.#parts.feed.publish(device, batch, position);
+  }
+
+  /** Takes out of the batch what is over the write limit, as rejections in the order of the entries. */
+  async #withinLimit(device: DeviceInfo, batch: Batch, indexes: number[], rejected: Rejection[]): Promise<Batch> {
+    const reserving = this.#parts.limiter.reserve(device.key, batch.fieldKeys, device.writeIntervalMs);
+    const allowed = Array.isArray(reserving) ? reserving : await reserving;
+    if (!allowed.includes(false)) return batch;
+    const kept: Batch = { ...batch, fieldKeys: [], timestamps: [], values: [] };
+    allowed.forEach((isAllowed, at) => {
+      const fieldKey = batch.fieldKeys[at] as number;
+      if (isAllowed) {
+        kept.fieldKeys.push(fieldKey);
+        kept.timestamps.push(batch.timestamps[at] as number);
+        kept.values.push(batch.values[at] as number | string);
+        return;
+      }
+      const identifier = device.product.fieldsByKey.get(fieldKey)?.identifier ?? null;
+      const message = `Over the write limit of one write each ${device.writeIntervalMs / 1000} s for a device and field.`;
+      rejected.push(reject(indexes[at] as number, identifier, 'RATE_LIMITED', message));
+    });
+    rejected.sort((a, b) => a.index - b.index);
+    return kept;
+  }
+}
+
+/** Appends an accepted entry to the columns of its device's batch. */
+export function addToBatch(batch: Batch, accepted: Accepted): void {
+  batch.fieldKeys.push(accepted.field.key);
+  batch.timestamps.push(accepted.timestamp);
+  batch.values.push(accepted.value);
+}

@@ -1,0 +1,139 @@
+/**
+ * What a measurement store must do; `measurement-store/` has one for SQLite and one for PostgreSQL. Every write,
+ * correction and deletion of measurements goes through these verbs. Times are integer milliseconds UTC, devices,
+ * fields and products are their integer keys.
+ */
+
+/** FLOAT, INTEGER: number; BOOLEAN: 1 or 0; STRING, GEOLOCATION: text. */
+export type StoredValue = number | string;
+
+/** The accepted entries of one device of one request: three columns of equal length. Never changed once handed over. */
+export interface Batch {
+  deviceKey: number;
+  receivedAt: number;
+  fieldKeys: number[];
+  timestamps: number[];
+  values: StoredValue[];
+}
+
+export const CALL_STATUSES = ['STORED', 'PARTLY_STORED', 'NOTHING_STORED', 'DECODER_FAILED', 'NO_DECODER'] as const;
+export type CallStatus = (typeof CALL_STATUSES)[number];
+
+/** One row of the call log (CONTRACT 4); `query`, `headers` and `run` are JSON text, `id` is a UUIDv7 of the receipt time. */
+export interface CallRow {
+  id: string;
+  productKey: number;
+  receivedAt: number;
+  method: string;
+  path: string;
+  query: string;
+  headers: string;
+  body: string;
+  bodyTruncated: boolean;
+  status: CallStatus;
+  httpStatus: number;
+  decoderVersion: number | null;
+  run: string | null;
+}
+
+/** What is committed together or not at all: the batches of one request and, for a webhook, its call. */
+export interface Receipt {
+  batches: Batch[];
+  call?: CallRow;
+}
+
+/** Where a receipt stands in the order of commits: opaque, sortable text. */
+export type CommitPosition = string;
+
+export interface Columns {
+  timestamps: number[];
+  values: StoredValue[];
+}
+
+export interface LatestRow {
+  fieldKey: number;
+  timestamp: number;
+  value: StoredValue;
+}
+
+export interface RangeQuery {
+  deviceKey: number;
+  fieldKey: number;
+  /** Inclusive; left out: from the first. */
+  from?: number;
+  /** Exclusive; left out: to the last. */
+  to?: number;
+  newestFirst: boolean;
+  limit: number;
+}
+
+export interface RemoveQuery {
+  deviceKey: number;
+  fieldKeys: number[];
+  from: number;
+  to: number;
+  /** Counts only. */
+  dryRun: boolean;
+}
+
+export interface CallQuery {
+  productKey: number;
+  statuses?: CallStatus[];
+  /** Receipt time, inclusive / exclusive. */
+  from?: number;
+  to?: number;
+  /** Newest first unless `oldestFirst`; `after` is the id of the last call seen. */
+  after?: string;
+  oldestFirst?: boolean;
+  limit: number;
+}
+
+/** Measurements to forget for good, because their device (fieldKey null: all fields) or field is gone. */
+export interface Purge {
+  deviceKey: number;
+  fieldKey: number | null;
+}
+
+export interface MeasurementStore {
+  /**
+   * Resolves when the receipt is durable; many callers share one commit. Writing a key again replaces its value, the
+   * last one in the order of commits wins. Rejects with AppError OVERLOADED when the bounded queue is full,
+   * UNAVAILABLE when the database is away or the store is stopping; nothing of the receipt is stored then.
+   */
+  append(receipt: Receipt): Promise<CommitPosition>;
+
+  /** The value with the latest measured time for each of the fields, of everything acknowledged so far. */
+  latest(deviceKey: number, fieldKeys: number[]): Promise<LatestRow[]>;
+  /** One field's values in time order (or newest first), of everything acknowledged so far. */
+  range(query: RangeQuery): Promise<Columns>;
+  /** Receipt time of the last batch of each device that ever sent one. */
+  lastHeard(deviceKeys: number[]): Promise<Map<number, number>>;
+  /** Makes everything acknowledged so far visible to SQL on the tables `measurement` and `device_state`. */
+  settle(): Promise<void>;
+
+  /** Deletes (or counts) the measurements of a range; returns how many. */
+  remove(query: RemoveQuery): Promise<number>;
+  /** Forgets in small slices, without blocking writers; survives a restart. Call after the commit that removed the owner. */
+  purge(purges: Purge[]): Promise<void>;
+
+  calls(query: CallQuery): Promise<CallRow[]>;
+  call(productKey: number, id: string): Promise<CallRow | null>;
+  /** Rewrites the outcome of a call after a replay. */
+  updateCall(call: Pick<CallRow, 'productKey' | 'id' | 'status' | 'decoderVersion' | 'run'>): Promise<void>;
+  /** Deletes calls received before the time (of one product, or of all) in small chunks; returns how many. */
+  removeCalls(receivedBefore: number, productKey?: number): Promise<number>;
+
+  /** Throws when the database does not answer. */
+  ping(): Promise<void>;
+  /** Writes what is waiting, then closes. */
+  stop(): Promise<void>;
+}
+
+/**
+ * SQLite has one writer at a time. Whoever writes outside the store (MikroORM's units of work) takes a turn first, so
+ * that nobody ever waits inside SQLite with the event loop stopped. On PostgreSQL a turn is free.
+ */
+export interface WriteTurns {
+  /** Resolves with the function that gives the turn back. */
+  take(): Promise<() => void>;
+}

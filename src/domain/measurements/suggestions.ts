@@ -1,0 +1,99 @@
+import type { Database } from '../../database/database.ts';
+import { FIELD_IDENTIFIER, type FieldType } from '../fields/field.ts';
+import { guessFieldType } from '../fields/field-value.ts';
+import { SuggestedFieldSchema } from '../fields/suggested-field.ts';
+import type { ProductInfo } from '../products/catalogue.ts';
+
+const FLUSH_EVERY_MS = 2_000;
+const MAX_WAITING = 10_000;
+const MAX_PER_PRODUCT = 200;
+const MAX_TEXT = 256;
+
+interface Sighting {
+  productKey: number;
+  identifier: string;
+  type: FieldType;
+  lastValue: unknown;
+  seen: number;
+  lastSeenAt: number;
+}
+
+/**
+ * Counts identifiers that are no field of their product (CONTRACT 3). Collected in memory and written every few
+ * seconds: they help an admin, they are no measurements. At most 200 identifiers are kept for a product.
+ */
+export class Suggestions {
+  readonly #database: Database;
+  readonly #waiting = new Map<string, Sighting>();
+  readonly #timer: NodeJS.Timeout;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#timer = setInterval(() => void this.flush().catch(() => {}), FLUSH_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  note(product: ProductInfo, identifier: string, value: unknown, now: number): void {
+    if (!FIELD_IDENTIFIER.test(identifier)) return;
+    const name = `${product.key} ${identifier}`;
+    const known = this.#waiting.get(name);
+    if (known === undefined && this.#waiting.size >= MAX_WAITING) return;
+    this.#waiting.set(name, {
+      productKey: product.key,
+      identifier,
+      type: guessFieldType(value),
+      lastValue: shownValue(value),
+      seen: (known?.seen ?? 0) + 1,
+      lastSeenAt: now,
+    });
+  }
+
+  /** Everything noted so far is in the database when this resolves. */
+  flush(): Promise<void> {
+    if (this.#waiting.size > 0) {
+      const sightings = [...this.#waiting.values()];
+      this.#waiting.clear();
+      this.#flushing = this.#flushing.catch(() => {}).then(() => this.#write(sightings));
+    }
+    return this.#flushing;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  async #write(sightings: Sighting[]): Promise<void> {
+    const byProduct = Map.groupBy(sightings, (sighting) => sighting.productKey);
+    const writes = [...byProduct].map(([productKey, seen]) => this.#writeProduct(productKey, seen));
+    // A product deleted meanwhile must not cost another product its counts.
+    await Promise.allSettled(writes);
+  }
+
+  async #writeProduct(productKey: number, sightings: Sighting[]): Promise<void> {
+    await this.#database.write(async (em) => {
+      const rows = await em.find(SuggestedFieldSchema, { product: productKey });
+      const known = new Map(rows.map((row) => [row.identifier, row]));
+      for (const sighting of sightings) {
+        const row = known.get(sighting.identifier);
+        if (row !== undefined) {
+          row.seen += sighting.seen;
+          row.type = sighting.type;
+          row.lastValue = sighting.lastValue;
+          row.lastSeenAt = sighting.lastSeenAt;
+        } else if (known.size < MAX_PER_PRODUCT) {
+          const { productKey: product, ...rest } = sighting;
+          known.set(sighting.identifier, em.create(SuggestedFieldSchema, { product, ...rest }));
+        }
+      }
+    });
+  }
+}
+
+/** Small, and storable on both databases. */
+function shownValue(value: unknown): unknown {
+  if (typeof value === 'string') return value.slice(0, MAX_TEXT).replaceAll('\0', '').toWellFormed();
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  return typeof value === 'boolean' ? value : null;
+}

@@ -1,0 +1,103 @@
+import { badInput } from '../../errors.ts';
+import { FIELD_IDENTIFIER } from '../fields/field.ts';
+import { checkJsonDocument } from '../json-document.ts';
+import { checkText } from '../text.ts';
+
+const MAX_BYTES = 262_144;
+const MAX_WIDGETS = 200;
+const MAX_FIELDS = 50;
+const MAX_PLACE = 1000;
+const RANGE = /^[1-9]\d{0,4}(?:s|m|h|d|w|mo|y)$/;
+
+export const WIDGET_KINDS = ['line', 'area', 'bar', 'value', 'gauge', 'state', 'table', 'map'] as const;
+
+/**
+ * One widget. `fields`: identifiers, which need not exist yet. `range`: how far back, such as `24h` or `7d`.
+ * `place`: in cells of the grid. `options`: any JSON object, for the kind to read.
+ */
+export interface Widget {
+  kind: (typeof WIDGET_KINDS)[number];
+  title?: string;
+  fields: string[];
+  range?: string;
+  place: { x: number; y: number; width: number; height: number };
+  options?: Record<string, unknown>;
+}
+
+export interface Dashboard {
+  widgets: Widget[];
+}
+
+export const EMPTY_DASHBOARD: Dashboard = { widgets: [] };
+
+/** The document itself when it is a dashboard; else BAD_USER_INPUT with the JSON path of the first mistake. */
+export function checkDashboard(document: unknown, path = 'dashboard'): Dashboard {
+  checkJsonDocument(document, path, MAX_BYTES);
+  const { widgets } = object(document, path, ['widgets'], []);
+  const items = list(widgets, `${path}.widgets`, MAX_WIDGETS);
+  items.forEach((widget, index) => checkWidget(widget, `${path}.widgets[${index}]`));
+  return document as Dashboard;
+}
+
+function checkWidget(widget: unknown, path: string): void {
+  const { kind, title, fields, range, place, options } = object(
+    widget,
+    path,
+    ['kind', 'fields', 'place'],
+    ['title', 'range', 'options'],
+  );
+  if (!(WIDGET_KINDS as readonly unknown[]).includes(kind))
+    throw badInput(`${path}.kind: expected one of ${WIDGET_KINDS.join(', ')}, got ${shown(kind)}.`);
+  if (title !== undefined) checkText(text(title, `${path}.title`), `${path}.title`, { max: 200, optional: true });
+  if (range !== undefined && !RANGE.test(text(range, `${path}.range`)))
+    throw badInput(`${path}.range: expected a number and s, m, h, d, w, mo or y, such as "24h", got ${shown(range)}.`);
+  if (options !== undefined) object(options, `${path}.options`, [], null);
+  checkFields(fields, `${path}.fields`);
+  const cells = object(place, `${path}.place`, ['x', 'y', 'width', 'height'], []);
+  for (const [key, value] of Object.entries(cells)) {
+    const min = key === 'x' || key === 'y' ? 0 : 1;
+    if (!Number.isInteger(value) || (value as number) < min || (value as number) > MAX_PLACE)
+      throw badInput(`${path}.place.${key}: expected a whole number from ${min} to ${MAX_PLACE}, got ${shown(value)}.`);
+  }
+}
+
+function checkFields(fields: unknown, path: string): void {
+  const identifiers = list(fields, path, MAX_FIELDS);
+  if (identifiers.length === 0) throw badInput(`${path}: name at least one field.`);
+  identifiers.forEach((identifier, index) => {
+    if (!FIELD_IDENTIFIER.test(text(identifier, `${path}[${index}]`)))
+      throw badInput(`${path}[${index}]: ${shown(identifier)} is no field identifier (1 to 64 of A-Z a-z 0-9 _ -).`);
+  });
+}
+
+/** An object with these keys and no others; `optional` null: any others. */
+function object(
+  value: unknown,
+  path: string,
+  required: readonly string[],
+  optional: readonly string[] | null,
+): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw badInput(`${path}: expected an object, got ${shown(value)}.`);
+  const missing = required.find((key) => !Object.hasOwn(value, key));
+  if (missing !== undefined) throw badInput(`${path}.${missing}: is missing.`);
+  const known = optional && [...required, ...optional];
+  const unknown = known && Object.keys(value).find((key) => !known.includes(key));
+  if (unknown != null) throw badInput(`${path}.${unknown.slice(0, 50)}: unknown; there are ${known?.join(', ')}.`);
+  return value as Record<string, unknown>;
+}
+
+function list(value: unknown, path: string, max: number): unknown[] {
+  if (!Array.isArray(value)) throw badInput(`${path}: expected a list, got ${shown(value)}.`);
+  if (value.length > max) throw badInput(`${path}: at most ${max} items are allowed.`);
+  return value;
+}
+
+function text(value: unknown, path: string): string {
+  if (typeof value !== 'string') throw badInput(`${path}: expected a text, got ${shown(value)}.`);
+  return value;
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? 'nothing').slice(0, 60);
+}

@@ -1,0 +1,182 @@
+import type { Database } from '../../database/database.ts';
+import { badInput } from '../../errors.ts';
+import type { Cluster } from '../cluster.ts';
+import { containsSql } from '../contains.ts';
+import { DecoderVersionSchema } from '../decoders/decoder-version.ts';
+import { DeviceSchema } from '../devices/device.ts';
+import { FieldSchema } from '../fields/field.ts';
+import { checkNewFields, type NewField } from '../fields/new-field.ts';
+import type { MeasurementStore } from '../measurements/store.ts';
+import { type Page, pageOf } from '../page.ts';
+import { checkStorable, checkText, foldCase, searchable } from '../text.ts';
+import type { Access } from '../tokens/access.ts';
+import { uuidV7 } from '../uuid.ts';
+import { lockWorkspace } from '../workspaces/lock-workspace.ts';
+import { soleWorkspace } from '../workspaces/sole-workspace.ts';
+import { checkDashboard, EMPTY_DASHBOARD } from './dashboard.ts';
+import { findProduct, lockProduct } from './find-product.ts';
+import { type DeviceType, type Product, ProductSchema } from './product.ts';
+import { newWebhookId } from './webhook-id.ts';
+
+const MAX_NAME = 200;
+const MAX_SECONDS = 2_147_483_647;
+
+export interface ProductServiceDeps {
+  database: Database;
+  cluster: Cluster;
+  store: MeasurementStore;
+  /** Throws AppError INVALID_DECODER when the source may not be saved. */
+  checkDecoder: (source: string) => Promise<void>;
+  now: () => number;
+}
+
+export interface NewProduct {
+  name: string;
+  workspaceId?: string | null;
+  deviceType?: DeviceType | null;
+  dashboard?: unknown;
+  fields?: NewField[] | null;
+  decoder?: string | null;
+  offlineAfterSeconds?: number | null;
+}
+
+/** Left out: unchanged. null: back to the default (the name has none). */
+export interface ProductChange {
+  name?: string | null;
+  dashboard?: unknown;
+  offlineAfterSeconds?: number | null;
+}
+
+/** In the order of creation; `limit` rows after `afterKey`. */
+export interface ProductQuery {
+  workspaceId?: string | null;
+  search?: string | null;
+  afterKey?: number | null;
+  limit: number;
+}
+
+/** Products (CONTRACT 1). A change is seen by the next request on every node. */
+export class ProductService {
+  readonly #deps: ProductServiceDeps;
+
+  constructor(deps: ProductServiceDeps) {
+    this.#deps = deps;
+  }
+
+  get(access: Access, id: string): Promise<Product> {
+    return findProduct(this.#deps.database.read(), access, id, 'READ');
+  }
+
+  /** Those that the token covers, of one workspace or of all it may READ. `search`: part of the name, in any case. */
+  async list(access: Access, { workspaceId, search, afterKey, limit }: ProductQuery): Promise<Page<Product>> {
+    if (workspaceId != null) access.requireWorkspace(workspaceId, 'READ');
+    const workspaces = workspaceId == null ? access.workspaceIdsWith('READ') : [workspaceId];
+    const { database } = this.#deps;
+    const query = database
+      .read()
+      .createQueryBuilder(ProductSchema, 'p')
+      .where({ workspace: { $in: workspaces } })
+      .orderBy({ key: 'asc' })
+      .limit(limit + 1);
+    if (access.limited) query.andWhere({ id: { $in: [...(access.productIds ?? [])] } });
+    if (afterKey != null) query.andWhere({ key: { $gt: afterKey } });
+    if (search != null && search !== '')
+      query.andWhere(containsSql(database.dialect, 'p.search_text'), [
+        foldCase(checkText(search, 'search', { max: MAX_NAME })),
+      ]);
+    return pageOf((await query.getResultList()) as Product[], limit);
+  }
+
+  /** With its fields and the first version of its decoder, if given: all or nothing. */
+  async create(access: Access, input: NewProduct): Promise<Product> {
+    const workspaceId = input.workspaceId ?? soleWorkspace(access, 'input.workspaceId');
+    access.requireWorkspace(workspaceId, 'CONFIGURE');
+    const name = checkText(input.name, 'input.name', { max: MAX_NAME });
+    const dashboard = input.dashboard == null ? EMPTY_DASHBOARD : checkDashboard(input.dashboard);
+    const offlineAfterSeconds = checkOfflineAfter(input.offlineAfterSeconds);
+    const fields = checkNewFields(input.fields ?? []);
+    const source = input.decoder ?? null;
+    if (source !== null) {
+      checkStorable(source, 'input.decoder');
+      await this.#deps.checkDecoder(source);
+    }
+    return this.#deps.database.write(async (em) => {
+      const workspace = await lockWorkspace(em, workspaceId);
+      const createdAt = this.#deps.now();
+      const product = em.create(ProductSchema, {
+        id: uuidV7(),
+        workspace,
+        name,
+        searchText: searchable(name, MAX_NAME),
+        deviceType: input.deviceType ?? 'API',
+        dashboard,
+        webhookId: newWebhookId(),
+        offlineAfterSeconds,
+        writeRate: null,
+        activeVersion: source === null ? null : 1,
+        createdAt,
+      });
+      for (const field of fields) em.create(FieldSchema, { product, ...field });
+      if (source !== null) em.create(DecoderVersionSchema, { product, version: 1, source, note: null, createdAt });
+      return product;
+    });
+  }
+
+  async update(access: Access, id: string, change: ProductChange): Promise<Product> {
+    const product = await this.#deps.database.write(async (em) => {
+      const found = await lockProduct(em, access, id, 'CONFIGURE');
+      if (change.name === null) throw badInput('input.name: a product needs a name.');
+      if (change.name !== undefined) {
+        found.name = checkText(change.name, 'input.name', { max: MAX_NAME });
+        found.searchText = searchable(change.name, MAX_NAME);
+      }
+      if (change.dashboard !== undefined)
+        found.dashboard = change.dashboard === null ? EMPTY_DASHBOARD : checkDashboard(change.dashboard);
+      if (change.offlineAfterSeconds !== undefined)
+        found.offlineAfterSeconds = checkOfflineAfter(change.offlineAfterSeconds);
+      return found;
+    });
+    await this.#deps.cluster.changed([{ kind: 'product', id: product.id }]);
+    return product;
+  }
+
+  /** The old webhook URL is unknown from the answer on. */
+  async rotateWebhook(access: Access, id: string): Promise<Product> {
+    const product = await this.#deps.database.write(async (em) => {
+      const found = await lockProduct(em, access, id, 'CONFIGURE');
+      found.webhookId = newWebhookId();
+      return found;
+    });
+    await this.#deps.cluster.changed([{ kind: 'product', id: product.id }]);
+    return product;
+  }
+
+  /** With its devices, fields, decoders, calls and measurements. */
+  async delete(access: Access, id: string): Promise<string> {
+    const { product, devices } = await this.#deps.database.write(async (em) => {
+      const found = await lockProduct(em, access, id, 'CONFIGURE');
+      const rows = await em.find(DeviceSchema, { product: found.key }, { fields: ['key', 'id'] });
+      await em.nativeDelete(ProductSchema, { key: found.key });
+      return {
+        product: { id: found.id, key: found.key },
+        devices: rows.map(({ key, id: deviceId }) => ({ key, id: deviceId })),
+      };
+    });
+    const ids = devices.map((device) => device.id);
+    // First, so that nothing is recorded for a device whose measurements are already forgotten.
+    await this.#deps.cluster.changed([
+      { kind: 'devices', productId: product.id, ids },
+      { kind: 'product', id: product.id },
+    ]);
+    await this.#deps.store.purge(devices.map(({ key }) => ({ deviceKey: key, fieldKey: null })));
+    await this.#deps.store.removeCalls(Number.MAX_SAFE_INTEGER, product.key);
+    return product.id;
+  }
+}
+
+function checkOfflineAfter(seconds: number | null | undefined): number | null {
+  if (seconds == null) return null;
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > MAX_SECONDS)
+    throw badInput(`input.offlineAfterSeconds: expected a whole number from 1 to ${MAX_SECONDS}, or null for 2400.`);
+  return seconds;
+}

@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto';
+import type { Database } from '../../database/database.ts';
+import type { Cluster } from '../cluster.ts';
+import { MemberSchema } from '../workspaces/member.ts';
+import { Access, scopesOfRole } from './access.ts';
+import { TokenSchema } from './token.ts';
+
+const MAX_CACHED = 50_000;
+const LAST_USED_EVERY_MS = 10_000;
+
+/** Only this hash of a secret is ever stored. Secrets have 128 random bits or more, so no salt is needed. */
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}
+
+interface Known {
+  access: Access;
+  lastUsedAt: number;
+}
+
+/**
+ * Secret → what it may do, from memory where possible. A revoked token, a changed role or a removed member is dropped
+ * by the commit that changes it, on every node. `lastUsedAt` is written in the background, a few seconds late.
+ */
+export class Authenticator {
+  readonly #database: Database;
+  readonly #now: () => number;
+  readonly #known = new Map<string, Known>();
+  readonly #used = new Map<string, number>();
+  readonly #timer: NodeJS.Timeout;
+  #revision = 0;
+
+  constructor(database: Database, cluster: Cluster, now: () => number) {
+    this.#database = database;
+    this.#now = now;
+    cluster.onChanged((changes) => {
+      for (const change of changes) {
+        if (change.kind === 'product' || change.kind === 'devices' || change.kind === 'workspace') continue;
+        this.#revision += 1;
+        if (change.kind === 'everything') this.#known.clear();
+        else
+          for (const [key, { access }] of this.#known)
+            if (change.kind === 'token' ? access.tokenId === change.id : access.userId === change.id)
+              this.#known.delete(key);
+      }
+    });
+    this.#timer = setInterval(() => void this.flush().catch(() => {}), LAST_USED_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /** null: unknown, revoked or expired. */
+  async authenticate(secret: string): Promise<Access | null> {
+    return this.cached(secret) ?? this.#load(hashSecret(secret));
+  }
+
+  /** The access without waiting, when it is in memory and has not expired. */
+  cached(secret: string): Access | null {
+    const known = this.#known.get(hashSecret(secret));
+    if (known === undefined) return null;
+    const now = this.#now();
+    if (known.access.expiresAt !== null && known.access.expiresAt <= now) return null;
+    if (now - known.lastUsedAt > LAST_USED_EVERY_MS) {
+      known.lastUsedAt = now;
+      this.#used.set(known.access.tokenId, now);
+    }
+    return known.access;
+  }
+
+  /** Writes the times of last use that are waiting. */
+  async flush(): Promise<void> {
+    if (this.#used.size === 0) return;
+    const used = [...this.#used];
+    this.#used.clear();
+    await this.#database.write(async (em) => {
+      for (const [id, lastUsedAt] of used) await em.nativeUpdate(TokenSchema, { id }, { lastUsedAt });
+    });
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  async #load(hashed: string): Promise<Access | null> {
+    for (;;) {
+      const before = this.#revision;
+      const em = this.#database.read();
+      const token = await em.findOne(TokenSchema, { hash: hashed }, { populate: ['user'] });
+      const now = this.#now();
+      if (token === null || (token.expiresAt != null && token.expiresAt <= now)) return null;
+      const scopes =
+        token.user == null
+          ? new Map([[token.workspace?.id ?? '', new Set(token.scopes)]])
+          : new Map(
+              (await em.find(MemberSchema, { user: token.user.id })).map((member) => [
+                member.workspace.id,
+                scopesOfRole(member.role),
+              ]),
+            );
+      // Revoked or changed while it was read: look again.
+      if (before !== this.#revision) continue;
+      const access = new Access({
+        tokenId: token.id,
+        kind: token.kind,
+        userId: token.user?.id ?? null,
+        operator: token.user?.operator ?? false,
+        scopes,
+        productIds: token.productIds ?? null,
+        deviceIds: token.deviceIds ?? null,
+        expiresAt: token.expiresAt ?? null,
+      });
+      const oldest = this.#known.size >= MAX_CACHED ? this.#known.keys().next().value : undefined;
+      if (oldest !== undefined) this.#known.delete(oldest);
+      this.#known.set(hashed, { access, lastUsedAt: now });
+      this.#used.set(access.tokenId, now);
+      return access;
+    }
+  }
+}

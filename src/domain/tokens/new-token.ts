@@ -1,0 +1,45 @@
+import { badInput } from '../../errors.ts';
+import type { TokenKind, TokenScope } from './token.ts';
+
+const MAX_LIMITS = 1000;
+
+/** What is asked for; times in milliseconds. `kind` PERSONAL: the four in the middle are left out. */
+export interface NewToken {
+  name: string;
+  kind: TokenKind;
+  workspaceId?: string | null;
+  scopes?: TokenScope[] | null;
+  productIds?: string[] | null;
+  deviceIds?: string[] | null;
+  expiresAt?: number | null;
+}
+
+export function checkPersonal(input: NewToken): void {
+  for (const key of ['workspaceId', 'scopes', 'productIds', 'deviceIds'] as const)
+    if (input[key] != null)
+      throw badInput(`input.${key}: leave it out; a PERSONAL token may do what its user may, everywhere.`);
+}
+
+export function checkIndividual(input: NewToken): {
+  scopes: TokenScope[];
+  productIds: string[] | null;
+  deviceIds: string[] | null;
+} {
+  const scopes = input.scopes ?? [];
+  if (scopes.length === 0) throw badInput('input.scopes: name at least one of READ, RECORD, CONFIGURE, ADMIN.');
+  if (new Set(scopes).size < scopes.length) throw badInput('input.scopes: each scope once.');
+  return {
+    scopes,
+    productIds: limit(input.productIds, 'input.productIds'),
+    deviceIds: limit(input.deviceIds, 'input.deviceIds'),
+  };
+}
+
+/** An empty list could be meant as "no limit" or as "nothing": neither is guessed. */
+function limit(ids: string[] | null | undefined, path: string): string[] | null {
+  if (ids == null) return null;
+  if (ids.length === 0) throw badInput(`${path}: leave it out for no limit, or name at least one.`);
+  const unique = [...new Set(ids.map((id) => id.toLowerCase()))];
+  if (unique.length > MAX_LIMITS) throw badInput(`${path}: at most ${MAX_LIMITS}.`);
+  return unique;
+}

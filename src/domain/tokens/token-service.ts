@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import type { Database } from '../../database/database.ts';
+import { badInput, forbidden, notFound } from '../../errors.ts';
+import type { Cluster } from '../cluster.ts';
+import { type Device, DeviceSchema } from '../devices/device.ts';
+import { type Product, ProductSchema } from '../products/product.ts';
+import { checkText } from '../text.ts';
+import { uuidV7 } from '../uuid.ts';
+import { MemberSchema } from '../workspaces/member.ts';
+import { soleWorkspace } from '../workspaces/sole-workspace.ts';
+import { type Access, scopesOfRole } from './access.ts';
+import { hashSecret } from './authenticator.ts';
+import { checkIndividual, checkPersonal, type NewToken } from './new-token.ts';
+import { type Token, TOKEN_SCOPES, type TokenScope, TokenSchema } from './token.ts';
+
+const SIGN_IN_MS = 30 * 86_400_000;
+
+export interface TokenServiceDeps {
+  database: Database;
+  cluster: Cluster;
+  now: () => number;
+}
+
+/** `secret` is known only here and to the caller: its hash is what is kept. */
+export interface CreatedToken {
+  token: Token;
+  secret: string;
+}
+
+/** 256 random bits. */
+export function newSecret(): string {
+  return `inl_${randomBytes(32).toString('base64url')}`;
+}
+
+/** Tokens (CONTRACT 1): made, listed, revoked. What they allow is decided in `Access`. */
+export class TokenService {
+  readonly #deps: TokenServiceDeps;
+
+  constructor(deps: TokenServiceDeps) {
+    this.#deps = deps;
+  }
+
+  async create(access: Access, input: NewToken): Promise<CreatedToken> {
+    checkText(input.name, 'input.name', { max: 200 });
+    const expiresAt = input.expiresAt ?? null;
+    if (expiresAt !== null && expiresAt <= this.#deps.now()) throw badInput('input.expiresAt: must be in the future.');
+    return input.kind === 'PERSONAL'
+      ? this.#createPersonal(access, input, expiresAt)
+      : this.#createIndividual(access, input, expiresAt);
+  }
+
+  /** For a user whose password was right. */
+  async createForSignIn(userId: string): Promise<CreatedToken> {
+    const expiresAt = this.#deps.now() + SIGN_IN_MS;
+    return this.#store({ name: 'sign-in', kind: 'PERSONAL', user: userId, scopes: [], expiresAt });
+  }
+
+  /** The INDIVIDUAL tokens of the workspace, oldest first; for ADMINs. */
+  async ofWorkspace(access: Access, workspaceId: string): Promise<Token[]> {
+    access.requireWorkspace(workspaceId, 'ADMIN');
+    return this.#deps.database.read().find(TokenSchema, { workspace: workspaceId }, { orderBy: { id: 'asc' } });
+  }
+
+  /** One's own PERSONAL token, or as ADMIN an INDIVIDUAL token of the workspace. The next request with it is refused. */
+  async revoke(access: Access, id: string): Promise<string> {
+    const token = id.includes('\0') ? null : await this.#deps.database.read().findOne(TokenSchema, { id });
+    const workspaceId = token?.workspace?.id;
+    const visible = workspaceId == null ? token?.user?.id === access.userId : access.seesWorkspace(workspaceId);
+    if (token === null || !visible) throw notFound('token', id);
+    if (workspaceId != null) access.requireWorkspace(workspaceId, 'ADMIN');
+    await this.#deps.database.write((em) => em.nativeDelete(TokenSchema, { id: token.id }));
+    await this.#deps.cluster.changed([{ kind: 'token', id: token.id }]);
+    return token.id;
+  }
+
+  /** Of a PERSONAL token: everything its user may do in one workspace or another. */
+  async scopesOf(token: Token): Promise<TokenScope[]> {
+    if (token.user == null) return token.scopes;
+    const members = await this.#deps.database.read().find(MemberSchema, { user: token.user.id });
+    const scopes = members.map((member) => scopesOfRole(member.role));
+    return TOKEN_SCOPES.filter((scope) => scopes.some((granted) => granted.has(scope)));
+  }
+
+  /** The products that the token is limited to and that still exist; null: not limited that way. */
+  async productsOf(access: Access, token: Token): Promise<Product[] | null> {
+    if (token.productIds == null) return null;
+    const where = { id: { $in: token.productIds }, workspace: token.workspace?.id ?? '' };
+    const products = await this.#deps.database.read().find(ProductSchema, where, { orderBy: { key: 'asc' } });
+    return products.filter((product) => access.coversProduct({ id: product.id, workspaceId: product.workspace.id }));
+  }
+
+  async devicesOf(access: Access, token: Token): Promise<Device[] | null> {
+    if (token.deviceIds == null) return null;
+    const where = { id: { $in: token.deviceIds }, workspace: token.workspace?.id ?? '' };
+    const options = { populate: ['product'], orderBy: { key: 'asc' } } as const;
+    const devices = await this.#deps.database.read().find(DeviceSchema, where, options);
+    return devices.filter(({ id, product, workspace }) =>
+      access.coversDevice({ id, productId: product.id, workspaceId: workspace.id }),
+    ) as Device[];
+  }
+
+  #createPersonal(access: Access, input: NewToken, expiresAt: number | null): Promise<CreatedToken> {
+    const userId = access.requireUser();
+    checkPersonal(input);
+    return this.#store({ name: input.name, kind: 'PERSONAL', user: userId, scopes: [], expiresAt });
+  }
+
+  async #createIndividual(access: Access, input: NewToken, expiresAt: number | null): Promise<CreatedToken> {
+    const workspaceId = input.workspaceId ?? soleWorkspace(access, 'input.workspaceId');
+    access.requireWorkspace(workspaceId, 'ADMIN');
+    const { scopes, productIds, deviceIds } = checkIndividual(input);
+    for (const scope of scopes) access.requireWorkspace(workspaceId, scope);
+    // A user's rights end with the user; an individual token's with its expiry, also by way of what it makes.
+    if (access.kind === 'INDIVIDUAL' && access.expiresAt !== null && (expiresAt ?? Infinity) > access.expiresAt)
+      throw forbidden('input.expiresAt: a token made by this token must not outlive it.');
+    await this.#requireAll('product', workspaceId, productIds);
+    await this.#requireAll('device', workspaceId, deviceIds);
+    return this.#store({
+      name: input.name,
+      kind: 'INDIVIDUAL',
+      workspace: workspaceId,
+      scopes,
+      productIds,
+      deviceIds,
+      expiresAt,
+    });
+  }
+
+  async #requireAll(what: 'product' | 'device', workspaceId: string, ids: string[] | null): Promise<void> {
+    if (ids === null) return;
+    const em = this.#deps.database.read();
+    const where = { id: { $in: ids.filter((id) => !id.includes('\0')) }, workspace: workspaceId };
+    const rows =
+      what === 'product'
+        ? await em.find(ProductSchema, where, { fields: ['id'] })
+        : await em.find(DeviceSchema, where, { fields: ['id'] });
+    const found = new Set(rows.map((row) => row.id));
+    const missing = ids.find((id) => !found.has(id));
+    if (missing !== undefined) throw notFound(what, missing);
+  }
+
+  async #store(token: TokenData): Promise<CreatedToken> {
+    const secret = newSecret();
+    const stored = await this.#deps.database.write(async (em) =>
+      em.create(TokenSchema, {
+        id: uuidV7(),
+        hash: hashSecret(secret),
+        createdAt: this.#deps.now(),
+        lastUsedAt: null,
+        user: null,
+        workspace: null,
+        productIds: null,
+        deviceIds: null,
+        ...token,
+      }),
+    );
+    return { token: stored, secret };
+  }
+}
+
+interface TokenData {
+  name: string;
+  kind: Token['kind'];
+  user?: string;
+  workspace?: string;
+  scopes: TokenScope[];
+  productIds?: string[] | null;
+  deviceIds?: string[] | null;
+  expiresAt: number | null;
+}

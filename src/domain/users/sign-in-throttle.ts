@@ -1,0 +1,50 @@
+import { AppError } from '../../errors.ts';
+
+const FAILURES = 10;
+const WINDOW_MS = 5 * 60_000;
+const MAX_EMAILS = 10_000;
+
+/**
+ * At most ten failed sign-ins for one email address in five minutes, known or not; then RATE_LIMITED. An attempt counts
+ * as failed from its start, so that many at once do not slip through.
+ */
+export class SignInThrottle {
+  readonly #now: () => number;
+  readonly #attempts = new Map<string, { count: number; until: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  begin(email: string): void {
+    const now = this.#now();
+    let attempt = this.#attempts.get(email);
+    if (attempt === undefined || attempt.until <= now) {
+      this.#attempts.delete(email);
+      this.#forgetOldest();
+      attempt = { count: 0, until: now + WINDOW_MS };
+      this.#attempts.set(email, attempt);
+    }
+    if (attempt.count >= FAILURES) {
+      const seconds = Math.ceil((attempt.until - now) / 1000);
+      throw new AppError(
+        'RATE_LIMITED',
+        `Too many failed sign-ins for this email address; try again in ${seconds} s.`,
+        {
+          details: { retryAfterSeconds: seconds },
+        },
+      );
+    }
+    attempt.count += 1;
+  }
+
+  succeeded(email: string): void {
+    this.#attempts.delete(email);
+  }
+
+  #forgetOldest(): void {
+    if (this.#attempts.size < MAX_EMAILS) return;
+    const oldest = this.#attempts.keys().next();
+    if (!oldest.done) this.#attempts.delete(oldest.value);
+  }
+}

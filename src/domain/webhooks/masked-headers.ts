@@ -1,0 +1,28 @@
+import type { HeaderList } from '../decoders/header-names.ts';
+
+/** What a credential reads as in the call log. */
+export const MASK = '***';
+
+const CREDENTIAL =
+  /authorization|cookie|token|secret|passw|credential|signature|session|(?:^|-)(?:auth|jwt|hmac)(?:-|$)|csrf|xsrf|api-?key|access-?key|(?:^|-)key$/i;
+const HARMLESS = new Set(['Idempotency-Key', 'Sec-Websocket-Key']);
+const MAX_KNOWN = 1_000;
+const known = new Map<string, boolean>();
+
+/** Whether a header's value is not for the log: credentials by their usual names, and by what names have in common. */
+export function isCredential(name: string): boolean {
+  let credential = known.get(name);
+  if (credential === undefined) {
+    credential = CREDENTIAL.test(name) && !HARMLESS.has(name);
+    if (known.size < MAX_KNOWN) known.set(name, credential);
+  }
+  return credential;
+}
+
+/** The headers as JSON text for the call log: name → value. */
+export function maskedHeaders(headers: HeaderList): string {
+  let text = '';
+  for (const [name, value] of headers)
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${isCredential(name) ? `"${MASK}"` : JSON.stringify(value)}`;
+  return `{${text}}`;
+}

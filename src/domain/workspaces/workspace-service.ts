@@ -1,0 +1,115 @@
+import type { Database } from '../../database/database.ts';
+import { conflict, notFound } from '../../errors.ts';
+import type { Cluster } from '../cluster.ts';
+import { checkText } from '../text.ts';
+import type { Access } from '../tokens/access.ts';
+import { type User, UserSchema } from '../users/user.ts';
+import { uuidV7 } from '../uuid.ts';
+import { lockWorkspace } from './lock-workspace.ts';
+import { MemberSchema, type Role } from './member.ts';
+import { type Workspace, WorkspaceSchema } from './workspace.ts';
+
+export interface WorkspaceServiceDeps {
+  database: Database;
+  cluster: Cluster;
+  now: () => number;
+}
+
+/** Workspaces and their members (CONTRACT 1). */
+export class WorkspaceService {
+  readonly #deps: WorkspaceServiceDeps;
+
+  constructor(deps: WorkspaceServiceDeps) {
+    this.#deps = deps;
+  }
+
+  /** Those where the token may READ, oldest first. FORBIDDEN when it sees workspaces but may read none. */
+  async list(access: Access): Promise<Workspace[]> {
+    if (access.workspaceIds().length === 0) return [];
+    const ids = access.workspaceIdsWith('READ');
+    return this.#deps.database.read().find(WorkspaceSchema, { id: { $in: ids } }, { orderBy: { id: 'asc' } });
+  }
+
+  async get(access: Access, id: string): Promise<Workspace> {
+    access.requireWorkspace(id, 'READ');
+    const workspace = await this.#deps.database.read().findOne(WorkspaceSchema, { id });
+    if (workspace === null) throw notFound('workspace', id);
+    return workspace;
+  }
+
+  /** Oldest user first. People's addresses are not for a token limited to some products or devices. */
+  async members(access: Access, workspaceId: string): Promise<{ user: User; role: Role }[]> {
+    access.requireWorkspace(workspaceId, 'READ');
+    access.requireUnlimited();
+    const members = await this.#deps.database
+      .read()
+      .find(MemberSchema, { workspace: workspaceId }, { populate: ['user'], orderBy: { user: { id: 'asc' } } });
+    return members.map(({ user, role }) => ({ user: user as User, role }));
+  }
+
+  /** For operators; the calling user becomes its first ADMIN. */
+  async create(access: Access, name: string): Promise<Workspace> {
+    access.requireOperator();
+    const userId = access.requireUser();
+    checkText(name, 'name', { max: 200 });
+    const workspace = await this.#deps.database.write(async (em) => {
+      const created = em.create(WorkspaceSchema, { id: uuidV7(), name, writeRate: null, createdAt: this.#deps.now() });
+      em.create(MemberSchema, { workspace: created, user: userId, role: 'ADMIN' });
+      return created;
+    });
+    await this.#deps.cluster.changed([{ kind: 'user', id: userId }]);
+    access.join(workspace.id, 'ADMIN');
+    return workspace;
+  }
+
+  /**
+   * Adds the user or changes their role, for ADMINs. Who only belongs to workspaces that the token does not see does not
+   * exist for it, unless it is an operator's. CONFLICT when the last ADMIN would be lowered.
+   */
+  async setMember(access: Access, workspaceId: string, userId: string, role: Role): Promise<Workspace> {
+    access.requireWorkspace(workspaceId, 'ADMIN');
+    const workspace = await this.#deps.database.write(async (em) => {
+      const locked = await lockWorkspace(em, workspaceId);
+      const members = await em.find(MemberSchema, { workspace: workspaceId });
+      const member = members.find((candidate) => candidate.user.id === userId);
+      if (member !== undefined) {
+        if (role !== 'ADMIN') requireOtherAdmin(members, userId);
+        member.role = role;
+        return locked;
+      }
+      const user = /\0/.test(userId) ? null : await em.findOne(UserSchema, { id: userId });
+      if (user === null) throw notFound('user', userId);
+      if (!access.operator) {
+        const places = await em.find(MemberSchema, { user: userId });
+        if (places.length > 0 && !places.some((place) => access.seesWorkspace(place.workspace.id)))
+          throw notFound('user', userId);
+      }
+      em.create(MemberSchema, { workspace: locked, user, role });
+      return locked;
+    });
+    await this.#deps.cluster.changed([{ kind: 'user', id: userId }]);
+    return workspace;
+  }
+
+  /** For ADMINs. CONFLICT for the last ADMIN. */
+  async removeMember(access: Access, workspaceId: string, userId: string): Promise<Workspace> {
+    access.requireWorkspace(workspaceId, 'ADMIN');
+    const workspace = await this.#deps.database.write(async (em) => {
+      const locked = await lockWorkspace(em, workspaceId);
+      const members = await em.find(MemberSchema, { workspace: workspaceId });
+      const member = members.find((candidate) => candidate.user.id === userId);
+      if (member === undefined) throw notFound('member', userId);
+      requireOtherAdmin(members, userId);
+      em.remove(member);
+      return locked;
+    });
+    await this.#deps.cluster.changed([{ kind: 'user', id: userId }]);
+    return workspace;
+  }
+}
+
+function requireOtherAdmin(members: { user: { id: string }; role: Role }[], userId: string): void {
+  const admins = members.filter((member) => member.role === 'ADMIN');
+  if (admins.length === 1 && admins[0]?.user.id === userId)
+    throw conflict('This is the last ADMIN of the workspace; make somebody else ADMIN first.');
+}

@@ -1,0 +1,59 @@
+import type { Access } from '../domain/tokens/access.ts';
+import { unauthenticated } from '../errors.ts';
+import type { LiveCalls } from './live-calls.ts';
+import type { LiveMeasurements } from './live-measurements.ts';
+import { createLoaders, type Loaders, type LoaderSources } from './loaders.ts';
+
+/** Why there is no access: nothing was presented, nothing readable, or what is not (or no longer) valid. */
+export type NoAccess = 'missing' | 'malformed' | 'invalid';
+
+const NO_ACCESS: Record<NoAccess, string> = {
+  missing: 'This needs a token: send the header "Authorization: Token <token>".',
+  malformed: 'The Authorization header must be "Token <token>" (or "Bearer <token>").',
+  invalid: 'This token is unknown, expired or revoked.',
+};
+
+/** What subscriptions open; type-graphql calls their `subscribe` without the resolver, so it comes by the context. */
+export interface LiveSources {
+  measurements: LiveMeasurements;
+  calls: LiveCalls;
+}
+
+/**
+ * What resolvers get as `@Ctx()`. Nothing in it holds a database connection or an EntityManager: a subscription keeps
+ * its context for hours. Services come to resolvers through their constructors, not through here.
+ */
+export class GraphqlContext {
+  readonly live: LiveSources;
+  // Not `#private`: Apollo Server hands each operation a shallow clone of its context.
+  private readonly presented: Access | NoAccess;
+  private readonly sources: LoaderSources;
+  private loaded: Loaders | null = null;
+
+  constructor(access: Access | NoAccess, sources: LoaderSources, live: LiveSources) {
+    this.presented = access;
+    this.sources = sources;
+    this.live = live;
+  }
+
+  /** Who asks. Deny by default: throws UNAUTHENTICATED when nobody does, should the door ever have let that through. */
+  get access(): Access {
+    if (typeof this.presented === 'string') throw unauthenticated(NO_ACCESS[this.presented]);
+    return this.presented;
+  }
+
+  get loaders(): Loaders {
+    this.loaded ??= createLoaders(this.sources);
+    return this.loaded;
+  }
+
+  /** What was loaded before a mutation of the same operation may be old after it. */
+  forget(): void {
+    this.loaded = null;
+  }
+
+  /** The context for one pushed event of a subscription: same access, nothing remembered. */
+  fresh(): GraphqlContext {
+    return new GraphqlContext(this.presented, this.sources, this.live);
+  }
+}

@@ -1,0 +1,36 @@
+import { badInput } from '../errors.ts';
+
+/** What a cursor may carry: the values of the sort key of the last row seen. */
+export type CursorKey = (string | number)[];
+
+/** Opaque text of a place in a list. `kind` keeps one list's cursors out of another. */
+export function encodeCursor(kind: string, key: CursorKey): string {
+  return Buffer.from(JSON.stringify([kind, ...key]), 'utf8').toString('base64url');
+}
+
+/**
+ * The key of a cursor of this kind; `shape` says what each part is. BAD_USER_INPUT for anything else. The parts are
+ * the client's: as untrusted as any other argument.
+ */
+export function decodeCursor(kind: string, text: string, shape: readonly ('string' | 'number')[]): CursorKey {
+  const [actualKind, ...key] = parse(text);
+  if (actualKind !== kind || key.length !== shape.length || !key.every((part, i) => isPart(part, shape[i])))
+    throw badInput('"after" is no cursor of this list; pass an endCursor or an edge\'s cursor of the same list.');
+  return key as CursorKey;
+}
+
+function isPart(part: unknown, type: 'string' | 'number' | undefined): boolean {
+  if (type === 'number') return Number.isSafeInteger(part);
+  // NUL cannot be written to the databases.
+  return type === 'string' && typeof part === 'string' && !part.includes('\0');
+}
+
+function parse(text: string): unknown[] {
+  if (text.length > 2048) return [];
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}

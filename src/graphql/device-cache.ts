@@ -1,0 +1,48 @@
+import type { Database } from '../database/database.ts';
+import type { Cluster } from '../domain/cluster.ts';
+import { type Device, DeviceSchema } from '../domain/devices/device.ts';
+
+const MAX_KEPT = 10_000;
+
+/**
+ * Device rows for pushed events, which name the same few devices again and again; each is dropped by the commit that
+ * changes it. A row's product is loaded for its id only: everything else of it may be old.
+ */
+export class DeviceCache {
+  readonly #database: Database;
+  readonly #rows = new Map<number, Device>();
+  readonly #keyOf = new Map<string, number>();
+  #revision = 0;
+
+  constructor(database: Database, cluster: Cluster) {
+    this.#database = database;
+    cluster.onChanged((changes) => {
+      for (const change of changes) {
+        if (change.kind === 'token' || change.kind === 'user') continue;
+        this.#revision += 1;
+        for (const id of change.kind === 'devices' ? change.ids : this.#keyOf.keys()) this.#drop(id);
+      }
+    });
+  }
+
+  async get(key: number): Promise<Device | null> {
+    const known = this.#rows.get(key);
+    if (known !== undefined) return known;
+    const before = this.#revision;
+    const row = await this.#database.read().findOne(DeviceSchema, { key }, { populate: ['product'] });
+    // Changed while it was read: good enough for an event of before the change, not for keeping.
+    if (row === null || before !== this.#revision) return row as Device | null;
+    const oldest = this.#keyOf.size >= MAX_KEPT ? this.#keyOf.keys().next().value : undefined;
+    if (oldest !== undefined) this.#drop(oldest);
+    this.#rows.set(key, row as Device);
+    this.#keyOf.set(row.id, key);
+    return row as Device;
+  }
+
+  #drop(id: string): void {
+    const key = this.#keyOf.get(id);
+    if (key === undefined) return;
+    this.#keyOf.delete(id);
+    this.#rows.delete(key);
+  }
+}

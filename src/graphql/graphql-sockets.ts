@@ -1,0 +1,203 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { execute, type ExecutionArgs, GraphQLError, type GraphQLSchema } from 'graphql';
+import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import type { Change, Cluster } from '../domain/cluster.ts';
+import type { Authenticator } from '../domain/tokens/authenticator.ts';
+import { AppError } from '../errors.ts';
+import { GraphqlContext, type LiveSources } from './context.ts';
+import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
+import type { LoaderSources } from './loaders.ts';
+import { prepareOperation, subscribeLive } from './socket-operation.ts';
+import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
+
+export interface GraphqlSocketsDeps {
+  schema: GraphQLSchema;
+  sources: LoaderSources;
+  live: LiveSources;
+  authenticator: Authenticator;
+  cluster: Cluster;
+  secretOf: (authorization: string | undefined) => string | null;
+  maxMessageBytes: number;
+  now: () => number;
+  log: GraphqlLog;
+}
+
+const PATH = '/graphql';
+const MAX_OPERATIONS = 100;
+const INIT_WITHIN_MS = 5000;
+const DRAIN_MS = 5000;
+const CLOSE_MS = 2000;
+
+interface Extra {
+  session: SocketSession;
+  request: IncomingMessage;
+}
+
+/** `graphql-transport-ws` on /graphql (CONTRACT 7): the door for subscriptions; queries and mutations may use it too. */
+export class GraphqlSockets {
+  readonly #deps: GraphqlSocketsDeps;
+  readonly #server: WebSocketServer;
+  readonly #protocol;
+  readonly #format;
+  readonly #sessions = new Set<SocketSession>();
+  #draining = false;
+  /** Counts changes of tokens and users, so that an access read across one is read again. */
+  #revision = 0;
+
+  constructor(deps: GraphqlSocketsDeps) {
+    this.#deps = deps;
+    this.#format = createErrorFormatter(deps.log);
+    this.#protocol = this.#createProtocol();
+    this.#server = new WebSocketServer({
+      noServer: true,
+      maxPayload: deps.maxMessageBytes,
+      perMessageDeflate: false,
+      handleProtocols,
+    });
+    this.#server.on('connection', (socket, request) => this.#opened(socket, request));
+    deps.cluster.onChanged((changes) => this.#changed(changes));
+  }
+
+  attach(server: Server): void {
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => socket.destroy());
+      const path = (request.url ?? '').split('?', 1)[0]?.replace(/\/$/, '');
+      if (path !== PATH) return refuseUpgrade(socket, '404 Not Found');
+      if (this.#draining) return refuseUpgrade(socket, '503 Service Unavailable');
+      this.#server.handleUpgrade(request, socket, head, (opened) => this.#server.emit('connection', opened, request));
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#draining = true;
+    for (const session of this.#sessions) session.end(SERVICE_RESTART, 'the server restarts, connect again');
+    await this.#until(() => [...this.#sessions].every((session) => session.running.size === 0), DRAIN_MS);
+    for (const session of this.#sessions) session.socket.close(SERVICE_RESTART, 'the server restarts, connect again');
+    await this.#until(() => this.#sessions.size === 0, CLOSE_MS);
+    for (const session of this.#sessions) session.socket.terminate();
+    this.#server.close();
+  }
+
+  async #until(done: () => boolean, withinMs: number): Promise<void> {
+    const end = Date.now() + withinMs;
+    while (!done() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  #opened(socket: WebSocket, request: IncomingMessage): void {
+    const session = new SocketSession(socket, this.#deps.now);
+    this.#sessions.add(session);
+    // Too large a message, broken frames: ws closes by itself and says why.
+    socket.on('error', (error) => this.#deps.log.warn({ err: error }, 'WebSocket error'));
+    const closed = this.#protocol.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) => session.send(text),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (receive) =>
+          socket.on('message', (data: RawData) => {
+            // A Buffer: the server was not asked for fragments or array buffers.
+            receive((data as Buffer).toString('utf8')).catch((error: unknown) => this.#failed(session, error));
+          }),
+      },
+      { session, request },
+    );
+    socket.once('close', (code, reason) => {
+      this.#sessions.delete(session);
+      session.running.clear();
+      closed(code, reason.toString('utf8')).catch((error: unknown) =>
+        this.#deps.log.error({ err: error }, 'closing a WebSocket failed'),
+      );
+    });
+    if (this.#draining) session.end(SERVICE_RESTART, 'the server restarts, connect again');
+  }
+
+  #failed(session: SocketSession, error: unknown): void {
+    if (session.socket.readyState !== session.socket.OPEN) return;
+    if (error instanceof AppError) {
+      session.socket.close(TRY_AGAIN_LATER, error.message.slice(0, 100));
+      return;
+    }
+    this.#deps.log.error({ err: error }, 'WebSocket message failed');
+    session.socket.close(CloseCode.InternalServerError, 'internal error');
+  }
+
+  #changed(changes: Change[]): void {
+    for (const change of changes) {
+      if (change.kind !== 'token' && change.kind !== 'user') continue;
+      this.#revision += 1;
+      for (const session of this.#sessions) {
+        if (change.kind === 'token' && session.access?.tokenId === change.id)
+          session.end(FORBIDDEN, 'the token was revoked or changed');
+        // What was subscribed under the old rights is asked for again under the new ones.
+        if (change.kind === 'user' && session.access?.userId === change.id)
+          session.end(SERVICE_RESTART, 'access changed, connect again');
+      }
+    }
+  }
+
+  async #connect(context: Context<Record<string, unknown>, Extra>): Promise<boolean> {
+    const { session, request } = context.extra;
+    const secret = this.#secret(context.connectionParams, request);
+    for (;;) {
+      const before = this.#revision;
+      const access = secret === null ? null : await this.#deps.authenticator.authenticate(secret);
+      if (before !== this.#revision) continue;
+      if (access === null) {
+        const reason = secret === null ? 'send connectionParams.token' : 'the token is unknown, expired or revoked';
+        session.socket.close(FORBIDDEN, reason);
+        return false;
+      }
+      session.grant(access);
+      return !session.ending;
+    }
+  }
+
+  #secret(params: Readonly<Record<string, unknown>> | undefined, request: IncomingMessage): string | null {
+    const token = params?.['token'];
+    if (typeof token === 'string') return this.#deps.secretOf(token) ?? (token === '' ? null : token);
+    const authorization = params?.['authorization'] ?? params?.['Authorization'];
+    if (typeof authorization === 'string') return this.#deps.secretOf(authorization);
+    return this.#deps.secretOf(request.headers.authorization);
+  }
+
+  #createProtocol() {
+    const { schema, sources, live } = this.#deps;
+    return makeServer<Record<string, unknown>, Extra>({
+      connectionInitWaitTimeout: INIT_WITHIN_MS,
+      onConnect: (context) => this.#connect(context),
+      onSubscribe: (context, id, payload) => {
+        const { session } = context.extra;
+        if (session.ending || session.access === null)
+          return [wrap(new AppError('UNAVAILABLE', 'This connection is being closed; connect again.'))];
+        if (Object.keys(context.subscriptions).length > MAX_OPERATIONS)
+          return [wrap(new AppError('OVERLOADED', `At most ${MAX_OPERATIONS} operations run on one connection.`))];
+        const prepared = prepareOperation(schema, payload, new GraphqlContext(session.access, sources, live));
+        if (Array.isArray(prepared)) return prepared;
+        if (prepared.operation.operation !== 'subscription') session.running.add(id);
+        return Object.assign(prepared.args, { session });
+      },
+      execute,
+      subscribe: (args: ExecutionArgs & { session?: SocketSession }) => {
+        const { session, ...rest } = args;
+        if (session === undefined) throw new Error('A subscription without its session.');
+        return subscribeLive(rest, session);
+      },
+      onNext: (_context, _id, _payload, _args, result) =>
+        result.errors === undefined
+          ? undefined
+          : { ...result, errors: result.errors.map((error) => this.#format(error.toJSON(), error)) },
+      onError: (_context, _id, _payload, errors) => errors.map((error) => this.#format(error.toJSON(), error)),
+      onComplete: (context, id) => context.extra.session.answered(id),
+    });
+  }
+}
+
+function wrap(error: AppError): GraphQLError {
+  return new GraphQLError(error.message, { originalError: error });
+}
+
+function refuseUpgrade(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

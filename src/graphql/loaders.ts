@@ -1,0 +1,70 @@
+import DataLoader from 'dataloader';
+import type { Database } from '../database/database.ts';
+import { type DecoderVersion, DecoderVersionSchema } from '../domain/decoders/decoder-version.ts';
+import { type Device, DeviceSchema } from '../domain/devices/device.ts';
+import { type Field, FieldSchema } from '../domain/fields/field.ts';
+import type { MeasurementStore } from '../domain/measurements/store.ts';
+import { type Product, ProductSchema } from '../domain/products/product.ts';
+
+/** What children of lists are loaded by: one query for all parents of a level. Number keys are the rows' small keys. */
+export interface Loaders {
+  product: DataLoader<number, Product | null>;
+  fieldsOfProduct: DataLoader<number, Field[]>;
+  field: DataLoader<number, Field | null>;
+  /** The active decoder of a product; null: it has none. */
+  activeDecoder: DataLoader<Product, DecoderVersion | null, number>;
+  /** By id. */
+  device: DataLoader<string, Device | null>;
+  /** Receipt time of the device's last batch in milliseconds; null: it never sent one. */
+  lastHeard: DataLoader<number, number | null>;
+}
+
+export interface LoaderSources {
+  database: Database;
+  store: MeasurementStore;
+}
+
+/** New for each operation, and for each pushed event of a subscription: nothing may live longer than one answer. */
+export function createLoaders({ database, store }: LoaderSources): Loaders {
+  return {
+    product: new DataLoader(async (keys) => {
+      const rows = await database.read().find(ProductSchema, { key: { $in: [...keys] } });
+      return inOrder(keys, rows, (row) => row.key);
+    }),
+    fieldsOfProduct: new DataLoader(async (keys) => {
+      const rows = await database
+        .read()
+        .find(FieldSchema, { product: { $in: [...keys] } }, { orderBy: { key: 'asc' } });
+      const byProduct = Map.groupBy(rows, (row) => row.product.key);
+      return keys.map((key) => byProduct.get(key) ?? []);
+    }),
+    field: new DataLoader(async (keys) => {
+      const rows = await database.read().find(FieldSchema, { key: { $in: [...keys] } });
+      return inOrder(keys, rows, (row) => row.key);
+    }),
+    activeDecoder: new DataLoader(
+      async (products) => {
+        const active = products.flatMap(({ key, activeVersion }) =>
+          activeVersion == null ? [] : [{ product: key, version: activeVersion }],
+        );
+        const rows = active.length === 0 ? [] : await database.read().find(DecoderVersionSchema, { $or: active });
+        const byProduct = new Map(rows.map((row) => [row.product.key, row]));
+        return products.map(({ key }) => byProduct.get(key) ?? null);
+      },
+      { cacheKeyFn: ({ key }) => key },
+    ),
+    device: new DataLoader(async (ids) => {
+      const rows = await database.read().find(DeviceSchema, { id: { $in: [...ids] } }, { populate: ['product'] });
+      return inOrder(ids, rows as Device[], (row) => row.id);
+    }),
+    lastHeard: new DataLoader(async (keys) => {
+      const heard = await store.lastHeard([...keys]);
+      return keys.map((key) => heard.get(key) ?? null);
+    }),
+  };
+}
+
+function inOrder<Key, Row>(keys: readonly Key[], rows: Row[], keyOf: (row: Row) => Key): (Row | null)[] {
+  const byKey = new Map(rows.map((row) => [keyOf(row), row]));
+  return keys.map((key) => byKey.get(key) ?? null);
+}

@@ -1,0 +1,36 @@
+import { badInput } from '../errors.ts';
+import { type CursorKey, decodeCursor, encodeCursor } from './cursor.ts';
+import type { Connection } from './types/connection.ts';
+
+export const MAX_FIRST = 500;
+export const DEFAULT_FIRST = 50;
+
+/** `first` of a list: 50 by default, at most 500 (CONTRACT 7). Never clamped: a wrong one is BAD_USER_INPUT. */
+export function readFirst(first: number | null | undefined): number {
+  if (first === null || first === undefined) return DEFAULT_FIRST;
+  if (!Number.isInteger(first) || first < 1 || first > MAX_FIRST)
+    throw badInput(`"first" must be from 1 to ${MAX_FIRST}, not ${first}.`);
+  return first;
+}
+
+/** One list's way of paging: its cursor's kind and the sort key of a row. */
+export interface Paging<Row> {
+  kind: string;
+  shape: readonly ('string' | 'number')[];
+  keyOf: (row: Row) => CursorKey;
+}
+
+/** The key after which to go on; null: from the start. */
+export function readAfter<Row>(paging: Paging<Row>, after: string | null | undefined): CursorKey | null {
+  return after === null || after === undefined ? null : decodeCursor(paging.kind, after, paging.shape);
+}
+
+/** Rows read with a limit of `first + 1` become a connection; the one too many only says that there is more. */
+export function toConnection<Row>(paging: Paging<Row>, rows: Row[], first: number): Connection<Row> {
+  return connectionWith(paging, rows.slice(0, first), rows.length > first);
+}
+
+export function connectionWith<Row>(paging: Paging<Row>, rows: Row[], hasNextPage: boolean): Connection<Row> {
+  const edges = rows.map((node) => ({ cursor: encodeCursor(paging.kind, paging.keyOf(node)), node }));
+  return { edges, pageInfo: { hasNextPage, endCursor: edges.at(-1)?.cursor ?? null } };
+}

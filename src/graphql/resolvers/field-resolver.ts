@@ -1,0 +1,37 @@
+import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
+import type { FieldService } from '../../domain/fields/field-service.ts';
+import type { GraphqlContext } from '../context.ts';
+import { FieldInput, FieldObject, UpdateFieldInput } from '../types/field.ts';
+
+/** Fields of products (CONTRACT 1). */
+@Resolver()
+export class FieldResolver {
+  readonly #fields: FieldService;
+
+  constructor(fields: FieldService) {
+    this.#fields = fields;
+  }
+
+  @Mutation(() => FieldObject)
+  addField(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('productId', () => ID) productId: string,
+    @Arg('input', () => FieldInput) input: FieldInput,
+  ): Promise<FieldObject> {
+    return this.#fields.add(access, productId, input);
+  }
+
+  @Mutation(() => FieldObject, { description: 'Left out: unchanged. null clears name, unit or description.' })
+  updateField(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID) id: string,
+    @Arg('input', () => UpdateFieldInput) input: UpdateFieldInput,
+  ): Promise<FieldObject> {
+    return this.#fields.update(access, id, input);
+  }
+
+  @Mutation(() => ID, { description: 'Removes the field and its measurements on every device of the product.' })
+  removeField(@Ctx() { access }: GraphqlContext, @Arg('id', () => ID) id: string): Promise<string> {
+    return this.#fields.remove(access, id);
+  }
+}

@@ -1,0 +1,101 @@
+import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
+import type { Recorder } from '../../domain/measurements/recorder.ts';
+import type { MeasurementStore } from '../../domain/measurements/store.ts';
+import type { Catalogue, DeviceInfo } from '../../domain/products/catalogue.ts';
+import type { TokenScope } from '../../domain/tokens/token.ts';
+import { AppError, badInput, notFound } from '../../errors.ts';
+import type { GraphqlContext } from '../context.ts';
+import { DateTime } from '../types/date-time.ts';
+import { RecordResult } from '../types/decoder.ts';
+import { DeleteResult, EntryInput } from '../types/measurement.ts';
+
+const MAX_ENTRIES = 10_000;
+
+export interface MeasurementsResolverDeps {
+  catalogue: Catalogue;
+  recorder: Recorder;
+  store: MeasurementStore;
+  now: () => number;
+}
+
+/** Writing and deleting measurements by hand. */
+@Resolver()
+export class MeasurementsResolver {
+  readonly #deps: MeasurementsResolverDeps;
+
+  constructor(deps: MeasurementsResolverDeps) {
+    this.#deps = deps;
+  }
+
+  @Mutation(() => RecordResult, {
+    description: 'The twin of the record endpoint: same rules, but no write limit. Answers after the commit.',
+  })
+  async recordMeasurements(
+    @Ctx() context: GraphqlContext,
+    @Arg('deviceId', () => ID) deviceId: string,
+    @Arg('entries', () => [EntryInput]) entries: EntryInput[],
+  ): Promise<RecordResult> {
+    const device = await this.#device(context, deviceId, 'RECORD');
+    if (entries.length > MAX_ENTRIES)
+      throw new AppError('TOO_MANY_ENTRIES', `"entries": at most ${MAX_ENTRIES} at once, not ${entries.length}.`, {
+        details: { limit: MAX_ENTRIES },
+      });
+    const sent = entries.map(({ field, value, timestamp }) =>
+      timestamp == null ? { field, value } : { field, value, timestamp: timestamp / 1000 },
+    );
+    const receivedAt = this.#deps.now();
+    const { stored, rejected } = await this.#deps.recorder.record(device, sent, { limited: false, receivedAt });
+    return {
+      stored,
+      rejected: rejected.map(({ index, code, message }) => {
+        const entry = entries[index] as EntryInput;
+        return {
+          index,
+          device: device.id,
+          field: entry.field,
+          value: entry.value,
+          timestamp: entry.timestamp ?? receivedAt,
+          code,
+          message,
+          matchedDeviceId: device.id,
+          matchedFieldKey: device.product.fields.get(entry.field)?.key ?? null,
+        };
+      }),
+    };
+  }
+
+  @Mutation(() => DeleteResult, {
+    description: 'Start inclusive, end exclusive; fields left out: all fields. dryRun only counts.',
+  })
+  async deleteMeasurements(
+    @Ctx() context: GraphqlContext,
+    @Arg('deviceId', () => ID) deviceId: string,
+    @Arg('from', () => DateTime) from: number,
+    @Arg('to', () => DateTime) to: number,
+    @Arg('fields', () => [String], { nullable: true }) fields?: string[] | null,
+    @Arg('dryRun', () => Boolean, { nullable: true }) dryRun?: boolean | null,
+  ): Promise<DeleteResult> {
+    const device = await this.#device(context, deviceId, 'CONFIGURE');
+    if (from >= to) throw badInput('"from" must be before "to".');
+    const fieldKeys = fields == null ? [...device.product.fieldsByKey.keys()] : keysOf(device, fields);
+    const query = { deviceKey: device.key, fieldKeys, from, to, dryRun: dryRun ?? false };
+    return { measurements: fieldKeys.length === 0 ? 0 : await this.#deps.store.remove(query) };
+  }
+
+  async #device({ access }: GraphqlContext, id: string, scope: TokenScope): Promise<DeviceInfo> {
+    const device = await this.#deps.catalogue.device(id);
+    if (device === null) throw notFound('device', id);
+    access.requireDevice(device, scope);
+    return device;
+  }
+}
+
+function keysOf(device: DeviceInfo, identifiers: string[]): number[] {
+  const keys = identifiers.map((identifier) => {
+    const field = device.product.fields.get(identifier);
+    if (field === undefined)
+      throw badInput(`The product has no field "${identifier.slice(0, 64)}" (identifiers are case-sensitive).`);
+    return field.key;
+  });
+  return [...new Set(keys)];
+}

@@ -1,0 +1,27 @@
+import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import type { DecoderVersion } from '../../../domain/decoders/decoder-version.ts';
+import { placeOfProduct } from '../../../domain/products/find-product.ts';
+import type { Product } from '../../../domain/products/product.ts';
+import { notFound } from '../../../errors.ts';
+import type { GraphqlContext } from '../../context.ts';
+import { DecoderVersionObject } from '../../types/decoder.ts';
+
+@Resolver(() => DecoderVersionObject)
+export class DecoderVersionResolver {
+  @FieldResolver(() => String, { description: 'Needs scope CONFIGURE.' })
+  async source(@Root() version: DecoderVersion, @Ctx() context: GraphqlContext): Promise<string> {
+    context.access.requireProduct(placeOfProduct(await productOf(version, context)), 'CONFIGURE');
+    return version.source;
+  }
+
+  @FieldResolver(() => Boolean)
+  async active(@Root() version: DecoderVersion, @Ctx() context: GraphqlContext): Promise<boolean> {
+    return (await productOf(version, context)).activeVersion === version.version;
+  }
+}
+
+async function productOf(version: DecoderVersion, { loaders }: GraphqlContext): Promise<Product> {
+  const product = await loaders.product.load(version.product.key);
+  if (product === null) throw notFound('product', String(version.product.key));
+  return product;
+}

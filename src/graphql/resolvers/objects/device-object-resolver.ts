@@ -1,0 +1,56 @@
+import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import type { Device } from '../../../domain/devices/device.ts';
+import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/devices/device-list.ts';
+import { planBySlug } from '../../../domain/plans/plans.ts';
+import type { DeviceType, Product } from '../../../domain/products/product.ts';
+import type { GraphqlContext } from '../../context.ts';
+import { DateTime } from '../../types/date-time.ts';
+import { DeviceObject } from '../../types/device.ts';
+import { DeviceTypeEnum } from '../../types/enums.ts';
+import { PlanObject } from '../../types/plan.ts';
+import { ProductObject } from '../../types/product.ts';
+
+/** What a device has from its product, its plan and its last sign of life; its values are in device-values-resolver. */
+@Resolver(() => DeviceObject)
+export class DeviceObjectResolver {
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  @FieldResolver(() => DeviceTypeEnum)
+  async deviceType(@Root() device: Device, @Ctx() context: GraphqlContext): Promise<DeviceType> {
+    return (await productOf(device, context)).deviceType;
+  }
+
+  @FieldResolver(() => ProductObject)
+  product(@Root() device: Device, @Ctx() context: GraphqlContext): Promise<ProductObject> {
+    return productOf(device, context);
+  }
+
+  @FieldResolver(() => PlanObject)
+  plan(@Root() device: Device): PlanObject {
+    return planBySlug(device.plan, 'plan');
+  }
+
+  @FieldResolver(() => DateTime, { nullable: true, description: 'When something of it was last received.' })
+  lastHeardAt(@Root() { key }: Device, @Ctx() { loaders }: GraphqlContext): Promise<number | null> {
+    return loaders.lastHeard.load(key);
+  }
+
+  @FieldResolver(() => Boolean, { description: "Heard of within its product's offlineAfterSeconds." })
+  async online(@Root() device: Device, @Ctx() context: GraphqlContext): Promise<boolean> {
+    const heardAt = await context.loaders.lastHeard.load(device.key);
+    if (heardAt === null) return false;
+    const { offlineAfterSeconds } = await productOf(device, context);
+    return heardAt >= this.#now() - (offlineAfterSeconds ?? DEFAULT_OFFLINE_AFTER_SECONDS) * 1000;
+  }
+}
+
+/** Always by the loader: what is loaded with the device may be older than this request. */
+async function productOf(device: Device, { loaders }: GraphqlContext): Promise<Product> {
+  const product = await loaders.product.load(device.product.key);
+  if (product === null) throw new Error(`Device ${device.id} has no product.`);
+  return product;
+}

@@ -1,0 +1,29 @@
+import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import type { GraphqlContext } from '../../context.ts';
+import { EntryOutcomeObject } from '../../types/decoder.ts';
+import { DeviceObject } from '../../types/device.ts';
+import { FieldObject } from '../../types/field.ts';
+
+/** null where nothing was matched, or what was matched is gone by now. */
+@Resolver(() => EntryOutcomeObject)
+export class EntryOutcomeResolver {
+  @FieldResolver(() => DeviceObject, { nullable: true })
+  async matchedDevice(
+    @Root() { matchedDeviceId }: EntryOutcomeObject,
+    @Ctx() { access, loaders }: GraphqlContext,
+  ): Promise<DeviceObject | null> {
+    if (matchedDeviceId === null) return null;
+    const device = await loaders.device.load(matchedDeviceId);
+    if (device === null) return null;
+    const { id, product, workspace } = device;
+    return access.coversDevice({ id, productId: product.id, workspaceId: workspace.id }) ? device : null;
+  }
+
+  @FieldResolver(() => FieldObject, { nullable: true })
+  async matchedField(
+    @Root() { matchedFieldKey }: EntryOutcomeObject,
+    @Ctx() { loaders }: GraphqlContext,
+  ): Promise<FieldObject | null> {
+    return matchedFieldKey === null ? null : loaders.field.load(matchedFieldKey);
+  }
+}

@@ -1,0 +1,35 @@
+import { Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
+import type { Field } from '../../../domain/fields/field.ts';
+import type { FieldInfo } from '../../../domain/products/catalogue.ts';
+import type { GraphqlContext } from '../../context.ts';
+import { FieldObject } from '../../types/field.ts';
+
+type Parent = Field | FieldInfo;
+
+/** A measurement's field comes from the catalogue, which keeps no more of it than recording needs. */
+@Resolver(() => FieldObject)
+export class FieldObjectResolver {
+  @FieldResolver(() => ID)
+  id(@Root() field: Parent): string {
+    return String(field.key);
+  }
+
+  @FieldResolver(() => String, { nullable: true })
+  async name(@Root() field: Parent, @Ctx() context: GraphqlContext): Promise<string | null> {
+    return (await whole(field, context))?.name ?? null;
+  }
+
+  @FieldResolver(() => String, { nullable: true })
+  async unit(@Root() field: Parent, @Ctx() context: GraphqlContext): Promise<string | null> {
+    return (await whole(field, context))?.unit ?? null;
+  }
+
+  @FieldResolver(() => String, { nullable: true })
+  async description(@Root() field: Parent, @Ctx() context: GraphqlContext): Promise<string | null> {
+    return (await whole(field, context))?.description ?? null;
+  }
+}
+
+async function whole(field: Parent, { loaders }: GraphqlContext): Promise<Field | null> {
+  return 'description' in field ? field : loaders.field.load(field.key);
+}

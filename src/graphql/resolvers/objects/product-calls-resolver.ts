@@ -1,0 +1,54 @@
+import { Arg, Ctx, FieldResolver, ID, Int, Resolver, Root } from 'type-graphql';
+import type { CallStatus } from '../../../domain/measurements/store.ts';
+import type { Product } from '../../../domain/products/product.ts';
+import type { CallLog } from '../../../domain/webhooks/call-log.ts';
+import type { LoggedCall } from '../../../domain/webhooks/logged-call.ts';
+import type { GraphqlContext } from '../../context.ts';
+import { connectionWith, type Paging, readAfter, readFirst } from '../../page.ts';
+import type { Connection } from '../../types/connection.ts';
+import { DateTime } from '../../types/date-time.ts';
+import { CallStatusEnum } from '../../types/enums.ts';
+import { ProductObject } from '../../types/product.ts';
+import { WebhookCallConnection, WebhookCallObject } from '../../types/webhook-call.ts';
+import { visibleCall } from '../../visible-call.ts';
+
+const CALLS: Paging<LoggedCall> = { kind: 'call', shape: ['string'], keyOf: (call) => [call.id] };
+
+/** The call log of a product (CONTRACT 4). */
+@Resolver(() => ProductObject)
+export class ProductCallsResolver {
+  readonly #calls: CallLog;
+
+  constructor(calls: CallLog) {
+    this.#calls = calls;
+  }
+
+  @FieldResolver(() => WebhookCallConnection, { description: 'Newest first. Start inclusive, end exclusive.' })
+  async calls(
+    @Root() { id, workspace }: Product,
+    @Ctx() { access }: GraphqlContext,
+    @Arg('status', () => [CallStatusEnum], { nullable: true }) status?: CallStatus[] | null,
+    @Arg('from', () => DateTime, { nullable: true }) from?: number | null,
+    @Arg('to', () => DateTime, { nullable: true }) to?: number | null,
+    @Arg('first', () => Int, { nullable: true }) first?: number | null,
+    @Arg('after', () => String, { nullable: true }) after?: string | null,
+  ): Promise<Connection<WebhookCallObject>> {
+    const limit = readFirst(first);
+    const last = readAfter(CALLS, after)?.[0] as string | undefined;
+    const { items, hasNextPage } = await this.#calls.calls(access, id, { status, from, to }, limit, last);
+    return connectionWith(
+      CALLS,
+      items.map((call) => visibleCall(call, access, workspace.id)),
+      hasNextPage,
+    );
+  }
+
+  @FieldResolver(() => WebhookCallObject)
+  async call(
+    @Root() { id, workspace }: Product,
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID) callId: string,
+  ): Promise<WebhookCallObject> {
+    return visibleCall(await this.#calls.call(access, id, callId), access, workspace.id);
+  }
+}

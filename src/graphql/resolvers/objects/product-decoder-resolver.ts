@@ -1,0 +1,48 @@
+import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import type { DecoderExamples } from '../../../domain/decoders/decoder-examples.ts';
+import type { DecoderService } from '../../../domain/decoders/decoder-service.ts';
+import type { Product } from '../../../domain/products/product.ts';
+import type { Replay } from '../../../domain/webhooks/replay.ts';
+import type { GraphqlContext } from '../../context.ts';
+import { DecoderExampleObject, DecoderStatisticsObject, DecoderVersionObject } from '../../types/decoder.ts';
+import { ProductObject } from '../../types/product.ts';
+import { ReplayProgressObject } from '../../types/webhook-call.ts';
+
+/** The decoder of a product (CONTRACT 5). */
+@Resolver(() => ProductObject)
+export class ProductDecoderResolver {
+  readonly #decoders: DecoderService;
+  readonly #examples: DecoderExamples;
+  readonly #replay: Replay;
+
+  constructor(decoders: DecoderService, examples: DecoderExamples, replay: Replay) {
+    this.#decoders = decoders;
+    this.#examples = examples;
+    this.#replay = replay;
+  }
+
+  @FieldResolver(() => DecoderVersionObject, { nullable: true, description: 'The active one.' })
+  decoder(@Root() product: Product, @Ctx() { loaders }: GraphqlContext): Promise<DecoderVersionObject | null> {
+    return loaders.activeDecoder.load(product);
+  }
+
+  @FieldResolver(() => [DecoderVersionObject], { description: 'Newest first.' })
+  decoderVersions(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<DecoderVersionObject[]> {
+    return this.#decoders.versions(access, id);
+  }
+
+  @FieldResolver(() => [DecoderExampleObject])
+  decoderExamples(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<DecoderExampleObject[]> {
+    return this.#examples.decoderExamples(access, id);
+  }
+
+  @FieldResolver(() => DecoderStatisticsObject)
+  decoderStatistics(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<DecoderStatisticsObject> {
+    return this.#decoders.statistics(access, id);
+  }
+
+  @FieldResolver(() => ReplayProgressObject, { nullable: true, description: 'null: no replay is running.' })
+  replayProgress(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<ReplayProgressObject | null> {
+    return this.#replay.progress(access, id);
+  }
+}

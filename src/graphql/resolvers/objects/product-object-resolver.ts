@@ -1,0 +1,76 @@
+import { Arg, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
+import type { DeviceList } from '../../../domain/devices/device-list.ts';
+import type { FieldService } from '../../../domain/fields/field-service.ts';
+import { placeOfProduct } from '../../../domain/products/find-product.ts';
+import type { Product } from '../../../domain/products/product.ts';
+import type { GraphqlContext } from '../../context.ts';
+import { connectionWith, readAfter, readFirst } from '../../page.ts';
+import type { Connection } from '../../types/connection.ts';
+import { DeviceConnection, type DeviceObject } from '../../types/device.ts';
+import { FieldObject, SuggestedFieldObject } from '../../types/field.ts';
+import { ProductObject } from '../../types/product.ts';
+import { DEVICES } from '../device-resolver.ts';
+
+/** Calls and decoders of a product are in product-calls-resolver and product-decoder-resolver. */
+@Resolver(() => ProductObject)
+export class ProductObjectResolver {
+  readonly #fields: FieldService;
+  readonly #devices: DeviceList;
+  readonly #baseUrl: () => string;
+
+  /** `baseUrl`: BASE_URL without a final slash. */
+  constructor(fields: FieldService, devices: DeviceList, baseUrl: () => string) {
+    this.#fields = fields;
+    this.#devices = devices;
+    this.#baseUrl = baseUrl;
+  }
+
+  @FieldResolver(() => String, { description: 'Who knows it can send: needs scope CONFIGURE.' })
+  webhookId(@Root() product: Product, @Ctx() { access }: GraphqlContext): string {
+    access.requireProduct(placeOfProduct(product), 'CONFIGURE');
+    return product.webhookId;
+  }
+
+  @FieldResolver(() => String, { description: 'Needs scope CONFIGURE.' })
+  webhookUrl(@Root() product: Product, @Ctx() { access }: GraphqlContext): string {
+    access.requireProduct(placeOfProduct(product), 'CONFIGURE');
+    return `${this.#baseUrl()}/integrations/api/${product.webhookId}/`;
+  }
+
+  @FieldResolver(() => [FieldObject])
+  fields(@Root() { key }: Product, @Ctx() { loaders }: GraphqlContext): Promise<FieldObject[]> {
+    return loaders.fieldsOfProduct.load(key);
+  }
+
+  @FieldResolver(() => FieldObject, { nullable: true })
+  async field(
+    @Root() { key }: Product,
+    @Ctx() { loaders }: GraphqlContext,
+    @Arg('identifier', () => String) identifier: string,
+  ): Promise<FieldObject | null> {
+    const fields = await loaders.fieldsOfProduct.load(key);
+    return fields.find((field) => field.identifier === identifier) ?? null;
+  }
+
+  @FieldResolver(() => [SuggestedFieldObject], { description: 'Identifiers that were sent but are no fields.' })
+  suggestedFields(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<SuggestedFieldObject[]> {
+    return this.#fields.suggestions(access, id);
+  }
+
+  @FieldResolver(() => DeviceConnection)
+  async devices(
+    @Root() { id }: Product,
+    @Ctx() { access }: GraphqlContext,
+    @Arg('first', () => Int, { nullable: true }) first?: number | null,
+    @Arg('after', () => String, { nullable: true }) after?: string | null,
+  ): Promise<Connection<DeviceObject>> {
+    const limit = readFirst(first);
+    const afterKey = readAfter(DEVICES, after)?.[0] as number | undefined;
+    const { items, hasNextPage } = await this.#devices.page(access, {
+      productId: id,
+      limit,
+      afterKey: afterKey ?? null,
+    });
+    return connectionWith(DEVICES, items, hasNextPage);
+  }
+}

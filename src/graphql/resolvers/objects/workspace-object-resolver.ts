@@ -1,0 +1,28 @@
+import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import type { TokenService } from '../../../domain/tokens/token-service.ts';
+import type { WorkspaceService } from '../../../domain/workspaces/workspace-service.ts';
+import type { GraphqlContext } from '../../context.ts';
+import { TokenObject } from '../../types/token.ts';
+import { MemberObject } from '../../types/user.ts';
+import { WorkspaceObject } from '../../types/workspace.ts';
+
+@Resolver(() => WorkspaceObject)
+export class WorkspaceObjectResolver {
+  readonly #workspaces: WorkspaceService;
+  readonly #tokens: TokenService;
+
+  constructor(workspaces: WorkspaceService, tokens: TokenService) {
+    this.#workspaces = workspaces;
+    this.#tokens = tokens;
+  }
+
+  @FieldResolver(() => [MemberObject])
+  members(@Root() { id }: WorkspaceObject, @Ctx() { access }: GraphqlContext): Promise<MemberObject[]> {
+    return this.#workspaces.members(access, id);
+  }
+
+  @FieldResolver(() => [TokenObject], { description: 'The INDIVIDUAL tokens; for ADMINs.' })
+  tokens(@Root() { id }: WorkspaceObject, @Ctx() { access }: GraphqlContext): Promise<TokenObject[]> {
+    return this.#tokens.ofWorkspace(access, id);
+  }
+}

@@ -1,0 +1,15 @@
+import { Ctx, Query, Resolver } from 'type-graphql';
+import { PLANS } from '../../domain/plans/plans.ts';
+import type { GraphqlContext } from '../context.ts';
+import { PlanObject } from '../types/plan.ts';
+
+/** The plans to choose from; the same for everybody who has a token. */
+@Resolver()
+export class PlanResolver {
+  @Query(() => [PlanObject])
+  plans(@Ctx() context: GraphqlContext): readonly PlanObject[] {
+    // Throws without a token.
+    void context.access;
+    return PLANS;
+  }
+}

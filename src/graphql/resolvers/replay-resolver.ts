@@ -1,0 +1,34 @@
+import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
+import type { CallStatus } from '../../domain/measurements/store.ts';
+import type { Replay } from '../../domain/webhooks/replay.ts';
+import type { GraphqlContext } from '../context.ts';
+import { DateTime } from '../types/date-time.ts';
+import { CallStatusEnum } from '../types/enums.ts';
+import { ReplayResult } from '../types/webhook-call.ts';
+
+/** Running logged calls again (CONTRACT 5). */
+@Resolver()
+export class ReplayResolver {
+  readonly #replay: Replay;
+
+  constructor(replay: Replay) {
+    this.#replay = replay;
+  }
+
+  @Mutation(() => ReplayResult, {
+    description:
+      'Runs logged calls through the active decoder and stores the result under their original receipt time. ' +
+      'dryRun only reports. Start inclusive, end exclusive.',
+  })
+  replayCalls(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('productId', () => ID) productId: string,
+    @Arg('callIds', () => [ID], { nullable: true }) callIds?: string[] | null,
+    @Arg('from', () => DateTime, { nullable: true }) from?: number | null,
+    @Arg('to', () => DateTime, { nullable: true }) to?: number | null,
+    @Arg('status', () => [CallStatusEnum], { nullable: true }) status?: CallStatus[] | null,
+    @Arg('dryRun', () => Boolean, { nullable: true }) dryRun?: boolean | null,
+  ): Promise<ReplayResult> {
+    return this.#replay.replayCalls(access, productId, { callIds, from, to, status, dryRun });
+  }
+}

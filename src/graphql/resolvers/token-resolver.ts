@@ -1,0 +1,29 @@
+import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
+import type { TokenService } from '../../domain/tokens/token-service.ts';
+import type { GraphqlContext } from '../context.ts';
+import { CreatedToken, CreateTokenInput } from '../types/token.ts';
+
+/** Tokens (CONTRACT 1). */
+@Resolver()
+export class TokenResolver {
+  readonly #tokens: TokenService;
+
+  constructor(tokens: TokenService) {
+    this.#tokens = tokens;
+  }
+
+  @Mutation(() => CreatedToken, {
+    description: 'INDIVIDUAL: for ADMINs of the workspace. PERSONAL: for the calling user.',
+  })
+  createToken(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('input', () => CreateTokenInput) input: CreateTokenInput,
+  ): Promise<CreatedToken> {
+    return this.#tokens.create(access, input);
+  }
+
+  @Mutation(() => ID, { description: 'The next request with it is refused.' })
+  revokeToken(@Ctx() { access }: GraphqlContext, @Arg('id', () => ID) id: string): Promise<string> {
+    return this.#tokens.revoke(access, id);
+  }
+}

@@ -1,0 +1,32 @@
+import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
+import type { UserService } from '../../domain/users/user-service.ts';
+import type { GraphqlContext } from '../context.ts';
+import { CreatedToken } from '../types/token.ts';
+import { CreateUserInput, UserObject } from '../types/user.ts';
+
+/** People and how they sign in. */
+@Resolver()
+export class UserResolver {
+  readonly #users: UserService;
+
+  constructor(users: UserService) {
+    this.#users = users;
+  }
+
+  @Mutation(() => UserObject, { description: 'For operators. Without a password the user cannot sign in.' })
+  createUser(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('input', () => CreateUserInput) input: CreateUserInput,
+  ): Promise<UserObject> {
+    return this.#users.create(access, input);
+  }
+
+  /** The one operation that needs no token. */
+  @Mutation(() => CreatedToken, { description: 'A PERSONAL token for 30 days. Needs no token.' })
+  signIn(
+    @Arg('email', () => String) email: string,
+    @Arg('password', () => String) password: string,
+  ): Promise<CreatedToken> {
+    return this.#users.signIn(email, password);
+  }
+}

@@ -1,0 +1,53 @@
+import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
+import type { Role } from '../../domain/workspaces/member.ts';
+import type { WorkspaceService } from '../../domain/workspaces/workspace-service.ts';
+import type { GraphqlContext } from '../context.ts';
+import { RoleEnum } from '../types/enums.ts';
+import { WorkspaceObject } from '../types/workspace.ts';
+
+/** Workspaces and their members (CONTRACT 1). */
+@Resolver()
+export class WorkspaceResolver {
+  readonly #workspaces: WorkspaceService;
+
+  constructor(workspaces: WorkspaceService) {
+    this.#workspaces = workspaces;
+  }
+
+  @Query(() => [WorkspaceObject], { description: 'Those where the token may READ.' })
+  workspaces(@Ctx() { access }: GraphqlContext): Promise<WorkspaceObject[]> {
+    return this.#workspaces.list(access);
+  }
+
+  @Query(() => WorkspaceObject)
+  workspace(@Ctx() { access }: GraphqlContext, @Arg('id', () => ID) id: string): Promise<WorkspaceObject> {
+    return this.#workspaces.get(access, id);
+  }
+
+  @Mutation(() => WorkspaceObject, { description: 'For operators; the caller becomes its first ADMIN.' })
+  createWorkspace(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('name', () => String) name: string,
+  ): Promise<WorkspaceObject> {
+    return this.#workspaces.create(access, name);
+  }
+
+  @Mutation(() => WorkspaceObject, { description: "Adds a member or changes a member's role; for ADMINs." })
+  setMember(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('workspaceId', () => ID) workspaceId: string,
+    @Arg('userId', () => ID) userId: string,
+    @Arg('role', () => RoleEnum) role: Role,
+  ): Promise<WorkspaceObject> {
+    return this.#workspaces.setMember(access, workspaceId, userId, role);
+  }
+
+  @Mutation(() => WorkspaceObject, { description: 'For ADMINs; the last ADMIN stays.' })
+  removeMember(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('workspaceId', () => ID) workspaceId: string,
+    @Arg('userId', () => ID) userId: string,
+  ): Promise<WorkspaceObject> {
+    return this.#workspaces.removeMember(access, workspaceId, userId);
+  }
+}

@@ -1,0 +1,100 @@
+import type { WebSocket } from 'ws';
+import type { Access } from '../domain/tokens/access.ts';
+
+const PING_EVERY_MS = 15_000;
+/** Unsent bytes that a client may leave waiting in this process. */
+const MAX_UNSENT_BYTES = 16 * 1_048_576;
+/** The longest delay that setTimeout takes. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+export const TRY_AGAIN_LATER = 1013;
+export const SERVICE_RESTART = 1012;
+export const FORBIDDEN = 4403;
+
+/** One open WebSocket: whose it is, what still runs on it, and how it ends. */
+export class SocketSession {
+  readonly socket: WebSocket;
+  /** null until the connection was acknowledged. */
+  access: Access | null = null;
+  /** Ids of queries and mutations that were not yet answered. */
+  readonly running = new Set<string>();
+  readonly #now: () => number;
+  readonly #pinger: NodeJS.Timeout;
+  #expiry: NodeJS.Timeout | null = null;
+  #end: { code: number; reason: string } | null = null;
+  #alive = true;
+
+  constructor(socket: WebSocket, now: () => number) {
+    this.socket = socket;
+    this.#now = now;
+    this.#pinger = setInterval(() => this.#ping(), PING_EVERY_MS);
+    this.#pinger.unref();
+    socket.on('pong', () => (this.#alive = true));
+    socket.once('close', () => {
+      clearInterval(this.#pinger);
+      if (this.#expiry) clearTimeout(this.#expiry);
+    });
+  }
+
+  /** From here on nothing new starts and no live value is delivered. */
+  get ending(): boolean {
+    return this.#end !== null;
+  }
+
+  /** The connection is now this token's, until it expires. */
+  grant(access: Access): void {
+    this.access = access;
+    this.#watchExpiry();
+  }
+
+  /** Closes with the code and reason as soon as running queries and mutations were answered. */
+  end(code: number, reason: string): void {
+    this.#end ??= { code, reason };
+    this.#closeIfIdle();
+  }
+
+  answered(id: string): void {
+    this.running.delete(id);
+    // The answer is handed to the socket right after this.
+    if (this.ending) setImmediate(() => this.#closeIfIdle());
+  }
+
+  /** Resolves when the text has left this process, so that whoever sends next waits for a slow reader. */
+  send(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.socket.readyState !== this.socket.OPEN) return resolve();
+      if (this.socket.bufferedAmount > MAX_UNSENT_BYTES) {
+        this.end(TRY_AGAIN_LATER, 'reader too slow: too much is waiting to be sent');
+        this.socket.terminate();
+        return resolve();
+      }
+      this.socket.send(text, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  #closeIfIdle(): void {
+    if (this.#end !== null && this.running.size === 0) this.socket.close(this.#end.code, this.#end.reason);
+  }
+
+  /** Who has not answered the last ping is gone, or reads nothing. */
+  #ping(): void {
+    if (!this.#alive) {
+      this.socket.terminate();
+      return;
+    }
+    this.#alive = false;
+    if (this.socket.readyState === this.socket.OPEN) this.socket.ping();
+  }
+
+  #watchExpiry(): void {
+    const expiresAt = this.access?.expiresAt ?? null;
+    if (expiresAt === null) return;
+    const left = expiresAt - this.#now();
+    if (left <= 0) {
+      this.end(FORBIDDEN, 'the token has expired');
+      return;
+    }
+    this.#expiry = setTimeout(() => this.#watchExpiry(), Math.min(left, MAX_TIMER_MS));
+    this.#expiry.unref();
+  }
+}

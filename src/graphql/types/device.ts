@@ -1,0 +1,71 @@
+import 'reflect-metadata';
+import { Field, ID, InputType, ObjectType } from 'type-graphql';
+import { connectionOf } from './connection.ts';
+import { DateTime } from './date-time.ts';
+import { Json } from './json.ts';
+
+/** Parent: the Device entity. `product`, `plan`, `deviceType` and everything about measurements is in resolvers/objects. */
+@ObjectType('Device', { simpleResolvers: true })
+export class DeviceObject {
+  @Field(() => ID)
+  id!: string;
+
+  @Field(() => String)
+  name!: string;
+
+  @Field(() => String)
+  serialNumber!: string;
+
+  @Field(() => [String])
+  tags!: string[];
+
+  @Field(() => Json, { nullable: true })
+  metadata?: unknown;
+
+  @Field(() => String, { nullable: true })
+  location?: string | null;
+
+  @Field(() => DateTime)
+  createdAt!: number;
+}
+
+export const DeviceConnection = connectionOf('Device', () => DeviceObject);
+
+@InputType()
+export class DeviceInput {
+  @Field(() => String)
+  name!: string;
+
+  @Field(() => String, { nullable: true })
+  serialNumber?: string | null;
+
+  @Field(() => [String], { nullable: true })
+  tags?: string[] | null;
+
+  @Field(() => Json, { nullable: true })
+  metadata?: unknown;
+
+  @Field(() => String, { nullable: true })
+  location?: string | null;
+}
+
+@InputType()
+export class UpdateDeviceInput {
+  @Field(() => String, { nullable: true })
+  name?: string | null;
+
+  @Field(() => String, { nullable: true })
+  serialNumber?: string | null;
+
+  @Field(() => String, { nullable: true })
+  plan?: string | null;
+
+  @Field(() => [String], { nullable: true })
+  tags?: string[] | null;
+
+  @Field(() => Json, { nullable: true })
+  metadata?: unknown;
+
+  @Field(() => String, { nullable: true })
+  location?: string | null;
+}

@@ -1,0 +1,28 @@
+import 'reflect-metadata';
+import { registerEnumType } from 'type-graphql';
+import { FIELD_TYPES } from '../../domain/fields/field.ts';
+import { CALL_STATUSES } from '../../domain/measurements/store.ts';
+import { DEVICE_TYPES } from '../../domain/products/product.ts';
+import { TOKEN_KINDS, TOKEN_SCOPES } from '../../domain/tokens/token.ts';
+import { ROLES } from '../../domain/workspaces/member.ts';
+
+export const AGGREGATIONS = ['AVG', 'MIN', 'MAX', 'SUM', 'COUNT', 'FIRST', 'LAST'] as const;
+export type Aggregation = (typeof AGGREGATIONS)[number];
+export const GAP_FILLS = ['NONE', 'NULL', 'PREVIOUS', 'LINEAR'] as const;
+export type GapFill = (typeof GAP_FILLS)[number];
+
+/** Each is the object by which type-graphql knows the enum: `@Field(() => FieldTypeEnum)`. */
+export const FieldTypeEnum = enumOf('FieldType', FIELD_TYPES);
+export const DeviceTypeEnum = enumOf('DeviceType', DEVICE_TYPES);
+export const TokenScopeEnum = enumOf('TokenScope', TOKEN_SCOPES);
+export const TokenKindEnum = enumOf('TokenKind', TOKEN_KINDS);
+export const RoleEnum = enumOf('Role', ROLES);
+export const AggregationEnum = enumOf('Aggregation', AGGREGATIONS);
+export const GapFillEnum = enumOf('GapFill', GAP_FILLS);
+export const CallStatusEnum = enumOf('CallStatus', CALL_STATUSES);
+
+function enumOf<Value extends string>(name: string, values: readonly Value[]): Record<Value, Value> {
+  const enumObject = Object.fromEntries(values.map((value) => [value, value])) as Record<Value, Value>;
+  registerEnumType(enumObject, { name });
+  return enumObject;
+}

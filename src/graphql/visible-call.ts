@@ -1,0 +1,8 @@
+import type { LoggedCall } from '../domain/webhooks/logged-call.ts';
+import type { Access } from '../domain/tokens/access.ts';
+
+/** A call's path names the webhook id, which is a secret: only who may CONFIGURE sees it. */
+export function visibleCall(call: LoggedCall, access: Access, workspaceId: string): LoggedCall {
+  if (access.may(workspaceId, 'CONFIGURE')) return call;
+  return { ...call, path: call.path.replace(/^(\/integrations\/api\/)[^/]+/i, '$1***') };
+}

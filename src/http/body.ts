@@ -1,0 +1,84 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { AppError } from '../errors.ts';
+
+const DECODERS = new Map([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+]);
+
+/** How much of a refused body is still read and thrown away, so that the sender gets to see the answer. */
+const DRAIN_FACTOR = 256;
+
+/** The sender went away while sending: there is nobody to answer. */
+export class SenderGone extends Error {}
+
+/**
+ * The raw body, at most `limit` bytes (also after unpacking gzip, deflate or br). Throws BODY_TOO_LARGE naming the
+ * limit; what is left of such a body is read and dropped.
+ */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  if (Number(request.headers['content-length']) > limit) {
+    drain(request, limit);
+    throw tooLarge(limit);
+  }
+  const body = await collect(request, limit);
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase();
+  const decode = encoding === undefined ? undefined : DECODERS.get(encoding);
+  if (decode === undefined || body.length === 0) return body;
+  try {
+    return await decode(body, { maxOutputLength: limit });
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    throw new AppError('INVALID_BODY', `The body is not valid ${encoding}, as its Content-Encoding says.`);
+  }
+}
+
+function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let first: Buffer | null = null;
+    let rest: Buffer[] | null = null;
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) {
+        request.removeAllListeners('data');
+        drain(request, limit);
+        reject(tooLarge(limit));
+      } else if (first === null) first = chunk;
+      else (rest ??= [first]).push(chunk);
+    });
+    request.on('end', () => resolve(rest !== null ? Buffer.concat(rest, size) : (first ?? Buffer.alloc(0))));
+    request.on('error', () => reject(new SenderGone()));
+    request.on('close', () => {
+      if (!request.complete) reject(new SenderGone());
+    });
+  });
+}
+
+function drain(request: IncomingMessage, limit: number): void {
+  let dropped = 0;
+  const most = Math.max(limit * DRAIN_FACTOR, 1 << 20);
+  request.on('data', (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > most) request.destroy();
+  });
+}
+
+function tooLarge(limit: number): AppError {
+  return new AppError('BODY_TOO_LARGE', `The body is over the limit of ${limit} bytes; send it in parts.`, {
+    details: { limit },
+  });
+}
+
+/** Body bytes as text: UTF-8, or UTF-16 where a byte order mark says so. The mark itself is dropped. */
+export function bodyText(body: Buffer): string {
+  const [a, b, c] = body;
+  if (a === 0xef && b === 0xbb && c === 0xbf) return body.toString('utf8', 3);
+  if (a === 0xff && b === 0xfe) return new TextDecoder('utf-16le').decode(body);
+  if (a === 0xfe && b === 0xff) return new TextDecoder('utf-16be').decode(body);
+  return body.toString('utf8');
+}

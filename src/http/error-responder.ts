@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { STATUS_CODES } from 'node:http';
+import type { Logger } from 'pino';
+import { AppError, type ErrorCode } from '../errors.ts';
+
+/** A new code without a status does not compile. */
+const STATUS: Record<ErrorCode, number> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  BAD_USER_INPUT: 400,
+  CONFLICT: 409,
+  PLAN_LIMIT: 402,
+  INVALID_DECODER: 422,
+  RATE_LIMITED: 429,
+  CURSOR_EXPIRED: 410,
+  QUERY_TOO_COMPLEX: 400,
+  AMBIGUOUS_DEVICE: 409,
+  INVALID_JSON: 400,
+  INVALID_BODY: 400,
+  NOTHING_STORED: 400,
+  BODY_TOO_LARGE: 413,
+  TOO_MANY_ENTRIES: 413,
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
+  OVERLOADED: 503,
+  UNAVAILABLE: 503,
+};
+
+/** RFC 9457, with the stable `code` and whatever facts the error carries (CONTRACT 3). */
+export interface Problem {
+  status: number;
+  headers: Record<string, string>;
+  body: Record<string, unknown>;
+}
+
+/** Turns any error into a problem; what is not an AppError is logged with an id and leaves without details. */
+export function toProblem(error: unknown, log: Logger): Problem {
+  if (!(error instanceof AppError)) {
+    const id = randomBytes(6).toString('hex');
+    log.error({ err: error, id }, 'internal error');
+    return problem(500, 'INTERNAL_SERVER_ERROR', `Internal error (${id}); the server's log has the details.`, {});
+  }
+  if (error.code === 'UNAVAILABLE') log.warn({ err: error.cause ?? error }, error.message);
+  const status = STATUS[error.code];
+  const { allow, retryAfterSeconds, ...details } = error.details;
+  const { headers, body } = problem(status, error.code, error.message, details);
+  if (status === 401 || status === 403) headers['WWW-Authenticate'] = 'Token';
+  if (status === 429 || status === 503) headers['Retry-After'] = String(retryAfterSeconds ?? 1);
+  if (typeof allow === 'string') headers['Allow'] = allow;
+  return { status, headers, body };
+}
+
+function problem(status: number, code: string, detail: string, details: Record<string, unknown>): Problem {
+  return {
+    status,
+    headers: { 'Content-Type': 'application/problem+json' },
+    body: {
+      type: `urn:inlet:problem:${code.toLowerCase().replaceAll('_', '-')}`,
+      title: STATUS_CODES[status] ?? 'Error',
+      status,
+      detail,
+      code,
+      ...details,
+    },
+  };
+}
+
+/** Writes the problem; `extra` goes into its body. Does nothing when the client is gone or was answered already. */
+export function respondWithProblem(response: ServerResponse, problem: Problem, extra: Record<string, unknown> = {}): void {
+  if (response.headersSent || response.destroyed) return;
+  respondWithJson(response, problem.status, { ...problem.body, ...extra }, problem.headers);
+}
+
+export function respondWithJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    ...headers,
+    'Content-Length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}

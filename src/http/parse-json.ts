@@ -1,0 +1,72 @@
+import { AppError } from '../errors.ts';
+
+/** Parses a body; INVALID_JSON says at which line and column the text stops being JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const at = findMistake(text);
+    const before = text.slice(0, at);
+    const line = before.split('\n').length;
+    const column = at - before.lastIndexOf('\n');
+    const found = at >= text.length ? 'the body ends' : `unexpected ${JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0))}`;
+    throw new AppError(
+      'INVALID_JSON',
+      text.trim() === ''
+        ? 'The body is empty; send a JSON array of entries or one entry object.'
+        : `The body is not JSON: ${found} at position ${at} (line ${line}, column ${column}).`,
+      { details: { position: at, line, column } },
+    );
+  }
+}
+
+const SPACE = /[ \t\r\n]*/y;
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|true\b|false\b|null\b/y;
+// eslint-disable-next-line no-control-regex -- JSON forbids exactly these
+const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*"/y;
+
+/** Index of the first character that no JSON text could have there. Keeps its own stack: nesting may be deep. */
+function findMistake(text: string): number {
+  const open: ('[' | '{')[] = [];
+  let at = 0;
+  const take = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  };
+  const takeKey = (): boolean => {
+    if (!take(STRING)) return false;
+    take(SPACE);
+    if (text[at] !== ':') return false;
+    at += 1;
+    return true;
+  };
+  for (;;) {
+    take(SPACE);
+    const char = text[at];
+    if (char === '[' || char === '{') {
+      open.push(char);
+      at += 1;
+      take(SPACE);
+      if (text[at] !== (char === '[' ? ']' : '}')) {
+        if (char === '{' && !takeKey()) return at;
+        continue;
+      }
+    } else if (!(char === '"' ? take(STRING) : take(SCALAR))) return at;
+    // A value ended; close what closes, or go on behind a comma.
+    for (;;) {
+      if (text[at] === (open.at(-1) === '{' ? '}' : ']') && open.length > 0) {
+        open.pop();
+        at += 1;
+      }
+      take(SPACE);
+      if (open.length === 0 || text[at] === ',') break;
+      if (text[at] !== (open.at(-1) === '{' ? '}' : ']')) return at;
+    }
+    if (open.length === 0) return at;
+    at += 1;
+    take(SPACE);
+    if (open.at(-1) === '{' && !takeKey()) return at;
+  }
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts';
+import type { DeviceFinder } from '../domain/devices/device-finder.ts';
+import type { Authenticator } from '../domain/tokens/authenticator.ts';
+import { AppError } from '../errors.ts';
+import { authenticate } from './authenticate.ts';
+import { bodyText, readBody, SenderGone } from './body.ts';
+import { respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
+import { parseJson } from './parse-json.ts';
+
+const MAX_ENTRIES = 10_000;
+
+export interface RecordRouteParts {
+  authenticator: Authenticator;
+  devices: DeviceFinder;
+  recorder: Recorder;
+  maxBodyBytes: number;
+  now: () => number;
+  log: Logger;
+}
+
+/** `POST /v1/devices/<device>/record/` (CONTRACT 3): works on the bare request, because every layer here costs. */
+export class RecordRoute {
+  readonly #parts: RecordRouteParts;
+
+  constructor(parts: RecordRouteParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers whatever happens; never rejects. */
+  async handle(request: IncomingMessage, response: ServerResponse, deviceName: string): Promise<void> {
+    try {
+      const { authenticator, devices, recorder, maxBodyBytes, now } = this.#parts;
+      const access = await authenticate(request, authenticator);
+      const device = devices.cached(access, deviceName) ?? (await devices.forRecording(access, deviceName));
+      const body = await readBody(request, maxBodyBytes);
+      const receivedAt = now();
+      const entries = readEntries(bodyText(body));
+      const outcome = await recorder.record(device, entries, { limited: true, receivedAt });
+      answer(response, outcome, device.writeIntervalMs);
+    } catch (error) {
+      if (error instanceof SenderGone) return;
+      respondWithProblem(response, toProblem(error, this.#parts.log), {
+        stored: 0,
+        rejected: error instanceof AppError ? (error.details['rejected'] ?? []) : [],
+      });
+    }
+  }
+}
+
+/** The shape decides: an array of entries, or one entry. */
+function readEntries(text: string): unknown[] {
+  const body = parseJson(text);
+  if (!Array.isArray(body)) {
+    if (typeof body === 'object' && body !== null) return [body];
+    throw new AppError(
+      'INVALID_BODY',
+      `The body must be a JSON array of entries or one entry object, not ${body === null ? 'null' : `a ${typeof body}`}.`,
+    );
+  }
+  if (body.length > MAX_ENTRIES)
+    throw new AppError('TOO_MANY_ENTRIES', `${body.length} entries are over the limit of ${MAX_ENTRIES}; send them in parts.`, {
+      details: { limit: MAX_ENTRIES },
+    });
+  return body;
+}
+
+function answer(response: ServerResponse, outcome: RecordOutcome, writeIntervalMs: number): void {
+  const { stored, rejected } = outcome;
+  if (rejected.length === 0) {
+    const text = `{"stored":${stored},"rejected":[]}`;
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': text.length });
+    response.end(text);
+    return;
+  }
+  if (stored > 0) {
+    respondWithJson(response, 207, { stored, rejected });
+    return;
+  }
+  if (rejected.every(({ code }) => code === 'RATE_LIMITED'))
+    throw new AppError('RATE_LIMITED', 'Every entry is over the write limit; none was stored.', {
+      details: { rejected, retryAfterSeconds: Math.max(1, Math.ceil(writeIntervalMs / 1000)) },
+    });
+  throw new AppError('NOTHING_STORED', 'No entry could be stored; "rejected" says why for each of them.', {
+    details: { rejected },
+  });
+}

@@ -1,0 +1,37 @@
+import { enableCompileCache } from 'node:module';
+import { ConfigError, readConfig } from './config.ts';
+
+// Start-up is mostly reading and compiling modules: keep the compiled code between starts.
+enableCompileCache();
+
+const FORCED_EXIT_MS = 25_000;
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const { startApp } = await import('./app.ts');
+  const app = await startApp(config);
+  let stopping = false;
+  const stop = (signal: string): void => {
+    if (stopping) {
+      app.log.warn({ signal }, 'second signal: exiting at once');
+      process.exit(1);
+    }
+    stopping = true;
+    app.log.info({ signal }, 'stopping');
+    setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref();
+    app.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        app.log.error({ err: error }, 'stopping failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof ConfigError ? error.message : error);
+  process.exit(1);
+});

@@ -1,0 +1,181 @@
+import type Sqlite from 'better-sqlite3';
+import { eachBatch } from './batch-reader.ts';
+import { DeviceRows, type UnsettledDevice } from './device-rows.ts';
+import { RowUpserts } from './row-upserts.ts';
+import { type Transact, transactor } from './sqlite-connection.ts';
+
+const ROWS_BETWEEN_LOOKS_AT_THE_CLOCK = 64;
+
+/**
+ * Brings what the inbox acknowledged into `measurement`. A device's waiting batches always go in together and in
+ * commit order, so no older value ever replaces a newer one, whichever device is settled first. Devices are settled in
+ * groups, in order of their keys; when a whole group is done its inbox rows go. A crash before that only means that
+ * the inbox, read again in order, writes the same values again.
+ */
+export class Settler {
+  readonly #db: Sqlite.Database;
+  readonly #transact: Transact;
+  readonly #upserts: RowUpserts;
+  readonly #heard: Sqlite.Statement<[number, number]>;
+  readonly #forgetInbox: Sqlite.Statement<[number]>;
+
+  /** Committed after the group began. */
+  #waiting = new Map<number, UnsettledDevice>();
+  #group = new Map<number, UnsettledDevice>();
+  /** The group's devices still to do, the next one last. */
+  #groupKeys: number[] = [];
+  #groupSeq = 0;
+  /** The device of the group that is half done. */
+  #current: DeviceRows | null = null;
+
+  #oldestAt = Infinity;
+  lastSeq = 0;
+  settledSeq = 0;
+  /** Rows in memory. */
+  rows = 0;
+
+  constructor(db: Sqlite.Database) {
+    this.#db = db;
+    this.#transact = transactor(db);
+    this.#upserts = new RowUpserts(db);
+    this.#heard = db.prepare(
+      `INSERT INTO device_state (device_key, last_heard_at) VALUES (?, ?)
+       ON CONFLICT DO UPDATE SET last_heard_at = max(last_heard_at, excluded.last_heard_at)`,
+    );
+    this.#forgetInbox = db.prepare('DELETE FROM inbox WHERE seq <= ?');
+  }
+
+  /** The bytes of an inbox row that has been committed. They must not change any more. */
+  add(seq: number, bytes: Buffer, now: number): void {
+    eachBatch(bytes, (deviceKey, receivedAt, batch) => {
+      let device = this.#waiting.get(deviceKey);
+      if (!device) this.#waiting.set(deviceKey, (device = { deviceKey, lastHeardAt: 0, rows: 0, batches: [] }));
+      device.lastHeardAt = Math.max(device.lastHeardAt, receivedAt);
+      device.batches.push(batch);
+      device.rows += batch.count;
+      this.rows += batch.count;
+    });
+    if (this.#oldestAt === Infinity) this.#oldestAt = now;
+    this.lastSeq = seq;
+  }
+
+  get hasGroup(): boolean {
+    return this.#groupSeq > this.settledSeq;
+  }
+
+  /** When the oldest receipt that is in no group yet was added; Infinity: there is none. */
+  get oldestAt(): number {
+    return this.#oldestAt;
+  }
+
+  get isEmpty(): boolean {
+    return this.lastSeq === this.settledSeq;
+  }
+
+  /** Makes everything that waits the next group. Only when there is none. */
+  startGroup(): void {
+    this.#group = this.#waiting;
+    this.#waiting = new Map();
+    this.#groupKeys = [...this.#group.keys()].sort((a, b) => b - a);
+    this.#groupSeq = this.lastSeq;
+    this.#oldestAt = Infinity;
+  }
+
+  /** Settles some of the group in one transaction of about that many milliseconds. */
+  slice(milliseconds: number): void {
+    const deadline = performance.now() + milliseconds;
+    let current = this.#current;
+    let position = current?.settled ?? 0;
+    const done: DeviceRows[] = [];
+    let left = this.#groupKeys.length;
+    let finished = false;
+    this.#write(() => {
+      do {
+        if (!current) {
+          while (left > 0 && !this.#group.has(this.#groupKeys[left - 1]!)) left--;
+          if (left === 0) {
+            this.#forgetInbox.run(this.#groupSeq);
+            finished = true;
+            return;
+          }
+          current = new DeviceRows(this.#group.get(this.#groupKeys[--left]!)!);
+          position = 0;
+        }
+        const to = Math.min(current.length, position + ROWS_BETWEEN_LOOKS_AT_THE_CLOCK);
+        this.#settle(current, position, to);
+        position = to;
+        if (position === current.length) {
+          done.push(current);
+          current = null;
+        }
+      } while (performance.now() < deadline);
+    });
+    this.#groupKeys.length = left;
+    for (const device of done) this.#drop(this.#group, device);
+    this.#current = current as DeviceRows | null;
+    if (this.#current) this.#current.settled = position;
+    if (finished) this.settledSeq = this.#groupSeq;
+  }
+
+  /** Settles all that these devices have waiting, at once and out of turn. */
+  settleDevices(deviceKeys: number[]): void {
+    const groups: DeviceRows[] = [];
+    const waiting: DeviceRows[] = [];
+    for (const key of new Set(deviceKeys)) {
+      const device = this.#group.get(key);
+      if (device) groups.push(this.#current?.deviceKey === key ? this.#current : new DeviceRows(device));
+      const newer = this.#waiting.get(key);
+      if (newer) waiting.push(new DeviceRows(newer));
+    }
+    if (groups.length + waiting.length === 0) return;
+    this.#write(() => {
+      for (const device of [...groups, ...waiting]) this.#settle(device, device.settled, device.length);
+    });
+    for (const device of groups) {
+      if (device === this.#current) this.#current = null;
+      this.#drop(this.#group, device);
+    }
+    for (const device of waiting) this.#drop(this.#waiting, device);
+  }
+
+  /** Receipt time of the last batch that is not settled yet, for those of the devices that have one. */
+  lastHeard(deviceKeys: number[]): [number, number][] {
+    const heard: [number, number][] = [];
+    for (const key of deviceKeys) {
+      const at = Math.max(this.#group.get(key)?.lastHeardAt ?? 0, this.#waiting.get(key)?.lastHeardAt ?? 0);
+      if (at > 0) heard.push([key, at]);
+    }
+    return heard;
+  }
+
+  /**
+   * Settling needs no fsync of its own: until the inbox rows are gone for good it can be repeated, and the log is
+   * written in order, so a commit that is on the disk has all earlier ones before it.
+   */
+  #write(work: () => void): void {
+    this.#db.exec('PRAGMA synchronous = NORMAL');
+    try {
+      this.#transact(() => {
+        work();
+        this.#upserts.flush();
+      });
+    } catch (error) {
+      this.#upserts.forget();
+      throw error;
+    } finally {
+      this.#db.exec('PRAGMA synchronous = FULL');
+    }
+  }
+
+  #settle(device: DeviceRows, from: number, to: number): void {
+    device.each(from, to, (deviceKey, fieldKey, timestamp, value) =>
+      this.#upserts.add(deviceKey, fieldKey, timestamp, value),
+    );
+    if (to === device.length) this.#heard.run(device.deviceKey, device.lastHeardAt);
+  }
+
+  #drop(from: Map<number, UnsettledDevice>, device: DeviceRows): void {
+    from.delete(device.deviceKey);
+    this.rows -= device.written;
+  }
+}

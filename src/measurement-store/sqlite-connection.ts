@@ -1,0 +1,39 @@
+import Sqlite from 'better-sqlite3';
+
+/** Opens the file for the thread that writes: every commit is on the disk before it returns. */
+export function openForWriting(path: string): Sqlite.Database {
+  const db = new Sqlite(path, { fileMustExist: true });
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = FULL');
+  db.pragma('busy_timeout = 2000');
+  db.pragma('cache_size = -16384');
+  return db;
+}
+
+export function openForReading(path: string): Sqlite.Database {
+  const db = new Sqlite(path, { fileMustExist: true, readonly: true });
+  db.pragma('busy_timeout = 2000');
+  db.pragma('cache_size = -8192');
+  return db;
+}
+
+/** Runs `work` in one transaction that holds the write lock from its start; rolls back whatever goes wrong. */
+export type Transact = <T>(work: () => T) => T;
+
+export function transactor(db: Sqlite.Database): Transact {
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const rollback = db.prepare('ROLLBACK');
+  return (work) => {
+    begin.run();
+    try {
+      const result = work();
+      commit.run();
+      return result;
+    } catch (error) {
+      // SQLite has rolled back on its own after some errors (disk full).
+      if (db.inTransaction) rollback.run();
+      throw error;
+    }
+  };
+}

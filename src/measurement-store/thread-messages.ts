@@ -1,0 +1,23 @@
+export interface Question<Job> {
+  id: number;
+  job: Job;
+}
+
+/** An error on its way between threads: Error objects lose their code. */
+export interface Failure {
+  message: string;
+  code: string | undefined;
+  stack: string | undefined;
+}
+
+export type Answer =
+  | { ready: true }
+  | { id: number; value: unknown }
+  | { id: number; failure: Failure }
+  /** Something in the background failed, and will be tried again. */
+  | { report: string; failure: Failure };
+
+export function failure(error: unknown): Failure {
+  if (!(error instanceof Error)) return { message: String(error), code: undefined, stack: undefined };
+  return { message: error.message, code: (error as { code?: string }).code, stack: error.stack };
+}

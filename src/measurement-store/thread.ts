@@ -1,0 +1,114 @@
+import { Worker } from 'node:worker_threads';
+import type { StoreLog } from './store-log.ts';
+import type { Answer, Failure, Question } from './thread-messages.ts';
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+interface ThreadOptions {
+  /** The worker's file beside this one, without its extension. */
+  name: string;
+  workerData: object;
+  log: StoreLog | undefined;
+  /** Awaited before the thread is started again after it died. */
+  beforeRestart?: () => Promise<void>;
+}
+
+/**
+ * A worker thread that answers questions. If it dies, what it had not answered rejects, and the next question starts a
+ * new one.
+ */
+export class Thread<Job> {
+  readonly #options: ThreadOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | null = null;
+  #opening: Promise<void> | null = null;
+  #nextId = 1;
+  #stopped = false;
+
+  constructor(options: ThreadOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects if the thread cannot do its first work. */
+  start(): Promise<void> {
+    return (this.#opening ??= this.#open().finally(() => (this.#opening = null)));
+  }
+
+  async ask<T>(job: Job, transfer: ArrayBuffer[] = []): Promise<T> {
+    if (!this.#worker) await this.#restart();
+    const worker = this.#worker;
+    if (!worker) throw new Error(`the ${this.#options.name} thread is not there`);
+    return new Promise<T>((resolve, reject) => {
+      const id = this.#nextId++;
+      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
+      worker.postMessage({ id, job } satisfies Question<Job>, transfer);
+    });
+  }
+
+  /** Without an answer; lost if the thread is not there. */
+  tell(job: Job): void {
+    this.#worker?.postMessage({ id: 0, job } satisfies Question<Job>);
+  }
+
+  async terminate(): Promise<void> {
+    this.#stopped = true;
+    await this.#worker?.terminate();
+  }
+
+  async #restart(): Promise<void> {
+    if (this.#stopped) throw new Error('stopped');
+    await this.#options.beforeRestart?.();
+    if (!this.#worker) await this.start();
+  }
+
+  #open(): Promise<void> {
+    // Node runs our TypeScript as it is; the build has JavaScript.
+    const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+    const worker = new Worker(new URL(`./${this.#options.name}${extension}`, import.meta.url), {
+      workerData: this.#options.workerData,
+      execArgv: [],
+    });
+    return new Promise((resolve, reject) => {
+      let cause: Error | undefined;
+      worker.on('message', (answer: Answer) => {
+        if ('ready' in answer) {
+          this.#worker = worker;
+          resolve();
+        } else this.#receive(answer);
+      });
+      worker.on('error', (error: Error) => (cause = error));
+      worker.on('exit', (code) => {
+        const error = new Error(`the ${this.#options.name} thread ended (exit ${code})`, { cause });
+        reject(error);
+        if (this.#worker === worker) this.#died(error);
+      });
+    });
+  }
+
+  #receive(answer: Exclude<Answer, { ready: true }>): void {
+    if ('report' in answer) {
+      this.#options.log?.warn({ err: toError(answer.failure) }, `${answer.report} failed and will be tried again`);
+      return;
+    }
+    const waiting = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if ('failure' in answer) waiting?.reject(toError(answer.failure));
+    else waiting?.resolve(answer.value);
+  }
+
+  #died(error: Error): void {
+    this.#worker = null;
+    if (!this.#stopped) this.#options.log?.warn({ err: error }, error.message);
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+}
+
+function toError(failure: Failure): Error {
+  const error = Object.assign(new Error(failure.message), { code: failure.code });
+  if (failure.stack !== undefined) error.stack = failure.stack;
+  return error;
+}

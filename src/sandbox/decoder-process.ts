@@ -1,0 +1,269 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { setPriority } from 'node:os';
+import { dirname, extname, join } from 'node:path';
+import type { Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, RUN_FLAG } from './frames.ts';
+import type { PoolJob, PoolProduct } from './pool-job.ts';
+
+export interface ProcessLimits {
+  timeoutMs: number;
+  memoryMb: number;
+  /** Jobs under way at once: the next is there when one ends. */
+  window: number;
+  /** As of `nice`. */
+  priority: number;
+}
+
+export interface ProcessEvents {
+  ready(): void;
+  result(job: PoolJob, durationMs: number, text: string): void;
+  /** The process is gone. `blame`: the jobs of which one was running; `rest`: those that had not begun. */
+  gone(reason: 'TIMEOUT' | 'OUT_OF_MEMORY' | 'ENDED', blame: PoolJob[], rest: PoolJob[], wasReady: boolean): void;
+}
+
+/** How late isolated-vm may end a run, and a new isolate be made, before the process is killed. */
+const GRACE_MS = 150;
+const MAX_BYTES_UNDER_WAY = 4 << 20;
+const KNOWN_SOURCES = 200;
+const KNOWN_SERIALS = 50;
+const START_MS = 15_000;
+const MAX_ISOLATES = 24;
+const MAX_ROUNDS = 5;
+const TRUSTED_RUNS = 10;
+
+/** One decoder process (`isolates.ts`): sends it jobs, knows which one is running, and kills it over its limits. */
+export class DecoderProcess {
+  #child: ChildProcess;
+  #socket: Socket;
+  #limits: ProcessLimits;
+  #events: ProcessEvents;
+  #underWay = new Map<number, PoolJob>();
+  #bytes = 0;
+  #outgoing: Buffer[] = [];
+  #sources = new Set<number>();
+  #serials = new Map<number, string>();
+  /** Since when the oldest job under way can be running. */
+  #since = performance.now();
+  #killed: 'TIMEOUT' | 'OUT_OF_MEMORY' | 'ENDED' | null = null;
+  #gone = false;
+  #retiring = false;
+  #blameless = false;
+  #done: Promise<void>;
+  /** Memory of the process when no run was using it. */
+  #idleRssMb = 0;
+  isReady = false;
+  runs = 0;
+
+  constructor(limits: ProcessLimits, events: ProcessEvents) {
+    this.#limits = limits;
+    this.#events = events;
+    const { command, args } = commandLine(limits.memoryMb);
+    // No variable of the server's environment gets in; local time is UTC on every machine.
+    const child = spawn(command, args, { env: { TZ: 'UTC' }, stdio: ['ignore', 'ignore', 'ignore', 'pipe'], cwd: '/' });
+    this.#child = child;
+    this.#socket = child.stdio[3] as Socket;
+    const reader = new FrameReader();
+    this.#socket.on('data', (chunk: Buffer) => {
+      reader.push(chunk, (frame) => this.#take(frame));
+    });
+    this.#socket.on('error', () => this.kill('ENDED'));
+    this.#done = new Promise((resolve) => {
+      const end = (): void => {
+        this.#lost();
+        resolve();
+      };
+      // `close` comes after the last result has been read, `exit` may come before.
+      child.on('close', end);
+      child.on('error', end);
+    });
+    if (limits.priority > 0) this.#lower();
+  }
+
+  /** Takes another place in the pool; a priority can only be lowered. */
+  become(role: Pick<ProcessLimits, 'window' | 'priority'>): void {
+    this.#limits = { ...this.#limits, ...role };
+    this.#lower();
+  }
+
+  #lower(): void {
+    try {
+      if (this.#child.pid !== undefined) setPriority(this.#child.pid, this.#limits.priority);
+    } catch {
+      // It is gone already.
+    }
+  }
+
+  get load(): number {
+    return this.#underWay.size;
+  }
+
+  hasRoom(): boolean {
+    return (
+      this.isReady &&
+      !this.#retiring &&
+      this.#killed === null &&
+      !this.#gone &&
+      this.#underWay.size < this.#limits.window &&
+      (this.#underWay.size === 0 || this.#bytes < MAX_BYTES_UNDER_WAY)
+    );
+  }
+
+  /** Hands over a job; what is sent within one turn of the event loop leaves in one piece. */
+  send(job: PoolJob): void {
+    if (this.#underWay.size === 0) {
+      const now = performance.now();
+      // Looked up now and then: a look costs as much as a run.
+      if (now - this.#since > 100 || this.#idleRssMb === 0) this.#idleRssMb = this.rssMb();
+      this.#since = now;
+    }
+    this.#underWay.set(job.id, job);
+    this.#bytes += job.inputBytes;
+    this.runs += 1;
+    if (job.job === null) {
+      this.#queue(encodeFrame(FRAME.CHECK, [job.id], job.source.text));
+      return;
+    }
+    this.#supply(job);
+    const alone = job.source.trust < TRUSTED_RUNS;
+    const lastRound = job.round >= MAX_ROUNDS;
+    const flags =
+      (lastRound ? RUN_FLAG.LAST_ROUND : 0) |
+      (alone ? RUN_FLAG.ALONE : 0) |
+      (ENTRY_POINTS.indexOf(job.job.entryPoint) << RUN_FLAG.ENTRY_SHIFT);
+    const timeout = Math.max(1, Math.round(this.#limits.timeoutMs - job.spentMs));
+    const lastValues = job.round === 0 ? '' : JSON.stringify(job.lastValues);
+    const numbers = [job.id, job.product.no, job.source.no, timeout, flags, job.inputBytes];
+    this.#queue(encodeFrame(FRAME.RUN, numbers, job.job.input, lastValues));
+  }
+
+  /** Kills the process when the running job is over its limits; to be called every few milliseconds. */
+  watch(now: number): void {
+    if (this.#killed !== null || this.#gone) return;
+    const busyMs = now - this.#since;
+    if (!this.isReady && busyMs > START_MS) this.kill('ENDED');
+    if (this.#underWay.size === 0) return;
+    if (busyMs < 15) return;
+    const { timeoutMs, memoryMb } = this.#limits;
+    const grownMb = this.rssMb() - this.#idleRssMb;
+    if (grownMb > memoryMb * 2 + 32) this.kill('OUT_OF_MEMORY');
+    else if (busyMs > timeoutMs + GRACE_MS) this.kill(grownMb > memoryMb ? 'OUT_OF_MEMORY' : 'TIMEOUT');
+  }
+
+  rssMb(): number {
+    try {
+      const pages = Number(readFileSync(`/proc/${this.#child.pid}/statm`, 'latin1').split(' ')[1]);
+      return (pages * 4096) / 1_048_576;
+    } catch {
+      return 0; // not Linux, or gone
+    }
+  }
+
+  kill(reason: 'TIMEOUT' | 'OUT_OF_MEMORY' | 'ENDED'): void {
+    this.#killed ??= reason;
+    this.#child.kill('SIGKILL');
+  }
+
+  carries(product: PoolProduct): boolean {
+    for (const job of this.#underWay.values()) if (job.product === product) return true;
+    return false;
+  }
+
+  /** Gives all jobs under way back, blaming none: a run has no effects, so it can begin again elsewhere. */
+  giveBack(): void {
+    this.#blameless = true;
+    this.kill('ENDED');
+  }
+
+  /** Takes no more jobs and ends after those under way. Resolves when the process is gone. */
+  retire(): Promise<void> {
+    this.#retiring = true;
+    if (this.#underWay.size === 0) this.#end();
+    return this.#done;
+  }
+
+  #end(): void {
+    if (this.isReady) this.#socket.end();
+    else this.kill('ENDED');
+  }
+
+  #queue(frame: Buffer): void {
+    this.#outgoing.push(frame);
+    if (this.#outgoing.length > 1) return;
+    queueMicrotask(() => {
+      const frames = this.#outgoing;
+      this.#outgoing = [];
+      if (this.#socket.writable) this.#socket.write(frames.length === 1 ? frames[0]! : Buffer.concat(frames));
+    });
+  }
+
+  /** Sends what the job needs and the process does not know yet. */
+  #supply({ source, product, serials }: PoolJob): void {
+    if (!this.#sources.delete(source.no)) {
+      this.#queue(encodeFrame(FRAME.SOURCE, [source.no], source.text));
+      if (this.#sources.size >= KNOWN_SOURCES) {
+        const [oldest] = this.#sources;
+        this.#sources.delete(oldest!);
+        this.#queue(encodeFrame(FRAME.DROP_SOURCE, [oldest!], ''));
+      }
+    }
+    this.#sources.add(source.no);
+    if (serials !== null && this.#serials.get(product.no) !== serials.version) {
+      this.#queue(encodeFrame(FRAME.SERIALS, [product.no], serials.text));
+      this.#serials.delete(product.no);
+      this.#serials.set(product.no, serials.version);
+      if (this.#serials.size > KNOWN_SERIALS) {
+        const [oldest] = this.#serials.keys();
+        this.#serials.delete(oldest!);
+        this.#queue(encodeFrame(FRAME.SERIALS, [oldest!], ''));
+      }
+    }
+  }
+
+  #take(frame: Buffer): void {
+    if (frame[0] === FRAME.READY) {
+      this.isReady = true;
+      this.#events.ready();
+      return;
+    }
+    const job = this.#underWay.get(frame.readUInt32LE(1));
+    if (job === undefined) return;
+    this.#underWay.delete(job.id);
+    this.#bytes -= job.inputBytes;
+    this.#since = performance.now();
+    this.#events.result(job, frame.readUInt32LE(5) / 1000, frame.toString('utf8', 9));
+    if (this.#retiring && this.#underWay.size === 0) this.#end();
+  }
+
+  #lost(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    const jobs = [...this.#underWay.values()];
+    this.#underWay.clear();
+    // The oldest may have ended with its result not written yet; jobs that run alone write around themselves.
+    const isAlone = (job: PoolJob): boolean => job.job === null || job.source.trust < TRUSTED_RUNS;
+    let count = this.#blameless ? 0 : Math.min(1, jobs.length);
+    if (count === 1 && !isAlone(jobs[0]!)) while (count < jobs.length && !isAlone(jobs[count]!)) count += 1;
+    this.#events.gone(this.#killed ?? 'ENDED', jobs.slice(0, count), jobs.slice(count), this.isReady);
+  }
+}
+
+/** The command that starts `isolates`, from `.ts` or compiled, able to read its own code and nothing else. */
+function commandLine(memoryMb: number): { command: string; args: string[] } {
+  const here = fileURLToPath(import.meta.url);
+  const require = createRequire(import.meta.url);
+  const addon = dirname(require.resolve('isolated-vm/package.json'));
+  const loader = dirname(createRequire(join(addon, 'package.json')).resolve('node-gyp-build/package.json'));
+  const readable = [dirname(here), addon, loader, '/etc/alpine-release'];
+  // Node reads the package.json files above a module to know its type.
+  for (let folder = dirname(here); folder !== dirname(folder); folder = dirname(folder)) {
+    const description = join(folder, 'package.json');
+    if (existsSync(description)) readable.push(description);
+  }
+  const args = ['--no-node-snapshot', '--no-warnings', '--permission', '--allow-addons'];
+  for (const path of readable) args.push(`--allow-fs-read=${path}`);
+  args.push(join(dirname(here), `isolates${extname(here)}`), String(memoryMb), String(MAX_ISOLATES));
+  return { command: process.execPath, args };
+}

@@ -1,0 +1,153 @@
+/**
+ * The decoder process: reads frames, runs users' code in isolates, writes results; nothing else is in it. The only
+ * importer of isolated-vm. Reading and writing block: there is nothing to do between two jobs, and a blocking pipe is the
+ * fastest way there and back. Started by `DecoderProcess`.
+ */
+import { readSync, writeSync } from 'node:fs';
+import ivm from 'isolated-vm';
+import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, RUN_FLAG } from './frames.ts';
+import { compileError, failureText, ProductIsolate } from './product-isolate.ts';
+
+const SOCKET = 3;
+const memoryMb = Number(process.argv[2]);
+const maxIsolates = Number(process.argv[3]);
+/** Results wait for company no longer than this, so that the pool knows which job is running. */
+const MAX_HOLD_MS = 1;
+
+const sources = new Map<number, string>();
+const serials = new Map<number, string>();
+const isolates = new Map<number, ProductIsolate>();
+const results: Buffer[] = [];
+let lastFlush = performance.now();
+
+function writeAll(bytes: Buffer): void {
+  for (let at = 0; at < bytes.length;) {
+    try {
+      at += writeSync(SOCKET, bytes, at);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') process.exit(0);
+    }
+  }
+}
+
+function flush(): void {
+  if (results.length > 0) writeAll(results.length === 1 ? results[0]! : Buffer.concat(results));
+  results.length = 0;
+  lastFlush = performance.now();
+}
+
+function isolateOf(productNo: number): ProductIsolate {
+  let isolate = isolates.get(productNo);
+  isolates.delete(productNo);
+  if (isolate === undefined || isolate.disposed) {
+    isolate = new ProductIsolate(ivm, memoryMb);
+    const text = serials.get(productNo);
+    if (text !== undefined) isolate.setSerials(text);
+  }
+  isolates.set(productNo, isolate);
+  for (const [oldest, old] of isolates) {
+    if (isolates.size <= maxIsolates) break;
+    old.dispose();
+    isolates.delete(oldest);
+  }
+  return isolate;
+}
+
+function run(frame: Buffer): void {
+  const jobId = frame.readUInt32LE(1);
+  const productNo = frame.readUInt32LE(5);
+  const sourceNo = frame.readUInt32LE(9);
+  const timeout = frame.readUInt32LE(13);
+  const flags = frame.readUInt32LE(17);
+  const inputEnd = 25 + frame.readUInt32LE(21);
+  const input = frame.toString('utf8', 25, inputEnd);
+  const lastValues = inputEnd === frame.length ? '' : frame.toString('utf8', inputEnd);
+  const alone = (flags & RUN_FLAG.ALONE) !== 0;
+  if (alone && results.length > 0) flush();
+  const isolate = isolateOf(productNo);
+  const entryPoint = ENTRY_POINTS[flags >> RUN_FLAG.ENTRY_SHIFT]!;
+  const lastRound = (flags & RUN_FLAG.LAST_ROUND) !== 0;
+  const { text, durationMs, spoilt } = isolate.run(
+    sourceNo,
+    sources.get(sourceNo)!,
+    entryPoint,
+    input,
+    lastValues,
+    lastRound,
+    timeout,
+  );
+  const ended = performance.now();
+  results.push(encodeFrame(FRAME.RESULT, [jobId, Math.round(durationMs * 1000)], text));
+  if (alone || ended - lastFlush > MAX_HOLD_MS) flush();
+  if (spoilt) {
+    isolate.dispose();
+    isolates.delete(productNo);
+  }
+}
+
+function check(frame: Buffer): void {
+  const jobId = frame.readUInt32LE(1);
+  flush();
+  const isolate = new ivm.Isolate({ memoryLimit: Math.max(8, memoryMb), onCatastrophicError: () => process.abort() });
+  const text = compileError(isolate, frame.toString('utf8', 5)) ?? 'Onull';
+  if (!isolate.isDisposed) isolate.dispose();
+  results.push(encodeFrame(FRAME.RESULT, [jobId, 0], text));
+}
+
+function take(frame: Buffer): void {
+  switch (frame[0]) {
+    case FRAME.SOURCE:
+      sources.set(frame.readUInt32LE(1), frame.toString('utf8', 5));
+      break;
+    case FRAME.DROP_SOURCE:
+      sources.delete(frame.readUInt32LE(1));
+      break;
+    case FRAME.SERIALS: {
+      const productNo = frame.readUInt32LE(1);
+      const text = frame.toString('utf8', 5);
+      if (text === '') serials.delete(productNo);
+      else {
+        serials.set(productNo, text);
+        isolates.get(productNo)?.setSerials(text);
+      }
+      break;
+    }
+    case FRAME.RUN:
+      try {
+        run(frame);
+      } catch (error) {
+        // Opening an isolate failed: the job is told, the process lives on.
+        const message = `The decoder could not be started: ${(error as Error).message}`;
+        results.push(encodeFrame(FRAME.RESULT, [frame.readUInt32LE(1), 0], failureText('OUT_OF_MEMORY', message)));
+      }
+      break;
+    case FRAME.CHECK:
+      check(frame);
+      break;
+  }
+}
+
+const reader = new FrameReader();
+const chunk = Buffer.allocUnsafe(1 << 18);
+
+function turn(): void {
+  let size: number;
+  try {
+    size = readSync(SOCKET, chunk);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') process.exit(0);
+    setTimeout(turn, 1);
+    return;
+  }
+  if (size === 0) process.exit(0); // the server is gone
+  lastFlush = performance.now();
+  reader.push(chunk.subarray(0, size), take);
+  flush();
+  // The event loop gets its turn: isolated-vm frees disposed isolates there.
+  setImmediate(turn);
+}
+
+// The first isolate is the slowest; it should not be a user's.
+new ProductIsolate(ivm, memoryMb).dispose();
+writeAll(encodeFrame(FRAME.READY, [], ''));
+turn();

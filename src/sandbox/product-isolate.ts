@@ -1,0 +1,240 @@
+import type ivm from 'isolated-vm';
+import { REALM_TEXT, ENTRY_FUNCTIONS } from './realm-text.ts';
+import { memoryMessage, timeoutMessage } from './run-result.ts';
+import { readTraits } from './source-traits.ts';
+
+type Isolates = typeof ivm;
+
+/** A run's text for the pool (see `realm/run-decoder.ts`), and whether the isolate may be used again. */
+export interface Outcome {
+  text: string;
+  /** Time spent in the user's code and its wrapper. */
+  durationMs: number;
+  spoilt: boolean;
+}
+
+/** A context with a decoder in it. `kept` ones serve many calls. */
+interface Cell {
+  context: ivm.Context;
+  run: ivm.Reference;
+  settle: ivm.Reference;
+  references: { release(): void }[];
+}
+
+interface Program {
+  source: string;
+  entryPoint: string;
+  usesLookups: boolean;
+  /** `null`: run it as a script in a new context for each call. */
+  factory: ivm.Script | null;
+  cell: Cell | null;
+  /** Calls in a row that changed a built-in. */
+  spoiltInARow: number;
+  syntaxError: string | null;
+}
+
+const MAX_PROGRAMS = 4;
+const MAX_SPOILT_IN_A_ROW = 3;
+const FILE = { filename: 'decoder.js' };
+
+/** The isolate of one product: its sources' contexts, kept between calls. */
+export class ProductIsolate {
+  #isolate: ivm.Isolate;
+  #realm: ivm.Script;
+  #programs = new Map<string, Program>();
+  #serials = '{}';
+  #memoryMb: number;
+  #durationMs = 0;
+
+  constructor(isolates: Isolates, memoryMb: number) {
+    this.#memoryMb = memoryMb;
+    this.#isolate = new isolates.Isolate({
+      memoryLimit: Math.max(8, memoryMb),
+      // V8 is about to end the process: nothing in it can be trusted any more.
+      onCatastrophicError: () => process.abort(),
+    });
+    this.#realm = this.#isolate.compileScriptSync(REALM_TEXT, { filename: 'inlet.js' });
+  }
+
+  get disposed(): boolean {
+    return this.#isolate.isDisposed;
+  }
+
+  dispose(): void {
+    if (!this.#isolate.isDisposed) this.#isolate.dispose();
+  }
+
+  setSerials(text: string): void {
+    this.#serials = text;
+    for (const program of this.#programs.values()) this.#drop(program);
+  }
+
+  run(
+    sourceNo: number,
+    source: string,
+    entryPoint: string,
+    input: string,
+    lastValues: string,
+    lastRound: boolean,
+    timeout: number,
+  ): Outcome {
+    this.#durationMs = 0;
+    let program: Program;
+    try {
+      program = this.#program(sourceNo, source, entryPoint);
+      if (program.syntaxError !== null) return { text: program.syntaxError, durationMs: 0, spoilt: false };
+      let text = this.#call(program, input, lastValues, lastRound, timeout);
+      if (text === 'D') {
+        program.spoiltInARow += 1;
+        if (program.spoiltInARow >= MAX_SPOILT_IN_A_ROW) program.factory = null;
+        this.#drop(program);
+        text = this.#call(program, input, lastValues, lastRound, timeout);
+      } else program.spoiltInARow = 0;
+      return { text: namedFailure(text), durationMs: this.#durationMs, spoilt: false };
+    } catch (error) {
+      return { text: this.#failureOf(error, timeout), durationMs: this.#durationMs, spoilt: true };
+    }
+  }
+
+  #call(program: Program, input: string, lastValues: string, lastRound: boolean, timeout: number): string {
+    const cell = (program.cell ??= this.#open(program));
+    const limit = { timeout };
+    let text: string;
+    const started = performance.now();
+    try {
+      text = cell.run.applySync(undefined, [input, lastValues, lastRound], limit) as string;
+      if (text === 'P') {
+        const left = Math.max(1, Math.round(timeout - (performance.now() - started)));
+        text = cell.settle.applySync(undefined, [], { timeout: left }) as string;
+      }
+    } finally {
+      this.#durationMs = performance.now() - started;
+    }
+    if (program.factory === null) this.#drop(program);
+    return text;
+  }
+
+  #open(program: Program): Cell {
+    const context = this.#isolate.createContextSync();
+    const references: { release(): void }[] = [context];
+    const make = this.#realm.runSync(context, { reference: true }) as ivm.Reference;
+    const runner = make.applySync(undefined, [program.factory !== null], {
+      result: { reference: true },
+    }) as ivm.Reference;
+    const pick = (name: string): ivm.Reference => runner.getSync(name, { reference: true }) as ivm.Reference;
+    const install = pick('install');
+    const run = pick('run');
+    const settle = pick('settle');
+    let factory: ivm.Reference | null = null;
+    if (program.factory !== null) factory = program.factory.runSync(context, { reference: true }) as ivm.Reference;
+    const script = factory === null ? scriptText(program.source) : '';
+    install.applySync(undefined, [factory?.derefInto() ?? null, script, program.entryPoint, program.usesLookups]);
+    if (program.usesLookups) {
+      const setSerials = pick('setSerials');
+      setSerials.applySync(undefined, [this.#serials]);
+      setSerials.release();
+    }
+    for (const reference of [make, runner, install, factory]) reference?.release();
+    references.unshift(run, settle);
+    return { context, run, settle, references };
+  }
+
+  #failureOf(error: unknown, timeout: number): string {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    const place = /\bdecoder\.js:(\d+):(\d+)/.exec(stack ?? '');
+    const at = [Number(place?.[1] ?? 0), Number(place?.[2] ?? 0)] as const;
+    // The wrapper returns text for whatever the user's code throws, so this is isolated-vm speaking.
+    if (message === 'Script execution timed out.' && !this.#isFull()) {
+      return failureText('TIMEOUT', timeoutMessage(timeout), ...at);
+    }
+    if (this.#isFull() || /memory|allocation/i.test(message)) {
+      return failureText('OUT_OF_MEMORY', memoryMessage(this.#memoryMb), ...at);
+    }
+    return failureText('THREW', `The decoder could not be run: ${message}`, ...at);
+  }
+
+  #isFull(): boolean {
+    if (this.disposed) return true;
+    const { used_heap_size: used, externally_allocated_size: outside } = this.#isolate.getHeapStatisticsSync();
+    return used + outside > this.#memoryMb * 1_048_576 * 0.9;
+  }
+
+  #drop(program: Program): void {
+    for (const reference of program.cell?.references ?? []) reference.release();
+    program.cell = null;
+  }
+
+  #program(sourceNo: number, source: string, entryPoint: string): Program {
+    const key = `${sourceNo}:${entryPoint}`;
+    const known = this.#programs.get(key);
+    if (known !== undefined) {
+      this.#programs.delete(key);
+      this.#programs.set(key, known);
+      return known;
+    }
+    const traits = readTraits(source);
+    const text = withoutHashbang(source);
+    const syntaxError = compileError(this.#isolate, text);
+    const program: Program = {
+      source: text,
+      entryPoint,
+      usesLookups: traits.usesLookups,
+      factory: syntaxError !== null || traits.needsScript ? null : this.#factory(text),
+      cell: null,
+      spoiltInARow: 0,
+      syntaxError,
+    };
+    for (const [oldKey, old] of this.#programs) {
+      if (this.#programs.size < MAX_PROGRAMS) break;
+      this.#drop(old);
+      old.factory?.release();
+      this.#programs.delete(oldKey);
+    }
+    this.#programs.set(key, program);
+    return program;
+  }
+
+  /**
+   * The source as a function that makes its top-level state anew. It parses on its own as a script, so it cannot close
+   * the function early. An arrow function has, like a script, no `arguments` of its own.
+   */
+  #factory(source: string): ivm.Script | null {
+    try {
+      const text = `(() => {\n${source}\n;return ${ENTRY_FUNCTIONS};})`;
+      return this.#isolate.compileScriptSync(text, { ...FILE, lineOffset: -1 });
+    } catch {
+      return null; // something a script may do and a function may not
+    }
+  }
+}
+
+/** A `#!` line is a comment only at the start of a script; as `//` it is one everywhere, with the same columns. */
+const withoutHashbang = (source: string): string => (source.startsWith('#!') ? `//${source.slice(2)}` : source);
+
+const scriptText = (source: string): string => `${source}\n;(${ENTRY_FUNCTIONS})\n//# sourceURL=decoder.js`;
+
+/** The `E` text of a source that does not parse, null when it does. */
+export function compileError(isolate: ivm.Isolate, source: string): string | null {
+  try {
+    isolate.compileScriptSync(withoutHashbang(source), FILE).release();
+    return null;
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (isolate.isDisposed) return failureText('SYNTAX', 'The source needs too much memory to be parsed.');
+    if (name === 'RangeError') return failureText('SYNTAX', 'The source is nested too deeply to be parsed.');
+    const place = /\s*\[[^\]]*:(\d+):(\d+)\]$/.exec(message);
+    const text = `${name}: ${place === null ? message : message.slice(0, place.index)}`;
+    return failureText('SYNTAX', text, Number(place?.[1] ?? 0), Number(place?.[2] ?? 0));
+  }
+}
+
+export function failureText(kind: string, message: string, line = 0, column = 0): string {
+  return `E${JSON.stringify({ kind, message, line, column, console: [] })}`;
+}
+
+/** V8 refuses large typed arrays with an ordinary error; by its name it is want of memory. */
+function namedFailure(text: string): string {
+  const before = '{"kind":"THREW","message":"RangeError: Array buffer allocation failed"';
+  if (!text.startsWith(before, 1)) return text;
+  return `E{"kind":"OUT_OF_MEMORY","message":"RangeError: Array buffer allocation failed"${text.slice(before.length + 1)}`;
+}

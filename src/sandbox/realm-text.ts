@@ -1,0 +1,34 @@
+import { captureBuiltins } from './realm/builtins.ts';
+import { watchBuiltins } from './realm/built-in-watch.ts';
+import { makeConsole } from './realm/console-capture.ts';
+import { installEncodings } from './realm/encodings.ts';
+import { makeOutputWriter } from './realm/output-text.ts';
+import { makeLookups, makeRequestBuilder } from './realm/request-object.ts';
+import { makeErrorDescription, makeRunner } from './realm/run-decoder.ts';
+
+/** An expression for the functions a source may define, or undefined for each that it does not. */
+export const ENTRY_FUNCTIONS = `{Decoder: typeof Decoder === 'function' ? Decoder : undefined, decodeUplink: typeof decodeUplink === 'function' ? decodeUplink : undefined, Decode: typeof Decode === 'function' ? Decode : undefined}`;
+
+/**
+ * The script that makes a new context ours; its value is a function `(watched) => runner` (see `makeRunner`). `watched`
+ * contexts are kept between calls and tell when a built-in was changed; the others serve one call.
+ */
+export const REALM_TEXT = `(function () {
+'use strict';
+const b = (${captureBuiltins})();
+const remove = ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'FinalizationRegistry', 'console'];
+for (let i = 0; i < remove.length; i += 1) delete globalThis[remove[i]];
+const define = (name, value) =>
+  b.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
+(${installEncodings})(define);
+const write = (${makeOutputWriter})(b);
+const describe = (${makeErrorDescription})(b, write);
+const lines = (${makeConsole})(b, write, describe);
+define('console', lines.object);
+const requestOf = (${makeRequestBuilder})(b);
+const lookups = (${makeLookups})(b);
+const watchBuiltins = ${watchBuiltins};
+const makeRunner = ${makeRunner};
+return (watched) =>
+  makeRunner(b, write, describe, lines, requestOf, lookups, watched ? watchBuiltins(b) : () => false);
+})()`;

@@ -1,0 +1,133 @@
+/* eslint-disable @typescript-eslint/no-explicit-any */
+import type { Builtins } from './builtins.ts';
+
+/**
+ * Tells whether a run changed a built-in, so that the context can be thrown away.
+ *
+ * Comparing every property descriptor costs some 100 µs. It is enough to compare, for each of the ~140 built-in objects,
+ * prototype, extensibility, the number of enumerable and of symbol keys, and all writable values (some 15 µs), because
+ * - methods (functions that are no constructors) are frozen, so they cannot carry anything;
+ * - assignment, class fields and every other built-in can only create or change *enumerable* data properties;
+ * - the few functions that can do otherwise on an existing object (`Object.defineProperty` and its kin, and `Proxy`,
+ *   which could smuggle a built-in past them) are wrapped and leave a note.
+ */
+export function watchBuiltins(b: Builtins) {
+  const { Object, Proxy, Error } = b;
+  const global = b.global;
+  const objects: any[] = [];
+  const members = new Set<any>();
+  let noted = false;
+
+  /** Replaces a function by one that leaves a note when it is used on a built-in. */
+  const wrap = (holder: any, name: string, arity: number, targetOf: (self: any, first: any) => any): void => {
+    const original = holder[name];
+    const wrapper = {
+      [name](this: any, ...values: any[]): any {
+        if (b.setHas(members, targetOf(this, values[0]))) noted = true;
+        return b.apply(original, this, values);
+      },
+    }[name]!;
+    b.defineProperty(wrapper, 'length', { value: arity, configurable: true });
+    b.defineProperty(holder, name, { value: wrapper, writable: true, enumerable: false, configurable: true });
+  };
+  const first = (_: any, value: any): any => value;
+  const self = (value: any): any => value ?? global;
+  wrap(Object, 'defineProperty', 3, first);
+  wrap(Object, 'defineProperties', 2, first);
+  wrap(global.Reflect, 'defineProperty', 3, first);
+  wrap(Error, 'captureStackTrace', 2, first);
+  wrap(b.objectPrototype, '__defineGetter__', 2, self);
+  wrap(b.objectPrototype, '__defineSetter__', 2, self);
+
+  const watchedProxy: any = function (target: object, handler: object) {
+    if (new.target === undefined) throw new b.TypeError("Constructor Proxy requires 'new'");
+    noted = true;
+    return new Proxy(target, handler);
+  };
+  const revocable = Proxy.revocable;
+  b.defineProperty(watchedProxy, 'name', { value: 'Proxy', configurable: true });
+  b.defineProperty(watchedProxy, 'revocable', {
+    value: {
+      revocable(target: object, handler: object) {
+        noted = true;
+        return b.apply(revocable, Proxy, [target, handler]);
+      },
+    }.revocable,
+    writable: true,
+    configurable: true,
+  });
+  b.defineProperty(global, 'Proxy', { value: watchedProxy, writable: true, configurable: true });
+
+  // Everything reachable, and the intrinsics that only syntax reaches.
+  const roots: any[] = [
+    global,
+    function* () {},
+    async function () {},
+    async function* () {},
+    [].values(),
+    new Map().values(),
+    new Set().values(),
+    ''[Symbol.iterator](),
+    'a'.matchAll(/a/g),
+    ([].values() as any).map((x: any) => x),
+    global.Iterator.from({ next() {} }),
+    Object.getOwnPropertyDescriptor(
+      (function () {
+        return arguments;
+      })(),
+      'callee',
+    )!.get,
+  ];
+  for (let i = 1; i < roots.length - 1; i += 1) roots[i] = b.getPrototypeOf(roots[i]);
+  const queue: any[] = roots;
+  const owners: any[] = [];
+  const keys: (string | symbol)[] = [];
+  const values: any[] = [];
+  while (queue.length > 0) {
+    const object = queue.pop();
+    if (object === null || (typeof object !== 'object' && typeof object !== 'function') || members.has(object))
+      continue;
+    members.add(object);
+    queue.push(b.getPrototypeOf(object));
+    const isMethod = typeof object === 'function' && object !== b.functionPrototype && !b.hasOwn(object, 'prototype');
+    for (const key of b.ownKeys(object)) {
+      const descriptor = b.getOwnPropertyDescriptor(object, key)!;
+      if ('value' in descriptor) {
+        queue.push(descriptor.value);
+        if (descriptor.writable && !isMethod) {
+          owners.push(object);
+          keys.push(key);
+          values.push(descriptor.value);
+        }
+      } else queue.push(descriptor.get, descriptor.set);
+    }
+    if (isMethod) b.freeze(object);
+    else objects.push(object);
+  }
+  const prototypes = objects.map(b.getPrototypeOf);
+  const enumerable = objects.map((object) => b.keys(object).length);
+  const symbols = objects.map((object) => b.getOwnPropertySymbols(object).length);
+
+  /** Deletes what the run left on the global. */
+  const sweepGlobal = (): boolean => {
+    const names = b.keys(global);
+    for (let i = 0; i < names.length; i += 1) if (!b.deleteProperty(global, names[i]!)) return false;
+    return true;
+  };
+
+  /** True when all built-ins are as they were; new globals have been removed. Runs no code of the user. */
+  return function unchanged(): boolean {
+    if (noted) return false;
+    for (let i = 0; i < objects.length; i += 1) {
+      if (b.getPrototypeOf(objects[i]) !== prototypes[i] || !b.isExtensible(objects[i])) return false;
+    }
+    if (b.keys(global).length > 0 && !sweepGlobal()) return false;
+    for (let i = 0; i < objects.length; i += 1) {
+      const object = objects[i];
+      if (b.keys(object).length !== enumerable[i] || b.getOwnPropertySymbols(object).length !== symbols[i])
+        return false;
+    }
+    for (let i = 0; i < owners.length; i += 1) if (owners[i][keys[i]!] !== values[i]) return false;
+    return true;
+  };
+}

@@ -1,0 +1,142 @@
+/* eslint-disable @typescript-eslint/no-explicit-any */
+import type { Builtins } from './builtins.ts';
+
+/** Builds `request` (CONTRACT 5) and the other globals of a call out of the input's JSON text. */
+export function makeRequestBuilder(b: Builtins) {
+  const titles: Map<string, string> = new Map();
+
+  const titleCase = (name: string): string => {
+    const known = b.mapGet(titles, name);
+    if (known !== undefined) return known;
+    const words = b.split(name, '-');
+    let title = '';
+    for (let i = 0; i < words.length; i += 1) {
+      const word: string = words[i];
+      title += (i > 0 ? '-' : '') + b.toUpperCase(b.slice(word, 0, 1)) + b.toLowerCase(b.slice(word, 1));
+    }
+    if (titles.size < 500 && name.length < 100) b.mapSet(titles, name, title);
+    return title;
+  };
+
+  /** The key a name stands for: itself if it is there, else its Title-Case form if that is. */
+  const keyOf = (target: any, key: string | symbol): string | symbol => {
+    if (typeof key !== 'string' || b.hasOwn(target, key)) return key;
+    const title = titleCase(key);
+    return b.hasOwn(target, title) ? title : key;
+  };
+  const anyCase: ProxyHandler<any> = b.freeze({
+    __proto__: null,
+    get: (target: any, key: string | symbol) => target[keyOf(target, key)],
+    has: (target: any, key: string | symbol) => keyOf(target, key) in target,
+    getOwnPropertyDescriptor: (target: any, key: string | symbol) =>
+      b.getOwnPropertyDescriptor(target, keyOf(target, key)),
+    set: (target: any, key: string | symbol, value: unknown) => own(target, keyOf(target, key), value),
+    deleteProperty: (target: any, key: string | symbol) => b.deleteProperty(target, keyOf(target, key)),
+  }) as any;
+
+  /** An ordinary own property whatever the name: `__proto__` is a name like any other. */
+  const own = (target: object, key: string | symbol, value: unknown): boolean =>
+    b.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true } as any);
+
+  const headersOf = (pairs: [string, string][]): object => {
+    const headers: any = {};
+    for (let i = 0; i < pairs.length; i += 1) {
+      const pair = pairs[i]!;
+      const title = titleCase(pair[0]);
+      const value = '' + pair[1];
+      if (b.hasOwn(headers, title)) own(headers, title, headers[title] + ', ' + value);
+      else own(headers, title, value);
+    }
+    return new b.Proxy(headers, anyCase);
+  };
+
+  return function requestOf(input: any): object {
+    return {
+      method: input.method,
+      path: input.path,
+      body: typeof input.body === 'string' ? input.body : '',
+      headers: headersOf(input.headers ?? []),
+      GET: input.GET ?? {},
+      POST: input.POST ?? {},
+    };
+  };
+}
+
+/** `deviceSerialToId` and `measurements` (CONTRACT 5): nothing inherited shows as a device, except `hasOwnProperty`. */
+export function makeLookups(b: Builtins) {
+  const base = b.freeze(
+    b.create(null, { hasOwnProperty: { value: (b.objectPrototype as any).hasOwnProperty, enumerable: false } }),
+  );
+  const plain = (entries: any): any => {
+    const object = b.create(base);
+    const names = b.keys(entries);
+    for (let i = 0; i < names.length; i += 1) {
+      const name = names[i]!;
+      b.defineProperty(object, name, {
+        __proto__: null,
+        value: entries[name],
+        writable: false,
+        enumerable: true,
+        configurable: true,
+      } as any);
+    }
+    return object;
+  };
+
+  /**
+   * Last values by device id. Ids that were asked for and not supplied are told to `ask`: the run is then repeated with
+   * them; `null` means that the product has no such device.
+   */
+  const measurements = (supplied: any, ask: (deviceId: string) => void, askAll: () => readonly string[]): object => {
+    const known = (key: string | symbol): boolean => {
+      if (typeof key !== 'string' || key.length === 0 || key.length > 200) return false;
+      if (!b.hasOwn(supplied, key)) {
+        // Names that code probes on any object are never device ids.
+        if (key !== 'toJSON' && key !== 'then' && !(key in b.objectPrototype)) ask(key);
+        return false;
+      }
+      return supplied[key] !== null;
+    };
+    const target = b.create(base);
+    const copy = (key: string): any => {
+      if (!b.hasOwn(target, key)) {
+        b.defineProperty(target, key, {
+          value: fields(supplied[key]),
+          writable: true,
+          enumerable: true,
+          configurable: true,
+        } as any);
+      }
+      return target[key];
+    };
+    const fields = (values: any): object => {
+      const object = b.create(base);
+      const names = b.keys(values);
+      for (let i = 0; i < names.length; i += 1) {
+        b.defineProperty(object, names[i]!, {
+          value: values[names[i]!],
+          writable: true,
+          enumerable: true,
+          configurable: true,
+        } as any);
+      }
+      return object;
+    };
+    return new b.Proxy(target, {
+      __proto__: null,
+      get: (_: any, key: string | symbol) => (known(key) ? copy(key as string) : (target as any)[key]),
+      has: (_: any, key: string | symbol) => known(key) || key in target,
+      getOwnPropertyDescriptor: (_: any, key: string | symbol) => {
+        if (known(key)) copy(key as string);
+        return b.getOwnPropertyDescriptor(target, key);
+      },
+      ownKeys: () => {
+        const all = askAll();
+        for (let i = 0; i < all.length; i += 1) if (known(all[i]!)) copy(all[i]!);
+        return b.ownKeys(target);
+      },
+    } as any);
+  };
+
+  return { plain, measurements };
+}

@@ -1,0 +1,256 @@
+/* eslint-disable @typescript-eslint/no-explicit-any */
+import type { Builtins } from './builtins.ts';
+import type { makeConsole } from './console-capture.ts';
+import type { OutputWriter } from './output-text.ts';
+import type { makeLookups, makeRequestBuilder } from './request-object.ts';
+
+/** Error → `Name: message`, whatever was thrown, without trusting any of it. */
+export function makeErrorDescription(b: Builtins, write: OutputWriter) {
+  const text = (value: unknown, name: string): string => {
+    try {
+      const found = (value as any)[name];
+      return typeof found === 'string' ? b.slice(found, 0, 2000) : '';
+    } catch {
+      return '';
+    }
+  };
+  return function describe(error: unknown): string {
+    if (typeof error === 'string') return b.slice(error, 0, 2000);
+    if (typeof error === 'symbol') return b.symbolText(error);
+    if (error === undefined || (typeof error !== 'object' && typeof error !== 'function') || error === null) {
+      return write(error, 2000, true) || 'undefined';
+    }
+    const message = text(error, 'message');
+    const name = text(error, 'name');
+    if (message !== '' || name !== '') return name === '' ? message : message === '' ? name : name + ': ' + message;
+    try {
+      return write(error, 2000, true);
+    } catch {
+      return 'an object that cannot be shown';
+    }
+  };
+}
+
+/**
+ * The trusted side of a call: runs the decoder and returns one text, whose first letter says what it is:
+ * `O` output JSON without console; `R` JSON `{output, console}`; `E` JSON `{kind, message, frames, stack, console}`;
+ * `M` JSON list of device ids whose last values are missing; `P` a promise is pending: call `settle`;
+ * `D` the context was changed by the call before: nothing has run.
+ */
+export function makeRunner(
+  b: Builtins,
+  write: OutputWriter,
+  describe: (error: unknown) => string,
+  lines: ReturnType<typeof makeConsole>,
+  requestOf: ReturnType<typeof makeRequestBuilder>,
+  lookups: ReturnType<typeof makeLookups>,
+  unchanged: () => boolean,
+) {
+  type EntryFunctions = { Decoder: any; decodeUplink: any; Decode: any };
+  const maxOutput = 1_048_576;
+  const maxEntries = 10_000;
+  let factory: (() => EntryFunctions) | null = null;
+  let script = '';
+  let entryPoint = 'webhook';
+  let usesLookups = false;
+  let serials: any = lookups.plain({});
+  let serialIds: readonly string[] = [];
+  let used = false;
+  let pending: { state: 'pending' | 'kept' | 'broken'; value: unknown } | null = null;
+  let missing: Set<string> = new b.Set();
+  let missingText = '';
+
+  const setGlobal = (name: string, value: unknown): void => {
+    const done = b.defineProperty(b.global, name, {
+      value,
+      writable: true,
+      enumerable: false,
+      configurable: true,
+    } as any);
+    if (!done) throw 'D';
+  };
+
+  const consoleJson = (): string => '[' + lines.text() + ']';
+  const failure = (kind: string, message: string, place: string): string =>
+    `E{"kind":"${kind}","message":${b.stringify(message)},${place}"console":${consoleJson()}}`;
+
+  const isFrameList = (error: unknown): boolean => typeof error === 'object' && error !== null;
+  /** Where in the user's source: asked of V8 itself, since `stack` may be a lie; else the text of `stack`, bounded. */
+  const placeOf = (error: any): string => {
+    if (!isFrameList(error)) return '';
+    let frames = '';
+    const before = b.getOwnPropertyDescriptor(b.Error, 'prepareStackTrace');
+    let stack: unknown;
+    try {
+      b.defineProperty(b.Error, 'prepareStackTrace', {
+        value: (_: unknown, sites: any[]) => {
+          for (let i = 0; i < sites.length && i < 50; i += 1) {
+            const site = sites[i];
+            const name = site.getFileName() ?? site.getScriptNameOrSourceURL();
+            if (name !== 'decoder.js') continue;
+            frames = `"line":${site.getLineNumber() ?? 0},"column":${site.getColumnNumber() ?? 0},`;
+            break;
+          }
+          return '';
+        },
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      } as any);
+      stack = error.stack;
+    } catch {
+      // No place is better than a wrong one.
+    }
+    if (before === undefined) b.deleteProperty(b.Error, 'prepareStackTrace');
+    else b.defineProperty(b.Error, 'prepareStackTrace', before);
+    if (frames !== '') return frames;
+    return typeof stack === 'string' && stack !== '' ? `"stack":${b.stringify(b.slice(stack, 0, 4000))},` : '';
+  };
+
+  const call = (functions: EntryFunctions, input: any): { value: unknown } | string => {
+    const { Decoder, decodeUplink, Decode } = functions;
+    if (entryPoint === 'lorawan') {
+      if (typeof decodeUplink === 'function') {
+        const { bytes, fPort, recvTime, variables } = input;
+        const given = { bytes, fPort, recvTime: new b.Date(recvTime), variables: variables ?? {} };
+        return { value: decodeUplink(given) };
+      }
+      if (typeof Decoder === 'function') return { value: Decoder(input.bytes, input.fPort) };
+      // ChirpStack's older form.
+      if (typeof Decode === 'function') return { value: Decode(input.fPort, input.bytes, input.variables ?? {}) };
+      return 'The source defines neither a function decodeUplink nor a function Decoder.';
+    }
+    if (typeof Decoder !== 'function') return 'The source defines no function Decoder.';
+    if (entryPoint === 'particle') return { value: Decoder(input.payload, input.event) };
+    return { value: Decoder(requestOf(input)) };
+  };
+
+  const finish = (value: unknown): string => {
+    if (entryPoint === 'webhook' && value !== null && value !== undefined && typeof value !== 'object') {
+      const what =
+        typeof value === 'function' ? 'a function' : `the ${typeof value} ${b.slice(describe(value), 0, 100)}`;
+      return failure('BAD_OUTPUT', `The decoder returned ${what}; it must return an array of entries.`, '');
+    }
+    if (b.isArray(value) && value.length > maxEntries) {
+      const message = `The decoder returned ${+value.length} entries; the limit is ${maxEntries}.`;
+      return failure('BAD_OUTPUT', message, '');
+    }
+    const output = write(value, maxOutput, false) || 'null';
+    return lines.text() === '' ? 'O' + output : `R{"output":${b.stringify(output)},"console":${consoleJson()}}`;
+  };
+
+  /** Turns whatever `work` throws into text; a failure of the user's getters while telling is itself told. */
+  const told = (work: () => string): string => {
+    let result: string;
+    try {
+      result = work();
+    } catch (error) {
+      if (error === 'D') return 'D';
+      try {
+        result = failed(error);
+      } catch {
+        result = failure('THREW', 'an error that cannot be shown', '');
+      }
+    }
+    return missingText === '' ? result : 'M[' + missingText + ']';
+  };
+  const failed = (error: any): string => {
+    if (typeof error === 'object' && error !== null && b.hasOwn(error, 'refusal') && error.refusal === true) {
+      return failure('BAD_OUTPUT', `The decoder returned ${describe(error.reason)}.`, '');
+    }
+    // The place first: reading `message` may run the user's code, which may change how stacks are told.
+    const place = placeOf(error);
+    return failure('THREW', describe(error), place);
+  };
+
+  const isThenable = (value: any): boolean =>
+    typeof value === 'object' && value !== null && typeof value.then === 'function';
+  const awaited = (value: any): string => {
+    const waiting: NonNullable<typeof pending> = { state: 'pending', value: undefined };
+    try {
+      b.promiseThen(
+        value,
+        (kept: unknown) => {
+          waiting.state = 'kept';
+          waiting.value = kept;
+        },
+        (reason: unknown) => {
+          waiting.state = 'broken';
+          waiting.value = reason;
+        },
+      );
+    } catch {
+      return failure('BAD_OUTPUT', 'The decoder returned a thenable; it must return its entries synchronously.', '');
+    }
+    pending = waiting;
+    return 'P';
+  };
+
+  return {
+    /** `made`: the user's source as a function; without it `source` is run as a script. */
+    install(made: typeof factory, source: string, entry: string, lookupsUsed: boolean): void {
+      factory = made;
+      script = source;
+      entryPoint = entry;
+      usesLookups = lookupsUsed;
+    },
+    setSerials(text: string): void {
+      const map = b.parse(text);
+      serials = b.freeze(lookups.plain(map));
+      const names = b.keys(map);
+      const ids: string[] = [];
+      for (let i = 0; i < names.length && i < 1000; i += 1) ids[i] = map[names[i]!];
+      serialIds = ids;
+    },
+    /** `lastRound`: ids that are still missing then count as unknown devices. */
+    run(inputText: string, lastValuesText: string, lastRound: boolean): string {
+      if (used && !unchanged()) return 'D';
+      used = true;
+      b.regExpExec(/^/, ''); // forgets RegExp.$1 and its kin
+      lines.clear();
+      pending = null;
+      missingText = '';
+      return told(() => {
+        const input = b.parse(inputText);
+        if (usesLookups) {
+          missing = new b.Set();
+          let asked = 0;
+          setGlobal('deviceSerialToId', serials);
+          const ask = (id: string): void => {
+            if (lastRound || asked >= 1000 || b.setHas(missing, id)) return;
+            b.setAdd(missing, id);
+            asked += 1;
+            missingText += (missingText === '' ? '' : ',') + b.stringify(id);
+          };
+          const supplied = lastValuesText === '' ? {} : b.parse(lastValuesText);
+          setGlobal(
+            'measurements',
+            lookups.measurements(supplied, ask, () => serialIds),
+          );
+        }
+        if (entryPoint !== 'webhook') {
+          setGlobal('rawPayload', input.rawPayload);
+          setGlobal('normalizedPayload', input.normalizedPayload);
+        }
+        const functions = factory === null ? (b.indirectEval(script) as EntryFunctions) : factory();
+        const returned = call(functions, input);
+        if (typeof returned === 'string') return failure('NO_DECODER_FUNCTION', returned, '');
+        return isThenable(returned.value) ? awaited(returned.value) : finish(returned.value);
+      });
+    },
+    /** After `P`, once the microtasks have run. */
+    settle(): string {
+      const settled = pending;
+      pending = null;
+      return told(() => {
+        if (settled === null || settled.state === 'pending') {
+          const message =
+            'The decoder returned a promise that never settles; it must return its entries synchronously.';
+          return failure('BAD_OUTPUT', message, '');
+        }
+        if (settled.state === 'broken') throw settled.value;
+        return finish(settled.value);
+      });
+    },
+  };
+}

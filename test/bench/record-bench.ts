@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import Sqlite from 'better-sqlite3';
+import pg from 'pg';
+import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
+import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
+import { generateLoad, type LoadResult, type NextRequest, postRequest } from './generator.ts';
+
+const DEVICES = 1000;
+const FIELDS = 10;
+const CONNECTIONS = 50;
+const HEADERS = ['Content-Type: application/json', `Authorization: Token ${ADMIN_TOKEN}`];
+/** Timestamps are written over in place: every one has this width. */
+const TIME_WIDTH = 14;
+
+/**
+ * `npm run bench -- record [seconds]`: POST → validated → durable, beside a bare Koa route that reads and parses the
+ * same bodies. Every acknowledged value has a timestamp of its own, and is counted in the database at the end.
+ */
+export async function run(args: string[]): Promise<void> {
+  const seconds = Number(args[0] ?? 8);
+  const only = args[1];
+  const bare = await startBareKoa();
+  const postgres = only === 'sqlite' ? null : await startPostgres({ durable: true });
+  try {
+    for (const database of ['sqlite', 'postgres'].filter((name) => only === undefined || name === only))
+      for (const values of [10, 1, 100]) {
+        const folder = mkdtempSync(join(tmpdir(), 'inlet-bench-'));
+        const url =
+          postgres !== null && database === 'postgres'
+            ? (await createPostgresDatabase(postgres.url)).url
+            : `sqlite:${join(folder, 'bench.db')}`;
+        await scenario({ database, url, values, seconds, barePort: bare.port });
+        rmSync(folder, { recursive: true, force: true });
+      }
+  } finally {
+    bare.stop();
+    await postgres?.stop();
+  }
+}
+
+interface Scenario {
+  database: string;
+  url: string;
+  values: number;
+  seconds: number;
+  barePort: number;
+}
+
+async function scenario({ database, url, values, seconds, barePort }: Scenario): Promise<void> {
+  const server = await ServerProcess.start({ DATABASE_URL: url, WRITE_RATE_PER_FIELD: '0', LOG_LEVEL: 'info' });
+  const idleMb = server.residentMb();
+  const ids = await createDevices(server);
+  const resident: number[] = [];
+  const sampler = setInterval(() => resident.push(server.residentMb()), 250);
+  let stored = 0;
+  const counted = async (options: { port: number; rate?: number; seconds: number }): Promise<LoadResult> => {
+    const result = await generateLoad({ connections: CONNECTIONS, next: requests(ids, values), ...options });
+    if (options.port === server.port) stored += (result.requests - result.failed) * values;
+    return result;
+  };
+  await counted({ port: barePort, seconds: 1 });
+  await counted({ port: server.port, seconds: 1.5 });
+  const bare = await counted({ port: barePort, seconds: seconds / 2 });
+  const full = await counted({ port: server.port, seconds });
+  const bareAgain = await counted({ port: barePort, seconds: seconds / 2 });
+  const half = await counted({ port: server.port, seconds: seconds / 2, rate: full.requestsPerSecond / 2 });
+  clearInterval(sampler);
+  const exit = await server.stop();
+  const rows = await countRows(url);
+  const ceiling = (bare.requestsPerSecond + bareAgain.requestsPerSecond) / 2;
+  const third = Math.floor(resident.length / 3);
+  console.log(
+    JSON.stringify({
+      bench: 'record',
+      database,
+      values,
+      requestsPerSecond: full.requestsPerSecond,
+      valuesPerSecond: full.requestsPerSecond * values,
+      barePerSecond: Math.round(ceiling),
+      ratio: Math.round((full.requestsPerSecond / ceiling) * 1000) / 1000,
+      p50Ms: full.p50Ms,
+      p99Ms: full.p99Ms,
+      p99AtHalfLoadMs: half.p99Ms,
+      failed: full.failed + half.failed,
+      idleMb,
+      residentMb: { first: Math.max(0, ...resident.slice(0, third)), last: Math.max(0, ...resident.slice(-third)) },
+      acknowledged: stored,
+      rows,
+    }),
+  );
+  if (exit !== 0 || rows !== stored) throw new Error(`${stored} values were acknowledged, ${rows} are there (exit ${exit})`);
+}
+
+async function createDevices(server: ServerProcess): Promise<string[]> {
+  const fields = Array.from({ length: FIELDS }, (_, at) => ({ identifier: `field_${at}`, type: 'FLOAT' }));
+  const { createProduct: product } = await server.gql<{ createProduct: { id: string } }>(
+    'mutation ($input: CreateProductInput!) { createProduct(input: $input) { id } }',
+    { input: { name: 'bench', fields } },
+  );
+  const devices = Array.from({ length: DEVICES }, (_, at) => ({ name: `device ${at}` }));
+  const { createDevices: created } = await server.gql<{ createDevices: { id: string }[] }>(
+    'mutation ($id: ID!, $devices: [DeviceInput!]!) { createDevices(productId: $id, devices: $devices, plan: "unlimited") { id } }',
+    { id: product.id, devices },
+  );
+  return created.map((device) => device.id);
+}
+
+let clock = 1_600_000_000_000;
+
+/** Each connection walks over its own devices; each request takes the next milliseconds, so that no key repeats. */
+function requests(ids: string[], values: number): NextRequest {
+  const templates = ids.map((id) => {
+    const entries = Array.from(
+      { length: values },
+      (_, at) =>
+        `{"field":"field_${at % FIELDS}","value":${(20 + at / 7).toFixed(3)},"timestamp":${'0'.repeat(TIME_WIDTH)}}`,
+    );
+    const bytes = postRequest(`/v1/devices/${id}/record/?batch=true`, HEADERS, `[${entries.join(',')}]`);
+    const offsets: number[] = [];
+    const mark = '"timestamp":';
+    for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + 1)) offsets.push(at + mark.length);
+    return { bytes, offsets };
+  });
+  const perConnection = Math.floor(ids.length / CONNECTIONS);
+  return (connection, sequence) => {
+    const { bytes, offsets } = templates[connection * perConnection + (sequence % perConnection)]!;
+    let time = '';
+    offsets.forEach((offset, at) => {
+      if (at % FIELDS === 0) {
+        clock += 1;
+        time = (clock / 1000).toFixed(3);
+      }
+      bytes.latin1Write(time, offset, TIME_WIDTH);
+    });
+    return bytes;
+  };
+}
+
+async function countRows(url: string): Promise<number> {
+  if (url.startsWith('sqlite:')) {
+    const sqlite = new Sqlite(url.slice('sqlite:'.length), { readonly: true });
+    const row = sqlite.prepare('SELECT count(*) AS n FROM measurement').get() as { n: number };
+    sqlite.close();
+    return row.n;
+  }
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ n: string }>('SELECT count(*) AS n FROM measurement');
+  await client.end();
+  return Number(rows[0]?.n);
+}
+
+function startBareKoa(): Promise<{ port: number; stop: () => void }> {
+  const file = fileURLToPath(new URL('./bare-koa.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', file], {
+    env: { ...process.env, NODE_ENV: 'production' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      resolve({ port: (JSON.parse(line) as { port: number }).port, stop: () => void child.kill() });
+    });
+  });
+}

@@ -1,0 +1,184 @@
+import {
+  type FragmentDefinitionNode,
+  getIntrospectionQuery,
+  GraphQLError,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../src/errors.ts';
+import { parseWithinLimits, SHAPE_LIMITS } from '../../src/graphql/limits.ts';
+import { MAX_COST, operationCost } from '../../src/graphql/operation-cost.ts';
+import { RESOLVERS } from '../../src/graphql/resolvers/list.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
+
+const schema = createSchema({ classes: RESOLVERS });
+
+const DASHBOARD = `query ($first: Int = 50) {
+  devices(first: $first) {
+    pageInfo { hasNextPage endCursor }
+    edges { cursor node {
+      id name serialNumber tags lastHeardAt online plan { slug }
+      product { id name dashboard fields { id identifier type name unit description } decoder { version note createdAt } }
+      latest { timestamp value field { identifier type unit } }
+    } }
+  }
+}`;
+const CHARTS = `query ($from: DateTime!, $to: DateTime!) {
+  ${Array.from(
+    { length: 40 },
+    (_, i) => `w${i}: device(id: "d${i}") {
+    name history(from: $from, to: $to, fields: ["A", "B"]) { field { identifier unit } timestamps values truncated }
+  }`,
+  ).join('\n')}
+}`;
+
+function refusalOf(query: string): { limit: unknown; allowed: unknown; actual?: unknown } | null {
+  try {
+    parseWithinLimits(query);
+    return null;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    expect(error.code).toBe('QUERY_TOO_COMPLEX');
+    return error.details as never;
+  }
+}
+
+function costOf(query: string, variables: Record<string, unknown> = {}): number {
+  const document = parse(query);
+  expect(validate(schema, document)).toEqual([]);
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  return operationCost(schema, document.definitions[0] as OperationDefinitionNode, fragments, variables);
+}
+
+describe('what every operation may look like', () => {
+  it.each([
+    ['a dashboard of 50 devices', DASHBOARD],
+    ['40 charts in one query', CHARTS],
+    ["GraphiQL's introspection", getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true })],
+  ])('lets pass: %s', (_, query) => {
+    expect(refusalOf(query)).toBeNull();
+    expect(validate(schema, parse(query))).toEqual([]);
+    expect(costOf(query)).toBeLessThan(MAX_COST);
+  });
+
+  it.each<[string, string, string]>([
+    ['tokens', 'tokens', `{ ${'id '.repeat(SHAPE_LIMITS.tokens)} }`],
+    ['a megabyte of text', 'tokens', `{ ${'id '.repeat(300_000)} }`],
+    ['depth', 'depth', `${'{ a '.repeat(16)}${'}'.repeat(16)}`],
+    [
+      'depth through fragments',
+      'depth',
+      `{ a { a { a { a { a { a { a { a { ...F } } } } } } } } } fragment F on X { b { b { b { b { b { b { b { b } } } } } } } }`,
+    ],
+    [
+      'depth in a fragment that no operation uses',
+      'depth',
+      `{ a } fragment F on X ${'{ a '.repeat(16)}${'}'.repeat(16)}`,
+    ],
+    ['root fields', 'root fields', `{ ${Array.from({ length: 51 }, (_, i) => `f${i}`).join(' ')} }`],
+    ['aliases', 'aliases', `{ a { ${Array.from({ length: 201 }, (_, i) => `f${i}: x`).join(' ')} } }`],
+    ['directives', 'directives', `{ a ${'@x '.repeat(101)} }`],
+    ['fragments', 'fragments', `{ a } ${Array.from({ length: 101 }, (_, i) => `fragment F${i} on X { a }`).join(' ')}`],
+    ['the same field again and again', 'repeated fields', `{ ${'a '.repeat(21)} }`],
+    ['the same field in inline fragments', 'repeated fields', `{ ${'... on X { a } '.repeat(21)} }`],
+    [
+      'fields after expansion',
+      'fields',
+      `{ ${Array.from({ length: 40 }, (_, i) => `a${i} { ...F }`).join(' ')} } fragment F on X { ${Array.from({ length: 90 }, (_, i) => `f${i}`).join(' ')} }`,
+    ],
+    [
+      'a bomb of fragments',
+      'root fields',
+      `{ ...F0 } ${Array.from({ length: 60 }, (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`).join(' ')} fragment F60 on Query { a }`,
+    ],
+  ])('refuses too much of: %s', (_, limit, query) => {
+    const started = performance.now();
+    expect(refusalOf(query)).toMatchObject({ limit });
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  it('says how far over the limit it is', () => {
+    expect(refusalOf(`{ ${Array.from({ length: 70 }, (_, i) => `f${i}`).join(' ')} }`)).toEqual({
+      limit: 'root fields',
+      allowed: 50,
+      actual: 70,
+    });
+  });
+
+  it('leaves syntax errors and circular fragments to those who report them', () => {
+    expect(() => parseWithinLimits('{ a ')).toThrow(GraphQLError);
+    const document = parseWithinLimits('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }');
+    expect(validate(schema, document)).not.toEqual([]);
+  });
+
+  it('survives values nested so deeply that a parser gives up', () => {
+    for (const query of [`{ a(x: ${'['.repeat(4900)}`, `{ a(x: ${'['.repeat(2400)}${']'.repeat(2400)}, @) }`]) {
+      let thrown: unknown = null;
+      try {
+        parseWithinLimits(query);
+      } catch (error) {
+        thrown = error;
+      }
+      expect(thrown instanceof AppError || thrown instanceof GraphQLError).toBe(true);
+    }
+  });
+
+  it('keeps validation short for the worst that passes', () => {
+    const worst = `{ ${`devices { ${`edges { ${'cursor '.repeat(20)} } `.repeat(20)} } `.repeat(6)} }`;
+    const document = parseWithinLimits(worst);
+    const started = performance.now();
+    validate(schema, document, specifiedRules, { maxErrors: 20 });
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});
+
+describe('what an operation costs', () => {
+  it('multiplies lists by first, given as literal, variable or default', () => {
+    const inner = '{ edges { node { product { id } } } }';
+    const ten = costOf(`{ devices(first: 10) ${inner} }`);
+    const twenty = costOf(`{ devices(first: 20) ${inner} }`);
+    expect(twenty - 1).toBeCloseTo(2 * (ten - 1));
+    const byVariable = `query ($n: Int = 20) { devices(first: $n) ${inner} }`;
+    expect(costOf(byVariable)).toBeCloseTo(twenty);
+    expect(costOf(byVariable, { n: 10 })).toBeCloseTo(ten);
+  });
+
+  it('takes 50 where first is left out and never more than 500', () => {
+    const inner = '{ edges { node { id } } }';
+    expect(costOf(`{ devices ${inner} }`)).toBeCloseTo(costOf(`{ devices(first: 50) ${inner} }`));
+    expect(costOf(`{ devices(first: 100000) ${inner} }`)).toBeCloseTo(costOf(`{ devices(first: 500) ${inner} }`));
+  });
+
+  it('refuses lists of lists of lists, and history of hundreds of devices', () => {
+    const nested = '{ products(first: 500) { edges { node { devices(first: 500) { edges { node { id } } } } } } }';
+    expect(costOf(nested)).toBeGreaterThan(MAX_COST);
+    const history = `{ devices(first: 500) { edges { node {
+      history(from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z") { values } } } } }`;
+    expect(costOf(history)).toBeGreaterThan(MAX_COST);
+    expect(costOf(history.replace('500', '50'))).toBeLessThan(MAX_COST);
+  });
+
+  it('lets a page of 500 devices with product, fields and latest values pass', () => {
+    expect(costOf(DASHBOARD, { first: 500 })).toBeLessThan(MAX_COST);
+  });
+
+  it('makes guessing passwords in one request expensive', () => {
+    const guesses = Array.from({ length: 20 }, (_, i) => `g${i}: signIn(email: "a@b.c", password: "${i}") { secret }`);
+    expect(costOf(`mutation { ${guesses.join(' ')} }`)).toBeGreaterThan(MAX_COST);
+    expect(costOf('mutation { signIn(email: "a@b.c", password: "x") { secret } }')).toBeLessThan(MAX_COST);
+  });
+
+  it('counts what is in fragments as well', () => {
+    const plain = costOf('{ devices { edges { node { id product { name } } } } }');
+    const spread =
+      '{ devices { edges { node { ...D } } } } fragment D on Device { id product { ...P } } fragment P on Product { name }';
+    expect(costOf(spread)).toBeCloseTo(plain);
+    expect(costOf('{ devices { edges { node { ... on Device { id product { name } } } } } }')).toBeCloseTo(plain);
+  });
+});

@@ -1,0 +1,310 @@
+import type { Tenant } from '../support/tenant.ts';
+
+type Scope = 'READ' | 'RECORD' | 'CONFIGURE' | 'ADMIN';
+
+/** One way to reach for something by its id. */
+export interface Reach {
+  query: string;
+  /** `target` owns what is reached for; `self` is who asks. */
+  variables: (target: Tenant, self: Tenant) => Record<string, unknown>;
+  /** What the operation needs. */
+  scope: Scope;
+  /** What the ids name: decides what a limited token answers. */
+  level: 'workspace' | 'product' | 'device';
+}
+
+/** An operation that takes no id: it must never show what another tenant owns. `refused`: only operators may. */
+export interface Open {
+  query: string;
+  variables?: (self: Tenant) => Record<string, unknown>;
+  scope: Scope | null;
+  refused?: true;
+}
+
+const PRODUCT = 'id name deviceType dashboard webhookId webhookUrl fields { id identifier } createdAt';
+const DEVICE = 'id name serialNumber deviceType plan { slug } tags metadata location createdAt product { id name }';
+const FAR = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' };
+
+function reach(
+  level: Reach['level'],
+  scope: Scope,
+  query: string,
+  variables: Reach['variables'] = (target) => ({ id: idOf(level, target) }),
+): Reach {
+  return { level, scope, query, variables };
+}
+
+function idOf(level: Reach['level'], tenant: Tenant): string {
+  return level === 'workspace' ? tenant.workspaceId : level === 'product' ? tenant.productId : tenant.deviceId;
+}
+
+/** Every operation of the schema, and every field of a type that takes an id, by its name. */
+export const REACHES: Record<string, Reach[]> = {
+  'Query.workspace': [
+    reach('workspace', 'READ', 'query ($id: ID!) { workspace(id: $id) { id name members { user { email } } } }'),
+  ],
+  'Query.products': [
+    reach('workspace', 'READ', `query ($id: ID) { products(workspaceId: $id) { edges { node { ${PRODUCT} } } } }`),
+  ],
+  'Query.product': [
+    reach('product', 'READ', `query ($id: ID!) { product(id: $id) { ${PRODUCT} decoder { source } } }`),
+    reach('product', 'READ', 'query ($id: ID!) { product(id: $id) { devices { edges { node { name } } } } }'),
+    reach('product', 'READ', 'query ($id: ID!) { product(id: $id) { suggestedFields { identifier } } }'),
+  ],
+  'Query.devices': [
+    reach('workspace', 'READ', `query ($id: ID) { devices(workspaceId: $id) { edges { node { ${DEVICE} } } } }`),
+    reach('product', 'READ', `query ($id: ID) { devices(productId: $id) { edges { node { ${DEVICE} } } } }`),
+  ],
+  'Query.device': [
+    reach('device', 'READ', `query ($id: ID!) { device(id: $id) { ${DEVICE} latest { value } lastHeardAt } }`),
+    reach(
+      'device',
+      'READ',
+      `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
+         device(id: $id) {
+           history(from: $from, to: $to) { values }
+           measurements(field: "NOTE") { edges { node { value } } }
+         }
+       }`,
+      (target) => ({ id: target.deviceId, ...FAR }),
+    ),
+  ],
+  'Product.call': [
+    reach(
+      'product',
+      'READ',
+      'query ($id: ID!, $call: ID!) { product(id: $id) { call(id: $call) { body path } } }',
+      (target, self) => ({ id: self.productId, call: target.callId }),
+    ),
+  ],
+  'Mutation.setMember': [
+    reach(
+      'workspace',
+      'ADMIN',
+      'mutation ($id: ID!, $user: ID!) { setMember(workspaceId: $id, userId: $user, role: ADMIN) { id name } }',
+      (target, self) => ({ id: target.workspaceId, user: self.userId }),
+    ),
+    reach(
+      'workspace',
+      'ADMIN',
+      'mutation ($id: ID!, $user: ID!) { setMember(workspaceId: $id, userId: $user, role: ADMIN) { members { user { email } } } }',
+      (target, self) => ({ id: self.workspaceId, user: target.userId }),
+    ),
+  ],
+  'Mutation.removeMember': [
+    reach(
+      'workspace',
+      'ADMIN',
+      'mutation ($id: ID!, $user: ID!) { removeMember(workspaceId: $id, userId: $user) { id name } }',
+      (target) => ({ id: target.workspaceId, user: target.userId }),
+    ),
+    reach(
+      'workspace',
+      'ADMIN',
+      'mutation ($id: ID!, $user: ID!) { removeMember(workspaceId: $id, userId: $user) { id name } }',
+      (target, self) => ({ id: self.workspaceId, user: target.userId }),
+    ),
+  ],
+  'Mutation.createToken': [
+    reach(
+      'workspace',
+      'ADMIN',
+      'mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret } }',
+      (target) => ({
+        input: { name: 'x', kind: 'INDIVIDUAL', workspaceId: target.workspaceId, scopes: ['READ'] },
+      }),
+    ),
+    ...(['productIds', 'deviceIds'] as const).map((limit) =>
+      reach(
+        'workspace',
+        'ADMIN',
+        'mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { products { name } devices { name } } } }',
+        (target, self) => ({
+          input: {
+            name: 'x',
+            kind: 'INDIVIDUAL',
+            workspaceId: self.workspaceId,
+            scopes: ['READ'],
+            [limit]: [limit === 'productIds' ? target.productId : target.deviceId],
+          },
+        }),
+      ),
+    ),
+  ],
+  'Mutation.revokeToken': [
+    reach('workspace', 'ADMIN', 'mutation ($id: ID!) { revokeToken(id: $id) }', (target) => ({
+      id: target.individualId,
+    })),
+  ],
+  'Mutation.createProduct': [
+    reach(
+      'workspace',
+      'CONFIGURE',
+      'mutation ($input: CreateProductInput!) { createProduct(input: $input) { id } }',
+      (target) => ({ input: { name: 'x', workspaceId: target.workspaceId } }),
+    ),
+  ],
+  'Mutation.updateProduct': [
+    reach(
+      'product',
+      'CONFIGURE',
+      `mutation ($id: ID!) { updateProduct(id: $id, input: { name: "x" }) { ${PRODUCT} } }`,
+    ),
+  ],
+  'Mutation.deleteProduct': [reach('product', 'CONFIGURE', 'mutation ($id: ID!) { deleteProduct(id: $id) }')],
+  'Mutation.rotateWebhook': [
+    reach('product', 'CONFIGURE', `mutation ($id: ID!) { rotateWebhook(productId: $id) { ${PRODUCT} } }`),
+  ],
+  'Mutation.addField': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!) { addField(productId: $id, input: { identifier: "X", type: FLOAT }) { id } }',
+    ),
+  ],
+  'Mutation.updateField': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!) { updateField(id: $id, input: { unit: "x" }) { id name } }',
+      (target) => ({ id: target.fieldId }),
+    ),
+  ],
+  'Mutation.removeField': [
+    reach('product', 'CONFIGURE', 'mutation ($id: ID!) { removeField(id: $id) }', (target) => ({ id: target.fieldId })),
+  ],
+  'Mutation.createDevices': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!) { createDevices(productId: $id, devices: [{ name: "x" }]) { id } }',
+    ),
+  ],
+  'Mutation.updateDevice': [
+    reach('device', 'CONFIGURE', `mutation ($id: ID!) { updateDevice(id: $id, input: { name: "x" }) { ${DEVICE} } }`),
+  ],
+  'Mutation.deleteDevices': [
+    reach('device', 'CONFIGURE', 'mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', (target, self) => ({
+      ids: [self.deviceId, target.deviceId],
+    })),
+  ],
+  'Mutation.setWriteRate': [
+    reach('workspace', 'ADMIN', 'mutation ($id: ID) { setWriteRate(workspaceId: $id, perSecond: 1) }'),
+    reach('product', 'CONFIGURE', 'mutation ($id: ID) { setWriteRate(productId: $id, perSecond: 1) }'),
+    reach('device', 'CONFIGURE', 'mutation ($id: ID) { setWriteRate(deviceId: $id, reset: true) }'),
+  ],
+  'Mutation.saveDecoder': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!) { saveDecoder(productId: $id, source: "function Decoder() {}") { version } }',
+    ),
+  ],
+  'Mutation.activateDecoder': [
+    reach('product', 'CONFIGURE', 'mutation ($id: ID!) { activateDecoder(productId: $id, version: 1) { source } }'),
+  ],
+  'Mutation.addDecoderExample': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!) { addDecoderExample(productId: $id, name: "x", request: {}, expected: []) { id } }',
+    ),
+  ],
+  'Mutation.removeDecoderExample': [
+    reach('product', 'CONFIGURE', 'mutation ($id: ID!) { removeDecoderExample(id: $id) }', (target) => ({
+      id: target.exampleId,
+    })),
+  ],
+  'Mutation.testDecoder': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!) { testDecoder(productId: $id, request: { body: "" }) { output console } }',
+    ),
+    reach(
+      'product',
+      'CONFIGURE',
+      `mutation ($id: ID!, $call: ID!) {
+         testDecoder(productId: $id, callId: $call, source: "function Decoder(r) { console.log(r.body) }") { console }
+       }`,
+      (target, self) => ({ id: self.productId, call: target.callId }),
+    ),
+  ],
+  'Mutation.replayCalls': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!, $calls: [ID!]) { replayCalls(productId: $id, callIds: $calls) { results { call { body } } } }',
+      (target) => ({ id: target.productId, calls: [target.callId] }),
+    ),
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!, $calls: [ID!]) { replayCalls(productId: $id, callIds: $calls) { results { call { body } } } }',
+      (target, self) => ({ id: self.productId, calls: [target.callId] }),
+    ),
+  ],
+  'Mutation.recordMeasurements': [
+    reach(
+      'device',
+      'RECORD',
+      'mutation ($id: ID!) { recordMeasurements(deviceId: $id, entries: [{ field: "NOTE", value: "x" }]) { stored } }',
+    ),
+  ],
+  'Mutation.deleteMeasurements': [
+    reach(
+      'device',
+      'CONFIGURE',
+      'mutation ($id: ID!, $from: DateTime!, $to: DateTime!) { deleteMeasurements(deviceId: $id, from: $from, to: $to) { measurements } }',
+      (target) => ({ id: target.deviceId, ...FAR }),
+    ),
+  ],
+  'Subscription.measurementsRecorded': [
+    reach(
+      'workspace',
+      'READ',
+      'subscription ($id: ID) { measurementsRecorded(workspaceId: $id) { device { name } measurements { value } } }',
+    ),
+    reach(
+      'product',
+      'READ',
+      'subscription ($id: ID) { measurementsRecorded(productId: $id) { device { name } measurements { value } } }',
+    ),
+    reach(
+      'device',
+      'READ',
+      'subscription ($id: ID!) { measurementsRecorded(deviceIds: [$id]) { device { name } measurements { value } } }',
+    ),
+  ],
+  'Subscription.webhookCalled': [
+    reach('product', 'READ', 'subscription ($id: ID!) { webhookCalled(productId: $id) { body } }'),
+  ],
+};
+
+/** Operations that name nothing of a tenant. */
+export const OPENS: Record<string, Open> = {
+  'Query.viewer': {
+    scope: null,
+    query:
+      '{ viewer { user { id email } token { id name scopes products { id } devices { id } } workspaces { id name } } }',
+  },
+  'Query.workspaces': {
+    scope: 'READ',
+    query: '{ workspaces { id name members { user { id email } } tokens { id name } } }',
+  },
+  'Query.products': { scope: 'READ', query: `{ products { edges { node { ${PRODUCT} } } } }` },
+  'Query.devices': { scope: 'READ', query: `{ devices { edges { node { ${DEVICE} } } } }` },
+  'Query.plans': { scope: null, query: '{ plans { slug name deviceAllowance retentionDays } }' },
+  'Mutation.createWorkspace': { scope: null, refused: true, query: 'mutation { createWorkspace(name: "x") { id } }' },
+  'Mutation.createUser': {
+    scope: null,
+    refused: true,
+    query: 'mutation { createUser(input: { email: "x@example.org" }) { id } }',
+  },
+  'Mutation.signIn': {
+    scope: null,
+    query:
+      'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { token { name } } }',
+    variables: (self) => ({ email: self.email, password: 'correct horse battery' }),
+  },
+};

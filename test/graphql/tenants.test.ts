@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DATABASES, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
+import { firstPush } from '../support/subscribe.ts';
+import { createTenant, createToken, type Tenant } from '../support/tenant.ts';
+import { OPENS, REACHES, type Reach } from './operations.ts';
+
+const SCOPES = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'] as const;
+const reaches = Object.entries(REACHES).flatMap(([name, list]) =>
+  list.map((reach, index) => ({ title: list.length > 1 ? `${name} (${index + 1})` : name, reach })),
+);
+
+describe.each(DATABASES)('tenants on %s', (database) => {
+  let server: TestServer;
+  let mine: Tenant;
+  let theirs: Tenant;
+
+  beforeAll(async () => {
+    server = await startServer({ database });
+    mine = await createTenant(server);
+    theirs = await createTenant(server);
+  });
+
+  afterAll(async () => {
+    await server?.stop();
+  });
+
+  function send(reach: Reach, target: Tenant, token: string): Promise<GqlAnswer | null> {
+    const variables = reach.variables(target, mine);
+    if (reach.query.startsWith('subscription')) return firstPush(server.url, token, reach.query, variables);
+    return server.query(reach.query, variables, token);
+  }
+
+  function expectRefusal(answer: GqlAnswer | null, code: string): void {
+    expect(answer?.errors?.map((error) => error.extensions.code)).toEqual([code]);
+    // A nullable parent may be there, what was reached for must not.
+    expect(JSON.stringify(answer?.data ?? null)).not.toMatch(/[0-9a-f]{8}-|marker-/);
+  }
+
+  test('the tables name every operation of the schema, and every field that takes an id', async () => {
+    const { __schema } = await server.gql(
+      '{ __schema { types { name kind fields { name args { type { name ofType { name ofType { ofType { name } } } } } } } } }',
+    );
+    const roots = ['Query', 'Mutation', 'Subscription'];
+    const names: string[] = __schema.types
+      .filter((type: { name: string; kind: string }) => type.kind === 'OBJECT' && !type.name.startsWith('__'))
+      .flatMap((type: { name: string; fields: { name: string; args: unknown[] }[] }) =>
+        type.fields
+          .filter((field) => roots.includes(type.name) || JSON.stringify(field.args).includes('"ID"'))
+          .map((field) => `${type.name}.${field.name}`),
+      );
+    expect(names.length).toBeGreaterThan(30);
+    const known = new Set([...Object.keys(REACHES), ...Object.keys(OPENS)]);
+    expect(names.filter((name) => !known.has(name))).toEqual([]);
+    expect([...known].filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  describe.each(['personal', 'individual'] as const)('a %s token', (kind) => {
+    test.each(reaches)("$title answers NOT_FOUND for another tenant's ids", async ({ reach }) => {
+      expectRefusal(await send(reach, theirs, mine[kind]), 'NOT_FOUND');
+    });
+
+    test.each(Object.entries(OPENS))('%s shows nothing of another tenant', async (_name, open) => {
+      const answer = await server.query(open.query, open.variables?.(mine), mine[kind]);
+      if (open.refused) expectRefusal(answer, 'FORBIDDEN');
+      else expect(answer.errors).toBeUndefined();
+      const text = JSON.stringify(answer);
+      for (const [key, value] of Object.entries(theirs)) expect(text, key).not.toContain(`"${value}"`);
+      expect(text).not.toContain(theirs.marker);
+    });
+  });
+
+  describe.each(SCOPES)('a token with every scope but %s', (missing) => {
+    let token: string;
+    beforeAll(async () => {
+      const scopes = SCOPES.filter((scope) => scope !== missing);
+      token = (await createToken(server, mine.personal, mine.workspaceId, scopes)).secret;
+    });
+
+    test.each(reaches.filter(({ reach }) => reach.scope === missing))('$title answers FORBIDDEN', async ({ reach }) => {
+      expectRefusal(await send(reach, mine, token), 'FORBIDDEN');
+    });
+
+    const lists = Object.entries(OPENS).filter(([, open]) => open.scope === missing);
+    if (lists.length > 0)
+      test.each(lists)('%s answers FORBIDDEN', async (_name, open) => {
+        expectRefusal(await server.query(open.query, {}, token), 'FORBIDDEN');
+      });
+  });
+
+  describe.each(['productIds', 'deviceIds'] as const)('a token limited by %s', (limit) => {
+    let token: string;
+    beforeAll(async () => {
+      const ids = [limit === 'productIds' ? mine.otherProductId : mine.otherDeviceId];
+      token = (await createToken(server, mine.personal, mine.workspaceId, SCOPES, { [limit]: ids })).secret;
+    });
+
+    test.each(reaches.filter(({ reach }) => reach.level !== 'workspace'))(
+      '$title answers NOT_FOUND for what it does not cover',
+      async ({ reach }) => {
+        expectRefusal(await send(reach, mine, token), 'NOT_FOUND');
+      },
+    );
+
+    test.each(reaches.filter(({ reach }) => reach.level === 'workspace' && reach.scope !== 'READ'))(
+      '$title answers FORBIDDEN, for it is about the whole workspace',
+      async ({ reach }) => {
+        expectRefusal(await send(reach, mine, token), 'FORBIDDEN');
+      },
+    );
+
+    test('lists show only what it covers', async () => {
+      const data = await server.gql(
+        '{ products { edges { node { id } } } devices { edges { node { id } } } viewer { token { products { id } devices { id } } } }',
+        {},
+        token,
+      );
+      const products = limit === 'productIds' ? [{ node: { id: mine.otherProductId } }] : [];
+      expect(data['products'].edges).toEqual(products);
+      expect(data['devices'].edges).toEqual([{ node: { id: mine.otherDeviceId } }]);
+      expect(data['viewer'].token).toEqual(
+        limit === 'productIds'
+          ? { products: [{ id: mine.otherProductId }], devices: null }
+          : { products: null, devices: [{ id: mine.otherDeviceId }] },
+      );
+    });
+  });
+
+  test.each([
+    '',
+    'not-a-uuid',
+    '\0',
+    '00000000-0000-7000-8000-000000000000',
+    '../x',
+    '9'.repeat(300),
+    '\ud800',
+    "' or 1=1 --",
+  ])('an id that nobody has (%j) answers NOT_FOUND everywhere', async (id) => {
+    const nobody: Tenant = { ...theirs };
+    for (const key of Object.keys(nobody) as (keyof Tenant)[]) if (key.endsWith('Id')) nobody[key] = id;
+    for (const { title, reach } of reaches.filter(({ reach: { query } }) => !query.startsWith('subscription'))) {
+      const answer = await send(reach, nobody, mine.personal);
+      expect(
+        answer?.errors?.map((error) => error.extensions.code),
+        title,
+      ).toEqual(['NOT_FOUND']);
+    }
+  });
+
+  test('nothing was changed by all that', async () => {
+    for (const tenant of [mine, theirs]) {
+      const data = await server.gql(
+        `query ($product: ID!, $device: ID!, $workspace: ID!) {
+           product(id: $product) { name webhookId fields { id unit } devices { edges { node { id name } } } decoderVersions { version } }
+           device(id: $device) { latest { value } }
+           workspace(id: $workspace) { members { user { id } } tokens { id } }
+         }`,
+        { product: tenant.productId, device: tenant.deviceId, workspace: tenant.workspaceId },
+        tenant.personal,
+      );
+      expect(data['product']).toEqual({
+        name: tenant.marker,
+        webhookId: tenant.webhookId,
+        fields: [{ id: tenant.fieldId, unit: null }],
+        devices: { edges: [{ node: { id: tenant.deviceId, name: tenant.marker } }] },
+        decoderVersions: [{ version: 1 }],
+      });
+      expect(data['device'].latest).toEqual([{ value: tenant.marker }]);
+      expect(data['workspace'].members).toHaveLength(2);
+      expect(data['workspace'].tokens.map((token: { id: string }) => token.id)).toContain(tenant.individualId);
+    }
+  });
+
+  test('without a token every operation but signIn answers UNAUTHENTICATED', async () => {
+    for (const { title, reach } of reaches.filter(({ reach: { query } }) => !query.startsWith('subscription'))) {
+      const answer = await server.query(reach.query, reach.variables(theirs, mine), null);
+      expect(answer.errors?.[0]?.extensions.code, title).toBe('UNAUTHENTICATED');
+    }
+    for (const [name, open] of Object.entries(OPENS).filter(([key]) => key !== 'Mutation.signIn')) {
+      const answer = await server.query(open.query, open.variables?.(mine), null);
+      expect(answer.errors?.[0]?.extensions.code, name).toBe('UNAUTHENTICATED');
+    }
+  });
+});

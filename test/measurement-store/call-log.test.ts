@@ -1,0 +1,147 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { CallRow, CallStatus } from '../../src/domain/measurements/store.ts';
+import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Store } from './open-store.ts';
+
+const NOON = 1_700_000_000_000;
+
+describe.each(DIALECTS)('the call log of the %s store', (dialect) => {
+  let database: OpenDatabase;
+  let store: Store;
+  let productKey = 0;
+
+  beforeAll(async () => {
+    database = await openDatabase(dialect);
+  });
+  beforeEach(async () => {
+    productKey++;
+    store = await database.openStore();
+  });
+  afterEach(() => store.stop());
+  afterAll(() => database.close());
+
+  /** Calls 0 to 9, a second apart; every third failed. */
+  async function tenCalls(): Promise<CallRow[]> {
+    const calls = Array.from({ length: 10 }, (_, i) =>
+      call(productKey, NOON + i * 1_000, { status: i % 3 === 0 ? 'DECODER_FAILED' : 'STORED' }),
+    );
+    await Promise.all(calls.map((row) => store.append({ batches: [], call: row })));
+    return calls;
+  }
+  const ids = (calls: CallRow[]): string[] => calls.map((row) => row.id);
+
+  test('keeps a call as it came, with the measurements of its receipt', async () => {
+    const row = call(productKey, NOON, {
+      method: 'GET',
+      path: '/integrations/api/x/ü%00',
+      query: '{"a":["1","2"]}',
+      headers: '{"Content-Type":"text/plain"}',
+      body: 'NUL \0, ü, 世界, "quotes" \\ \n',
+      bodyTruncated: true,
+      decoderVersion: 3,
+      run: '{"console":"\\u0000"}',
+    });
+    await store.append({ ...receipt(productKey, [[1, NOON, 1]]), call: row });
+    expect(await store.call(productKey, row.id)).toEqual(row);
+    expect(await store.calls({ productKey, limit: 10 })).toEqual([row]);
+    expect(await everything(store, productKey, 1)).toEqual([[NOON, 1]]);
+  });
+
+  test('keeps lone surrogates of a body as U+FFFD', async () => {
+    const row = call(productKey, NOON, { body: 'a\uDFFFb', run: null, decoderVersion: null });
+    await store.append({ batches: [], call: row });
+    expect(await store.call(productKey, row.id)).toEqual({ ...row, body: 'a\uFFFDb' });
+  });
+
+  test('shows no call to another product, nor one that is not there', async () => {
+    const row = call(productKey, NOON);
+    await store.append({ batches: [], call: row });
+    expect(await store.call(productKey + 1_000, row.id)).toBeNull();
+    expect(await store.calls({ productKey: productKey + 1_000, limit: 10 })).toEqual([]);
+    expect(await store.call(productKey, uuidAt(NOON))).toBeNull();
+  });
+
+  test('pages from the newest, or from the oldest', async () => {
+    const calls = await tenCalls();
+    const newest = calls.toReversed();
+    const first = await store.calls({ productKey, limit: 4 });
+    expect(first).toEqual(newest.slice(0, 4));
+    expect(await store.calls({ productKey, limit: 4, after: first[3]!.id })).toEqual(newest.slice(4, 8));
+    expect(ids(await store.calls({ productKey, limit: 4, after: newest[7]!.id }))).toEqual(ids(newest.slice(8)));
+    expect(await store.calls({ productKey, limit: 3, oldestFirst: true, after: calls[1]!.id })).toEqual(
+      calls.slice(2, 5),
+    );
+  });
+
+  test('filters by status and by receipt time, inclusive to exclusive', async () => {
+    const calls = await tenCalls();
+    const query = { productKey, limit: 100, oldestFirst: true };
+    const failed = [calls[0], calls[3], calls[6], calls[9]];
+    expect(await store.calls({ ...query, statuses: ['DECODER_FAILED'] })).toEqual(failed);
+    expect(await store.calls({ ...query, statuses: ['DECODER_FAILED', 'STORED'] })).toEqual(calls);
+    expect(await store.calls({ ...query, statuses: [] })).toEqual([]);
+    expect(await store.calls({ ...query, from: NOON + 2_000, to: NOON + 5_000 })).toEqual(calls.slice(2, 5));
+    expect(await store.calls({ ...query, from: NOON + 1_999, to: NOON + 4_001 })).toEqual(calls.slice(2, 5));
+    expect(await store.calls({ ...query, from: NOON + 1, statuses: ['DECODER_FAILED'], limit: 2 })).toEqual([
+      calls[3],
+      calls[6],
+    ]);
+  });
+
+  test('rewrites the outcome of a call and nothing else', async () => {
+    const [first, second] = await tenCalls();
+    const outcome = { status: 'STORED' as CallStatus, decoderVersion: 7, run: '{"output":[]}' };
+    await store.updateCall({ productKey, id: first!.id, ...outcome });
+    expect(await store.call(productKey, first!.id)).toEqual({ ...first, ...outcome });
+    expect(await store.call(productKey, second!.id)).toEqual(second);
+    await store.updateCall({ productKey: productKey + 1_000, id: second!.id, ...outcome });
+    expect(await store.call(productKey, second!.id)).toEqual(second);
+  });
+
+  test('leaves a call alone that comes again', async () => {
+    const row = call(productKey, NOON);
+    await store.append({ batches: [], call: row });
+    await store.append({ ...receipt(productKey, [[1, 1, 1]]), call: { ...row, body: 'other' } });
+    expect(await store.call(productKey, row.id)).toEqual(row);
+    expect(await everything(store, productKey, 1)).toEqual([[1, 1]]);
+  });
+
+  test('removes old calls of one product, or of all', async () => {
+    const calls = await tenCalls();
+    const many = Array.from({ length: 1_203 }, (_, i) => call(productKey + 500, NOON + i));
+    await Promise.all(many.map((row) => store.append({ batches: [], call: row })));
+    expect(await store.removeCalls(NOON + 5_000, productKey)).toBe(5);
+    expect(await store.calls({ productKey, limit: 100, oldestFirst: true })).toEqual(calls.slice(5));
+    expect(await store.calls({ productKey: productKey + 500, limit: 2_000 })).toHaveLength(1_203);
+    expect(await store.removeCalls(NOON + 1_100)).toBeGreaterThanOrEqual(1_100);
+    expect(ids(await store.calls({ productKey: productKey + 500, limit: 2_000 }))).toEqual(
+      ids(many.slice(1_100).toReversed()),
+    );
+    expect(await store.removeCalls(0)).toBe(0);
+  });
+});
+
+let serial = 0;
+/** A UUIDv7 of the time, larger than those made before for the same. */
+function uuidAt(time: number): string {
+  const hex = time.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${(serial++).toString(16).padStart(12, '0')}`;
+}
+
+function call(productKey: number, receivedAt: number, more: Partial<CallRow> = {}): CallRow {
+  return {
+    id: uuidAt(receivedAt),
+    productKey,
+    receivedAt,
+    method: 'POST',
+    path: '/integrations/api/x/',
+    query: '{}',
+    headers: '{}',
+    body: `body ${receivedAt}`,
+    bodyTruncated: false,
+    status: 'STORED',
+    httpStatus: 200,
+    decoderVersion: 1,
+    run: '{}',
+    ...more,
+  };
+}

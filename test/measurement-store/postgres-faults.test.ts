@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { PostgresMeasurementStore } from '../../src/measurement-store/postgres-measurement-store.ts';
+import { everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
+
+describe('the PostgreSQL store', () => {
+  let database: OpenDatabase;
+  let store: Store;
+
+  beforeEach(async () => {
+    database = await openDatabase('postgres');
+    store = await database.openStore();
+  });
+  afterEach(async () => {
+    await store.stop();
+    await database.close();
+  });
+
+  const cutConnections = (): Promise<unknown> =>
+    database.sql(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'inlet' AND datname = current_database()",
+    );
+
+  test('loses nothing it acknowledged when its connections are cut, and goes on by itself', async () => {
+    const acknowledged: number[] = [];
+    const codes = new Set<unknown>();
+    const until = Date.now() + 1_500;
+    let next = 0;
+    const appender = async (): Promise<void> => {
+      while (Date.now() < until) {
+        const n = next++;
+        try {
+          await store.append(receipt(1 + (n % 7), [[1, n, n]]));
+          acknowledged.push(n);
+        } catch (error) {
+          codes.add((error as { code?: string }).code);
+        }
+      }
+    };
+    const cutter = async (): Promise<void> => {
+      while (Date.now() < until - 200) {
+        await new Promise((resolve) => setTimeout(resolve, 40));
+        await cutConnections();
+      }
+    };
+    await Promise.all([...Array.from({ length: 20 }, appender), cutter()]);
+    expect([...codes]).toEqual(['UNAVAILABLE']);
+    const found = new Set<number>();
+    for (let device = 1; device <= 7; device++)
+      for (const [time] of await everything(store, device, 1)) found.add(time);
+    expect(acknowledged.length).toBeGreaterThan(100);
+    expect(acknowledged.filter((n) => !found.has(n))).toEqual([]);
+  });
+
+  test('survives the loss of idle connections', async () => {
+    await store.ping();
+    await cutConnections();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await store.append(receipt(1, [[1, 1, 1]]));
+    expect(await everything(store, 1, 1)).toEqual([[1, 1]]);
+  });
+
+  test('says UNAVAILABLE when there is no server', async () => {
+    await expect(PostgresMeasurementStore.open({ url: 'postgres://inlet@127.0.0.1:1/none' })).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+  });
+
+  test('tries a flush again that could not be serialized', async () => {
+    await database.sql('CREATE SEQUENCE tries');
+    await failInserts("IF nextval('tries') = 1 THEN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END IF");
+    await store.append(receipt(1, [[1, 1, 1]]));
+    expect(await everything(store, 1, 1)).toEqual([[1, 1]]);
+    expect(await database.sql('SELECT last_value::int AS n FROM tries')).toEqual([{ n: 2 }]);
+  });
+
+  test('commits durably also where the default of the database is not to', async () => {
+    await store.stop();
+    const [row] = await database.sql<{ name: string }>('SELECT current_database() AS name');
+    await database.sql(`ALTER DATABASE ${row!.name} SET synchronous_commit = off`);
+    await failInserts("IF current_setting('synchronous_commit') = 'off' THEN RAISE EXCEPTION 'not durable'; END IF");
+    store = await database.openStore();
+    await store.append(receipt(1, [[1, 1, 1]]));
+    expect(await everything(store, 1, 1)).toEqual([[1, 1]]);
+  });
+
+  test('lets two nodes write the same keys at once, in any order', async () => {
+    const other = await database.openStore();
+    const append = async (node: Store, round: number): Promise<void> => {
+      const rows = Array.from({ length: 50 }, (_, i): Row => [1 + ((i * 7) % 50), round, i]);
+      await Promise.all([1, 2, 3, 4, 5].map((i) => node.append(receipt(1 + ((i * round) % 5), rows))));
+    };
+    for (let round = 1; round <= 100; round++) await Promise.all([append(store, round), append(other, round)]);
+    expect(await store.lastHeard([1, 2, 3, 4, 5])).toEqual(await other.lastHeard([1, 2, 3, 4, 5]));
+    expect((await everything(other, 1, 1)).length).toBeGreaterThanOrEqual(80);
+    await other.stop();
+  });
+
+  async function failInserts(plpgsql: string): Promise<void> {
+    await database.sql(
+      `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${plpgsql}; RETURN NEW; END $$`,
+    );
+    await database.sql('CREATE TRIGGER fail BEFORE INSERT ON measurement FOR EACH ROW EXECUTE FUNCTION fail()');
+  }
+});

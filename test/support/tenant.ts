@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import type { TestServer } from './server.ts';
+
+/** One tenant with something of everything; every name in it holds `marker`. */
+export interface Tenant {
+  marker: string;
+  workspaceId: string;
+  userId: string;
+  email: string;
+  /** The PERSONAL token of the tenant's ADMIN, who is no operator. */
+  personal: string;
+  /** An INDIVIDUAL token with all scopes. */
+  individual: string;
+  individualId: string;
+  productId: string;
+  webhookId: string;
+  fieldId: string;
+  deviceId: string;
+  callId: string;
+  exampleId: string;
+  /** A second product with one device. */
+  otherProductId: string;
+  otherDeviceId: string;
+}
+
+export const PASSWORD = 'correct horse battery';
+
+/** A user of its own workspace with that role, signed in. */
+export async function createMember(
+  server: TestServer,
+  workspaceId: string,
+  role: 'VIEWER' | 'EDITOR' | 'ADMIN',
+  email = `${randomBytes(6).toString('hex')}@example.org`,
+): Promise<{ userId: string; email: string; token: string }> {
+  const { createUser } = await server.gql('mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }', {
+    input: { email, name: email, password: PASSWORD },
+  });
+  await server.gql(
+    'mutation ($w: ID!, $u: ID!, $r: Role!) { setMember(workspaceId: $w, userId: $u, role: $r) { id } }',
+    {
+      w: workspaceId,
+      u: createUser.id,
+      r: role,
+    },
+  );
+  return { userId: createUser.id, email, token: await signIn(server, email) };
+}
+
+export async function signIn(server: TestServer, email: string, password = PASSWORD): Promise<string> {
+  const data = await server.gql(
+    'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { secret } }',
+    { email, password },
+    null,
+  );
+  return data['signIn'].secret;
+}
+
+export async function createWorkspace(server: TestServer, name: string): Promise<string> {
+  return (await server.gql('mutation ($name: String!) { createWorkspace(name: $name) { id } }', { name }))[
+    'createWorkspace'
+  ].id;
+}
+
+/** An INDIVIDUAL token; `more` may limit it. */
+export async function createToken(
+  server: TestServer,
+  by: string,
+  workspaceId: string,
+  scopes: readonly string[],
+  more: Record<string, unknown> = {},
+): Promise<{ id: string; secret: string }> {
+  const { createToken: created } = await server.gql(
+    'mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { id } } }',
+    { input: { name: 'token', kind: 'INDIVIDUAL', workspaceId, scopes, ...more } },
+    by,
+  );
+  return { id: created.token.id, secret: created.secret };
+}
+
+export async function createTenant(server: TestServer): Promise<Tenant> {
+  const marker = `marker-${randomBytes(8).toString('hex')}`;
+  const workspaceId = await createWorkspace(server, marker);
+  const member = await createMember(server, workspaceId, 'ADMIN', `${marker}@example.org`);
+  const all = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'];
+  const individual = await createToken(server, member.token, workspaceId, all, { name: marker });
+  const product = await tenantProduct(server, member.token, workspaceId, marker);
+  const other = await tenantProduct(server, member.token, workspaceId, marker);
+  const data = await server.gql(
+    `mutation ($device: ID!, $product: ID!, $marker: String!) {
+       recordMeasurements(deviceId: $device, entries: [{ field: "NOTE", value: $marker }]) { stored }
+       addDecoderExample(productId: $product, name: $marker, request: { body: "{}" }, expected: []) { id }
+     }`,
+    { device: product.deviceId, product: product.productId, marker },
+    member.token,
+  );
+  await fetch(`${server.url}/integrations/api/${product.webhookId}/${marker}`, { method: 'POST', body: marker });
+  const { product: called } = await server.gql(
+    'query ($id: ID!) { product(id: $id) { calls { edges { node { id } } } } }',
+    { id: product.productId },
+    member.token,
+  );
+  return {
+    marker,
+    workspaceId,
+    userId: member.userId,
+    email: member.email,
+    personal: member.token,
+    individual: individual.secret,
+    individualId: individual.id,
+    ...product,
+    callId: called.calls.edges[0].node.id,
+    exampleId: data['addDecoderExample'].id,
+    otherProductId: other.productId,
+    otherDeviceId: other.deviceId,
+  };
+}
+
+async function tenantProduct(
+  server: TestServer,
+  token: string,
+  workspaceId: string,
+  marker: string,
+): Promise<Pick<Tenant, 'productId' | 'webhookId' | 'fieldId' | 'deviceId'>> {
+  const { createProduct } = await server.gql(
+    `mutation ($input: CreateProductInput!) {
+       createProduct(input: $input) { id webhookId fields { id } }
+     }`,
+    {
+      input: {
+        name: marker,
+        workspaceId,
+        fields: [{ identifier: 'NOTE', type: 'STRING', name: marker }],
+        decoder: `function Decoder() { return [] /* ${marker} */ }`,
+      },
+    },
+    token,
+  );
+  const { createDevices } = await server.gql(
+    'mutation ($id: ID!, $devices: [DeviceInput!]!) { createDevices(productId: $id, devices: $devices) { id } }',
+    { id: createProduct.id, devices: [{ name: marker, tags: [marker], metadata: { marker } }] },
+    token,
+  );
+  return {
+    productId: createProduct.id,
+    webhookId: createProduct.webhookId,
+    fieldId: createProduct.fields[0].id,
+    deviceId: createDevices[0].id,
+  };
+}
