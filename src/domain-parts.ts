@@ -29,6 +29,7 @@ import { SignInThrottle } from './domain/users/sign-in-throttle.ts';
 import { UserService } from './domain/users/user-service.ts';
 import { CallFeed } from './domain/webhooks/call-feed.ts';
 import { CallLog } from './domain/webhooks/call-log.ts';
+import { Replay } from './domain/webhooks/replay.ts';
 import { WorkspaceService } from './domain/workspaces/workspace-service.ts';
 
 export interface DomainGround {
@@ -75,6 +76,8 @@ export function createDomain(ground: DomainGround, closers: Closers) {
   const decoders = new DecoderService({ database, catalogue, cluster, store, engine, runner, examples, now });
   const callFeed = new CallFeed(cluster, store);
   const calls = new CallLog(catalogue, store, callFeed);
+  const replay = new Replay({ catalogue, store, recorder, runner, feed: callFeed, now });
+  closers.add('replay', () => replay.stop());
 
   return {
     authenticator,
@@ -97,5 +100,6 @@ export function createDomain(ground: DomainGround, closers: Closers) {
     decoders,
     callFeed,
     calls,
+    replay,
   };
 }

@@ -9,20 +9,24 @@ import { DeviceCache } from './graphql/device-cache.ts';
 import { createGraphqlDoor } from './graphql/graphql-door.ts';
 import { LiveCalls } from './graphql/live-calls.ts';
 import { LiveMeasurements } from './graphql/live-measurements.ts';
+import { DecoderResolver } from './graphql/resolvers/decoder-resolver.ts';
 import { DeviceResolver } from './graphql/resolvers/device-resolver.ts';
 import { FieldResolver } from './graphql/resolvers/field-resolver.ts';
 import { LiveResolver } from './graphql/resolvers/live-resolver.ts';
 import { MeasurementsResolver } from './graphql/resolvers/measurements-resolver.ts';
+import { DecoderVersionResolver } from './graphql/resolvers/objects/decoder-version-resolver.ts';
 import { DeviceObjectResolver } from './graphql/resolvers/objects/device-object-resolver.ts';
 import { DeviceValuesResolver } from './graphql/resolvers/objects/device-values-resolver.ts';
 import { EntryOutcomeResolver } from './graphql/resolvers/objects/entry-outcome-resolver.ts';
 import { FieldObjectResolver } from './graphql/resolvers/objects/field-object-resolver.ts';
 import { ProductCallsResolver } from './graphql/resolvers/objects/product-calls-resolver.ts';
+import { ProductDecoderResolver } from './graphql/resolvers/objects/product-decoder-resolver.ts';
 import { ProductObjectResolver } from './graphql/resolvers/objects/product-object-resolver.ts';
 import { TokenObjectResolver } from './graphql/resolvers/objects/token-object-resolver.ts';
 import { WorkspaceObjectResolver } from './graphql/resolvers/objects/workspace-object-resolver.ts';
 import { PlanResolver } from './graphql/resolvers/plan-resolver.ts';
 import { ProductResolver } from './graphql/resolvers/product-resolver.ts';
+import { ReplayResolver } from './graphql/resolvers/replay-resolver.ts';
 import { TokenResolver } from './graphql/resolvers/token-resolver.ts';
 import { UserResolver } from './graphql/resolvers/user-resolver.ts';
 import { ViewerResolver } from './graphql/resolvers/viewer-resolver.ts';
@@ -100,6 +104,10 @@ function createResolvers({ domain, database, store, baseUrl, now }: DoorsGround)
     new ProductResolver(domain.products),
     new ProductObjectResolver(domain.fields, domain.deviceList, baseUrl),
     new ProductCallsResolver(calls),
+    new ProductDecoderResolver(domain.decoders, domain.examples, domain.replay),
+    new DecoderResolver(domain.decoders, domain.examples),
+    new DecoderVersionResolver(),
+    new ReplayResolver(domain.replay),
     new FieldResolver(domain.fields),
     new FieldObjectResolver(),
     new DeviceResolver(domain.devices, domain.deviceList, domain.writeRates),

@@ -33,14 +33,14 @@ const CODES: Record<ErrorCode, string> = {
 };
 
 /** Mistakes in the request itself, as Apollo Server names them; their messages come from graphql-js and hold no secret. */
-const REQUEST_CODES = new Set([
-  'GRAPHQL_PARSE_FAILED',
-  'GRAPHQL_VALIDATION_FAILED',
-  'BAD_USER_INPUT',
-  'BAD_REQUEST',
-  'OPERATION_RESOLUTION_FAILURE',
-  'PERSISTED_QUERY_NOT_SUPPORTED',
-]);
+const REQUEST_CODES: Readonly<Record<string, string>> = {
+  GRAPHQL_PARSE_FAILED: 'GRAPHQL_PARSE_FAILED',
+  GRAPHQL_VALIDATION_FAILED: 'GRAPHQL_VALIDATION_FAILED',
+  PERSISTED_QUERY_NOT_SUPPORTED: 'PERSISTED_QUERY_NOT_SUPPORTED',
+  BAD_USER_INPUT: 'BAD_USER_INPUT',
+  BAD_REQUEST: 'BAD_USER_INPUT',
+  OPERATION_RESOLUTION_FAILURE: 'BAD_USER_INPUT',
+};
 
 const INPUT_NODES: ReadonlySet<string> = new Set([
   Kind.VARIABLE_DEFINITION,
@@ -73,9 +73,8 @@ export function createErrorFormatter(
       return { message: own.message, ...place, extensions: { ...own.details, code: CODES[own.code] } };
     if (chain.some(isAboutInput))
       return { message: formatted.message, ...place, extensions: { code: 'BAD_USER_INPUT' } };
-    const code = formatted.extensions?.['code'];
-    if (typeof code === 'string' && REQUEST_CODES.has(code))
-      return { message: formatted.message, ...place, extensions: { code } };
+    const code = REQUEST_CODES[String(formatted.extensions?.['code'])];
+    if (code !== undefined) return { message: formatted.message, ...place, extensions: { code } };
 
     const errorId = randomBytes(6).toString('hex');
     log.error({ errorId, err: chain.at(-1) ?? error, path: formatted.path }, 'GraphQL resolver failed');

@@ -36,7 +36,7 @@ export interface GraphqlDoor {
 
 /** The GraphQL door (CONTRACT 7): one schema, over HTTP and WebSocket, with the same access, limits and errors. */
 export async function createGraphqlDoor(deps: GraphqlDoorDeps): Promise<GraphqlDoor> {
-  const schema = createSchema({ instances: deps.resolvers });
+  const schema = createSchema(deps.resolvers);
   const { authenticator, secretOf, sources, live, log } = deps;
   const contextFor = async (authorization: string | undefined): Promise<GraphqlContext> => {
     if (authorization === undefined) return new GraphqlContext('missing', sources, live);

@@ -9,7 +9,7 @@ import {
 } from '@apollo/server/plugin/disabled';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type Koa from 'koa';
-import { AppError } from '../errors.ts';
+import { AppError, badInput } from '../errors.ts';
 import { admit } from './admission.ts';
 import { CheckedQueries } from './checked-queries.ts';
 import type { GraphqlContext } from './context.ts';
@@ -23,6 +23,8 @@ export interface GraphqlHttpDeps {
   contextFor: (authorization: string | undefined) => Promise<GraphqlContext>;
   log: GraphqlLog;
 }
+
+const NO_SUBSCRIPTIONS = 'Subscriptions need a WebSocket on this path with the protocol graphql-transport-ws.';
 
 /** `POST /graphql` (CONTRACT 7): an adapter between Koa and Apollo Server. */
 export class GraphqlHttp {
@@ -124,6 +126,7 @@ function createApollo(
           didResolveOperation: async ({ document, operation, request, contextValue }) => {
             if (operation === undefined) return;
             try {
+              if (operation.operation === 'subscription') throw badInput(NO_SUBSCRIPTIONS);
               admit(schema, document, operation, request.variables, contextValue);
             } catch (error) {
               throw withStatus(error);

@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
-import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
+import { buildSchemaSync } from 'type-graphql';
 import { GraphqlContext } from './context.ts';
+import { RESOLVERS } from './resolvers/list.ts';
 
 /** type-graphql wants one as soon as a subscription exists; ours all bring their own bounded stream. */
 const NO_PUB_SUB = {
@@ -14,23 +15,18 @@ const NO_PUB_SUB = {
 };
 
 /**
- * The schema, answered by these resolver instances: exactly one of each class. Only for printing it, classes alone
- * will do.
+ * The schema of all `RESOLVERS`, answered by one instance of each; a class without one is a mistake in the wiring. Only
+ * for printing and checking documents no instances are needed.
  */
-export function createSchema(
-  resolvers: { instances: readonly object[] } | { classes: readonly Function[] },
-): GraphQLSchema {
-  const instances = 'instances' in resolvers ? resolvers.instances : [];
-  const byClass = new Map<unknown, object>(instances.map((instance) => [instance.constructor, instance]));
-  const classes = 'classes' in resolvers ? resolvers.classes : [...(byClass.keys() as MapIterator<Function>)];
+export function createSchema(instances: readonly object[] | null): GraphQLSchema {
+  const byClass = new Map<unknown, object>(instances?.map((instance) => [instance.constructor, instance]));
+  if (instances !== null)
+    for (const wanted of RESOLVERS)
+      if (!byClass.has(wanted)) throw new Error(`No instance of the resolver ${wanted.name} was wired.`);
   const schema = buildSchemaSync({
-    resolvers: classes as NonEmptyArray<Function>,
+    resolvers: [...RESOLVERS],
     container: {
-      get: (wanted: Function) => {
-        const instance = byClass.get(wanted);
-        if (instance === undefined) throw new Error(`No instance of the resolver ${wanted.name} was wired.`);
-        return instance;
-      },
+      get: (wanted: unknown) => byClass.get(wanted),
     },
     pubSub: NO_PUB_SUB,
     validate: false,

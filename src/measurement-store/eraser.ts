@@ -39,6 +39,7 @@ export class Eraser {
     let removed = 0;
     for (const fieldKey of new Set(query.fieldKeys))
       removed += yield* this.#removeField(query.deviceKey, fieldKey, query.from, query.to);
+    yield* settleAll(this.#settler);
     return removed;
   }
 

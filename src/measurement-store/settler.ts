@@ -81,23 +81,18 @@ export class Settler {
     this.#oldestAt = Infinity;
   }
 
-  /** Settles some of the group in one transaction of about that many milliseconds. */
+  /** Settles some of the group in one transaction of about that many milliseconds; ends it when nothing is left. */
   slice(milliseconds: number): void {
     const deadline = performance.now() + milliseconds;
+    let left = this.#skipSettled(this.#groupKeys.length);
+    if (!this.#current && left === 0) return this.#endGroup();
     let current = this.#current;
     let position = current?.settled ?? 0;
     const done: DeviceRows[] = [];
-    let left = this.#groupKeys.length;
-    let finished = false;
     this.#write(() => {
       do {
         if (!current) {
-          while (left > 0 && !this.#group.has(this.#groupKeys[left - 1]!)) left--;
-          if (left === 0) {
-            this.#forgetInbox.run(this.#groupSeq);
-            finished = true;
-            return;
-          }
+          if ((left = this.#skipSettled(left)) === 0) return;
           current = new DeviceRows(this.#group.get(this.#groupKeys[--left]!)!);
           position = 0;
         }
@@ -114,7 +109,18 @@ export class Settler {
     for (const device of done) this.#drop(this.#group, device);
     this.#current = current as DeviceRows | null;
     if (this.#current) this.#current.settled = position;
-    if (finished) this.settledSeq = this.#groupSeq;
+  }
+
+  /** How many of the group's first `left` devices are left without those that were settled out of turn. */
+  #skipSettled(left: number): number {
+    while (left > 0 && !this.#group.has(this.#groupKeys[left - 1]!)) left--;
+    return left;
+  }
+
+  /** On the disk for good: a deletion that is acknowledged next must not be undone by these rows after a power cut. */
+  #endGroup(): void {
+    this.#transact(() => this.#forgetInbox.run(this.#groupSeq));
+    this.settledSeq = this.#groupSeq;
   }
 
   /** Settles all that these devices have waiting, at once and out of turn. */

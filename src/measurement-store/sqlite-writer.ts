@@ -9,7 +9,9 @@ const GROUP_ROWS = 100_000;
 const GROUP_AGE_MS = 1_000;
 /** With more than this unsettled, settling comes before new receipts: memory stays flat under endless load. */
 const MAX_UNSETTLED_ROWS = 300_000;
-const SLICE_MS = 2;
+/** What an append may have to wait for; longer slices cost less altogether, so they are for when much is waiting. */
+const SLICE_MS = 1;
+const LONG_SLICE_MS = 4;
 
 /** Everything that writes to the store's tables. All of it is synchronous and short, or comes in steps. */
 export class SqliteWriter {
@@ -35,7 +37,7 @@ export class SqliteWriter {
 
   /** One durable commit of a group of receipts; returns its place in commit order. */
   flush(bytes: Buffer, calls: CallValues[]): number {
-    while (this.settler.rows > MAX_UNSETTLED_ROWS) this.settleSome(10 * SLICE_MS);
+    while (this.settler.rows > MAX_UNSETTLED_ROWS) this.settleSome(5 * LONG_SLICE_MS);
     const seq = this.#transact(() => {
       this.calls.insert(calls);
       return Number(this.#insertInbox.run(bytes).lastInsertRowid);
@@ -50,7 +52,7 @@ export class SqliteWriter {
     return Math.max(0, this.settler.oldestAt + GROUP_AGE_MS - performance.now());
   }
 
-  settleSome(milliseconds = SLICE_MS): void {
+  settleSome(milliseconds = this.settler.rows > 2 * GROUP_ROWS ? LONG_SLICE_MS : SLICE_MS): void {
     if (!this.settler.hasGroup) this.settler.startGroup();
     this.settler.slice(milliseconds);
   }

@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs';
+const BENCHES = ['record', 'store', 'decode', 'webhook'];
 
 /** `npm run bench -- <name> [...]`: each bench prints one JSON line for each scenario and fails on a missing row. */
-const [name = ''] = process.argv.slice(2);
-const file = new URL(`./${name}-bench.ts`, import.meta.url);
-if (!/^[a-z]+$/.test(name) || !existsSync(file)) {
-  console.error('usage: npm run bench -- <record|store|decode|webhook> [options]');
+const [name = '', ...args] = process.argv.slice(2);
+if (!BENCHES.includes(name)) {
+  console.error(`usage: npm run bench -- <${BENCHES.join('|')}> [options]`);
   process.exit(1);
 }
-const { run } = (await import(file.href)) as { run: (args: string[]) => Promise<void> };
-await run(process.argv.slice(3));
+const { run } = (await import(`./${name}.ts`)) as { run: (args: string[]) => Promise<void> };
+await run(args);
 process.exit(0);

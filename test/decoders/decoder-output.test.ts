@@ -37,7 +37,13 @@ describe('what a webhook decoder returned', () => {
     const { entries } = entriesOf(output.map((name) => ({ field: 'F', value: { $inlet: name } })));
     const values = entries.map(({ entry }) => (entry as { value: unknown }).value);
     expect(values.slice(0, 3)).toEqual([Number.NaN, Infinity, -Infinity]);
-    expect(values.slice(3).map((value) => typeof value)).toEqual(['symbol', 'function', 'object', 'bigint', 'undefined']);
+    expect(values.slice(3).map((value) => typeof value)).toEqual([
+      'symbol',
+      'function',
+      'object',
+      'bigint',
+      'undefined',
+    ]);
     expect((entries[6]?.shown as { value: unknown }).value).toBe('12n');
     expect((entries[0]?.shown as { value: unknown }).value).toBe('NaN');
   });
@@ -54,8 +60,8 @@ describe('what a webhook decoder returned', () => {
   });
 });
 
-describe('what a native network\'s decoder returned', () => {
-  test('decodeUplink\'s data becomes one entry for each key', () => {
+describe("what a native network's decoder returned", () => {
+  test("decodeUplink's data becomes one entry for each key", () => {
     expect(shown(uplinkOf({ data: { T: 21.5, H: 0, note: null }, warnings: ['low'] }))).toEqual([
       { field: 'T', value: 21.5 },
       { field: 'H', value: 0 },

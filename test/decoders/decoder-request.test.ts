@@ -27,7 +27,20 @@ describe('parameters', () => {
 
 describe('headers', () => {
   test('are in Title-Case, repeated ones joined as HTTP says', () => {
-    const raw = ['content-TYPE', 'a/b', 'X-Two', '1', 'x-two', '2', 'cookie', 'a=1', 'Cookie', 'b=2', 'Content-Type', 'c/d'];
+    const raw = [
+      'content-TYPE',
+      'a/b',
+      'X-Two',
+      '1',
+      'x-two',
+      '2',
+      'cookie',
+      'a=1',
+      'Cookie',
+      'b=2',
+      'Content-Type',
+      'c/d',
+    ];
     expect(headerList(raw)).toEqual([
       ['Content-Type', 'a/b'],
       ['X-Two', '1, 2'],
@@ -43,12 +56,18 @@ describe('headers', () => {
     expect(JSON.parse(maskedHeaders([[name, 'hush']]))).toEqual({ [name]: '***' });
   }); // prettier-ignore
 
-  test.each(['Content-Type', 'User-Agent', 'Host', 'X-Request-Id', 'Idempotency-Key', 'Accept', 'Keep-Alive', 'X-Author'])(
-    '%s is not',
-    (name) => {
-      expect(JSON.parse(maskedHeaders([[name, 'seen']]))).toEqual({ [name]: 'seen' });
-    },
-  );
+  test.each([
+    'Content-Type',
+    'User-Agent',
+    'Host',
+    'X-Request-Id',
+    'Idempotency-Key',
+    'Accept',
+    'Keep-Alive',
+    'X-Author',
+  ])('%s is not', (name) => {
+    expect(JSON.parse(maskedHeaders([[name, 'seen']]))).toEqual({ [name]: 'seen' });
+  });
 });
 
 describe('body text', () => {
@@ -81,7 +100,7 @@ describe('the URL', () => {
 });
 
 describe('a typed request', () => {
-  test('has the webhook\'s path before its sub-path, and the query in GET', () => {
+  test("has the webhook's path before its sub-path, and the query in GET", () => {
     expect(requestOfInput({ path: '/data/?unit=C', headers: { 'x-a': ['1', 2] }, body: 'b' }, 'ID')).toMatchObject({
       method: 'POST',
       path: '/integrations/api/ID/data/',

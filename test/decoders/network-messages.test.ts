@@ -96,7 +96,10 @@ describe('Helium', () => {
       port: 1,
       counter: 19,
       dataRate: 'SF9BW125',
-      gateways: [{ id: 'hotspot-a', rssi: -54, snr: 9.5 }, { rssi: 0, snr: 0 }],
+      gateways: [
+        { id: 'hotspot-a', rssi: -54, snr: 9.5 },
+        { rssi: 0, snr: 0 },
+      ],
     });
     expect(bytesOf('helium', HELIUM_UPLINK)).toEqual([72, 105]);
   });
@@ -160,7 +163,8 @@ describe('any network', () => {
     for (const sample of [TTI_UPLINK, CHIRPSTACK_UPLINK, HELIUM_UPLINK, PARTICLE_EVENT] as Record<string, unknown>[])
       for (const key of Object.keys(sample)) for (const value of odd) read(network, { ...sample, [key]: value }, 'up');
     const { uplink_message: up } = TTI_UPLINK;
-    for (const key of Object.keys(up)) for (const value of odd) read('tti', { ...TTI_UPLINK, uplink_message: { ...up, [key]: value } });
+    for (const key of Object.keys(up))
+      for (const value of odd) read('tti', { ...TTI_UPLINK, uplink_message: { ...up, [key]: value } });
   });
 
   test.each([

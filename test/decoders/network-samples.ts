@@ -16,7 +16,9 @@ export const TTI_UPLINK = {
     f_cnt: 42,
     frm_payload: 'AQL/',
     decoded_payload: { temperature: 21.5 },
-    rx_metadata: [{ gateway_ids: { gateway_id: 'gw-1', eui: '9C5C8E00001A05C4' }, rssi: -35, channel_rssi: -35, snr: 5.2 }],
+    rx_metadata: [
+      { gateway_ids: { gateway_id: 'gw-1', eui: '9C5C8E00001A05C4' }, rssi: -35, channel_rssi: -35, snr: 5.2 },
+    ],
     settings: { data_rate: { lora: { bandwidth: 125000, spreading_factor: 7 } }, frequency: '868300000' },
     received_at: '2026-02-12T15:15:46.787826789Z',
   },
@@ -48,7 +50,14 @@ export const HELIUM_UPLINK = {
   devaddr: 'B5A44869',
   fcnt: 19,
   hotspots: [
-    { id: 'hotspot-a', name: 'one-two-three', reported_at: 1_778_000_000_123, rssi: -54, snr: 9.5, spreading: 'SF9BW125' },
+    {
+      id: 'hotspot-a',
+      name: 'one-two-three',
+      reported_at: 1_778_000_000_123,
+      rssi: -54,
+      snr: 9.5,
+      spreading: 'SF9BW125',
+    },
     { id: 'hotspot-b', name: 'four-five-six', spreading: 'SF9BW125' },
   ],
   id: '7c523974-4ce7-4a92-948b-55171a6e4d77',

@@ -12,10 +12,9 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { parseWithinLimits, SHAPE_LIMITS } from '../../src/graphql/limits.ts';
 import { MAX_COST, operationCost } from '../../src/graphql/operation-cost.ts';
-import { RESOLVERS } from '../../src/graphql/resolvers/list.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 
-const schema = createSchema({ classes: RESOLVERS });
+const schema = createSchema(null);
 
 const DASHBOARD = `query ($first: Int = 50) {
   devices(first: $first) {

@@ -433,7 +433,7 @@ describe('failures', () => {
     ['throw null', 'null'],
     ['throw undefined', 'undefined'],
     ['throw 5', '5'],
-    ['throw 5n', 'bigint:5'],
+    ['throw 5n', '5n'],
     [`throw Symbol('s')`, 'Symbol(s)'],
     [`throw {code: 7}`, '{"code":7}'],
     [`throw {message: 'm', name: 'N'}`, 'N: m'],

@@ -86,11 +86,11 @@ export async function createTenant(server: TestServer): Promise<Tenant> {
   const product = await tenantProduct(server, member.token, workspaceId, marker);
   const other = await tenantProduct(server, member.token, workspaceId, marker);
   const data = await server.gql(
-    `mutation ($device: ID!, $product: ID!, $marker: String!) {
-       recordMeasurements(deviceId: $device, entries: [{ field: "NOTE", value: $marker }]) { stored }
+    `mutation ($device: ID!, $product: ID!, $marker: String!, $value: MeasurementValue!) {
+       recordMeasurements(deviceId: $device, entries: [{ field: "NOTE", value: $value }]) { stored }
        addDecoderExample(productId: $product, name: $marker, request: { body: "{}" }, expected: []) { id }
      }`,
-    { device: product.deviceId, product: product.productId, marker },
+    { device: product.deviceId, product: product.productId, marker, value: marker },
     member.token,
   );
   await fetch(`${server.url}/integrations/api/${product.webhookId}/${marker}`, { method: 'POST', body: marker });

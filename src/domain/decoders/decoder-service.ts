@@ -3,7 +3,7 @@ import { AppError, badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { networkOfPath } from '../integrations/network-call.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
-import type { Catalogue, ProductInfo } from '../products/catalogue.ts';
+import { type Catalogue, isUuid, type ProductInfo } from '../products/catalogue.ts';
 import { lockProduct } from '../products/find-product.ts';
 import { checkOptionalText } from '../text.ts';
 import type { Access } from '../tokens/access.ts';
@@ -119,7 +119,7 @@ export class DecoderService {
   ): Promise<{ request: DecoderRequest; receivedAt: number }> {
     if ((request == null) === (callId == null)) throw badInput('Give either "request" or "callId".');
     if (callId != null) {
-      const row = await this.#parts.store.call(product.key, callId.toLowerCase());
+      const row = isUuid(callId) ? await this.#parts.store.call(product.key, callId.toLowerCase()) : null;
       if (row === null) throw notFound('call', callId);
       refuseCutBody(row.bodyTruncated);
       return { request: requestOfCall(row), receivedAt: row.receivedAt };

@@ -1,7 +1,7 @@
 import { notFound } from '../../errors.ts';
 import type { CallStatus, MeasurementStore } from '../measurements/store.ts';
 import { type Page, pageOf } from '../page.ts';
-import type { Catalogue, ProductInfo } from '../products/catalogue.ts';
+import { type Catalogue, isUuid, type ProductInfo } from '../products/catalogue.ts';
 import type { Access } from '../tokens/access.ts';
 import { visibleProduct } from '../decoders/visible-product.ts';
 import type { CallFeed } from './call-feed.ts';
@@ -49,7 +49,7 @@ export class CallLog {
 
   async call(access: Access, productId: string, callId: string): Promise<LoggedCall> {
     const product = await this.#readable(access, productId);
-    const row = await this.#store.call(product.key, callId.toLowerCase());
+    const row = isUuid(callId) ? await this.#store.call(product.key, callId.toLowerCase()) : null;
     if (row === null) throw notFound('call', callId);
     return toLoggedCall(row);
   }

@@ -54,7 +54,7 @@ export class MeasurementsResolver {
           device: device.id,
           field: entry.field,
           value: entry.value,
-          timestamp: entry.timestamp ?? receivedAt,
+          timestamp: entry.timestamp ?? null,
           code,
           message,
           matchedDeviceId: device.id,

@@ -1,4 +1,4 @@
-import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 
 const ISO_WITH_ZONE = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/i;
 
@@ -10,19 +10,19 @@ export const DateTime = new GraphQLScalarType<number, string>({
     if (typeof value !== 'number' || !Number.isFinite(value)) throw new TypeError('DateTime: expected milliseconds.');
     return new Date(value).toISOString();
   },
-  parseValue: parseDateTime,
-  parseLiteral(node) {
-    return parseDateTime(node.kind === Kind.STRING ? node.value : undefined);
-  },
+  parseValue: (value) => parseDateTime(value),
+  // The node tells clients the place, and the error formatter that the value is to blame.
+  parseLiteral: (node) => parseDateTime(node.kind === Kind.STRING ? node.value : undefined, node),
 });
 
-function parseDateTime(value: unknown): number {
+function parseDateTime(value: unknown, node?: ValueNode): number {
   const parts = typeof value === 'string' ? ISO_WITH_ZONE.exec(value) : null;
   const time = parts ? Date.parse(parts[0].toUpperCase()) : Number.NaN;
   // Date.parse lets 30 February roll over into March.
   if (parts && !Number.isNaN(time) && Number(parts[3]) <= daysOfMonth(Number(parts[1]), Number(parts[2]))) return time;
   throw new GraphQLError(
     `DateTime: expected ISO 8601 text with a time zone such as "2026-01-31T12:00:00Z", got ${shown(value)}.`,
+    { nodes: node },
   );
 }
 

@@ -8,7 +8,7 @@ export const Json = new GraphQLScalarType<unknown, unknown>({
   parseLiteral(node, variables) {
     const value: unknown = valueFromASTUntyped(node, variables);
     // A literal such as 1e999 is a number of GraphQL, but none of JSON.
-    if (!isFinitelyNumbered(value)) throw new GraphQLError('JSON: a number is too large.');
+    if (!isFinitelyNumbered(value)) throw new GraphQLError('JSON: a number is too large.', { nodes: node });
     return value;
   },
 });

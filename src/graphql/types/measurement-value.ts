@@ -1,17 +1,18 @@
-import { GraphQLError, GraphQLScalarType, valueFromASTUntyped } from 'graphql';
+import { GraphQLError, GraphQLScalarType, type ValueNode, valueFromASTUntyped } from 'graphql';
 
 /** number, boolean or string. Whether it fits its field is for the domain to say (CONTRACT 3). */
 export const MeasurementValue = new GraphQLScalarType<number | boolean | string, number | boolean | string>({
   name: 'MeasurementValue',
   description: 'A number, a boolean or a string; a geolocation is the string (lat,lon).',
-  serialize: accept,
-  parseValue: accept,
-  parseLiteral: (node, variables) => accept(valueFromASTUntyped(node, variables)),
+  serialize: (value) => accept(value),
+  parseValue: (value) => accept(value),
+  parseLiteral: (node, variables) => accept(valueFromASTUntyped(node, variables), node),
 });
 
-function accept(value: unknown): number | boolean | string {
+function accept(value: unknown, node?: ValueNode): number | boolean | string {
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string') return value;
   throw new GraphQLError(
     `MeasurementValue: expected a number, a boolean or a string, got ${Array.isArray(value) ? 'a list' : typeof value}.`,
+    { nodes: node },
   );
 }

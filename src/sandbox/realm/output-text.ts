@@ -107,7 +107,8 @@ export function makeOutputWriter(b: Builtins) {
     const bigint = (v: bigint): string => {
       // A huge BigInt takes seconds to print in decimal; its size shows in a comparison.
       const huge = v > 10n ** 400n || v < -(10n ** 400n);
-      return told(marker('bigint:' + (huge ? 'huge' : b.bigintText(v)), display));
+      const digits = huge ? 'huge' : b.bigintText(v);
+      return told(display ? digits + 'n' : marker('bigint:' + digits, false));
     };
 
     /** Dates, boxed primitives and typed arrays, recognised by what they are and not by what they say. */

@@ -28,7 +28,7 @@ export async function run(args: string[]): Promise<void> {
   const postgres = only === 'sqlite' ? null : await startPostgres({ durable: true });
   try {
     for (const database of ['sqlite', 'postgres'].filter((name) => only === undefined || name === only))
-      for (const values of [10, 1, 100]) {
+      for (const values of (args[2] ?? '10,1,100').split(',').map(Number)) {
         const folder = mkdtempSync(join(tmpdir(), 'inlet-bench-'));
         const url =
           postgres !== null && database === 'postgres'

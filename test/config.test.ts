@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../src/config.ts';
+import { ServerProcess } from './support/server-process.ts';
+
+test('without settings there are the defaults of the contract', () => {
+  expect(readConfig({})).toMatchObject({
+    host: '0.0.0.0',
+    port: 8080,
+    baseUrl: null,
+    database: { kind: 'sqlite', path: 'data/inlet.db' },
+    redisUrl: null,
+    adminToken: null,
+    writeRatePerField: 1,
+    maxBodyBytes: 1_048_576,
+    maxFutureMs: 86_400_000,
+    decoder: { timeoutMs: 250, memoryMb: 64 },
+    callLog: { days: 30, bodyBytes: 65_536 },
+    logLevel: 'info',
+  });
+});
+
+test('every mistake is named in one message, and no secret is shown', () => {
+  const wrong = {
+    PORT: '99999',
+    BASE_URL: 'inlet',
+    DATABASE_URL: 'mysql://root:hunter2@db/x',
+    REDIS_URL: 'localhost',
+    ADMIN_TOKEN: 'short-secret',
+    WRITE_RATE_PER_FIELD: '-1',
+    MAX_BODY_BYTES: '1.5',
+    DECODER_TIMEOUT_MS: 'soon',
+    LOG_LEVEL: 'loud',
+  };
+  const error = (() => {
+    try {
+      readConfig(wrong);
+    } catch (caught) {
+      return caught;
+    }
+    return null;
+  })();
+  expect(error).toBeInstanceOf(ConfigError);
+  const { message, mistakes } = error as ConfigError;
+  for (const name of Object.keys(wrong)) expect(message).toContain(name);
+  expect(mistakes).toHaveLength(Object.keys(wrong).length);
+  expect(message).not.toMatch(/hunter2|short-secret/);
+});
+
+test('a server with wrong settings ends at once with that message', async () => {
+  await expect(ServerProcess.start({ PORT: 'x', LOG_LEVEL: 'y' })).rejects.toThrow(/2 wrong setting[\s\S]*LOG_LEVEL[\s\S]*PORT/);
+});

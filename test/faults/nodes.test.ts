@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createDatabase, createProduct, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
+
+const redisUrl = inject('redisUrl');
+
+describe.skipIf(redisUrl === null)('two nodes on one PostgreSQL and one Redis', () => {
+  let database: TestDatabase;
+  let a: TestServer;
+  let b: TestServer;
+
+  beforeAll(async () => {
+    database = await createDatabase('postgres');
+    const env = { REDIS_URL: redisUrl!, WRITE_RATE_PER_FIELD: '1' };
+    [a, b] = await Promise.all([startServer({ database, env }), startServer({ database, env })]);
+  });
+  afterAll(async () => {
+    await Promise.all([a.stop(), b.stop()]);
+    await database.drop();
+  });
+
+  test('a change on one node is seen by the next request on the other', async () => {
+    const { id, deviceIds } = await createProduct(a);
+    const send = (field: string): Promise<{ status: number }> => b.record(deviceIds[0]!, { field, value: 1 });
+    expect((await send('temperature')).status).toBe(200);
+    for (let round = 0; round < 10; round += 1) {
+      expect((await send(`field_${round}`)).status).toBe(400);
+      await a.gql('mutation ($id: ID!, $input: FieldInput!) { addField(productId: $id, input: $input) { id } }', {
+        id,
+        input: { identifier: `field_${round}`, type: 'FLOAT' },
+      });
+      expect((await send(`field_${round}`)).status).toBe(200);
+    }
+    await a.gql('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids: deviceIds });
+    expect((await send('temperature')).status).toBe(404);
+  });
+
+  test('a token revoked on one node is refused by the other at once', async () => {
+    const { workspaces } = await a.gql('{ workspaces { id } }');
+    const { createToken } = await a.gql(
+      'mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { id } } }',
+      { input: { name: 't', kind: 'INDIVIDUAL', workspaceId: workspaces[0].id, scopes: ['READ'] } },
+    );
+    const ask = (): Promise<any> => b.query('{ viewer { token { name } } }', {}, createToken.secret);
+    expect((await ask()).data.viewer.token.name).toBe('t');
+    await a.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: createToken.token.id });
+    expect((await ask()).errors[0].extensions.code).toBe('UNAUTHENTICATED');
+  });
+
+  test('the write limit spans the nodes', async () => {
+    const { deviceIds } = await createProduct(a);
+    const entry = { field: 'temperature', value: 1 };
+    expect((await a.record(deviceIds[0]!, entry)).status).toBe(200);
+    expect((await b.record(deviceIds[0]!, entry)).status).toBe(429);
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect((await b.record(deviceIds[0]!, entry)).status).toBe(200);
+    expect((await a.record(deviceIds[0]!, entry)).status).toBe(429);
+  });
+});
