@@ -70,7 +70,8 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     }),
     log,
   });
-  server.on('request', app.callback());
+  const answer = app.callback();
+  server.on('request', (request, response) => void answer(request, response));
   doors.attachWebSocket(server);
   closers.add('http', async () => {
     draining = true;

@@ -29,7 +29,9 @@ import { SignInThrottle } from './domain/users/sign-in-throttle.ts';
 import { UserService } from './domain/users/user-service.ts';
 import { CallFeed } from './domain/webhooks/call-feed.ts';
 import { CallLog } from './domain/webhooks/call-log.ts';
+import { CallSweeper } from './domain/webhooks/call-sweeper.ts';
 import { Replay } from './domain/webhooks/replay.ts';
+import { WebhookReceiver } from './domain/webhooks/webhook-receiver.ts';
 import { WorkspaceService } from './domain/workspaces/workspace-service.ts';
 
 export interface DomainGround {
@@ -47,7 +49,7 @@ export type Domain = ReturnType<typeof createDomain>;
 
 /** Every object of the domain, in order of need. */
 export function createDomain(ground: DomainGround, closers: Closers) {
-  const { config, database, store, cluster, limiter, engine, now } = ground;
+  const { config, database, store, cluster, limiter, engine, now, log } = ground;
   const checkDecoder = (source: string): Promise<void> => checkSource(engine, source);
 
   const authenticator = new Authenticator(database, cluster, now);
@@ -78,6 +80,11 @@ export function createDomain(ground: DomainGround, closers: Closers) {
   const calls = new CallLog(catalogue, store, callFeed);
   const replay = new Replay({ catalogue, store, recorder, runner, feed: callFeed, now });
   closers.add('replay', () => replay.stop());
+  const receiving = { catalogue, runner, recorder, feed: callFeed, bodyBytes: config.callLog.bodyBytes, now };
+  const webhookReceiver = new WebhookReceiver(receiving);
+  const onError = (error: unknown): void => log.warn({ err: error }, 'sweeping the call log');
+  const sweeper = new CallSweeper({ store, days: config.callLog.days, now, onError });
+  closers.add('call log', () => sweeper.stop());
 
   return {
     authenticator,
@@ -101,5 +108,6 @@ export function createDomain(ground: DomainGround, closers: Closers) {
     callFeed,
     calls,
     replay,
+    webhookReceiver,
   };
 }

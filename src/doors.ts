@@ -36,6 +36,7 @@ import { bodyText, readBody } from './http/body.ts';
 import { healthRoute } from './http/health-route.ts';
 import type { Handler } from './http/http-app.ts';
 import { RecordRoute } from './http/record-route.ts';
+import { webhookRoute } from './http/webhook-route.ts';
 
 export interface DoorsGround {
   config: Config;
@@ -52,6 +53,7 @@ export interface Doors {
   record: RecordRoute;
   health: Handler;
   graphql: Handler;
+  webhook: Handler;
   attachWebSocket: (server: Server) => void;
   stop: () => Promise<void>;
 }
@@ -85,6 +87,7 @@ export async function createDoors(ground: DoorsGround): Promise<Doors> {
     }),
     health: healthRoute,
     graphql: (context) => graphql.handle(context),
+    webhook: webhookRoute({ receiver: domain.webhookReceiver, maxBodyBytes: config.maxBodyBytes }),
     attachWebSocket: (server) => graphql.attachWebSocket(server),
     stop: () => graphql.stop(),
   };

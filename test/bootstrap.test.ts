@@ -66,7 +66,7 @@ test('postgres: of three nodes that start at once on an empty database, one make
   const tokens = nodes.flatMap(printedTokens);
   expect(tokens).toHaveLength(1);
   for (const node of nodes) {
-    const { viewer } = await node.gql(VIEWER, {}, tokens[0]!);
+    const { viewer } = await node.gql(VIEWER, {}, tokens[0]);
     expect(viewer.workspaces).toHaveLength(1);
   }
 });

@@ -17,7 +17,7 @@ export class Database {
 
   /** For reading. Never start a transaction on it: that is what `write` is for. */
   read(): EntityManager {
-    return this.#orm.em.fork() as EntityManager;
+    return this.#orm.em.fork();
   }
 
   /**
@@ -27,7 +27,7 @@ export class Database {
   async write<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
     const giveBack = await this.#turns.take();
     try {
-      return (await this.#orm.em.fork().transactional((em) => work(em as EntityManager))) as T;
+      return await this.#orm.em.fork().transactional(work);
     } finally {
       giveBack();
     }

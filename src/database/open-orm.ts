@@ -28,14 +28,14 @@ export async function openSqliteOrm(path: string): Promise<MikroORM> {
     },
   });
   await orm.migrator.up();
-  return orm as unknown as MikroORM;
+  return orm;
 }
 
 /** Connects to PostgreSQL and migrates under an advisory lock, so that nodes may start together. */
 export async function openPostgresOrm(url: string): Promise<MikroORM> {
   const orm = await PostgresOrm.init({ ...common, clientUrl: url, pool: { min: 0, max: 8 } });
-  await migrateUnderLock(orm as unknown as MikroORM, url);
-  return orm as unknown as MikroORM;
+  await migrateUnderLock(orm, url);
+  return orm;
 }
 
 async function migrateUnderLock(orm: MikroORM, url: string): Promise<void> {

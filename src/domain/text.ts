@@ -39,5 +39,5 @@ export function foldCase(text: string): string {
 /** `foldCase` for a search column of `max` characters: folding can lengthen a text. */
 export function searchable(text: string, max: number): string {
   const folded = foldCase(text);
-  return folded.length <= max ? folded : [...folded].slice(0, max).join('');
+  return folded.length <= max ? folded : Array.from(folded).slice(0, max).join('');
 }

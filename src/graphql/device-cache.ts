@@ -31,12 +31,12 @@ export class DeviceCache {
     const before = this.#revision;
     const row = await this.#database.read().findOne(DeviceSchema, { key }, { populate: ['product'] });
     // Changed while it was read: good enough for an event of before the change, not for keeping.
-    if (row === null || before !== this.#revision) return row as Device | null;
+    if (row === null || before !== this.#revision) return row;
     const oldest = this.#keyOf.size >= MAX_KEPT ? this.#keyOf.keys().next().value : undefined;
     if (oldest !== undefined) this.#drop(oldest);
-    this.#rows.set(key, row as Device);
+    this.#rows.set(key, row);
     this.#keyOf.set(row.id, key);
-    return row as Device;
+    return row;
   }
 
   #drop(id: string): void {

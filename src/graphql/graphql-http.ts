@@ -7,7 +7,7 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import type Koa from 'koa';
 import { AppError, badInput } from '../errors.ts';
 import { admit } from './admission.ts';
@@ -126,7 +126,7 @@ function createApollo(
           didResolveOperation: async ({ document, operation, request, contextValue }) => {
             if (operation === undefined) return;
             try {
-              if (operation.operation === 'subscription') throw badInput(NO_SUBSCRIPTIONS);
+              if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw badInput(NO_SUBSCRIPTIONS);
               admit(schema, document, operation, request.variables, contextValue);
             } catch (error) {
               throw withStatus(error);

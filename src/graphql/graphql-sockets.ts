@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { execute, type ExecutionArgs, GraphQLError, type GraphQLSchema } from 'graphql';
+import { execute, type ExecutionArgs, GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Change, Cluster } from '../domain/cluster.ts';
@@ -175,7 +175,7 @@ export class GraphqlSockets {
           return [wrap(new AppError('OVERLOADED', `At most ${MAX_OPERATIONS} operations run on one connection.`))];
         const prepared = prepareOperation(schema, payload, new GraphqlContext(session.access, sources, live));
         if (Array.isArray(prepared)) return prepared;
-        if (prepared.operation.operation !== 'subscription') session.running.add(id);
+        if (prepared.operation.operation !== OperationTypeNode.SUBSCRIPTION) session.running.add(id);
         return Object.assign(prepared.args, { session });
       },
       execute,

@@ -1,8 +1,8 @@
+import { visibleProduct } from '../domain/decoders/visible-product.ts';
 import type { Catalogue } from '../domain/products/catalogue.ts';
 import type { Access } from '../domain/tokens/access.ts';
 import type { CallLog } from '../domain/webhooks/call-log.ts';
 import type { LoggedCall } from '../domain/webhooks/logged-call.ts';
-import { notFound } from '../errors.ts';
 import { LiveIterator } from './live-iterator.ts';
 import { visibleCall } from './visible-call.ts';
 
@@ -17,8 +17,7 @@ export class LiveCalls {
   }
 
   async open(access: Access, productId: string): Promise<AsyncIterableIterator<LoggedCall>> {
-    const product = await this.#catalogue.product(productId.toLowerCase());
-    if (product === null) throw notFound('product', productId);
+    const product = await visibleProduct(this.#catalogue, access, productId, 'READ');
     const calls = await this.#calls.live(access, product.id);
     return new LiveIterator(calls, async (call) => visibleCall(call, access, product.workspaceId));
   }

@@ -1,3 +1,4 @@
+import { visibleProduct } from '../domain/decoders/visible-product.ts';
 import type { Device } from '../domain/devices/device.ts';
 import { fromStoredValue } from '../domain/fields/field-value.ts';
 import type { Feed, RecordedEvent } from '../domain/measurements/feed.ts';
@@ -37,7 +38,8 @@ export class LiveMeasurements {
   async open(access: Access, query: LiveQuery): Promise<AsyncIterableIterator<RecordedBatch>> {
     if (query.workspaceId != null) access.requireWorkspace(query.workspaceId, 'READ');
     else access.workspaceIdsWith('READ');
-    const product = query.productId == null ? null : await this.#product(access, query.productId);
+    const product =
+      query.productId == null ? null : await visibleProduct(this.#deps.catalogue, access, query.productId, 'READ');
     const narrowed = query.deviceIds == null ? null : await this.#devices(access, query.deviceIds);
     const fields = query.fields == null ? null : new Set(query.fields);
     if (fields !== null) checkFields(fields, product !== null ? [product] : (narrowed?.products ?? []));
@@ -68,13 +70,6 @@ export class LiveMeasurements {
     if (measurements.length === 0) return null;
     const device: Device | null = await this.#deps.devices.get(event.deviceKey);
     return device && { cursor: event.cursor, receivedAt: event.receivedAt, device, measurements };
-  }
-
-  async #product(access: Access, id: string): Promise<ProductInfo> {
-    const product = await this.#deps.catalogue.product(id);
-    if (product === null) throw notFound('product', id);
-    access.requireProduct(product, 'READ');
-    return product;
   }
 
   async #devices(access: Access, ids: string[]): Promise<{ ids: Set<string>; products: ProductInfo[] }> {

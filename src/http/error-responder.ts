@@ -47,7 +47,7 @@ export function toProblem(error: unknown, log: Logger): Problem {
   const { allow, retryAfterSeconds, ...details } = error.details;
   const { headers, body } = problem(status, error.code, error.message, details);
   if (status === 401 || status === 403) headers['WWW-Authenticate'] = 'Token';
-  if (status === 429 || status === 503) headers['Retry-After'] = String(retryAfterSeconds ?? 1);
+  if (status === 429 || status === 503) headers['Retry-After'] = typeof retryAfterSeconds === 'number' ? String(retryAfterSeconds) : '1';
   if (typeof allow === 'string') headers['Allow'] = allow;
   return { status, headers, body };
 }

@@ -14,6 +14,8 @@ export interface HttpAppParts {
   health: Handler;
   ready: Handler;
   graphql: Handler;
+  /** `/integrations/api/<webhook id>/…` */
+  webhook: Handler;
   log: Logger;
 }
 
@@ -29,6 +31,7 @@ export function createHttpApp(parts: HttpAppParts): Koa {
     }),
   );
   router.all('/graphql', parts.graphql);
+  router.all('/integrations/api/:webhook{/*rest}', parts.webhook);
   router.all('/healthz', only(['GET', 'HEAD'], parts.health));
   router.all('/readyz', only(['GET', 'HEAD'], parts.ready));
 

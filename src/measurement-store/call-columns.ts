@@ -17,6 +17,9 @@ export const CALL_COLUMNS = [
   'run',
 ] as const;
 
+/** What a replay changes of a call. */
+export type CallOutcome = Pick<CallRow, 'productKey' | 'id' | 'status' | 'decoderVersion' | 'run'>;
+
 /** A row as both databases give it back, but for `body` and `body_truncated`. */
 export interface CallRecord {
   id: string;

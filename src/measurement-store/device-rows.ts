@@ -6,14 +6,20 @@ import { keyOrder } from './key-order.ts';
 export interface UnsettledDevice {
   deviceKey: number;
   lastHeardAt: number;
-  rows: number;
   batches: EncodedBatch[];
+  /** How many of the batches are settled: always the first ones. */
+  settledBatches: number;
 }
 
-/** The rows of one device, sorted by key, each key once with its last value; may be settled bit by bit. */
+/**
+ * Some batches of one device as rows sorted by key, each key once with its last value; may be settled bit by bit. A
+ * device with very many waiting rows is taken in parts, one after the other, as sorting them all would take long.
+ */
 export class DeviceRows {
-  readonly deviceKey: number;
-  readonly lastHeardAt: number;
+  readonly device: UnsettledDevice;
+  /** The batch after the last one in here, and whether there is none. */
+  readonly end: number;
+  readonly isLast: boolean;
   /** Before keys written more than once were reduced to one. */
   readonly written: number;
   /** How many are settled and committed. */
@@ -23,11 +29,18 @@ export class DeviceRows {
   readonly #values: StoredValue[] = [];
   readonly #order: Uint32Array;
 
-  constructor(device: UnsettledDevice) {
-    this.deviceKey = device.deviceKey;
-    this.lastHeardAt = device.lastHeardAt;
-    this.written = device.rows;
-    for (const batch of device.batches) readRows(batch, this.#fieldKeys, this.#timestamps, this.#values);
+  /** The device's batches from `begin`, until there are `enough` rows or no more batches. */
+  constructor(device: UnsettledDevice, begin: number, enough: number) {
+    this.device = device;
+    let end = begin;
+    do {
+      const batch = device.batches[end];
+      if (batch) readRows(batch, this.#fieldKeys, this.#timestamps, this.#values);
+      end++;
+    } while (end < device.batches.length && this.#fieldKeys.length < enough);
+    this.end = Math.min(end, device.batches.length);
+    this.isLast = this.end === device.batches.length;
+    this.written = this.#fieldKeys.length;
     this.#order = keyOrder(this.#fieldKeys, this.#timestamps, this.#fieldKeys.length);
   }
 
@@ -43,7 +56,7 @@ export class DeviceRows {
   ): void {
     for (let i = from; i < to; i++) {
       const row = this.#order[i]!;
-      visit(this.deviceKey, this.#fieldKeys[row]!, this.#timestamps[row]!, this.#values[row]!);
+      visit(this.device.deviceKey, this.#fieldKeys[row]!, this.#timestamps[row]!, this.#values[row]!);
     }
   }
 }

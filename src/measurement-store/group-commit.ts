@@ -46,7 +46,7 @@ export class GroupCommit {
     try {
       rows = checkReceipt(receipt);
     } catch (error) {
-      return Promise.reject(error as Error);
+      return Promise.reject(error);
     }
     if (this.#isFull(rows, receipt.call ? callBytes(receipt.call) : 0))
       return Promise.reject(new AppError('OVERLOADED', 'Too much is waiting to be stored. Try again in a moment.'));

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type {
-  Batch,
   CallQuery,
   CallRow,
   Columns,
@@ -14,13 +13,14 @@ import type {
   StoredValue,
   WriteTurns,
 } from '../domain/measurements/store.ts';
-import { CALL_COLUMNS, type CallRecord, callSelect, toCallRow } from './call-columns.ts';
-import { callBytes } from './check-receipt.ts';
-import { type FlushTarget, GroupCommit, toSortable } from './group-commit.ts';
-import { PostgresFlush } from './postgres-flush.ts';
+import type { CallOutcome } from './call-columns.ts';
+import { GroupCommit } from './group-commit.ts';
+import { PostgresCallLog } from './postgres-call-log.ts';
+import { PostgresFlushes } from './postgres-flushes.ts';
 import { openPool } from './postgres-pool.ts';
 import { PostgresPurger } from './postgres-purger.ts';
 import type { StoreLog } from './store-log.ts';
+import { toBigint } from './to-bigint.ts';
 import { unavailable } from './unavailable.ts';
 
 export interface PostgresStoreOptions {
@@ -29,18 +29,11 @@ export interface PostgresStoreOptions {
   log?: StoreLog;
   /** Default 200,000. */
   maxWaitingRows?: number;
-  /** Default 64 MiB. */
+  /** Default 32 MiB. */
   maxWaitingBytes?: number;
 }
 
 const READ_CONNECTIONS = 6;
-const CALLS_A_CHUNK = 500;
-/** Serialization failure, deadlock: nothing was stored, and the same again will do. */
-const WORTH_A_RETRY = new Set(['40001', '40P01']);
-
-type CallOutcome = Parameters<MeasurementStore['updateCall']>[0];
-type PostgresCallRecord = CallRecord & { body: Buffer; body_truncated: boolean };
-
 /**
  * The measurement store on PostgreSQL: every flush is one statement, so what is acknowledged is in `measurement`.
  * Everything that fails in the database rejects with AppError UNAVAILABLE, its reason as `cause`. If the connection is
@@ -51,15 +44,17 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #reads: pg.Pool;
   readonly #commits: GroupCommit;
   readonly #purger: PostgresPurger;
+  readonly #callLog: PostgresCallLog;
   #stopped: Promise<void> | null = null;
 
   private constructor(options: PostgresStoreOptions) {
     this.#writes = openPool(options.url, 1, options.log);
     this.#reads = openPool(options.url, READ_CONNECTIONS, options.log);
+    this.#callLog = new PostgresCallLog(this.#reads);
     this.#purger = new PostgresPurger(this.#reads, options.log);
     this.#commits = new GroupCommit(new PostgresFlushes(this.#writes), {
       maxWaitingRows: options.maxWaitingRows ?? 200_000,
-      maxWaitingBytes: options.maxWaitingBytes ?? 64 * 1024 * 1024,
+      maxWaitingBytes: options.maxWaitingBytes ?? 32 * 1024 * 1024,
     });
   }
 
@@ -137,34 +132,20 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     if (purges.length > 0) await this.#purger.add(purges).catch(unavailable);
   }
 
-  async calls(query: CallQuery): Promise<CallRow[]> {
-    const { sql, values } = callSelect(query, (n) => `$${n}`);
-    return this.#calls(sql, values);
+  calls(query: CallQuery): Promise<CallRow[]> {
+    return this.#callLog.find(query).catch(unavailable);
   }
 
-  async call(productKey: number, id: string): Promise<CallRow | null> {
-    const select = `SELECT ${CALL_COLUMNS.join(', ')} FROM webhook_call WHERE product_key = $1 AND id = $2`;
-    return (await this.#calls(select, [productKey, id]))[0] ?? null;
+  call(productKey: number, id: string): Promise<CallRow | null> {
+    return this.#callLog.get(productKey, id).catch(unavailable);
   }
 
-  async updateCall(call: CallOutcome): Promise<void> {
-    await this.#change(
-      'UPDATE webhook_call SET status = $3, decoder_version = $4, run = $5 WHERE product_key = $1 AND id = $2',
-      [call.productKey, call.id, call.status, call.decoderVersion, call.run],
-    );
+  updateCall(call: CallOutcome): Promise<void> {
+    return this.#callLog.update(call).catch(unavailable);
   }
 
-  async removeCalls(receivedBefore: number, productKey?: number): Promise<number> {
-    const ofProduct = productKey === undefined ? '' : 'AND product_key = $2';
-    const sql = `DELETE FROM webhook_call WHERE key = ANY(ARRAY(
-                   SELECT key FROM webhook_call WHERE received_at < $1 ${ofProduct} LIMIT ${CALLS_A_CHUNK}))`;
-    const values = productKey === undefined ? [toBigint(receivedBefore)] : [toBigint(receivedBefore), productKey];
-    let removed = 0;
-    for (;;) {
-      const some = await this.#change(sql, values);
-      removed += some;
-      if (some < CALLS_A_CHUNK) return removed;
-    }
+  removeCalls(receivedBefore: number, productKey?: number): Promise<number> {
+    return this.#callLog.remove(receivedBefore, productKey).catch(unavailable);
   }
 
   async ping(): Promise<void> {
@@ -190,64 +171,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     const result = await this.#reads.query(sql, values).catch(unavailable);
     return result.rowCount ?? 0;
   }
-
-  async #calls(sql: string, values: unknown[]): Promise<CallRow[]> {
-    const result = await this.#reads.query<PostgresCallRecord>(sql, values).catch(unavailable);
-    return result.rows.map((row) => toCallRow(row, row.body.toString('utf8'), row.body_truncated));
-  }
-}
-
-/** Gathers receipts and sends them as one statement. */
-class PostgresFlushes implements FlushTarget {
-  readonly #pool: pg.Pool;
-  readonly #flush = new PostgresFlush();
-  readonly #openedAt = Date.now();
-  #batches: Batch[] = [];
-  #calls: CallRow[] = [];
-  #count = 0;
-
-  constructor(pool: pg.Pool) {
-    this.#pool = pool;
-  }
-
-  gather(receipt: Receipt): number {
-    let bytes = 0;
-    for (const batch of receipt.batches) {
-      this.#batches.push(batch);
-      bytes += 100;
-      for (const value of batch.values) bytes += typeof value === 'number' ? 24 : 40 + value.length * 2;
-    }
-    if (!receipt.call) return bytes;
-    this.#calls.push(receipt.call);
-    return bytes + callBytes(receipt.call);
-  }
-
-  async flush(): Promise<string> {
-    const batches = this.#batches;
-    const calls = this.#calls;
-    this.#batches = [];
-    this.#calls = [];
-    await this.#run(this.#flush.statement(batches, calls)).catch(unavailable);
-    // In the order of this node's commits since it started. Nodes are not ordered among each other: live values that
-    // resume will need a place in an order that the database keeps.
-    return `${toSortable(this.#openedAt, 9)}.${toSortable(this.#count++, 9)}`;
-  }
-
-  async #run(statement: pg.QueryConfig): Promise<void> {
-    try {
-      await this.#pool.query(statement);
-    } catch (error) {
-      if (!WORTH_A_RETRY.has((error as { code?: string }).code ?? '')) throw error;
-      await this.#pool.query(statement);
-    }
-  }
 }
 
 function toValue(number: number | null, text: string | null): StoredValue {
   return number ?? text!;
-}
-
-/** For comparing with integers: rounding up keeps both `>=` and `<` right. */
-function toBigint(time: number): number {
-  return Math.min(Math.max(Math.ceil(time), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }

@@ -7,9 +7,8 @@ import { type Transact, transactor } from './sqlite-connection.ts';
 const ROWS_BETWEEN_LOOKS_AT_THE_CLOCK = 64;
 
 /**
- * Brings what the inbox acknowledged into `measurement`. A device's waiting batches always go in together and in
- * commit order, so no older value ever replaces a newer one, whichever device is settled first. Devices are settled in
- * groups, in order of their keys; when a whole group is done its inbox rows go. A crash before that only means that
+ * Brings what the inbox acknowledged into `measurement`. A device's waiting batches always go in in commit order, so no
+ * older value ever replaces a newer one, whichever device is settled first. Devices are settled in groups, in order of their keys; when a whole group is done its inbox rows go. A crash before that only means that
  * the inbox, read again in order, writes the same values again.
  */
 export class Settler {
@@ -33,6 +32,8 @@ export class Settler {
   settledSeq = 0;
   /** Rows in memory. */
   rows = 0;
+  /** A device with more rows than that is settled in parts. */
+  partRows = 4_096;
 
   constructor(db: Sqlite.Database) {
     this.#db = db;
@@ -49,10 +50,9 @@ export class Settler {
   add(seq: number, bytes: Buffer, now: number): void {
     eachBatch(bytes, (deviceKey, receivedAt, batch) => {
       let device = this.#waiting.get(deviceKey);
-      if (!device) this.#waiting.set(deviceKey, (device = { deviceKey, lastHeardAt: 0, rows: 0, batches: [] }));
+      if (!device) this.#waiting.set(deviceKey, (device = emptyDevice(deviceKey)));
       device.lastHeardAt = Math.max(device.lastHeardAt, receivedAt);
       device.batches.push(batch);
-      device.rows += batch.count;
       this.rows += batch.count;
     });
     if (this.#oldestAt === Infinity) this.#oldestAt = now;
@@ -66,10 +66,6 @@ export class Settler {
   /** When the oldest receipt that is in no group yet was added; Infinity: there is none. */
   get oldestAt(): number {
     return this.#oldestAt;
-  }
-
-  get isEmpty(): boolean {
-    return this.lastSeq === this.settledSeq;
   }
 
   /** Makes everything that waits the next group. Only when there is none. */
@@ -93,7 +89,9 @@ export class Settler {
       do {
         if (!current) {
           if ((left = this.#skipSettled(left)) === 0) return;
-          current = new DeviceRows(this.#group.get(this.#groupKeys[--left]!)!);
+          const device = this.#group.get(this.#groupKeys[left - 1]!)!;
+          current = new DeviceRows(device, device.settledBatches, this.partRows);
+          if (current.isLast) left--;
           position = 0;
         }
         const to = Math.min(current.length, position + ROWS_BETWEEN_LOOKS_AT_THE_CLOCK);
@@ -101,13 +99,16 @@ export class Settler {
         position = to;
         if (position === current.length) {
           done.push(current);
+          const { isLast } = current;
           current = null;
+          // The next part of this device begins with what is committed.
+          if (!isLast) return;
         }
       } while (performance.now() < deadline);
     });
     this.#groupKeys.length = left;
     for (const device of done) this.#drop(this.#group, device);
-    this.#current = current as DeviceRows | null;
+    this.#current = current;
     if (this.#current) this.#current.settled = position;
   }
 
@@ -125,23 +126,25 @@ export class Settler {
 
   /** Settles all that these devices have waiting, at once and out of turn. */
   settleDevices(deviceKeys: number[]): void {
-    const groups: DeviceRows[] = [];
-    const waiting: DeviceRows[] = [];
+    const parts: { from: Map<number, UnsettledDevice>; rows: DeviceRows }[] = [];
     for (const key of new Set(deviceKeys)) {
-      const device = this.#group.get(key);
-      if (device) groups.push(this.#current?.deviceKey === key ? this.#current : new DeviceRows(device));
+      const current = this.#current?.device.deviceKey === key ? this.#current : null;
+      if (current) parts.push({ from: this.#group, rows: current });
+      const older = this.#group.get(key);
+      const begin = current?.end ?? older?.settledBatches ?? 0;
+      if (older && begin < older.batches.length)
+        parts.push({ from: this.#group, rows: new DeviceRows(older, begin, Infinity) });
       const newer = this.#waiting.get(key);
-      if (newer) waiting.push(new DeviceRows(newer));
+      if (newer) parts.push({ from: this.#waiting, rows: new DeviceRows(newer, 0, Infinity) });
     }
-    if (groups.length + waiting.length === 0) return;
+    if (parts.length === 0) return;
     this.#write(() => {
-      for (const device of [...groups, ...waiting]) this.#settle(device, device.settled, device.length);
+      for (const { rows } of parts) this.#settle(rows, rows.settled, rows.length);
     });
-    for (const device of groups) {
-      if (device === this.#current) this.#current = null;
-      this.#drop(this.#group, device);
+    for (const { from, rows } of parts) {
+      if (rows === this.#current) this.#current = null;
+      this.#drop(from, rows);
     }
-    for (const device of waiting) this.#drop(this.#waiting, device);
   }
 
   /** Receipt time of the last batch that is not settled yet, for those of the devices that have one. */
@@ -173,15 +176,22 @@ export class Settler {
     }
   }
 
-  #settle(device: DeviceRows, from: number, to: number): void {
-    device.each(from, to, (deviceKey, fieldKey, timestamp, value) =>
+  #settle(rows: DeviceRows, from: number, to: number): void {
+    rows.each(from, to, (deviceKey, fieldKey, timestamp, value) =>
       this.#upserts.add(deviceKey, fieldKey, timestamp, value),
     );
-    if (to === device.length) this.#heard.run(device.deviceKey, device.lastHeardAt);
+    if (to === rows.length) this.#heard.run(rows.device.deviceKey, rows.device.lastHeardAt);
   }
 
-  #drop(from: Map<number, UnsettledDevice>, device: DeviceRows): void {
-    from.delete(device.deviceKey);
-    this.rows -= device.written;
+  /** What has been committed. */
+  #drop(from: Map<number, UnsettledDevice>, rows: DeviceRows): void {
+    const { device } = rows;
+    device.settledBatches = rows.end;
+    this.rows -= rows.written;
+    if (rows.isLast) from.delete(device.deviceKey);
   }
+}
+
+function emptyDevice(deviceKey: number): UnsettledDevice {
+  return { deviceKey, lastHeardAt: 0, batches: [], settledBatches: 0 };
 }

@@ -1,11 +1,9 @@
 import type Sqlite from 'better-sqlite3';
 import type { CallRow } from '../domain/measurements/store.ts';
-import { CALL_COLUMNS } from './call-columns.ts';
+import { CALL_COLUMNS, type CallOutcome } from './call-columns.ts';
 
 /** What a statement binds and a row gives back: a call as the values of CALL_COLUMNS. */
 export type CallValues = (string | number | null)[];
-
-export type CallOutcome = Pick<CallRow, 'productKey' | 'id' | 'status' | 'decoderVersion' | 'run'>;
 
 export function toCallValues(call: CallRow): CallValues {
   return [
@@ -28,9 +26,9 @@ export function toCallValues(call: CallRow): CallValues {
 /** Writes of the call log, for the writer thread. A call that is there already (a repeated flush) is left alone. */
 export class SqliteCallLog {
   readonly #insert: Sqlite.Statement<[CallValues]>;
-  readonly #update: Sqlite.Statement<unknown[]>;
-  readonly #removeAll: Sqlite.Statement<unknown[]>;
-  readonly #removeOfProduct: Sqlite.Statement<unknown[]>;
+  readonly #update: Sqlite.Statement;
+  readonly #removeAll: Sqlite.Statement;
+  readonly #removeOfProduct: Sqlite.Statement;
 
   constructor(db: Sqlite.Database) {
     const columns = CALL_COLUMNS.join(', ');
@@ -40,7 +38,7 @@ export class SqliteCallLog {
     this.#update = db.prepare(
       'UPDATE webhook_call SET status = ?, decoder_version = ?, run = ? WHERE product_key = ? AND id = ?',
     );
-    const remove = (where: string): Sqlite.Statement<unknown[]> =>
+    const remove = (where: string): Sqlite.Statement =>
       db.prepare(`DELETE FROM webhook_call WHERE key IN (SELECT key FROM webhook_call WHERE ${where} LIMIT ?)`);
     this.#removeAll = remove('received_at < ?');
     this.#removeOfProduct = remove('product_key = ? AND received_at < ?');

@@ -11,16 +11,15 @@ import type {
   RemoveQuery,
   WriteTurns,
 } from '../domain/measurements/store.ts';
-import { callBytes } from './check-receipt.ts';
-import { type FlushTarget, GroupCommit, toSortable } from './group-commit.ts';
+import { GroupCommit } from './group-commit.ts';
 import type { PackedColumns, ReaderJob } from './reader-messages.ts';
-import { ReceiptEncoder } from './receipt-encoder.ts';
-import { type CallOutcome, type CallValues, toCallValues } from './sqlite-call-log.ts';
+import type { CallOutcome } from './call-columns.ts';
+import { SqliteFlushes } from './sqlite-flushes.ts';
 import { SqliteWriteTurns } from './sqlite-write-turns.ts';
 import type { StoreLog } from './store-log.ts';
 import { Thread } from './thread.ts';
 import { unavailable } from './unavailable.ts';
-import type { FlushAnswer, WriterJob } from './writer-messages.ts';
+import type { WriterJob } from './writer-messages.ts';
 
 export interface SqliteStoreOptions {
   /** A file whose migrations have run. */
@@ -28,17 +27,17 @@ export interface SqliteStoreOptions {
   log?: StoreLog;
   /** Default 200,000. */
   maxWaitingRows?: number;
-  /** Default 64 MiB. */
+  /** Default 32 MiB. */
   maxWaitingBytes?: number;
 }
 
 const CALLS_A_CHUNK = 500;
-const MAX_SPARE_BYTES = 4 * 1024 * 1024;
 
 /**
  * The measurement store on SQLite. A receipt is acknowledged when the flush it is part of is one durable row of the
  * table `inbox`; the writer thread settles the inbox into `measurement` afterwards. Reading settles first what waits
- * for the device. Everything that fails in SQLite rejects with AppError UNAVAILABLE, its reason as `cause`.
+ * for the device. Everything that fails in SQLite rejects with AppError UNAVAILABLE, its reason as `cause`; if the
+ * writer thread dies in the middle of a flush, its receipts may have been stored: sending them again is harmless.
  */
 export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #writer: Thread<WriterJob>;
@@ -60,7 +59,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     this.#reader = new Thread({ name: 'reader.worker', workerData, log });
     this.#commits = new GroupCommit(new SqliteFlushes((job, transfer) => this.#write(job, transfer)), {
       maxWaitingRows: options.maxWaitingRows ?? 200_000,
-      maxWaitingBytes: options.maxWaitingBytes ?? 64 * 1024 * 1024,
+      maxWaitingBytes: options.maxWaitingBytes ?? 32 * 1024 * 1024,
     });
   }
 
@@ -68,8 +67,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   static async open(options: SqliteStoreOptions): Promise<SqliteMeasurementStore> {
     const store = new SqliteMeasurementStore(options);
     try {
-      await store.#writer.start();
-      await store.#reader.start();
+      await Promise.all([store.#writer.start(), store.#reader.start()]);
     } catch (error) {
       await Promise.all([store.#writer.terminate(), store.#reader.terminate()]);
       throw error;
@@ -94,7 +92,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   async range(query: RangeQuery): Promise<Columns> {
     await this.#write({ kind: 'settle', deviceKeys: [query.deviceKey] });
     const columns = await this.#read<PackedColumns>({ kind: 'range', query });
-    return { timestamps: Array.from(columns.timestamps), values: Array.from<number | string>(columns.values) };
+    const { timestamps, values } = columns;
+    return { timestamps: Array.from(timestamps), values: Array.isArray(values) ? values : Array.from(values) };
   }
 
   async lastHeard(deviceKeys: number[]): Promise<Map<number, number>> {
@@ -164,36 +163,5 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
 
   #read<T>(job: ReaderJob): Promise<T> {
     return this.#reader.ask<T>(job).catch(unavailable);
-  }
-}
-
-/** Gathers receipts as bytes and hands them to the writer thread; buffers travel there and back. */
-class SqliteFlushes implements FlushTarget {
-  readonly #write: (job: WriterJob, transfer: ArrayBuffer[]) => Promise<FlushAnswer>;
-  readonly #encoder = new ReceiptEncoder();
-  #calls: CallValues[] = [];
-  #spare: ArrayBuffer | undefined;
-
-  constructor(write: (job: WriterJob, transfer: ArrayBuffer[]) => Promise<FlushAnswer>) {
-    this.#write = write;
-  }
-
-  gather(receipt: Receipt): number {
-    const before = this.#encoder.length;
-    for (const batch of receipt.batches) this.#encoder.add(batch);
-    const bytes = this.#encoder.length - before;
-    if (!receipt.call) return bytes;
-    this.#calls.push(toCallValues(receipt.call));
-    return bytes + callBytes(receipt.call);
-  }
-
-  async flush(): Promise<string> {
-    const { buffer, length } = this.#encoder.take(this.#spare);
-    this.#spare = undefined;
-    const calls = this.#calls;
-    this.#calls = [];
-    const answer = await this.#write({ kind: 'flush', buffer, length, calls }, [buffer]);
-    if (answer.buffer.byteLength <= MAX_SPARE_BYTES) this.#spare = answer.buffer;
-    return toSortable(answer.seq, 11);
   }
 }

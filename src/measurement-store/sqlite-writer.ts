@@ -1,7 +1,8 @@
 import type Sqlite from 'better-sqlite3';
 import { Eraser, settleAll } from './eraser.ts';
 import { Settler } from './settler.ts';
-import { type CallOutcome, type CallValues, SqliteCallLog } from './sqlite-call-log.ts';
+import type { CallOutcome } from './call-columns.ts';
+import { type CallValues, SqliteCallLog } from './sqlite-call-log.ts';
 import { type Transact, transactor } from './sqlite-connection.ts';
 
 /** A group is settled when it has this many rows, or its first receipt is that old: large groups share pages. */

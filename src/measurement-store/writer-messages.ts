@@ -1,5 +1,6 @@
 import type { Purge, RemoveQuery } from '../domain/measurements/store.ts';
-import type { CallOutcome, CallValues } from './sqlite-call-log.ts';
+import type { CallOutcome } from './call-columns.ts';
+import type { CallValues } from './sqlite-call-log.ts';
 
 /** What the main thread asks of the writer thread, and what each is answered with. */
 export type WriterJob =

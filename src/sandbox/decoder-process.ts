@@ -116,7 +116,9 @@ export class DecoderProcess {
     if (this.#underWay.size === 0) {
       const now = performance.now();
       // Looked up now and then: a look costs as much as a run.
-      if (now - this.#since > 100 || this.#idleRssMb === 0) this.#idleRssMb = this.rssMb();
+      if (now - this.#since > 100 || this.#idleRssMb === 0) {
+        this.#idleRssMb = this.rssMb();
+      }
       this.#since = now;
     }
     this.#underWay.set(job.id, job);
@@ -147,7 +149,9 @@ export class DecoderProcess {
     if (this.#underWay.size === 0) return;
     if (busyMs < 15) return;
     const { timeoutMs, memoryMb } = this.#limits;
-    const grownMb = this.rssMb() - this.#idleRssMb;
+    const rssMb = this.rssMb();
+    if (this.#idleRssMb === 0) this.#idleRssMb = rssMb;
+    const grownMb = rssMb - this.#idleRssMb;
     if (grownMb > memoryMb * 2 + 32) this.kill('OUT_OF_MEMORY');
     else if (busyMs > timeoutMs + GRACE_MS) this.kill(grownMb > memoryMb ? 'OUT_OF_MEMORY' : 'TIMEOUT');
   }
@@ -232,7 +236,10 @@ export class DecoderProcess {
     if (job === undefined) return;
     this.#underWay.delete(job.id);
     this.#bytes -= job.inputBytes;
-    this.#since = performance.now();
+    const now = performance.now();
+    // A long run may have left memory behind that is not its successor's.
+    if (now - this.#since > 15) this.#idleRssMb = 0;
+    this.#since = now;
     this.#events.result(job, frame.readUInt32LE(5) / 1000, frame.toString('utf8', 9));
     if (this.#retiring && this.#underWay.size === 0) this.#end();
   }

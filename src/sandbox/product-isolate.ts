@@ -89,10 +89,13 @@ export class ProductIsolate {
         if (program.spoiltInARow >= MAX_SPOILT_IN_A_ROW) program.factory = null;
         this.#drop(program);
         text = this.#call(program, input, lastValues, lastRound, timeout);
+        if (text === 'D') text = failureText('THREW', 'The decoder could not be run.');
       } else program.spoiltInARow = 0;
       return { text: namedFailure(text), durationMs: this.#durationMs, spoilt: false };
     } catch (error) {
-      return { text: this.#failureOf(error, timeout), durationMs: this.#durationMs, spoilt: true };
+      const text = this.#failureOf(error, timeout);
+      for (const any of this.#programs.values()) this.#drop(any);
+      return { text, durationMs: this.#durationMs, spoilt: !text.startsWith('E{"kind":"THREW"') };
     }
   }
 
@@ -143,14 +146,14 @@ export class ProductIsolate {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
     const place = /\bdecoder\.js:(\d+):(\d+)/.exec(stack ?? '');
     const at = [Number(place?.[1] ?? 0), Number(place?.[2] ?? 0)] as const;
-    // The wrapper returns text for whatever the user's code throws, so this is isolated-vm speaking.
-    if (message === 'Script execution timed out.' && !this.#isFull()) {
+    // The wrapper returns text for whatever the user's code throws, so this is isolated-vm speaking, or a promise that
+    // was rejected and not caught.
+    if (this.#isFull()) return failureText('OUT_OF_MEMORY', memoryMessage(this.#memoryMb), ...at);
+    if (this.#durationMs >= timeout * 0.9 && message === 'Script execution timed out.') {
       return failureText('TIMEOUT', timeoutMessage(timeout), ...at);
     }
-    if (this.#isFull() || /memory|allocation/i.test(message)) {
-      return failureText('OUT_OF_MEMORY', memoryMessage(this.#memoryMb), ...at);
-    }
-    return failureText('THREW', `The decoder could not be run: ${message}`, ...at);
+    const name = error instanceof Error ? `${error.name}: ` : '';
+    return failureText('THREW', `A promise was rejected and not caught: ${name}${message.slice(0, 2000)}`, ...at);
   }
 
   #isFull(): boolean {

@@ -21,7 +21,8 @@ for (let i = 0; i < remove.length; i += 1) delete globalThis[remove[i]];
 const define = (name, value) =>
   b.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 (${installEncodings})(define);
-const write = (${makeOutputWriter})(b);
+const output = (${makeOutputWriter})(b);
+const write = output.write;
 const describe = (${makeErrorDescription})(b, write);
 const lines = (${makeConsole})(b, write, describe);
 define('console', lines.object);
@@ -30,5 +31,5 @@ const lookups = (${makeLookups})(b);
 const watchBuiltins = ${watchBuiltins};
 const makeRunner = ${makeRunner};
 return (watched) =>
-  makeRunner(b, write, describe, lines, requestOf, lookups, watched ? watchBuiltins(b) : () => false);
+  makeRunner(b, output, describe, lines, requestOf, lookups, watched ? watchBuiltins(b) : () => false);
 })()`;

@@ -6,11 +6,17 @@ export interface SerialsText {
   text: string;
 }
 
+interface SerialsEntry {
+  version: string;
+  loading: Promise<SerialsText>;
+  size: number;
+}
+
 const MAX_CHARACTERS = 32_000_000;
 
 /** The serial numbers of the latest products that asked for them, loaded once for each version, in bounded memory. */
 export class SerialsCache {
-  #entries = new Map<string, { version: string; loading: Promise<SerialsText>; size: number }>();
+  #entries = new Map<string, SerialsEntry>();
   #size = 0;
 
   of(productId: string, { version, load }: DecoderJob['serials']): Promise<SerialsText> {
@@ -23,20 +29,30 @@ export class SerialsCache {
       }
       this.#size -= known.size;
     }
-    const entry = { version, size: 0, loading: load().then((serials) => ({ version, text: JSON.stringify(serials) })) };
+    const entry: SerialsEntry = {
+      version,
+      size: 0,
+      loading: load().then((serials) => ({ version, text: JSON.stringify(serials) })),
+    };
     this.#entries.set(productId, entry);
-    entry.loading.then(
-      ({ text }) => {
-        if (this.#entries.get(productId) !== entry) return;
-        entry.size = text.length;
-        this.#size += text.length;
-        this.#shrink();
-      },
-      () => {
-        if (this.#entries.get(productId) === entry) this.#entries.delete(productId);
-      },
-    );
+    void this.#measure(productId, entry);
     return entry.loading;
+  }
+
+  async #measure(productId: string, entry: SerialsEntry): Promise<void> {
+    let size = -1;
+    try {
+      size = (await entry.loading).text.length;
+    } catch {
+      // Whoever waits for it is told; the next one tries again.
+    }
+    if (this.#entries.get(productId) !== entry) return;
+    if (size < 0) this.#entries.delete(productId);
+    else {
+      entry.size = size;
+      this.#size += size;
+      this.#shrink();
+    }
   }
 
   #shrink(): void {

@@ -6,8 +6,11 @@ export interface SourceTraits {
   needsScript: boolean;
 }
 
-// The last: V8 forgets the line offset of a function whose source names itself.
-const REFLECTIVE = /\b(?:globalThis|this|eval|Function|constructor)\b|\\u|\\x|sourceURL=/;
+/** Code made of text, and (the last) sources that name themselves: V8 then forgets a function's line offset. */
+const DYNAMIC = /\b(?:eval|Function)\b|\.constructor\b|['"`]constructor\b|sourceURL=/;
+/** The global object as a whole, under another name or with a computed key; `this.name` and `this && …` are told apart. */
+const WHOLE_GLOBAL = /\bglobalThis\b(?!\s*\.)|\bthis\b(?!\s*(?:\.|&&))/;
+const GLOBAL_NAME = /\b(?:this|globalThis)\s*\.\s*([A-Za-z_$][\w$]*)/g;
 const OWN_GLOBALS =
   'console|atob|btoa|TextEncoder|TextDecoder|__base64decode|deviceSerialToId|measurements|rawPayload|normalizedPayload|' +
   'JSON|Math|Date|Object|Array|String|Number|Boolean|RegExp|Error|Map|Set|Promise|Symbol|BigInt|Uint8Array|undefined|' +
@@ -18,9 +21,18 @@ const REDECLARES = new RegExp(
 );
 
 export function readTraits(source: string): SourceTraits {
-  const reflective = REFLECTIVE.test(source);
+  const reflective = DYNAMIC.test(source) || WHOLE_GLOBAL.test(source);
   return {
     usesLookups: reflective || source.includes('deviceSerialToId') || source.includes('measurements'),
-    needsScript: reflective || REDECLARES.test(source),
+    needsScript: reflective || REDECLARES.test(source) || readsDeclaredGlobals(source),
   };
+}
+
+/** `var x; … this.x`: only in a script is the one the other. */
+function readsDeclaredGlobals(source: string): boolean {
+  const names = new Set<string>();
+  for (const [, name] of source.matchAll(GLOBAL_NAME)) names.add(name!.replaceAll('$', '\\$'));
+  if (names.size === 0) return false;
+  const anyName = `(?:${[...names].join('|')})(?![\\w$])`;
+  return new RegExp(`\\b(?:var|function\\s*\\*?)\\s+${anyName}|[,{[]\\s*${anyName}\\s*[=,;}\\]]`).test(source);
 }

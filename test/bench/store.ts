@@ -29,7 +29,7 @@ async function onSqlite(): Promise<void> {
         .fork()
         .getConnection()
         .execute<{ n: number }[]>('SELECT count(*) AS n FROM measurement');
-      return Number(rows[0]!.n);
+      return rows[0]!.n;
     });
     await store.stop();
     await orm.close();
@@ -59,7 +59,7 @@ async function onPostgres(): Promise<void> {
 
 async function measure(name: string, store: MeasurementStore, count: () => Promise<number>): Promise<void> {
   const fieldKeys = Array.from({ length: FIELDS }, (_, i) => FIELDS - i);
-  const clock = new Array<number>(DEVICES).fill(1_700_000_000_000);
+  const clock = Array.from({ length: DEVICES }, () => 1_700_000_000_000);
   const latencies: number[] = [];
   let receipts = 0;
   const begun = performance.now();

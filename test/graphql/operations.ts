@@ -177,7 +177,7 @@ export const REACHES: Record<string, Reach[]> = {
     reach(
       'product',
       'CONFIGURE',
-      'mutation ($id: ID!) { createDevices(productId: $id, devices: [{ name: "x" }]) { id } }',
+      'mutation ($id: ID!) { createDevices(productId: $id, devices: [{ name: "x" }], plan: "unlimited") { id } }',
     ),
   ],
   'Mutation.updateDevice': [
@@ -308,3 +308,14 @@ export const OPENS: Record<string, Open> = {
     variables: (self) => ({ email: self.email, password: 'correct horse battery' }),
   },
 };
+
+/** Those after which the others have nothing left to reach for, in the order in which they can be done. */
+export const DESTRUCTIVE = [
+  'Mutation.removeField',
+  'Mutation.deleteMeasurements',
+  'Mutation.removeDecoderExample',
+  'Mutation.deleteDevices',
+  'Mutation.deleteProduct',
+  'Mutation.revokeToken',
+  'Mutation.removeMember',
+];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DATABASES, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
 import { firstPush } from '../support/subscribe.ts';
 import { createTenant, createToken, type Tenant } from '../support/tenant.ts';
-import { OPENS, REACHES, type Reach } from './operations.ts';
+import { DESTRUCTIVE, OPENS, REACHES, type Reach } from './operations.ts';
 
 const SCOPES = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'] as const;
 const reaches = Object.entries(REACHES).flatMap(([name, list]) =>
@@ -52,6 +52,21 @@ describe.each(DATABASES)('tenants on %s', (database) => {
     const known = new Set([...Object.keys(REACHES), ...Object.keys(OPENS)]);
     expect(names.filter((name) => !known.has(name))).toEqual([]);
     expect([...known].filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test('who owns it can do all of it: every refusal below has its counterpart', async () => {
+    const owner = await createTenant(server);
+    const gentle = Object.keys(REACHES).filter((name) => !DESTRUCTIVE.includes(name));
+    for (const name of [...gentle, ...DESTRUCTIVE]) {
+      // What was destroyed once cannot be destroyed in the second way.
+      const list = DESTRUCTIVE.includes(name) ? REACHES[name]!.slice(0, 1) : REACHES[name]!;
+      for (const { query, variables } of list) {
+        const answer = query.startsWith('subscription')
+          ? await firstPush(server.url, owner.personal, query, variables(owner, owner), 200)
+          : await server.query(query, variables(owner, owner), owner.personal);
+        expect(answer?.errors, name).toBeUndefined();
+      }
+    }
   });
 
   describe.each(['personal', 'individual'] as const)('a %s token', (kind) => {
@@ -123,6 +138,40 @@ describe.each(DATABASES)('tenants on %s', (database) => {
           : { products: null, devices: [{ id: mine.otherDeviceId }] },
       );
     });
+  });
+
+  test('of its product, a token limited to a device sees what the device needs and nothing more', async () => {
+    const limit = { deviceIds: [mine.deviceId] };
+    const { secret } = await createToken(server, mine.personal, mine.workspaceId, SCOPES, limit);
+    const { __type } = await server.gql(
+      '{ __type(name: "Product") { fields { name type { kind name ofType { kind name ofType { ofType { kind name } } } } } } }',
+    );
+    const open = ['id', 'name', 'deviceType', 'dashboard', 'offlineAfterSeconds', 'createdAt', 'fields', 'field'];
+    const inside: Record<string, string> = {
+      field: '(identifier: "NOTE") { id }',
+      call: `(id: "${mine.callId}") { body }`,
+      decoder: '{ source }',
+      decoderVersions: '{ source }',
+      calls: '{ edges { node { body } } }',
+      devices: '{ edges { node { name } } }',
+    };
+    for (const { name, type } of __type.fields) {
+      const selection = inside[name] ?? (/OBJECT/.test(JSON.stringify(type)) ? '{ __typename }' : '');
+      const query = `query ($id: ID!) { device(id: $id) { product { ${name}${selection} } } }`;
+      const answer = await server.query(query, { id: mine.deviceId }, secret);
+      const codes = answer.errors?.map((error) => error.extensions.code);
+      expect(codes, name).toEqual(open.includes(name) ? undefined : ['NOT_FOUND']);
+    }
+  });
+
+  test('a token without READ is not shown what it is limited to', async () => {
+    const limit = { productIds: [mine.productId], deviceIds: [mine.deviceId] };
+    const { secret } = await createToken(server, mine.personal, mine.workspaceId, ['RECORD'], limit);
+    for (const query of ['{ viewer { token { products { name } } } }', '{ viewer { token { devices { name } } } }'])
+      expectRefusal(await server.query(query, {}, secret), 'FORBIDDEN');
+    const update = 'mutation ($id: ID!) { updateDevice(id: $id, input: {}) { latest { value } } }';
+    const changer = await createToken(server, mine.personal, mine.workspaceId, ['CONFIGURE'], limit);
+    expectRefusal(await server.query(update, { id: mine.deviceId }, changer.secret), 'FORBIDDEN');
   });
 
   test.each([

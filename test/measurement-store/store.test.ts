@@ -172,9 +172,9 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     for (let key = 0; key < 10; key++) await store.append(receipt(device + key, [[1, 1, key]], 7_000 + key));
     await store.settle();
     const between = 'device_key BETWEEN ? AND ?';
-    const rows = await database.sql<{ n: number }>(`SELECT count(*) AS n FROM measurement WHERE ${between}`, [device, device + 9]); // prettier-ignore
+    const rows = await database.sql<{ n: number | string }>(`SELECT count(*) AS n FROM measurement WHERE ${between}`, [device, device + 9]); // prettier-ignore
     expect(Number(rows[0]!.n)).toBe(10);
-    const states = await database.sql<{ at: number }>(`SELECT max(last_heard_at) AS at FROM device_state WHERE ${between}`, [device, device + 9]); // prettier-ignore
+    const states = await database.sql<{ at: number | string }>(`SELECT max(last_heard_at) AS at FROM device_state WHERE ${between}`, [device, device + 9]); // prettier-ignore
     expect(Number(states[0]!.at)).toBe(7_009);
   });
 

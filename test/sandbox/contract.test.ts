@@ -76,6 +76,13 @@ describe('sloppy script semantics', () => {
       function Decoder() { console.log('x'); return [atob('QQ==')]; }`;
     expect(outputOf(await run(source))).toEqual(['A']);
   });
+  test('this in classes and methods', async () => {
+    const source = `class Reader { constructor(bytes) { this.bytes = bytes; this.at = 0 } next() { return this.bytes[this.at++] } }
+      function Decoder() { var r = new Reader([7, 8]); return [r.next(), r.next()]; }`;
+    expect(outputOf(await run(source))).toEqual([7, 8]);
+    const globals = `var a = 1, b = 2; function c() { return this.b } function Decoder() { return [this.a, c(), globalThis.c === c] }`;
+    expect(outputOf(await run(globals))).toEqual([1, 2, true]);
+  });
   test('indirect eval and new Function see top-level variables', async () => {
     const source = `var k = 3; function Decoder() { return [(0, eval)('k'), new Function('return k + 1')()]; }`;
     expect(outputOf(await run(source))).toEqual([3, 4]);
@@ -430,6 +437,9 @@ describe('failures', () => {
 
   test.each([
     [`throw 'text'`, 'text'],
+    [`throw 'D'`, 'D'],
+    [`throw 'P'`, 'P'],
+    [`throw {refusal: true, reason: 'x'}`, '{"refusal":true,"reason":"x"}'],
     ['throw null', 'null'],
     ['throw undefined', 'undefined'],
     ['throw 5', '5'],

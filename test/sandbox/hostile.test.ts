@@ -65,7 +65,7 @@ const hostile: [name: string, source: string, kinds: string[]][] = [
   ['deep recursion', 'function Decoder() { return [Decoder()] }', ['THREW']],
   [
     'deep recursion through toJSON',
-    'function Decoder() { var o = {toJSON: function () { return {o: o} }}; return [o] }',
+    'function Decoder() { function make() { return {toJSON: function () { return {o: make()} }} } return [make()] }',
     ['BAD_OUTPUT'],
   ],
   ['deep recursion through a getter', 'function Decoder() { var o = {get a() { return o.a }}; return [o] }', ['THREW']],
@@ -131,6 +131,21 @@ const hostile: [name: string, source: string, kinds: string[]][] = [
     MEMORY,
   ],
   ['a promise that never settles', 'async function Decoder() { await new Promise(function () {}) }', ['BAD_OUTPUT']],
+  [
+    'message of a rejected promise',
+    'function Decoder() { Promise.reject({get message() { for (;;); }}); return [] }',
+    ['TIMEOUT'],
+  ],
+  [
+    'stack of a rejected promise',
+    'function Decoder() { var e = new Error(); Object.defineProperty(e, "stack", {get: function () { for (;;); }}); Promise.reject(e); return [] }',
+    ['TIMEOUT'],
+  ],
+  [
+    'a rejected promise that pretends',
+    'function Decoder() { Promise.reject(new Error("Script execution timed out.")); return [] }',
+    ['THREW'],
+  ],
   ['many promises', 'async function Decoder() { var a = []; for (;;) a.push(new Promise(function () {})) }', MEMORY],
   [
     'a padded string',

@@ -65,7 +65,11 @@ export async function createPostgresDatabase(baseUrl: string): Promise<{ url: st
   const run = async (sql: string): Promise<void> => {
     const client = new pg.Client({ connectionString: baseUrl });
     await client.connect();
-    await client.query(sql).finally(() => client.end());
+    try {
+      await client.query(sql);
+    } finally {
+      await client.end();
+    }
   };
   await run(`CREATE DATABASE ${name}`);
   const url = new URL(baseUrl);

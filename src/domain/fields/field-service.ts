@@ -92,7 +92,7 @@ export class FieldService {
     const known = new Set(fields.map((field) => field.identifier));
     const orderBy = { seen: 'desc', identifier: 'asc' } as const;
     const rows = await em.find(SuggestedFieldSchema, { product: product.key }, { orderBy });
-    return rows.filter((row) => !known.has(row.identifier)) as SuggestedField[];
+    return rows.filter((row) => !known.has(row.identifier));
   }
 
   async #find(em: EntityManager, access: Access, id: string): Promise<Field> {

@@ -61,7 +61,7 @@ function toText(raw: unknown): string | null {
   if (typeof raw === 'number') return Number.isFinite(raw) ? JSON.stringify(raw) : null;
   if (typeof raw === 'boolean') return raw ? 'true' : 'false';
   if (typeof raw !== 'string' || raw.includes('\0')) return null;
-  if (raw.length > MAX_TEXT && (raw.length > 2 * MAX_TEXT || [...raw].length > MAX_TEXT)) return null;
+  if (raw.length > MAX_TEXT && (raw.length > 2 * MAX_TEXT || Array.from(raw).length > MAX_TEXT)) return null;
   // Lone surrogates cannot be written as UTF-8: both databases and the live feed get U+FFFD.
   return raw.isWellFormed() ? raw : raw.toWellFormed();
 }

@@ -3,6 +3,8 @@ import type { Database } from '../../database/database.ts';
 import { badInput, forbidden, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { type Device, DeviceSchema } from '../devices/device.ts';
+import { placeOfDevice } from '../devices/find-device.ts';
+import { placeOfProduct } from '../products/find-product.ts';
 import { type Product, ProductSchema } from '../products/product.ts';
 import { checkText } from '../text.ts';
 import { uuidV7 } from '../uuid.ts';
@@ -81,22 +83,23 @@ export class TokenService {
     return TOKEN_SCOPES.filter((scope) => scopes.some((granted) => granted.has(scope)));
   }
 
-  /** The products that the token is limited to and that still exist; null: not limited that way. */
+  /** The products that the token is limited to and that still exist; null: not limited that way. Showing them needs READ. */
   async productsOf(access: Access, token: Token): Promise<Product[] | null> {
-    if (token.productIds == null) return null;
-    const where = { id: { $in: token.productIds }, workspace: token.workspace?.id ?? '' };
+    if (token.productIds == null || token.workspace == null) return null;
+    access.requireWorkspace(token.workspace.id, 'READ');
+    const where = { id: { $in: token.productIds }, workspace: token.workspace.id };
     const products = await this.#deps.database.read().find(ProductSchema, where, { orderBy: { key: 'asc' } });
-    return products.filter((product) => access.coversProduct({ id: product.id, workspaceId: product.workspace.id }));
+    return products.filter((product) => access.coversProduct(placeOfProduct(product)));
   }
 
+  /** Like `productsOf`, for devices. */
   async devicesOf(access: Access, token: Token): Promise<Device[] | null> {
-    if (token.deviceIds == null) return null;
-    const where = { id: { $in: token.deviceIds }, workspace: token.workspace?.id ?? '' };
+    if (token.deviceIds == null || token.workspace == null) return null;
+    access.requireWorkspace(token.workspace.id, 'READ');
+    const where = { id: { $in: token.deviceIds }, workspace: token.workspace.id };
     const options = { populate: ['product'], orderBy: { key: 'asc' } } as const;
-    const devices = await this.#deps.database.read().find(DeviceSchema, where, options);
-    return devices.filter(({ id, product, workspace }) =>
-      access.coversDevice({ id, productId: product.id, workspaceId: workspace.id }),
-    ) as Device[];
+    const devices = (await this.#deps.database.read().find(DeviceSchema, where, options)) as Device[];
+    return devices.filter((device) => access.coversDevice(placeOfDevice(device)));
   }
 
   #createPersonal(access: Access, input: NewToken, expiresAt: number | null): Promise<CreatedToken> {

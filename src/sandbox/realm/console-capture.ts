@@ -1,9 +1,9 @@
 /* eslint-disable @typescript-eslint/no-explicit-any */
 import type { Builtins } from './builtins.ts';
-import type { OutputWriter } from './output-text.ts';
+import type { Write } from './output-text.ts';
 
 /** `console` for the user, and the lines it caught as JSON text of an array (CONTRACT 5: 64 KiB, the cut is marked). */
-export function makeConsole(b: Builtins, write: OutputWriter, describeError: (error: unknown) => string) {
+export function makeConsole(b: Builtins, write: Write, describeError: (error: unknown) => string) {
   const limit = 65_536;
   let used = 0;
   let full = false;
@@ -25,6 +25,8 @@ export function makeConsole(b: Builtins, write: OutputWriter, describeError: (er
   const shown = (value: any, room: number): string => {
     switch (typeof value) {
       case 'string':
+        // To cut a part out of a rope of half a gigabyte would first make it one piece.
+        if (value.length > 1_000_000) return '(a string of ' + value.length + ' characters)';
         return value.length > room ? b.slice(value, 0, room + 1) : value;
       case 'number':
         return value === 0 && 1 / value < 0 ? '-0' : '' + value;

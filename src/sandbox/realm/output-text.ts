@@ -1,12 +1,6 @@
 /* eslint-disable @typescript-eslint/no-explicit-any */
 import type { Builtins } from './builtins.ts';
 
-/** Thrown by `write` when a value cannot be told; `reason` ends a sentence that begins "The decoder returned". */
-export interface OutputRefusal {
-  refusal: true;
-  reason: string;
-}
-
 /**
  * A writer of any value as JSON text. What JSON cannot say becomes `{"$inlet": …}`: `NaN`, `Infinity`, `-Infinity`,
  * `bigint:<digits>`, `symbol`, `function`, `cyclic`. With `display` the text is for people and never refused, only cut.
@@ -14,14 +8,17 @@ export interface OutputRefusal {
 export function makeOutputWriter(b: Builtins) {
   const maxDepth = 64;
   const marker = (text: string, display: boolean): string => (display ? text : `{"$inlet":${b.stringify(text)}}`);
+  /** The last refusal: known by identity, since the user's code may throw anything that looks like one. */
+  let refused: { reason: string } | null = null;
   const refuse = (reason: string): never => {
-    const refusal: OutputRefusal = { refusal: true, reason };
-    throw refusal;
+    refused = { reason };
+    throw refused;
   };
 
-  return function write(value: unknown, maxLength: number, display: boolean): string {
+  function write(value: unknown, maxLength: number, display: boolean): string {
     let length = 0;
     let cut = false;
+    const isCut = (): boolean => cut;
     const grow = (by: number): void => {
       length += by;
       if (length <= maxLength) return;
@@ -44,7 +41,7 @@ export function makeOutputWriter(b: Builtins) {
 
     const list = (array: any, count: number, depth: number, up: object): string => {
       let out = '[';
-      for (let i = 0; i < count && !cut; i += 1) {
+      for (let i = 0; i < count && !isCut(); i += 1) {
         if (i > 0) out += ',';
         grow(1);
         const element = one(array[i], depth + 1, up);
@@ -94,7 +91,7 @@ export function makeOutputWriter(b: Builtins) {
       if (b.isArray(v)) return list(v, v.length, depth, here);
       const names = b.keys(v);
       let out = '';
-      for (let i = 0; i < names.length && !cut; i += 1) {
+      for (let i = 0; i < names.length && !isCut(); i += 1) {
         const name = names[i]!;
         const element = one(v[name], depth + 1, here);
         if (element === '') continue;
@@ -123,7 +120,7 @@ export function makeOutputWriter(b: Builtins) {
           if (p === b.stringPrototype) return one(b.stringValue(v), depth, null);
           if (p === b.booleanPrototype) return one(b.booleanValue(v), depth, null);
         } catch (error) {
-          if ((error as any)?.refusal === true) throw error;
+          if (error === refused) throw error;
           return null; // something that only borrows the prototype
         }
         if (p === b.typedArrayPrototype) {
@@ -135,7 +132,13 @@ export function makeOutputWriter(b: Builtins) {
 
     const text = one(value, 0, null);
     return cut ? b.slice(text, 0, maxLength) + '…' : text;
+  }
+  return {
+    write,
+    /** What is wrong with the output, the end of "The decoder returned …"; null for any other error. */
+    refusalOf: (error: unknown): string | null => (refused !== null && error === refused ? refused.reason : null),
   };
 }
 
 export type OutputWriter = ReturnType<typeof makeOutputWriter>;
+export type Write = OutputWriter['write'];

@@ -1,15 +1,17 @@
 /* eslint-disable @typescript-eslint/no-explicit-any */
 import type { Builtins } from './builtins.ts';
 import type { makeConsole } from './console-capture.ts';
-import type { OutputWriter } from './output-text.ts';
+import type { OutputWriter, Write } from './output-text.ts';
 import type { makeLookups, makeRequestBuilder } from './request-object.ts';
 
 /** Error → `Name: message`, whatever was thrown, without trusting any of it. */
-export function makeErrorDescription(b: Builtins, write: OutputWriter) {
+export function makeErrorDescription(b: Builtins, write: Write) {
   const text = (value: unknown, name: string): string => {
     try {
       const found = (value as any)[name];
-      return typeof found === 'string' ? b.slice(found, 0, 2000) : '';
+      if (typeof found !== 'string') return '';
+      if (found.length > 10_000_000) return '(' + found.length + ' characters)';
+      return b.slice(found, 0, 2000);
     } catch {
       return '';
     }
@@ -39,7 +41,7 @@ export function makeErrorDescription(b: Builtins, write: OutputWriter) {
  */
 export function makeRunner(
   b: Builtins,
-  write: OutputWriter,
+  { write, refusalOf }: OutputWriter,
   describe: (error: unknown) => string,
   lines: ReturnType<typeof makeConsole>,
   requestOf: ReturnType<typeof makeRequestBuilder>,
@@ -60,6 +62,8 @@ export function makeRunner(
   let missing: Set<string> = new b.Set();
   let missingText = '';
 
+  /** Thrown when the context turns out to be changed; known by identity. */
+  const changed = {};
   const setGlobal = (name: string, value: unknown): void => {
     const done = b.defineProperty(b.global, name, {
       value,
@@ -67,7 +71,7 @@ export function makeRunner(
       enumerable: false,
       configurable: true,
     } as any);
-    if (!done) throw 'D';
+    if (!done) throw changed;
   };
 
   const consoleJson = (): string => '[' + lines.text() + ']';
@@ -145,7 +149,7 @@ export function makeRunner(
     try {
       result = work();
     } catch (error) {
-      if (error === 'D') return 'D';
+      if (error === changed) return 'D';
       try {
         result = failed(error);
       } catch {
@@ -155,9 +159,8 @@ export function makeRunner(
     return missingText === '' ? result : 'M[' + missingText + ']';
   };
   const failed = (error: any): string => {
-    if (typeof error === 'object' && error !== null && b.hasOwn(error, 'refusal') && error.refusal === true) {
-      return failure('BAD_OUTPUT', `The decoder returned ${describe(error.reason)}.`, '');
-    }
+    const refusal = refusalOf(error);
+    if (refusal !== null) return failure('BAD_OUTPUT', `The decoder returned ${refusal}.`, '');
     // The place first: reading `message` may run the user's code, which may change how stacks are told.
     const place = placeOf(error);
     return failure('THREW', describe(error), place);

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  createDatabase,
+  createProduct,
+  DATABASES,
+  startServer,
+  type TestProduct,
+  type TestServer,
+} from '../support/server.ts';
+import { firstPush } from '../support/subscribe.ts';
+import { callsOf, callWebhook, CALL_FIELDS, historyOf, latestOf, saveDecoder } from './webhook-client.ts';
+
+const BROKEN = 'function Decoder(r) { return { device: "d1", field: "T", value: JSON.parse(r.body).temp } }';
+const MENDED = 'function Decoder(r) { return { device: "d1", field: "T", value: +r.body } }';
+
+describe.each(DATABASES)('replay on %s', (database) => {
+  let server: TestServer;
+  let product: TestProduct;
+  beforeAll(async () => {
+    server = await startServer({ database, env: { CALL_LOG_BODY_BYTES: '100' } });
+  });
+  afterAll(() => server?.stop());
+  beforeEach(async () => {
+    product = await createProduct(server, { fields: { T: 'FLOAT', N: 'FLOAT' }, serialNumbers: ['d1'] });
+  });
+
+  const replay = (args: Record<string, unknown>) =>
+    server.query(
+      `mutation ($id: ID!, $callIds: [ID!], $from: DateTime, $to: DateTime, $status: [CallStatus!], $dryRun: Boolean) {
+         replayCalls(productId: $id, callIds: $callIds, from: $from, to: $to, status: $status, dryRun: $dryRun) {
+           calls stored rejected failed results { call { id status body } run { ok error { kind } entries { value code timestamp } } } } }`,
+      { id: product.id, ...args },
+    );
+  const codeOf = (answer: { errors?: { extensions: { code: string } }[] }) => answer.errors?.[0]?.extensions.code;
+  const send = async (...bodies: string[]) => {
+    for (const body of bodies) await callWebhook(server, product, { body });
+  };
+
+  test('failed calls go through the mended decoder, under their original receipt time', async () => {
+    await saveDecoder(server, product.id, BROKEN);
+    await send('{"temp":1}', 'oops', '3.5');
+    await saveDecoder(server, product.id, MENDED);
+    const answer = await replay({ status: ['DECODER_FAILED'] });
+    expect(answer.data?.['replayCalls']).toMatchObject({
+      calls: 1,
+      stored: 0,
+      rejected: 1,
+      failed: 0,
+      results: [
+        { call: { status: 'NOTHING_STORED', body: 'oops' }, run: { ok: true, entries: [{ code: 'INVALID_VALUE' }] } },
+      ],
+    });
+    // "3.5" has no temp: MISSING_VALUE is no failure of the decoder.
+    const all = await replay({ status: ['NOTHING_STORED'] });
+    expect(all.data?.['replayCalls']).toMatchObject({ calls: 2, stored: 1, rejected: 1 });
+    const [last, middle, first] = await callsOf(server, product.id);
+    expect([first, middle, last].map((call) => [call!.status, call!.decoderVersion, call!.httpStatus])).toEqual([
+      ['STORED', 1, 200],
+      ['NOTHING_STORED', 2, 202],
+      ['STORED', 2, 200],
+    ]);
+    expect(await historyOf(server, product.deviceIds[0]!, 'T')).toEqual([
+      [Date.parse(first!.receivedAt) / 1000, 1],
+      [Date.parse(last!.receivedAt) / 1000, 3.5],
+    ]);
+  });
+
+  test('replaying twice stores the same keys; dryRun stores and changes nothing', async () => {
+    await send('1', '2');
+    await saveDecoder(server, product.id, MENDED);
+    const dry = await replay({ status: ['NO_DECODER'], dryRun: true });
+    expect(dry.data?.['replayCalls']).toMatchObject({
+      calls: 2,
+      stored: 2,
+      results: [{ call: { status: 'NO_DECODER' }, run: { entries: [{ value: 1, code: null }] } }, {}],
+    });
+    expect(await latestOf(server, product.deviceIds[0]!)).toEqual({});
+    expect((await callsOf(server, product.id)).map(({ status }) => status)).toEqual(['NO_DECODER', 'NO_DECODER']);
+    await replay({ status: ['NO_DECODER'] });
+    const before = await historyOf(server, product.deviceIds[0]!, 'T');
+    expect((await replay({ from: '2000-01-01T00:00:00Z' })).data?.['replayCalls']).toMatchObject({
+      calls: 2,
+      stored: 2,
+    });
+    expect(await historyOf(server, product.deviceIds[0]!, 'T')).toEqual(before);
+    expect(before).toHaveLength(2);
+  });
+
+  test("calls are chosen by id, time and status together; other products' calls are NOT_FOUND", async () => {
+    await saveDecoder(server, product.id, MENDED);
+    await send('1', '2', '3');
+    const calls = await callsOf(server, product.id);
+    const ids = calls.map(({ id }) => id);
+    const chosen = async (args: Record<string, unknown>) =>
+      (await replay({ dryRun: true, ...args })).data?.['replayCalls'].results.map((result: any) => result.call.id);
+    expect(await chosen({ callIds: [ids[0], ids[2], ids[0]] })).toEqual([ids[2], ids[0]]);
+    expect(await chosen({ callIds: ids, status: ['DECODER_FAILED'] })).toEqual([]);
+    const middle = calls[1]!.receivedAt;
+    expect(await chosen({ from: middle })).toEqual(
+      calls
+        .filter((call) => call.receivedAt >= middle)
+        .map(({ id }) => id)
+        .reverse(),
+    );
+    expect(await chosen({ to: middle })).toEqual(
+      calls
+        .filter((call) => call.receivedAt < middle)
+        .map(({ id }) => id)
+        .reverse(),
+    );
+    const other = await createProduct(server, { serialNumbers: [] });
+    await callWebhook(server, other, { body: 'x' });
+    const foreign = (await callsOf(server, other.id))[0]!.id;
+    expect(codeOf(await replay({ callIds: [ids[0], foreign] }))).toBe('NOT_FOUND');
+    expect(codeOf(await replay({ callIds: ['nonsense\u0000'] }))).toBe('NOT_FOUND');
+  });
+
+  test('bad choices are refused', async () => {
+    expect(codeOf(await replay({ status: ['NO_DECODER'] }))).toBe('BAD_USER_INPUT'); // no decoder yet
+    await saveDecoder(server, product.id, MENDED);
+    expect(codeOf(await replay({}))).toBe('BAD_USER_INPUT');
+    expect(codeOf(await replay({ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }))).toBe('BAD_USER_INPUT');
+    expect(codeOf(await replay({ callIds: Array.from({ length: 1001 }, () => product.id) }))).toBe('BAD_USER_INPUT');
+  });
+
+  test('a call whose body was cut counts as failed, and the log keeps what it says', async () => {
+    await saveDecoder(server, product.id, MENDED);
+    await send(`${' '.repeat(200)}7`);
+    const answer = await replay({ status: ['STORED'] });
+    expect(answer.data?.['replayCalls']).toMatchObject({
+      calls: 1,
+      stored: 0,
+      failed: 1,
+      results: [{ call: { status: 'STORED' }, run: { ok: false, error: { kind: 'BODY_TRUNCATED' } } }],
+    });
+    expect(await callsOf(server, product.id)).toMatchObject([{ status: 'STORED', run: { ok: true } }]);
+  });
+
+  test('a decoder that looks at the last values sees those of the call before', async () => {
+    await send('5', '8', '20');
+    await saveDecoder(
+      server,
+      product.id,
+      `function Decoder(r) {
+         var last = (measurements[deviceSerialToId.d1] || {}).T;
+         return [{ device: "d1", field: "T", value: +r.body }, { device: "d1", field: "N", value: last ? r.body - last.value : -1 }];
+       }`,
+    );
+    expect((await replay({ status: ['NO_DECODER'] })).data?.['replayCalls']).toMatchObject({ calls: 3, stored: 6 });
+    expect((await historyOf(server, product.deviceIds[0]!, 'N')).map(([, value]) => value)).toEqual([-1, 3, 12]);
+  });
+
+  test('hundreds of calls: all counted, live and in the log; one replay of a product at a time', async () => {
+    const bodies = Array.from({ length: 350 }, (_, i) => String(i + 1));
+    for (let at = 0; at < bodies.length; at += 50)
+      await Promise.all(bodies.slice(at, at + 50).map((body) => callWebhook(server, product, { body })));
+    await saveDecoder(
+      server,
+      product.id,
+      'function Decoder(r) { return { device: "d1", field: "T", value: +r.body, timestamp: +r.body } }',
+    );
+    const [one, two] = await Promise.all([replay({ status: ['NO_DECODER'] }), replay({ status: ['NO_DECODER'] })]);
+    expect([codeOf(one), codeOf(two)].sort()).toEqual(['CONFLICT', undefined]);
+    expect((one.data ?? two.data)?.['replayCalls']).toMatchObject({ calls: 350, stored: 350, failed: 0 });
+    expect(await historyOf(server, product.deviceIds[0]!, 'T')).toHaveLength(350);
+    expect(await callsOf(server, product.id, ', status: [NO_DECODER]')).toEqual([]);
+  });
+
+  test("webhookCalled pushes a call after its commit, and only this product's", async () => {
+    await saveDecoder(server, product.id, MENDED);
+    const other = await createProduct(server, { serialNumbers: [] });
+    const query = `subscription ($id: ID!) { webhookCalled(productId: $id) { ${CALL_FIELDS} } }`;
+    const pushed = firstPush(server.url, server.adminToken, query, { id: product.id }, 5000);
+    const timer = setInterval(() => {
+      void callWebhook(server, other, { body: 'other' });
+      void callWebhook(server, product, { body: '12' });
+    }, 100);
+    const answer = await pushed.finally(() => clearInterval(timer));
+    expect(answer?.data?.['webhookCalled']).toMatchObject({
+      body: '12',
+      status: 'STORED',
+      run: { entries: [{ value: 12 }] },
+    });
+    expect(await callsOf(server, product.id)).toContainEqual(answer?.data?.['webhookCalled']);
+  });
+});
+
+describe.each(DATABASES)('retention on %s', (name) => {
+  test('calls that are too old go when the server starts', async () => {
+    const database = await createDatabase(name);
+    try {
+      const first = await startServer({ database });
+      const product = await createProduct(first, { serialNumbers: [] });
+      for (let i = 0; i < 3; i += 1) await callWebhook(first, product, { body: String(i) });
+      expect(await callsOf(first, product.id)).toHaveLength(3);
+      await first.stop();
+      const second = await startServer({ database, env: { CALL_LOG_DAYS: '0.000001' } });
+      await expect.poll(async () => (await callsOf(second, product.id)).length, { timeout: 10_000 }).toBe(0);
+      await second.stop();
+    } finally {
+      await database.drop();
+    }
+  });
+});

@@ -1,0 +1,100 @@
+import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
+import { createProduct, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let device: string;
+
+beforeAll(async () => {
+  server = await startServer({ database: 'sqlite' });
+  device = (await createProduct(server)).deviceIds[0]!;
+});
+afterAll(() => server.stop());
+
+/** A bare socket, as a modem would use it; resolves with everything that came back when the server hangs up. */
+function raw(): { socket: Socket; answer: Promise<string> } {
+  const socket = connect(server.process.port, '127.0.0.1');
+  let text = '';
+  const answer = new Promise<string>((resolve) => {
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('close', () => resolve(text));
+    socket.on('error', () => resolve(text));
+  });
+  return { socket, answer };
+}
+
+const head = (extra: string): string =>
+  `POST /v1/devices/${device}/record/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n${extra}\r\n`;
+
+test('a body that stops coming is answered 408 and holds nobody up', { timeout: 60_000 }, async () => {
+  const { socket, answer } = raw();
+  const started = Date.now();
+  socket.write(`${head('Content-Length: 100\r\n')}[{"field":`);
+  expect((await server.record(device, { field: 'temperature', value: 1 })).status).toBe(200);
+  expect(await answer).toMatch(/^HTTP\/1\.1 408/);
+  expect(Date.now() - started).toBeLessThan(45_000);
+});
+
+test('a sender that hangs up in the middle of its body costs nothing', async () => {
+  for (let at = 0; at < 50; at += 1) {
+    const { socket, answer } = raw();
+    socket.write(`${head('Content-Length: 1000\r\n')}[{"field":"temperature"`, () => socket.destroy());
+    await answer;
+  }
+  expect((await server.record(device, { field: 'temperature', value: 2, timestamp: 2 })).status).toBe(200);
+});
+
+test('a chunked body of tiny chunks is read as one', async () => {
+  const { socket, answer } = raw();
+  const body = '[{"field":"temperature","value":3,"timestamp":3}]\r\n';
+  socket.write(head('Transfer-Encoding: chunked\r\n'));
+  for (const char of body) socket.write(`1\r\n${char}\r\n`);
+  socket.write('0\r\n\r\n');
+  expect(await answer).toMatch(/^HTTP\/1\.1 200[\s\S]*\{"stored":1,"rejected":\[\]\}/);
+});
+
+test('HTTP/1.0 and odd header spelling work', async () => {
+  const { socket, answer } = raw();
+  const body = '{"field":"temperature","value":4,"timestamp":4}';
+  socket.write(
+    `POST /v1/devices/${device}/record HTTP/1.0\r\nAUTHORIZATION:token   ${ADMIN_TOKEN}  \r\ncontent-LENGTH:${body.length}\r\nX-Odd:\r\n\r\n${body}`,
+  );
+  expect(await answer).toMatch(/^HTTP\/1\.[01] 200/);
+});
+
+test('a gzip body is unpacked, within the limit', async () => {
+  const small = gzipSync('[{"field":"temperature","value":5,"timestamp":5}]');
+  const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
+  const headers = { 'Content-Encoding': 'gzip' };
+  expect((await server.record(device, small, { headers })).body).toEqual({ stored: 1, rejected: [] });
+  expect((await server.record(device, bomb, { headers })).status).toBe(413);
+  expect((await server.record(device, 'not gzip', { headers })).status).toBe(400);
+});
+
+test('a body of 100 MB is answered 413, and memory stays flat', async () => {
+  const before = server.process.residentMb();
+  for (let round = 0; round < 3; round += 1) {
+    const answer = await server.record(device, Buffer.alloc(100_000_000, ' '));
+    expect(answer).toMatchObject({ status: 413, body: { code: 'BODY_TOO_LARGE', limit: 1_048_576 } });
+  }
+  expect(server.process.residentMb() - before).toBeLessThan(150);
+});
+
+test('no request line or header makes the server stop answering', async () => {
+  for (const text of ['\r\n\r\n', 'GET\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', `GET /${'x'.repeat(100_000)} HTTP/1.1\r\n\r\n`, '\0\0\0']) {
+    const { socket, answer } = raw();
+    socket.end(text);
+    await answer;
+  }
+  for (const path of ['/v1/devices/%zz/record/', '/v1/devices//record/', '/v1/devices/%/record', '//', '/v1/devices/a%00b/record/']) {
+    const response = await fetch(`${server.url}${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Token ${ADMIN_TOKEN}` },
+      body: '[]',
+    });
+    expect(response.status).toBe(404);
+  }
+  expect((await server.record(device, { field: 'temperature', value: 6, timestamp: 6 })).status).toBe(200);
+});

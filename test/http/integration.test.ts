@@ -1,0 +1,302 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  createProduct,
+  DATABASES,
+  readAnswer,
+  type RestAnswer,
+  startServer,
+  type TestServer,
+} from '../support/server.ts';
+import { createToken, createWorkspace } from '../support/tenant.ts';
+import { CHIRPSTACK_UPLINK, HELIUM_UPLINK, PARTICLE_EVENT, TTI_UPLINK } from '../decoders/network-samples.ts';
+import { callsOf, historyOf, latestOf, saveDecoder } from '../decoders/webhook-client.ts';
+
+const PATHS = {
+  tti: 'lorawan/tti/',
+  chirpstack: 'lorawan/chirpstack/?event=up',
+  helium: 'lorawan/helium/',
+  particle: 'particle/',
+};
+const SAMPLES = { tti: TTI_UPLINK, chirpstack: CHIRPSTACK_UPLINK, helium: HELIUM_UPLINK, particle: PARTICLE_EVENT };
+const IDENTIFIERS = {
+  tti: '0004A30B001C0530',
+  chirpstack: '24e124128b012345',
+  helium: '1C29FBD1D2084E21',
+  particle: 'e00fce68aabbccddeeff0011',
+};
+const TIMES = {
+  tti: '2026-02-12T15:15:46.787Z',
+  chirpstack: '2026-05-01T10:00:00.123Z',
+  helium: new Date(1_778_000_000_123).toISOString(),
+  particle: '2026-03-04T05:06:07.089Z',
+};
+type NetworkName = keyof typeof SAMPLES;
+const LORAWAN: NetworkName[] = ['tti', 'chirpstack', 'helium'];
+const ALL: NetworkName[] = [...LORAWAN, 'particle'];
+
+describe.each(DATABASES)('native integrations on %s', (database) => {
+  let server: TestServer;
+  let workspaceId: string;
+  let token: string;
+  let readToken: string;
+  beforeAll(async () => {
+    server = await startServer({ database });
+  });
+  afterAll(() => server?.stop());
+  beforeEach(async () => {
+    workspaceId = await createWorkspace(server, 'networks');
+    token = (await createToken(server, server.adminToken, workspaceId, ['RECORD'])).secret;
+    readToken = (await createToken(server, server.adminToken, workspaceId, ['READ'])).secret;
+  });
+
+  const send = async (
+    path: string,
+    message: unknown,
+    secret: string | null = token,
+    method = 'POST',
+  ): Promise<RestAnswer> =>
+    readAnswer(
+      await fetch(`${server.url}/integrations/${path}`, {
+        method,
+        headers: {
+          'Content-Type': 'application/json',
+          ...(secret === null ? {} : { Authorization: `Token ${secret}` }),
+        },
+        ...(method === 'GET' || method === 'HEAD'
+          ? {}
+          : { body: typeof message === 'string' ? message : JSON.stringify(message) }),
+      }),
+    );
+  const productFor = (network: NetworkName, decoder: string | null, fields: Record<string, string>, serial?: string) =>
+    createProduct(server, {
+      fields,
+      serialNumbers: [serial ?? IDENTIFIERS[network]],
+      workspaceId,
+      input: { deviceType: network === 'particle' ? 'PARTICLE' : 'LORAWAN', ...(decoder === null ? {} : { decoder }) },
+    });
+
+  test.each(LORAWAN)('%s: Decoder(bytes, port) with the normalized payload', async (network) => {
+    const source = `function Decoder(bytes, port) {
+      return [
+        { field: "BYTES", value: bytes.join(",") }, { field: "PORT", value: port },
+        { field: "RSSI", value: normalizedPayload.gateways[0].rssi },
+        { field: "RAW", value: typeof rawPayload === "object" && normalizedPayload.deviceEui + normalizedPayload.dataRate },
+      ];
+    }`;
+    const product = await productFor(network, source, {
+      BYTES: 'STRING',
+      PORT: 'INTEGER',
+      RSSI: 'FLOAT',
+      RAW: 'STRING',
+    });
+    expect(await send(PATHS[network], SAMPLES[network])).toMatchObject({
+      status: 200,
+      body: { stored: 4, rejected: 0 },
+    });
+    expect(await latestOf(server, product.deviceIds[0]!)).toMatchObject(
+      {
+        tti: { BYTES: '1,2,255', PORT: 2, RSSI: -35, RAW: '0004A30B001C0530SF7BW125' },
+        chirpstack: { BYTES: '3,103,220,0', PORT: 85, RSSI: -57, RAW: '24e124128b012345SF9BW125' },
+        helium: { BYTES: '72,105', PORT: 1, RSSI: -54, RAW: '1C29FBD1D2084E21SF9BW125' },
+        particle: {},
+      }[network],
+    );
+    const [[time]] = (await historyOf(server, product.deviceIds[0]!, 'PORT')) as [[number, unknown]];
+    expect(time).toBe(Date.parse(TIMES[network]) / 1000);
+    const [call] = await callsOf(server, product.id);
+    expect(call).toMatchObject({
+      status: 'STORED',
+      path: `/integrations/lorawan/${network}/`,
+      query: network === 'chirpstack' ? { event: ['up'] } : {},
+      headers: { Authorization: '***' },
+    });
+    expect(call!.run!.entries[0]).toMatchObject({ device: null, matchedDevice: { id: product.deviceIds[0] } });
+  });
+
+  test.each(ALL)("%s: a missing decoder leaves the network's own decoded object", async (network) => {
+    const fields = { temperature: 'FLOAT', battery: 'FLOAT', temp: 'FLOAT' };
+    const product = await productFor(network, null, fields);
+    expect(await send(PATHS[network], SAMPLES[network])).toMatchObject({
+      status: 200,
+      body: { stored: 1, rejected: 0 },
+    });
+    const expected = {
+      tti: { temperature: 21.5 },
+      chirpstack: { temperature: 22 },
+      helium: { battery: 3.3 },
+      particle: { temp: 20.5 },
+    };
+    expect(await latestOf(server, product.deviceIds[0]!)).toEqual(expected[network]);
+    const [call] = await callsOf(server, product.id);
+    expect(Date.parse(call!.run!.entries[0]!.timestamp!)).toBe(Date.parse(TIMES[network]));
+  });
+
+  test.each(ALL)('%s: identifiers compare without regard to case', async (network) => {
+    const serial = IDENTIFIERS[network];
+    const swapped = serial === serial.toUpperCase() ? serial.toLowerCase() : serial.toUpperCase();
+    const product = await productFor(network, 'function Decoder() { return { N: 1 }; }', { N: 'INTEGER' }, swapped);
+    expect(await send(PATHS[network], SAMPLES[network])).toMatchObject({ status: 200, body: { stored: 1 } });
+    expect(await latestOf(server, product.deviceIds[0]!)).toEqual({ N: 1 });
+  });
+
+  test('decodeUplink gets bytes, fPort and recvTime; unknown keys are suggested', async () => {
+    const source = `function decodeUplink(input) {
+      return { data: { T: input.bytes[2] / 10, AT: input.recvTime.toISOString(), FRESH: input.fPort, none: null }, warnings: ["w"] };
+    }`;
+    const product = await productFor('tti', source, { T: 'FLOAT', AT: 'STRING' });
+    expect(await send(PATHS.tti, SAMPLES.tti)).toMatchObject({ status: 200, body: { stored: 2, rejected: 1 } });
+    expect(await latestOf(server, product.deviceIds[0]!)).toEqual({ T: 25.5, AT: TIMES.tti });
+    const [call] = await callsOf(server, product.id);
+    expect(call!.run!.entries.map(({ field, code }) => [field, code])).toEqual([
+      ['T', null],
+      ['AT', null],
+      ['FRESH', 'UNKNOWN_FIELD'],
+    ]);
+    const query = 'query ($id: ID!) { product(id: $id) { suggestedFields { identifier } } }';
+    await expect
+      .poll(async () => (await server.gql(query, { id: product.id })).product.suggestedFields, { timeout: 10_000 })
+      .toEqual([{ identifier: 'FRESH' }]);
+  });
+
+  test('errors of decodeUplink fail the call, which a mended decoder replays', async () => {
+    const product = await productFor('tti', 'function decodeUplink() { return { errors: ["unknown port"] }; }', {
+      T: 'FLOAT',
+    });
+    expect(await send(PATHS.tti, SAMPLES.tti)).toMatchObject({ status: 202, body: { error: 'DECODER_FAILED' } });
+    expect((await callsOf(server, product.id))[0]!.run!.error).toMatchObject({
+      kind: 'THREW',
+      message: 'unknown port',
+    });
+    await saveDecoder(server, product.id, 'function decodeUplink(i) { return { data: { T: i.bytes.length } }; }');
+    const { replayCalls } = await server.gql(
+      'mutation ($id: ID!) { replayCalls(productId: $id, status: [DECODER_FAILED]) { calls stored failed } }',
+      { id: product.id },
+    );
+    expect(replayCalls).toEqual({ calls: 1, stored: 1, failed: 0 });
+    expect(await historyOf(server, product.deviceIds[0]!, 'T')).toEqual([[Date.parse(TIMES.tti) / 1000, 3]]);
+  });
+
+  test('without decoder and without decoded object the uplink is kept: 202, then replayed', async () => {
+    const product = await productFor('chirpstack', null, { B: 'INTEGER' });
+    const { object: _, ...bare } = CHIRPSTACK_UPLINK;
+    expect(await send(PATHS.chirpstack, bare)).toMatchObject({ status: 202, body: { error: 'NO_DECODER' } });
+    await saveDecoder(server, product.id, 'function Decoder(bytes) { return { B: bytes[0] }; }');
+    const { replayCalls } = await server.gql(
+      'mutation ($id: ID!) { replayCalls(productId: $id, status: [NO_DECODER]) { stored failed } }',
+      { id: product.id },
+    );
+    expect(replayCalls).toEqual({ stored: 1, failed: 0 });
+    expect(await latestOf(server, product.deviceIds[0]!)).toEqual({ B: 3 });
+  });
+
+  test('Particle: Decoder(payload, event) gets what was published', async () => {
+    const source = `function Decoder(payload, event) {
+      if (event === "temperature") return [{ field: "T", value: parseFloat(payload) }];
+      return [{ field: "S", value: event + ":" + typeof payload + ":" + payload, timestamp: 1700000000 }];
+    }`;
+    const product = await productFor('particle', source, { T: 'FLOAT', S: 'STRING' });
+    await send(PATHS.particle, { ...PARTICLE_EVENT, event: 'temperature', data: '23.02' });
+    await send(PATHS.particle, { ...PARTICLE_EVENT, event: 'other', data: '{"a":1}' });
+    expect(await latestOf(server, product.deviceIds[0]!)).toEqual({ T: 23.02, S: 'other:string:{"a":1}' });
+    expect((await callsOf(server, product.id))[0]!.path).toBe('/integrations/particle/');
+  });
+
+  test('absent zero-valued keys: port 0, no bytes, receipt time', async () => {
+    const product = await productFor(
+      'tti',
+      'function Decoder(bytes, port) { return { PORT: port, COUNT: bytes.length, SNR: normalizedPayload.gateways[0].snr }; }',
+      { PORT: 'INTEGER', COUNT: 'INTEGER', SNR: 'FLOAT' },
+    );
+    const { end_device_ids } = TTI_UPLINK;
+    const answer = await send(PATHS.tti, { end_device_ids, uplink_message: { rx_metadata: [{ gateway_ids: {} }] } });
+    expect(answer).toMatchObject({ status: 200, body: { stored: 3 } });
+    expect(await latestOf(server, product.deviceIds[0]!)).toEqual({ PORT: 0, COUNT: 0, SNR: 0 });
+    const [call] = await callsOf(server, product.id);
+    expect(call!.run!.entries[0]!.timestamp).toBe(call!.receivedAt);
+  });
+
+  test('a network whose clock is far ahead loses nothing: the receipt time counts', async () => {
+    const product = await productFor('helium', 'function Decoder() { return { N: 1 }; }', { N: 'INTEGER' });
+    expect(await send(PATHS.helium, { ...HELIUM_UPLINK, reported_at: 15_868_685_461_234 })).toMatchObject({
+      body: { stored: 1 },
+    });
+    const [call] = await callsOf(server, product.id);
+    expect(call!.run!.entries[0]!.timestamp).toBe(call!.receivedAt);
+  });
+
+  test.each([
+    [
+      'tti',
+      'lorawan/tti/',
+      { end_device_ids: TTI_UPLINK.end_device_ids, join_accept: { received_at: '2026-01-01T00:00:00Z' } },
+    ],
+    ['chirpstack', 'lorawan/chirpstack/?event=join', { deviceInfo: CHIRPSTACK_UPLINK.deviceInfo, devAddr: '0102' }],
+    ['chirpstack', 'lorawan/chirpstack/?event=status', { deviceInfo: CHIRPSTACK_UPLINK.deviceInfo, margin: 7 }],
+    ['helium', 'lorawan/helium/', { dev_eui: HELIUM_UPLINK.dev_eui, type: 'join' }],
+    ['particle', 'particle/', { ...PARTICLE_EVENT, event: 'spark/status', data: 'online' }],
+  ] as [NetworkName, string, unknown][])(
+    '%s: what is no uplink (%s) is logged and stores nothing',
+    async (network, path, message) => {
+      const product = await productFor(network, 'function Decoder() { return { N: 1 }; }', { N: 'INTEGER' });
+      expect(await send(path, message)).toMatchObject({ status: 200, body: { stored: 0, rejected: 0 } });
+      const [call] = await callsOf(server, product.id);
+      expect(call).toMatchObject({ status: 'NOTHING_STORED', httpStatus: 200, run: null, decoderVersion: null });
+      expect(await latestOf(server, product.deviceIds[0]!)).toEqual({});
+    },
+  );
+
+  test('only a token with RECORD for the device gets in', async () => {
+    const product = await productFor('tti', 'function Decoder() { return { N: 1 }; }', { N: 'INTEGER' });
+    const elsewhere = await createWorkspace(server, 'elsewhere');
+    const stranger = (await createToken(server, server.adminToken, elsewhere, ['RECORD'])).secret;
+    const other = await createProduct(server, { workspaceId, serialNumbers: ['other'] });
+    const limited = (
+      await createToken(server, server.adminToken, workspaceId, ['RECORD'], { deviceIds: other.deviceIds })
+    ).secret;
+    const status = async (secret: string | null) => (await send(PATHS.tti, TTI_UPLINK, secret)).status;
+    expect(await status(null)).toBe(401);
+    expect(await status('nonsense-nonsense-nonsense-nonsense-1')).toBe(401);
+    expect(await status(readToken)).toBe(403);
+    expect(await status(limited)).toBe(403);
+    expect(await status(stranger)).toBe(404);
+    expect(await callsOf(server, product.id)).toEqual([]);
+    expect(await status(token)).toBe(200);
+  });
+
+  test('bad messages: unknown device 404, no JSON 400, other methods 405, unknown network 404', async () => {
+    expect(await send(PATHS.tti, TTI_UPLINK)).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    expect((await send(PATHS.tti, TTI_UPLINK)).body.detail).toContain(IDENTIFIERS.tti);
+    expect(await send(PATHS.tti, '\u0000\u0001')).toMatchObject({ status: 400, body: { code: 'INVALID_JSON' } });
+    expect(await send(PATHS.tti, '[]')).toMatchObject({ status: 400, body: { code: 'INVALID_BODY' } });
+    expect(await send(PATHS.tti, {})).toMatchObject({ status: 200, body: { stored: 0 } });
+    expect((await send('lorawan/sigfox/', TTI_UPLINK)).status).toBe(404);
+    const get = await send(PATHS.tti, null, token, 'GET');
+    expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
+    expect((await send('lorawan/tti', {})).status).toBe(200);
+  });
+
+  test('two devices with one EUI are told apart by nobody: 409', async () => {
+    for (let i = 0; i < 2; i += 1) await productFor('tti', null, { T: 'FLOAT' });
+    expect(await send(PATHS.tti, TTI_UPLINK)).toMatchObject({ status: 409, body: { code: 'AMBIGUOUS_DEVICE' } });
+  });
+
+  test("the test tool takes a network's message as it is", async () => {
+    const product = await productFor('tti', 'function Decoder(bytes) { return { N: bytes.length, X: 1 }; }', {
+      N: 'INTEGER',
+    });
+    const { testDecoder } = await server.gql(
+      `mutation ($id: ID!, $body: String!) { testDecoder(productId: $id, request: { body: $body }) {
+         ok entries { field code matchedDevice { id } } } }`,
+      { id: product.id, body: JSON.stringify(TTI_UPLINK) },
+    );
+    expect(testDecoder).toEqual({
+      ok: true,
+      entries: [
+        { field: 'N', code: null, matchedDevice: { id: product.deviceIds[0] } },
+        { field: 'X', code: 'UNKNOWN_FIELD', matchedDevice: { id: product.deviceIds[0] } },
+      ],
+    });
+    expect(await latestOf(server, product.deviceIds[0]!)).toEqual({});
+    expect(await callsOf(server, product.id)).toEqual([]);
+  });
+});
