@@ -87,7 +87,11 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   // Printed whatever the log level: it is shown this once and kept nowhere.
   if (generatedToken !== null)
     console.log(
-      JSON.stringify({ level: 'info', msg: 'first start: the operator’s personal token, shown this once', token: generatedToken }),
+      JSON.stringify({
+        level: 'info',
+        msg: 'first start: the operator’s personal token, shown this once',
+        token: generatedToken,
+      }),
     );
   log.info({ url, host: config.host, port: portOf(server), database: config.database.kind }, 'listening');
   return url;
@@ -135,7 +139,9 @@ async function joinCluster(
   const { RedisCluster } = await import('./cluster/redis-cluster.ts');
   const { RedisWriteLimiter } = await import('./cluster/redis-write-limiter.ts');
   // The oldest user tells databases apart, under whatever name each node reaches its database.
-  const oldest = await database.read().findOneOrFail(UserSchema, { id: { $ne: '' } }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+  const oldest = await database
+    .read()
+    .findOneOrFail(UserSchema, { id: { $ne: '' } }, { orderBy: { createdAt: 'asc', id: 'asc' } });
   const prefix = `inlet:${oldest.id}`;
   const cluster = await RedisCluster.connect(redisUrl, prefix, log);
   closers.add('redis', () => cluster.stop());

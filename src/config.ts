@@ -31,7 +31,9 @@ export class ConfigError extends Error {
   readonly mistakes: string[];
 
   constructor(mistakes: string[]) {
-    super(`Inlet cannot start, ${mistakes.length} wrong setting(s):\n${mistakes.map((text) => `  - ${text}`).join('\n')}`);
+    super(
+      `Inlet cannot start, ${mistakes.length} wrong setting(s):\n${mistakes.map((text) => `  - ${text}`).join('\n')}`,
+    );
     this.name = 'ConfigError';
     this.mistakes = mistakes;
   }
@@ -44,11 +46,16 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     const value = env[name]?.trim();
     return value === undefined || value === '' ? null : value;
   };
-  const number = (name: string, fallback: number, { min, max, whole }: { min: number; max: number; whole: boolean }): number => {
+  const number = (
+    name: string,
+    fallback: number,
+    { min, max, whole }: { min: number; max: number; whole: boolean },
+  ): number => {
     const value = text(name);
     if (value === null) return fallback;
     const parsed = Number(value);
-    if (Number.isFinite(parsed) && parsed >= min && parsed <= max && (!whole || Number.isInteger(parsed))) return parsed;
+    if (Number.isFinite(parsed) && parsed >= min && parsed <= max && (!whole || Number.isInteger(parsed)))
+      return parsed;
     mistakes.push(`${name}="${shown(value)}": expected a ${whole ? 'whole ' : ''}number from ${min} to ${max}.`);
     return fallback;
   };

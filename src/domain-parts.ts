@@ -14,6 +14,7 @@ import { DeviceList } from './domain/devices/device-list.ts';
 import { DeviceService } from './domain/devices/device-service.ts';
 import { WriteRateService } from './domain/devices/write-rate-service.ts';
 import { FieldService } from './domain/fields/field-service.ts';
+import { IntegrationReceiver } from './domain/integrations/integration-receiver.ts';
 import { Feed } from './domain/measurements/feed.ts';
 import { History } from './domain/measurements/history.ts';
 import { Recorder } from './domain/measurements/recorder.ts';
@@ -82,6 +83,7 @@ export function createDomain(ground: DomainGround, closers: Closers) {
   closers.add('replay', () => replay.stop());
   const receiving = { catalogue, runner, recorder, feed: callFeed, bodyBytes: config.callLog.bodyBytes, now };
   const webhookReceiver = new WebhookReceiver(receiving);
+  const integrationReceiver = new IntegrationReceiver(deviceFinder, webhookReceiver);
   const onError = (error: unknown): void => log.warn({ err: error }, 'sweeping the call log');
   const sweeper = new CallSweeper({ store, days: config.callLog.days, now, onError });
   closers.add('call log', () => sweeper.stop());
@@ -109,5 +111,6 @@ export function createDomain(ground: DomainGround, closers: Closers) {
     calls,
     replay,
     webhookReceiver,
+    integrationReceiver,
   };
 }

@@ -35,6 +35,7 @@ import { secretOf } from './http/authenticate.ts';
 import { bodyText, readBody } from './http/body.ts';
 import { healthRoute } from './http/health-route.ts';
 import type { Handler } from './http/http-app.ts';
+import { integrationRoute } from './http/integration-route.ts';
 import { RecordRoute } from './http/record-route.ts';
 import { webhookRoute } from './http/webhook-route.ts';
 
@@ -54,6 +55,7 @@ export interface Doors {
   health: Handler;
   graphql: Handler;
   webhook: Handler;
+  integration: Handler;
   attachWebSocket: (server: Server) => void;
   stop: () => Promise<void>;
 }
@@ -88,6 +90,11 @@ export async function createDoors(ground: DoorsGround): Promise<Doors> {
     health: healthRoute,
     graphql: (context) => graphql.handle(context),
     webhook: webhookRoute({ receiver: domain.webhookReceiver, maxBodyBytes: config.maxBodyBytes }),
+    integration: integrationRoute({
+      authenticator,
+      receiver: domain.integrationReceiver,
+      maxBodyBytes: config.maxBodyBytes,
+    }),
     attachWebSocket: (server) => graphql.attachWebSocket(server),
     stop: () => graphql.stop(),
   };

@@ -47,7 +47,10 @@ function install() {
   const wanted = hashOf(['package.json', 'package-lock.json']);
   if (read(stamp) === wanted) return;
   // Somebody ran npm by hand after the lock file was written: that is as good.
-  if (olderThan('package-lock.json', bin('.package-lock.json')) && olderThan('package.json', bin('.package-lock.json'))) {
+  if (
+    olderThan('package-lock.json', bin('.package-lock.json')) &&
+    olderThan('package.json', bin('.package-lock.json'))
+  ) {
     writeFileSync(stamp, wanted);
     return;
   }
@@ -116,7 +119,12 @@ function files(folder) {
 
 function hashOf(paths) {
   const hash = createHash('sha256');
-  for (const path of paths) hash.update(path).update('\0').update(read(path) ?? '').update('\0');
+  for (const path of paths)
+    hash
+      .update(path)
+      .update('\0')
+      .update(read(path) ?? '')
+      .update('\0');
   return hash.digest('hex');
 }
 

@@ -47,5 +47,7 @@ test('every mistake is named in one message, and no secret is shown', () => {
 });
 
 test('a server with wrong settings ends at once with that message', async () => {
-  await expect(ServerProcess.start({ PORT: 'x', LOG_LEVEL: 'y' })).rejects.toThrow(/2 wrong setting[\s\S]*LOG_LEVEL[\s\S]*PORT/);
+  await expect(ServerProcess.start({ PORT: 'x', LOG_LEVEL: 'y' })).rejects.toThrow(
+    /2 wrong setting[\s\S]*LOG_LEVEL[\s\S]*PORT/,
+  );
 });

@@ -16,7 +16,10 @@ describe.each(DATABASES)('the README’s tour on %s', (database) => {
       const { stdout } = await promisify(execFile)('bash', ['-c', script], {
         env: { PATH: process.env['PATH'], TOKEN: server.adminToken },
       });
-      const [devices, recorded, read] = stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+      const [devices, recorded, read] = stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
       expect(devices.data.createDevices.map((device: any) => device.name)).toEqual(['Hall', 'Cellar']);
       expect(recorded).toEqual({ stored: 2, rejected: [] });
       const [{ node }] = read.data.devices.edges;

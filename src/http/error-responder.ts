@@ -47,7 +47,8 @@ export function toProblem(error: unknown, log: Logger): Problem {
   const { allow, retryAfterSeconds, ...details } = error.details;
   const { headers, body } = problem(status, error.code, error.message, details);
   if (status === 401 || status === 403) headers['WWW-Authenticate'] = 'Token';
-  if (status === 429 || status === 503) headers['Retry-After'] = typeof retryAfterSeconds === 'number' ? String(retryAfterSeconds) : '1';
+  if (status === 429 || status === 503)
+    headers['Retry-After'] = typeof retryAfterSeconds === 'number' ? String(retryAfterSeconds) : '1';
   if (typeof allow === 'string') headers['Allow'] = allow;
   return { status, headers, body };
 }
@@ -68,7 +69,11 @@ function problem(status: number, code: string, detail: string, details: Record<s
 }
 
 /** Writes the problem; `extra` goes into its body. Does nothing when the client is gone or was answered already. */
-export function respondWithProblem(response: ServerResponse, problem: Problem, extra: Record<string, unknown> = {}): void {
+export function respondWithProblem(
+  response: ServerResponse,
+  problem: Problem,
+  extra: Record<string, unknown> = {},
+): void {
   if (response.headersSent || response.destroyed) return;
   respondWithJson(response, problem.status, { ...problem.body, ...extra }, problem.headers);
 }

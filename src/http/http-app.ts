@@ -16,6 +16,8 @@ export interface HttpAppParts {
   graphql: Handler;
   /** `/integrations/api/<webhook id>/…` */
   webhook: Handler;
+  /** `/integrations/lorawan/<network>/` and `/integrations/particle/` */
+  integration: Handler;
   log: Logger;
 }
 
@@ -32,6 +34,8 @@ export function createHttpApp(parts: HttpAppParts): Koa {
   );
   router.all('/graphql', parts.graphql);
   router.all('/integrations/api/:webhook{/*rest}', parts.webhook);
+  router.all('/integrations/lorawan/:network', parts.integration);
+  router.all('/integrations/particle', parts.integration);
   router.all('/healthz', only(['GET', 'HEAD'], parts.health));
   router.all('/readyz', only(['GET', 'HEAD'], parts.ready));
 

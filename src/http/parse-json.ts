@@ -9,7 +9,10 @@ export function parseJson(text: string): unknown {
     const before = text.slice(0, at);
     const line = before.split('\n').length;
     const column = at - before.lastIndexOf('\n');
-    const found = at >= text.length ? 'the body ends' : `unexpected ${JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0))}`;
+    const found =
+      at >= text.length
+        ? 'the body ends'
+        : `unexpected ${JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0))}`;
     throw new AppError(
       'INVALID_JSON',
       text.trim() === ''

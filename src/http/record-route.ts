@@ -60,9 +60,13 @@ function readEntries(text: string): unknown[] {
     );
   }
   if (body.length > MAX_ENTRIES)
-    throw new AppError('TOO_MANY_ENTRIES', `${body.length} entries are over the limit of ${MAX_ENTRIES}; send them in parts.`, {
-      details: { limit: MAX_ENTRIES },
-    });
+    throw new AppError(
+      'TOO_MANY_ENTRIES',
+      `${body.length} entries are over the limit of ${MAX_ENTRIES}; send them in parts.`,
+      {
+        details: { limit: MAX_ENTRIES },
+      },
+    );
   return body;
 }
 

@@ -93,7 +93,8 @@ async function scenario({ database, url, values, seconds, barePort }: Scenario):
       rows,
     }),
   );
-  if (exit !== 0 || rows !== stored) throw new Error(`${stored} values were acknowledged, ${rows} are there (exit ${exit})`);
+  if (exit !== 0 || rows !== stored)
+    throw new Error(`${stored} values were acknowledged, ${rows} are there (exit ${exit})`);
 }
 
 async function createDevices(server: ServerProcess): Promise<string[]> {

@@ -160,7 +160,7 @@ describe.each(DATABASES)('replay on %s', (database) => {
       'function Decoder(r) { return { device: "d1", field: "T", value: +r.body, timestamp: +r.body } }',
     );
     const [one, two] = await Promise.all([replay({ status: ['NO_DECODER'] }), replay({ status: ['NO_DECODER'] })]);
-    expect([codeOf(one), codeOf(two)].sort()).toEqual(['CONFLICT', undefined]);
+    expect(new Set([codeOf(one), codeOf(two)])).toEqual(new Set(['CONFLICT', undefined]));
     expect((one.data ?? two.data)?.['replayCalls']).toMatchObject({ calls: 350, stored: 350, failed: 0 });
     expect(await historyOf(server, product.deviceIds[0]!, 'T')).toHaveLength(350);
     expect(await callsOf(server, product.id, ', status: [NO_DECODER]')).toEqual([]);

@@ -52,7 +52,7 @@ export async function callWebhook(
     method,
     // A Blob has no type of its own: nothing is added to what the test sends.
     headers,
-    body: body == null ? null : new Blob([body as string]),
+    body: body == null ? null : new Blob([body]),
   });
   return readAnswer(response);
 }

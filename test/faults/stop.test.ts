@@ -31,7 +31,9 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
     expect(answer).toMatch(/^HTTP\/1\.1 200/);
 
     const again = await startServer({ database });
-    const { device } = await again.gql('query ($id: ID!) { device(id: $id) { latest { value } } }', { id: deviceIds[0] });
+    const { device } = await again.gql('query ($id: ID!) { device(id: $id) { latest { value } } }', {
+      id: deviceIds[0],
+    });
     expect(device.latest).toEqual([{ value: 5 }]);
     await again.stop();
   });

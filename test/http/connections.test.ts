@@ -83,12 +83,24 @@ test('a body of 100 MB is answered 413, and memory stays flat', async () => {
 });
 
 test('no request line or header makes the server stop answering', async () => {
-  for (const text of ['\r\n\r\n', 'GET\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', `GET /${'x'.repeat(100_000)} HTTP/1.1\r\n\r\n`, '\0\0\0']) {
+  for (const text of [
+    '\r\n\r\n',
+    'GET\r\n\r\n',
+    'GET / HTTP/9.9\r\n\r\n',
+    `GET /${'x'.repeat(100_000)} HTTP/1.1\r\n\r\n`,
+    '\0\0\0',
+  ]) {
     const { socket, answer } = raw();
     socket.end(text);
     await answer;
   }
-  for (const path of ['/v1/devices/%zz/record/', '/v1/devices//record/', '/v1/devices/%/record', '//', '/v1/devices/a%00b/record/']) {
+  for (const path of [
+    '/v1/devices/%zz/record/',
+    '/v1/devices//record/',
+    '/v1/devices/%/record',
+    '//',
+    '/v1/devices/a%00b/record/',
+  ]) {
     const response = await fetch(`${server.url}${path}`, {
       method: 'POST',
       headers: { Authorization: `Token ${ADMIN_TOKEN}` },

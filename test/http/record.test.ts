@@ -302,7 +302,10 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
       status: 413,
       body: { code: 'TOO_MANY_ENTRIES', limit: 10_000 },
     });
-    expect(await server.record(device, entries.slice(0, 10_000))).toMatchObject({ status: 200, body: { stored: 10_000 } });
+    expect(await server.record(device, entries.slice(0, 10_000))).toMatchObject({
+      status: 200,
+      body: { stored: 10_000 },
+    });
   });
 
   test.each([
@@ -322,18 +325,23 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
     expect((await server.record(device, [], { token: null, headers })).status).toBe(200);
   });
 
-  test.each(['../', '..%2f..%2f', 'nobody', '00000000-0000-4000-8000-000000000000', '%00', "' OR 1=1 --", 'x'.repeat(500)])(
-    'device %s does not exist: 404',
-    async (name) => {
-      const response = await fetch(`${server.url}/v1/devices/${encodeURIComponent(name)}/record/`, {
-        method: 'POST',
-        headers: { Authorization: `Token ${server.adminToken}` },
-        body: '[]',
-      });
-      expect(response.status).toBe(404);
-      expect(((await response.json()) as any).code).toBe('NOT_FOUND');
-    },
-  );
+  test.each([
+    '../',
+    '..%2f..%2f',
+    'nobody',
+    '00000000-0000-4000-8000-000000000000',
+    '%00',
+    "' OR 1=1 --",
+    'x'.repeat(500),
+  ])('device %s does not exist: 404', async (name) => {
+    const response = await fetch(`${server.url}/v1/devices/${encodeURIComponent(name)}/record/`, {
+      method: 'POST',
+      headers: { Authorization: `Token ${server.adminToken}` },
+      body: '[]',
+    });
+    expect(response.status).toBe(404);
+    expect(((await response.json()) as any).code).toBe('NOT_FOUND');
+  });
 
   test('other methods answer 405 with Allow', async () => {
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {

@@ -33,7 +33,7 @@ export function readUplinkEntries(output: string): ReadEntries {
   if (Array.isArray(errors) && errors.length > 0 && isWrapper(returned))
     return failed('THREW', errors.slice(0, 10).map(textOf).join('; '));
   const data = isWrapper(returned) ? returned['data'] : returned;
-  if (!isObject(data) || (marked !== false && markerOf(data) !== null) || looksLikeEntry(data))
+  if (!isObject(data) || (marked && markerOf(data) !== null) || looksLikeEntry(data))
     return entriesOf(data ?? null, marked);
   const pairs = Object.entries(data).filter(([, value]) => value !== null);
   return entriesOf(

@@ -34,12 +34,17 @@ export function differenceOf(expected: Record<string, unknown>[], came: RawEntry
       if (wanted[key] === undefined || wanted[key] === null) continue;
       const same =
         key === 'device'
-          ? String(wanted[key]) === String(got[key])
+          ? textOf(wanted[key]) === textOf(got[key])
           : JSON.stringify(wanted[key]) === JSON.stringify(got[key]);
       if (!same) return `entry ${at}: expected ${key} ${shown(wanted[key])}, got ${shown(got[key])}`;
     }
   }
   return null;
+}
+
+/** A number that was given for a serial number is read as its text. */
+function textOf(value: unknown): unknown {
+  return typeof value === 'number' ? String(value) : value;
 }
 
 function shown(value: unknown): string {

@@ -56,8 +56,7 @@ export function checkEntry(
       'UNKNOWN_FIELD',
       `The product has no field "${shown(identifier)}" (identifiers are case-sensitive); add it to the product first.`,
     );
-  if (raw === undefined || raw === null)
-    return reject(index, identifier, 'MISSING_VALUE', 'The entry has no "value".');
+  if (raw === undefined || raw === null) return reject(index, identifier, 'MISSING_VALUE', 'The entry has no "value".');
   const value = toStoredValue(field.type, raw);
   if (value === null)
     return reject(

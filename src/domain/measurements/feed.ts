@@ -24,12 +24,11 @@ export interface FeedSubscription {
   after?: string | undefined;
 }
 
-/** Kept for those who come back after a dropped connection. */
-const KEPT_VALUES = 100_000;
+/** Kept for those who come back after a dropped connection: about so many bytes, for so long. */
+const KEPT_BYTES = 16 * 1024 * 1024;
 const KEPT_MS = 3_600_000;
 /** What one subscriber may leave unread before it is closed. */
-const UNREAD_VALUES = 20_000;
-const UNREAD_EVENTS = 5_000;
+const UNREAD_BYTES = 4 * 1024 * 1024;
 
 /**
  * Live values (CONTRACT 7): each batch after its commit, in the order of this node's commits. A cursor is good on the
@@ -41,7 +40,7 @@ export class Feed {
   readonly #run = randomBytes(6).toString('base64url');
   readonly #kept: RecordedEvent[] = [];
   #keptFrom = 0;
-  #keptValues = 0;
+  #keptBytes = 0;
   #sequence = 0;
   /** Nothing is kept before somebody has subscribed: a server without live dashboards pays nothing. */
   #keepUntil = 0;
@@ -109,12 +108,12 @@ export class Feed {
   #keep(event: RecordedEvent): void {
     if (this.#kept.length === this.#keptFrom) this.#forgetAll();
     this.#kept.push(event);
-    this.#keptValues += event.fieldKeys.length;
+    this.#keptBytes += bytesOf(event);
     const oldest = Date.now() - KEPT_MS;
     for (;;) {
       const first = this.#kept[this.#keptFrom];
-      if (first === undefined || (this.#keptValues <= KEPT_VALUES && first.receivedAt >= oldest)) break;
-      this.#keptValues -= first.fieldKeys.length;
+      if (first === undefined || (this.#keptBytes <= KEPT_BYTES && first.receivedAt >= oldest)) break;
+      this.#keptBytes -= bytesOf(first);
       this.#keptFrom += 1;
     }
     // Cut now and then, so that dropping the oldest stays cheap.
@@ -127,7 +126,7 @@ export class Feed {
   #forgetAll(): void {
     this.#kept.length = 0;
     this.#keptFrom = 0;
-    this.#keptValues = 0;
+    this.#keptBytes = 0;
   }
 
   #since(cursor: string): RecordedEvent[] {
@@ -150,24 +149,29 @@ function sequenceOf(event: RecordedEvent): number {
   return Number(event.cursor.slice(event.cursor.indexOf('.') + 1));
 }
 
+/** About what an event takes in memory. */
+function bytesOf(event: RecordedEvent): number {
+  let bytes = 500 + event.fieldKeys.length * 48;
+  for (const value of event.values) if (typeof value === 'string') bytes += value.length * 2;
+  return bytes;
+}
+
 /** A bounded queue between the recorder and one reader. */
 class Subscriber implements AsyncIterableIterator<RecordedEvent> {
   readonly #accepts: (event: RecordedEvent) => boolean;
   readonly #left: () => void;
   #unread: RecordedEvent[];
-  #unreadValues: number;
-  readonly #maxValues: number;
-  readonly #maxEvents: number;
+  #unreadBytes: number;
+  readonly #maxBytes: number;
   #waiting: ((result: IteratorResult<RecordedEvent>) => void) | null = null;
   #error: AppError | null = null;
   #done = false;
 
   constructor(missed: RecordedEvent[], accepts: (event: RecordedEvent) => boolean, left: () => void) {
     this.#unread = missed;
-    this.#unreadValues = missed.reduce((sum, event) => sum + event.fieldKeys.length, 0);
+    this.#unreadBytes = missed.reduce((sum, event) => sum + bytesOf(event), 0);
     // What was missed is in memory anyway; the bound is on what comes on top of it.
-    this.#maxValues = this.#unreadValues + UNREAD_VALUES;
-    this.#maxEvents = missed.length + UNREAD_EVENTS;
+    this.#maxBytes = this.#unreadBytes + UNREAD_BYTES;
     this.#accepts = accepts;
     this.#left = left;
   }
@@ -181,8 +185,8 @@ class Subscriber implements AsyncIterableIterator<RecordedEvent> {
       return;
     }
     this.#unread.push(event);
-    this.#unreadValues += event.fieldKeys.length;
-    if (this.#unreadValues <= this.#maxValues && this.#unread.length <= this.#maxEvents) return;
+    this.#unreadBytes += bytesOf(event);
+    if (this.#unreadBytes <= this.#maxBytes) return;
     this.#unread = [];
     this.#error = new AppError('OVERLOADED', 'This subscriber reads too slowly; subscribe again with "after".');
     this.#end();
@@ -191,7 +195,7 @@ class Subscriber implements AsyncIterableIterator<RecordedEvent> {
   async next(): Promise<IteratorResult<RecordedEvent>> {
     const event = this.#unread.shift();
     if (event !== undefined) {
-      this.#unreadValues -= event.fieldKeys.length;
+      this.#unreadBytes -= bytesOf(event);
       return { value: event, done: false };
     }
     if (this.#error !== null) {

@@ -99,7 +99,9 @@ export class Access {
 
   coversDevice(device: DevicePlace): boolean {
     if (!this.seesWorkspace(device.workspaceId)) return false;
-    return !this.limited || (this.productIds?.has(device.productId) ?? false) || (this.deviceIds?.has(device.id) ?? false);
+    return (
+      !this.limited || (this.productIds?.has(device.productId) ?? false) || (this.deviceIds?.has(device.id) ?? false)
+    );
   }
 
   /** Reading the workspace itself (its name) is open to whoever sees it; any other scope needs an unlimited token. */
