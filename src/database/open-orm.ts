@@ -23,7 +23,9 @@ export async function openSqliteOrm(path: string): Promise<MikroORM> {
     dbName: path,
     onCreateConnection: async (connection) => {
       const client = connection as { pragma?: (text: string) => unknown };
-      for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'busy_timeout = 5000', 'foreign_keys = ON'])
+      // The store's writer thread checkpoints: it would hold up the event loop here.
+      const pragmas = ['journal_mode = WAL', 'synchronous = FULL', 'busy_timeout = 5000', 'foreign_keys = ON'];
+      for (const pragma of [...pragmas, 'wal_autocheckpoint = 0'])
         client.pragma?.(pragma);
     },
   });

@@ -31,6 +31,8 @@ const MAX_SOURCE_BYTES = 262_144;
 const MAX_WAIT_MS = 10_000;
 const WATCH_MS = 20;
 const STOP_MS = 5_000;
+/** With a full set of isolates, some 5 MB each. */
+const MAX_IDLE_RSS_MB = 500;
 const RECYCLE_RUNS = 500_000;
 const APART_IDLE_MS = 60_000;
 const APART_PRIORITY = 10;
@@ -399,7 +401,7 @@ export class DecoderPool implements DecoderEngine {
   /** Replaces processes that have grown or grown old; the new one is up before the old one goes. */
   #recycle(now: number): void {
     const apart = this.#apartProcess;
-    const maxRssMb = 200 + this.#options.memoryMb * 2;
+    const maxRssMb = MAX_IDLE_RSS_MB + this.#options.memoryMb;
     if (apart !== null && apart.isReady && apart.load === 0) {
       if (now - this.#apartUsedAt > APART_IDLE_MS || apart.rssMb() > maxRssMb) {
         this.#apartProcess = null;

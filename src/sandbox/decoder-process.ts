@@ -30,7 +30,8 @@ const MAX_BYTES_UNDER_WAY = 4 << 20;
 const KNOWN_SOURCES = 200;
 const KNOWN_SERIALS = 50;
 const START_MS = 15_000;
-const MAX_ISOLATES = 24;
+const MAX_ISOLATES = 64;
+const MAX_STARVED = 8;
 const MAX_ROUNDS = 5;
 const TRUSTED_RUNS = 10;
 
@@ -54,6 +55,9 @@ export class DecoderProcess {
   #done: Promise<void>;
   /** Memory of the process when no run was using it. */
   #idleRssMb = 0;
+  /** Processor time of the process when the run that is being watched began. */
+  #idleCpuMs = 0;
+  #watchedSince = 0;
   isReady = false;
   runs = 0;
 
@@ -151,9 +155,18 @@ export class DecoderProcess {
     const { timeoutMs, memoryMb } = this.#limits;
     const rssMb = this.rssMb();
     if (this.#idleRssMb === 0) this.#idleRssMb = rssMb;
+    if (this.#watchedSince !== this.#since) {
+      this.#watchedSince = this.#since;
+      this.#idleCpuMs = this.cpuMs() - busyMs;
+    }
     const grownMb = rssMb - this.#idleRssMb;
     if (grownMb > memoryMb * 2 + 32) this.kill('OUT_OF_MEMORY');
-    else if (busyMs > timeoutMs + GRACE_MS) this.kill(grownMb > memoryMb ? 'OUT_OF_MEMORY' : 'TIMEOUT');
+    else if (busyMs > timeoutMs + GRACE_MS) {
+      // On a machine that is short of processors time passes without the run having had any of it.
+      const starved = this.cpuMs() - this.#idleCpuMs < timeoutMs + GRACE_MS / 2;
+      if (starved && busyMs < (timeoutMs + GRACE_MS) * MAX_STARVED) return;
+      this.kill(grownMb > memoryMb ? 'OUT_OF_MEMORY' : 'TIMEOUT');
+    }
   }
 
   rssMb(): number {
@@ -162,6 +175,16 @@ export class DecoderProcess {
       return (pages * 4096) / 1_048_576;
     } catch {
       return 0; // not Linux, or gone
+    }
+  }
+
+  /** Processor time used so far; infinite where that cannot be known. */
+  cpuMs(): number {
+    try {
+      const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'latin1').split(') ')[1]!.split(' ');
+      return (Number(fields[11]) + Number(fields[12])) * 10;
+    } catch {
+      return Infinity;
     }
   }
 

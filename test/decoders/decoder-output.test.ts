@@ -44,8 +44,8 @@ describe('what a webhook decoder returned', () => {
       'bigint',
       'undefined',
     ]);
-    expect((entries[6]?.shown as { value: unknown }).value).toBe('12n');
-    expect((entries[0]?.shown as { value: unknown }).value).toBe('NaN');
+    expect((entries[6]!.shown as { value: unknown }).value).toBe('12n');
+    expect((entries[0]!.shown as { value: unknown }).value).toBe('NaN');
   });
 
   test('a forged marker with a million digits costs nothing', () => {

@@ -68,6 +68,14 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     expect(call!.query).toEqual({ x: ['1', '2'], y: ['é z'], flag: [''] });
   });
 
+  test.each(['100%/x', '%zz', '%E0%A4%A', 'a;b=c/@:!$&()*+,', "it's", '//'])(
+    'a sub-path like %s comes as sent',
+    async (path) => {
+      expect((await callWebhook(server, product, { path, body: 'x' })).status).toBe(200);
+      expect((await callsOf(server, product.id))[0]!.path).toBe(`/integrations/api/${product.webhookId}/${path}`);
+    },
+  );
+
   test('GET works, with and without the final slash, and its body is ""', async () => {
     for (const url of [product.webhookId, `${product.webhookId}/`, `${product.webhookId}?a=1`]) {
       const response = await fetch(`${server.url}/integrations/api/${url}`, { redirect: 'manual' });

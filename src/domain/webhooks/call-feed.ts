@@ -42,13 +42,13 @@ export class CallFeed {
 
   stop(): void {
     for (const subscribers of this.#subscribers.values())
-      for (const subscriber of [...subscribers]) void subscriber.return();
+      for (const subscriber of subscribers) void subscriber.return();
   }
 
   #deliver(productId: string, row: CallRow): void {
     const subscribers = this.#subscribers.get(productId);
     if (subscribers === undefined) return;
-    for (const subscriber of [...subscribers]) subscriber.offer(row);
+    for (const subscriber of subscribers) subscriber.offer(row);
   }
 
   async #heard(message: string): Promise<void> {
