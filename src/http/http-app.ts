@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { Logger } from 'pino';
+import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
 import { AppError } from '../errors.ts';
 import { SenderGone } from './body.ts';
 import { respondWithProblem, toProblem } from './error-responder.ts';
@@ -33,7 +34,6 @@ export function createHttpApp(parts: HttpAppParts): Koa {
     }),
   );
   router.all('/graphql', parts.graphql);
-  router.all('/integrations/api/:webhook{/*rest}', parts.webhook);
   router.all('/integrations/lorawan/:network', parts.integration);
   router.all('/integrations/particle', parts.integration);
   router.all('/healthz', only(['GET', 'HEAD'], parts.health));
@@ -51,6 +51,8 @@ export function createHttpApp(parts: HttpAppParts): Koa {
       respondWithProblem(context.res, toProblem(error, log));
     }
   });
+  // Whatever a proxy puts before it, and whatever the sender puts behind it: the id in the path is what counts.
+  app.use((context, next) => (context.path.includes(WEBHOOK_ROOT) ? parts.webhook(context) : next()));
   app.use(router.routes());
   app.on('error', (error: unknown) => log.error({ err: error }, 'error while answering'));
   return app;

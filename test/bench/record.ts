@@ -1,14 +1,11 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import Sqlite from 'better-sqlite3';
-import pg from 'pg';
 import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
 import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
+import { countRows } from './count-rows.ts';
 import { generateLoad, type LoadResult, type NextRequest, postRequest } from './generator.ts';
+import { startBareKoa } from './start-bare-koa.ts';
 
 const DEVICES = 1000;
 const FIELDS = 10;
@@ -136,35 +133,8 @@ function requests(ids: string[], values: number): NextRequest {
         clock += 1;
         time = (clock / 1000).toFixed(3);
       }
-      bytes.latin1Write(time, offset, TIME_WIDTH);
+      bytes.write(time, offset, TIME_WIDTH, 'latin1');
     });
     return bytes;
   };
-}
-
-async function countRows(url: string): Promise<number> {
-  if (url.startsWith('sqlite:')) {
-    const sqlite = new Sqlite(url.slice('sqlite:'.length), { readonly: true });
-    const row = sqlite.prepare('SELECT count(*) AS n FROM measurement').get() as { n: number };
-    sqlite.close();
-    return row.n;
-  }
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<{ n: string }>('SELECT count(*) AS n FROM measurement');
-  await client.end();
-  return Number(rows[0]?.n);
-}
-
-function startBareKoa(): Promise<{ port: number; stop: () => void }> {
-  const file = fileURLToPath(new URL('./bare-koa.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', file], {
-    env: { ...process.env, NODE_ENV: 'production' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return new Promise((resolve) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      resolve({ port: (JSON.parse(line) as { port: number }).port, stop: () => void child.kill() });
-    });
-  });
 }

@@ -89,6 +89,12 @@ describe("what a native network's decoder returned", () => {
     expect(uplinkOf({ data: {}, errors: [], warnings: [] })).toEqual({ entries: [], error: null });
   });
 
+  test('data is taken whatever stands beside it; errors win over data', () => {
+    expect(shown(uplinkOf({ data: { T: 1 }, model: 'x' }))).toEqual([{ field: 'T', value: 1 }]);
+    expect(uplinkOf({ data: { T: 1 }, errors: ['no'] }).error).toMatchObject({ kind: 'THREW', message: 'no' });
+    expect(shown(uplinkOf({ errors: 3 }))).toEqual([{ field: 'errors', value: 3 }]);
+  });
+
   test('nothing is nothing, and a number is BAD_OUTPUT', () => {
     expect(uplinkOf(null)).toEqual({ entries: [], error: null });
     expect(uplinkOf({ data: null })).toEqual({ entries: [], error: null });

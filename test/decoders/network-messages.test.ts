@@ -132,6 +132,11 @@ describe('Particle', () => {
     expect(uplink?.content).toMatchObject({ payload });
   });
 
+  test('a form with the same names is the same event', () => {
+    const body = new URLSearchParams(PARTICLE_EVENT).toString();
+    expect(readNetworkCall('particle', { body, GET: {} })).toEqual(read('particle', PARTICLE_EVENT));
+  });
+
   test('events of the cloud itself are no readings', () => {
     expect(read('particle', { ...PARTICLE_EVENT, event: 'spark/status', data: 'online' }).uplink).toBeNull();
   });

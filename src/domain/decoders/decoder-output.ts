@@ -94,11 +94,11 @@ function markerOf(value: unknown): string | null {
   return typeof marker === 'string' && Object.keys(value).length === 1 ? marker : null;
 }
 
+/** `{data, errors, warnings}`: with an object or list as `data`, or without any and nothing but lists. */
 function isWrapper(value: Record<string, unknown>): boolean {
-  const { data, errors, warnings } = value;
-  const keys = Object.keys(value).length;
-  const lists = [errors, warnings].filter((list) => Array.isArray(list) || list === null).length;
-  return (typeof data === 'object' && keys === lists + 1) || (!('data' in value) && keys > 0 && keys === lists);
+  if ('data' in value) return typeof value['data'] === 'object';
+  const keys = Object.keys(value);
+  return keys.length > 0 && keys.every((key) => (key === 'errors' || key === 'warnings') && Array.isArray(value[key]));
 }
 
 function looksLikeEntry(value: Record<string, unknown>): boolean {

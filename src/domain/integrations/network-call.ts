@@ -38,15 +38,8 @@ export function networkOfBody(body: string): Network | null {
 
 /** Reads a network's call; INVALID_JSON or INVALID_BODY when its body is no message of a network. */
 export function readNetworkCall(network: Network, request: Pick<DecoderRequest, 'body' | 'GET'>): NetworkEvent {
-  let message: unknown;
-  try {
-    message = JSON.parse(request.body);
-  } catch {
-    throw new AppError(
-      'INVALID_JSON',
-      `The body is not JSON; set the integration at ${network} to send JSON (for ChirpStack: payload encoding JSON).`,
-    );
-  }
+  const { body } = request;
+  const message = network === 'particle' && FORM.test(body) ? formIn(body) : jsonIn(network, body);
   if (!isObject(message))
     throw new AppError('INVALID_BODY', `The body must be one JSON object, as ${network} sends it.`);
   const eventName = request.GET['event']?.[0];
@@ -59,6 +52,24 @@ export function readNetworkCall(network: Network, request: Pick<DecoderRequest, 
       return readHeliumMessage(message, eventName);
     case 'particle':
       return readParticleEvent(message);
+  }
+}
+
+/** Particle's older webhooks send the same names as a form. */
+const FORM = /^[\w-]+=/;
+
+function formIn(body: string): unknown {
+  return Object.fromEntries(new URLSearchParams(body));
+}
+
+function jsonIn(network: Network, body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new AppError(
+      'INVALID_JSON',
+      `The body is not JSON; set the integration at ${network} to send JSON (for ChirpStack: payload encoding JSON).`,
+    );
   }
 }
 

@@ -1,0 +1,17 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** The ceiling in a process of its own. */
+export function startBareKoa(): Promise<{ port: number; stop: () => void }> {
+  const file = fileURLToPath(new URL('./bare-koa.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', file], {
+    env: { ...process.env, NODE_ENV: 'production' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      resolve({ port: (JSON.parse(line) as { port: number }).port, stop: () => void child.kill() });
+    });
+  });
+}
