@@ -115,10 +115,15 @@ describe.each(DATABASES)('replay on %s', (database) => {
     expect(codeOf(await replay({ callIds: ['nonsense\u0000'] }))).toBe('NOT_FOUND');
   });
 
+  test('without a choice every logged call is replayed', async () => {
+    await send('1', '2', '3');
+    await saveDecoder(server, product.id, MENDED);
+    expect((await replay({})).data?.['replayCalls']).toMatchObject({ calls: 3, stored: 3, failed: 0 });
+  });
+
   test('bad choices are refused', async () => {
     expect(codeOf(await replay({ status: ['NO_DECODER'] }))).toBe('BAD_USER_INPUT'); // no decoder yet
     await saveDecoder(server, product.id, MENDED);
-    expect(codeOf(await replay({}))).toBe('BAD_USER_INPUT');
     expect(codeOf(await replay({ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }))).toBe('BAD_USER_INPUT');
     expect(codeOf(await replay({ callIds: Array.from({ length: 1001 }, () => product.id) }))).toBe('BAD_USER_INPUT');
   });

@@ -1,7 +1,7 @@
 import { badInput, notFound } from '../../errors.ts';
 import type { CallQuery, CallRow, CallStatus, MeasurementStore } from '../measurements/store.ts';
 
-/** Which calls: at least one of the four, and those that fit all that are given. Times in milliseconds. */
+/** Which calls: those that fit all that is given, every one in the log when nothing is. Times in milliseconds. */
 export interface ReplayQuery {
   callIds?: string[] | null | undefined;
   /** Receipt time, inclusive / exclusive. */

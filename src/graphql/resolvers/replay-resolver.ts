@@ -18,7 +18,7 @@ export class ReplayResolver {
   @Mutation(() => ReplayResult, {
     description:
       'Runs logged calls through the active decoder and stores the result under their original receipt time. ' +
-      'dryRun only reports. Start inclusive, end exclusive.',
+      'Calls must fit all that is given; nothing given: every call in the log. dryRun only reports. Start inclusive, end exclusive.',
   })
   replayCalls(
     @Ctx() { access }: GraphqlContext,
