@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const [task = 'start', ...args] = process.argv.slice(2);
 const NODE_MAJOR = 24;
+// As in package.json: a small young generation keeps the server small, for a few percent of its speed.
+const SERVER_FLAGS = ['--max-semi-space-size=8'];
 
 const bin = (path) => join(root, 'node_modules', path);
 const TSC = bin('typescript/bin/tsc');
@@ -80,7 +82,7 @@ async function start() {
   const main = join(root, 'dist/src/main.js');
   // The usual case needs no second process.
   if (isRightNode(process.versions.node)) await import(main);
-  else runForwarding([main, ...args]);
+  else runForwarding([...SERVER_FLAGS, main, ...args]);
 }
 
 /** Node 24: this process's own, else the one that npm installed. */

@@ -29,12 +29,12 @@ export async function generateLoad(options: LoadOptions): Promise<LoadResult> {
   const { connections, seconds, rate } = options;
   const latencies: number[] = [];
   let failed = 0;
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(options.port)));
   const started = performance.now();
   const end = started + seconds * 1000;
   const everyMs = rate === undefined ? 0 : (1000 * connections) / rate;
   await Promise.all(
-    Array.from({ length: connections }, async (_, connection) => {
-      const socket = await open(options.port);
+    sockets.map(async (socket, connection) => {
       const reader = new AnswerReader(socket);
       let due = started + (everyMs * connection) / connections;
       for (let sequence = 0; performance.now() < end; sequence += 1) {

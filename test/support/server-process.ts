@@ -24,7 +24,7 @@ export class ServerProcess {
   static start(env: Record<string, string>): Promise<ServerProcess> {
     const child = spawn(
       process.execPath,
-      [...(process.env['INLET_NODE_FLAGS']?.split(' ') ?? []), 'dist/src/main.js'],
+      ['--max-semi-space-size=8', 'dist/src/main.js'],
       {
         cwd: ROOT,
         env: { PATH: process.env['PATH'] ?? '', HOST: '127.0.0.1', PORT: '0', ADMIN_TOKEN, ...env },
