@@ -16,6 +16,7 @@ import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/writ
 import { UserSchema } from './domain/users/user.ts';
 import { createDoors } from './doors.ts';
 import { createDomain } from './domain-parts.ts';
+import { hotRoutes } from './http/hot-routes.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { readyRoute } from './http/health-route.ts';
 import { createLog } from './log.ts';
@@ -70,8 +71,8 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     }),
     log,
   });
-  const answer = app.callback();
-  server.on('request', (request, response) => void answer(request, response));
+  const koa = app.callback();
+  server.on('request', hotRoutes({ ...doors, app: (request, response) => void koa(request, response), log }));
   doors.attachWebSocket(server);
   closers.add('http', async () => {
     draining = true;

@@ -34,6 +34,7 @@ import { WorkspaceResolver } from './graphql/resolvers/workspace-resolver.ts';
 import { secretOf } from './http/authenticate.ts';
 import { bodyText, readBody } from './http/body.ts';
 import { healthRoute } from './http/health-route.ts';
+import type { BareHandler } from './http/hot-routes.ts';
 import type { Handler } from './http/http-app.ts';
 import { integrationRoute } from './http/integration-route.ts';
 import { RecordRoute } from './http/record-route.ts';
@@ -54,7 +55,7 @@ export interface Doors {
   record: RecordRoute;
   health: Handler;
   graphql: Handler;
-  webhook: Handler;
+  webhook: BareHandler;
   integration: Handler;
   attachWebSocket: (server: Server) => void;
   stop: () => Promise<void>;

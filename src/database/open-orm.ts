@@ -25,8 +25,7 @@ export async function openSqliteOrm(path: string): Promise<MikroORM> {
       const client = connection as { pragma?: (text: string) => unknown };
       // The store's writer thread checkpoints: it would hold up the event loop here.
       const pragmas = ['journal_mode = WAL', 'synchronous = FULL', 'busy_timeout = 5000', 'foreign_keys = ON'];
-      for (const pragma of [...pragmas, 'wal_autocheckpoint = 0'])
-        client.pragma?.(pragma);
+      for (const pragma of [...pragmas, 'wal_autocheckpoint = 0']) client.pragma?.(pragma);
     },
   });
   await orm.migrator.up();

@@ -7,6 +7,7 @@ import { AppError } from '../errors.ts';
 import { authenticate } from './authenticate.ts';
 import { bodyText, readBody, SenderGone } from './body.ts';
 import { respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
+import { requireMethod } from './hot-routes.ts';
 import { parseJson } from './parse-json.ts';
 
 const MAX_ENTRIES = 10_000;
@@ -28,10 +29,12 @@ export class RecordRoute {
     this.#parts = parts;
   }
 
-  /** Answers whatever happens; never rejects. */
-  async handle(request: IncomingMessage, response: ServerResponse, deviceName: string): Promise<void> {
+  /** `encodedName`: as it stands in the URL. Answers whatever happens; never rejects. */
+  async handle(request: IncomingMessage, response: ServerResponse, encodedName: string): Promise<void> {
     try {
+      requireMethod(request.method, ['POST']);
       const { authenticator, devices, recorder, maxBodyBytes, now } = this.#parts;
+      const deviceName = decoded(encodedName);
       const access = await authenticate(request, authenticator);
       const device = devices.cached(access, deviceName) ?? (await devices.forRecording(access, deviceName));
       const body = await readBody(request, maxBodyBytes);
@@ -46,6 +49,16 @@ export class RecordRoute {
         rejected: error instanceof AppError ? (error.details['rejected'] ?? []) : [],
       });
     }
+  }
+}
+
+/** A name that is no valid percent-encoding is no device's name either. */
+function decoded(name: string): string {
+  if (!name.includes('%')) return name;
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
   }
 }
 

@@ -2,7 +2,7 @@ import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
 import type { WebhookReceiver } from '../domain/webhooks/webhook-receiver.ts';
 import { readBody } from './body.ts';
 import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
-import { type Handler, only } from './http-app.ts';
+import { type BareHandler, requireMethod } from './hot-routes.ts';
 
 export interface WebhookRouteParts {
   receiver: WebhookReceiver;
@@ -10,15 +10,14 @@ export interface WebhookRouteParts {
 }
 
 /** `GET` or `POST /integrations/api/<product_webhook_id>/…` (CONTRACT 4). */
-export function webhookRoute({ receiver, maxBodyBytes }: WebhookRouteParts): Handler {
-  return only(['GET', 'POST'], async (context) => {
-    const { req: request, res: response } = context;
+export function webhookRoute({ receiver, maxBodyBytes }: WebhookRouteParts): BareHandler {
+  return async (request, response) => {
+    requireMethod(request.method, ['GET', 'POST']);
     const { path, query } = splitUrl(request.url ?? '', WEBHOOK_ROOT);
     const id = path.slice(WEBHOOK_ROOT.length).split('/', 1)[0] ?? '';
     const product = await receiver.productOf(id);
     const body = await readBody(request, maxBodyBytes);
     const answer = await receiver.receive(product, decoderRequestOf(request, path, query, body));
-    context.respond = false;
     respondToCall(response, answer);
-  });
+  };
 }

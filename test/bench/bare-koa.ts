@@ -12,4 +12,5 @@ const server = app.listen(0, '127.0.0.1', () => {
   const address = server.address();
   if (address !== null && typeof address === 'object') console.log(JSON.stringify({ port: address.port }));
 });
-process.on('SIGTERM', () => process.exit(0));
+// The bench that started us is gone: so are we.
+process.stdin.resume().on('end', () => process.exit(0));

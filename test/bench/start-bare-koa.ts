@@ -7,7 +7,7 @@ export function startBareKoa(): Promise<{ port: number; stop: () => void }> {
   const file = fileURLToPath(new URL('./bare-koa.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', file], {
     env: { ...process.env, NODE_ENV: 'production' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   return new Promise((resolve) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
