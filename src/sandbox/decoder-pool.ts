@@ -35,8 +35,10 @@ const STOP_MS = 5_000;
 const MAX_IDLE_RSS_MB = 500;
 const RECYCLE_RUNS = 500_000;
 const APART_IDLE_MS = 60_000;
-const APART_PRIORITY = 10;
-const APART_PAUSE_MS = 100;
+/** For offenders; and for those that are only beside one, or have not begun: they must get through on a busy machine. */
+const APART_PRIORITY = 15;
+const WAITING_PRIORITY = 5;
+const APART_PAUSE_MS = 400;
 const MAIN_WINDOW = 32;
 const KEPT_SOURCES = 1_000;
 const KEPT_PRODUCTS = 5_000;
@@ -199,6 +201,7 @@ export class DecoderPool implements DecoderEngine {
       const job = this.#suspects.shift() ?? this.#apart.next();
       if (job === undefined) break;
       this.#apartUsedAt = performance.now();
+      if (runsApart(job.product, this.#apartUsedAt)) this.#apartProcess.become({ window: 1, priority: APART_PRIORITY });
       this.#send(this.#apartProcess, job);
     }
   }
@@ -236,8 +239,8 @@ export class DecoderPool implements DecoderEngine {
   #startApart(): void {
     // A first offender gets the spare process; one that kills its processes waits for new ones of low priority.
     const spare = this.#failedApart ? null : this.#takeSpare();
-    this.#apartProcess = spare ?? this.#start(1, APART_PRIORITY);
-    spare?.become({ window: 1, priority: APART_PRIORITY });
+    this.#apartProcess = spare ?? this.#start(1, WAITING_PRIORITY);
+    spare?.become({ window: 1, priority: 0 });
     this.#failedApart = false;
     this.#apartUsedAt = performance.now();
   }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setPriority } from 'node:os';
 import { dirname, extname, join } from 'node:path';
@@ -57,6 +57,8 @@ export class DecoderProcess {
   #idleRssMb = 0;
   /** Processor time of the process when the run that is being watched began. */
   #idleCpuMs = 0;
+  /** At the last look at a run past its time. */
+  #lastCpuMs = -1;
   #watchedSince = 0;
   isReady = false;
   runs = 0;
@@ -88,15 +90,20 @@ export class DecoderProcess {
 
   /** Takes another place in the pool; a priority can only be lowered. */
   become(role: Pick<ProcessLimits, 'window' | 'priority'>): void {
+    const lower = role.priority > this.#limits.priority;
     this.#limits = { ...this.#limits, ...role };
-    this.#lower();
+    if (lower) this.#lower();
   }
 
   #lower(): void {
-    try {
-      if (this.#child.pid !== undefined) setPriority(this.#child.pid, this.#limits.priority);
-    } catch {
-      // It is gone already.
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    for (const thread of threadsOf(pid)) {
+      try {
+        setPriority(thread, this.#limits.priority);
+      } catch {
+        // It is gone already.
+      }
     }
   }
 
@@ -163,9 +170,13 @@ export class DecoderProcess {
     if (grownMb > memoryMb * 2 + 32) this.kill('OUT_OF_MEMORY');
     else if (busyMs > timeoutMs + GRACE_MS) {
       // On a machine that is short of processors time passes without the run having had any of it.
-      const starved = this.cpuMs() - this.#idleCpuMs < timeoutMs + GRACE_MS / 2;
-      if (starved && busyMs < (timeoutMs + GRACE_MS) * MAX_STARVED) return;
-      this.kill(grownMb > memoryMb ? 'OUT_OF_MEMORY' : 'TIMEOUT');
+      const { ms, sleeping } = this.#processor();
+      const asleep = sleeping && ms === this.#lastCpuMs;
+      this.#lastCpuMs = ms;
+      const starved = ms - this.#idleCpuMs < timeoutMs + GRACE_MS / 2;
+      if (starved && !asleep && busyMs < (timeoutMs + GRACE_MS) * MAX_STARVED) return;
+      // Out of memory, isolated-vm may put the thread to sleep for good: that is not waiting for a processor.
+      this.kill(grownMb > memoryMb || (starved && asleep) ? 'OUT_OF_MEMORY' : 'TIMEOUT');
     }
   }
 
@@ -180,11 +191,16 @@ export class DecoderProcess {
 
   /** Processor time used so far; infinite where that cannot be known. */
   cpuMs(): number {
+    return this.#processor().ms;
+  }
+
+  /** `sleeping`: its main thread waits for something other than a processor. */
+  #processor(): { ms: number; sleeping: boolean } {
     try {
       const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'latin1').split(') ')[1]!.split(' ');
-      return (Number(fields[11]) + Number(fields[12])) * 10;
+      return { ms: (Number(fields[11]) + Number(fields[12])) * 10, sleeping: fields[0] === 'S' };
     } catch {
-      return Infinity;
+      return { ms: Infinity, sleeping: false };
     }
   }
 
@@ -281,6 +297,15 @@ export class DecoderProcess {
 }
 
 /** The command that starts `isolates`, from `.ts` or compiled, able to read its own code and nothing else. */
+/** On Linux a priority is a thread's: V8's helpers, which collect a memory eater's garbage, have their own. */
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return [pid];
+  }
+}
+
 function commandLine(memoryMb: number): { command: string; args: string[] } {
   const here = fileURLToPath(import.meta.url);
   const require = createRequire(import.meta.url);
@@ -292,7 +317,7 @@ function commandLine(memoryMb: number): { command: string; args: string[] } {
     const description = join(folder, 'package.json');
     if (existsSync(description)) readable.push(description);
   }
-  const args = ['--no-node-snapshot', '--no-warnings', '--permission', '--allow-addons'];
+  const args = ['--no-node-snapshot', '--no-warnings', '--v8-pool-size=1', '--permission', '--allow-addons'];
   for (const path of readable) args.push(`--allow-fs-read=${path}`);
   args.push(join(dirname(here), `isolates${extname(here)}`), String(memoryMb), String(MAX_ISOLATES));
   return { command: process.execPath, args };
