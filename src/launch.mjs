@@ -58,10 +58,12 @@ function install() {
   }
   say('installing dependencies');
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  const result = spawnSync(npm[0], [...npm.slice(1), 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    stdio: ['ignore', 2, 2],
-  });
-  if (result.status !== 0) fail('npm ci failed; its messages are above');
+  const attempt = (...words) =>
+    spawnSync(npm[0], [...npm.slice(1), ...words, '--no-audit', '--no-fund', '--loglevel=error'], {
+      stdio: ['ignore', 2, 2],
+    }).status === 0;
+  // A registry mirror may lack another platform's optional binaries; `npm ci` insists, `npm install` does not.
+  if (!attempt('ci') && !attempt('install', '--no-save')) fail('npm could not install; its messages are above');
   writeFileSync(stamp, wanted);
 }
 
