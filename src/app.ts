@@ -54,7 +54,13 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const { generatedToken } = await bootstrap(database, { adminToken: config.adminToken, now });
   const { cluster, limiter } = await joinCluster(config, database, log, closers);
 
-  const server = createServer({ connectionsCheckingInterval: 2_000, headersTimeout: 10_000, requestTimeout: 30_000 });
+  const server = createServer({
+    connectionsCheckingInterval: 2_000,
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    // Longer than proxies keep theirs: else they send a request into a connection that is just being closed.
+    keepAliveTimeout: 75_000,
+  });
   const baseUrl = (): string => config.baseUrl ?? `http://localhost:${portOf(server)}`;
 
   const engine = new DecoderPool({ ...config.decoder, log: (level, message, facts) => log[level](facts, message) });

@@ -263,7 +263,7 @@ export class DecoderPool implements DecoderEngine {
         },
         gone: (reason, blame, rest, wasReady) => {
           if (!wasReady) this.#failedStarts += 1;
-          if (blame.length > 0 || !wasReady) {
+          if ((blame.length > 0 || !wasReady) && this.#stopping === null) {
             const products = blame.map((job) => job.product.id);
             this.#options.log?.('warn', 'decoder process ended', { reason, products, wasReady });
           }

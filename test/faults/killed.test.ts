@@ -21,7 +21,18 @@ describe.each(DATABASES)('a server killed under load, on %s', (name) => {
     let second = 1_000;
 
     for (let kill = 1; kill <= 3; kill += 1) {
-      const senders = deviceIds.map((id, at) => sendUntilDown(server.url, id, () => (second += 1), acknowledged[at]!));
+      const senders = deviceIds.map((id, at) =>
+        sendWhileUp(
+          `${server.url}/v1/devices/${id}/record/`,
+          { Authorization: `Token ${ADMIN_TOKEN}` },
+          () => (second += 1),
+          (timestamp) => [
+            { field: 'a', value: timestamp, timestamp },
+            { field: 'b', value: `at ${timestamp}`, timestamp },
+          ],
+          acknowledged[at]!,
+        ),
+      );
       await new Promise((resolve) => setTimeout(resolve, 700));
       await server.process.stop('SIGKILL');
       await Promise.all(senders);
@@ -42,21 +53,65 @@ describe.each(DATABASES)('a server killed under load, on %s', (name) => {
     expect(acknowledged.flat().length).toBeGreaterThan(100);
     await server.stop();
   });
+
+  test('has the values and the log row of every acknowledged webhook call', { timeout: 120_000 }, async () => {
+    const fresh = await createDatabase(name);
+    let server = await startServer({ database: fresh });
+    const decoder = `function Decoder(r) { var b = JSON.parse(r.body); return [{ device: b.d, field: 'a', value: b.t, timestamp: b.t }] }`;
+    const { id, webhookId, deviceIds } = await createProduct(server, {
+      fields: { a: 'FLOAT' },
+      serialNumbers: ['hook'],
+      input: { decoder },
+    });
+    const acknowledged: number[] = [];
+    let second = 1_000;
+    for (let kill = 1; kill <= 2; kill += 1) {
+      const url = `${server.url}/integrations/api/${webhookId}/`;
+      const senders = Array.from({ length: 8 }, () =>
+        sendWhileUp(
+          url,
+          {},
+          () => (second += 1),
+          (t) => ({ d: 'hook', t }),
+          acknowledged,
+        ),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      await server.process.stop('SIGKILL');
+      await Promise.all(senders);
+      server = await startServer({ database: fresh });
+    }
+    const { device, product } = await server.gql(
+      `query ($id: ID!, $product: ID!) {
+         device(id: $id) { history(from: "1970-01-01T00:00:00Z", to: "2020-01-01T00:00:00Z") { timestamps } }
+         product(id: $product) { calls(first: 500) { edges { node { status body } } } } }`,
+      { id: deviceIds[0], product: id },
+    );
+    const present = new Set(device.history[0].timestamps);
+    expect(acknowledged.length).toBeGreaterThan(20);
+    expect(acknowledged.filter((timestamp) => !present.has(timestamp))).toEqual([]);
+    const logged = new Set(product.calls.edges.map(({ node }: any) => JSON.parse(node.body).t));
+    expect(product.calls.edges.every(({ node }: any) => node.status === 'STORED')).toBe(true);
+    // The newest 500 are enough to see that no acknowledged call is missing from the log.
+    const oldest = Math.min(...(logged as Set<number>));
+    expect(acknowledged.filter((timestamp) => timestamp > oldest && !logged.has(timestamp))).toEqual([]);
+    await server.stop();
+    await fresh.drop();
+  });
 });
 
-/** Posts one batch after another and notes the timestamp of each that was answered 200. */
-async function sendUntilDown(url: string, id: string, next: () => number, acknowledged: number[]): Promise<void> {
+/** Posts one body after another until the server is gone, and notes the timestamp of each that was answered 200. */
+async function sendWhileUp(
+  url: string,
+  headers: Record<string, string>,
+  next: () => number,
+  body: (timestamp: number) => unknown,
+  acknowledged: number[],
+): Promise<void> {
   for (;;) {
     const timestamp = next();
     try {
-      const response = await fetch(`${url}/v1/devices/${id}/record/`, {
-        method: 'POST',
-        headers: { Authorization: `Token ${ADMIN_TOKEN}` },
-        body: JSON.stringify([
-          { field: 'a', value: timestamp, timestamp },
-          { field: 'b', value: `at ${timestamp}`, timestamp },
-        ]),
-      });
+      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body(timestamp)) });
       if (response.status === 200) acknowledged.push(timestamp);
       await response.arrayBuffer();
     } catch {
