@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AppError } from '../../errors.ts';
+import { BoundedStream } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
 import type { DeviceInfo } from '../products/catalogue.ts';
 import type { Batch, CommitPosition, StoredValue } from './store.ts';
@@ -22,6 +23,11 @@ export interface FeedSubscription {
   accepts: (event: RecordedEvent) => boolean;
   /** A cursor of this feed; CURSOR_EXPIRED when what came after it is no longer kept. */
   after?: string | undefined;
+}
+
+interface Subscriber {
+  accepts: (event: RecordedEvent) => boolean;
+  stream: BoundedStream<RecordedEvent>;
 }
 
 /** Kept for those who come back after a dropped connection: about so many bytes, for so long. */
@@ -72,16 +78,25 @@ export class Feed {
   /** Ends when returned; throws OVERLOADED when the subscriber leaves too much unread. */
   subscribe(subscription: FeedSubscription): AsyncIterableIterator<RecordedEvent> {
     const missed = subscription.after === undefined ? [] : this.#since(subscription.after);
-    const subscriber = new Subscriber(missed.filter(subscription.accepts), subscription.accepts, () => {
-      this.#subscribers.delete(subscriber);
-      this.#keepUntil = Date.now() + KEPT_MS;
+    const { accepts } = subscription;
+    const stream = new BoundedStream<RecordedEvent>({
+      initial: missed.filter(accepts),
+      sizeOf: bytesOf,
+      read: (event) => event,
+      maxUnread: UNREAD_BYTES,
+      tooSlow: 'This subscriber reads too slowly; subscribe again with "after".',
+      onEnd: () => {
+        this.#subscribers.delete(subscriber);
+        this.#keepUntil = Date.now() + KEPT_MS;
+      },
     });
+    const subscriber = { accepts, stream };
     this.#subscribers.add(subscriber);
-    return subscriber;
+    return stream;
   }
 
   stop(): void {
-    for (const subscriber of this.#subscribers) void subscriber.return();
+    for (const { stream } of this.#subscribers) void stream.return();
   }
 
   #listening(): boolean {
@@ -96,7 +111,7 @@ export class Feed {
     this.#sequence += 1;
     const event = { cursor: `${this.#run}.${this.#sequence}`, ...content };
     this.#keep(event);
-    for (const subscriber of this.#subscribers) subscriber.offer(event);
+    for (const { accepts, stream } of this.#subscribers) if (accepts(event)) stream.offer(event);
   }
 
   /** Nobody listens. What was kept would have a gap after it, so it goes. */
@@ -154,76 +169,4 @@ function bytesOf(event: RecordedEvent): number {
   let bytes = 500 + event.fieldKeys.length * 48;
   for (const value of event.values) if (typeof value === 'string') bytes += value.length * 2;
   return bytes;
-}
-
-/** A bounded queue between the recorder and one reader. */
-class Subscriber implements AsyncIterableIterator<RecordedEvent> {
-  readonly #accepts: (event: RecordedEvent) => boolean;
-  readonly #left: () => void;
-  #unread: RecordedEvent[];
-  #unreadBytes: number;
-  readonly #maxBytes: number;
-  #waiting: ((result: IteratorResult<RecordedEvent>) => void) | null = null;
-  #error: AppError | null = null;
-  #done = false;
-
-  constructor(missed: RecordedEvent[], accepts: (event: RecordedEvent) => boolean, left: () => void) {
-    this.#unread = missed;
-    this.#unreadBytes = missed.reduce((sum, event) => sum + bytesOf(event), 0);
-    // What was missed is in memory anyway; the bound is on what comes on top of it.
-    this.#maxBytes = this.#unreadBytes + UNREAD_BYTES;
-    this.#accepts = accepts;
-    this.#left = left;
-  }
-
-  offer(event: RecordedEvent): void {
-    if (this.#done || !this.#accepts(event)) return;
-    if (this.#waiting !== null) {
-      const resolve = this.#waiting;
-      this.#waiting = null;
-      resolve({ value: event, done: false });
-      return;
-    }
-    this.#unread.push(event);
-    this.#unreadBytes += bytesOf(event);
-    if (this.#unreadBytes <= this.#maxBytes) return;
-    this.#unread = [];
-    this.#error = new AppError('OVERLOADED', 'This subscriber reads too slowly; subscribe again with "after".');
-    this.#end();
-  }
-
-  async next(): Promise<IteratorResult<RecordedEvent>> {
-    const event = this.#unread.shift();
-    if (event !== undefined) {
-      this.#unreadBytes -= bytesOf(event);
-      return { value: event, done: false };
-    }
-    if (this.#error !== null) {
-      const error = this.#error;
-      this.#error = null;
-      throw error;
-    }
-    if (this.#done) return { value: undefined, done: true };
-    return new Promise((resolve) => {
-      this.#waiting = resolve;
-    });
-  }
-
-  async return(): Promise<IteratorResult<RecordedEvent>> {
-    this.#unread = [];
-    this.#end();
-    return { value: undefined, done: true };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  #end(): void {
-    if (this.#done) return;
-    this.#done = true;
-    this.#left();
-    this.#waiting?.({ value: undefined, done: true });
-    this.#waiting = null;
-  }
 }

@@ -1,10 +1,9 @@
-import { AppError } from '../../errors.ts';
+import { BoundedStream } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
 import type { CallRow, MeasurementStore } from '../measurements/store.ts';
 import { type LoggedCall, toLoggedCall } from './logged-call.ts';
 
 /** What one subscriber may leave unread before it is closed. */
-const UNREAD_CALLS = 1_000;
 const UNREAD_CHARACTERS = 8_000_000;
 
 /**
@@ -14,7 +13,7 @@ const UNREAD_CHARACTERS = 8_000_000;
 export class CallFeed {
   readonly #cluster: Cluster;
   readonly #store: MeasurementStore;
-  readonly #subscribers = new Map<string, Set<Subscriber>>();
+  readonly #streams = new Map<string, Set<BoundedStream<CallRow, LoggedCall>>>();
 
   constructor(cluster: Cluster, store: MeasurementStore) {
     this.#cluster = cluster;
@@ -30,92 +29,37 @@ export class CallFeed {
   }
 
   subscribe(productId: string): AsyncIterableIterator<LoggedCall> {
-    const subscriber = new Subscriber(() => {
-      const others = this.#subscribers.get(productId);
-      others?.delete(subscriber);
-      if (others?.size === 0) this.#subscribers.delete(productId);
+    const stream = new BoundedStream<CallRow, LoggedCall>({
+      sizeOf,
+      read: toLoggedCall,
+      maxUnread: UNREAD_CHARACTERS,
+      tooSlow: 'This subscriber reads too slowly; subscribe again and read `calls`.',
+      onEnd: () => {
+        const others = this.#streams.get(productId);
+        others?.delete(stream);
+        if (others?.size === 0) this.#streams.delete(productId);
+      },
     });
-    const subscribers = this.#subscribers.get(productId) ?? new Set();
-    this.#subscribers.set(productId, subscribers.add(subscriber));
-    return subscriber;
+    const streams = this.#streams.get(productId) ?? new Set();
+    this.#streams.set(productId, streams.add(stream));
+    return stream;
   }
 
   stop(): void {
-    for (const subscribers of this.#subscribers.values())
-      for (const subscriber of subscribers) void subscriber.return();
+    for (const streams of this.#streams.values()) for (const stream of streams) void stream.return();
   }
 
   #deliver(productId: string, row: CallRow): void {
-    const subscribers = this.#subscribers.get(productId);
-    if (subscribers === undefined) return;
-    for (const subscriber of subscribers) subscriber.offer(row);
+    const streams = this.#streams.get(productId);
+    if (streams === undefined) return;
+    for (const stream of streams) stream.offer(row);
   }
 
   async #heard(message: string): Promise<void> {
     const { productId, productKey, id } = JSON.parse(message) as { productId: string; productKey: number; id: string };
-    if (!this.#subscribers.has(productId)) return;
+    if (!this.#streams.has(productId)) return;
     const row = await this.#store.call(productKey, id);
     if (row !== null) this.#deliver(productId, row);
-  }
-}
-
-/** A bounded queue between the receiver and one reader. */
-class Subscriber implements AsyncIterableIterator<LoggedCall> {
-  readonly #left: () => void;
-  #unread: CallRow[] = [];
-  #characters = 0;
-  #waiting: ((result: IteratorResult<LoggedCall>) => void)[] = [];
-  #error: AppError | null = null;
-  #done = false;
-
-  constructor(left: () => void) {
-    this.#left = left;
-  }
-
-  offer(row: CallRow): void {
-    const resolve = this.#waiting.shift();
-    if (resolve !== undefined) {
-      resolve({ value: toLoggedCall(row), done: false });
-      return;
-    }
-    this.#unread.push(row);
-    this.#characters += sizeOf(row);
-    if (this.#unread.length <= UNREAD_CALLS && this.#characters <= UNREAD_CHARACTERS) return;
-    this.#unread = [];
-    this.#error = new AppError('OVERLOADED', 'This subscriber reads too slowly; subscribe again and read `calls`.');
-    this.#end();
-  }
-
-  async next(): Promise<IteratorResult<LoggedCall>> {
-    const row = this.#unread.shift();
-    if (row !== undefined) {
-      this.#characters -= sizeOf(row);
-      return { value: toLoggedCall(row), done: false };
-    }
-    if (this.#error !== null) {
-      const error = this.#error;
-      this.#error = null;
-      throw error;
-    }
-    if (this.#done) return { value: undefined, done: true };
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  async return(): Promise<IteratorResult<LoggedCall>> {
-    this.#unread = [];
-    this.#end();
-    return { value: undefined, done: true };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  #end(): void {
-    if (this.#done) return;
-    this.#done = true;
-    this.#left();
-    for (const resolve of this.#waiting.splice(0)) resolve({ value: undefined, done: true });
   }
 }
 
