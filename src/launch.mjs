@@ -2,7 +2,7 @@
 // JavaScript without dependencies, because on a fresh clone there is nothing else, and the machine's Node may be old.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -73,10 +73,12 @@ function build() {
   const wanted = hashOf(['package-lock.json', 'tsconfig.json', ...files('src'), ...files('migrations')]);
   if (read(stamp) === wanted) return;
   say('building');
+  // Beside the old one: a build that fails leaves what worked.
+  const fresh = `dist-${process.pid}`;
+  run([TSC, '-p', 'tsconfig.json', '--outDir', fresh], () => rmSync(fresh, { recursive: true, force: true }));
+  writeFileSync(join(fresh, '.built'), wanted);
   rmSync('dist', { recursive: true, force: true });
-  run([TSC, '-p', 'tsconfig.json']);
-  mkdirSync('dist', { recursive: true });
-  writeFileSync(stamp, wanted);
+  renameSync(fresh, 'dist');
 }
 
 async function start() {
@@ -103,9 +105,11 @@ function environment() {
   return { ...process.env, PATH: [dirname(node()), bin('.bin'), process.env.PATH].join(delimiter) };
 }
 
-function run(command) {
+function run(command, beforeFailing = () => {}) {
   const result = spawnSync(node(), command, { stdio: 'inherit', env: environment() });
-  if (result.status !== 0) process.exit(result.status ?? 1);
+  if (result.status === 0) return;
+  beforeFailing();
+  process.exit(result.status ?? 1);
 }
 
 function runForwarding(command) {
