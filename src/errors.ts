@@ -48,3 +48,20 @@ export const notFound = (what: string, id: string): AppError =>
 export const badInput = (message: string, details?: Record<string, unknown>): AppError =>
   new AppError('BAD_USER_INPUT', message, details ? { details } : {});
 export const conflict = (message: string): AppError => new AppError('CONFLICT', message);
+
+/** How drivers name a database that is away, full or held by somebody else: by code, never by text. */
+const AWAY =
+  /^(?:ECONN|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EHOSTUNREACH$|ENETUNREACH$|08|53|57P0|SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY))/;
+
+/** The error as one for the client when it says that the database does not answer, wherever it came from; else null. */
+export function databaseAway(error: unknown): AppError | null {
+  for (let link = error, depth = 0; link instanceof Error && depth < 8; depth += 1) {
+    const { code, name, errors } = link as Error & { code?: unknown; errors?: unknown[] };
+    // Every complaint about a statement has a code: a driver's error without one is about the connection.
+    const away = typeof code === 'string' ? AWAY.test(code) : name === 'DriverException';
+    if (away)
+      return new AppError('UNAVAILABLE', 'The database does not answer. Try again in a moment.', { cause: error });
+    link = errors?.[0] ?? link.cause;
+  }
+  return null;
+}

@@ -34,7 +34,12 @@ export async function openSqliteOrm(path: string): Promise<MikroORM> {
 
 /** Connects to PostgreSQL and migrates under an advisory lock, so that nodes may start together. */
 export async function openPostgresOrm(url: string): Promise<MikroORM> {
-  const orm = await PostgresOrm.init({ ...common, clientUrl: url, pool: { min: 0, max: 8 } });
+  const orm = await PostgresOrm.init({
+    ...common,
+    clientUrl: url,
+    pool: { min: 0, max: 8 },
+    driverOptions: { connectionTimeoutMillis: 5_000 },
+  });
   await migrateUnderLock(orm, url);
   return orm;
 }

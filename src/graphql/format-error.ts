@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { GraphQLError, type GraphQLFormattedError, Kind } from 'graphql';
-import { AppError, type ErrorCode } from '../errors.ts';
+import { AppError, databaseAway, type ErrorCode } from '../errors.ts';
 
 /** What the door writes to; a pino logger will do. */
 export interface GraphqlLog {
@@ -68,9 +68,9 @@ export function createErrorFormatter(
       ...(formatted.path ? { path: formatted.path } : {}),
     };
     const chain = causes(error);
-    const own = chain.find((link) => link instanceof AppError);
-    if (own !== undefined)
-      return { message: own.message, ...place, extensions: { ...own.details, code: CODES[own.code] } };
+    const own = chain.find((link) => link instanceof AppError) ?? databaseAway(chain.at(-1));
+    if (own?.code === 'UNAVAILABLE') log.warn({ err: own.cause ?? own }, own.message);
+    if (own != null) return { message: own.message, ...place, extensions: { ...own.details, code: CODES[own.code] } };
     if (chain.some(isAboutInput))
       return { message: formatted.message, ...place, extensions: { code: 'BAD_USER_INPUT' } };
     const code = REQUEST_CODES[String(formatted.extensions?.['code'])];

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Logger } from 'pino';
-import { AppError, type ErrorCode } from '../errors.ts';
+import { AppError, databaseAway, type ErrorCode } from '../errors.ts';
 
 /** A new code without a status does not compile. */
 const STATUS: Record<ErrorCode, number> = {
@@ -36,13 +36,15 @@ export interface Problem {
 }
 
 /** Turns any error into a problem; what is not an AppError is logged with an id and leaves without details. */
-export function toProblem(error: unknown, log: Logger): Problem {
+export function toProblem(thrown: unknown, log: Logger): Problem {
+  const error = thrown instanceof AppError ? thrown : (databaseAway(thrown) ?? thrown);
   if (!(error instanceof AppError)) {
     const id = randomBytes(6).toString('hex');
     log.error({ err: error, id }, 'internal error');
     return problem(500, 'INTERNAL_SERVER_ERROR', `Internal error (${id}); the server's log has the details.`, {});
   }
-  if (error.code === 'UNAVAILABLE') log.warn({ err: error.cause ?? error }, error.message);
+  // Without a cause it only says that the server is stopping.
+  if (error.code === 'UNAVAILABLE' && error.cause !== undefined) log.warn({ err: error.cause }, error.message);
   const status = STATUS[error.code];
   const { allow, retryAfterSeconds, ...details } = error.details;
   const { headers, body } = problem(status, error.code, error.message, details);

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
+import { createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let product: TestProduct;
+
+beforeAll(async () => {
+  const postgres = await startPostgres({ durable: false });
+  const database = await createPostgresDatabase(postgres.url);
+  server = await startServer({ database });
+  product = await createProduct(server, { serialNumbers: ['one', 'two'], input: { decoder: 'function Decoder() {}' } });
+  expect((await server.record(product.deviceIds[0]!, { field: 'temperature', value: 1 })).status).toBe(200);
+  await postgres.stop();
+});
+afterAll(() => server.stop());
+
+test('recording answers 503 with Retry-After, whether or not the device and token are in memory', async () => {
+  for (const device of [product.deviceIds[0]!, product.deviceIds[1]!, 'nobody']) {
+    const answer = await server.record(device, { field: 'temperature', value: 1 });
+    expect(answer).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE', stored: 0, rejected: [] } });
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  const stranger = await server.record(product.deviceIds[0]!, [], { token: 'a-token-that-is-not-in-memory-yet' });
+  expect(stranger.status).toBe(503);
+});
+
+test('a webhook call is refused with 503, so that its sender tries again', async () => {
+  const response = await fetch(`${server.url}/integrations/api/${product.webhookId}/`, { method: 'POST', body: 'x' });
+  expect(response.status).toBe(503);
+});
+
+test('GraphQL says UNAVAILABLE for queries and mutations', async () => {
+  for (const operation of [
+    '{ products { edges { node { id } } } }',
+    'mutation { createProduct(input: { name: "x" }) { id } }',
+  ])
+    expect((await server.query(operation)).errors?.[0]?.extensions.code).toBe('UNAVAILABLE');
+});
+
+test('the process stays alive and says that it is not ready', async () => {
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
+});
