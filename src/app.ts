@@ -7,7 +7,7 @@ import type { MikroORM } from '@mikro-orm/sql';
 import type { Logger } from 'pino';
 import { Closers } from './closers.ts';
 import { LocalCluster } from './cluster/local-cluster.ts';
-import type { Config } from './config.ts';
+import { type Config, StartError } from './config.ts';
 import { Database, type Dialect } from './database/database.ts';
 import { bootstrap } from './domain/bootstrap.ts';
 import type { Cluster } from './domain/cluster.ts';
@@ -16,6 +16,7 @@ import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/writ
 import { UserSchema } from './domain/users/user.ts';
 import { createDoors } from './doors.ts';
 import { createDomain } from './domain-parts.ts';
+import { drain, refuseWhileDraining } from './http/drain.ts';
 import { hotRoutes } from './http/hot-routes.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { readyRoute } from './http/health-route.ts';
@@ -78,16 +79,15 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     log,
   });
   const koa = app.callback();
-  server.on('request', hotRoutes({ ...doors, app: (request, response) => void koa(request, response), log }));
+  const hot = hotRoutes({ ...doors, app: (request, response) => void koa(request, response), log });
+  let listener = hot;
+  server.on('request', (request, response) => listener(request, response));
   doors.attachWebSocket(server);
   closers.add('http', async () => {
     draining = true;
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    listener = refuseWhileDraining(hot, log);
+    await drain(server, () => doors.endSockets());
     await doors.stop();
-    server.closeIdleConnections();
-    // A kept-alive connection that becomes idle while we wait would hold us for its whole keep-alive time.
-    const idle = setInterval(() => server.closeIdleConnections(), 50);
-    await closed.finally(() => clearInterval(idle));
   });
   await listen(server, config);
   const url = `http://localhost:${portOf(server)}`;
@@ -118,7 +118,7 @@ async function openDatabase(
     return { database: new Database(orm, dialect, store), store };
   };
   if (setting.kind === 'postgres') {
-    const orm = await openPostgresOrm(setting.url);
+    const orm = await openPostgresOrm(setting.url).catch(cannotOpen);
     closers.add('orm', () => orm.close());
     const { PostgresMeasurementStore } = await import('./measurement-store/postgres-measurement-store.ts');
     return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, log }));
@@ -130,10 +130,14 @@ async function openDatabase(
     closers.add('temporary folder', () => rmSync(folder, { recursive: true, force: true }));
     path = join(folder, 'inlet.db');
   } else path = setting.path;
-  const orm = await openSqliteOrm(path);
+  const orm = await openSqliteOrm(path).catch(cannotOpen);
   closers.add('orm', () => orm.close());
   const { SqliteMeasurementStore } = await import('./measurement-store/sqlite-measurement-store.ts');
   return finish(orm, 'sqlite', await SqliteMeasurementStore.open({ path, log }));
+}
+
+function cannotOpen(cause: unknown): never {
+  throw new StartError('DATABASE_URL', 'the database cannot be opened', cause);
 }
 
 async function joinCluster(
@@ -150,16 +154,19 @@ async function joinCluster(
     .read()
     .findOneOrFail(UserSchema, { id: { $ne: '' } }, { orderBy: { createdAt: 'asc', id: 'asc' } });
   const prefix = `inlet:${oldest.id}`;
-  const cluster = await RedisCluster.connect(redisUrl, prefix, log);
+  const cluster = await RedisCluster.connect(redisUrl, prefix, log).catch((cause: unknown) => {
+    throw new StartError('REDIS_URL', 'Redis cannot be reached', cause);
+  });
   closers.add('redis', () => cluster.stop());
   return { cluster, limiter: new RedisWriteLimiter(cluster.client, prefix, log) };
 }
 
 function listen(server: Server, { host, port }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const failed = (cause: Error): void => reject(new StartError('HOST, PORT', 'cannot listen', cause));
+    server.once('error', failed);
     server.listen(port, host, () => {
-      server.off('error', reject);
+      server.off('error', failed);
       resolve();
     });
   });

@@ -39,6 +39,17 @@ export class ConfigError extends Error {
   }
 }
 
+/** A setting that reads well, but what it names cannot be had. Its message is all the operator needs. */
+export class StartError extends Error {
+  constructor(setting: string, what: string, cause: unknown) {
+    // Several addresses refused are one error without a message.
+    const errors: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
+    const reasons = errors.map((error) => (error instanceof Error ? error.message : String(error)));
+    super(`Inlet cannot start: ${setting}: ${what}: ${reasons.join('; ')}`, { cause });
+    this.name = 'StartError';
+  }
+}
+
 /** The only reader of the environment. Throws ConfigError. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const mistakes: string[] = [];

@@ -58,6 +58,7 @@ export interface Doors {
   webhook: BareHandler;
   integration: Handler;
   attachWebSocket: (server: Server) => void;
+  endSockets: () => Promise<void>;
   stop: () => Promise<void>;
 }
 
@@ -97,6 +98,7 @@ export async function createDoors(ground: DoorsGround): Promise<Doors> {
       maxBodyBytes: config.maxBodyBytes,
     }),
     attachWebSocket: (server) => graphql.attachWebSocket(server),
+    endSockets: () => graphql.endSockets(),
     stop: () => graphql.stop(),
   };
 }

@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError, readConfig, StartError } from './config.ts';
 
 // Start-up is mostly reading and compiling modules: keep the compiled code between starts.
 enableCompileCache();
@@ -44,6 +44,6 @@ function giveBackStartUpMemory(): void {
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof ConfigError ? error.message : error);
+  console.error(error instanceof ConfigError || error instanceof StartError ? error.message : error);
   process.exit(1);
 });

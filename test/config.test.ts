@@ -51,3 +51,16 @@ test('a server with wrong settings ends at once with that message', async () => 
     /2 wrong setting[\s\S]*LOG_LEVEL[\s\S]*PORT/,
   );
 });
+
+test('what a setting names but cannot be had ends the start with one line that names the setting', async () => {
+  const start = (env: Record<string, string>): Promise<ServerProcess> =>
+    ServerProcess.start({ DATABASE_URL: 'sqlite::memory:', ...env });
+  await expect(start({ DATABASE_URL: 'postgres://inlet:hunter2@127.0.0.1:1/x' })).rejects.toThrow(
+    /^server ended with 1: Inlet cannot start: DATABASE_URL: the database cannot be opened: .*ECONNREFUSED.*\n \[\]$/,
+  );
+  const server = await start({});
+  await expect(start({ PORT: String(server.port) })).rejects.toThrow(
+    /Inlet cannot start: HOST, PORT: cannot listen: .*EADDRINUSE/,
+  );
+  await server.stop();
+});

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createClient } from 'redis';
 import type { Change, Cluster } from '../domain/cluster.ts';
 
+const CONNECT_MS = 10_000;
 const ACKNOWLEDGE_MS = 2_000;
 const BLIND_EVERY_MS = 500;
 
@@ -44,7 +45,19 @@ export class RedisCluster implements Cluster {
   /** `prefix` keeps servers on different databases apart on one Redis. Throws when Redis does not answer. */
   static async connect(url: string, prefix: string, log: Logger): Promise<RedisCluster> {
     const cluster = new RedisCluster(url, prefix, log);
-    await Promise.all([cluster.client.connect(), cluster.#subscriber.connect()]);
+    let timer: NodeJS.Timeout | undefined;
+    // Once connected the clients try for ever to get back; the first time somebody waits for the server to start.
+    const tooLate = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer within ${CONNECT_MS / 1000} s`)), CONNECT_MS);
+    });
+    try {
+      await Promise.race([Promise.all([cluster.client.connect(), cluster.#subscriber.connect()]), tooLate]);
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
     await cluster.#subscriber.subscribe(`${prefix}:changed`, (message) => cluster.#hear(message));
     await cluster.#subscriber.subscribe(`${prefix}:ack:${cluster.#node}`, (id) => cluster.#acknowledged(id, 1));
     return cluster;

@@ -30,7 +30,9 @@ export interface GraphqlDoor {
   handle(context: Koa.Context): Promise<void>;
   /** Takes over the server's WebSocket upgrades. */
   attachWebSocket(server: Server): void;
-  /** Lets running operations end, then closes the sockets: clients may connect again elsewhere. */
+  /** Lets what runs on the WebSockets end, then closes them: clients may connect again elsewhere. */
+  endSockets(): Promise<void>;
+  /** When the last HTTP request was answered: operations that come later fail. */
   stop(): Promise<void>;
 }
 
@@ -50,9 +52,7 @@ export async function createGraphqlDoor(deps: GraphqlDoorDeps): Promise<GraphqlD
   return {
     handle: (context) => http.handle(context),
     attachWebSocket: (server) => sockets.attach(server),
-    stop: async () => {
-      await sockets.stop();
-      await http.stop();
-    },
+    endSockets: () => sockets.stop(),
+    stop: () => http.stop(),
   };
 }

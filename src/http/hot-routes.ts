@@ -17,7 +17,8 @@ export interface HotRoutesParts {
   log: Logger;
 }
 
-const RECORD = /^\/v1\/devices\/([^/?]+)\/record\/?(?:\?|$)/;
+/** Proxies may send the whole URL. */
+const RECORD = /^(?:https?:\/\/[^/?]*)?\/v1\/devices\/([^/?]+)\/record\/?(?:\?|$)/;
 
 /**
  * The two routes that take the load, in front of Koa. Koa's context and its end-of-response listeners outlive V8's

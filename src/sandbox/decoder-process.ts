@@ -316,12 +316,9 @@ function commandLine(memoryMb: number): { command: string; args: string[] } {
   for (let folder = dirname(here); folder !== dirname(folder); folder = dirname(folder)) {
     const description = join(folder, 'package.json');
     if (existsSync(description)) readable.push(description);
-    // A linked `node_modules` (or package in it) is looked up under its own name first.
-    const link = join(folder, 'node_modules', 'isolated-vm');
-    if (existsSync(link)) readable.push(link, dirname(link));
   }
   const args = ['--no-node-snapshot', '--no-warnings', '--v8-pool-size=1', '--permission', '--allow-addons'];
   for (const path of readable) args.push(`--allow-fs-read=${path}`);
-  args.push(join(dirname(here), `isolates${extname(here)}`), String(memoryMb), String(MAX_ISOLATES));
+  args.push(join(dirname(here), `isolates${extname(here)}`), String(memoryMb), String(MAX_ISOLATES), addon);
   return { command: process.execPath, args };
 }

@@ -4,13 +4,16 @@
  * fastest way there and back. Started by `DecoderProcess`.
  */
 import { readSync, writeSync } from 'node:fs';
-import ivm from 'isolated-vm';
+import { createRequire } from 'node:module';
+import type isolatedVm from 'isolated-vm';
 import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, RUN_FLAG } from './frames.ts';
 import { compileError, failureText, ProductIsolate } from './product-isolate.ts';
 
 const SOCKET = 3;
 const memoryMb = Number(process.argv[2]);
 const maxIsolates = Number(process.argv[3]);
+// By its real path: this process may not read a linked `node_modules` on the way there.
+const ivm = createRequire(import.meta.url)(process.argv[4] as string) as typeof isolatedVm;
 /** Results wait for company no longer than this, so that the pool knows which job is running. */
 const MAX_HOLD_MS = 1;
 

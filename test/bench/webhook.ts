@@ -76,8 +76,9 @@ async function scenario(database: string, url: string, seconds: number, barePort
   await webhook(barePort, 1);
   await webhook(server.port, 1);
   const ceiling = await webhook(barePort, seconds / 2);
-  let alone = { webhook: 0, record: 0 };
   for (const [neighbour, source] of Object.entries(NEIGHBOURS)) {
+    // Before and after each neighbour: the machine's speed drifts.
+    const before = { webhook: await webhook(server.port, seconds / 2), record: await record() };
     const product = source === '' ? null : await createProduct(server, source, 1);
     const stopping = new AbortController();
     const noise =
@@ -86,7 +87,11 @@ async function scenario(database: string, url: string, seconds: number, barePort
     const beside = await record();
     stopping.abort();
     const bad = (await Promise.all(noise)).reduce((sum, count) => sum + count, 0);
-    if (neighbour === 'none') alone = { webhook: result.requestsPerSecond, record: beside.requestsPerSecond };
+    const after = { webhook: await webhook(server.port, seconds / 2), record: await record() };
+    const alone = {
+      webhook: (before.webhook.requestsPerSecond + after.webhook.requestsPerSecond) / 2,
+      record: (before.record.requestsPerSecond + after.record.requestsPerSecond) / 2,
+    };
     console.log(
       JSON.stringify({
         bench: 'webhook',

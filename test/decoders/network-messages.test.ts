@@ -81,8 +81,9 @@ describe('ChirpStack', () => {
   test('without ?event= the keys decide', () => {
     expect(read('chirpstack', CHIRPSTACK_UPLINK).uplink).not.toBeNull();
     const { deviceInfo } = CHIRPSTACK_UPLINK;
-    for (const more of [{ acknowledged: true, fCntDown: 3 }, { margin: 3, batteryLevel: 80 }, { devAddr: '01' }])
-      expect(read('chirpstack', { deviceInfo, ...more }).uplink).toBeNull();
+    const integration = { integrationName: 'loracloud', eventType: 'gnss', object: { temperature: 9 } };
+    const others = [{ acknowledged: true, fCntDown: 3 }, { margin: 3, batteryLevel: 80 }, { devAddr: '01' }];
+    for (const more of [...others, integration]) expect(read('chirpstack', { deviceInfo, ...more }).uplink).toBeNull();
   });
 });
 
@@ -130,6 +131,14 @@ describe('Particle', () => {
     const { uplink } = read('particle', { ...PARTICLE_EVENT, data });
     expect(uplink?.decoded).toBeNull();
     expect(uplink?.content).toMatchObject({ payload });
+  });
+
+  test('custom JSON without data: its own keys are the data', () => {
+    const { coreid, event, published_at } = PARTICLE_EVENT;
+    const custom = { coreid, event, published_at, userid: 'u', temp: 20.5, hum: '40' };
+    const { uplink } = read('particle', custom);
+    expect(uplink?.decoded).toEqual({ temp: 20.5, hum: '40' });
+    expect(uplink?.content).toMatchObject({ payload: { temp: 20.5, hum: '40' } });
   });
 
   test('a form with the same names is the same event', () => {

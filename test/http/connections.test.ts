@@ -64,6 +64,13 @@ test('HTTP/1.0 and odd header spelling work', async () => {
   expect(await answer).toMatch(/^HTTP\/1\.[01] 200/);
 });
 
+test('a request line with the whole URL, as proxies send it, works', async () => {
+  const { socket, answer } = raw();
+  const body = '{"field":"temperature","value":4,"timestamp":5}';
+  socket.write(head(`Content-Length: ${body.length}\r\n`).replace('POST /', 'POST http://inlet.example/') + body);
+  expect(await answer).toMatch(/^HTTP\/1\.1 200[\s\S]*\{"stored":1,"rejected":\[\]\}/);
+});
+
 test('a gzip body is unpacked, within the limit', async () => {
   const small = gzipSync('[{"field":"temperature","value":5,"timestamp":5}]');
   const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));

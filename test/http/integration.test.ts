@@ -224,6 +224,14 @@ describe.each(DATABASES)('native integrations on %s', (database) => {
     expect(call!.run!.entries[0]!.timestamp).toBe(call!.receivedAt);
   });
 
+  test("a decoder's own timestamp may be later than the network's receive time", async () => {
+    const source = 'function Decoder(payload) { return [{ field: "T", value: +payload, timestamp: 1700000000 }]; }';
+    const product = await productFor('particle', source, { T: 'FLOAT' });
+    const event = { ...PARTICLE_EVENT, published_at: '2020-09-04T11:20:30.000Z', data: '8' };
+    expect(await send(PATHS.particle, event)).toMatchObject({ status: 200, body: { stored: 1, rejected: 0 } });
+    expect(await historyOf(server, product.deviceIds[0]!, 'T')).toEqual([[1700000000, 8]]);
+  });
+
   test.each([
     [
       'tti',

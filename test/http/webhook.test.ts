@@ -48,6 +48,28 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     expect(Math.abs(Date.parse(call!.receivedAt) - Date.now())).toBeLessThan(20_000);
   });
 
+  test('one call for many devices, by serial number and by id', async () => {
+    const decoder = `function Decoder(request) {
+      var serials = Object.keys(deviceSerialToId);
+      return serials.map(function (serial, at) {
+        return { device: at % 2 ? serial : deviceSerialToId[serial].toUpperCase(), field: "T", value: Number(serial) };
+      }).concat({ device: "600", field: "T", value: 1 });
+    }`;
+    const many = await createProduct(server, { fields: { T: 'FLOAT' }, serialNumbers: [], input: { decoder } });
+    const ids: string[] = [];
+    while (ids.length < 600) {
+      const devices = Array.from({ length: 100 }, (_, at) => ({ name: 'one', serialNumber: String(ids.length + at) }));
+      const { createDevices } = await server.gql<{ createDevices: { id: string }[] }>(
+        'mutation ($id: ID!, $devices: [DeviceInput!]!) { createDevices(productId: $id, devices: $devices, plan: "unlimited") { id } }',
+        { id: many.id, devices },
+      );
+      ids.push(...createDevices.map(({ id }) => id));
+    }
+    for (let times = 0; times < 2; times += 1)
+      expect(await callWebhook(server, many, { body: '' })).toMatchObject({ body: { stored: 600, rejected: 1 } });
+    for (const at of [0, 499, 500, 599]) expect(await latestOf(server, ids[at]!)).toEqual({ T: at });
+  });
+
   test('the decoder sees path, query and headers as sent', async () => {
     await callWebhook(server, product, {
       method: 'POST',

@@ -39,14 +39,15 @@ export class EntryJudge {
     const judged: Judged = { entries: [], batches: [], stored: 0, rejected: 0 };
     const devices = new Map<string, DeviceInfo | null>();
     const batches = new Map<number, DeviceBatch>();
+    if (raw.length > 1) await this.#catalogue.preload(product, namesIn(raw));
     for (const one of raw) {
       const named = await this.#deviceOf(product, one, options, devices);
       const outcome =
         named.device === null
           ? named.rejection
           : options.counted
-            ? this.#recorder.check(named.device, one.entry, one.index, options.defaultTime)
-            : this.#recorder.preview(named.device, one.entry, one.index, options.defaultTime);
+            ? this.#recorder.check(named.device, one.entry, one.index, options.receivedAt, options.defaultTime)
+            : this.#recorder.preview(named.device, one.entry, one.index, options.receivedAt, options.defaultTime);
       judged.entries.push(outcomeOf(product, one, named.device, outcome));
       if (isRejection(outcome)) {
         judged.rejected += 1;
@@ -105,6 +106,18 @@ export class EntryJudge {
     }
     return device === null ? refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(name)) : { device };
   }
+}
+
+/** The devices that the entries name, each once. */
+function namesIn(raw: RawEntry[]): string[] {
+  const names = new Set<string>();
+  for (const { entry } of raw) {
+    if (typeof entry !== 'object' || entry === null) continue;
+    const { device } = entry as Record<string, unknown>;
+    if (typeof device === 'string' && device !== '') names.add(device);
+    else if (Number.isFinite(device)) names.add(String(device));
+  }
+  return [...names];
 }
 
 /** `device` as text: "" when it says nothing, null when it is no text at all. */

@@ -11,7 +11,7 @@ import {
 } from './json-reading.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
 
-/** Keys that only events other than uplinks have: ack, txack, log, status, join. */
+/** Keys that only events other than uplinks have: ack, txack, log, status, join, location, integration. */
 const OTHER_EVENTS = [
   'acknowledged',
   'queueItemId',
@@ -21,6 +21,7 @@ const OTHER_EVENTS = [
   'batteryLevel',
   'joinServer',
   'location',
+  'integrationName',
 ];
 const UPLINK_KEYS = ['rxInfo', 'data', 'object', 'fPort', 'fCnt', 'dr'];
 

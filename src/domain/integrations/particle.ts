@@ -1,17 +1,23 @@
-import { isObject, isoTime, textIn, timeIn } from './json-reading.ts';
+import { isObject, isoTime, type JsonObject, textIn, timeIn } from './json-reading.ts';
 import type { NetworkEvent } from './network-event.ts';
 
 /** Events that Particle's cloud itself publishes (`spark/status`, `particle/internal/…`): they carry no measurement. */
 const SYSTEM_EVENT = /^(?:spark|particle)\//i;
 
-/** The default JSON of a Particle webhook: `event`, `data` (text, whatever was published), `coreid`, `published_at`. */
+/** What Particle's own templates put beside the data. */
+const ENVELOPE = /^(?:event|name|coreid|published_at|userid|user_id|ttl|public|version|fw_version|product_?id)$/i;
+
+/**
+ * The default JSON of a Particle webhook: `event`, `data` (text, whatever was published), `coreid`, `published_at`.
+ * Custom JSON may have keys of its own in place of `data`: then they are the data.
+ */
 export function readParticleEvent(raw: unknown): NetworkEvent {
   const message = isObject(raw) ? raw : {};
   const deviceIdentifier = textIn(message['coreid']);
   const event = textIn(message['event']) ?? '';
   if (deviceIdentifier === null || SYSTEM_EVENT.test(event)) return { deviceIdentifier, uplink: null, raw };
   const time = timeIn(message['published_at']);
-  const payload = message['data'] ?? '';
+  const payload = 'data' in message ? (message['data'] ?? '') : (ownKeys(message) ?? '');
   return {
     deviceIdentifier,
     raw,
@@ -29,6 +35,11 @@ export function readParticleEvent(raw: unknown): NetworkEvent {
       },
     },
   };
+}
+
+function ownKeys(message: JsonObject): JsonObject | null {
+  const own = Object.entries(message).filter(([key]) => !ENVELOPE.test(key));
+  return own.length === 0 ? null : Object.fromEntries(own);
 }
 
 /** What was published, when it is an object or the JSON text of one. */

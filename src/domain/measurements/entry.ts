@@ -34,13 +34,13 @@ const SECONDS = /^\s*\d+(?:\.\d*)?\s*$/;
 
 /**
  * Checks one untrusted entry against the product's fields. `timestamp` in Unix seconds; without one the entry gets
- * `receivedAt`. Reads each property once and never calls into the entry.
+ * `defaultTime`. Reads each property once and never calls into the entry.
  */
 export function checkEntry(
   product: ProductInfo,
   entry: unknown,
   index: number,
-  receivedAt: number,
+  defaultTime: number,
   latestAllowed: number,
 ): Accepted | Rejection {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
@@ -65,7 +65,7 @@ export function checkEntry(
       'INVALID_VALUE',
       `${field.type} takes ${EXPECTED_VALUE[field.type]}, not ${describe(raw)}.`,
     );
-  if (time === undefined || time === null) return { field, timestamp: receivedAt, value };
+  if (time === undefined || time === null) return { field, timestamp: defaultTime, value };
   const seconds = typeof time === 'string' && SECONDS.test(time) ? Number(time) : time;
   if (typeof seconds !== 'number' || !(seconds >= 0) || seconds >= LOOKS_LIKE_MILLISECONDS)
     return reject(index, identifier, 'INVALID_TIMESTAMP', timestampMessage(time, seconds));

@@ -102,6 +102,7 @@ export class History {
   async page(device: DeviceInfo, query: PageQuery): Promise<Page> {
     const [field] = chosenFields(device, [query.field]) as [FieldInfo];
     let { from, to } = query;
+    if (from !== undefined && to !== undefined && from >= to) throw badInput('"from" must be before "to".');
     if (query.after !== undefined) {
       if (query.newestFirst) to = Math.min(to ?? Number.MAX_SAFE_INTEGER, query.after);
       else from = Math.max(from ?? 0, query.after + 1);

@@ -70,16 +70,28 @@ export class Recorder {
   }
 
   /** One entry for a device: as it would be stored, or why not. Counts unknown identifiers for `suggestedFields`. */
-  check(device: DeviceInfo, entry: unknown, index: number, receivedAt: number): Accepted | Rejection {
-    const outcome = checkEntry(device.product, entry, index, receivedAt, receivedAt + this.#parts.maxFutureMs);
+  check(
+    device: DeviceInfo,
+    entry: unknown,
+    index: number,
+    receivedAt: number,
+    defaultTime = receivedAt,
+  ): Accepted | Rejection {
+    const outcome = this.preview(device, entry, index, receivedAt, defaultTime);
     if (isRejection(outcome) && outcome.code === 'UNKNOWN_FIELD' && outcome.field !== null)
       this.noteUnknown(device.product, outcome.field, (entry as { value?: unknown }).value, receivedAt);
     return outcome;
   }
 
   /** The same without counting: for trying things out. */
-  preview(device: DeviceInfo, entry: unknown, index: number, receivedAt: number): Accepted | Rejection {
-    return checkEntry(device.product, entry, index, receivedAt, receivedAt + this.#parts.maxFutureMs);
+  preview(
+    device: DeviceInfo,
+    entry: unknown,
+    index: number,
+    receivedAt: number,
+    defaultTime = receivedAt,
+  ): Accepted | Rejection {
+    return checkEntry(device.product, entry, index, defaultTime, receivedAt + this.#parts.maxFutureMs);
   }
 
   noteUnknown(product: ProductInfo, identifier: string, value: unknown, receivedAt: number): void {

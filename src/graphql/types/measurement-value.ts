@@ -1,4 +1,4 @@
-import { GraphQLError, GraphQLScalarType, type ValueNode, valueFromASTUntyped } from 'graphql';
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 
 /** number, boolean or string. Whether it fits its field is for the domain to say (CONTRACT 3). */
 export const MeasurementValue = new GraphQLScalarType<number | boolean | string, number | boolean | string>({
@@ -6,7 +6,11 @@ export const MeasurementValue = new GraphQLScalarType<number | boolean | string,
   description: 'A number, a boolean or a string; a geolocation is the string (lat,lon).',
   serialize: (value) => accept(value),
   parseValue: (value) => accept(value),
-  parseLiteral: (node, variables) => accept(valueFromASTUntyped(node, variables), node),
+  // A bare word is no string, although graphql-js would make it one.
+  parseLiteral: (node, variables) => {
+    if (node.kind === Kind.ENUM) throw new GraphQLError(`MeasurementValue: write "${node.value}".`, { nodes: node });
+    return accept(valueFromASTUntyped(node, variables), node);
+  },
 });
 
 function accept(value: unknown, node?: ValueNode): number | boolean | string {
