@@ -8,7 +8,7 @@ const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
 describe.each(DATABASES)('the README’s tour on %s', (database) => {
   test('pasted as it stands creates, records and reads back', async () => {
-    const tour = /<!-- tour -->\n```sh\n([\s\S]*?)```/.exec(README)?.[1];
+    const tour = /<!-- tour -->\n+```sh\n([\s\S]*?)```/.exec(README)?.[1];
     expect(tour).toBeDefined();
     const server = await startServer({ database, env: { WRITE_RATE_PER_FIELD: '1' } });
     try {

@@ -35,7 +35,7 @@ const STOP_MS = 5_000;
 const MAX_IDLE_RSS_MB = 500;
 const RECYCLE_RUNS = 500_000;
 const APART_IDLE_MS = 60_000;
-/** For offenders; and for those that are only beside one, or have not begun: they must get through on a busy machine. */
+/** For offenders; and for their processes while these start, which must come to an end on a busy machine. */
 const APART_PRIORITY = 15;
 const WAITING_PRIORITY = 5;
 const APART_PAUSE_MS = 400;
@@ -198,10 +198,17 @@ export class DecoderPool implements DecoderEngine {
     if (this.#suspects.length + this.#apart.size === 0) return;
     if (this.#apartProcess === null && performance.now() >= this.#apartFrom) this.#startApart();
     while (this.#apartProcess?.hasRoom() === true) {
+      const suspect = this.#suspects[0];
+      // Most suspects are innocent: on a busy machine a process of low priority would time them out.
+      if (suspect !== undefined && this.#apartProcess.isLow) {
+        void this.#apartProcess.retire();
+        this.#startApart();
+        continue;
+      }
       const job = this.#suspects.shift() ?? this.#apart.next();
       if (job === undefined) break;
       this.#apartUsedAt = performance.now();
-      if (runsApart(job.product, this.#apartUsedAt)) this.#apartProcess.become({ window: 1, priority: APART_PRIORITY });
+      if (suspect === undefined) this.#apartProcess.become({ window: 1, priority: APART_PRIORITY });
       this.#send(this.#apartProcess, job);
     }
   }
@@ -239,7 +246,8 @@ export class DecoderPool implements DecoderEngine {
   #startApart(): void {
     // A first offender gets the spare process; one that kills its processes waits for new ones of low priority.
     const spare = this.#failedApart ? null : this.#takeSpare();
-    this.#apartProcess = spare ?? this.#start(1, WAITING_PRIORITY);
+    // Among suspects all but one are innocent: they do not wait for a process of low priority to start.
+    this.#apartProcess = spare ?? this.#start(1, this.#suspects.length > 0 ? 0 : WAITING_PRIORITY);
     spare?.become({ window: 1, priority: 0 });
     this.#failedApart = false;
     this.#apartUsedAt = performance.now();

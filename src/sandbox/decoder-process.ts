@@ -95,6 +95,11 @@ export class DecoderProcess {
     if (lower) this.#lower();
   }
 
+  /** Made to stand back behind everybody else. */
+  get isLow(): boolean {
+    return this.#limits.priority > 0;
+  }
+
   #lower(): void {
     const { pid } = this.#child;
     if (pid === undefined) return;
