@@ -297,7 +297,6 @@ export class DecoderPool implements DecoderEngine {
       this.#failedApart = true;
       // Starting processes costs everybody time, so those who use them up wait for each.
       this.#apartFrom = performance.now() + APART_PAUSE_MS;
-      setTimeout(() => this.#again(() => this.#dispatchSoon()), APART_PAUSE_MS).unref();
     } else if (process === this.#spare) {
       this.#spare = null;
       this.#again(() => this.#startSpare());
@@ -399,6 +398,8 @@ export class DecoderPool implements DecoderEngine {
     if (!late) {
       for (const process of this.#everyProcess()) process.watch(now);
     }
+    // Those who wait for the pause after a kill: nobody else may call in the meantime.
+    if (this.#suspects.length + this.#apart.size > 0) this.#dispatchSoon();
     if (this.#ticks % 10 !== 0) return;
     for (const queue of [this.#main, this.#apart]) {
       for (const job of queue.takeOlderThan(now - MAX_WAIT_MS)) {
