@@ -66,6 +66,8 @@ async function scenario({ database, url, values, seconds, barePort }: Scenario):
   const full = await counted({ port: server.port, seconds });
   const bareAgain = await counted({ port: barePort, seconds: seconds / 2 });
   const half = await counted({ port: server.port, seconds: seconds / 2, rate: full.requestsPerSecond / 2 });
+  // What the machine and the generator alone make of that rate.
+  const bareHalf = await counted({ port: barePort, seconds: seconds / 2, rate: full.requestsPerSecond / 2 });
   clearInterval(sampler);
   const exit = await server.stop();
   const rows = await countRows(url);
@@ -83,6 +85,7 @@ async function scenario({ database, url, values, seconds, barePort }: Scenario):
       p50Ms: full.p50Ms,
       p99Ms: full.p99Ms,
       p99AtHalfLoadMs: half.p99Ms,
+      bareP99AtHalfLoadMs: bareHalf.p99Ms,
       failed: full.failed + half.failed,
       idleMb,
       residentMb: { first: Math.max(0, ...resident.slice(0, third)), last: Math.max(0, ...resident.slice(-third)) },
