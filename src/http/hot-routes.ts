@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
-import { AppError } from '../errors.ts';
 import { SenderGone } from './body.ts';
 import { respondWithProblem, toProblem } from './error-responder.ts';
 import type { RecordRoute } from './record-route.ts';
@@ -53,12 +52,4 @@ async function answered(
   } catch (error) {
     if (!(error instanceof SenderGone)) respondWithProblem(response, toProblem(error, log));
   }
-}
-
-/** METHOD_NOT_ALLOWED, with what is allowed, for every other method. */
-export function requireMethod(method: string | undefined, allowed: string[]): void {
-  if (method !== undefined && allowed.includes(method)) return;
-  throw new AppError('METHOD_NOT_ALLOWED', `${method} is not possible here; use ${allowed.join(' or ')}.`, {
-    details: { allow: allowed.join(', ') },
-  });
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { AppError } from '../errors.ts';
 import { SenderGone } from './body.ts';
 import { respondWithProblem, toProblem } from './error-responder.ts';
-import { requireMethod } from './hot-routes.ts';
+import { requireMethod } from './require-method.ts';
 
 export type Handler = (context: Koa.Context) => Promise<void> | void;
 

@@ -7,8 +7,8 @@ import { AppError } from '../errors.ts';
 import { authenticate } from './authenticate.ts';
 import { bodyText, readBody, SenderGone } from './body.ts';
 import { respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
-import { requireMethod } from './hot-routes.ts';
 import { parseJson } from './parse-json.ts';
+import { requireMethod } from './require-method.ts';
 
 const MAX_ENTRIES = 10_000;
 

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 import { BoundedStream } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
 import type { DeviceInfo } from '../products/catalogue.ts';
-import type { Batch, CommitPosition, StoredValue } from './store.ts';
+import type { Batch, StoredValue } from './store.ts';
 
 /** A recorded batch on its way to subscribers. */
 export interface RecordedEvent {
@@ -56,7 +56,7 @@ export class Feed {
     cluster.onMessage('recorded', (message) => this.#deliver(JSON.parse(message) as Omit<RecordedEvent, 'cursor'>));
   }
 
-  publish(device: DeviceInfo, batch: Batch, _position: CommitPosition): void {
+  publish(device: DeviceInfo, batch: Batch): void {
     if (!this.#cluster.shared && !this.#listening()) {
       this.#skip();
       return;
@@ -93,10 +93,6 @@ export class Feed {
     const subscriber = { accepts, stream };
     this.#subscribers.add(subscriber);
     return stream;
-  }
-
-  stop(): void {
-    for (const { stream } of this.#subscribers) void stream.return();
   }
 
   #listening(): boolean {

@@ -100,8 +100,8 @@ export class Recorder {
 
   /** Commits a receipt as one whole, then tells the live feed. */
   async commit(receipt: Receipt, devices: DeviceBatch[]): Promise<void> {
-    const position = await this.#parts.store.append(receipt);
-    for (const { device, batch } of devices) this.#parts.feed.publish(device, batch, position);
+    await this.#parts.store.append(receipt);
+    for (const { device, batch } of devices) this.#parts.feed.publish(device, batch);
   }
 
   /** Takes out of the batch what is over the write limit, as rejections in the order of the entries. */

@@ -45,10 +45,6 @@ export class CallFeed {
     return stream;
   }
 
-  stop(): void {
-    for (const streams of this.#streams.values()) for (const stream of streams) void stream.return();
-  }
-
   #deliver(productId: string, row: CallRow): void {
     const streams = this.#streams.get(productId);
     if (streams === undefined) return;
