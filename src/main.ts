@@ -7,6 +7,11 @@ import { ConfigError, readConfig, StartError } from './config.ts';
 enableCompileCache();
 // V8 would let the heap grow to a multiple of what is in use before it collects: a small board has no room for that.
 setFlagsFromString('--heap-growing-percent=30');
+// A burst of requests that wait for the database makes V8 believe that requests live long: for good it would create
+// their objects in the old generation, which costs a third more time for each request and pauses of 15 ms.
+setFlagsFromString('--no-allocation-site-pretenuring');
+// A scavenge is a millisecond of one thread; shared out it waits for threads that a busy machine does not run.
+setFlagsFromString('--no-parallel-scavenge');
 
 const FORCED_EXIT_MS = 25_000;
 

@@ -5,9 +5,10 @@ import { CALL_COLUMNS } from './call-columns.ts';
 import { keyOrder } from './key-order.ts';
 
 /** Shorter columns are filled with nulls by unnest: a flush without any text leaves `text` empty. */
-const MEASUREMENTS = `
+const INSERT = `
   INSERT INTO measurement (device_key, field_key, ts, number, text)
-  SELECT * FROM unnest($1::int4[], $2::int4[], $3::int8[], $4::float8[], $5::text[])
+  SELECT * FROM unnest($1::int4[], $2::int4[], $3::int8[], $4::float8[], $5::text[])`;
+const REPLACE = `${INSERT}
   ON CONFLICT (device_key, field_key, ts) DO UPDATE SET number = excluded.number, text = excluded.text`;
 const DEVICE_STATES = `
   INSERT INTO device_state (device_key, last_heard_at)
@@ -22,10 +23,16 @@ const CALLS = `
   ON CONFLICT (product_key, id) DO NOTHING`;
 
 /** One statement is one transaction and one round trip. */
-const WITHOUT_CALLS = `WITH rows AS (${MEASUREMENTS}) ${DEVICE_STATES}`;
-const WITH_CALLS = `WITH rows AS (${MEASUREMENTS}), heard AS (${DEVICE_STATES}) ${CALLS}`;
+const withoutCalls = (rows: string): string => `WITH rows AS (${rows}) ${DEVICE_STATES}`;
+const withCalls = (rows: string): string => `WITH rows AS (${rows}), heard AS (${DEVICE_STATES}) ${CALLS}`;
+const STATEMENTS = {
+  insert: { name: 'inlet-insert', text: withoutCalls(INSERT) },
+  replace: { name: 'inlet-replace', text: withoutCalls(REPLACE) },
+  insertWithCalls: { name: 'inlet-insert-calls', text: withCalls(INSERT) },
+  replaceWithCalls: { name: 'inlet-replace-calls', text: withCalls(REPLACE) },
+};
 
-/** Turns receipts into the one statement that stores them. Used again for every flush. */
+/** Turns receipts into the one statement that stores them. Used again for a later flush, its memory too. */
 export class PostgresFlush {
   readonly #devices = new BinaryArray(INT4);
   readonly #fields = new BinaryArray(INT4);
@@ -34,12 +41,14 @@ export class PostgresFlush {
   readonly #texts = new BinaryArray(TEXT);
   readonly #heardDevices = new BinaryArray(INT4);
   readonly #heardAt = new BinaryArray(INT8);
+  #values: Buffer[] = [];
+  #hasCalls = false;
 
   /**
    * The rows are in order of their keys, so that two nodes never wait for each other in a circle, and every key is
-   * there once, with its last value, as ON CONFLICT takes it only once. Valid until the next call.
+   * there once, with its last value, as a statement takes it only once.
    */
-  statement(batches: Batch[], calls: CallRow[]): pg.QueryConfig {
+  fill(batches: Batch[], calls: CallRow[]): void {
     this.#clear();
     const sorted = batches.toSorted((a, b) => a.deviceKey - b.deviceKey);
     let texts = false;
@@ -52,9 +61,15 @@ export class PostgresFlush {
     }
     if (!texts) this.#texts.clear();
     const columns = [this.#devices, this.#fields, this.#timestamps, this.#numbers, this.#texts];
-    const values = [...columns, this.#heardDevices, this.#heardAt].map((array) => array.toBuffer());
-    if (calls.length === 0) return { name: 'inlet-flush', text: WITHOUT_CALLS, values };
-    return { name: 'inlet-flush-calls', text: WITH_CALLS, values: [...values, ...callArrays(calls)] };
+    this.#values = [...columns, this.#heardDevices, this.#heardAt].map((array) => array.toBuffer());
+    this.#hasCalls = calls.length > 0;
+    if (this.#hasCalls) this.#values.push(...callArrays(calls));
+  }
+
+  /** Stores what was filled in. `replacing` values of keys that exist; else such a key fails it as a whole. */
+  statement(replacing: boolean): pg.QueryConfig {
+    const kind = replacing ? 'replace' : 'insert';
+    return { ...STATEMENTS[this.#hasCalls ? (`${kind}WithCalls` as const) : kind], values: this.#values };
   }
 
   #addDevice(batch: Batch, textsBefore: boolean): boolean {

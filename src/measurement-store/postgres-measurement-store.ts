@@ -16,8 +16,8 @@ import type {
 import type { CallOutcome } from './call-columns.ts';
 import { GroupCommit } from './group-commit.ts';
 import { PostgresCallLog } from './postgres-call-log.ts';
+import { openPool, PipelinedConnection } from './postgres-connection.ts';
 import { PostgresFlushes } from './postgres-flushes.ts';
-import { openPool } from './postgres-pool.ts';
 import { PostgresPurger } from './postgres-purger.ts';
 import type { StoreLog } from './store-log.ts';
 import { toBigint } from './to-bigint.ts';
@@ -34,13 +34,16 @@ export interface PostgresStoreOptions {
 }
 
 const READ_CONNECTIONS = 6;
+/** One that the database works on, and one for when it is done. */
+const FLUSHES_UNDER_WAY = 2;
+
 /**
  * The measurement store on PostgreSQL: every flush is one statement, so what is acknowledged is in `measurement`.
  * Everything that fails in the database rejects with AppError UNAVAILABLE, its reason as `cause`. If the connection is
  * lost during a commit, its receipts are refused though they may have been stored: sending them again is harmless.
  */
 export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
-  readonly #writes: pg.Pool;
+  readonly #writes: PipelinedConnection;
   readonly #reads: pg.Pool;
   readonly #commits: GroupCommit;
   readonly #purger: PostgresPurger;
@@ -48,13 +51,14 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   #stopped: Promise<void> | null = null;
 
   private constructor(options: PostgresStoreOptions) {
-    this.#writes = openPool(options.url, 1, options.log);
+    this.#writes = new PipelinedConnection(options.url);
     this.#reads = openPool(options.url, READ_CONNECTIONS, options.log);
     this.#callLog = new PostgresCallLog(this.#reads);
     this.#purger = new PostgresPurger(this.#reads, options.log);
     this.#commits = new GroupCommit(new PostgresFlushes(this.#writes), {
       maxWaitingRows: options.maxWaitingRows ?? 200_000,
       maxWaitingBytes: options.maxWaitingBytes ?? 32 * 1024 * 1024,
+      maxUnderWay: FLUSHES_UNDER_WAY,
     });
   }
 
