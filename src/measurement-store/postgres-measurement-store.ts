@@ -34,9 +34,6 @@ export interface PostgresStoreOptions {
 }
 
 const READ_CONNECTIONS = 6;
-/** One that the database works on, and one for when it is done. */
-const FLUSHES_UNDER_WAY = 2;
-
 /**
  * The measurement store on PostgreSQL: every flush is one statement, so what is acknowledged is in `measurement`.
  * Everything that fails in the database rejects with AppError UNAVAILABLE, its reason as `cause`. If the connection is
@@ -58,7 +55,6 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     this.#commits = new GroupCommit(new PostgresFlushes(this.#writes), {
       maxWaitingRows: options.maxWaitingRows ?? 200_000,
       maxWaitingBytes: options.maxWaitingBytes ?? 32 * 1024 * 1024,
-      maxUnderWay: FLUSHES_UNDER_WAY,
     });
   }
 

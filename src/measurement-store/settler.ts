@@ -8,8 +8,9 @@ const ROWS_BETWEEN_LOOKS_AT_THE_CLOCK = 64;
 
 /**
  * Brings what the inbox acknowledged into `measurement`. A device's waiting batches always go in in commit order, so no
- * older value ever replaces a newer one, whichever device is settled first. Devices are settled in groups, in order of their keys; when a whole group is done its inbox rows go. A crash before that only means that
- * the inbox, read again in order, writes the same values again.
+ * older value ever replaces a newer one, whichever device is settled first. Devices are settled in groups, in order of
+ * their keys; when a whole group is done its inbox rows go. A crash before that only means that the inbox, read again in
+ * order, writes the same values again.
  */
 export class Settler {
   readonly #db: Sqlite.Database;
@@ -27,11 +28,14 @@ export class Settler {
   /** The device of the group that is half done. */
   #current: DeviceRows | null = null;
 
+  #groupRows = 0;
+  #groupRowsAtStart = 0;
+
   #oldestAt = Infinity;
   lastSeq = 0;
   settledSeq = 0;
-  /** Rows in memory. */
-  rows = 0;
+  /** Rows in memory that are in no group yet. */
+  waitingRows = 0;
   /** A device with more rows than that is settled in parts. */
   partRows = 4_096;
 
@@ -53,7 +57,7 @@ export class Settler {
       if (!device) this.#waiting.set(deviceKey, (device = emptyDevice(deviceKey)));
       device.lastHeardAt = Math.max(device.lastHeardAt, receivedAt);
       device.batches.push(batch);
-      this.rows += batch.count;
+      this.waitingRows += batch.count;
     });
     if (this.#oldestAt === Infinity) this.#oldestAt = now;
     this.lastSeq = seq;
@@ -61,6 +65,16 @@ export class Settler {
 
   get hasGroup(): boolean {
     return this.#groupSeq > this.settledSeq;
+  }
+
+  /** Rows in memory. */
+  get rows(): number {
+    return this.waitingRows + this.#groupRows;
+  }
+
+  /** How much of the group is settled: 0 to 1. */
+  get progress(): number {
+    return this.#groupRows === 0 ? 1 : 1 - this.#groupRows / this.#groupRowsAtStart;
   }
 
   /** When the oldest receipt that is in no group yet was added; Infinity: there is none. */
@@ -74,6 +88,8 @@ export class Settler {
     this.#waiting = new Map();
     this.#groupKeys = [...this.#group.keys()].sort((a, b) => b - a);
     this.#groupSeq = this.lastSeq;
+    this.#groupRowsAtStart = this.#groupRows = this.waitingRows;
+    this.waitingRows = 0;
     this.#oldestAt = Infinity;
   }
 
@@ -187,7 +203,8 @@ export class Settler {
   #drop(from: Map<number, UnsettledDevice>, rows: DeviceRows): void {
     const { device } = rows;
     device.settledBatches = rows.end;
-    this.rows -= rows.written;
+    if (from === this.#waiting) this.waitingRows -= rows.written;
+    else this.#groupRows -= rows.written;
     if (rows.isLast) from.delete(device.deviceKey);
   }
 }

@@ -13,7 +13,7 @@ export class SqliteFlushes implements FlushTarget {
   readonly #write: (job: WriterJob, transfer: ArrayBuffer[]) => Promise<FlushAnswer>;
   readonly #encoder = new ReceiptEncoder();
   #calls: CallValues[] = [];
-  #spare: ArrayBuffer | undefined;
+  readonly #spare: ArrayBuffer[] = [];
 
   constructor(write: (job: WriterJob, transfer: ArrayBuffer[]) => Promise<FlushAnswer>) {
     this.#write = write;
@@ -29,12 +29,11 @@ export class SqliteFlushes implements FlushTarget {
   }
 
   async flush(): Promise<string> {
-    const { buffer, length } = this.#encoder.take(this.#spare);
-    this.#spare = undefined;
+    const { buffer, length } = this.#encoder.take(this.#spare.pop());
     const calls = this.#calls;
     this.#calls = [];
     const answer = await this.#write({ kind: 'flush', buffer, length, calls }, [buffer]);
-    if (answer.buffer.byteLength <= MAX_SPARE_BYTES) this.#spare = answer.buffer;
+    if (answer.buffer.byteLength <= MAX_SPARE_BYTES) this.#spare.push(answer.buffer);
     return toSortable(answer.seq, 11);
   }
 }

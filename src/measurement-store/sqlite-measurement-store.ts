@@ -60,7 +60,6 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     this.#commits = new GroupCommit(new SqliteFlushes((job, transfer) => this.#write(job, transfer)), {
       maxWaitingRows: options.maxWaitingRows ?? 200_000,
       maxWaitingBytes: options.maxWaitingBytes ?? 32 * 1024 * 1024,
-      maxUnderWay: 1,
     });
   }
 

@@ -73,6 +73,37 @@ describe('the PostgreSQL store', () => {
     expect(await database.sql('SELECT last_value::int AS n FROM tries')).toEqual([{ n: 2 }]);
   });
 
+  test('stores what shares a flush with keys that exist, whichever flushes are under way', async () => {
+    await store.append(receipt(1, [[1, 0, -1]]));
+    const waiting: Promise<unknown>[] = [];
+    for (let n = 1; n <= 2_000; n++) {
+      waiting.push(store.append(receipt(1 + (n % 5), n % 40 === 0 ? [[1, 0, n]] : [[1, n, n]])));
+      if (n % 50 === 0) await waiting.at(-1);
+    }
+    await Promise.all(waiting);
+    const rows = await Promise.all([1, 2, 3, 4, 5].map((device) => everything(store, device, 1)));
+    expect(rows.map((found) => found.length)).toEqual([351, 400, 400, 400, 400]);
+    expect(rows[0]![0]).toEqual([0, 2_000]);
+  });
+
+  test('inserts first, and replaces for a while after a key that existed', async () => {
+    const statements = async (): Promise<string[]> =>
+      (
+        await database.sql<{ query: string }>(
+          "SELECT query FROM pg_stat_activity WHERE application_name = 'inlet' AND datname = current_database() AND query LIKE '%INSERT INTO measurement%'",
+        )
+      ).map(({ query }) => (query.includes('DO UPDATE SET number') ? 'replace' : 'insert'));
+    await store.append(receipt(1, [[1, 1, 1]]));
+    expect(await statements()).toEqual(['insert']);
+    await store.append(receipt(1, [[1, 1, 2]]));
+    expect(await statements()).toEqual(['replace']);
+    for (let n = 2; n <= 101; n++) await store.append(receipt(1, [[1, n, n]]));
+    expect(await statements()).toEqual(['replace']);
+    await store.append(receipt(1, [[1, 200, 1]]));
+    expect(await statements()).toEqual(['insert']);
+    expect((await everything(store, 1, 1))[0]).toEqual([1, 2]);
+  });
+
   test('commits durably also where the default of the database is not to', async () => {
     await store.stop();
     const [row] = await database.sql<{ name: string }>('SELECT current_database() AS name');
