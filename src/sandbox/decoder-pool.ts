@@ -30,6 +30,15 @@ export interface DecoderPoolOptions {
 const MAX_SOURCE_BYTES = 262_144;
 const MAX_WAIT_MS = 10_000;
 const WATCH_MS = 20;
+/** A run that takes longer while others wait goes on aside. */
+const ASIDE_MS = 25;
+/**
+ * A run that had to be ended has had a processor to itself for its whole time; if the server is busy, its product leaves
+ * it to the others for about as long. Beside endless loops they keep 0.95 of their throughput with it, 0.8 without.
+ */
+const REST_MS = 300;
+/** Part of the time that this thread is at work. */
+const BUSY_FROM = 0.2;
 const STOP_MS = 5_000;
 /** With a full set of isolates, some 5 MB each. */
 const MAX_IDLE_RSS_MB = 500;
@@ -50,9 +59,13 @@ export class DecoderPool implements DecoderEngine {
   #maxWaiting: number;
   #main = new FairQueue();
   #apart = new FairQueue();
+  /** Of products that rest, or whose run goes on aside: in the main line the next ones could be as long. */
+  #parked = new FairQueue();
   /** Jobs that may have ended a process; they go first, one at a time, apart from the others. */
   #suspects: PoolJob[] = [];
   #processes: (DecoderProcess | null)[] = [];
+  /** Each at one long run, after which it is the spare one. */
+  #aside = new Set<DecoderProcess>();
   #apartProcess: DecoderProcess | null = null;
   #apartUsedAt = 0;
   #apartFrom = 0;
@@ -73,6 +86,8 @@ export class DecoderPool implements DecoderEngine {
   #timer: NodeJS.Timeout;
   #ticks = 0;
   #lastTick = performance.now();
+  #utilization = performance.eventLoopUtilization();
+  #busy = false;
   #dispatching = false;
 
   constructor(options: DecoderPoolOptions) {
@@ -131,11 +146,7 @@ export class DecoderPool implements DecoderEngine {
     this.#forced = true;
     const all = this.#everyProcess();
     for (const process of all) if (process.load > 0) process.kill('ENDED');
-    for (const job of [
-      ...this.#suspects,
-      ...this.#main.takeOlderThan(Infinity),
-      ...this.#apart.takeOlderThan(Infinity),
-    ]) {
+    for (const job of [...this.#suspects, ...this.#lines().flatMap((line) => line.takeOlderThan(Infinity))]) {
       this.#refuse(job, stoppingError());
     }
     await Promise.all(all.map((process) => process.retire()));
@@ -144,7 +155,7 @@ export class DecoderPool implements DecoderEngine {
   #enter(productId: string, text: string, job: DecoderJob | null, serials: PoolJob['serials']): Promise<DecoderResult> {
     if (this.#stopping !== null) return Promise.reject(stoppingError());
     const product = this.#productOf(productId);
-    const waiting = this.#main.size + this.#apart.size + this.#suspects.length;
+    const waiting = this.#lines().reduce((sum, line) => sum + line.size, this.#suspects.length);
     if (waiting >= this.#maxWaiting) return Promise.reject(overloaded('Too many calls are waiting for a decoder'));
     if (product.waiting >= Math.max(1, this.#maxWaiting / 4)) {
       return Promise.reject(overloaded("Too many calls are waiting for this product's decoder"));
@@ -171,11 +182,21 @@ export class DecoderPool implements DecoderEngine {
 
   #queue(job: PoolJob, first = false): void {
     job.product.waiting += 1;
-    const line = runsApart(job.product, performance.now()) ? this.#apart : this.#main;
+    const line = this.#lineOf(job.product);
     if (job.suspect) this.#suspects.push(job);
     else if (first) line.pushFirst(job);
     else line.push(job);
     this.#dispatchSoon();
+  }
+
+  #lineOf(product: PoolProduct): FairQueue {
+    const now = performance.now();
+    if (product.onTrial || now < product.restsUntil) return this.#parked;
+    return runsApart(product, now) ? this.#apart : this.#main;
+  }
+
+  #lines(): FairQueue[] {
+    return [this.#main, this.#apart, this.#parked];
   }
 
   /** Once for all calls that came in together. */
@@ -268,6 +289,11 @@ export class DecoderPool implements DecoderEngine {
           // The product has to move; what it still has in this process would hold up the others.
           const moves = process !== this.#apartProcess && runsApart(job.product, performance.now());
           if (moves && process.carries(job.product)) process.giveBack();
+          else if (process.load === 0 && this.#aside.delete(process)) {
+            if (this.#spare === null) this.#spare = process;
+            else void process.retire();
+          }
+          this.#endTrial(job.product);
         },
         gone: (reason, blame, rest, wasReady) => {
           if (!wasReady) this.#failedStarts += 1;
@@ -277,6 +303,7 @@ export class DecoderPool implements DecoderEngine {
           }
           this.#replace(process);
           this.#blame(reason, blame);
+          for (const job of [...blame, ...rest]) this.#endTrial(job.product);
           for (const job of rest.reverse()) {
             if (this.#forced) this.#refuse(job, stoppingError());
             else this.#queue(job, true);
@@ -297,10 +324,55 @@ export class DecoderPool implements DecoderEngine {
       this.#failedApart = true;
       // Starting processes costs everybody time, so those who use them up wait for each.
       this.#apartFrom = performance.now() + APART_PAUSE_MS;
-    } else if (process === this.#spare) {
-      this.#spare = null;
+    } else if (process === this.#spare || this.#aside.delete(process)) {
+      if (process === this.#spare) this.#spare = null;
       this.#again(() => this.#startSpare());
     }
+  }
+
+  /**
+   * Others wait for a long run: the spare process takes its process's place, and it goes on aside, whoever it is. It may
+   * be a decoder that is just slow, or one that the machine did not let run, so nothing is held against it.
+   */
+  #setAside(index: number, process: DecoderProcess): void {
+    const spare = this.#spare;
+    if (spare === null || !spare.isReady) return;
+    this.#spare = null;
+    this.#processes[index] = spare;
+    this.#aside.add(process);
+    const product = process.runningProduct;
+    if (product !== null) {
+      product.onTrial = true;
+      this.#park(product);
+    }
+    this.#dispatchSoon();
+  }
+
+  #endTrial(product: PoolProduct): void {
+    if (!product.onTrial) return;
+    product.onTrial = false;
+    this.#unpark(product);
+  }
+
+  #rest(product: PoolProduct, now: number): void {
+    if (!this.#busy) {
+      for (const waiting of this.#main.take(product)) this.#apart.push(waiting);
+      return;
+    }
+    product.restsUntil = now + REST_MS;
+    this.#park(product);
+    setTimeout(() => this.#unpark(product), REST_MS + 2).unref();
+  }
+
+  #park(product: PoolProduct): void {
+    for (const waiting of [...this.#main.take(product), ...this.#apart.take(product)]) this.#parked.push(waiting);
+  }
+
+  #unpark(product: PoolProduct): void {
+    const line = this.#lineOf(product);
+    if (line === this.#parked) return;
+    for (const waiting of this.#parked.take(product)) line.push(waiting);
+    this.#dispatchSoon();
   }
 
   /** At once after a kill; ever later when processes do not even start. */
@@ -368,7 +440,7 @@ export class DecoderPool implements DecoderEngine {
       else job.source.trust += 1;
       if (ended) {
         noteEnded(job.product, now);
-        for (const waiting of this.#main.take(job.product)) this.#apart.push(waiting);
+        this.#rest(job.product, now);
       }
     }
     this.#close();
@@ -386,7 +458,7 @@ export class DecoderPool implements DecoderEngine {
   }
 
   #everyProcess(): DecoderProcess[] {
-    return [...this.#processes, this.#apartProcess, this.#spare].filter((process) => process !== null);
+    return [...this.#processes, ...this.#aside, this.#apartProcess, this.#spare].filter((process) => process !== null);
   }
 
   #tick(): void {
@@ -397,11 +469,18 @@ export class DecoderPool implements DecoderEngine {
     // When this process was held up, results may lie unread: they come before any verdict.
     if (!late) {
       for (const process of this.#everyProcess()) process.watch(now);
+      if (this.#main.size > 0) {
+        for (const [index, process] of this.#processes.entries())
+          if (process !== null && process.busyMs(now) > ASIDE_MS) this.#setAside(index, process);
+      }
     }
     // Those who wait for the pause after a kill: nobody else may call in the meantime.
     if (this.#suspects.length + this.#apart.size > 0) this.#dispatchSoon();
     if (this.#ticks % 10 !== 0) return;
-    for (const queue of [this.#main, this.#apart]) {
+    const utilization = performance.eventLoopUtilization();
+    this.#busy = performance.eventLoopUtilization(utilization, this.#utilization).utilization > BUSY_FROM;
+    this.#utilization = utilization;
+    for (const queue of this.#lines()) {
       for (const job of queue.takeOlderThan(now - MAX_WAIT_MS)) {
         job.product.waiting -= 1;
         this.#refuse(job, overloaded('The call has waited too long for a decoder process'));
@@ -435,7 +514,16 @@ export class DecoderPool implements DecoderEngine {
   #productOf(id: string): PoolProduct {
     let product = this.#products.get(id);
     if (product === undefined) {
-      product = { id, no: this.#nextNumber(), averageMs: 0, apartUntil: 0, strikes: 0, waiting: 0 };
+      product = {
+        id,
+        no: this.#nextNumber(),
+        averageMs: 0,
+        apartUntil: 0,
+        strikes: 0,
+        waiting: 0,
+        onTrial: false,
+        restsUntil: 0,
+      };
       forgetOldest(this.#products, KEPT_PRODUCTS, (old) => old.waiting === 0);
       this.#products.set(id, product);
     }

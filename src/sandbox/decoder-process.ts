@@ -43,6 +43,8 @@ export class DecoderProcess {
   #events: ProcessEvents;
   #underWay = new Map<number, PoolJob>();
   #bytes = 0;
+  /** The newest job under way may be a long one: nothing is sent after it that would have to wait for it. */
+  #closed = false;
   #outgoing: Buffer[] = [];
   #sources = new Set<number>();
   #serials = new Map<number, string>();
@@ -116,10 +118,22 @@ export class DecoderProcess {
     return this.#underWay.size;
   }
 
+  /** For how long it has been at what it is doing. */
+  busyMs(now: number): number {
+    return this.#underWay.size === 0 ? 0 : now - this.#since;
+  }
+
+  /** Whose run it is at; null: nobody's, or it cannot be known. */
+  get runningProduct(): PoolProduct | null {
+    const [first] = this.#underWay.values();
+    return first !== undefined && (this.#underWay.size === 1 || isAlone(first)) ? first.product : null;
+  }
+
   hasRoom(): boolean {
     return (
       this.isReady &&
       !this.#retiring &&
+      !this.#closed &&
       this.#killed === null &&
       !this.#gone &&
       this.#underWay.size < this.#limits.window &&
@@ -140,12 +154,13 @@ export class DecoderProcess {
     this.#underWay.set(job.id, job);
     this.#bytes += job.inputBytes;
     this.runs += 1;
+    const alone = isAlone(job);
+    this.#closed = alone;
     if (job.job === null) {
       this.#queue(encodeFrame(FRAME.CHECK, [job.id], job.source.text));
       return;
     }
     this.#supply(job);
-    const alone = job.source.trust < TRUSTED_RUNS;
     const lastRound = job.round >= MAX_ROUNDS;
     const flags =
       (lastRound ? RUN_FLAG.LAST_ROUND : 0) |
@@ -280,6 +295,7 @@ export class DecoderProcess {
     if (job === undefined) return;
     this.#underWay.delete(job.id);
     this.#bytes -= job.inputBytes;
+    if (this.#underWay.size === 0) this.#closed = false;
     const now = performance.now();
     // A long run may have left memory behind that is not its successor's.
     if (now - this.#since > 15) this.#idleRssMb = 0;
@@ -294,14 +310,17 @@ export class DecoderProcess {
     const jobs = [...this.#underWay.values()];
     this.#underWay.clear();
     // The oldest may have ended with its result not written yet; jobs that run alone write around themselves.
-    const isAlone = (job: PoolJob): boolean => job.job === null || job.source.trust < TRUSTED_RUNS;
     let count = this.#blameless ? 0 : Math.min(1, jobs.length);
     if (count === 1 && !isAlone(jobs[0]!)) while (count < jobs.length && !isAlone(jobs[count]!)) count += 1;
     this.#events.gone(this.#killed ?? 'ENDED', jobs.slice(0, count), jobs.slice(count), this.isReady);
   }
 }
 
-/** The command that starts `isolates`, from `.ts` or compiled, able to read its own code and nothing else. */
+/** Its result is written around it alone, so it is known when it runs. */
+function isAlone(job: PoolJob): boolean {
+  return job.job === null || job.source.trust < TRUSTED_RUNS;
+}
+
 /** On Linux a priority is a thread's: V8's helpers, which collect a memory eater's garbage, have their own. */
 function threadsOf(pid: number): number[] {
   try {
@@ -311,6 +330,7 @@ function threadsOf(pid: number): number[] {
   }
 }
 
+/** The command that starts `isolates`, from `.ts` or compiled, able to read its own code and nothing else. */
 function commandLine(memoryMb: number): { command: string; args: string[] } {
   const here = fileURLToPath(import.meta.url);
   const require = createRequire(import.meta.url);

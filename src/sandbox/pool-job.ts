@@ -21,6 +21,10 @@ export interface PoolProduct {
   apartUntil: number;
   strikes: number;
   waiting: number;
+  /** One of its runs is being waited for aside; the next ones wait for how it ends. */
+  onTrial: boolean;
+  /** After a run that had to be ended: the next one not before then. */
+  restsUntil: number;
 }
 
 /** A run, or a check of the syntax when `job` is null, on its way through the pool. */

@@ -58,6 +58,23 @@ describe('one product cannot take the share of another', () => {
     for (const hog of await Promise.all(hogs)) expect(hog.error).toMatchObject({ kind: 'TIMEOUT' });
   });
 
+  test('a long run goes on aside, and the others do not wait for its end', async () => {
+    pool = startPool({ timeoutMs: 1_000 });
+    await throughput(1_000);
+    const began = performance.now();
+    const long = pool.run(
+      jobOf('function Decoder() { var end = Date.now() + 600; while (Date.now() < end); return [1] }'),
+    );
+    let longestMs = 0;
+    while (performance.now() - began < 500) {
+      const asked = performance.now();
+      expect(outputOf(await pool.run(jobOf(GOOD, { productId: 'good' })))).toEqual(GOOD_OUTPUT);
+      longestMs = Math.max(longestMs, performance.now() - asked);
+    }
+    expect(longestMs).toBeLessThan(300);
+    expect(outputOf(await long)).toEqual([1]);
+  });
+
   test('jobs that were beside one that killed its process are run again, and it alone is blamed', async () => {
     pool = startPool();
     // Trusted sources share a process without writing after each run, so that blame has to be found out.
