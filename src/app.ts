@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,6 @@ import { UserSchema } from './domain/users/user.ts';
 import { createDoors } from './doors.ts';
 import { createDomain } from './domain-parts.ts';
 import { drain, refuseWhileDraining } from './http/drain.ts';
-import { hotRoutes } from './http/hot-routes.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { readyRoute } from './http/health-route.ts';
 import { createLog } from './log.ts';
@@ -79,13 +78,13 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     log,
   });
   const koa = app.callback();
-  const hot = hotRoutes({ ...doors, app: (request, response) => void koa(request, response), log });
-  let listener = hot;
+  const serve: RequestListener = (request, response) => void koa(request, response);
+  let listener = serve;
   server.on('request', (request, response) => listener(request, response));
   doors.attachWebSocket(server);
   closers.add('http', async () => {
     draining = true;
-    listener = refuseWhileDraining(hot, log);
+    listener = refuseWhileDraining(serve, log);
     await drain(server, () => doors.endSockets());
     await doors.stop();
   });

@@ -34,7 +34,7 @@ import { WorkspaceResolver } from './graphql/resolvers/workspace-resolver.ts';
 import { secretOf } from './http/authenticate.ts';
 import { bodyText, readBody } from './http/body.ts';
 import { healthRoute } from './http/health-route.ts';
-import type { BareHandler } from './http/hot-routes.ts';
+import type { BareHandler } from './http/ingest-routes.ts';
 import type { Handler } from './http/http-app.ts';
 import { integrationRoute } from './http/integration-route.ts';
 import { RecordRoute } from './http/record-route.ts';

@@ -4,11 +4,12 @@ import type { Logger } from 'pino';
 import { AppError } from '../errors.ts';
 import { SenderGone } from './body.ts';
 import { respondWithProblem, toProblem } from './error-responder.ts';
+import { ingestRoutes, type IngestRoutesParts } from './ingest-routes.ts';
 import { requireMethod } from './require-method.ts';
 
 export type Handler = (context: Koa.Context) => Promise<void> | void;
 
-export interface HttpAppParts {
+export interface HttpAppParts extends IngestRoutesParts {
   /** Process alive / ready to serve (CONTRACT 2). */
   health: Handler;
   ready: Handler;
@@ -18,7 +19,7 @@ export interface HttpAppParts {
   log: Logger;
 }
 
-/** The Koa app: every route but the hot ones, and one place where what goes wrong becomes a problem. */
+/** The Koa app: every route, and one place where what goes wrong becomes a problem. */
 export function createHttpApp(parts: HttpAppParts): Koa {
   const { log } = parts;
   const router = new Router();
@@ -40,6 +41,7 @@ export function createHttpApp(parts: HttpAppParts): Koa {
       respondWithProblem(context.res, toProblem(error, log));
     }
   });
+  app.use(ingestRoutes(parts));
   app.use(router.routes());
   app.on('error', (error: unknown) => log.error({ err: error }, 'error while answering'));
   return app;

@@ -2,7 +2,7 @@ import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
 import type { WebhookReceiver } from '../domain/webhooks/webhook-receiver.ts';
 import { readBody } from './body.ts';
 import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
-import type { BareHandler } from './hot-routes.ts';
+import type { BareHandler } from './ingest-routes.ts';
 import { requireMethod } from './require-method.ts';
 
 export interface WebhookRouteParts {
