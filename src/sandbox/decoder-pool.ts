@@ -34,9 +34,9 @@ const WATCH_MS = 20;
 const ASIDE_MS = 25;
 /**
  * A run that had to be ended has had a processor to itself for its whole time; if the server is busy, its product leaves
- * it to the others for about as long. Beside endless loops they keep 0.95 of their throughput with it, 0.8 without.
+ * it to the others for twice as long. Beside endless loops they keep 0.95 of their throughput with it, 0.8 without.
  */
-const REST_MS = 300;
+const REST_MS = 500;
 /** Part of the time that this thread is at work. */
 const BUSY_FROM = 0.2;
 const STOP_MS = 5_000;
