@@ -49,6 +49,10 @@ export const badInput = (message: string, details?: Record<string, unknown>): Ap
   new AppError('BAD_USER_INPUT', message, details ? { details } : {});
 export const conflict = (message: string): AppError => new AppError('CONFLICT', message);
 
+/** The database does not answer; the reason is for the log. */
+export const noDatabase = (cause: unknown): AppError =>
+  new AppError('UNAVAILABLE', 'The database does not answer. Try again in a moment.', { cause });
+
 /** How drivers name a database that is away, full or held by somebody else: by code, never by text. */
 const AWAY =
   /^(?:ECONN|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EHOSTUNREACH$|ENETUNREACH$|08|53|57P0|SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY))/;
@@ -59,8 +63,7 @@ export function databaseAway(error: unknown): AppError | null {
     const { code, name, errors } = link as Error & { code?: unknown; errors?: unknown[] };
     // Every complaint about a statement has a code: a driver's error without one is about the connection.
     const away = typeof code === 'string' ? AWAY.test(code) : name === 'DriverException';
-    if (away)
-      return new AppError('UNAVAILABLE', 'The database does not answer. Try again in a moment.', { cause: error });
+    if (away) return noDatabase(error);
     link = errors?.[0] ?? link.cause;
   }
   return null;

@@ -43,7 +43,7 @@ export class GroupCommit {
   readonly #target: FlushTarget;
   readonly #limits: QueueLimits;
   #gathering = emptyGroup();
-  readonly #underWay = { flushes: 0, receipts: 0, rows: 0, bytes: 0 };
+  readonly #underWay = { flushes: 0, rows: 0, bytes: 0 };
   #scheduled = false;
   #stopping: { resolve: () => void } | null = null;
 
@@ -89,13 +89,11 @@ export class GroupCommit {
   }
 
   #isFull(rows: number, bytes: number): boolean {
-    const { receipts, rows: rowsUnderWay, bytes: bytesUnderWay } = this.#underWay;
     // A receipt on its own always fits, however large.
-    if (this.#gathering.resolves.length + receipts === 0) return false;
-    return (
-      this.#gathering.rows + rowsUnderWay + rows > this.#limits.maxWaitingRows ||
-      this.#gathering.bytes + bytesUnderWay + bytes > this.#limits.maxWaitingBytes
-    );
+    if (this.#isIdle()) return false;
+    const waitingRows = this.#gathering.rows + this.#underWay.rows;
+    const waitingBytes = this.#gathering.bytes + this.#underWay.bytes;
+    return waitingRows + rows > this.#limits.maxWaitingRows || waitingBytes + bytes > this.#limits.maxWaitingBytes;
   }
 
   #flushIfWorthIt(): void {
@@ -122,13 +120,16 @@ export class GroupCommit {
 
   #count(group: Group, sign: 1 | -1): void {
     this.#underWay.flushes += sign;
-    this.#underWay.receipts += sign * group.resolves.length;
     this.#underWay.rows += sign * group.rows;
     this.#underWay.bytes += sign * group.bytes;
   }
 
   #resolveWhenDone(): void {
-    if (this.#underWay.flushes === 0 && this.#gathering.resolves.length === 0) this.#stopping?.resolve();
+    if (this.#isIdle()) this.#stopping?.resolve();
+  }
+
+  #isIdle(): boolean {
+    return this.#underWay.flushes === 0 && this.#gathering.resolves.length === 0;
   }
 }
 

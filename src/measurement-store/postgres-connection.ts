@@ -32,11 +32,10 @@ export class PipelinedConnection {
 
   /** The next statement gets a new connection; what is under way on this one is finished. */
   giveUp(): void {
-    const client = this.#client;
-    this.#client = null;
-    client?.then((connected) => connected.end()).catch(() => {});
+    void this.end();
   }
 
+  /** Resolves when what is under way is finished and the connection is closed. */
   async end(): Promise<void> {
     const client = this.#client;
     this.#client = null;

@@ -343,7 +343,7 @@ export class DecoderPool implements DecoderEngine {
     const product = process.runningProduct;
     if (product !== null) {
       product.onTrial = true;
-      this.#park(product);
+      this.#moveWaiting(product);
     }
     this.#dispatchSoon();
   }
@@ -351,27 +351,19 @@ export class DecoderPool implements DecoderEngine {
   #endTrial(product: PoolProduct): void {
     if (!product.onTrial) return;
     product.onTrial = false;
-    this.#unpark(product);
+    this.#moveWaiting(product);
   }
 
   #rest(product: PoolProduct, now: number): void {
-    if (!this.#busy) {
-      for (const waiting of this.#main.take(product)) this.#apart.push(waiting);
-      return;
-    }
+    if (!this.#busy) return;
     product.restsUntil = now + REST_MS;
-    this.#park(product);
-    setTimeout(() => this.#unpark(product), REST_MS + 2).unref();
+    setTimeout(() => this.#moveWaiting(product), REST_MS + 2).unref();
   }
 
-  #park(product: PoolProduct): void {
-    for (const waiting of [...this.#main.take(product), ...this.#apart.take(product)]) this.#parked.push(waiting);
-  }
-
-  #unpark(product: PoolProduct): void {
-    const line = this.#lineOf(product);
-    if (line === this.#parked) return;
-    for (const waiting of this.#parked.take(product)) line.push(waiting);
+  /** What the product has waiting, to the line where it belongs now. */
+  #moveWaiting(product: PoolProduct): void {
+    const to = this.#lineOf(product);
+    for (const line of this.#lines()) if (line !== to) for (const job of line.take(product)) to.push(job);
     this.#dispatchSoon();
   }
 
@@ -441,6 +433,7 @@ export class DecoderPool implements DecoderEngine {
       if (ended) {
         noteEnded(job.product, now);
         this.#rest(job.product, now);
+        this.#moveWaiting(job.product);
       }
     }
     this.#close();

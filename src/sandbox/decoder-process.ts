@@ -184,7 +184,7 @@ export class DecoderProcess {
     if (this.#idleRssMb === 0) this.#idleRssMb = rssMb;
     if (this.#watchedSince !== this.#since) {
       this.#watchedSince = this.#since;
-      this.#idleCpuMs = this.cpuMs() - busyMs;
+      this.#idleCpuMs = this.#processor().ms - busyMs;
     }
     const grownMb = rssMb - this.#idleRssMb;
     if (grownMb > memoryMb * 2 + 32) this.kill('OUT_OF_MEMORY');
@@ -209,12 +209,7 @@ export class DecoderProcess {
     }
   }
 
-  /** Processor time used so far; infinite where that cannot be known. */
-  cpuMs(): number {
-    return this.#processor().ms;
-  }
-
-  /** `sleeping`: its main thread waits for something other than a processor. */
+  /** `ms`: processor time used so far, infinite where that cannot be known. `sleeping`: its main thread waits for something other than a processor. */
   #processor(): { ms: number; sleeping: boolean } {
     try {
       const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'latin1').split(') ')[1]!.split(' ');

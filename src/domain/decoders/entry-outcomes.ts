@@ -46,8 +46,8 @@ export class EntryJudge {
         named.device === null
           ? named.rejection
           : options.counted
-            ? this.#recorder.check(named.device, one.entry, one.index, options.receivedAt, options.defaultTime)
-            : this.#recorder.preview(named.device, one.entry, one.index, options.receivedAt, options.defaultTime);
+            ? this.#recorder.check(named.device, one.entry, one.index, options)
+            : this.#recorder.preview(named.device, one.entry, one.index, options);
       judged.entries.push(outcomeOf(product, one, named.device, outcome));
       if (isRejection(outcome)) {
         judged.rejected += 1;
@@ -111,11 +111,10 @@ export class EntryJudge {
 /** The devices that the entries name, each once. */
 function namesIn(raw: RawEntry[]): string[] {
   const names = new Set<string>();
-  for (const { entry } of raw) {
-    if (typeof entry !== 'object' || entry === null) continue;
-    const { device } = entry as Record<string, unknown>;
-    if (typeof device === 'string' && device !== '') names.add(device);
-    else if (Number.isFinite(device)) names.add(String(device));
+  for (const { entry, shown } of raw) {
+    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) continue;
+    const name = nameOf((entry as Record<string, unknown>)['device'], (shown as Record<string, unknown>)['device']);
+    if (name !== null && name !== '') names.add(name);
   }
   return [...names];
 }

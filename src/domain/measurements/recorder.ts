@@ -11,11 +11,17 @@ export interface RecordOutcome {
   rejected: Rejection[];
 }
 
-export interface RecordOptions {
+/** In milliseconds. */
+export interface EntryTimes {
+  /** What is too far in the future counts from here. */
+  receivedAt: number;
+  /** The time of every entry that has none; `receivedAt` when left out. */
+  defaultTime?: number;
+}
+
+export interface RecordOptions extends EntryTimes {
   /** Whether the write limit applies: on the record endpoint only. */
   limited: boolean;
-  /** Milliseconds; the time of every entry that has none. */
-  receivedAt: number;
 }
 
 /** What the domain does after a commit needs the device of each batch as well. */
@@ -47,7 +53,7 @@ export class Recorder {
     const batch: Batch = { deviceKey: device.key, receivedAt, fieldKeys: [], timestamps: [], values: [] };
     const indexes: number[] = [];
     for (let index = 0; index < entries.length; index += 1) {
-      const outcome = this.check(device, entries[index], index, receivedAt);
+      const outcome = this.check(device, entries[index], index, options);
       if (isRejection(outcome)) rejected.push(outcome);
       else {
         addToBatch(batch, outcome);
@@ -70,27 +76,16 @@ export class Recorder {
   }
 
   /** One entry for a device: as it would be stored, or why not. Counts unknown identifiers for `suggestedFields`. */
-  check(
-    device: DeviceInfo,
-    entry: unknown,
-    index: number,
-    receivedAt: number,
-    defaultTime = receivedAt,
-  ): Accepted | Rejection {
-    const outcome = this.preview(device, entry, index, receivedAt, defaultTime);
+  check(device: DeviceInfo, entry: unknown, index: number, times: EntryTimes): Accepted | Rejection {
+    const outcome = this.preview(device, entry, index, times);
     if (isRejection(outcome) && outcome.code === 'UNKNOWN_FIELD' && outcome.field !== null)
-      this.noteUnknown(device.product, outcome.field, (entry as { value?: unknown }).value, receivedAt);
+      this.noteUnknown(device.product, outcome.field, (entry as { value?: unknown }).value, times.receivedAt);
     return outcome;
   }
 
   /** The same without counting: for trying things out. */
-  preview(
-    device: DeviceInfo,
-    entry: unknown,
-    index: number,
-    receivedAt: number,
-    defaultTime = receivedAt,
-  ): Accepted | Rejection {
+  preview(device: DeviceInfo, entry: unknown, index: number, times: EntryTimes): Accepted | Rejection {
+    const { receivedAt, defaultTime = receivedAt } = times;
     return checkEntry(device.product, entry, index, defaultTime, receivedAt + this.#parts.maxFutureMs);
   }
 
