@@ -8,14 +8,16 @@ import type { Logger } from 'pino';
 import { Closers } from './closers.ts';
 import { LocalCluster } from './cluster/local-cluster.ts';
 import { type Config, StartError } from './config.ts';
-import { Database, type Dialect } from './database/database.ts';
-import { bootstrap } from './domain/bootstrap.ts';
+import { OrmDatabase } from './database/orm-database.ts';
+import type { Database, Dialect } from './domain/database.ts';
+import { bootstrap } from './bootstrap.ts';
 import type { Cluster } from './domain/cluster.ts';
-import type { MeasurementStore, WriteTurns } from './domain/measurements/store.ts';
+import type { WriteTurns } from './domain/database.ts';
+import type { MeasurementStore } from './domain/measurements/store.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
-import { UserSchema } from './domain/users/user.ts';
-import { createDoors } from './doors.ts';
-import { createDomain } from './domain-parts.ts';
+import { UserSchema } from './domain/entities/user.ts';
+import { createTransports } from './build-transports.ts';
+import { createDomain } from './build-domain.ts';
 import { drain, refuseWhileDraining } from './http/drain.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { readyRoute } from './http/health-route.ts';
@@ -66,10 +68,10 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const engine = new DecoderPool({ ...config.decoder, log: (level, message, facts) => log[level](facts, message) });
   closers.add('decoders', () => engine.stop());
   const domain = createDomain({ config, database, store, cluster, limiter, engine, now, log }, closers);
-  const doors = await createDoors({ config, domain, database, store, cluster, baseUrl, now, log });
+  const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
   let draining = false;
   const app = createHttpApp({
-    ...doors,
+    ...transports,
     ready: readyRoute({
       database: () => store.ping().then(() => true),
       decoders: () => engine.ready(),
@@ -81,12 +83,12 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const serve: RequestListener = (request, response) => void koa(request, response);
   let listener = serve;
   server.on('request', (request, response) => listener(request, response));
-  doors.attachWebSocket(server);
+  transports.attachWebSocket(server);
   closers.add('http', async () => {
     draining = true;
     listener = refuseWhileDraining(serve, log);
-    await drain(server, () => doors.endSockets());
-    await doors.stop();
+    await drain(server, () => transports.endSockets());
+    await transports.stop();
   });
   await listen(server, config);
   const url = `http://localhost:${portOf(server)}`;
@@ -114,7 +116,7 @@ async function openDatabase(
   const { openPostgresOrm, openSqliteOrm } = await import('./database/open-orm.ts');
   const finish = (orm: MikroORM, dialect: Dialect, store: MeasurementStore & WriteTurns) => {
     closers.add('store', () => store.stop());
-    return { database: new Database(orm, dialect, store), store };
+    return { database: new OrmDatabase(orm, dialect, store), store };
   };
   if (setting.kind === 'postgres') {
     const orm = await openPostgresOrm(setting.url).catch(cannotOpen);

@@ -1,4 +1,4 @@
-/** Every way Inlet says no. The closed union makes each door name a status for each code (CONTRACT 3, 7). */
+/** Every way Inlet says no. The closed union makes each transport name a status for each code (CONTRACT 3, 7). */
 export type ErrorCode =
   | 'UNAUTHENTICATED'
   | 'FORBIDDEN'

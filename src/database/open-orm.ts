@@ -5,7 +5,7 @@ import { MikroORM as PostgresOrm } from '@mikro-orm/postgresql';
 import type { MikroORM } from '@mikro-orm/sql';
 import { MikroORM as SqliteOrm } from '@mikro-orm/sqlite';
 import { MIGRATIONS } from '../../migrations/list.ts';
-import { ENTITIES } from './entities.ts';
+import { ENTITIES } from '../domain/entities/entities.ts';
 
 const common = {
   entities: ENTITIES,

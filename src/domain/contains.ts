@@ -1,4 +1,4 @@
-import type { Dialect } from '../database/database.ts';
+import type { Dialect } from './database.ts';
 
 /**
  * SQL for "the column holds this text", with one parameter; exact in case on both databases, which LIKE is not, and

@@ -1,4 +1,4 @@
-import type { Access } from '../domain/tokens/access.ts';
+import type { Access } from '../domain/access/access.ts';
 import { unauthenticated } from '../errors.ts';
 import type { LiveCalls } from './live-calls.ts';
 import type { LiveMeasurements } from './live-measurements.ts';

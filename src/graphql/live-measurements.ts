@@ -1,9 +1,9 @@
-import { visibleProduct } from '../domain/decoders/visible-product.ts';
-import type { Device } from '../domain/devices/device.ts';
-import { fromStoredValue } from '../domain/fields/field-value.ts';
+import { visibleProduct } from '../domain/ingest-cache/visible-product.ts';
+import type { Device } from '../domain/entities/device.ts';
+import { fromStoredValue } from '../domain/measurements/field-value.ts';
 import type { Feed, RecordedEvent } from '../domain/measurements/feed.ts';
-import type { Catalogue, ProductInfo } from '../domain/products/catalogue.ts';
-import type { Access } from '../domain/tokens/access.ts';
+import type { IngestCache, ProductInfo } from '../domain/ingest-cache/ingest-cache.ts';
+import type { Access } from '../domain/access/access.ts';
 import { badInput, notFound } from '../errors.ts';
 import type { DeviceCache } from './device-cache.ts';
 import { LiveIterator } from './live-iterator.ts';
@@ -22,7 +22,7 @@ export interface LiveQuery {
 
 export interface LiveMeasurementsDeps {
   feed: Feed;
-  catalogue: Catalogue;
+  ingestCache: IngestCache;
   devices: DeviceCache;
 }
 
@@ -39,7 +39,7 @@ export class LiveMeasurements {
     if (query.workspaceId != null) access.requireWorkspace(query.workspaceId, 'READ');
     else access.workspaceIdsWith('READ');
     const product =
-      query.productId == null ? null : await visibleProduct(this.#deps.catalogue, access, query.productId, 'READ');
+      query.productId == null ? null : await visibleProduct(this.#deps.ingestCache, access, query.productId, 'READ');
     const narrowed = query.deviceIds == null ? null : await this.#devices(access, query.deviceIds);
     const fields = query.fields == null ? null : new Set(query.fields);
     if (fields !== null) checkFields(fields, product !== null ? [product] : (narrowed?.products ?? []));
@@ -56,7 +56,7 @@ export class LiveMeasurements {
 
   /** null when nothing of the event is wanted, or its device is gone. */
   async #toBatch(event: RecordedEvent, wanted: Set<string> | null): Promise<RecordedBatch | null> {
-    const product = await this.#deps.catalogue.product(event.productId);
+    const product = await this.#deps.ingestCache.product(event.productId);
     if (product === null) return null;
     const measurements = event.fieldKeys.flatMap((key, index) => {
       const field = product.fieldsByKey.get(key);
@@ -77,7 +77,7 @@ export class LiveMeasurements {
       throw badInput(`"deviceIds" must name 1 to ${MAX_NARROWED} devices, not ${ids.length}; leave it out for all.`);
     const devices = await Promise.all(
       ids.map(async (id) => {
-        const device = await this.#deps.catalogue.device(id);
+        const device = await this.#deps.ingestCache.device(id);
         if (device === null) throw notFound('device', id);
         access.requireDevice(device, 'READ');
         return device;

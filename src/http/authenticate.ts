@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Access } from '../domain/tokens/access.ts';
+import type { Access } from '../domain/access/access.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { unauthenticated } from '../errors.ts';
 

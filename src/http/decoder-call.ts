@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Answer } from '../domain/webhooks/webhook-receiver.ts';
+import type { Answer } from '../domain/calls/webhook-receiver.ts';
 import { type DecoderRequest, parseParameters } from '../domain/decoders/decoder-request.ts';
 import { headerList } from '../domain/decoders/header-names.ts';
 import { requestBodyText } from '../domain/decoders/request-body.ts';

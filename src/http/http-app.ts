@@ -4,12 +4,12 @@ import type { Logger } from 'pino';
 import { AppError } from '../errors.ts';
 import { SenderGone } from './body.ts';
 import { respondWithProblem, toProblem } from './error-responder.ts';
-import { ingestRoutes, type IngestRoutesParts } from './ingest-routes.ts';
+import { ingestRoutes, type IngestRoutesDeps } from './ingest-routes.ts';
 import { requireMethod } from './require-method.ts';
 
 export type Handler = (context: Koa.Context) => Promise<void> | void;
 
-export interface HttpAppParts extends IngestRoutesParts {
+export interface HttpAppDeps extends IngestRoutesDeps {
   /** Process alive / ready to serve (CONTRACT 2). */
   health: Handler;
   ready: Handler;
@@ -20,14 +20,14 @@ export interface HttpAppParts extends IngestRoutesParts {
 }
 
 /** The Koa app: every route, and one place where what goes wrong becomes a problem. */
-export function createHttpApp(parts: HttpAppParts): Koa {
-  const { log } = parts;
+export function createHttpApp(deps: HttpAppDeps): Koa {
+  const { log } = deps;
   const router = new Router();
-  router.all('/graphql', parts.graphql);
-  router.all('/integrations/lorawan/:network', parts.integration);
-  router.all('/integrations/particle', parts.integration);
-  router.all('/healthz', only(['GET', 'HEAD'], parts.health));
-  router.all('/readyz', only(['GET', 'HEAD'], parts.ready));
+  router.all('/graphql', deps.graphql);
+  router.all('/integrations/lorawan/:network', deps.integration);
+  router.all('/integrations/particle', deps.integration);
+  router.all('/healthz', only(['GET', 'HEAD'], deps.health));
+  router.all('/readyz', only(['GET', 'HEAD'], deps.ready));
 
   const app = new Koa();
   app.use(async (context, next) => {
@@ -41,7 +41,7 @@ export function createHttpApp(parts: HttpAppParts): Koa {
       respondWithProblem(context.res, toProblem(error, log));
     }
   });
-  app.use(ingestRoutes(parts));
+  app.use(ingestRoutes(deps));
   app.use(router.routes());
   app.on('error', (error: unknown) => log.error({ err: error }, 'error while answering'));
   return app;

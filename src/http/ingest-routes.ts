@@ -6,7 +6,7 @@ import type { RecordRoute } from './record-route.ts';
 /** A route on the bare request: what goes wrong is thrown, and answered by the app. */
 export type BareHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-export interface IngestRoutesParts {
+export interface IngestRoutesDeps {
   record: RecordRoute;
   webhook: BareHandler;
 }
@@ -18,7 +18,7 @@ const RECORD = /^(?:https?:\/\/[^/?]*)?\/v1\/devices\/([^/?]+)\/record\/?(?:\?|$
  * The two routes that take the load, before the router: they are found by what stands in the URL as it was sent (device
  * names with broken percent-encoding, whatever a proxy puts before a webhook), and answer by themselves.
  */
-export function ingestRoutes({ record, webhook }: IngestRoutesParts): Middleware {
+export function ingestRoutes({ record, webhook }: IngestRoutesDeps): Middleware {
   return (context, next) => {
     const { req: request, res: response } = context;
     const url = request.url ?? '';

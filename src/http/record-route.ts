@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts';
-import type { DeviceFinder } from '../domain/devices/device-finder.ts';
+import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
 import { authenticate } from './authenticate.ts';
@@ -12,7 +12,7 @@ import { requireMethod } from './require-method.ts';
 
 const MAX_ENTRIES = 10_000;
 
-export interface RecordRouteParts {
+export interface RecordRouteDeps {
   authenticator: Authenticator;
   devices: DeviceFinder;
   recorder: Recorder;
@@ -23,17 +23,17 @@ export interface RecordRouteParts {
 
 /** `POST /v1/devices/<device>/record/` (CONTRACT 3): works on the bare request, because every layer here costs. */
 export class RecordRoute {
-  readonly #parts: RecordRouteParts;
+  readonly #deps: RecordRouteDeps;
 
-  constructor(parts: RecordRouteParts) {
-    this.#parts = parts;
+  constructor(deps: RecordRouteDeps) {
+    this.#deps = deps;
   }
 
   /** `encodedName`: as it stands in the URL. Answers whatever happens; never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse, encodedName: string): Promise<void> {
     try {
       requireMethod(request.method, ['POST']);
-      const { authenticator, devices, recorder, maxBodyBytes, now } = this.#parts;
+      const { authenticator, devices, recorder, maxBodyBytes, now } = this.#deps;
       const deviceName = decoded(encodedName);
       const access = await authenticate(request, authenticator);
       const device = devices.cached(access, deviceName) ?? (await devices.forRecording(access, deviceName));
@@ -44,7 +44,7 @@ export class RecordRoute {
       answer(response, outcome, device.writeIntervalMs);
     } catch (error) {
       if (error instanceof SenderGone) return;
-      respondWithProblem(response, toProblem(error, this.#parts.log), {
+      respondWithProblem(response, toProblem(error, this.#deps.log), {
         stored: 0,
         rejected: error instanceof AppError ? (error.details['rejected'] ?? []) : [],
       });

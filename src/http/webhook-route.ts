@@ -1,17 +1,17 @@
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
-import type { WebhookReceiver } from '../domain/webhooks/webhook-receiver.ts';
+import type { WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
 import { readBody } from './body.ts';
 import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import type { BareHandler } from './ingest-routes.ts';
 import { requireMethod } from './require-method.ts';
 
-export interface WebhookRouteParts {
+export interface WebhookRouteDeps {
   receiver: WebhookReceiver;
   maxBodyBytes: number;
 }
 
 /** `GET` or `POST /integrations/api/<product_webhook_id>/…` (CONTRACT 4). */
-export function webhookRoute({ receiver, maxBodyBytes }: WebhookRouteParts): BareHandler {
+export function webhookRoute({ receiver, maxBodyBytes }: WebhookRouteDeps): BareHandler {
   return async (request, response) => {
     requireMethod(request.method, ['GET', 'POST']);
     const { path, query } = splitUrl(request.url ?? '', WEBHOOK_ROOT);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { WriteTurns } from '../domain/database.ts';
 import type {
   CallQuery,
   CallRow,
@@ -11,7 +12,6 @@ import type {
   Receipt,
   RemoveQuery,
   StoredValue,
-  WriteTurns,
 } from '../domain/measurements/store.ts';
 import type { CallOutcome } from './call-columns.ts';
 import { GroupCommit } from './group-commit.ts';

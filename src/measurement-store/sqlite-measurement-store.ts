@@ -1,3 +1,4 @@
+import type { WriteTurns } from '../domain/database.ts';
 import type {
   CallQuery,
   CallRow,
@@ -9,7 +10,6 @@ import type {
   RangeQuery,
   Receipt,
   RemoveQuery,
-  WriteTurns,
 } from '../domain/measurements/store.ts';
 import { GroupCommit } from './group-commit.ts';
 import type { PackedColumns, ReaderJob } from './reader-messages.ts';

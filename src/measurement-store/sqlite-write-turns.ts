@@ -1,4 +1,4 @@
-import type { WriteTurns } from '../domain/measurements/store.ts';
+import type { WriteTurns } from '../domain/database.ts';
 
 /**
  * Pauses the writer thread while somebody else writes to the file. Takers come in order; between two of them the writer

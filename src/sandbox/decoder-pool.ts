@@ -6,7 +6,7 @@ import type {
   DecoderStatistics,
 } from '../domain/decoders/decoder-engine.ts';
 import { AppError } from '../errors.ts';
-import { noteEnded, noteRun, runsApart } from './conduct.ts';
+import { noteEnded, noteRun, runsApart } from './penalties.ts';
 import { DecoderProcess } from './decoder-process.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { PoolJob, PoolProduct, PoolSource } from './pool-job.ts';

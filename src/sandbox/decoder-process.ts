@@ -35,7 +35,7 @@ const MAX_STARVED = 8;
 const MAX_ROUNDS = 5;
 const TRUSTED_RUNS = 10;
 
-/** One decoder process (`isolates.ts`): sends it jobs, knows which one is running, and kills it over its limits. */
+/** One decoder process (`decoder.worker.ts`): sends it jobs, knows which one is running, and kills it over its limits. */
 export class DecoderProcess {
   #child: ChildProcess;
   #socket: Socket;
@@ -325,7 +325,7 @@ function threadsOf(pid: number): number[] {
   }
 }
 
-/** The command that starts `isolates`, from `.ts` or compiled, able to read its own code and nothing else. */
+/** The command that starts `decoder.worker`, from `.ts` or compiled, able to read its own code and nothing else. */
 function commandLine(memoryMb: number): { command: string; args: string[] } {
   const here = fileURLToPath(import.meta.url);
   const require = createRequire(import.meta.url);
@@ -339,6 +339,6 @@ function commandLine(memoryMb: number): { command: string; args: string[] } {
   }
   const args = ['--no-node-snapshot', '--no-warnings', '--v8-pool-size=1', '--permission', '--allow-addons'];
   for (const path of readable) args.push(`--allow-fs-read=${path}`);
-  args.push(join(dirname(here), `isolates${extname(here)}`), String(memoryMb), String(MAX_ISOLATES), addon);
+  args.push(join(dirname(here), `decoder.worker${extname(here)}`), String(memoryMb), String(MAX_ISOLATES), addon);
   return { command: process.execPath, args };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
 import type { CallRow, MeasurementStore } from '../../src/domain/measurements/store.ts';
-import { CallFeed } from '../../src/domain/webhooks/call-feed.ts';
+import { CallFeed } from '../../src/domain/calls/call-feed.ts';
 
 const ROW: CallRow = {
   id: 'id',

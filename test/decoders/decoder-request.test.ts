@@ -8,9 +8,9 @@ import {
 import { headerList } from '../../src/domain/decoders/header-names.ts';
 import { requestBodyText } from '../../src/domain/decoders/request-body.ts';
 import type { CallOutcome } from '../../src/domain/decoders/call-runner.ts';
-import type { ProductInfo } from '../../src/domain/products/catalogue.ts';
-import { callRow, cutText } from '../../src/domain/webhooks/call-row.ts';
-import { maskedHeaders } from '../../src/domain/webhooks/masked-headers.ts';
+import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
+import { callRow, cutText } from '../../src/domain/calls/call-row.ts';
+import { maskedHeaders } from '../../src/domain/calls/masked-headers.ts';
 import { splitUrl } from '../../src/http/decoder-call.ts';
 
 describe('parameters', () => {

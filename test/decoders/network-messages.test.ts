@@ -5,9 +5,9 @@ import {
   pathOfNetwork,
   readNetworkCall,
   uplinkInput,
-} from '../../src/domain/integrations/network-call.ts';
-import { timeIn } from '../../src/domain/integrations/json-reading.ts';
-import { type Network, NETWORKS } from '../../src/domain/integrations/network-event.ts';
+} from '../../src/domain/networks/network-call.ts';
+import { timeIn } from '../../src/domain/networks/json-reading.ts';
+import { type Network, NETWORKS } from '../../src/domain/networks/network-event.ts';
 import { CHIRPSTACK_UPLINK, HELIUM_UPLINK, PARTICLE_EVENT, TTI_UPLINK } from './network-samples.ts';
 
 const read = (network: Network, message: unknown, event?: string) =>

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Database } from '../../src/database/database.ts';
+import { OrmDatabase } from '../../src/database/orm-database.ts';
 import { openSqliteOrm } from '../../src/database/open-orm.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite-measurement-store.ts';
 import { everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
@@ -99,7 +99,7 @@ describe('the SQLite store', () => {
 
   test('shares the file with units of work under load: nobody waits inside SQLite, nobody starves', async () => {
     const orm = await openSqliteOrm(database.place);
-    const units = new Database(orm, 'sqlite', store);
+    const units = new OrmDatabase(orm, 'sqlite', store);
     const until = Date.now() + 2_000;
     const appended: number[] = [];
     let unitsDone = 0;

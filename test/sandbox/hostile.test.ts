@@ -218,7 +218,7 @@ describe('the process of the decoders', () => {
     const pids = readdirSync('/proc').filter((pid) => {
       try {
         return (
-          readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('isolates.') &&
+          readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('decoder.worker.') &&
           readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[1] === String(process.pid)
         );
       } catch {

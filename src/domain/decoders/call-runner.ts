@@ -1,14 +1,14 @@
 import { badInput } from '../../errors.ts';
-import { networkOfPath, readNetworkCall, uplinkInput } from '../integrations/network-call.ts';
-import type { NetworkEvent } from '../integrations/network-event.ts';
+import { networkOfPath, readNetworkCall, uplinkInput } from '../networks/network-call.ts';
+import type { NetworkEvent } from '../networks/network-event.ts';
 import type { DeviceBatch } from '../measurements/recorder.ts';
 import type { CallStatus } from '../measurements/store.ts';
 import type { History } from '../measurements/history.ts';
-import type { Catalogue, DeviceInfo, ProductInfo } from '../products/catalogue.ts';
+import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { DecoderEngine, DecoderEntryPoint, DecoderResult } from './decoder-engine.ts';
 import { type RawEntry, readEntries, readUplinkEntries } from './decoder-output.ts';
 import { type DecoderRequest, webhookInput } from './decoder-request.ts';
-import type { EntryJudge, Judged } from './entry-outcomes.ts';
+import type { EntryJudge, Judged } from './entry-judge.ts';
 import type { FinishedRun } from './run-text.ts';
 
 export interface CallToRun {
@@ -37,9 +37,9 @@ export interface CallOutcome {
 /** A network's time further ahead of ours than this is wrong, and not worth losing the values for. */
 const MAX_AHEAD_MS = 86_400_000;
 
-export interface CallRunnerParts {
+export interface CallRunnerDeps {
   engine: DecoderEngine;
-  catalogue: Catalogue;
+  ingestCache: IngestCache;
   history: History;
   judge: EntryJudge;
 }
@@ -50,10 +50,10 @@ export interface CallRunnerParts {
  * UNAVAILABLE only, and with INVALID_JSON or INVALID_BODY for what is no message of its network.
  */
 export class CallRunner {
-  readonly #parts: CallRunnerParts;
+  readonly #deps: CallRunnerDeps;
 
-  constructor(parts: CallRunnerParts) {
-    this.#parts = parts;
+  constructor(deps: CallRunnerDeps) {
+    this.#deps = deps;
   }
 
   async run(call: CallToRun): Promise<CallOutcome> {
@@ -71,7 +71,7 @@ export class CallRunner {
     const { entries: raw, error } = readEntries(result.output);
     if (error !== null) return failedOutcome({ ...result, error });
     const options = { receivedAt, defaultTime: receivedAt, counted, sender: null };
-    return outcomeOf(result, raw, await this.#parts.judge.judge(product, raw, options));
+    return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options));
   }
 
   async #runNative(call: CallToRun, event: NetworkEvent, device: DeviceInfo | null): Promise<CallOutcome> {
@@ -92,20 +92,20 @@ export class CallRunner {
     return outcomeOf(
       result,
       raw,
-      await this.#parts.judge.judge(product, raw, { receivedAt, defaultTime, counted, sender }),
+      await this.#deps.judge.judge(product, raw, { receivedAt, defaultTime, counted, sender }),
     );
   }
 
   #execute(product: ProductInfo, source: string, entryPoint: DecoderEntryPoint, input: string): Promise<DecoderResult> {
-    const { engine, catalogue, history } = this.#parts;
+    const { engine, ingestCache, history } = this.#deps;
     return engine.run({
       productId: product.id,
       source,
       entryPoint,
       input,
-      serials: catalogue.serials(product),
+      serials: ingestCache.serials(product),
       lastValues: async (deviceId) => {
-        const device = await catalogue.deviceOfProduct(product, deviceId);
+        const device = await ingestCache.deviceOfProduct(product, deviceId);
         if (device === null) return null;
         const latest = await history.latest(device);
         return Object.fromEntries(
@@ -118,7 +118,7 @@ export class CallRunner {
   /** The product's device that the message is from. */
   async #senderOf(product: ProductInfo, { deviceIdentifier }: NetworkEvent): Promise<DeviceInfo | null> {
     if (deviceIdentifier === null) return null;
-    const devices = await this.#parts.catalogue.devicesByNetworkId(product.workspaceId, deviceIdentifier);
+    const devices = await this.#deps.ingestCache.devicesByNetworkId(product.workspaceId, deviceIdentifier);
     return devices.find((device) => device.productId === product.id) ?? null;
   }
 }

@@ -1,35 +1,35 @@
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../database.ts';
 import { AppError, badInput, conflict, notFound } from '../../errors.ts';
 import { checkJsonDocument } from '../json-document.ts';
-import type { Catalogue, ProductInfo } from '../products/catalogue.ts';
-import { lockProduct } from '../products/find-product.ts';
+import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { lockProduct } from '../access/find-product.ts';
 import { checkText } from '../text.ts';
-import type { Access } from '../tokens/access.ts';
-import type { TokenScope } from '../tokens/token.ts';
+import type { Access } from '../access/access.ts';
+import type { TokenScope } from '../entities/token.ts';
 import { uuidV7 } from '../uuid.ts';
 import type { CallRunner } from './call-runner.ts';
-import { type DecoderExample, DecoderExampleSchema } from './decoder-example.ts';
+import { type DecoderExample, DecoderExampleSchema } from '../entities/decoder-example.ts';
 import type { DecoderRequestInput } from './decoder-request.ts';
 import { typedRequest } from './typed-request.ts';
-import { visibleProduct } from './visible-product.ts';
+import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import { differenceOf, readExpected } from './example-check.ts';
 
 const MAX_EXAMPLES = 100;
 const MAX_BYTES = 262_144;
 
-export interface DecoderExamplesParts {
+export interface DecoderExamplesDeps {
   database: Database;
-  catalogue: Catalogue;
+  ingestCache: IngestCache;
   runner: CallRunner;
   now: () => number;
 }
 
 /** Stored examples of a product's decoder (CONTRACT 5): a call, and the entries expected of it. */
 export class DecoderExamples {
-  readonly #parts: DecoderExamplesParts;
+  readonly #deps: DecoderExamplesDeps;
 
-  constructor(parts: DecoderExamplesParts) {
-    this.#parts = parts;
+  constructor(deps: DecoderExamplesDeps) {
+    this.#deps = deps;
   }
 
   /** In the order in which they were added. */
@@ -45,7 +45,7 @@ export class DecoderExamples {
     request: DecoderRequestInput,
     expected: unknown,
   ): Promise<DecoderExample> {
-    const { database, now } = this.#parts;
+    const { database, now } = this.#deps;
     const product = await this.#product(access, productId, 'CONFIGURE');
     checkText(name, 'name', { max: 200 });
     const { method, path, headers, body } = request;
@@ -67,11 +67,11 @@ export class DecoderExamples {
 
   /** Returns the id. */
   async removeDecoderExample(access: Access, id: string): Promise<string> {
-    const { database, catalogue } = this.#parts;
+    const { database, ingestCache } = this.#deps;
     const found = id.includes('\0')
       ? null
       : await database.read().findOne(DecoderExampleSchema, { id: id.toLowerCase() }, { populate: ['product'] });
-    const product = found && (await catalogue.product(found.product.id));
+    const product = found && (await ingestCache.product(found.product.id));
     if (found === null || product === null || !access.coversProduct(product)) throw notFound('example', id);
     access.requireProduct(product, 'CONFIGURE');
     await database.write(async (em) => {
@@ -92,7 +92,7 @@ export class DecoderExamples {
   }
 
   async #difference(product: ProductInfo, source: string, example: DecoderExample): Promise<string | null> {
-    const { runner, now } = this.#parts;
+    const { runner, now } = this.#deps;
     const request = typedRequest(product, example.request as DecoderRequestInput);
     const { run, raw } = await runner.run({ product, source, request, receivedAt: now(), counted: false });
     const error = run?.error;
@@ -101,11 +101,11 @@ export class DecoderExamples {
   }
 
   #load(product: ProductInfo): Promise<DecoderExample[]> {
-    const em = this.#parts.database.read();
+    const em = this.#deps.database.read();
     return em.find(DecoderExampleSchema, { product: product.key }, { orderBy: { createdAt: 'asc', id: 'asc' } });
   }
 
   #product(access: Access, id: string, scope: TokenScope): Promise<ProductInfo> {
-    return visibleProduct(this.#parts.catalogue, access, id, scope);
+    return visibleProduct(this.#deps.ingestCache, access, id, scope);
   }
 }

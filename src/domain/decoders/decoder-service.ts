@@ -1,28 +1,28 @@
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../database.ts';
 import { AppError, badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
-import { networkOfPath } from '../integrations/network-call.ts';
+import { networkOfPath } from '../networks/network-call.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
-import { type Catalogue, isUuid, type ProductInfo } from '../products/catalogue.ts';
-import { lockProduct } from '../products/find-product.ts';
+import { type IngestCache, isUuid, type ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { lockProduct } from '../access/find-product.ts';
 import { checkOptionalText } from '../text.ts';
-import type { Access } from '../tokens/access.ts';
-import type { TokenScope } from '../tokens/token.ts';
+import type { Access } from '../access/access.ts';
+import type { TokenScope } from '../entities/token.ts';
 import { type CallRunner, refuseCutBody } from './call-runner.ts';
 import { checkSource, MAX_SOURCE_BYTES } from './check-source.ts';
 import type { DecoderEngine, DecoderStatistics } from './decoder-engine.ts';
 import type { DecoderExamples } from './decoder-examples.ts';
 import { type DecoderRequest, type DecoderRequestInput, requestOfCall } from './decoder-request.ts';
 import type { DecoderRun } from './decoder-run.ts';
-import { type DecoderVersion, DecoderVersionSchema } from './decoder-version.ts';
+import { type DecoderVersion, DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { insertDecoderVersion } from './new-decoder-version.ts';
 import { toDecoderRun } from './run-text.ts';
 import { typedRequest } from './typed-request.ts';
-import { visibleProduct } from './visible-product.ts';
+import { visibleProduct } from '../ingest-cache/visible-product.ts';
 
-export interface DecoderServiceParts {
+export interface DecoderServiceDeps {
   database: Database;
-  catalogue: Catalogue;
+  ingestCache: IngestCache;
   cluster: Cluster;
   store: MeasurementStore;
   engine: DecoderEngine;
@@ -40,10 +40,10 @@ export interface DecoderTrial {
 
 /** A product's decoder: versions, the test tool, statistics (CONTRACT 5). Changing and trying needs CONFIGURE. */
 export class DecoderService {
-  readonly #parts: DecoderServiceParts;
+  readonly #deps: DecoderServiceDeps;
 
-  constructor(parts: DecoderServiceParts) {
-    this.#parts = parts;
+  constructor(deps: DecoderServiceDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -56,7 +56,7 @@ export class DecoderService {
     source: string,
     options: { note?: string | null | undefined; force?: boolean | null | undefined } = {},
   ): Promise<DecoderVersion> {
-    const { database, cluster, engine, examples, now } = this.#parts;
+    const { database, cluster, engine, examples, now } = this.#deps;
     const product = await this.#product(access, productId, 'CONFIGURE');
     const note = checkOptionalText(options.note, 'note', { max: 10_000, multiline: true });
     await checkSource(engine, source);
@@ -71,7 +71,7 @@ export class DecoderService {
 
   /** Makes a saved version the active one; NOT_FOUND when there is no such version. */
   async activateDecoder(access: Access, productId: string, version: number): Promise<DecoderVersion> {
-    const { database, cluster } = this.#parts;
+    const { database, cluster } = this.#deps;
     const product = await this.#product(access, productId, 'CONFIGURE');
     const found = await database.write(async (em) => {
       const locked = await lockProduct(em, access, product.id, 'CONFIGURE');
@@ -87,7 +87,7 @@ export class DecoderService {
   /** Newest first. */
   async versions(access: Access, productId: string): Promise<DecoderVersion[]> {
     const product = await this.#product(access, productId, 'READ');
-    const em = this.#parts.database.read();
+    const em = this.#deps.database.read();
     return em.find(DecoderVersionSchema, { product: product.key }, { orderBy: { version: 'desc' } });
   }
 
@@ -100,7 +100,7 @@ export class DecoderService {
     const source = trial.source ?? product.decoder?.source ?? null;
     if (source === null && networkOfPath(request.path) === null)
       throw badInput('The product has no active decoder; give "source".');
-    const { run, status } = await this.#parts.runner.run({ product, source, request, receivedAt, counted: false });
+    const { run, status } = await this.#deps.runner.run({ product, source, request, receivedAt, counted: false });
     if (run !== null) return toDecoderRun(run);
     // Nothing to run: an event that is no uplink, or an uplink that nobody decodes.
     if (status === 'NO_DECODER')
@@ -110,7 +110,7 @@ export class DecoderService {
 
   async statistics(access: Access, productId: string): Promise<DecoderStatistics> {
     const product = await this.#product(access, productId, 'READ');
-    return this.#parts.engine.statistics(product.id);
+    return this.#deps.engine.statistics(product.id);
   }
 
   async #requestOf(
@@ -119,15 +119,15 @@ export class DecoderService {
   ): Promise<{ request: DecoderRequest; receivedAt: number }> {
     if ((request == null) === (callId == null)) throw badInput('Give either "request" or "callId".');
     if (callId != null) {
-      const row = isUuid(callId) ? await this.#parts.store.call(product.key, callId.toLowerCase()) : null;
+      const row = isUuid(callId) ? await this.#deps.store.call(product.key, callId.toLowerCase()) : null;
       if (row === null) throw notFound('call', callId);
       refuseCutBody(row.bodyTruncated);
       return { request: requestOfCall(row), receivedAt: row.receivedAt };
     }
-    return { request: typedRequest(product, request as DecoderRequestInput), receivedAt: this.#parts.now() };
+    return { request: typedRequest(product, request as DecoderRequestInput), receivedAt: this.#deps.now() };
   }
 
   #product(access: Access, id: string, scope: TokenScope): Promise<ProductInfo> {
-    return visibleProduct(this.#parts.catalogue, access, id, scope);
+    return visibleProduct(this.#deps.ingestCache, access, id, scope);
   }
 }

@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/core';
-import { ProductSchema } from '../products/product.ts';
-import { type DecoderVersion, DecoderVersionSchema } from './decoder-version.ts';
+import { ProductSchema } from '../entities/product.ts';
+import { type DecoderVersion, DecoderVersionSchema } from '../entities/decoder-version.ts';
 
 /**
  * Adds the next version of the product's decoder and makes it the active one. The product's row is held until the

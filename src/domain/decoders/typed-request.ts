@@ -1,5 +1,5 @@
-import { networkOfBody, pathOfNetwork } from '../integrations/network-call.ts';
-import type { ProductInfo } from '../products/catalogue.ts';
+import { networkOfBody, pathOfNetwork } from '../networks/network-call.ts';
+import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { type DecoderRequest, type DecoderRequestInput, requestOfInput } from './decoder-request.ts';
 
 /** The request a person typed; without a path, a LORAWAN or PARTICLE product's message shows by its keys who sent it. */

@@ -1,11 +1,11 @@
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../database.ts';
 import { containsSql } from '../contains.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { type Page, pageOf } from '../page.ts';
-import { findProduct } from '../products/find-product.ts';
+import { findProduct } from '../access/find-product.ts';
 import { checkText, foldCase } from '../text.ts';
-import type { Access } from '../tokens/access.ts';
-import { type Device, DeviceSchema } from './device.ts';
+import type { Access } from '../access/access.ts';
+import { type Device, DeviceSchema } from '../entities/device.ts';
 import { checkTags } from './device-input.ts';
 
 /** Without `Product.offlineAfterSeconds`: 40 minutes. */

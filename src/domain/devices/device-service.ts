@@ -1,15 +1,15 @@
 import { type EntityManager, LockMode } from '@mikro-orm/core';
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../database.ts';
 import { badInput } from '../../errors.ts';
 import type { Change, Cluster } from '../cluster.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { DEFAULT_PLAN, type Plan, planBySlug, requireAllowance } from '../plans/plans.ts';
-import { lockProduct } from '../products/find-product.ts';
+import { lockProduct } from '../access/find-product.ts';
 import { foldCase } from '../text.ts';
-import type { Access } from '../tokens/access.ts';
+import type { Access } from '../access/access.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
-import { type Device, DeviceSchema } from './device.ts';
+import { type Device, DeviceSchema } from '../entities/device.ts';
 import {
   checkDeviceName,
   checkLocation,
@@ -19,7 +19,7 @@ import {
   deviceSearchText,
   type NewDevice,
 } from './device-input.ts';
-import { findDevice, findDevices } from './find-device.ts';
+import { findDevice, findDevices } from '../access/find-device.ts';
 import { newSerialNumber } from './serial.ts';
 import { requireFreeSerials } from './taken-serials.ts';
 

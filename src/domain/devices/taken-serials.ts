@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/core';
 import { conflict } from '../../errors.ts';
-import type { DeviceType, Product } from '../products/product.ts';
+import type { DeviceType, Product } from '../entities/product.ts';
 import { foldCase } from '../text.ts';
-import { DeviceSchema } from './device.ts';
+import { DeviceSchema } from '../entities/device.ts';
 
 const CHUNK = 1000;
 

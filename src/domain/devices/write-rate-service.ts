@@ -1,10 +1,10 @@
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../database.ts';
 import { badInput } from '../../errors.ts';
 import type { Change, Cluster } from '../cluster.ts';
-import { findProduct } from '../products/find-product.ts';
-import type { Access } from '../tokens/access.ts';
+import { findProduct } from '../access/find-product.ts';
+import type { Access } from '../access/access.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
-import { findDevice } from './find-device.ts';
+import { findDevice } from '../access/find-device.ts';
 
 const MAX_PER_SECOND = 1e6;
 

@@ -1,5 +1,5 @@
-import { EXPECTED_VALUE, toStoredValue } from '../fields/field-value.ts';
-import type { FieldInfo, ProductInfo } from '../products/catalogue.ts';
+import { EXPECTED_VALUE, toStoredValue } from './field-value.ts';
+import type { FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { StoredValue } from './store.ts';
 
 /** Why an entry was not stored (CONTRACT 3). */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import { BoundedStream } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
-import type { DeviceInfo } from '../products/catalogue.ts';
+import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Batch, StoredValue } from './store.ts';
 
 /** A recorded batch on its way to subscribers. */

@@ -1,6 +1,6 @@
 import { badInput } from '../../errors.ts';
-import { fromStoredValue } from '../fields/field-value.ts';
-import type { DeviceInfo, FieldInfo } from '../products/catalogue.ts';
+import { fromStoredValue } from './field-value.ts';
+import type { DeviceInfo, FieldInfo } from '../ingest-cache/ingest-cache.ts';
 import type { MeasurementStore, StoredValue } from './store.ts';
 
 export type Value = number | boolean | string;

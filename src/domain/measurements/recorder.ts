@@ -1,4 +1,4 @@
-import type { DeviceInfo, ProductInfo } from '../products/catalogue.ts';
+import type { DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { type Accepted, checkEntry, isRejection, type Rejection, reject } from './entry.ts';
 import type { Feed } from './feed.ts';
 import type { Batch, MeasurementStore, Receipt } from './store.ts';
@@ -30,7 +30,7 @@ export interface DeviceBatch {
   batch: Batch;
 }
 
-export interface RecorderParts {
+export interface RecorderDeps {
   store: MeasurementStore;
   limiter: WriteLimiter;
   feed: Feed;
@@ -40,10 +40,10 @@ export interface RecorderParts {
 
 /** THE write path: untrusted entries in, an outcome for each of them out, after the commit is durable (CONTRACT 3). */
 export class Recorder {
-  readonly #parts: RecorderParts;
+  readonly #deps: RecorderDeps;
 
-  constructor(parts: RecorderParts) {
-    this.#parts = parts;
+  constructor(deps: RecorderDeps) {
+    this.#deps = deps;
   }
 
   /** Stores the valid entries of one device in one transaction. Rejects with OVERLOADED or UNAVAILABLE: nothing stored. */
@@ -68,7 +68,7 @@ export class Recorder {
       try {
         await this.commit({ batches: [kept] }, [{ device, batch: kept }]);
       } catch (error) {
-        if (limited) this.#parts.limiter.giveBack(device.key, kept.fieldKeys);
+        if (limited) this.#deps.limiter.giveBack(device.key, kept.fieldKeys);
         throw error;
       }
     }
@@ -86,22 +86,22 @@ export class Recorder {
   /** The same without counting: for trying things out. */
   preview(device: DeviceInfo, entry: unknown, index: number, times: EntryTimes): Accepted | Rejection {
     const { receivedAt, defaultTime = receivedAt } = times;
-    return checkEntry(device.product, entry, index, defaultTime, receivedAt + this.#parts.maxFutureMs);
+    return checkEntry(device.product, entry, index, defaultTime, receivedAt + this.#deps.maxFutureMs);
   }
 
   noteUnknown(product: ProductInfo, identifier: string, value: unknown, receivedAt: number): void {
-    this.#parts.suggestions.note(product, identifier, value, receivedAt);
+    this.#deps.suggestions.note(product, identifier, value, receivedAt);
   }
 
   /** Commits a receipt as one whole, then tells the live feed. */
   async commit(receipt: Receipt, devices: DeviceBatch[]): Promise<void> {
-    await this.#parts.store.append(receipt);
-    for (const { device, batch } of devices) this.#parts.feed.publish(device, batch);
+    await this.#deps.store.append(receipt);
+    for (const { device, batch } of devices) this.#deps.feed.publish(device, batch);
   }
 
   /** Takes out of the batch what is over the write limit, as rejections in the order of the entries. */
   async #withinLimit(device: DeviceInfo, batch: Batch, indexes: number[], rejected: Rejection[]): Promise<Batch> {
-    const reserving = this.#parts.limiter.reserve(device.key, batch.fieldKeys, device.writeIntervalMs);
+    const reserving = this.#deps.limiter.reserve(device.key, batch.fieldKeys, device.writeIntervalMs);
     const allowed = Array.isArray(reserving) ? reserving : await reserving;
     if (!allowed.includes(false)) return batch;
     const kept: Batch = { ...batch, fieldKeys: [], timestamps: [], values: [] };

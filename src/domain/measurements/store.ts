@@ -128,13 +128,3 @@ export interface MeasurementStore {
   /** Writes what is waiting, then closes. */
   stop(): Promise<void>;
 }
-
-/**
- * SQLite has one writer at a time. Whoever writes outside the store (MikroORM's units of work) takes a turn first, so
- * that nobody ever waits inside SQLite with the event loop stopped. On PostgreSQL a turn is free. Whoever holds a turn
- * must not wait for the store: it answers only when the turn has been given back.
- */
-export interface WriteTurns {
-  /** Resolves with the function that gives the turn back. */
-  take(): Promise<() => void>;
-}

@@ -1,8 +1,8 @@
-import type { Database } from '../../database/database.ts';
-import { FIELD_IDENTIFIER, type FieldType } from '../fields/field.ts';
-import { guessFieldType } from '../fields/field-value.ts';
-import { SuggestedFieldSchema } from '../fields/suggested-field.ts';
-import type { ProductInfo } from '../products/catalogue.ts';
+import type { Database } from '../database.ts';
+import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
+import { guessFieldType } from './field-value.ts';
+import { SuggestedFieldSchema } from '../entities/suggested-field.ts';
+import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 
 const FLUSH_EVERY_MS = 2_000;
 const MAX_WAITING = 10_000;

@@ -1,5 +1,5 @@
 import { badInput } from '../../errors.ts';
-import { FIELD_IDENTIFIER } from '../fields/field.ts';
+import { FIELD_IDENTIFIER } from '../entities/field.ts';
 import { checkJsonDocument } from '../json-document.ts';
 import { checkText } from '../text.ts';
 

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../database.ts';
 import type { Cluster } from '../cluster.ts';
-import { MemberSchema } from '../workspaces/member.ts';
-import { Access, scopesOfRole } from './access.ts';
-import { TokenSchema } from './token.ts';
+import { MemberSchema } from '../entities/member.ts';
+import { Access, scopesOfRole } from '../access/access.ts';
+import { TokenSchema } from '../entities/token.ts';
 
 const MAX_CACHED = 50_000;
 const LAST_USED_EVERY_MS = 10_000;

@@ -1,5 +1,5 @@
 import { badInput } from '../../errors.ts';
-import type { TokenKind, TokenScope } from './token.ts';
+import type { TokenKind, TokenScope } from '../entities/token.ts';
 
 const MAX_LIMITS = 1000;
 

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../database.ts';
 import { badInput, forbidden, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
-import { type Device, DeviceSchema } from '../devices/device.ts';
-import { placeOfDevice } from '../devices/find-device.ts';
-import { placeOfProduct } from '../products/find-product.ts';
-import { type Product, ProductSchema } from '../products/product.ts';
+import { type Device, DeviceSchema } from '../entities/device.ts';
+import { placeOfDevice } from '../access/find-device.ts';
+import { placeOfProduct } from '../access/find-product.ts';
+import { type Product, ProductSchema } from '../entities/product.ts';
 import { checkText } from '../text.ts';
 import { uuidV7 } from '../uuid.ts';
-import { MemberSchema } from '../workspaces/member.ts';
-import { soleWorkspace } from '../workspaces/sole-workspace.ts';
-import { type Access, scopesOfRole } from './access.ts';
+import { MemberSchema } from '../entities/member.ts';
+import { soleWorkspace } from '../access/sole-workspace.ts';
+import { type Access, scopesOfRole } from '../access/access.ts';
 import { hashSecret } from './authenticator.ts';
 import { checkIndividual, checkPersonal, type NewToken } from './new-token.ts';
-import { type Token, TOKEN_SCOPES, type TokenScope, TokenSchema } from './token.ts';
+import { type Token, TOKEN_SCOPES, type TokenScope, TokenSchema } from '../entities/token.ts';
 
 const SIGN_IN_MS = 30 * 86_400_000;
 

@@ -1,13 +1,13 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../database.ts';
 import { badInput, conflict, unauthenticated } from '../../errors.ts';
 import { checkOptionalText, checkText, foldCase } from '../text.ts';
-import type { Access } from '../tokens/access.ts';
+import type { Access } from '../access/access.ts';
 import type { CreatedToken, TokenService } from '../tokens/token-service.ts';
 import { uuidV7 } from '../uuid.ts';
 import type { Passwords } from './password.ts';
 import type { SignInThrottle } from './sign-in-throttle.ts';
-import { type User, UserSchema } from './user.ts';
+import { type User, UserSchema } from '../entities/user.ts';
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const MAX_EMAIL = 254;

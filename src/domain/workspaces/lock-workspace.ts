@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/core';
 import { notFound } from '../../errors.ts';
-import { type Workspace, WorkspaceSchema } from './workspace.ts';
+import { type Workspace, WorkspaceSchema } from '../entities/workspace.ts';
 
 /**
  * The workspace, held until the transaction ends: what is counted meanwhile (members, devices of a plan) stays counted.

@@ -1,13 +1,13 @@
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../database.ts';
 import { conflict, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { checkText } from '../text.ts';
-import type { Access } from '../tokens/access.ts';
-import { type User, UserSchema } from '../users/user.ts';
+import type { Access } from '../access/access.ts';
+import { type User, UserSchema } from '../entities/user.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from './lock-workspace.ts';
-import { MemberSchema, type Role } from './member.ts';
-import { type Workspace, WorkspaceSchema } from './workspace.ts';
+import { MemberSchema, type Role } from '../entities/member.ts';
+import { type Workspace, WorkspaceSchema } from '../entities/workspace.ts';
 
 export interface WorkspaceServiceDeps {
   database: Database;

@@ -1,5 +1,5 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
-import type { FieldService } from '../../domain/fields/field-service.ts';
+import type { FieldService } from '../../domain/products/field-service.ts';
 import type { GraphqlContext } from '../context.ts';
 import { FieldInput, FieldObject, UpdateFieldInput } from '../types/field.ts';
 

@@ -1,8 +1,8 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import type { Recorder } from '../../domain/measurements/recorder.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
-import type { Catalogue, DeviceInfo } from '../../domain/products/catalogue.ts';
-import type { TokenScope } from '../../domain/tokens/token.ts';
+import type { IngestCache, DeviceInfo } from '../../domain/ingest-cache/ingest-cache.ts';
+import type { TokenScope } from '../../domain/entities/token.ts';
 import { AppError, badInput, notFound } from '../../errors.ts';
 import type { GraphqlContext } from '../context.ts';
 import { DateTime } from '../types/date-time.ts';
@@ -12,7 +12,7 @@ import { DeleteResult, EntryInput } from '../types/measurement.ts';
 const MAX_ENTRIES = 10_000;
 
 export interface MeasurementsResolverDeps {
-  catalogue: Catalogue;
+  ingestCache: IngestCache;
   recorder: Recorder;
   store: MeasurementStore;
   now: () => number;
@@ -83,7 +83,7 @@ export class MeasurementsResolver {
   }
 
   async #device({ access }: GraphqlContext, id: string, scope: TokenScope): Promise<DeviceInfo> {
-    const device = await this.#deps.catalogue.device(id);
+    const device = await this.#deps.ingestCache.device(id);
     if (device === null) throw notFound('device', id);
     access.requireDevice(device, scope);
     return device;

@@ -1,5 +1,5 @@
 import { Arg, Ctx, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
-import type { Product } from '../../domain/products/product.ts';
+import type { Product } from '../../domain/entities/product.ts';
 import type { ProductService } from '../../domain/products/product-service.ts';
 import type { GraphqlContext } from '../context.ts';
 import { connectionWith, type Paging, readAfter, readFirst } from '../page.ts';

@@ -1,6 +1,6 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import type { CallStatus } from '../../domain/measurements/store.ts';
-import type { Replay } from '../../domain/webhooks/replay.ts';
+import type { Replay } from '../../domain/calls/replay.ts';
 import type { GraphqlContext } from '../context.ts';
 import { DateTime } from '../types/date-time.ts';
 import { CallStatusEnum } from '../types/enums.ts';

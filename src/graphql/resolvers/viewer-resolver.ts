@@ -1,8 +1,8 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
-import type { Database } from '../../database/database.ts';
-import { TokenSchema } from '../../domain/tokens/token.ts';
-import { type User, UserSchema } from '../../domain/users/user.ts';
-import { WorkspaceSchema } from '../../domain/workspaces/workspace.ts';
+import type { Database } from '../../domain/database.ts';
+import { TokenSchema } from '../../domain/entities/token.ts';
+import { type User, UserSchema } from '../../domain/entities/user.ts';
+import { WorkspaceSchema } from '../../domain/entities/workspace.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { GraphqlContext } from '../context.ts';
 import { Viewer } from '../types/viewer.ts';

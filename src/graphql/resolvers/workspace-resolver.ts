@@ -1,5 +1,5 @@
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
-import type { Role } from '../../domain/workspaces/member.ts';
+import type { Role } from '../../domain/entities/member.ts';
 import type { WorkspaceService } from '../../domain/workspaces/workspace-service.ts';
 import type { GraphqlContext } from '../context.ts';
 import { RoleEnum } from '../types/enums.ts';

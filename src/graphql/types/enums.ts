@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import { registerEnumType } from 'type-graphql';
-import { FIELD_TYPES } from '../../domain/fields/field.ts';
+import { FIELD_TYPES } from '../../domain/entities/field.ts';
 import { CALL_STATUSES } from '../../domain/measurements/store.ts';
-import { DEVICE_TYPES } from '../../domain/products/product.ts';
-import { TOKEN_KINDS, TOKEN_SCOPES } from '../../domain/tokens/token.ts';
-import { ROLES } from '../../domain/workspaces/member.ts';
+import { DEVICE_TYPES } from '../../domain/entities/product.ts';
+import { TOKEN_KINDS, TOKEN_SCOPES } from '../../domain/entities/token.ts';
+import { ROLES } from '../../domain/entities/member.ts';
 
 export const AGGREGATIONS = ['AVG', 'MIN', 'MAX', 'SUM', 'COUNT', 'FIRST', 'LAST'] as const;
 export type Aggregation = (typeof AGGREGATIONS)[number];

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Field, InputType, Int, ObjectType } from 'type-graphql';
-import type { FieldType } from '../../domain/fields/field.ts';
+import type { FieldType } from '../../domain/entities/field.ts';
 import { DateTime } from './date-time.ts';
 import { FieldTypeEnum } from './enums.ts';
 import { Json } from './json.ts';

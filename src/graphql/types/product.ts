@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
-import type { DeviceType } from '../../domain/products/product.ts';
+import type { DeviceType } from '../../domain/entities/product.ts';
 import { connectionOf } from './connection.ts';
 import { DateTime } from './date-time.ts';
 import { DeviceTypeEnum } from './enums.ts';

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Field, ID, InputType, ObjectType } from 'type-graphql';
-import type { TokenKind, TokenScope } from '../../domain/tokens/token.ts';
+import type { TokenKind, TokenScope } from '../../domain/entities/token.ts';
 import { DateTime } from './date-time.ts';
 import { TokenKindEnum, TokenScopeEnum } from './enums.ts';
 

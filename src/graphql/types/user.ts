@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Field, ID, InputType, ObjectType } from 'type-graphql';
 import { RoleEnum } from './enums.ts';
-import type { Role } from '../../domain/workspaces/member.ts';
+import type { Role } from '../../domain/entities/member.ts';
 
 /** Parent: the User entity. */
 @ObjectType('User', { simpleResolvers: true })

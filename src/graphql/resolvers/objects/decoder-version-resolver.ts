@@ -1,7 +1,7 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import type { DecoderVersion } from '../../../domain/decoders/decoder-version.ts';
-import { placeOfProduct } from '../../../domain/products/find-product.ts';
-import type { Product } from '../../../domain/products/product.ts';
+import type { DecoderVersion } from '../../../domain/entities/decoder-version.ts';
+import { placeOfProduct } from '../../../domain/access/find-product.ts';
+import type { Product } from '../../../domain/entities/product.ts';
 import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context.ts';
 import { DecoderVersionObject } from '../../types/decoder.ts';

@@ -1,8 +1,8 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import type { Device } from '../../../domain/devices/device.ts';
+import type { Device } from '../../../domain/entities/device.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/devices/device-list.ts';
 import { planBySlug } from '../../../domain/plans/plans.ts';
-import type { DeviceType, Product } from '../../../domain/products/product.ts';
+import type { DeviceType, Product } from '../../../domain/entities/product.ts';
 import type { GraphqlContext } from '../../context.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { DeviceObject } from '../../types/device.ts';

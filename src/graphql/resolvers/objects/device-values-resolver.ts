@@ -1,7 +1,7 @@
 import { Arg, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
-import type { Device } from '../../../domain/devices/device.ts';
+import type { Device } from '../../../domain/entities/device.ts';
 import type { History } from '../../../domain/measurements/history.ts';
-import type { Catalogue, DeviceInfo } from '../../../domain/products/catalogue.ts';
+import type { IngestCache, DeviceInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
 import { badInput, notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context.ts';
 import { encodeCursor } from '../../cursor.ts';
@@ -22,11 +22,11 @@ const MEASUREMENTS: Paging<{ fieldKey: number; newestFirst: boolean; timestamp: 
 /** What a device measured (CONTRACT 7). */
 @Resolver(() => DeviceObject)
 export class DeviceValuesResolver {
-  readonly #catalogue: Catalogue;
+  readonly #ingestCache: IngestCache;
   readonly #history: History;
 
-  constructor(catalogue: Catalogue, history: History) {
-    this.#catalogue = catalogue;
+  constructor(ingestCache: IngestCache, history: History) {
+    this.#ingestCache = ingestCache;
     this.#history = history;
   }
 
@@ -108,7 +108,7 @@ export class DeviceValuesResolver {
 
   /** Also guards parents that were not got by reading: createDevices answers devices to tokens without scope READ. */
   async #readable(device: Device, { access }: GraphqlContext): Promise<DeviceInfo> {
-    const info = await this.#catalogue.device(device.id);
+    const info = await this.#ingestCache.device(device.id);
     if (info === null) throw notFound('device', device.id);
     access.requireDevice(info, 'READ');
     return info;

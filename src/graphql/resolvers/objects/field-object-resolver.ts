@@ -1,6 +1,6 @@
 import { Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
-import type { Field } from '../../../domain/fields/field.ts';
-import type { FieldInfo } from '../../../domain/products/catalogue.ts';
+import type { Field } from '../../../domain/entities/field.ts';
+import type { FieldInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
 import type { GraphqlContext } from '../../context.ts';
 import { FieldObject } from '../../types/field.ts';
 

@@ -1,8 +1,8 @@
 import { Arg, Ctx, FieldResolver, ID, Int, Resolver, Root } from 'type-graphql';
 import type { CallStatus } from '../../../domain/measurements/store.ts';
-import type { Product } from '../../../domain/products/product.ts';
-import type { CallLog } from '../../../domain/webhooks/call-log.ts';
-import type { LoggedCall } from '../../../domain/webhooks/logged-call.ts';
+import type { Product } from '../../../domain/entities/product.ts';
+import type { CallLog } from '../../../domain/calls/call-log.ts';
+import type { LoggedCall } from '../../../domain/calls/logged-call.ts';
 import type { GraphqlContext } from '../../context.ts';
 import { connectionWith, type Paging, readAfter, readFirst } from '../../page.ts';
 import type { Connection } from '../../types/connection.ts';

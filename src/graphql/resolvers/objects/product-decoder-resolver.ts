@@ -1,8 +1,8 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { DecoderExamples } from '../../../domain/decoders/decoder-examples.ts';
 import type { DecoderService } from '../../../domain/decoders/decoder-service.ts';
-import type { Product } from '../../../domain/products/product.ts';
-import type { Replay } from '../../../domain/webhooks/replay.ts';
+import type { Product } from '../../../domain/entities/product.ts';
+import type { Replay } from '../../../domain/calls/replay.ts';
 import type { GraphqlContext } from '../../context.ts';
 import { DecoderExampleObject, DecoderStatisticsObject, DecoderVersionObject } from '../../types/decoder.ts';
 import { ProductObject } from '../../types/product.ts';

@@ -1,8 +1,8 @@
 import { Arg, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
 import type { DeviceList } from '../../../domain/devices/device-list.ts';
-import type { FieldService } from '../../../domain/fields/field-service.ts';
-import { placeOfProduct } from '../../../domain/products/find-product.ts';
-import type { Product } from '../../../domain/products/product.ts';
+import type { FieldService } from '../../../domain/products/field-service.ts';
+import { placeOfProduct } from '../../../domain/access/find-product.ts';
+import type { Product } from '../../../domain/entities/product.ts';
 import type { GraphqlContext } from '../../context.ts';
 import { connectionWith, readAfter, readFirst } from '../../page.ts';
 import type { Connection } from '../../types/connection.ts';

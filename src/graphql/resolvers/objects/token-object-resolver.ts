@@ -1,5 +1,5 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import type { Token, TokenScope } from '../../../domain/tokens/token.ts';
+import type { Token, TokenScope } from '../../../domain/entities/token.ts';
 import type { TokenService } from '../../../domain/tokens/token-service.ts';
 import type { GraphqlContext } from '../../context.ts';
 import { DeviceObject } from '../../types/device.ts';

@@ -1,0 +1,116 @@
+import type { Logger } from 'pino';
+import type { Closers } from './closers.ts';
+import type { Config } from './config.ts';
+import type { Database } from './domain/database.ts';
+import type { Cluster } from './domain/cluster.ts';
+import { CallRunner } from './domain/decoders/call-runner.ts';
+import { checkSource } from './domain/decoders/check-source.ts';
+import type { DecoderEngine } from './domain/decoders/decoder-engine.ts';
+import { DecoderExamples } from './domain/decoders/decoder-examples.ts';
+import { DecoderService } from './domain/decoders/decoder-service.ts';
+import { EntryJudge } from './domain/decoders/entry-judge.ts';
+import { DeviceFinder } from './domain/ingest-cache/device-finder.ts';
+import { DeviceList } from './domain/devices/device-list.ts';
+import { DeviceService } from './domain/devices/device-service.ts';
+import { WriteRateService } from './domain/devices/write-rate-service.ts';
+import { FieldService } from './domain/products/field-service.ts';
+import { NetworkReceiver } from './domain/calls/network-receiver.ts';
+import { Feed } from './domain/measurements/feed.ts';
+import { History } from './domain/measurements/history.ts';
+import { Recorder } from './domain/measurements/recorder.ts';
+import type { MeasurementStore } from './domain/measurements/store.ts';
+import { Suggestions } from './domain/measurements/suggestions.ts';
+import type { WriteLimiter } from './domain/measurements/write-limiter.ts';
+import { IngestCache } from './domain/ingest-cache/ingest-cache.ts';
+import { ProductService } from './domain/products/product-service.ts';
+import { Authenticator } from './domain/tokens/authenticator.ts';
+import { TokenService } from './domain/tokens/token-service.ts';
+import { Passwords } from './domain/users/password.ts';
+import { SignInThrottle } from './domain/users/sign-in-throttle.ts';
+import { UserService } from './domain/users/user-service.ts';
+import { CallFeed } from './domain/calls/call-feed.ts';
+import { CallLog } from './domain/calls/call-log.ts';
+import { CallSweeper } from './domain/calls/call-sweeper.ts';
+import { Replay } from './domain/calls/replay.ts';
+import { WebhookReceiver } from './domain/calls/webhook-receiver.ts';
+import { WorkspaceService } from './domain/workspaces/workspace-service.ts';
+
+export interface DomainDeps {
+  config: Config;
+  database: Database;
+  store: MeasurementStore;
+  cluster: Cluster;
+  limiter: WriteLimiter;
+  engine: DecoderEngine;
+  now: () => number;
+  log: Logger;
+}
+
+export type Domain = ReturnType<typeof createDomain>;
+
+/** Every object of the domain, in order of need. */
+export function createDomain(deps: DomainDeps, closers: Closers) {
+  const { config, database, store, cluster, limiter, engine, now, log } = deps;
+  const checkDecoder = (source: string): Promise<void> => checkSource(engine, source);
+
+  const authenticator = new Authenticator(database, cluster, now);
+  closers.add('times of last use', () => authenticator.stop());
+  const ingestCache = new IngestCache(database, cluster, config.writeRatePerField);
+  const suggestions = new Suggestions(database);
+  closers.add('suggested fields', () => suggestions.stop());
+  const feed = new Feed(cluster);
+  const recorder = new Recorder({ store, limiter, feed, suggestions, maxFutureMs: config.maxFutureMs });
+  const history = new History(store);
+
+  const tokens = new TokenService({ database, cluster, now });
+  const throttle = new SignInThrottle(now);
+  const users = new UserService({ database, passwords: new Passwords(), throttle, tokens, now });
+  const workspaces = new WorkspaceService({ database, cluster, now });
+  const products = new ProductService({ database, cluster, store, checkDecoder, now });
+  const fields = new FieldService({ database, cluster, store, suggestions });
+  const devices = new DeviceService({ database, cluster, store, now });
+  const deviceList = new DeviceList({ database, store, now });
+  const deviceFinder = new DeviceFinder(ingestCache);
+  const writeRates = new WriteRateService({ database, cluster });
+
+  const judge = new EntryJudge(ingestCache, recorder);
+  const runner = new CallRunner({ engine, ingestCache, history, judge });
+  const examples = new DecoderExamples({ database, ingestCache, runner, now });
+  const decoders = new DecoderService({ database, ingestCache, cluster, store, engine, runner, examples, now });
+  const callFeed = new CallFeed(cluster, store);
+  const calls = new CallLog(ingestCache, store, callFeed);
+  const replay = new Replay({ ingestCache, store, recorder, runner, feed: callFeed, now });
+  closers.add('replay', () => replay.stop());
+  const receiving = { ingestCache, runner, recorder, feed: callFeed, bodyBytes: config.callLog.bodyBytes, now };
+  const webhookReceiver = new WebhookReceiver(receiving);
+  const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver);
+  const onError = (error: unknown): void => log.warn({ err: error }, 'sweeping the call log');
+  const sweeper = new CallSweeper({ store, days: config.callLog.days, now, onError });
+  closers.add('call log', () => sweeper.stop());
+
+  return {
+    authenticator,
+    ingestCache,
+    suggestions,
+    feed,
+    recorder,
+    history,
+    tokens,
+    users,
+    workspaces,
+    products,
+    fields,
+    devices,
+    deviceList,
+    deviceFinder,
+    writeRates,
+    runner,
+    examples,
+    decoders,
+    callFeed,
+    calls,
+    replay,
+    webhookReceiver,
+    networkReceiver,
+  };
+}

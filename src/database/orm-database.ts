@@ -1,0 +1,28 @@
+import type { EntityManager, MikroORM } from '@mikro-orm/sql';
+import type { Database, Dialect, WriteTurns } from '../domain/database.ts';
+
+/** The catalogue over MikroORM: one fresh EntityManager for each unit of work, writers in turn. */
+export class OrmDatabase implements Database {
+  readonly dialect: Dialect;
+  readonly #orm: MikroORM;
+  readonly #turns: WriteTurns;
+
+  constructor(orm: MikroORM, dialect: Dialect, turns: WriteTurns) {
+    this.#orm = orm;
+    this.dialect = dialect;
+    this.#turns = turns;
+  }
+
+  read(): EntityManager {
+    return this.#orm.em.fork();
+  }
+
+  async write<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
+    const giveBack = await this.#turns.take();
+    try {
+      return await this.#orm.em.fork().transactional(work);
+    } finally {
+      giveBack();
+    }
+  }
+}

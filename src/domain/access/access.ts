@@ -1,0 +1,143 @@
+import { AppError, forbidden, notFound } from '../../errors.ts';
+import type { Role } from '../entities/member.ts';
+import type { TokenKind, TokenScope } from '../entities/token.ts';
+
+const ROLE_SCOPES: Record<Role, readonly TokenScope[]> = {
+  VIEWER: ['READ'],
+  EDITOR: ['READ', 'RECORD', 'CONFIGURE'],
+  ADMIN: ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'],
+};
+
+export interface AccessInit {
+  tokenId: string;
+  kind: TokenKind;
+  userId: string | null;
+  operator: boolean;
+  /** Workspace id → what the token may do there. */
+  scopes: Map<string, ReadonlySet<TokenScope>>;
+  productIds: string[] | null;
+  deviceIds: string[] | null;
+  expiresAt: number | null;
+}
+
+/** Where a product or device belongs, as much as access needs to know. */
+export interface ProductPlace {
+  id: string;
+  workspaceId: string;
+}
+export interface DevicePlace {
+  id: string;
+  productId: string;
+  workspaceId: string;
+}
+
+/** The rights of a role, as scopes. */
+export function scopesOfRole(role: Role): ReadonlySet<TokenScope> {
+  return new Set(ROLE_SCOPES[role]);
+}
+
+/**
+ * What one token may see and do: the only place where that is decided (CONTRACT 1). What it may not see answers
+ * NOT_FOUND, like what does not exist; what it sees but may not do answers FORBIDDEN. Everything is denied that no
+ * line here grants.
+ */
+export class Access {
+  readonly tokenId: string;
+  readonly kind: TokenKind;
+  readonly userId: string | null;
+  readonly operator: boolean;
+  readonly expiresAt: number | null;
+  /** null: not limited to some products or devices; else what is covered is the union of the two. */
+  readonly productIds: ReadonlySet<string> | null;
+  readonly deviceIds: ReadonlySet<string> | null;
+  readonly #scopes: Map<string, ReadonlySet<TokenScope>>;
+
+  constructor(init: AccessInit) {
+    this.tokenId = init.tokenId;
+    this.kind = init.kind;
+    this.userId = init.userId;
+    this.operator = init.operator;
+    this.expiresAt = init.expiresAt;
+    this.productIds = init.productIds && new Set(init.productIds);
+    this.deviceIds = init.deviceIds && new Set(init.deviceIds);
+    this.#scopes = init.scopes;
+  }
+
+  /** Limited to some products or devices: no right over the workspace itself. */
+  get limited(): boolean {
+    return this.productIds !== null || this.deviceIds !== null;
+  }
+
+  /** Every workspace the token sees. */
+  workspaceIds(): string[] {
+    return [...this.#scopes.keys()];
+  }
+
+  /** The user has just become a member there: the rest of this request sees it, later ones load it anew. */
+  join(workspaceId: string, role: Role): void {
+    this.#scopes.set(workspaceId, scopesOfRole(role));
+  }
+
+  /** The workspaces where the token has the scope; FORBIDDEN when there is none. */
+  workspaceIdsWith(scope: TokenScope): string[] {
+    const ids = [...this.#scopes].filter(([, scopes]) => scopes.has(scope)).map(([id]) => id);
+    if (ids.length === 0) throw missingScope(scope);
+    return ids;
+  }
+
+  may(workspaceId: string, scope: TokenScope): boolean {
+    return this.#scopes.get(workspaceId)?.has(scope) ?? false;
+  }
+
+  seesWorkspace(workspaceId: string): boolean {
+    return this.#scopes.has(workspaceId);
+  }
+
+  coversProduct(product: ProductPlace): boolean {
+    return this.seesWorkspace(product.workspaceId) && (!this.limited || (this.productIds?.has(product.id) ?? false));
+  }
+
+  coversDevice(device: DevicePlace): boolean {
+    if (!this.seesWorkspace(device.workspaceId)) return false;
+    return (
+      !this.limited || (this.productIds?.has(device.productId) ?? false) || (this.deviceIds?.has(device.id) ?? false)
+    );
+  }
+
+  /** Reading the workspace itself (its name) is open to whoever sees it; any other scope needs an unlimited token. */
+  requireWorkspace(workspaceId: string, scope: TokenScope): void {
+    if (!this.seesWorkspace(workspaceId)) throw notFound('workspace', workspaceId);
+    if (!this.may(workspaceId, scope)) throw missingScope(scope);
+    if (scope !== 'READ') this.requireUnlimited();
+  }
+
+  requireUnlimited(): void {
+    if (this.limited)
+      throw forbidden('This token is limited to some products or devices; use one that covers the whole workspace.');
+  }
+
+  /** For the product as a whole: a token limited to devices does not reach it. */
+  requireProduct(product: ProductPlace, scope: TokenScope): void {
+    if (!this.coversProduct(product)) throw notFound('product', product.id);
+    if (!this.may(product.workspaceId, scope)) throw missingScope(scope);
+  }
+
+  requireDevice(device: DevicePlace, scope: TokenScope): void {
+    if (!this.coversDevice(device)) throw notFound('device', device.id);
+    if (!this.may(device.workspaceId, scope)) throw missingScope(scope);
+  }
+
+  requireOperator(): void {
+    if (!this.operator) throw forbidden('Only an operator may do this: use the personal token of an operator user.');
+  }
+
+  /** The user behind a PERSONAL token. */
+  requireUser(): string {
+    if (this.userId === null) throw forbidden('This needs the PERSONAL token of a user.');
+    return this.userId;
+  }
+}
+
+function missingScope(scope: TokenScope): AppError {
+  return new AppError('FORBIDDEN', `This token has no scope ${scope} here.`, { details: { scope } });
+}

@@ -1,0 +1,41 @@
+import { type EntityManager, LockMode } from '@mikro-orm/core';
+import { notFound } from '../../errors.ts';
+import type { Access, ProductPlace } from './access.ts';
+import type { TokenScope } from '../entities/token.ts';
+import { type Product, ProductSchema } from '../entities/product.ts';
+
+export function placeOfProduct(product: { id: string; workspace: { id: string } }): ProductPlace {
+  return { id: product.id, workspaceId: product.workspace.id };
+}
+
+/** The product, when the token has the scope for it; NOT_FOUND or FORBIDDEN else. */
+export async function findProduct(em: EntityManager, access: Access, id: string, scope: TokenScope): Promise<Product> {
+  return find(em, access, id, scope);
+}
+
+/**
+ * Like `findProduct`, and held until the transaction ends: what was looked up in it (serial numbers, number of fields)
+ * stays so. On SQLite there is one writer anyway.
+ */
+export async function lockProduct(em: EntityManager, access: Access, id: string, scope: TokenScope): Promise<Product> {
+  return find(em, access, id, scope, LockMode.PESSIMISTIC_WRITE);
+}
+
+async function find(
+  em: EntityManager,
+  access: Access,
+  id: string,
+  scope: TokenScope,
+  lockMode?: LockMode.PESSIMISTIC_WRITE,
+): Promise<Product> {
+  const product = id.includes('\0')
+    ? null
+    : await em.findOne(
+        ProductSchema,
+        { id: id.toLowerCase() },
+        lockMode === undefined ? {} : { lockMode, refresh: true },
+      );
+  if (product === null) throw notFound('product', id);
+  access.requireProduct(placeOfProduct(product), scope);
+  return product;
+}

@@ -1,0 +1,66 @@
+import { notFound } from '../../errors.ts';
+import type { CallStatus, MeasurementStore } from '../measurements/store.ts';
+import { type Page, pageOf } from '../page.ts';
+import { type IngestCache, isUuid, type ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import type { Access } from '../access/access.ts';
+import { visibleProduct } from '../ingest-cache/visible-product.ts';
+import type { CallFeed } from './call-feed.ts';
+import { type LoggedCall, toLoggedCall } from './logged-call.ts';
+
+export interface CallFilter {
+  status?: CallStatus[] | null | undefined;
+  /** Receipt time in milliseconds; start inclusive, end exclusive. */
+  from?: number | null | undefined;
+  to?: number | null | undefined;
+}
+
+/** Reading the call log of a product (CONTRACT 4): needs scope READ for the product as a whole. */
+export class CallLog {
+  readonly #ingestCache: IngestCache;
+  readonly #store: MeasurementStore;
+  readonly #feed: CallFeed;
+
+  constructor(ingestCache: IngestCache, store: MeasurementStore, feed: CallFeed) {
+    this.#ingestCache = ingestCache;
+    this.#store = store;
+    this.#feed = feed;
+  }
+
+  /** Newest first; `after` is the id of the last call seen. */
+  async calls(
+    access: Access,
+    productId: string,
+    filter: CallFilter,
+    limit: number,
+    after?: string | null,
+  ): Promise<Page<LoggedCall>> {
+    const product = await this.#readable(access, productId);
+    const rows = await this.#store.calls({
+      productKey: product.key,
+      ...(filter.status == null ? {} : { statuses: filter.status }),
+      ...(filter.from == null ? {} : { from: filter.from }),
+      ...(filter.to == null ? {} : { to: filter.to }),
+      ...(after == null ? {} : { after }),
+      limit: limit + 1,
+    });
+    const { items, hasNextPage } = pageOf(rows, limit);
+    return { items: items.map(toLoggedCall), hasNextPage };
+  }
+
+  async call(access: Access, productId: string, callId: string): Promise<LoggedCall> {
+    const product = await this.#readable(access, productId);
+    const row = isUuid(callId) ? await this.#store.call(product.key, callId.toLowerCase()) : null;
+    if (row === null) throw notFound('call', callId);
+    return toLoggedCall(row);
+  }
+
+  /** Each call from now on, after its commit; ends when returned, throws OVERLOADED for a reader that is too slow. */
+  async live(access: Access, productId: string): Promise<AsyncIterableIterator<LoggedCall>> {
+    const product = await this.#readable(access, productId);
+    return this.#feed.subscribe(product.id);
+  }
+
+  #readable(access: Access, productId: string): Promise<ProductInfo> {
+    return visibleProduct(this.#ingestCache, access, productId, 'READ');
+  }
+}

@@ -1,0 +1,50 @@
+import type { MeasurementStore } from '../measurements/store.ts';
+
+const DAY_MS = 86_400_000;
+const EVERY_MS = 600_000;
+
+export interface CallSweeperDeps {
+  store: MeasurementStore;
+  /** CALL_LOG_DAYS */
+  days: number;
+  now: () => number;
+  /** A sweep that failed is tried again with the next one. */
+  onError: (error: unknown) => void;
+}
+
+/** Forgets calls of the log that are too old (CONTRACT 2): at start, then every ten minutes, in the store's small chunks. */
+export class CallSweeper {
+  readonly #deps: CallSweeperDeps;
+  readonly #timer: NodeJS.Timeout;
+  #sweeping: Promise<void> | null = null;
+
+  constructor(deps: CallSweeperDeps) {
+    this.#deps = deps;
+    this.#timer = setInterval(() => void this.sweep(), EVERY_MS);
+    this.#timer.unref();
+    void this.sweep();
+  }
+
+  /** Resolves when no call is left that was too old when it began; never rejects. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#run().finally(() => {
+      this.#sweeping = null;
+    });
+    return this.#sweeping;
+  }
+
+  /** Waits for a sweep under way. Stop before the store. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#sweeping;
+  }
+
+  async #run(): Promise<void> {
+    const { store, days, now, onError } = this.#deps;
+    try {
+      await store.removeCalls(now() - days * DAY_MS);
+    } catch (error) {
+      onError(error);
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import { AppError, badInput, conflict, notFound } from '../../errors.ts';
+import { type CallOutcome, type CallRunner, cutBodyOutcome } from '../decoders/call-runner.ts';
+import { requestOfCall } from '../decoders/decoder-request.ts';
+import type { DecoderRun } from '../decoders/decoder-run.ts';
+import { type FinishedRun, runText, toDecoderRun } from '../decoders/run-text.ts';
+import { visibleProduct } from '../ingest-cache/visible-product.ts';
+import type { Recorder } from '../measurements/recorder.ts';
+import type { CallRow, MeasurementStore } from '../measurements/store.ts';
+import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import type { Access } from '../access/access.ts';
+import type { CallFeed } from './call-feed.ts';
+import { type LoggedCall, toLoggedCall } from './logged-call.ts';
+import { retryWhileOverloaded } from './retry-while-overloaded.ts';
+import { type ReplayQuery, replayPages } from './replay-pages.ts';
+
+export interface ReplayResult extends ReplayCounts {
+  /** The first 1,000 calls, or 8 million characters of them, oldest first; the counts cover all. */
+  results: { call: LoggedCall; run: DecoderRun }[];
+}
+
+export interface ReplayCounts {
+  calls: number;
+  /** Entries. */
+  stored: number;
+  rejected: number;
+  /** Calls whose decoder failed again, that have no decoder, or whose body was cut in the log. */
+  failed: number;
+}
+
+export interface ReplayProgress extends ReplayCounts {
+  startedAt: number;
+  dryRun: boolean;
+}
+
+export interface ReplayDeps {
+  ingestCache: IngestCache;
+  store: MeasurementStore;
+  recorder: Recorder;
+  runner: CallRunner;
+  feed: CallFeed;
+  now: () => number;
+}
+
+const AT_ONCE = 10;
+const MAX_RESULTS = 1_000;
+const MAX_RESULT_CHARACTERS = 8_000_000;
+
+/**
+ * Runs logged calls through the active decoder and stores the result under their original receipt time (CONTRACT 5):
+ * oldest first, page by page, so that memory stays bounded. The keys of measurements make it idempotent; what an older
+ * decoder stored under other keys stays. `measurements` in decoders shows what is stored at the time of the replay.
+ * Each call's outcome in the log is rewritten, and told to `webhookCalled`. Needs CONFIGURE.
+ */
+export class Replay {
+  readonly #deps: ReplayDeps;
+  readonly #running = new Map<string, ReplayProgress>();
+  #stopped = false;
+
+  constructor(deps: ReplayDeps) {
+    this.#deps = deps;
+  }
+
+  /** CONFLICT while another replay of the product is running on this node. */
+  async replayCalls(access: Access, productId: string, query: ReplayQuery): Promise<ReplayResult> {
+    const product = await visibleProduct(this.#deps.ingestCache, access, productId, 'CONFIGURE');
+    const { from, to } = query;
+    if (from != null && to != null && from >= to) throw badInput('"from" must be before "to".');
+    if (product.decoder === null && product.deviceType === 'API')
+      throw badInput('The product has no active decoder; save one first.');
+    if (this.#running.has(product.id)) throw conflict('A replay of this product is running; wait until it is done.');
+    const progress = { startedAt: this.#deps.now(), dryRun: query.dryRun === true, ...nothing() };
+    this.#running.set(product.id, progress);
+    try {
+      return await this.#replay(product, query, progress);
+    } finally {
+      this.#running.delete(product.id);
+    }
+  }
+
+  /** How far a replay of the product is that runs on this node; null: none does. */
+  async progress(access: Access, productId: string): Promise<ReplayProgress | null> {
+    const product = await visibleProduct(this.#deps.ingestCache, access, productId, 'READ');
+    const progress = this.#running.get(product.id);
+    return progress === undefined ? null : { ...progress };
+  }
+
+  /** Replays under way end after the calls in hand. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #replay(product: ProductInfo, query: ReplayQuery, progress: ReplayProgress): Promise<ReplayResult> {
+    const { ingestCache, store } = this.#deps;
+    const results: ReplayResult['results'] = [];
+    let characters = 0;
+    for await (const page of replayPages(store, product.key, query, progress.startedAt)) {
+      // Fields, devices and decoder as they are now: a replay may take minutes.
+      const current = await ingestCache.product(product.id);
+      if (current === null) throw notFound('product', product.id);
+      const step = stepOf(current);
+      for (let at = 0; at < page.length; at += step) {
+        if (this.#stopped) throw new AppError('UNAVAILABLE', 'The server is stopping; replay the rest later.');
+        for (const { call, outcome, run } of await this.#run(current, page.slice(at, at + step), progress.dryRun)) {
+          progress.calls += 1;
+          progress.stored += outcome.stored;
+          progress.rejected += outcome.rejected;
+          if (outcome.status === 'DECODER_FAILED' || outcome.status === 'NO_DECODER') progress.failed += 1;
+          characters += call.body.length + (call.run?.length ?? 0) + (run.output?.length ?? 0);
+          if (results.length < MAX_RESULTS && (characters <= MAX_RESULT_CHARACTERS || results.length === 0))
+            results.push({ call: toLoggedCall(call), run: toDecoderRun(run) });
+        }
+      }
+    }
+    const { calls, stored, rejected, failed } = progress;
+    return { calls, stored, rejected, failed, results };
+  }
+
+  /** Runs a few calls side by side, then stores what they gave in one commit, in their order. */
+  async #run(product: ProductInfo, calls: CallRow[], dryRun: boolean): Promise<Replayed[]> {
+    const { recorder, store, feed } = this.#deps;
+    const outcomes = await Promise.all(calls.map((call) => this.#runOne(product, call)));
+    const replayed = calls.map((call, at) => {
+      const outcome = outcomes[at] as CallOutcome;
+      const run = outcome.run ?? NO_RUN;
+      const { status } = outcome;
+      const decoderVersion = outcome.run === null ? null : (product.decoder?.version ?? null);
+      const after = { ...call, status, decoderVersion, run: outcome.run === null ? null : runText(outcome.run) };
+      // Of a cut body nothing new is known: the log keeps what it says of the live call.
+      return { call: dryRun || call.bodyTruncated ? call : after, outcome, run };
+    });
+    if (dryRun) return replayed;
+    const batches = outcomes.flatMap((outcome) => outcome.batches);
+    if (batches.length > 0)
+      await retryWhileOverloaded(() => recorder.commit({ batches: batches.map(({ batch }) => batch) }, batches));
+    for (const { call } of replayed) {
+      if (call.bodyTruncated) continue;
+      await retryWhileOverloaded(() => store.updateCall(call));
+      feed.publish(product.id, call);
+    }
+    return replayed;
+  }
+
+  async #runOne(product: ProductInfo, call: CallRow): Promise<CallOutcome> {
+    if (call.bodyTruncated) return cutBodyOutcome();
+    const source = product.decoder?.source ?? null;
+    const { receivedAt } = call;
+    const request = requestOfCall(call);
+    return retryWhileOverloaded(() => this.#deps.runner.run({ product, source, request, receivedAt, counted: false }));
+  }
+}
+
+interface Replayed {
+  call: CallRow;
+  outcome: CallOutcome;
+  run: FinishedRun;
+}
+
+const NO_RUN: FinishedRun = { output: null, console: [], error: null, durationMs: 0, entries: [] };
+
+function nothing(): ReplayCounts {
+  return { calls: 0, stored: 0, rejected: 0, failed: 0 };
+}
+
+/** A decoder that looks at stored values must see those of the call before it. */
+function stepOf(product: ProductInfo): number {
+  return product.decoder?.source.includes('measurements') ? 1 : AT_ONCE;
+}

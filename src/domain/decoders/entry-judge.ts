@@ -1,0 +1,191 @@
+import { isRejection, type Rejection, reject } from '../measurements/entry.ts';
+import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
+import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import type { EntryOutcome } from './decoder-run.ts';
+import type { RawEntry } from './decoder-output.ts';
+
+export interface Judged {
+  /** One for each entry, in their order. */
+  entries: EntryOutcome[];
+  /** What is to be stored: one batch for each device, in the order in which they first appear. */
+  batches: DeviceBatch[];
+  stored: number;
+  rejected: number;
+}
+
+export interface JudgeOptions {
+  receivedAt: number;
+  /** The time of entries that have none. */
+  defaultTime: number;
+  /** Whether unknown identifiers count for `suggestedFields`: for real calls only. */
+  counted: boolean;
+  /** The device of entries that name none (native integrations), and what the network calls it; else null. */
+  sender: { device: DeviceInfo | null; identifier: string } | null;
+}
+
+const MAX_SHOWN = 1_000;
+
+/** Decides for each entry of a decoder what becomes of it (CONTRACT 5). Stores nothing. */
+export class EntryJudge {
+  readonly #ingestCache: IngestCache;
+  readonly #recorder: Recorder;
+
+  constructor(ingestCache: IngestCache, recorder: Recorder) {
+    this.#ingestCache = ingestCache;
+    this.#recorder = recorder;
+  }
+
+  async judge(product: ProductInfo, raw: RawEntry[], options: JudgeOptions): Promise<Judged> {
+    const judged: Judged = { entries: [], batches: [], stored: 0, rejected: 0 };
+    const devices = new Map<string, DeviceInfo | null>();
+    const batches = new Map<number, DeviceBatch>();
+    if (raw.length > 1) await this.#ingestCache.preload(product, namesIn(raw));
+    for (const one of raw) {
+      const named = await this.#deviceOf(product, one, options, devices);
+      const outcome =
+        named.device === null
+          ? named.rejection
+          : options.counted
+            ? this.#recorder.check(named.device, one.entry, one.index, options)
+            : this.#recorder.preview(named.device, one.entry, one.index, options);
+      judged.entries.push(outcomeOf(product, one, named.device, outcome));
+      if (isRejection(outcome)) {
+        judged.rejected += 1;
+        continue;
+      }
+      const device = named.device as DeviceInfo;
+      let of = batches.get(device.key);
+      if (of === undefined) {
+        const { receivedAt } = options;
+        of = { device, batch: { deviceKey: device.key, receivedAt, fieldKeys: [], timestamps: [], values: [] } };
+        batches.set(device.key, of);
+        judged.batches.push(of);
+      }
+      addToBatch(of.batch, outcome);
+      judged.stored += 1;
+    }
+    return judged;
+  }
+
+  async #deviceOf(
+    product: ProductInfo,
+    { entry, index, shown }: RawEntry,
+    { sender }: JudgeOptions,
+    known: Map<string, DeviceInfo | null>,
+  ): Promise<{ device: DeviceInfo } | { device: null; rejection: Rejection }> {
+    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
+      const expected = sender === null ? '{device, field, value}' : '{field, value}';
+      return refused(index, null, 'INVALID_ENTRY', `Expected an object ${expected}, not ${kindOf(entry)}.`);
+    }
+    const { device: given, field } = entry as Record<string, unknown>;
+    const identifier = typeof field === 'string' ? field : null;
+    const name = nameOf(given, (shown as Record<string, unknown>)['device']);
+    if (name === '') {
+      if (sender === null)
+        return refused(
+          index,
+          identifier,
+          'MISSING_DEVICE',
+          'The entry has no "device"; give the serial number or id of a device of this product.',
+        );
+      if (sender.device !== null) return { device: sender.device };
+      return refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(sender.identifier));
+    }
+    if (name === null)
+      return refused(
+        index,
+        identifier,
+        'UNKNOWN_DEVICE',
+        `"device" must be a serial number or device id, not ${kindOf(given)}.`,
+      );
+    if (sender?.device && name.toLowerCase() === sender.identifier.toLowerCase()) return { device: sender.device };
+    let device = known.get(name);
+    if (device === undefined) {
+      device = await this.#ingestCache.deviceOfProduct(product, name);
+      known.set(name, device);
+    }
+    return device === null ? refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(name)) : { device };
+  }
+}
+
+/** The devices that the entries name, each once. */
+function namesIn(raw: RawEntry[]): string[] {
+  const names = new Set<string>();
+  for (const { entry, shown } of raw) {
+    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) continue;
+    const name = nameOf((entry as Record<string, unknown>)['device'], (shown as Record<string, unknown>)['device']);
+    if (name !== null && name !== '') names.add(name);
+  }
+  return [...names];
+}
+
+/** `device` as text: "" when it says nothing, null when it is no text at all. */
+function nameOf(given: unknown, shown: unknown): string | null {
+  if (given === undefined || given === null) return '';
+  if (typeof given === 'string') return given;
+  if (typeof given === 'number') return Number.isFinite(given) ? String(given) : null;
+  return typeof given === 'bigint' && typeof shown === 'string' ? shown.slice(0, -1) : null;
+}
+
+function refused(
+  index: number,
+  field: string | null,
+  code: Rejection['code'],
+  message: string,
+): { device: null; rejection: Rejection } {
+  return { device: null, rejection: reject(index, field, code, message) };
+}
+
+function outcomeOf(
+  product: ProductInfo,
+  { index, shown, entry }: RawEntry,
+  device: DeviceInfo | null,
+  outcome: ReturnType<Recorder['check']>,
+): EntryOutcome {
+  const written = (typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? shown : {}) as Record<
+    string,
+    unknown
+  >;
+  const field = textOf(written['field']);
+  const seconds = written['timestamp'];
+  const accepted = isRejection(outcome) ? null : outcome;
+  return {
+    index,
+    device: textOf(written['device']),
+    field,
+    value: shownValue(written === shown ? written['value'] : shown),
+    timestamp:
+      accepted?.timestamp ??
+      (typeof seconds === 'number' && seconds >= 0 && seconds < 1e11 ? Math.round(seconds * 1000) : null),
+    code: isRejection(outcome) ? outcome.code : null,
+    message: isRejection(outcome) ? outcome.message : null,
+    matchedDeviceId: device?.id ?? null,
+    matchedFieldKey: (field === null ? undefined : product.fields.get(field)?.key) ?? null,
+  };
+}
+
+function textOf(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+/** Long values are cut: outcomes are for people. */
+function shownValue(value: unknown): unknown {
+  if (value === undefined) return null;
+  if (typeof value === 'string') return value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const text = JSON.stringify(value);
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : value;
+}
+
+function unknownDevice(name: string): string {
+  return `The product has no device with serial number or id "${name.slice(0, 64)}".`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  return Array.isArray(value) ? 'an array' : `a${/^[aeiou]/.test(typeof value) ? 'n' : ''} ${typeof value}`;
+}

@@ -1,0 +1,17 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { ProductSchema } from './product.ts';
+
+/** One saved source of a product's decoder; versions count from 1 (CONTRACT 5). */
+export const DecoderVersionSchema = defineEntity({
+  name: 'DecoderVersion',
+  tableName: 'decoder_version',
+  properties: {
+    product: () => p.manyToOne(ProductSchema).primary().deleteRule('cascade'),
+    version: p.integer().primary(),
+    source: p.text(),
+    note: p.text().nullable(),
+    createdAt: p.bigint('number'),
+  },
+});
+
+export type DecoderVersion = InferEntity<typeof DecoderVersionSchema>;

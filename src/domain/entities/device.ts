@@ -1,0 +1,34 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { ProductSchema } from './product.ts';
+import { WorkspaceSchema } from './workspace.ts';
+import { TagListType } from './tag-list.ts';
+
+/**
+ * A device (CONTRACT 1). `key` is the small number that measurements carry, `id` the UUID that clients see.
+ * `serialFolded`: the serial number in lower case, by which networks' identifiers are found (CONTRACT 6).
+ * `searchText`: name, line break, serial number, in lower case.
+ */
+export const DeviceSchema = defineEntity({
+  name: 'Device',
+  tableName: 'device',
+  uniques: [{ properties: ['product', 'serialNumber'] }],
+  indexes: [{ properties: ['workspace', 'serialNumber'] }, { properties: ['workspace', 'serialFolded'] }],
+  properties: {
+    key: p.integer().primary().autoincrement(),
+    id: p.string().length(36).unique(),
+    workspace: () => p.manyToOne(WorkspaceSchema).deleteRule('cascade'),
+    product: () => p.manyToOne(ProductSchema).deleteRule('cascade'),
+    name: p.string().length(200),
+    serialNumber: p.string().length(200),
+    serialFolded: p.string().length(200),
+    searchText: p.text(),
+    plan: p.string().length(50),
+    tags: p.type(TagListType).$type<string[]>(),
+    metadata: p.json().$type<unknown>().nullable(),
+    location: p.string().length(500).nullable(),
+    writeRate: p.double().$type<number>().nullable(),
+    createdAt: p.bigint('number'),
+  },
+});
+
+export type Device = InferEntity<typeof DeviceSchema>;

@@ -1,0 +1,24 @@
+import { DecoderExampleSchema } from './decoder-example.ts';
+import { DecoderVersionSchema } from './decoder-version.ts';
+import { DeviceSchema } from './device.ts';
+import { FieldSchema } from './field.ts';
+import { SuggestedFieldSchema } from './suggested-field.ts';
+import { ProductSchema } from './product.ts';
+import { TokenSchema } from './token.ts';
+import { UserSchema } from './user.ts';
+import { MemberSchema } from './member.ts';
+import { WorkspaceSchema } from './workspace.ts';
+
+/** Everything MikroORM keeps; measurements, the inbox and the call log are the measurement store's own tables. */
+export const ENTITIES = [
+  WorkspaceSchema,
+  UserSchema,
+  MemberSchema,
+  TokenSchema,
+  ProductSchema,
+  FieldSchema,
+  SuggestedFieldSchema,
+  DeviceSchema,
+  DecoderVersionSchema,
+  DecoderExampleSchema,
+];

@@ -1,0 +1,26 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { ProductSchema } from './product.ts';
+
+export const FIELD_TYPES = ['FLOAT', 'INTEGER', 'BOOLEAN', 'STRING', 'GEOLOCATION'] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
+
+/** CONTRACT 1: 1 to 64 characters, matched exactly. */
+export const FIELD_IDENTIFIER = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Identifier and type of what a product's devices measure. `key` is what measurements carry, and the id clients see. */
+export const FieldSchema = defineEntity({
+  name: 'Field',
+  tableName: 'field',
+  uniques: [{ properties: ['product', 'identifier'] }],
+  properties: {
+    key: p.integer().primary().autoincrement(),
+    product: () => p.manyToOne(ProductSchema).deleteRule('cascade'),
+    identifier: p.string().length(64),
+    type: p.string().length(12).$type<FieldType>(),
+    name: p.string().length(200).nullable(),
+    unit: p.string().length(50).nullable(),
+    description: p.text().nullable(),
+  },
+});
+
+export type Field = InferEntity<typeof FieldSchema>;

@@ -1,0 +1,19 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { UserSchema } from './user.ts';
+import { WorkspaceSchema } from './workspace.ts';
+
+export const ROLES = ['VIEWER', 'EDITOR', 'ADMIN'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** A user's role in one workspace. */
+export const MemberSchema = defineEntity({
+  name: 'Member',
+  tableName: 'member',
+  properties: {
+    workspace: () => p.manyToOne(WorkspaceSchema).primary().deleteRule('cascade'),
+    user: () => p.manyToOne(UserSchema).primary().deleteRule('cascade').index(),
+    role: p.string().length(10).$type<Role>(),
+  },
+});
+
+export type Member = InferEntity<typeof MemberSchema>;

@@ -1,0 +1,31 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { WorkspaceSchema } from './workspace.ts';
+
+export const DEVICE_TYPES = ['API', 'LORAWAN', 'PARTICLE'] as const;
+export type DeviceType = (typeof DEVICE_TYPES)[number];
+
+/**
+ * What all its devices share (CONTRACT 1). `key` is the small number that measurements and calls carry; `id` is what
+ * clients see. `searchText` is the lower-cased name, so that search means the same on both databases.
+ */
+export const ProductSchema = defineEntity({
+  name: 'Product',
+  tableName: 'product',
+  properties: {
+    key: p.integer().primary().autoincrement(),
+    id: p.string().length(36).unique(),
+    workspace: () => p.manyToOne(WorkspaceSchema).deleteRule('cascade').index(),
+    name: p.string().length(200),
+    searchText: p.string().length(200),
+    deviceType: p.string().length(10).$type<DeviceType>(),
+    dashboard: p.json().$type<unknown>(),
+    webhookId: p.string().length(64).unique(),
+    offlineAfterSeconds: p.integer().nullable(),
+    writeRate: p.double().$type<number>().nullable(),
+    /** The version of the active decoder; null: no decoder. */
+    activeVersion: p.integer().nullable(),
+    createdAt: p.bigint('number'),
+  },
+});
+
+export type Product = InferEntity<typeof ProductSchema>;

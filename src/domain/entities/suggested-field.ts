@@ -1,0 +1,19 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { ProductSchema } from './product.ts';
+import type { FieldType } from './field.ts';
+
+/** An identifier that was sent but is no field of the product (CONTRACT 3). */
+export const SuggestedFieldSchema = defineEntity({
+  name: 'SuggestedField',
+  tableName: 'suggested_field',
+  properties: {
+    product: () => p.manyToOne(ProductSchema).primary().deleteRule('cascade'),
+    identifier: p.string().length(64).primary(),
+    type: p.string().length(12).$type<FieldType>(),
+    lastValue: p.json().$type<unknown>().nullable(),
+    seen: p.integer(),
+    lastSeenAt: p.bigint('number'),
+  },
+});
+
+export type SuggestedField = InferEntity<typeof SuggestedFieldSchema>;

@@ -1,0 +1,55 @@
+import { AppError, forbidden, notFound } from '../../errors.ts';
+import type { IngestCache, DeviceInfo } from './ingest-cache.ts';
+import type { Access } from '../access/access.ts';
+
+/** From the name in a request (device id or serial number) to the device a token may record for (CONTRACT 3). */
+export class DeviceFinder {
+  readonly #ingestCache: IngestCache;
+
+  constructor(ingestCache: IngestCache) {
+    this.#ingestCache = ingestCache;
+  }
+
+  /** By id, from memory, when the token may record for it; null: ask `forRecording`. */
+  cached(access: Access, id: string): DeviceInfo | null {
+    const device = this.#ingestCache.cachedDevice(id);
+    return device !== null && access.coversDevice(device) && access.may(device.workspaceId, 'RECORD') ? device : null;
+  }
+
+  /**
+   * FORBIDDEN without scope RECORD, or for a device of the token's workspace that its limits leave out; NOT_FOUND for
+   * what does not exist or is another tenant's; AMBIGUOUS_DEVICE when several visible devices have the serial number.
+   */
+  async forRecording(access: Access, name: string): Promise<DeviceInfo> {
+    access.workspaceIdsWith('RECORD');
+    const byId = await this.#ingestCache.device(name);
+    const found =
+      byId !== null && access.seesWorkspace(byId.workspaceId)
+        ? [byId]
+        : await this.#ingestCache.devicesBySerial(access.workspaceIds(), name);
+    return this.#pick(access, found, name);
+  }
+
+  /** The same for a network's identifier, compared without regard to case (CONTRACT 6). */
+  async forUplink(access: Access, identifier: string): Promise<DeviceInfo> {
+    const workspaceIds = access.workspaceIdsWith('RECORD');
+    const found = await Promise.all(workspaceIds.map((id) => this.#ingestCache.devicesByNetworkId(id, identifier)));
+    return this.#pick(access, found.flat(), identifier);
+  }
+
+  #pick(access: Access, found: DeviceInfo[], name: string): DeviceInfo {
+    const visible = found.filter((device) => access.coversDevice(device));
+    const [device] = visible;
+    if (device === undefined) {
+      if (found.length > 0) throw forbidden('This token is limited to other products or devices.');
+      throw notFound('device', name);
+    }
+    if (visible.length > 1)
+      throw new AppError(
+        'AMBIGUOUS_DEVICE',
+        `${visible.length} devices have the serial number "${name.slice(0, 100)}"; use the device id instead.`,
+      );
+    access.requireDevice(device, 'RECORD');
+    return device;
+  }
+}

@@ -1,0 +1,343 @@
+import type { Database } from '../database.ts';
+import type { Change, Cluster } from '../cluster.ts';
+import { DecoderVersionSchema } from '../entities/decoder-version.ts';
+import { DeviceSchema, type Device } from '../entities/device.ts';
+import { FieldSchema, type FieldType } from '../entities/field.ts';
+import { type DeviceType, ProductSchema } from '../entities/product.ts';
+
+export interface FieldInfo {
+  key: number;
+  identifier: string;
+  type: FieldType;
+}
+
+export interface ProductInfo {
+  key: number;
+  id: string;
+  workspaceId: string;
+  name: string;
+  deviceType: DeviceType;
+  webhookId: string;
+  offlineAfterSeconds: number | null;
+  fields: Map<string, FieldInfo>;
+  fieldsByKey: Map<number, FieldInfo>;
+  decoder: { version: number; source: string } | null;
+  /** Nearest write rate above the device: the product's, else the workspace's, else null (the server's default). */
+  writeRate: number | null;
+  /** Changes whenever the product, its fields, its decoder or its devices do. */
+  revision: number;
+}
+
+export interface DeviceInfo {
+  key: number;
+  id: string;
+  workspaceId: string;
+  productId: string;
+  product: ProductInfo;
+  name: string;
+  serialNumber: string;
+  /** Milliseconds between two accepted writes of one field (CONTRACT 3); 0: no limit. */
+  writeIntervalMs: number;
+}
+
+interface CachedDevice {
+  row: Omit<DeviceInfo, 'product' | 'writeIntervalMs' | 'workspaceId'>;
+  writeRate: number | null;
+  /** Built for this product snapshot; rebuilt when the product changed. */
+  info: DeviceInfo | null;
+}
+
+const MAX_DEVICES = 200_000;
+const PRELOADED_AT_ONCE = 500;
+const MAX_NAMES = 400_000;
+
+/**
+ * What every ingest path reads: products with fields and decoder, devices, and the ways to find them, in memory. An
+ * entry is dropped by the commit that changes it, on every node, before the mutation answers: the next request sees
+ * the change (CONTRACT 1).
+ */
+export class IngestCache {
+  readonly #database: Database;
+  readonly #defaultWriteRate: number;
+  readonly #products = new Map<string, ProductInfo>();
+  readonly #productIdByWebhook = new Map<string, string>();
+  readonly #devices = new Map<string, CachedDevice>();
+  readonly #deviceIdByKey = new Map<number, string>();
+  /** `productId NUL serial` → device id; only hits are kept. */
+  readonly #deviceIdBySerial = new Map<string, string>();
+  /** `workspaceId column name` → device ids; only hits are kept, all dropped when any device or product changes. */
+  readonly #deviceIdsByName = new Map<string, string[]>();
+  readonly #loading = new Map<string, Promise<ProductInfo | null>>();
+  #revision = 0;
+
+  constructor(database: Database, cluster: Cluster, defaultWriteRate: number) {
+    this.#database = database;
+    this.#defaultWriteRate = defaultWriteRate;
+    cluster.onChanged((changes) => {
+      for (const change of changes) this.#drop(change);
+    });
+  }
+
+  async product(id: string): Promise<ProductInfo | null> {
+    return this.#products.get(id) ?? this.#loadProduct(id);
+  }
+
+  async productByWebhook(webhookId: string): Promise<ProductInfo | null> {
+    const known = this.#productIdByWebhook.get(webhookId);
+    if (known !== undefined) {
+      const product = await this.product(known);
+      if (product?.webhookId === webhookId) return product;
+    }
+    const row = await this.#database.read().findOne(ProductSchema, { webhookId }, { fields: ['id'] });
+    if (row === null) return null;
+    const product = await this.product(row.id);
+    // Rotated between the two reads: the old id is unknown.
+    if (product?.webhookId !== webhookId) return null;
+    this.#productIdByWebhook.set(webhookId, row.id);
+    return product;
+  }
+
+  /** The device without waiting, when it and its product are in memory. */
+  cachedDevice(id: string): DeviceInfo | null {
+    const cached = this.#devices.get(id);
+    if (cached === undefined) return null;
+    const product = this.#products.get(cached.row.productId);
+    if (product === undefined) return null;
+    if (cached.info === null || cached.info.product !== product) cached.info = this.#withProduct(cached, product);
+    return cached.info;
+  }
+
+  async device(id: string): Promise<DeviceInfo | null> {
+    const cached = this.cachedDevice(id);
+    if (cached !== null) return cached;
+    if (!isUuid(id)) return null;
+    const lower = id.toLowerCase();
+    for (;;) {
+      const before = this.#revision;
+      const row = await this.#database.read().findOne(DeviceSchema, { id: lower }, { populate: ['product'] });
+      if (row === null) return null;
+      const product = await this.product(row.product.id);
+      if (product === null) return null;
+      // A change in between may have made the row stale: look again.
+      if (before === this.#revision) return this.#remember(row, product);
+    }
+  }
+
+  async deviceByKey(key: number): Promise<DeviceInfo | null> {
+    const id = this.#deviceIdByKey.get(key);
+    if (id !== undefined) return this.device(id);
+    const row = await this.#database.read().findOne(DeviceSchema, { key }, { fields: ['id'] });
+    return row === null ? null : this.device(row.id);
+  }
+
+  /** Reads many of a product's devices into memory with few queries, for `deviceOfProduct`; `names` as there. */
+  async preload(product: ProductInfo, names: readonly string[]): Promise<void> {
+    const unknown = names.filter((name) => this.#cachedOfProduct(product, name) === null && isPossibleSerial(name));
+    for (let at = 0; at < unknown.length; at += PRELOADED_AT_ONCE) {
+      const some = unknown.slice(at, at + PRELOADED_AT_ONCE);
+      const ids = some.filter(isUuid).map((id) => id.toLowerCase());
+      const before = this.#revision;
+      const rows = await this.#database
+        .read()
+        .find(DeviceSchema, { product: product.key, $or: [{ serialNumber: some }, { id: ids }] });
+      // Changed in between: they are read one by one then.
+      if (before !== this.#revision || this.#products.get(product.id) !== product) return;
+      for (const row of rows) {
+        this.#remember(row, product);
+        this.#rememberSerial(product, row.serialNumber, row.id);
+      }
+    }
+  }
+
+  /** The device of the product with this serial number or id. */
+  async deviceOfProduct(product: ProductInfo, name: string): Promise<DeviceInfo | null> {
+    const cached = this.#cachedOfProduct(product, name);
+    if (cached !== null) return cached;
+    const bySerial = await this.#bySerial(product, name);
+    if (bySerial !== null) return bySerial;
+    const byId = isUuid(name) ? await this.device(name) : null;
+    return byId?.productId === product.id ? byId : null;
+  }
+
+  /** Every device with this serial number in the workspaces. */
+  async devicesBySerial(workspaceIds: string[], serialNumber: string): Promise<DeviceInfo[]> {
+    const ids = await Promise.all(workspaceIds.map((id) => this.#named(id, 'serialNumber', serialNumber)));
+    return this.#devicesByIds(ids.flat());
+  }
+
+  /** Every device of the workspace whose serial number is the network's identifier, case ignored (CONTRACT 6). */
+  async devicesByNetworkId(workspaceId: string, identifier: string): Promise<DeviceInfo[]> {
+    return this.#devicesByIds(await this.#named(workspaceId, 'serialFolded', identifier.toLowerCase()));
+  }
+
+  /** Serial number → device id of all devices of the product; `version` changes when they do. */
+  serials(product: ProductInfo): { version: string; load: () => Promise<Record<string, string>> } {
+    return {
+      version: String(product.revision),
+      load: async () => {
+        const rows = await this.#database
+          .read()
+          .find(DeviceSchema, { product: product.key }, { fields: ['id', 'serialNumber'] });
+        return Object.fromEntries(rows.map((row) => [row.serialNumber, row.id]));
+      },
+    };
+  }
+
+  #cachedOfProduct(product: ProductInfo, name: string): DeviceInfo | null {
+    const id = this.#deviceIdBySerial.get(`${product.id}\0${name}`) ?? (isUuid(name) ? name.toLowerCase() : null);
+    const device = id === null ? null : this.cachedDevice(id);
+    return device?.productId === product.id ? device : null;
+  }
+
+  #rememberSerial(product: ProductInfo, serialNumber: string, id: string): void {
+    evictOldest(this.#deviceIdBySerial, MAX_NAMES);
+    this.#deviceIdBySerial.set(`${product.id}\0${serialNumber}`, id);
+  }
+
+  async #bySerial(product: ProductInfo, serialNumber: string): Promise<DeviceInfo | null> {
+    const known = this.#deviceIdBySerial.get(`${product.id}\0${serialNumber}`);
+    if (known !== undefined) return this.device(known);
+    if (!isPossibleSerial(serialNumber)) return null;
+    for (;;) {
+      const before = this.#revision;
+      const row = await this.#database
+        .read()
+        .findOne(DeviceSchema, { product: product.key, serialNumber }, { fields: ['id'] });
+      if (row === null) return null;
+      if (before !== this.#revision) continue;
+      this.#rememberSerial(product, serialNumber, row.id);
+      return this.device(row.id);
+    }
+  }
+
+  async #named(workspaceId: string, column: 'serialNumber' | 'serialFolded', name: string): Promise<string[]> {
+    const known = this.#deviceIdsByName.get(`${workspaceId} ${column} ${name}`);
+    if (known !== undefined) return known;
+    if (!isPossibleSerial(name)) return [];
+    for (;;) {
+      const before = this.#revision;
+      const rows = await this.#database
+        .read()
+        .find(DeviceSchema, { workspace: workspaceId, [column]: name }, { fields: ['id'], limit: 100 });
+      if (before !== this.#revision) continue;
+      const ids = rows.map((row) => row.id);
+      evictOldest(this.#deviceIdsByName, MAX_NAMES);
+      if (ids.length > 0) this.#deviceIdsByName.set(`${workspaceId} ${column} ${name}`, ids);
+      return ids;
+    }
+  }
+
+  async #devicesByIds(ids: string[]): Promise<DeviceInfo[]> {
+    const devices = await Promise.all(ids.map((id) => this.device(id)));
+    return devices.filter((device) => device !== null);
+  }
+
+  #remember(row: Device, product: ProductInfo): DeviceInfo {
+    const cached: CachedDevice = {
+      row: { key: row.key, id: row.id, productId: product.id, name: row.name, serialNumber: row.serialNumber },
+      writeRate: row.writeRate ?? null,
+      info: null,
+    };
+    cached.info = this.#withProduct(cached, product);
+    evictOldest(this.#devices, MAX_DEVICES);
+    evictOldest(this.#deviceIdByKey, MAX_DEVICES);
+    this.#devices.set(row.id, cached);
+    this.#deviceIdByKey.set(row.key, row.id);
+    return cached.info;
+  }
+
+  #withProduct(cached: CachedDevice, product: ProductInfo): DeviceInfo {
+    const rate = cached.writeRate ?? product.writeRate ?? this.#defaultWriteRate;
+    return { ...cached.row, product, workspaceId: product.workspaceId, writeIntervalMs: rate > 0 ? 1000 / rate : 0 };
+  }
+
+  #loadProduct(id: string): Promise<ProductInfo | null> {
+    let loading = this.#loading.get(id);
+    if (loading === undefined) {
+      loading = this.#readProduct(id).finally(() => this.#loading.delete(id));
+      this.#loading.set(id, loading);
+    }
+    return loading;
+  }
+
+  async #readProduct(id: string): Promise<ProductInfo | null> {
+    for (;;) {
+      const before = this.#revision;
+      const em = this.#database.read();
+      const row = await em.findOne(ProductSchema, { id }, { populate: ['workspace'] });
+      if (row === null) return null;
+      const fields = await em.find(FieldSchema, { product: row.key }, { orderBy: { key: 'asc' } });
+      const decoder =
+        row.activeVersion == null
+          ? null
+          : await em.findOne(DecoderVersionSchema, { product: row.key, version: row.activeVersion });
+      // Changed while it was read: what was read may mix old and new.
+      if (before !== this.#revision) continue;
+      const infos = fields.map(({ key, identifier, type }) => ({ key, identifier, type }));
+      const product: ProductInfo = {
+        key: row.key,
+        id: row.id,
+        workspaceId: row.workspace.id,
+        name: row.name,
+        deviceType: row.deviceType,
+        webhookId: row.webhookId,
+        offlineAfterSeconds: row.offlineAfterSeconds ?? null,
+        fields: new Map(infos.map((field) => [field.identifier, field])),
+        fieldsByKey: new Map(infos.map((field) => [field.key, field])),
+        decoder: decoder && { version: decoder.version, source: decoder.source },
+        writeRate: row.writeRate ?? row.workspace.writeRate ?? null,
+        revision: before,
+      };
+      this.#products.set(id, product);
+      return product;
+    }
+  }
+
+  #drop(change: Change): void {
+    if (change.kind === 'token' || change.kind === 'user') return;
+    this.#revision += 1;
+    if (change.kind === 'everything') {
+      this.#products.clear();
+      this.#productIdByWebhook.clear();
+      this.#devices.clear();
+      this.#deviceIdByKey.clear();
+      this.#deviceIdBySerial.clear();
+      this.#deviceIdsByName.clear();
+      return;
+    }
+    if (change.kind === 'workspace') {
+      for (const product of this.#products.values())
+        if (product.workspaceId === change.id) this.#products.delete(product.id);
+      return;
+    }
+    const productId = change.kind === 'product' ? change.id : change.productId;
+    const product = this.#products.get(productId);
+    this.#products.delete(productId);
+    this.#deviceIdsByName.clear();
+    if (product !== undefined) this.#productIdByWebhook.delete(product.webhookId);
+    if (change.kind === 'devices') {
+      for (const id of change.ids) {
+        const device = this.#devices.get(id);
+        this.#devices.delete(id);
+        if (device === undefined) continue;
+        this.#deviceIdByKey.delete(device.row.key);
+        this.#deviceIdBySerial.delete(`${productId}\0${device.row.serialNumber}`);
+      }
+    }
+  }
+}
+
+function isPossibleSerial(name: string): boolean {
+  return name.length <= 200 && !name.includes('\0');
+}
+
+/** Also true in upper case: ids are compared without regard to case. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
+}
+
+function evictOldest<K, V>(map: Map<K, V>, limit: number): void {
+  if (map.size < limit) return;
+  const oldest = map.keys().next();
+  if (!oldest.done) map.delete(oldest.value);
+}

@@ -1,0 +1,67 @@
+import type { StoredValue } from './store.ts';
+import type { FieldType } from '../entities/field.ts';
+import { parseGeolocation } from './geolocation.ts';
+
+const MAX_TEXT = 4096;
+const DECIMAL = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+
+/** What each type takes, for the message of an INVALID_VALUE. */
+export const EXPECTED_VALUE: Record<FieldType, string> = {
+  FLOAT: 'a finite number, a numeric string or a boolean',
+  INTEGER: 'a whole number, a string with one, or a boolean',
+  BOOLEAN: 'true, false, 1, 0, "true", "false", "1" or "0"',
+  STRING: 'a string of at most 4096 characters without NUL, a number or a boolean',
+  GEOLOCATION: '"(lat,lon)" with lat from -90 to 90 and lon from -180 to 180',
+};
+
+/** The value as it is stored (BOOLEAN as 1/0), or null when the type does not take it (CONTRACT 3). */
+export function toStoredValue(type: FieldType, raw: unknown): StoredValue | null {
+  switch (type) {
+    case 'FLOAT':
+      return toNumber(raw);
+    case 'INTEGER': {
+      const number = toNumber(raw);
+      return number !== null && Number.isInteger(number) ? number : null;
+    }
+    case 'BOOLEAN':
+      if (raw === true || raw === 1 || raw === 'true' || raw === '1') return 1;
+      if (raw === false || raw === 0 || raw === 'false' || raw === '0') return 0;
+      return null;
+    case 'STRING':
+      return toText(raw);
+    case 'GEOLOCATION':
+      return typeof raw === 'string' ? parseGeolocation(raw) : null;
+  }
+}
+
+/** A stored value as clients see it; null when the field's type was changed and the old value does not fit. */
+export function fromStoredValue(type: FieldType, stored: StoredValue): number | boolean | string | null {
+  const value = toStoredValue(type, stored);
+  return type === 'BOOLEAN' && value !== null ? value === 1 : value;
+}
+
+/** The type a new field would need to take this value: for suggested fields. */
+export function guessFieldType(value: unknown): FieldType {
+  if (typeof value === 'boolean') return 'BOOLEAN';
+  if (typeof value === 'number') return 'FLOAT';
+  if (typeof value !== 'string') return 'STRING';
+  if (parseGeolocation(value) !== null) return 'GEOLOCATION';
+  return DECIMAL.test(value) && Number.isFinite(Number(value)) ? 'FLOAT' : 'STRING';
+}
+
+function toNumber(raw: unknown): number | null {
+  if (typeof raw === 'number') return Number.isFinite(raw) ? raw + 0 : null;
+  if (typeof raw === 'boolean') return raw ? 1 : 0;
+  if (typeof raw !== 'string' || raw.length > 400 || !DECIMAL.test(raw)) return null;
+  const number = Number(raw);
+  return Number.isFinite(number) ? number + 0 : null;
+}
+
+function toText(raw: unknown): string | null {
+  if (typeof raw === 'number') return Number.isFinite(raw) ? JSON.stringify(raw) : null;
+  if (typeof raw === 'boolean') return raw ? 'true' : 'false';
+  if (typeof raw !== 'string' || raw.includes('\0')) return null;
+  if (raw.length > MAX_TEXT && (raw.length > 2 * MAX_TEXT || Array.from(raw).length > MAX_TEXT)) return null;
+  // Lone surrogates cannot be written as UTF-8: both databases and the live feed get U+FFFD.
+  return raw.isWellFormed() ? raw : raw.toWellFormed();
+}

@@ -1,0 +1,112 @@
+import type { EntityManager } from '@mikro-orm/core';
+import type { Database } from '../database.ts';
+import { badInput, conflict, notFound } from '../../errors.ts';
+import type { Cluster } from '../cluster.ts';
+import { DeviceSchema } from '../entities/device.ts';
+import type { MeasurementStore } from '../measurements/store.ts';
+import { findProduct, lockProduct, placeOfProduct } from '../access/find-product.ts';
+import { checkOptionalText } from '../text.ts';
+import type { Access } from '../access/access.ts';
+import { type Field, FieldSchema, type FieldType } from '../entities/field.ts';
+import { checkNewField, FIELD_TEXTS, MAX_FIELDS_PER_PRODUCT, type NewField, tooManyFields } from './new-field.ts';
+import { type SuggestedField, SuggestedFieldSchema } from '../entities/suggested-field.ts';
+
+const LARGEST_KEY = 2_147_483_647;
+
+export interface FieldServiceDeps {
+  database: Database;
+  cluster: Cluster;
+  store: MeasurementStore;
+  /** Sightings of unknown identifiers that wait in memory. */
+  suggestions: { flush: () => Promise<void> };
+}
+
+/** Left out: unchanged. null: cleared (the type cannot be). */
+export interface FieldChange {
+  type?: FieldType | null;
+  name?: string | null;
+  unit?: string | null;
+  description?: string | null;
+}
+
+/** Fields of products (CONTRACT 1). Clients know a field by the text of its key. */
+export class FieldService {
+  readonly #deps: FieldServiceDeps;
+
+  constructor(deps: FieldServiceDeps) {
+    this.#deps = deps;
+  }
+
+  /** Valid for the next entry recorded. Its suggestion, if there was one, is done with. */
+  async add(access: Access, productId: string, input: NewField): Promise<Field> {
+    const checked = checkNewField(input, 'input');
+    await this.#deps.suggestions.flush();
+    const field = await this.#deps.database.write(async (em) => {
+      const product = await lockProduct(em, access, productId, 'CONFIGURE');
+      const { identifier } = checked;
+      if ((await em.count(FieldSchema, { product: product.key, identifier })) > 0)
+        throw conflict(`input.identifier: the product already has a field "${identifier}".`);
+      if ((await em.count(FieldSchema, { product: product.key })) >= MAX_FIELDS_PER_PRODUCT) throw tooManyFields();
+      await em.nativeDelete(SuggestedFieldSchema, { product: product.key, identifier });
+      return em.create(FieldSchema, { product, ...checked });
+    });
+    await this.#changed(field);
+    return field;
+  }
+
+  /** The identifier never changes. Values already stored keep the form they have. */
+  async update(access: Access, id: string, change: FieldChange): Promise<Field> {
+    const field = await this.#deps.database.write(async (em) => {
+      const found = await this.#find(em, access, id);
+      if (change.type === null) throw badInput('input.type: a field needs a type; leave it out to keep it.');
+      if (change.type !== undefined) found.type = change.type;
+      for (const key of ['name', 'unit', 'description'] as const)
+        if (change[key] !== undefined) found[key] = checkOptionalText(change[key], `input.${key}`, FIELD_TEXTS[key]);
+      return found;
+    });
+    await this.#changed(field);
+    return field;
+  }
+
+  /** With its measurements on every device of the product. */
+  async remove(access: Access, id: string): Promise<string> {
+    const { field, deviceKeys } = await this.#deps.database.write(async (em) => {
+      const found = await this.#find(em, access, id);
+      const devices = await em.find(DeviceSchema, { product: found.product.key }, { fields: ['key'] });
+      await em.nativeDelete(FieldSchema, { key: found.key });
+      return { field: found, deviceKeys: devices.map((device) => device.key) };
+    });
+    // First, so that nothing is recorded for the field after its measurements are forgotten.
+    await this.#changed(field);
+    await this.#deps.store.purge(deviceKeys.map((deviceKey) => ({ deviceKey, fieldKey: field.key })));
+    return String(field.key);
+  }
+
+  /** Identifiers that were sent but are no field, seen most often first (CONTRACT 3). */
+  async suggestions(access: Access, productId: string): Promise<SuggestedField[]> {
+    await this.#deps.suggestions.flush();
+    const em = this.#deps.database.read();
+    const product = await findProduct(em, access, productId, 'READ');
+    const fields = await em.find(FieldSchema, { product: product.key }, { fields: ['identifier'] });
+    // Another node may have written down a sighting from before the field was added.
+    const known = new Set(fields.map((field) => field.identifier));
+    const orderBy = { seen: 'desc', identifier: 'asc' } as const;
+    const rows = await em.find(SuggestedFieldSchema, { product: product.key }, { orderBy });
+    return rows.filter((row) => !known.has(row.identifier));
+  }
+
+  async #find(em: EntityManager, access: Access, id: string): Promise<Field> {
+    const key = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : Infinity;
+    const seen = key > LARGEST_KEY ? null : await em.findOne(FieldSchema, { key }, { populate: ['product'] });
+    if (seen === null || !access.coversProduct(placeOfProduct(seen.product))) throw notFound('field', id);
+    await lockProduct(em, access, seen.product.id, 'CONFIGURE');
+    // Perhaps removed while waiting for the lock.
+    const field = await em.findOne(FieldSchema, { key }, { refresh: true });
+    if (field === null) throw notFound('field', id);
+    return field;
+  }
+
+  #changed(field: { product: { id: string } }): Promise<void> {
+    return this.#deps.cluster.changed([{ kind: 'product', id: field.product.id }]);
+  }
+}

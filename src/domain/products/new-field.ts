@@ -1,0 +1,65 @@
+import { badInput, conflict } from '../../errors.ts';
+import { checkOptionalText } from '../text.ts';
+import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
+
+export const MAX_FIELDS_PER_PRODUCT = 500;
+
+export interface NewField {
+  identifier: string;
+  type: FieldType;
+  name?: string | null;
+  unit?: string | null;
+  description?: string | null;
+}
+
+/** A field as it is stored. */
+export interface CheckedField {
+  identifier: string;
+  type: FieldType;
+  name: string | null;
+  unit: string | null;
+  description: string | null;
+}
+
+/** What a field may say about itself besides identifier and type; empty text is null. */
+export const FIELD_TEXTS = {
+  name: { max: 200 },
+  unit: { max: 50 },
+  description: { max: 2000, multiline: true },
+} as const;
+
+/** BAD_USER_INPUT naming `path` when the field cannot be. */
+export function checkNewField(field: NewField, path: string): CheckedField {
+  if (!FIELD_IDENTIFIER.test(field.identifier))
+    throw badInput(
+      `${path}.identifier: ${JSON.stringify(field.identifier.slice(0, 70))} is no identifier: ` +
+        '1 to 64 characters of A-Z a-z 0-9 _ -.',
+    );
+  return {
+    identifier: field.identifier,
+    type: field.type,
+    name: checkOptionalText(field.name, `${path}.name`, FIELD_TEXTS.name),
+    unit: checkOptionalText(field.unit, `${path}.unit`, FIELD_TEXTS.unit),
+    description: checkOptionalText(field.description, `${path}.description`, FIELD_TEXTS.description),
+  };
+}
+
+/** The fields of a new product; CONFLICT naming the index when an identifier comes twice. */
+export function checkNewFields(fields: NewField[]): CheckedField[] {
+  if (fields.length > MAX_FIELDS_PER_PRODUCT) throw tooManyFields();
+  const indexes = new Map<string, number>();
+  return fields.map((field, index) => {
+    const checked = checkNewField(field, `input.fields[${index}]`);
+    const first = indexes.get(checked.identifier);
+    if (first !== undefined)
+      throw conflict(
+        `input.fields[${index}].identifier: "${checked.identifier}" is also that of input.fields[${first}].`,
+      );
+    indexes.set(checked.identifier, index);
+    return checked;
+  });
+}
+
+export function tooManyFields(): Error {
+  return badInput(`A product has at most ${MAX_FIELDS_PER_PRODUCT} fields.`);
+}

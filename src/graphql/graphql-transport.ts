@@ -1,0 +1,58 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type Koa from 'koa';
+import type { Cluster } from '../domain/cluster.ts';
+import type { Authenticator } from '../domain/tokens/authenticator.ts';
+import { GraphqlContext, type LiveSources } from './context.ts';
+import type { GraphqlLog } from './format-error.ts';
+import { GraphqlHttp } from './graphql-http.ts';
+import { GraphqlSockets } from './graphql-sockets.ts';
+import type { LoaderSources } from './loaders.ts';
+import { createSchema } from './schema.ts';
+
+export interface GraphqlDoorDeps {
+  /** One instance of every class in `resolvers/list.ts`. */
+  resolvers: readonly object[];
+  sources: LoaderSources;
+  live: LiveSources;
+  authenticator: Authenticator;
+  cluster: Cluster;
+  /** `http/body`: the whole body as text, with the body limit. */
+  readBody: (request: IncomingMessage) => Promise<string>;
+  /** `http/authenticate`: the secret in an Authorization header. */
+  secretOf: (authorization: string | undefined) => string | null;
+  /** The largest WebSocket message in bytes, as for bodies. */
+  maxMessageBytes: number;
+  now: () => number;
+  log: GraphqlLog;
+}
+
+export interface GraphqlTransport {
+  handle(context: Koa.Context): Promise<void>;
+  /** Takes over the server's WebSocket upgrades. */
+  attachWebSocket(server: Server): void;
+  /** Lets what runs on the WebSockets end, then closes them: clients may connect again elsewhere. */
+  endSockets(): Promise<void>;
+  /** When the last HTTP request was answered: operations that come later fail. */
+  stop(): Promise<void>;
+}
+
+/** The GraphQL door (CONTRACT 7): one schema, over HTTP and WebSocket, with the same access, limits and errors. */
+export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<GraphqlTransport> {
+  const schema = createSchema(deps.resolvers);
+  const { authenticator, secretOf, sources, live, log } = deps;
+  const contextFor = async (authorization: string | undefined): Promise<GraphqlContext> => {
+    if (authorization === undefined) return new GraphqlContext('missing', sources, live);
+    const secret = secretOf(authorization);
+    if (secret === null) return new GraphqlContext('malformed', sources, live);
+    return new GraphqlContext((await authenticator.authenticate(secret)) ?? 'invalid', sources, live);
+  };
+  const http = new GraphqlHttp({ schema, readBody: deps.readBody, contextFor, log });
+  const sockets = new GraphqlSockets({ ...deps, schema });
+  await http.start();
+  return {
+    handle: (context) => http.handle(context),
+    attachWebSocket: (server) => sockets.attach(server),
+    endSockets: () => sockets.stop(),
+    stop: () => http.stop(),
+  };
+}
