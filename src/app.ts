@@ -27,6 +27,7 @@ import { DecoderPool } from './sandbox/decoder-pool.ts';
 /** How long a stop may take before what is left is cut off. */
 const STOP_MS = 20_000;
 
+/** A running server: `url` is where it listens (`http://host:port`). */
 export interface App {
   url: string;
   log: Logger;

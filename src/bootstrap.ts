@@ -10,13 +10,13 @@ import { WorkspaceSchema } from './domain/entities/workspace.ts';
 
 const BOOTSTRAP_LOCK = 738_193_002;
 
-export interface BootstrapOptions {
+interface BootstrapOptions {
   /** The setting ADMIN_TOKEN; null: one is generated on the first start. */
   adminToken: string | null;
   now: () => number;
 }
 
-export interface Bootstrapped {
+interface Bootstrapped {
   /** The database was empty. */
   firstStart: boolean;
   /** A token that was generated and is known nowhere else: to be printed once. null: ADMIN_TOKEN was given, or not the first start. */

@@ -35,7 +35,7 @@ import { Replay } from './domain/calls/replay.ts';
 import { WebhookReceiver } from './domain/calls/webhook-receiver.ts';
 import { WorkspaceService } from './domain/workspaces/workspace-service.ts';
 
-export interface DomainDeps {
+interface DomainDeps {
   config: Config;
   database: Database;
   store: MeasurementStore;
@@ -46,6 +46,7 @@ export interface DomainDeps {
   log: Logger;
 }
 
+/** What `createDomain` makes: each service of the domain under its name, built once for the process. */
 export type Domain = ReturnType<typeof createDomain>;
 
 /** Every object of the domain, in order of need. */

@@ -40,7 +40,7 @@ import { networkRoute } from './http/network-route.ts';
 import { RecordRoute } from './http/record-route.ts';
 import { webhookRoute } from './http/webhook-route.ts';
 
-export interface TransportsDeps {
+interface TransportsDeps {
   config: Config;
   domain: Domain;
   database: Database;
@@ -51,7 +51,7 @@ export interface TransportsDeps {
   log: Logger;
 }
 
-export interface Transports {
+interface Transports {
   record: RecordRoute;
   health: Handler;
   graphql: Handler;

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-export type DatabaseSetting =
+type DatabaseSetting =
   | { kind: 'sqlite'; path: string; inMemory: false }
   | { kind: 'sqlite'; inMemory: true }
   | { kind: 'postgres'; url: string };
@@ -23,7 +23,9 @@ export interface Config {
   readonly logLevel: LogLevel;
 }
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** How much is logged (`LOG_LEVEL`, CONTRACT 2): lines of this level and above. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** All mistakes of the environment at once. */

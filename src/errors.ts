@@ -21,7 +21,7 @@ export type ErrorCode =
   | 'OVERLOADED'
   | 'UNAVAILABLE';
 
-export interface ErrorInit {
+interface ErrorInit {
   /** Machine-readable facts for the client: never secrets. */
   details?: Record<string, unknown>;
   cause?: unknown;
@@ -40,13 +40,20 @@ export class AppError extends Error {
   }
 }
 
+/** No token, or one that is unknown, expired or revoked (HTTP 401). */
 export const unauthenticated = (message: string): AppError => new AppError('UNAUTHENTICATED', message);
+
+/** The token sees it but may not do this with it (HTTP 403). */
 export const forbidden = (message: string): AppError => new AppError('FORBIDDEN', message);
 /** Also for what another tenant owns: the two must not differ. */
 export const notFound = (what: string, id: string): AppError =>
   new AppError('NOT_FOUND', `No ${what} "${id.slice(0, 100)}" is visible to this token.`);
+
+/** An argument is wrong: the message begins with its path and says what would be right (HTTP 400). */
 export const badInput = (message: string, details?: Record<string, unknown>): AppError =>
   new AppError('BAD_USER_INPUT', message, details ? { details } : {});
+
+/** What is asked clashes with what is stored, for instance a name that is taken (HTTP 409). */
 export const conflict = (message: string): AppError => new AppError('CONFLICT', message);
 
 /** The database does not answer; the reason is for the log. */

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 
-export interface BoundedStreamOptions<Item, Out> {
+interface BoundedStreamOptions<Item, Out> {
   /** There from the start; not counted, as somebody keeps them anyway. */
   initial?: Item[];
   sizeOf: (item: Item) => number;

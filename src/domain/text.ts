@@ -1,6 +1,6 @@
 import { badInput } from '../errors.ts';
 
-export interface TextRule {
+interface TextRule {
   max: number;
   /** May hold line breaks. */
   multiline?: boolean;

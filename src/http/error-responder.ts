@@ -29,7 +29,7 @@ const STATUS: Record<ErrorCode, number> = {
 };
 
 /** RFC 9457, with the stable `code` and whatever facts the error carries (CONTRACT 3). */
-export interface Problem {
+interface Problem {
   status: number;
   headers: Record<string, string>;
   body: Record<string, unknown>;
@@ -80,6 +80,7 @@ export function respondWithProblem(
   respondWithJson(response, problem.status, { ...problem.body, ...extra }, problem.headers);
 }
 
+/** Ends the response with `body` as JSON and its length; `headers` go out beside `Content-Type`. */
 export function respondWithJson(
   response: ServerResponse,
   status: number,

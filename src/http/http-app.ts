@@ -7,9 +7,10 @@ import { respondWithProblem, toProblem } from './error-responder.ts';
 import { ingestRoutes, type IngestRoutesDeps } from './ingest-routes.ts';
 import { requireMethod } from './require-method.ts';
 
+/** What answers a route: it fills `context`, or throws an AppError for the error responder. */
 export type Handler = (context: Koa.Context) => Promise<void> | void;
 
-export interface HttpAppDeps extends IngestRoutesDeps {
+interface HttpAppDeps extends IngestRoutesDeps {
   /** Process alive / ready to serve (CONTRACT 2). */
   health: Handler;
   ready: Handler;

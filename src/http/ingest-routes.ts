@@ -6,6 +6,7 @@ import type { RecordRoute } from './record-route.ts';
 /** A route on the bare request: what goes wrong is thrown, and answered by the app. */
 export type BareHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
+/** The handlers of the two routes that take the load; both answer on the bare response. */
 export interface IngestRoutesDeps {
   record: RecordRoute;
   webhook: BareHandler;

@@ -8,7 +8,7 @@ import { readBody } from './body.ts';
 import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import { type Handler, only } from './http-app.ts';
 
-export interface IntegrationRouteDeps {
+interface IntegrationRouteDeps {
   authenticator: Authenticator;
   receiver: NetworkReceiver;
   maxBodyBytes: number;

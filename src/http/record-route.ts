@@ -12,7 +12,7 @@ import { requireMethod } from './require-method.ts';
 
 const MAX_ENTRIES = 10_000;
 
-export interface RecordRouteDeps {
+interface RecordRouteDeps {
   authenticator: Authenticator;
   devices: DeviceFinder;
   recorder: Recorder;

@@ -5,7 +5,7 @@ import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import type { BareHandler } from './ingest-routes.ts';
 import { requireMethod } from './require-method.ts';
 
-export interface WebhookRouteDeps {
+interface WebhookRouteDeps {
   receiver: WebhookReceiver;
   maxBodyBytes: number;
 }

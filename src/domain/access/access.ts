@@ -8,7 +8,7 @@ const ROLE_SCOPES: Record<Role, readonly TokenScope[]> = {
   ADMIN: ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'],
 };
 
-export interface AccessInit {
+interface AccessInit {
   tokenId: string;
   kind: TokenKind;
   userId: string | null;
@@ -25,6 +25,8 @@ export interface ProductPlace {
   id: string;
   workspaceId: string;
 }
+
+/** Where a device belongs, as much as access needs to know; ids are UUIDs. */
 export interface DevicePlace {
   id: string;
   productId: string;

@@ -4,6 +4,7 @@ import type { Access, DevicePlace } from './access.ts';
 import type { TokenScope } from '../entities/token.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 
+/** Where a device row belongs, for `Access`; its product and workspace need not be loaded. */
 export function placeOfDevice(device: Pick<Device, 'id' | 'product' | 'workspace'>): DevicePlace {
   return { id: device.id, productId: device.product.id, workspaceId: device.workspace.id };
 }

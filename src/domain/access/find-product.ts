@@ -4,6 +4,7 @@ import type { Access, ProductPlace } from './access.ts';
 import type { TokenScope } from '../entities/token.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 
+/** Where a product row belongs, for `Access`; its workspace need not be loaded. */
 export function placeOfProduct(product: { id: string; workspace: { id: string } }): ProductPlace {
   return { id: product.id, workspaceId: product.workspace.id };
 }

@@ -7,7 +7,7 @@ import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { CallFeed } from './call-feed.ts';
 import { type LoggedCall, toLoggedCall } from './logged-call.ts';
 
-export interface CallFilter {
+interface CallFilter {
   status?: CallStatus[] | null | undefined;
   /** Receipt time in milliseconds; start inclusive, end exclusive. */
   from?: number | null | undefined;

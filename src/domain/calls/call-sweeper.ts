@@ -3,7 +3,7 @@ import type { MeasurementStore } from '../measurements/store.ts';
 const DAY_MS = 86_400_000;
 const EVERY_MS = 600_000;
 
-export interface CallSweeperDeps {
+interface CallSweeperDeps {
   store: MeasurementStore;
   /** CALL_LOG_DAYS */
   days: number;

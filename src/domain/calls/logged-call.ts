@@ -20,6 +20,7 @@ export interface LoggedCall {
   run: DecoderRun | null;
 }
 
+/** The stored row as clients see it; what its columns hold was written by `callRow`. */
 export function toLoggedCall(row: CallRow): LoggedCall {
   const { productKey: _, query, headers, run, ...rest } = row;
   return {

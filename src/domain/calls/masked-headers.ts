@@ -1,7 +1,7 @@
 import type { HeaderList } from '../decoders/header-names.ts';
 
 /** What a credential reads as in the call log. */
-export const MASK = '***';
+const MASK = '***';
 
 const CREDENTIAL =
   /authorization|cookie|token|secret|passw|credential|signature|session|(?:^|-)(?:auth|jwt|hmac)(?:-|$)|csrf|xsrf|api-?key|access-?key|(?:^|-)key$/i;
@@ -10,7 +10,7 @@ const MAX_KNOWN = 1_000;
 const known = new Map<string, boolean>();
 
 /** Whether a header's value is not for the log: credentials by their usual names, and by what names have in common. */
-export function isCredential(name: string): boolean {
+function isCredential(name: string): boolean {
   let credential = known.get(name);
   if (credential === undefined) {
     credential = CREDENTIAL.test(name) && !HARMLESS.has(name);

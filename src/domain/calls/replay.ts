@@ -13,12 +13,12 @@ import { type LoggedCall, toLoggedCall } from './logged-call.ts';
 import { retryWhileOverloaded } from './retry-while-overloaded.ts';
 import { type ReplayQuery, replayPages } from './replay-pages.ts';
 
-export interface ReplayResult extends ReplayCounts {
+interface ReplayResult extends ReplayCounts {
   /** The first 1,000 calls, or 8 million characters of them, oldest first; the counts cover all. */
   results: { call: LoggedCall; run: DecoderRun }[];
 }
 
-export interface ReplayCounts {
+interface ReplayCounts {
   calls: number;
   /** Entries. */
   stored: number;
@@ -27,12 +27,12 @@ export interface ReplayCounts {
   failed: number;
 }
 
-export interface ReplayProgress extends ReplayCounts {
+interface ReplayProgress extends ReplayCounts {
   startedAt: number;
   dryRun: boolean;
 }
 
-export interface ReplayDeps {
+interface ReplayDeps {
   ingestCache: IngestCache;
   store: MeasurementStore;
   recorder: Recorder;

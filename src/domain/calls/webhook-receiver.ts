@@ -7,7 +7,7 @@ import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/inges
 import type { CallFeed } from './call-feed.ts';
 import { callRow, httpStatusOf } from './call-row.ts';
 
-export interface WebhookReceiverDeps {
+interface WebhookReceiverDeps {
   ingestCache: IngestCache;
   runner: CallRunner;
   recorder: Recorder;
@@ -17,6 +17,7 @@ export interface WebhookReceiverDeps {
   now: () => number;
 }
 
+/** What the sender of a call is told, after the commit (CONTRACT 4). */
 export interface Answer {
   status: 200 | 202;
   /** JSON text, ASCII. */

@@ -11,7 +11,7 @@ import { type DecoderRequest, webhookInput } from './decoder-request.ts';
 import type { EntryJudge, Judged } from './entry-judge.ts';
 import type { FinishedRun } from './run-text.ts';
 
-export interface CallToRun {
+interface CallToRun {
   product: ProductInfo;
   /** null: the product has none, or none is wanted. */
   source: string | null;
@@ -23,6 +23,7 @@ export interface CallToRun {
   native?: { event: NetworkEvent; device: DeviceInfo };
 }
 
+/** What became of one call before anything is stored: its status, its run and the batches to commit. */
 export interface CallOutcome {
   status: CallStatus;
   /** null: there was nothing to run (no decoder, or a network's event that is no uplink). */
@@ -37,7 +38,7 @@ export interface CallOutcome {
 /** A network's time further ahead of ours than this is wrong, and not worth losing the values for. */
 const MAX_AHEAD_MS = 86_400_000;
 
-export interface CallRunnerDeps {
+interface CallRunnerDeps {
   engine: DecoderEngine;
   ingestCache: IngestCache;
   history: History;

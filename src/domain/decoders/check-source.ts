@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts';
 import type { DecoderEngine, DecoderFailure } from './decoder-engine.ts';
 
-/** CONTRACT 5. */
+/** The longest decoder source, in bytes of UTF-8 (CONTRACT 5). */
 export const MAX_SOURCE_BYTES = 262_144;
 
 /** INVALID_DECODER, with `kind`, `line` and `column` in its details, when the source may not be saved. */

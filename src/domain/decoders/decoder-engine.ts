@@ -1,5 +1,6 @@
 /** What the domain needs of the guarded cell that runs users' JavaScript (CONTRACT 5); `sandbox/` implements it. */
 
+/** How a decoder can fail (CONTRACT 5). */
 export type DecoderFailureKind =
   'SYNTAX' | 'NO_DECODER_FUNCTION' | 'THREW' | 'TIMEOUT' | 'OUT_OF_MEMORY' | 'BAD_OUTPUT';
 
@@ -19,6 +20,7 @@ export interface DecoderFailure {
  */
 export type DecoderEntryPoint = 'webhook' | 'lorawan' | 'particle';
 
+/** One run of a decoder: its source, how it is called and what it may ask for. */
 export interface DecoderJob {
   /** Isolates, fair shares and statistics are kept for each product. */
   productId: string;
@@ -36,6 +38,7 @@ export interface DecoderJob {
   lastValues: (deviceId: string) => Promise<Record<string, { value: unknown; timestamp: number }> | null>;
 }
 
+/** What a run left behind; `output` and `error` exclude each other. */
 export interface DecoderResult {
   /** What the function returned as JSON text (see decoder-output for how odd values are told apart), null on failure. */
   output: string | null;
@@ -46,6 +49,10 @@ export interface DecoderResult {
   durationMs: number;
 }
 
+/**
+ * Runs of a product's decoder on this node since the start; times in milliseconds over the last runs, null before the
+ * first.
+ */
 export interface DecoderStatistics {
   runs: number;
   failures: Partial<Record<DecoderFailureKind, number>>;
@@ -53,6 +60,7 @@ export interface DecoderStatistics {
   p99Ms: number | null;
 }
 
+/** Where decoders run: within their limits, without harm to anybody else (CONTRACT 5). */
 export interface DecoderEngine {
   /** Compiles only. The first mistake, or null when the source parses and is within its size limit. */
   check(source: string): Promise<DecoderFailure | null>;

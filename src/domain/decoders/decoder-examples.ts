@@ -17,7 +17,7 @@ import { differenceOf, readExpected } from './example-check.ts';
 const MAX_EXAMPLES = 100;
 const MAX_BYTES = 262_144;
 
-export interface DecoderExamplesDeps {
+interface DecoderExamplesDeps {
   database: Database;
   ingestCache: IngestCache;
   runner: CallRunner;

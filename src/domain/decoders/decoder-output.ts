@@ -10,7 +10,7 @@ export interface RawEntry {
   entry: unknown;
 }
 
-export type ReadEntries = { entries: RawEntry[]; error: null } | { entries: []; error: DecoderFailure };
+type ReadEntries = { entries: RawEntry[]; error: null } | { entries: []; error: DecoderFailure };
 
 const MAX_ENTRIES = 10_000;
 const MARKER = '$inlet';

@@ -22,6 +22,7 @@ export interface DecoderRequestInput {
   body?: string | null;
 }
 
+/** What stands before a product's webhook id in the path of each of its calls (CONTRACT 4). */
 export const WEBHOOK_ROOT = '/integrations/api/';
 const MAX_TEXT = 1_048_576;
 const METHOD = /^[A-Za-z]{1,20}$/;

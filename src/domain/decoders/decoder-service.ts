@@ -20,7 +20,7 @@ import { toDecoderRun } from './run-text.ts';
 import { typedRequest } from './typed-request.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 
-export interface DecoderServiceDeps {
+interface DecoderServiceDeps {
   database: Database;
   ingestCache: IngestCache;
   cluster: Cluster;
@@ -32,7 +32,7 @@ export interface DecoderServiceDeps {
 }
 
 /** What to try out: one of `request` and `callId`. `source` left out: the active decoder. */
-export interface DecoderTrial {
+interface DecoderTrial {
   source?: string | null | undefined;
   request?: DecoderRequestInput | null | undefined;
   callId?: string | null | undefined;

@@ -4,6 +4,7 @@ import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/inges
 import type { EntryOutcome } from './decoder-run.ts';
 import type { RawEntry } from './decoder-output.ts';
 
+/** What becomes of the entries of one call, before anything is stored; `stored` and `rejected` count entries. */
 export interface Judged {
   /** One for each entry, in their order. */
   entries: EntryOutcome[];
@@ -13,7 +14,7 @@ export interface Judged {
   rejected: number;
 }
 
-export interface JudgeOptions {
+interface JudgeOptions {
   receivedAt: number;
   /** The time of entries that have none. */
   defaultTime: number;

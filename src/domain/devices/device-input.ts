@@ -5,6 +5,7 @@ import { checkOptionalText, checkText, foldCase } from '../text.ts';
 const MAX_TAGS = 50;
 const MAX_METADATA_BYTES = 65_536;
 
+/** What a device is made of; `serialNumber` left out: generated. */
 export interface NewDevice {
   name: string;
   serialNumber?: string | null;
@@ -13,6 +14,7 @@ export interface NewDevice {
   location?: string | null;
 }
 
+/** 1 to 200 characters on one line; else BAD_USER_INPUT naming `path`. */
 export function checkDeviceName(name: string, path: string): string {
   return checkText(name, path, { max: 200 });
 }
@@ -24,6 +26,7 @@ export function checkSerialNumber(serial: string, path: string): string {
   return serial;
 }
 
+/** At most 50 different tags of 1 to 100 characters, in their order; else BAD_USER_INPUT naming `path`. */
 export function checkTags(tags: readonly string[], path: string): string[] {
   if (tags.length > MAX_TAGS) throw badInput(`${path}: at most ${MAX_TAGS} tags.`);
   const seen = new Set<string>();
@@ -35,10 +38,12 @@ export function checkTags(tags: readonly string[], path: string): string[] {
   return [...tags];
 }
 
+/** Any JSON of up to 64 KiB, null when left out; else BAD_USER_INPUT naming `path`. */
 export function checkMetadata(metadata: unknown, path: string): unknown {
   return metadata == null ? null : checkJsonDocument(metadata, path, MAX_METADATA_BYTES);
 }
 
+/** Free text of up to 500 characters, null when empty or left out; else BAD_USER_INPUT naming `path`. */
 export function checkLocation(location: string | null | undefined, path: string): string | null {
   return checkOptionalText(location, path, { max: 500, multiline: true });
 }

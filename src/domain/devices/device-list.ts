@@ -16,7 +16,7 @@ const LAST_HEARD_IN_TIME = `exists (
   where s.device_key = d."key" and q."key" = d.product_key
     and s.last_heard_at >= ? - coalesce(q.offline_after_seconds, ${DEFAULT_OFFLINE_AFTER_SECONDS}) * 1000.0)`;
 
-export interface DeviceListDeps {
+interface DeviceListDeps {
   database: Database;
   store: MeasurementStore;
   now: () => number;
@@ -26,7 +26,7 @@ export interface DeviceListDeps {
  * All conditions given must hold. `search`: part of name or serial number, in any case; `tags`: every one of them;
  * `online`: heard of within its product's `offlineAfterSeconds`. `limit` rows after `afterKey`.
  */
-export interface DeviceQuery {
+interface DeviceQuery {
   workspaceId?: string | null;
   productId?: string | null;
   search?: string | null;

@@ -25,7 +25,7 @@ import { requireFreeSerials } from './taken-serials.ts';
 
 const MAX_AT_ONCE = 10_000;
 
-export interface DeviceServiceDeps {
+interface DeviceServiceDeps {
   database: Database;
   cluster: Cluster;
   store: MeasurementStore;
@@ -33,7 +33,7 @@ export interface DeviceServiceDeps {
 }
 
 /** Left out: unchanged. null clears metadata, location and tags; the others cannot be cleared. */
-export interface DeviceChange {
+interface DeviceChange {
   name?: string | null;
   serialNumber?: string | null;
   plan?: string | null;

@@ -7,7 +7,7 @@ import { DeviceSchema } from '../entities/device.ts';
 const CHUNK = 1000;
 
 /** How serial numbers of the product are compared: networks write their EUIs in either case (CONTRACT 6). */
-export function serialIdentity(deviceType: DeviceType, serial: string): string {
+function serialIdentity(deviceType: DeviceType, serial: string): string {
   return deviceType === 'API' ? serial : foldCase(serial);
 }
 

@@ -8,13 +8,13 @@ import { findDevice } from '../access/find-device.ts';
 
 const MAX_PER_SECOND = 1e6;
 
-export interface WriteRateServiceDeps {
+interface WriteRateServiceDeps {
   database: Database;
   cluster: Cluster;
 }
 
 /** One of the three ids, and either `perSecond` (null or 0: no limit) or `reset` true (the wider setting again). */
-export interface WriteRateChange {
+interface WriteRateChange {
   workspaceId?: string | null;
   productId?: string | null;
   deviceId?: string | null;

@@ -16,4 +16,5 @@ export const DecoderExampleSchema = defineEntity({
   },
 });
 
+/** A stored example of a decoder as a row. */
 export type DecoderExample = InferEntity<typeof DecoderExampleSchema>;

@@ -14,4 +14,5 @@ export const DecoderVersionSchema = defineEntity({
   },
 });
 
+/** A version of a decoder as a row. */
 export type DecoderVersion = InferEntity<typeof DecoderVersionSchema>;

@@ -31,4 +31,5 @@ export const DeviceSchema = defineEntity({
   },
 });
 
+/** A device as a row. */
 export type Device = InferEntity<typeof DeviceSchema>;

@@ -1,7 +1,10 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { ProductSchema } from './product.ts';
 
+/** The types that a field can have (CONTRACT 1). */
 export const FIELD_TYPES = ['FLOAT', 'INTEGER', 'BOOLEAN', 'STRING', 'GEOLOCATION'] as const;
+
+/** The type of a field, which decides how values are read (CONTRACT 3). */
 export type FieldType = (typeof FIELD_TYPES)[number];
 
 /** CONTRACT 1: 1 to 64 characters, matched exactly. */
@@ -23,4 +26,5 @@ export const FieldSchema = defineEntity({
   },
 });
 
+/** A field of a product as a row. */
 export type Field = InferEntity<typeof FieldSchema>;

@@ -1,8 +1,11 @@
-import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { defineEntity, p } from '@mikro-orm/core';
 import { UserSchema } from './user.ts';
 import { WorkspaceSchema } from './workspace.ts';
 
+/** The roles of members, each with all rights of those before it. */
 export const ROLES = ['VIEWER', 'EDITOR', 'ADMIN'] as const;
+
+/** What a member may do in a workspace; `scopesOfRole` says it as scopes. */
 export type Role = (typeof ROLES)[number];
 
 /** A user's role in one workspace. */
@@ -15,5 +18,3 @@ export const MemberSchema = defineEntity({
     role: p.string().length(10).$type<Role>(),
   },
 });
-
-export type Member = InferEntity<typeof MemberSchema>;

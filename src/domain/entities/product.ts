@@ -1,7 +1,10 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { WorkspaceSchema } from './workspace.ts';
 
+/** The ways in which a product's devices send: own API or webhook, a LoRaWAN network, Particle. */
 export const DEVICE_TYPES = ['API', 'LORAWAN', 'PARTICLE'] as const;
+
+/** How the devices of a product send. */
 export type DeviceType = (typeof DEVICE_TYPES)[number];
 
 /**
@@ -28,4 +31,5 @@ export const ProductSchema = defineEntity({
   },
 });
 
+/** A product as a row. */
 export type Product = InferEntity<typeof ProductSchema>;

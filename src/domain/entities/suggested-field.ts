@@ -16,4 +16,5 @@ export const SuggestedFieldSchema = defineEntity({
   },
 });
 
+/** An identifier that was sent but is no field, as a row (CONTRACT 3). */
 export type SuggestedField = InferEntity<typeof SuggestedFieldSchema>;

@@ -2,9 +2,16 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { UserSchema } from './user.ts';
 import { WorkspaceSchema } from './workspace.ts';
 
+/** The kinds of tokens (CONTRACT 1). */
 export const TOKEN_KINDS = ['PERSONAL', 'INDIVIDUAL'] as const;
+
+/** PERSONAL acts as its user, INDIVIDUAL has its own scopes in one workspace. */
 export type TokenKind = (typeof TOKEN_KINDS)[number];
+
+/** The scopes that a token can have (CONTRACT 1). */
 export const TOKEN_SCOPES = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'] as const;
+
+/** One right of a token in a workspace. */
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
 /**
@@ -30,4 +37,5 @@ export const TokenSchema = defineEntity({
   },
 });
 
+/** A token as a row; the secret itself is never stored. */
 export type Token = InferEntity<typeof TokenSchema>;

@@ -14,4 +14,5 @@ export const UserSchema = defineEntity({
   },
 });
 
+/** A user as a row. */
 export type User = InferEntity<typeof UserSchema>;

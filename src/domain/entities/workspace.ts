@@ -12,4 +12,5 @@ export const WorkspaceSchema = defineEntity({
   },
 });
 
+/** A workspace as a row. */
 export type Workspace = InferEntity<typeof WorkspaceSchema>;

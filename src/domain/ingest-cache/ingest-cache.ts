@@ -5,12 +5,14 @@ import { DeviceSchema, type Device } from '../entities/device.ts';
 import { FieldSchema, type FieldType } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
 
+/** A field as recording needs it; `key` is the small number that measurements carry. */
 export interface FieldInfo {
   key: number;
   identifier: string;
   type: FieldType;
 }
 
+/** A snapshot of a product with its fields and active decoder; a change makes a new one, nobody changes this. */
 export interface ProductInfo {
   key: number;
   id: string;
@@ -28,6 +30,7 @@ export interface ProductInfo {
   revision: number;
 }
 
+/** A snapshot of a device and its product; a change of either makes a new one. */
 export interface DeviceInfo {
   key: number;
   id: string;

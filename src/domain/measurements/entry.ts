@@ -14,6 +14,7 @@ export type RejectionCode =
   | 'MISSING_DEVICE'
   | 'UNKNOWN_DEVICE';
 
+/** Why an entry is not stored, as the sender reads it (CONTRACT 3); `index` is its place in the request. */
 export interface Rejection {
   index: number;
   field: string | null;
@@ -80,10 +81,12 @@ export function checkEntry(
   return { field, timestamp, value };
 }
 
+/** Tells a refused entry from an accepted one. */
 export function isRejection(outcome: Accepted | Rejection): outcome is Rejection {
   return 'code' in outcome;
 }
 
+/** A refusal; the identifier of the field is shortened for the answer. */
 export function reject(index: number, field: string | null, code: RejectionCode, message: string): Rejection {
   return { index, field: field === null ? null : shown(field), code, message };
 }

@@ -5,6 +5,7 @@ import type { Batch, MeasurementStore, Receipt } from './store.ts';
 import type { Suggestions } from './suggestions.ts';
 import type { WriteLimiter } from './write-limiter.ts';
 
+/** What became of a request: the number of values stored, and each entry that was not. */
 export interface RecordOutcome {
   stored: number;
   /** In the order of the entries. */
@@ -12,14 +13,14 @@ export interface RecordOutcome {
 }
 
 /** In milliseconds. */
-export interface EntryTimes {
+interface EntryTimes {
   /** What is too far in the future counts from here. */
   receivedAt: number;
   /** The time of every entry that has none; `receivedAt` when left out. */
   defaultTime?: number;
 }
 
-export interface RecordOptions extends EntryTimes {
+interface RecordOptions extends EntryTimes {
   /** Whether the write limit applies: on the record endpoint only. */
   limited: boolean;
 }
@@ -30,7 +31,7 @@ export interface DeviceBatch {
   batch: Batch;
 }
 
-export interface RecorderDeps {
+interface RecorderDeps {
   store: MeasurementStore;
   limiter: WriteLimiter;
   feed: Feed;

@@ -16,7 +16,10 @@ export interface Batch {
   values: StoredValue[];
 }
 
+/** What can become of a logged call (CONTRACT 4). */
 export const CALL_STATUSES = ['STORED', 'PARTLY_STORED', 'NOTHING_STORED', 'DECODER_FAILED', 'NO_DECODER'] as const;
+
+/** What became of a logged call. */
 export type CallStatus = (typeof CALL_STATUSES)[number];
 
 /** One row of the call log (CONTRACT 4); `query`, `headers` and `run` are JSON text, `id` is a UUIDv7 of the receipt time. */
@@ -45,17 +48,20 @@ export interface Receipt {
 /** Where a receipt stands in the order of commits: opaque, sortable text. */
 export type CommitPosition = string;
 
+/** Values of one field in time order; both arrays have one length, `timestamps` in ms UTC. */
 export interface Columns {
   timestamps: number[];
   values: StoredValue[];
 }
 
+/** A field's value with the latest measured time, `timestamp` in ms UTC. */
 export interface LatestRow {
   fieldKey: number;
   timestamp: number;
   value: StoredValue;
 }
 
+/** A stretch of one field's values of one device, times in ms UTC. */
 export interface RangeQuery {
   deviceKey: number;
   fieldKey: number;
@@ -67,6 +73,7 @@ export interface RangeQuery {
   limit: number;
 }
 
+/** Values of some fields of one device from `from` (inclusive) to `to` (exclusive), in ms UTC. */
 export interface RemoveQuery {
   deviceKey: number;
   fieldKeys: number[];
@@ -76,6 +83,7 @@ export interface RemoveQuery {
   dryRun: boolean;
 }
 
+/** A page of a product's logged calls, times in ms UTC. */
 export interface CallQuery {
   productKey: number;
   statuses?: CallStatus[];
@@ -94,6 +102,7 @@ export interface Purge {
   fieldKey: number | null;
 }
 
+/** What keeps measurements and the call log, on SQLite and PostgreSQL alike; all times in ms UTC. */
 export interface MeasurementStore {
   /**
    * Resolves when the receipt is durable; many callers share one commit. Writing a key again replaces its value, the

@@ -1,11 +1,14 @@
 /** Reading JSON that networks send: whatever is absent or of another kind reads as the default, nothing throws. */
 
+/** A JSON object of which nothing is known yet. */
 export type JsonObject = Record<string, unknown>;
 
+/** True for JSON objects, false for arrays and null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The object at a path of keys; an empty one when anything on the way is absent or no object. */
 export function objectAt(value: unknown, ...path: string[]): JsonObject {
   let at: unknown = value;
   for (const key of path) at = isObject(at) ? at[key] : undefined;
@@ -49,6 +52,7 @@ export function timeIn(value: unknown): number | null {
   return ms > 0 && ms <= 8.64e15 ? Math.round(ms) : null;
 }
 
+/** Milliseconds UTC as ISO 8601 text; null stays null. */
 export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

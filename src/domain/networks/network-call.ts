@@ -9,7 +9,7 @@ import { readTtiMessage } from './tti.ts';
 const PATH = /^\/integrations\/(?:lorawan\/([^/?]+)|(particle))\/?$/i;
 
 /** What the networks' readers look at of a request: the text of the body and the query's parameters. */
-export interface NetworkRequest {
+interface NetworkRequest {
   body: string;
   GET: Record<string, string[]>;
 }

@@ -1,7 +1,10 @@
 /** The networks with a payload structure that is known (CONTRACT 6). */
 export const NETWORKS = ['tti', 'chirpstack', 'helium', 'particle'] as const;
+
+/** A network with an integration of its own (CONTRACT 6). */
 export type Network = (typeof NETWORKS)[number];
 
+/** A gateway that heard an uplink; `rssi` in dBm, `snr` in dB, null where the network does not say. */
 export interface Gateway {
   id: string | null;
   rssi: number | null;
@@ -9,7 +12,7 @@ export interface Gateway {
 }
 
 /** What decoders find in the global `normalizedPayload`; `time` as ISO 8601 text. */
-export interface NormalizedPayload {
+interface NormalizedPayload {
   deviceEui: string;
   port: number;
   counter: number;
@@ -19,7 +22,7 @@ export interface NormalizedPayload {
 }
 
 /** A LoRaWAN uplink or a Particle event that carries data, whatever network it came through. */
-export interface Uplink {
+interface Uplink {
   /** The network's receive time in milliseconds; null: it says none. */
   time: number | null;
   /** What the network itself decoded; null: nothing. */

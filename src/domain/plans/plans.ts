@@ -15,6 +15,7 @@ export const PLANS: readonly Plan[] = [
   { slug: 'unlimited', name: 'Unlimited', deviceAllowance: null, retentionDays: null },
 ];
 
+/** The slug of the plan of devices for which none was chosen. */
 export const DEFAULT_PLAN = 'free';
 
 /** BAD_USER_INPUT listing the slugs when there is no such plan. */

@@ -9,13 +9,13 @@ const MAX_FIELDS = 50;
 const MAX_PLACE = 1000;
 const RANGE = /^[1-9]\d{0,4}(?:s|m|h|d|w|mo|y)$/;
 
-export const WIDGET_KINDS = ['line', 'area', 'bar', 'value', 'gauge', 'state', 'table', 'map'] as const;
+const WIDGET_KINDS = ['line', 'area', 'bar', 'value', 'gauge', 'state', 'table', 'map'] as const;
 
 /**
  * One widget. `fields`: identifiers, which need not exist yet. `range`: how far back, such as `24h` or `7d`.
  * `place`: in cells of the grid. `options`: any JSON object, for the kind to read.
  */
-export interface Widget {
+interface Widget {
   kind: (typeof WIDGET_KINDS)[number];
   title?: string;
   fields: string[];
@@ -24,10 +24,11 @@ export interface Widget {
   options?: Record<string, unknown>;
 }
 
-export interface Dashboard {
+interface Dashboard {
   widgets: Widget[];
 }
 
+/** The dashboard of a new product. */
 export const EMPTY_DASHBOARD: Dashboard = { widgets: [] };
 
 /** The document itself when it is a dashboard; else BAD_USER_INPUT with the JSON path of the first mistake. */

@@ -13,7 +13,7 @@ import { type SuggestedField, SuggestedFieldSchema } from '../entities/suggested
 
 const LARGEST_KEY = 2_147_483_647;
 
-export interface FieldServiceDeps {
+interface FieldServiceDeps {
   database: Database;
   cluster: Cluster;
   store: MeasurementStore;
@@ -22,7 +22,7 @@ export interface FieldServiceDeps {
 }
 
 /** Left out: unchanged. null: cleared (the type cannot be). */
-export interface FieldChange {
+interface FieldChange {
   type?: FieldType | null;
   name?: string | null;
   unit?: string | null;

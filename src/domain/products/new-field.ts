@@ -2,8 +2,10 @@ import { badInput, conflict } from '../../errors.ts';
 import { checkOptionalText } from '../text.ts';
 import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
 
+/** The most fields that a product can have. */
 export const MAX_FIELDS_PER_PRODUCT = 500;
 
+/** A field as a client hands it in, unchecked. */
 export interface NewField {
   identifier: string;
   type: FieldType;
@@ -13,7 +15,7 @@ export interface NewField {
 }
 
 /** A field as it is stored. */
-export interface CheckedField {
+interface CheckedField {
   identifier: string;
   type: FieldType;
   name: string | null;
@@ -60,6 +62,7 @@ export function checkNewFields(fields: NewField[]): CheckedField[] {
   });
 }
 
+/** BAD_USER_INPUT naming the most fields that a product can have. */
 export function tooManyFields(): Error {
   return badInput(`A product has at most ${MAX_FIELDS_PER_PRODUCT} fields.`);
 }

@@ -21,7 +21,7 @@ import { newWebhookId } from './webhook-id.ts';
 const MAX_NAME = 200;
 const MAX_SECONDS = 2_147_483_647;
 
-export interface ProductServiceDeps {
+interface ProductServiceDeps {
   database: Database;
   cluster: Cluster;
   store: MeasurementStore;
@@ -30,7 +30,7 @@ export interface ProductServiceDeps {
   now: () => number;
 }
 
-export interface NewProduct {
+interface NewProduct {
   name: string;
   workspaceId?: string | null;
   deviceType?: DeviceType | null;
@@ -41,14 +41,14 @@ export interface NewProduct {
 }
 
 /** Left out: unchanged. null: back to the default (the name has none). */
-export interface ProductChange {
+interface ProductChange {
   name?: string | null;
   dashboard?: unknown;
   offlineAfterSeconds?: number | null;
 }
 
 /** In the order of creation; `limit` rows after `afterKey`. */
-export interface ProductQuery {
+interface ProductQuery {
   workspaceId?: string | null;
   search?: string | null;
   afterKey?: number | null;

@@ -14,12 +14,14 @@ export interface NewToken {
   expiresAt?: number | null;
 }
 
+/** BAD_USER_INPUT when the input of a PERSONAL token has what only INDIVIDUAL ones can have. */
 export function checkPersonal(input: NewToken): void {
   for (const key of ['workspaceId', 'scopes', 'productIds', 'deviceIds'] as const)
     if (input[key] != null)
       throw badInput(`input.${key}: leave it out; a PERSONAL token may do what its user may, everywhere.`);
 }
 
+/** The scopes (at least one, each once) and limits of an INDIVIDUAL token, null: no limit; else BAD_USER_INPUT. */
 export function checkIndividual(input: NewToken): {
   scopes: TokenScope[];
   productIds: string[] | null;

@@ -17,7 +17,7 @@ import { type Token, TOKEN_SCOPES, type TokenScope, TokenSchema } from '../entit
 
 const SIGN_IN_MS = 30 * 86_400_000;
 
-export interface TokenServiceDeps {
+interface TokenServiceDeps {
   database: Database;
   cluster: Cluster;
   now: () => number;

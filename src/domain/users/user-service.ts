@@ -12,7 +12,7 @@ import { type User, UserSchema } from '../entities/user.ts';
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const MAX_EMAIL = 254;
 
-export interface UserServiceDeps {
+interface UserServiceDeps {
   database: Database;
   passwords: Passwords;
   throttle: SignInThrottle;
@@ -21,7 +21,7 @@ export interface UserServiceDeps {
 }
 
 /** `password` left out: cannot sign in. */
-export interface NewUser {
+interface NewUser {
   email: string;
   name?: string | null;
   password?: string | null;

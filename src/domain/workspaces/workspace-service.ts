@@ -9,7 +9,7 @@ import { lockWorkspace } from './lock-workspace.ts';
 import { MemberSchema, type Role } from '../entities/member.ts';
 import { type Workspace, WorkspaceSchema } from '../entities/workspace.ts';
 
-export interface WorkspaceServiceDeps {
+interface WorkspaceServiceDeps {
   database: Database;
   cluster: Cluster;
   now: () => number;
