@@ -19,7 +19,7 @@ export interface RecordedEvent {
   values: StoredValue[];
 }
 
-export interface FeedSubscription {
+interface FeedSubscription {
   accepts: (event: RecordedEvent) => boolean;
   /** A cursor of this feed; CURSOR_EXPIRED when what came after it is no longer kept. */
   after?: string | undefined;
