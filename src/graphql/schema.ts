@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
-import { buildSchemaSync } from 'type-graphql';
-import { GraphqlContext } from './context.ts';
-import { RESOLVERS } from './resolvers/list.ts';
+import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
+import { GraphqlContext } from './context/graphql-context.ts';
+import { type ResolverDeps, RESOLVERS } from './resolvers/resolvers.ts';
 
 /** type-graphql wants one as soon as a subscription exists; ours all bring their own bounded stream. */
 const NO_PUB_SUB = {
@@ -15,23 +15,21 @@ const NO_PUB_SUB = {
 };
 
 /**
- * The schema of all `RESOLVERS`, answered by one instance of each; a class without one is a mistake in the wiring. Only
- * for printing and checking documents no instances are needed.
+ * The schema of all `RESOLVERS`, answered by one instance of each, made of `deps`. Only for printing and for checking
+ * documents none are needed (null).
  */
-export function createSchema(instances: readonly object[] | null): GraphQLSchema {
-  const byClass = new Map<unknown, object>(instances?.map((instance) => [instance.constructor, instance]));
-  if (instances !== null)
-    for (const wanted of RESOLVERS)
-      if (!byClass.has(wanted)) throw new Error(`No instance of the resolver ${wanted.name} was wired.`);
+export function createSchema(deps: ResolverDeps | null): GraphQLSchema {
+  const instances = new Map<unknown, object>();
+  if (deps !== null) for (const [resolver, make] of RESOLVERS) instances.set(resolver, make(deps));
   const schema = buildSchemaSync({
-    resolvers: [...RESOLVERS],
+    resolvers: [...RESOLVERS.keys()] as unknown as NonEmptyArray<new () => object>,
     container: {
-      get: (wanted: unknown) => byClass.get(wanted),
+      get: (wanted: unknown) => instances.get(wanted),
     },
     pubSub: NO_PUB_SUB,
     validate: false,
     // Introspects the whole schema: for the test and the printer, not for each start.
-    skipCheck: instances !== null,
+    skipCheck: deps !== null,
   });
   forgetBetweenMutations(schema);
   return schema;

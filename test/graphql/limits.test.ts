@@ -10,8 +10,8 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import { parseWithinLimits, SHAPE_LIMITS } from '../../src/graphql/limits.ts';
-import { MAX_COST, operationCost } from '../../src/graphql/operation-cost.ts';
+import { parseWithinLimits, SHAPE_LIMITS } from '../../src/graphql/operation/shape-limits.ts';
+import { MAX_COST, operationCost } from '../../src/graphql/operation/operation-cost.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 
 const schema = createSchema(null);

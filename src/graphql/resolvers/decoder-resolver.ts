@@ -1,7 +1,7 @@
 import { Arg, Ctx, ID, Int, Mutation, Resolver } from 'type-graphql';
 import type { DecoderExamples } from '../../domain/decoders/decoder-examples.ts';
 import type { DecoderService } from '../../domain/decoders/decoder-service.ts';
-import type { GraphqlContext } from '../context.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
 import { DecoderExampleObject, DecoderRequestInput, DecoderRun, DecoderVersionObject } from '../types/decoder.ts';
 import { Json } from '../types/json.ts';
 

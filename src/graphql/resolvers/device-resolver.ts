@@ -1,15 +1,12 @@
 import { Arg, Ctx, Float, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
-import type { Device } from '../../domain/entities/device.ts';
 import type { DeviceList } from '../../domain/devices/device-list.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
-import type { GraphqlContext } from '../context.ts';
-import { connectionWith, type Paging, readAfter, readFirst } from '../page.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
+import { DEVICES } from '../paging/devices.ts';
+import { connectionWith, readAfter, readFirst } from '../paging/page.ts';
 import type { Connection } from '../types/connection.ts';
 import { DeviceConnection, DeviceInput, DeviceObject, UpdateDeviceInput } from '../types/device.ts';
-
-/** Lists of devices are in the order of creation. */
-export const DEVICES: Paging<Device> = { kind: 'device', shape: ['number'], keyOf: (device) => [device.key] };
 
 /** Devices (CONTRACT 1). */
 @Resolver()

@@ -1,6 +1,6 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import type { FieldService } from '../../domain/products/field-service.ts';
-import type { GraphqlContext } from '../context.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
 import { FieldInput, FieldObject, UpdateFieldInput } from '../types/field.ts';
 
 /** Fields of products (CONTRACT 1). */

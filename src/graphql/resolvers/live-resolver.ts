@@ -1,6 +1,6 @@
 import { Arg, ID, Resolver, Root, Subscription } from 'type-graphql';
-import type { GraphqlContext } from '../context.ts';
-import type { LiveQuery } from '../live-measurements.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
+import type { LiveQuery } from '../live/live-measurements.ts';
 import { RecordedBatch } from '../types/measurement.ts';
 import { WebhookCallObject } from '../types/webhook-call.ts';
 

@@ -4,7 +4,7 @@ import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import type { IngestCache, DeviceInfo } from '../../domain/ingest-cache/ingest-cache.ts';
 import type { TokenScope } from '../../domain/entities/token.ts';
 import { AppError, badInput, notFound } from '../../errors.ts';
-import type { GraphqlContext } from '../context.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
 import { DateTime } from '../types/date-time.ts';
 import { RecordResult } from '../types/decoder.ts';
 import { DeleteResult, EntryInput } from '../types/measurement.ts';

@@ -1,6 +1,6 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
 import { PLANS } from '../../domain/plans/plans.ts';
-import type { GraphqlContext } from '../context.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
 import { PlanObject } from '../types/plan.ts';
 
 /** The plans to choose from; the same for everybody who has a token. */

@@ -1,8 +1,8 @@
 import { Arg, Ctx, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
 import type { Product } from '../../domain/entities/product.ts';
 import type { ProductService } from '../../domain/products/product-service.ts';
-import type { GraphqlContext } from '../context.ts';
-import { connectionWith, type Paging, readAfter, readFirst } from '../page.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
+import { connectionWith, type Paging, readAfter, readFirst } from '../paging/page.ts';
 import type { Connection } from '../types/connection.ts';
 import { CreateProductInput, ProductConnection, ProductObject, UpdateProductInput } from '../types/product.ts';
 

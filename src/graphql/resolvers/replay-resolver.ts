@@ -1,7 +1,7 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import type { CallStatus } from '../../domain/measurements/store.ts';
 import type { Replay } from '../../domain/calls/replay.ts';
-import type { GraphqlContext } from '../context.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
 import { DateTime } from '../types/date-time.ts';
 import { CallStatusEnum } from '../types/enums.ts';
 import { ReplayResult } from '../types/webhook-call.ts';

@@ -1,6 +1,6 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import type { TokenService } from '../../domain/tokens/token-service.ts';
-import type { GraphqlContext } from '../context.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
 import { CreatedToken, CreateTokenInput } from '../types/token.ts';
 
 /** Tokens (CONTRACT 1). */

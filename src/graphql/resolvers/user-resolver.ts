@@ -1,6 +1,6 @@
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
 import type { UserService } from '../../domain/users/user-service.ts';
-import type { GraphqlContext } from '../context.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
 import { CreatedToken } from '../types/token.ts';
 import { CreateUserInput, UserObject } from '../types/user.ts';
 

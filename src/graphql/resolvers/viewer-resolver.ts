@@ -4,7 +4,7 @@ import { TokenSchema } from '../../domain/entities/token.ts';
 import { type User, UserSchema } from '../../domain/entities/user.ts';
 import { WorkspaceSchema } from '../../domain/entities/workspace.ts';
 import { unauthenticated } from '../../errors.ts';
-import type { GraphqlContext } from '../context.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
 import { Viewer } from '../types/viewer.ts';
 
 /** Who asks. Open to every token, whatever its scopes. */

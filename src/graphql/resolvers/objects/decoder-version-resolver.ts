@@ -3,7 +3,7 @@ import type { DecoderVersion } from '../../../domain/entities/decoder-version.ts
 import { placeOfProduct } from '../../../domain/access/find-product.ts';
 import type { Product } from '../../../domain/entities/product.ts';
 import { notFound } from '../../../errors.ts';
-import type { GraphqlContext } from '../../context.ts';
+import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { DecoderVersionObject } from '../../types/decoder.ts';
 
 @Resolver(() => DecoderVersionObject)

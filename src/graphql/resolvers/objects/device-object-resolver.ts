@@ -3,7 +3,7 @@ import type { Device } from '../../../domain/entities/device.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/devices/device-list.ts';
 import { planBySlug } from '../../../domain/plans/plans.ts';
 import type { DeviceType, Product } from '../../../domain/entities/product.ts';
-import type { GraphqlContext } from '../../context.ts';
+import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { DeviceObject } from '../../types/device.ts';
 import { DeviceTypeEnum } from '../../types/enums.ts';

@@ -1,5 +1,5 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import type { GraphqlContext } from '../../context.ts';
+import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { EntryOutcomeObject } from '../../types/decoder.ts';
 import { DeviceObject } from '../../types/device.ts';
 import { FieldObject } from '../../types/field.ts';

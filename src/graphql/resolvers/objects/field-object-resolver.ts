@@ -1,7 +1,7 @@
 import { Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import type { Field } from '../../../domain/entities/field.ts';
 import type { FieldInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
-import type { GraphqlContext } from '../../context.ts';
+import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { FieldObject } from '../../types/field.ts';
 
 type Parent = Field | FieldInfo;

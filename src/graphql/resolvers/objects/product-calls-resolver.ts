@@ -3,14 +3,14 @@ import type { CallStatus } from '../../../domain/measurements/store.ts';
 import type { Product } from '../../../domain/entities/product.ts';
 import type { CallLog } from '../../../domain/calls/call-log.ts';
 import type { LoggedCall } from '../../../domain/calls/logged-call.ts';
-import type { GraphqlContext } from '../../context.ts';
-import { connectionWith, type Paging, readAfter, readFirst } from '../../page.ts';
+import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { connectionWith, type Paging, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { CallStatusEnum } from '../../types/enums.ts';
 import { ProductObject } from '../../types/product.ts';
 import { WebhookCallConnection, WebhookCallObject } from '../../types/webhook-call.ts';
-import { visibleCall } from '../../visible-call.ts';
+import { visibleCall } from '../../live/visible-call.ts';
 
 const CALLS: Paging<LoggedCall> = { kind: 'call', shape: ['string'], keyOf: (call) => [call.id] };
 

@@ -3,7 +3,7 @@ import type { DecoderExamples } from '../../../domain/decoders/decoder-examples.
 import type { DecoderService } from '../../../domain/decoders/decoder-service.ts';
 import type { Product } from '../../../domain/entities/product.ts';
 import type { Replay } from '../../../domain/calls/replay.ts';
-import type { GraphqlContext } from '../../context.ts';
+import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { DecoderExampleObject, DecoderStatisticsObject, DecoderVersionObject } from '../../types/decoder.ts';
 import { ProductObject } from '../../types/product.ts';
 import { ReplayProgressObject } from '../../types/webhook-call.ts';

@@ -3,13 +3,13 @@ import type { DeviceList } from '../../../domain/devices/device-list.ts';
 import type { FieldService } from '../../../domain/products/field-service.ts';
 import { placeOfProduct } from '../../../domain/access/find-product.ts';
 import type { Product } from '../../../domain/entities/product.ts';
-import type { GraphqlContext } from '../../context.ts';
-import { connectionWith, readAfter, readFirst } from '../../page.ts';
+import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { connectionWith, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
 import { DeviceConnection, type DeviceObject } from '../../types/device.ts';
 import { FieldObject, SuggestedFieldObject } from '../../types/field.ts';
 import { ProductObject } from '../../types/product.ts';
-import { DEVICES } from '../device-resolver.ts';
+import { DEVICES } from '../../paging/devices.ts';
 
 /** Calls and decoders of a product are in product-calls-resolver and product-decoder-resolver. */
 @Resolver(() => ProductObject)

@@ -1,7 +1,7 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { Token, TokenScope } from '../../../domain/entities/token.ts';
 import type { TokenService } from '../../../domain/tokens/token-service.ts';
-import type { GraphqlContext } from '../../context.ts';
+import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { DeviceObject } from '../../types/device.ts';
 import { TokenScopeEnum } from '../../types/enums.ts';
 import { ProductObject } from '../../types/product.ts';

@@ -1,7 +1,7 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { TokenService } from '../../../domain/tokens/token-service.ts';
 import type { WorkspaceService } from '../../../domain/workspaces/workspace-service.ts';
-import type { GraphqlContext } from '../../context.ts';
+import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { TokenObject } from '../../types/token.ts';
 import { MemberObject } from '../../types/user.ts';
 import { WorkspaceObject } from '../../types/workspace.ts';

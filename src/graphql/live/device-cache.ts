@@ -1,6 +1,6 @@
-import type { Database } from '../domain/database.ts';
-import type { Cluster } from '../domain/cluster.ts';
-import { type Device, DeviceSchema } from '../domain/entities/device.ts';
+import type { Database } from '../../domain/database.ts';
+import type { Cluster } from '../../domain/cluster.ts';
+import { type Device, DeviceSchema } from '../../domain/entities/device.ts';
 
 const MAX_KEPT = 10_000;
 

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import type { Access } from '../domain/access/access.ts';
+import type { Access } from '../../domain/access/access.ts';
 
 const PING_EVERY_MS = 15_000;
 /** Unsent bytes that a client may leave waiting in this process. */

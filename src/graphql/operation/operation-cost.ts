@@ -14,7 +14,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { DEFAULT_FIRST, MAX_FIRST } from './page.ts';
+import { DEFAULT_FIRST, MAX_FIRST } from '../paging/page.ts';
 
 /** The largest cost of one operation. A page of 50 devices with product, fields and latest values is about 2,000. */
 export const MAX_COST = 25_000;

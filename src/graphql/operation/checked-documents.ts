@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { parseWithinLimits } from './limits.ts';
+import { parseWithinLimits } from './shape-limits.ts';
 
 const MAX_KEPT = 200;
 const MAX_TEXT = 20_000;

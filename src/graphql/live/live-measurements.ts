@@ -1,13 +1,13 @@
-import { visibleProduct } from '../domain/ingest-cache/visible-product.ts';
-import type { Device } from '../domain/entities/device.ts';
-import { fromStoredValue } from '../domain/measurements/field-value.ts';
-import type { Feed, RecordedEvent } from '../domain/measurements/feed.ts';
-import type { IngestCache, ProductInfo } from '../domain/ingest-cache/ingest-cache.ts';
-import type { Access } from '../domain/access/access.ts';
-import { badInput, notFound } from '../errors.ts';
+import { visibleProduct } from '../../domain/ingest-cache/visible-product.ts';
+import type { Device } from '../../domain/entities/device.ts';
+import { fromStoredValue } from '../../domain/measurements/field-value.ts';
+import type { Feed, RecordedEvent } from '../../domain/measurements/feed.ts';
+import type { IngestCache, ProductInfo } from '../../domain/ingest-cache/ingest-cache.ts';
+import type { Access } from '../../domain/access/access.ts';
+import { badInput, notFound } from '../../errors.ts';
 import type { DeviceCache } from './device-cache.ts';
-import { LiveIterator } from './live-iterator.ts';
-import type { RecordedBatch } from './types/measurement.ts';
+import { LiveIterator } from './live-stream.ts';
+import type { RecordedBatch } from '../types/measurement.ts';
 
 const MAX_NARROWED = 1000;
 

@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
-import type { Database } from '../domain/database.ts';
-import { type DecoderVersion, DecoderVersionSchema } from '../domain/entities/decoder-version.ts';
-import { type Device, DeviceSchema } from '../domain/entities/device.ts';
-import { type Field, FieldSchema } from '../domain/entities/field.ts';
-import type { MeasurementStore } from '../domain/measurements/store.ts';
-import { type Product, ProductSchema } from '../domain/entities/product.ts';
+import type { Database } from '../../domain/database.ts';
+import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities/decoder-version.ts';
+import { type Device, DeviceSchema } from '../../domain/entities/device.ts';
+import { type Field, FieldSchema } from '../../domain/entities/field.ts';
+import type { MeasurementStore } from '../../domain/measurements/store.ts';
+import { type Product, ProductSchema } from '../../domain/entities/product.ts';
 
 /** What children of lists are loaded by: one query for all parents of a level. Number keys are the rows' small keys. */
 export interface Loaders {

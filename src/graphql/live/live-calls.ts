@@ -1,9 +1,9 @@
-import { visibleProduct } from '../domain/ingest-cache/visible-product.ts';
-import type { IngestCache } from '../domain/ingest-cache/ingest-cache.ts';
-import type { Access } from '../domain/access/access.ts';
-import type { CallLog } from '../domain/calls/call-log.ts';
-import type { LoggedCall } from '../domain/calls/logged-call.ts';
-import { LiveIterator } from './live-iterator.ts';
+import { visibleProduct } from '../../domain/ingest-cache/visible-product.ts';
+import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
+import type { Access } from '../../domain/access/access.ts';
+import type { CallLog } from '../../domain/calls/call-log.ts';
+import type { LoggedCall } from '../../domain/calls/logged-call.ts';
+import { LiveIterator } from './live-stream.ts';
 import { visibleCall } from './visible-call.ts';
 
 /** The stream behind `webhookCalled`: the call log of one product from now on. */

@@ -3,12 +3,12 @@ import type { Duplex } from 'node:stream';
 import { execute, type ExecutionArgs, GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import type { Change, Cluster } from '../domain/cluster.ts';
-import type { Authenticator } from '../domain/tokens/authenticator.ts';
-import { AppError } from '../errors.ts';
-import { GraphqlContext, type LiveSources } from './context.ts';
+import type { Change, Cluster } from '../../domain/cluster.ts';
+import type { Authenticator } from '../../domain/tokens/authenticator.ts';
+import { AppError } from '../../errors.ts';
+import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
-import type { LoaderSources } from './loaders.ts';
+import type { LoaderSources } from '../context/loaders.ts';
 import { prepareOperation, subscribeLive } from './socket-operation.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 

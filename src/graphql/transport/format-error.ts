@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { GraphQLError, type GraphQLFormattedError, Kind } from 'graphql';
-import { AppError, databaseAway, type ErrorCode } from '../errors.ts';
+import { AppError, databaseAway, type ErrorCode } from '../../errors.ts';
 
 /** What the door writes to; a pino logger will do. */
 export interface GraphqlLog {

@@ -1,17 +1,17 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type Koa from 'koa';
-import type { Cluster } from '../domain/cluster.ts';
-import type { Authenticator } from '../domain/tokens/authenticator.ts';
-import { GraphqlContext, type LiveSources } from './context.ts';
+import type { Cluster } from '../../domain/cluster.ts';
+import type { Authenticator } from '../../domain/tokens/authenticator.ts';
+import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
 import type { GraphqlLog } from './format-error.ts';
 import { GraphqlHttp } from './graphql-http.ts';
 import { GraphqlSockets } from './graphql-sockets.ts';
-import type { LoaderSources } from './loaders.ts';
-import { createSchema } from './schema.ts';
+import type { LoaderSources } from '../context/loaders.ts';
+import type { ResolverDeps } from '../resolvers/resolvers.ts';
+import { createSchema } from '../schema.ts';
 
 export interface GraphqlDoorDeps {
-  /** One instance of every class in `resolvers/list.ts`. */
-  resolvers: readonly object[];
+  resolvers: ResolverDeps;
   sources: LoaderSources;
   live: LiveSources;
   authenticator: Authenticator;

@@ -1,6 +1,6 @@
-import { badInput } from '../errors.ts';
+import { badInput } from '../../errors.ts';
 import { type CursorKey, decodeCursor, encodeCursor } from './cursor.ts';
-import type { Connection } from './types/connection.ts';
+import type { Connection } from '../types/connection.ts';
 
 export const MAX_FIRST = 500;
 export const DEFAULT_FIRST = 50;
@@ -25,11 +25,7 @@ export function readAfter<Row>(paging: Paging<Row>, after: string | null | undef
   return after === null || after === undefined ? null : decodeCursor(paging.kind, after, paging.shape);
 }
 
-/** Rows read with a limit of `first + 1` become a connection; the one too many only says that there is more. */
-export function toConnection<Row>(paging: Paging<Row>, rows: Row[], first: number): Connection<Row> {
-  return connectionWith(paging, rows.slice(0, first), rows.length > first);
-}
-
+/** The rows of one page as a connection, each with its cursor. */
 export function connectionWith<Row>(paging: Paging<Row>, rows: Row[], hasNextPage: boolean): Connection<Row> {
   const edges = rows.map((node) => ({ cursor: encodeCursor(paging.kind, paging.keyOf(node)), node }));
   return { edges, pageInfo: { hasNextPage, endCursor: edges.at(-1)?.cursor ?? null } };

@@ -11,11 +11,11 @@ import {
   validate,
 } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
-import { AppError } from '../errors.ts';
-import { admit } from './admission.ts';
-import { GraphqlContext } from './context.ts';
-import { parseWithinLimits } from './limits.ts';
-import { LiveIterator } from './live-iterator.ts';
+import { AppError } from '../../errors.ts';
+import { admit } from '../operation/admission.ts';
+import { GraphqlContext } from '../context/graphql-context.ts';
+import { parseWithinLimits } from '../operation/shape-limits.ts';
+import { LiveIterator } from '../live/live-stream.ts';
 import { type SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
 export interface PreparedOperation {

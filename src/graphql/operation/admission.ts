@@ -6,8 +6,8 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import type { GraphqlContext } from './context.ts';
-import { tooComplex } from './limits.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
+import { tooComplex } from './shape-limits.ts';
 import { MAX_COST, operationCost } from './operation-cost.ts';
 
 /** All that may be asked for without a token. Everything else is denied before any resolver runs. */

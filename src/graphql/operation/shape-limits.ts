@@ -6,7 +6,7 @@ import {
   parse,
   type SelectionSetNode,
 } from 'graphql';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 
 /** The largest shape of a document that is looked at any further (CONTRACT 7); `operation-cost.ts` weighs the rest. */
 export const SHAPE_LIMITS = {

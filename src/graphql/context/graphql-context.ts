@@ -1,7 +1,7 @@
-import type { Access } from '../domain/access/access.ts';
-import { unauthenticated } from '../errors.ts';
-import type { LiveCalls } from './live-calls.ts';
-import type { LiveMeasurements } from './live-measurements.ts';
+import type { Access } from '../../domain/access/access.ts';
+import { unauthenticated } from '../../errors.ts';
+import type { LiveCalls } from '../live/live-calls.ts';
+import type { LiveMeasurements } from '../live/live-measurements.ts';
 import { createLoaders, type Loaders, type LoaderSources } from './loaders.ts';
 
 /** Why there is no access: nothing was presented, nothing readable, or what is not (or no longer) valid. */

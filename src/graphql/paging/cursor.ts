@@ -1,4 +1,4 @@
-import { badInput } from '../errors.ts';
+import { badInput } from '../../errors.ts';
 
 /** What a cursor may carry: the values of the sort key of the last row seen. */
 export type CursorKey = (string | number)[];

@@ -9,12 +9,12 @@ import {
 } from '@apollo/server/plugin/disabled';
 import { GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import type Koa from 'koa';
-import { AppError, badInput } from '../errors.ts';
-import { admit } from './admission.ts';
-import { CheckedQueries } from './checked-queries.ts';
-import type { GraphqlContext } from './context.ts';
+import { AppError, badInput } from '../../errors.ts';
+import { admit } from '../operation/admission.ts';
+import { CheckedQueries } from '../operation/checked-documents.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
-import { SHAPE_LIMITS } from './limits.ts';
+import { SHAPE_LIMITS } from '../operation/shape-limits.ts';
 
 export interface GraphqlHttpDeps {
   schema: GraphQLSchema;

@@ -1,0 +1,94 @@
+import type { CallLog } from '../../domain/calls/call-log.ts';
+import type { Replay } from '../../domain/calls/replay.ts';
+import type { Database } from '../../domain/database.ts';
+import type { DecoderExamples } from '../../domain/decoders/decoder-examples.ts';
+import type { DecoderService } from '../../domain/decoders/decoder-service.ts';
+import type { DeviceList } from '../../domain/devices/device-list.ts';
+import type { DeviceService } from '../../domain/devices/device-service.ts';
+import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
+import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
+import type { History } from '../../domain/measurements/history.ts';
+import type { Recorder } from '../../domain/measurements/recorder.ts';
+import type { MeasurementStore } from '../../domain/measurements/store.ts';
+import type { FieldService } from '../../domain/products/field-service.ts';
+import type { ProductService } from '../../domain/products/product-service.ts';
+import type { TokenService } from '../../domain/tokens/token-service.ts';
+import type { UserService } from '../../domain/users/user-service.ts';
+import type { WorkspaceService } from '../../domain/workspaces/workspace-service.ts';
+import { DecoderResolver } from './decoder-resolver.ts';
+import { DeviceResolver } from './device-resolver.ts';
+import { FieldResolver } from './field-resolver.ts';
+import { LiveResolver } from './live-resolver.ts';
+import { MeasurementsResolver } from './measurements-resolver.ts';
+import { DecoderVersionResolver } from './objects/decoder-version-resolver.ts';
+import { DeviceObjectResolver } from './objects/device-object-resolver.ts';
+import { DeviceValuesResolver } from './objects/device-values-resolver.ts';
+import { EntryOutcomeResolver } from './objects/entry-outcome-resolver.ts';
+import { FieldObjectResolver } from './objects/field-object-resolver.ts';
+import { ProductCallsResolver } from './objects/product-calls-resolver.ts';
+import { ProductDecoderResolver } from './objects/product-decoder-resolver.ts';
+import { ProductObjectResolver } from './objects/product-object-resolver.ts';
+import { TokenObjectResolver } from './objects/token-object-resolver.ts';
+import { WorkspaceObjectResolver } from './objects/workspace-object-resolver.ts';
+import { PlanResolver } from './plan-resolver.ts';
+import { ProductResolver } from './product-resolver.ts';
+import { ReplayResolver } from './replay-resolver.ts';
+import { TokenResolver } from './token-resolver.ts';
+import { UserResolver } from './user-resolver.ts';
+import { ViewerResolver } from './viewer-resolver.ts';
+import { WorkspaceResolver } from './workspace-resolver.ts';
+
+/** What resolvers answer from: the domain's services, and what a few of them read themselves. */
+export interface ResolverDeps {
+  database: Database;
+  store: MeasurementStore;
+  ingestCache: IngestCache;
+  recorder: Recorder;
+  history: History;
+  workspaces: WorkspaceService;
+  users: UserService;
+  tokens: TokenService;
+  products: ProductService;
+  fields: FieldService;
+  devices: DeviceService;
+  deviceList: DeviceList;
+  writeRates: WriteRateService;
+  calls: CallLog;
+  replay: Replay;
+  decoders: DecoderService;
+  examples: DecoderExamples;
+  /** BASE_URL without a final slash. */
+  baseUrl: () => string;
+  now: () => number;
+}
+
+type ResolverClass = new (...parts: never[]) => object;
+
+/** Every resolver class of the schema, and how its one instance is made: a new resolver is one line here. */
+export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => object> = new Map<
+  ResolverClass,
+  (deps: ResolverDeps) => object
+>([
+  [ViewerResolver, (d) => new ViewerResolver(d.database)],
+  [WorkspaceResolver, (d) => new WorkspaceResolver(d.workspaces)],
+  [WorkspaceObjectResolver, (d) => new WorkspaceObjectResolver(d.workspaces, d.tokens)],
+  [UserResolver, (d) => new UserResolver(d.users)],
+  [TokenResolver, (d) => new TokenResolver(d.tokens)],
+  [TokenObjectResolver, (d) => new TokenObjectResolver(d.tokens)],
+  [PlanResolver, () => new PlanResolver()],
+  [ProductResolver, (d) => new ProductResolver(d.products)],
+  [ProductObjectResolver, (d) => new ProductObjectResolver(d.fields, d.deviceList, d.baseUrl)],
+  [ProductCallsResolver, (d) => new ProductCallsResolver(d.calls)],
+  [ProductDecoderResolver, (d) => new ProductDecoderResolver(d.decoders, d.examples, d.replay)],
+  [DecoderResolver, (d) => new DecoderResolver(d.decoders, d.examples)],
+  [DecoderVersionResolver, () => new DecoderVersionResolver()],
+  [ReplayResolver, (d) => new ReplayResolver(d.replay)],
+  [FieldResolver, (d) => new FieldResolver(d.fields)],
+  [FieldObjectResolver, () => new FieldObjectResolver()],
+  [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates)],
+  [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.now)],
+  [DeviceValuesResolver, (d) => new DeviceValuesResolver(d.ingestCache, d.history)],
+  [MeasurementsResolver, (d) => new MeasurementsResolver(d)],
+  [EntryOutcomeResolver, () => new EntryOutcomeResolver()],
+  [LiveResolver, () => new LiveResolver()],
+]);
