@@ -1,4 +1,4 @@
-import type { CallQuery, CallRow, CallStatus } from '../domain/measurements/store.ts';
+import type { CallFilter, CallQuery, CallRow, CallStatus } from '../domain/measurements/store.ts';
 
 /** The columns of `webhook_call`, in the order in which both stores write and read them. */
 export const CALL_COLUMNS = [
@@ -60,16 +60,31 @@ export function callSelect(
 ): { sql: string; values: (string | number)[] } {
   const values: (string | number)[] = [];
   const bind = (value: string | number): string => placeholder(values.push(value));
-  const where = [`product_key = ${bind(query.productKey)}`];
-  if (query.statuses)
-    where.push(query.statuses.length ? `status IN (${query.statuses.map(bind).join(', ')})` : '1 = 0');
-  // By id, which begins with the receipt time: the index on it serves the order as well.
-  if (query.from !== undefined) where.push(`id >= ${bind(firstIdAt(query.from))}`);
-  if (query.to !== undefined) where.push(`id < ${bind(firstIdAt(query.to))}`);
+  const where = conditions(query, bind);
   if (query.after !== undefined) where.push(`id ${query.oldestFirst ? '>' : '<'} ${bind(query.after)}`);
   const order = query.oldestFirst ? 'ASC' : 'DESC';
   const sql = `SELECT ${CALL_COLUMNS.join(', ')} FROM webhook_call WHERE ${where.join(' AND ')} ORDER BY id ${order} LIMIT ${bind(query.limit)}`;
   return { sql, values };
+}
+
+/** The statement that counts what the filter lets through. */
+export function callCount(
+  filter: CallFilter,
+  placeholder: (n: number) => string,
+): { sql: string; values: (string | number)[] } {
+  const values: (string | number)[] = [];
+  const where = conditions(filter, (value) => placeholder(values.push(value)));
+  return { sql: `SELECT count(*) AS count FROM webhook_call WHERE ${where.join(' AND ')}`, values };
+}
+
+function conditions(filter: CallFilter, bind: (value: string | number) => string): string[] {
+  const where = [`product_key = ${bind(filter.productKey)}`];
+  if (filter.statuses)
+    where.push(filter.statuses.length ? `status IN (${filter.statuses.map(bind).join(', ')})` : '1 = 0');
+  // By id, which begins with the receipt time: the index on it serves the order as well.
+  if (filter.from !== undefined) where.push(`id >= ${bind(firstIdAt(filter.from))}`);
+  if (filter.to !== undefined) where.push(`id < ${bind(firstIdAt(filter.to))}`);
+  return where;
 }
 
 /** The smallest UUIDv7 of a millisecond. */

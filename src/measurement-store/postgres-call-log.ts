@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { CallQuery, CallRow } from '../domain/measurements/store.ts';
-import { CALL_COLUMNS, type CallOutcome, type CallRecord, callSelect, toCallRow } from './call-columns.ts';
+import type { CallFilter, CallQuery, CallRow } from '../domain/measurements/store.ts';
+import { CALL_COLUMNS, callCount, type CallOutcome, type CallRecord, callSelect, toCallRow } from './call-columns.ts';
 import { toBigint } from './to-bigint.ts';
 
 const CALLS_A_CHUNK = 500;
@@ -18,6 +18,12 @@ export class PostgresCallLog {
   find(query: CallQuery): Promise<CallRow[]> {
     const { sql, values } = callSelect(query, (n) => `$${n}`);
     return this.#select(sql, values);
+  }
+
+  async count(filter: CallFilter): Promise<number> {
+    const { sql, values } = callCount(filter, (n) => `$${n}`);
+    const { rows } = await this.#pool.query<{ count: number }>(sql, values);
+    return Number(rows[0]?.count ?? 0);
   }
 
   async get(productKey: number, id: string): Promise<CallRow | null> {

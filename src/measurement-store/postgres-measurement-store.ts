@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { WriteTurns } from '../domain/database.ts';
 import type {
+  CallFilter,
   CallQuery,
   CallRow,
   Columns,
@@ -134,6 +135,10 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
 
   calls(query: CallQuery): Promise<CallRow[]> {
     return this.#callLog.find(query).catch(unavailable);
+  }
+
+  countCalls(query: CallFilter): Promise<number> {
+    return this.#callLog.count(query).catch(unavailable);
   }
 
   call(productKey: number, id: string): Promise<CallRow | null> {

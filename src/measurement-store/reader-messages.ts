@@ -1,4 +1,4 @@
-import type { CallQuery, RangeQuery, RemoveQuery } from '../domain/measurements/store.ts';
+import type { CallFilter, CallQuery, RangeQuery, RemoveQuery } from '../domain/measurements/store.ts';
 
 /** What the main thread asks of the reader thread. */
 export type ReaderJob =
@@ -7,6 +7,7 @@ export type ReaderJob =
   | { kind: 'lastHeard'; deviceKeys: number[] }
   | { kind: 'count'; query: RemoveQuery }
   | { kind: 'calls'; query: CallQuery }
+  | { kind: 'countCalls'; filter: CallFilter }
   | { kind: 'call'; productKey: number; id: string }
   | { kind: 'ping' };
 

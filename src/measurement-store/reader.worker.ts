@@ -20,6 +20,8 @@ function run(job: ReaderJob): unknown {
       return reader.count(job.query);
     case 'calls':
       return reader.calls(job.query);
+    case 'countCalls':
+      return reader.countCalls(job.filter);
     case 'call':
       return reader.call(job.productKey, job.id);
     case 'ping':

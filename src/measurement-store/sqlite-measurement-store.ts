@@ -1,5 +1,6 @@
 import type { WriteTurns } from '../domain/database.ts';
 import type {
+  CallFilter,
   CallQuery,
   CallRow,
   Columns,
@@ -121,6 +122,10 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
 
   calls(query: CallQuery): Promise<CallRow[]> {
     return this.#read({ kind: 'calls', query });
+  }
+
+  countCalls(query: CallFilter): Promise<number> {
+    return this.#read({ kind: 'countCalls', filter: query });
   }
 
   call(productKey: number, id: string): Promise<CallRow | null> {

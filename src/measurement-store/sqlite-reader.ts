@@ -1,5 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import type {
+  CallFilter,
   CallQuery,
   CallRow,
   LatestRow,
@@ -7,7 +8,7 @@ import type {
   RemoveQuery,
   StoredValue,
 } from '../domain/measurements/store.ts';
-import { CALL_COLUMNS, type CallRecord, callSelect, toCallRow } from './call-columns.ts';
+import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallRow } from './call-columns.ts';
 import type { PackedColumns } from './reader-messages.ts';
 
 const CALL_SELECT = `SELECT ${CALL_COLUMNS.join(', ')} FROM webhook_call`;
@@ -86,6 +87,16 @@ export class SqliteReader {
       .prepare<(number | string)[], SqliteCallRecord>(sql)
       .all(...values)
       .map((row) => toCallRow(row, row.body, row.body_truncated === 1));
+  }
+
+  countCalls(filter: CallFilter): number {
+    const { sql, values } = callCount(filter, () => '?');
+    return (
+      this.#db
+        .prepare<(string | number)[], number>(sql)
+        .pluck()
+        .get(...values) ?? 0
+    );
   }
 
   call(productKey: number, id: string): CallRow | null {

@@ -1,5 +1,5 @@
 import { notFound } from '../../errors.ts';
-import type { CallStatus, MeasurementStore } from '../measurements/store.ts';
+import type { CallFilter, CallStatus, MeasurementStore } from '../measurements/store.ts';
 import { type Page, pageOf } from '../page.ts';
 import { type IngestCache, isUuid, type ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Access } from '../access/access.ts';
@@ -7,7 +7,8 @@ import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { CallFeed } from './call-feed.ts';
 import { type LoggedCall, toLoggedCall } from './logged-call.ts';
 
-interface CallFilter {
+/** Which calls of a product's log. */
+interface LogFilter {
   status?: CallStatus[] | null | undefined;
   /** Receipt time in milliseconds; start inclusive, end exclusive. */
   from?: number | null | undefined;
@@ -30,21 +31,23 @@ export class CallLog {
   async calls(
     access: Access,
     productId: string,
-    filter: CallFilter,
+    filter: LogFilter,
     limit: number,
     after?: string | null,
   ): Promise<Page<LoggedCall>> {
     const product = await this.#readable(access, productId);
     const rows = await this.#store.calls({
-      productKey: product.key,
-      ...(filter.status == null ? {} : { statuses: filter.status }),
-      ...(filter.from == null ? {} : { from: filter.from }),
-      ...(filter.to == null ? {} : { to: filter.to }),
+      ...storeFilter(product, filter),
       ...(after == null ? {} : { after }),
       limit: limit + 1,
     });
     const { items, hasNextPage } = pageOf(rows, limit);
     return { items: items.map(toLoggedCall), hasNextPage };
+  }
+
+  /** How many calls all pages together hold. */
+  async count(access: Access, productId: string, filter: LogFilter): Promise<number> {
+    return this.#store.countCalls(storeFilter(await this.#readable(access, productId), filter));
   }
 
   async call(access: Access, productId: string, callId: string): Promise<LoggedCall> {
@@ -63,4 +66,13 @@ export class CallLog {
   #readable(access: Access, productId: string): Promise<ProductInfo> {
     return visibleProduct(this.#ingestCache, access, productId, 'READ');
   }
+}
+
+function storeFilter(product: ProductInfo, { status, from, to }: LogFilter): CallFilter {
+  return {
+    productKey: product.key,
+    ...(status == null ? {} : { statuses: status }),
+    ...(from == null ? {} : { from }),
+    ...(to == null ? {} : { to }),
+  };
 }

@@ -20,6 +20,7 @@ import {
   type NewDevice,
 } from './device-input.ts';
 import { findDevice, findDevices } from '../access/find-device.ts';
+import { checkOfflineAfter } from '../offline-after.ts';
 import { newSerialNumber } from './serial.ts';
 import { requireFreeSerials } from './taken-serials.ts';
 
@@ -32,7 +33,7 @@ interface DeviceServiceDeps {
   now: () => number;
 }
 
-/** Left out: unchanged. null clears metadata, location and tags; the others cannot be cleared. */
+/** Left out: unchanged. null clears metadata, location, tags and offlineAfterSeconds; the others cannot be cleared. */
 interface DeviceChange {
   name?: string | null;
   serialNumber?: string | null;
@@ -40,6 +41,7 @@ interface DeviceChange {
   tags?: string[] | null;
   metadata?: unknown;
   location?: string | null;
+  offlineAfterSeconds?: number | null;
 }
 
 /** Devices (CONTRACT 1). A change is seen by the next request on every node. */
@@ -80,6 +82,7 @@ export class DeviceService {
           workspace: locked.workspace,
           product: locked,
           plan: plan.slug,
+          offlineAfterSeconds: null,
           writeRate: null,
           createdAt,
           ...device,
@@ -108,6 +111,8 @@ export class DeviceService {
       if (change.tags !== undefined) found.tags = checkTags(change.tags ?? [], 'input.tags');
       if (change.metadata !== undefined) found.metadata = checkMetadata(change.metadata, 'input.metadata');
       if (change.location !== undefined) found.location = checkLocation(change.location, 'input.location');
+      if (change.offlineAfterSeconds !== undefined)
+        found.offlineAfterSeconds = checkOfflineAfter(change.offlineAfterSeconds, 'input.offlineAfterSeconds');
       found.searchText = deviceSearchText(found.name, found.serialNumber);
       return found;
     });

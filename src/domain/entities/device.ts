@@ -26,6 +26,8 @@ export const DeviceSchema = defineEntity({
     tags: p.type(TagListType).$type<string[]>(),
     metadata: p.json().$type<unknown>().nullable(),
     location: p.string().length(500).nullable(),
+    /** Its own; null: the product's. */
+    offlineAfterSeconds: p.integer().nullable(),
     writeRate: p.double().$type<number>().nullable(),
     createdAt: p.bigint('number'),
   },

@@ -98,6 +98,16 @@ export class History {
     return series;
   }
 
+  /** How many values of the field are stored in a range (start inclusive, end exclusive), whatever its type is now. */
+  async count(
+    device: DeviceInfo,
+    { field, from, to }: { field: string; from?: number | null | undefined; to?: number | null | undefined },
+  ): Promise<number> {
+    const fieldKeys = chosenFields(device, [field]).map(({ key }) => key);
+    const range = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
+    return this.#store.remove({ deviceKey: device.key, fieldKeys, ...range, dryRun: true });
+  }
+
   /** One page of raw values; `after` goes on behind the last value of the page before. */
   async page(device: DeviceInfo, query: PageQuery): Promise<Page> {
     const [field] = chosenFields(device, [query.field]) as [FieldInfo];

@@ -83,13 +83,17 @@ export interface RemoveQuery {
   dryRun: boolean;
 }
 
-/** A page of a product's logged calls, times in ms UTC. */
-export interface CallQuery {
+/** Which calls of a product; all that is given must hold. Times in ms UTC. */
+export interface CallFilter {
   productKey: number;
   statuses?: CallStatus[];
   /** Receipt time, inclusive / exclusive. */
   from?: number;
   to?: number;
+}
+
+/** A page of a product's logged calls. */
+export interface CallQuery extends CallFilter {
   /** Newest first unless `oldestFirst`; `after` is the id of the last call seen. */
   after?: string;
   oldestFirst?: boolean;
@@ -126,6 +130,8 @@ export interface MeasurementStore {
   purge(purges: Purge[]): Promise<void>;
 
   calls(query: CallQuery): Promise<CallRow[]>;
+  /** How many calls the query would bring without `limit` and `after`. */
+  countCalls(query: CallFilter): Promise<number>;
   call(productKey: number, id: string): Promise<CallRow | null>;
   /** Rewrites the outcome of a call after a replay. */
   updateCall(call: Pick<CallRow, 'productKey' | 'id' | 'status' | 'decoderVersion' | 'run'>): Promise<void>;

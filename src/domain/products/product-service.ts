@@ -7,6 +7,7 @@ import { DeviceSchema } from '../entities/device.ts';
 import { FieldSchema } from '../entities/field.ts';
 import { checkNewFields, type NewField } from './new-field.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
+import { checkOfflineAfter } from '../offline-after.ts';
 import { type Page, pageOf } from '../page.ts';
 import { checkStorable, checkText, foldCase, searchable } from '../text.ts';
 import type { Access } from '../access/access.ts';
@@ -19,7 +20,6 @@ import { type DeviceType, type Product, ProductSchema } from '../entities/produc
 import { newWebhookId } from './webhook-id.ts';
 
 const MAX_NAME = 200;
-const MAX_SECONDS = 2_147_483_647;
 
 interface ProductServiceDeps {
   database: Database;
@@ -47,11 +47,15 @@ interface ProductChange {
   offlineAfterSeconds?: number | null;
 }
 
+/** Which products of those that the token covers. `search`: part of the name, in any case. */
+interface ProductFilter {
+  workspaceId?: string | null | undefined;
+  search?: string | null | undefined;
+}
+
 /** In the order of creation; `limit` rows after `afterKey`. */
-interface ProductQuery {
-  workspaceId?: string | null;
-  search?: string | null;
-  afterKey?: number | null;
+interface ProductQuery extends ProductFilter {
+  afterKey?: number | null | undefined;
   limit: number;
 }
 
@@ -67,24 +71,34 @@ export class ProductService {
     return findProduct(this.#deps.database.read(), access, id, 'READ');
   }
 
-  /** Those that the token covers, of one workspace or of all it may READ. `search`: part of the name, in any case. */
-  async list(access: Access, { workspaceId, search, afterKey, limit }: ProductQuery): Promise<Page<Product>> {
+  /** Those that the token covers, of one workspace or of all it may READ. */
+  async list(access: Access, { afterKey, limit, ...filter }: ProductQuery): Promise<Page<Product>> {
+    const query = this.#filtered(access, filter)
+      .orderBy({ key: 'asc' })
+      .limit(limit + 1);
+    if (afterKey != null) query.andWhere({ key: { $gt: afterKey } });
+    return pageOf((await query.getResultList()) as Product[], limit);
+  }
+
+  /** How many products all pages together hold. */
+  async count(access: Access, filter: ProductFilter): Promise<number> {
+    return this.#filtered(access, filter).getCount();
+  }
+
+  #filtered(access: Access, { workspaceId, search }: ProductFilter) {
     if (workspaceId != null) access.requireWorkspace(workspaceId, 'READ');
     const workspaces = workspaceId == null ? access.workspaceIdsWith('READ') : [workspaceId];
     const { database } = this.#deps;
     const query = database
       .read()
       .createQueryBuilder(ProductSchema, 'p')
-      .where({ workspace: { $in: workspaces } })
-      .orderBy({ key: 'asc' })
-      .limit(limit + 1);
+      .where({ workspace: { $in: workspaces } });
     if (access.limited) query.andWhere({ id: { $in: [...(access.productIds ?? [])] } });
-    if (afterKey != null) query.andWhere({ key: { $gt: afterKey } });
     if (search != null && search !== '')
       query.andWhere(containsSql(database.dialect, 'p.search_text'), [
         foldCase(checkText(search, 'search', { max: MAX_NAME })),
       ]);
-    return pageOf((await query.getResultList()) as Product[], limit);
+    return query;
   }
 
   /** With its fields and the first version of its decoder, if given: all or nothing. */
@@ -93,7 +107,7 @@ export class ProductService {
     access.requireWorkspace(workspaceId, 'CONFIGURE');
     const name = checkText(input.name, 'input.name', { max: MAX_NAME });
     const dashboard = input.dashboard == null ? EMPTY_DASHBOARD : checkDashboard(input.dashboard);
-    const offlineAfterSeconds = checkOfflineAfter(input.offlineAfterSeconds);
+    const offlineAfterSeconds = checkOfflineAfter(input.offlineAfterSeconds, 'input.offlineAfterSeconds');
     const fields = checkNewFields(input.fields ?? []);
     const source = input.decoder ?? null;
     if (source !== null) {
@@ -133,7 +147,7 @@ export class ProductService {
       if (change.dashboard !== undefined)
         found.dashboard = change.dashboard === null ? EMPTY_DASHBOARD : checkDashboard(change.dashboard);
       if (change.offlineAfterSeconds !== undefined)
-        found.offlineAfterSeconds = checkOfflineAfter(change.offlineAfterSeconds);
+        found.offlineAfterSeconds = checkOfflineAfter(change.offlineAfterSeconds, 'input.offlineAfterSeconds');
       return found;
     });
     await this.#deps.cluster.changed([{ kind: 'product', id: product.id }]);
@@ -172,11 +186,4 @@ export class ProductService {
     await this.#deps.store.removeCalls(Number.MAX_SAFE_INTEGER, product.key);
     return product.id;
   }
-}
-
-function checkOfflineAfter(seconds: number | null | undefined): number | null {
-  if (seconds == null) return null;
-  if (!Number.isInteger(seconds) || seconds < 1 || seconds > MAX_SECONDS)
-    throw badInput(`input.offlineAfterSeconds: expected a whole number from 1 to ${MAX_SECONDS}, or null for 2400.`);
-  return seconds;
 }

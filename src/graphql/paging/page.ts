@@ -1,3 +1,4 @@
+import type { Page } from '../../domain/page.ts';
 import { badInput } from '../../errors.ts';
 import { type CursorKey, decodeCursor, encodeCursor } from './cursor.ts';
 import type { Connection } from '../types/connection.ts';
@@ -25,8 +26,13 @@ export function readAfter<Row>(paging: Paging<Row>, after: string | null | undef
   return after === null || after === undefined ? null : decodeCursor(paging.kind, after, paging.shape);
 }
 
-/** The rows of one page as a connection, each with its cursor. */
-export function connectionWith<Row>(paging: Paging<Row>, rows: Row[], hasNextPage: boolean): Connection<Row> {
-  const edges = rows.map((node) => ({ cursor: encodeCursor(paging.kind, paging.keyOf(node)), node }));
-  return { edges, pageInfo: { hasNextPage, endCursor: edges.at(-1)?.cursor ?? null } };
+/** The rows of one page as a connection; `count` is asked only when `totalCount` is. */
+export function connectionWith<Row, Node = Row>(
+  paging: Paging<Row>,
+  { items, hasNextPage }: Page<Row>,
+  nodeOf: (row: Row) => Node,
+  count: () => Promise<number>,
+): Connection<Node> {
+  const edges = items.map((row) => ({ cursor: encodeCursor(paging.kind, paging.keyOf(row)), node: nodeOf(row) }));
+  return { edges, pageInfo: { hasNextPage, endCursor: edges.at(-1)?.cursor ?? null }, count };
 }

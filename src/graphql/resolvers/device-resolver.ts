@@ -1,12 +1,14 @@
 import { Arg, Ctx, Float, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
-import type { DeviceList } from '../../domain/devices/device-list.ts';
+import type { DeviceList, DeviceOrder, DevicePosition } from '../../domain/devices/device-list.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { DEVICES } from '../paging/devices.ts';
+import { deviceOf, devicePaging } from '../paging/devices.ts';
 import { connectionWith, readAfter, readFirst } from '../paging/page.ts';
 import type { Connection } from '../types/connection.ts';
+import { DateTime } from '../types/date-time.ts';
 import { DeviceConnection, DeviceInput, DeviceObject, UpdateDeviceInput } from '../types/device.ts';
+import { DeviceOrderEnum } from '../types/enums.ts';
 
 /** Devices (CONTRACT 1). */
 @Resolver()
@@ -22,23 +24,48 @@ export class DeviceResolver {
   }
 
   @Query(() => DeviceConnection, {
-    description: 'In the order of creation. search: part of name or serial number, in any case. tags: all of them.',
+    description:
+      'All conditions given must hold. search: part of name or serial number, in any case. tags: all of them, ' +
+      'anyTags: at least one. lastHeardBefore exclusive, lastHeardAfter inclusive; never heard counts as before every ' +
+      'time. In the order of creation unless orderBy says otherwise.',
   })
   async devices(
     @Ctx() { access }: GraphqlContext,
     @Arg('workspaceId', () => ID, { nullable: true }) workspaceId?: string | null,
     @Arg('productId', () => ID, { nullable: true }) productId?: string | null,
+    @Arg('ids', () => [ID], { nullable: true }) ids?: string[] | null,
     @Arg('search', () => String, { nullable: true }) search?: string | null,
     @Arg('tags', () => [String], { nullable: true }) tags?: string[] | null,
+    @Arg('anyTags', () => [String], { nullable: true }) anyTags?: string[] | null,
     @Arg('online', () => Boolean, { nullable: true }) online?: boolean | null,
+    @Arg('lastHeardBefore', () => DateTime, { nullable: true }) lastHeardBefore?: number | null,
+    @Arg('lastHeardAfter', () => DateTime, { nullable: true }) lastHeardAfter?: number | null,
+    @Arg('orderBy', () => DeviceOrderEnum, { nullable: true }) orderBy?: DeviceOrder | null,
+    @Arg('descending', () => Boolean, { nullable: true }) descending?: boolean | null,
     @Arg('first', () => Int, { nullable: true }) first?: number | null,
     @Arg('after', () => String, { nullable: true }) after?: string | null,
   ): Promise<Connection<DeviceObject>> {
     const limit = readFirst(first);
-    const afterKey = readAfter(DEVICES, after)?.[0] as number | undefined;
-    const query = { workspaceId, productId, search, tags, online, limit, afterKey };
-    const { items, hasNextPage } = await this.#list.page(access, query);
-    return connectionWith(DEVICES, items, hasNextPage);
+    const order = { orderBy: orderBy ?? 'CREATED', descending: descending ?? false } as const;
+    const paging = devicePaging(order.orderBy, order.descending);
+    const place = readAfter(paging, after) as DevicePosition | null;
+    const filter = { workspaceId, productId, ids, search, tags, anyTags, online, lastHeardBefore, lastHeardAfter };
+    const page = await this.#list.page(access, { ...filter, ...order, limit, after: place });
+    return connectionWith(paging, page, deviceOf, () => this.#list.count(access, filter));
+  }
+
+  @Query(() => DeviceObject, {
+    nullable: true,
+    description:
+      'Exact, hexadecimal EUIs without regard to case; null: none; several: CONFLICT, narrow by product or workspace.',
+  })
+  deviceBySerialNumber(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('serialNumber', () => String) serialNumber: string,
+    @Arg('productId', () => ID, { nullable: true }) productId?: string | null,
+    @Arg('workspaceId', () => ID, { nullable: true }) workspaceId?: string | null,
+  ): Promise<DeviceObject | null> {
+    return this.#list.bySerialNumber(access, serialNumber, { productId, workspaceId });
   }
 
   @Query(() => DeviceObject)

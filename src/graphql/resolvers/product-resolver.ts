@@ -27,8 +27,13 @@ export class ProductResolver {
   ): Promise<Connection<ProductObject>> {
     const limit = readFirst(first);
     const afterKey = readAfter(PRODUCTS, after)?.[0] as number | undefined;
-    const { items, hasNextPage } = await this.#products.list(access, { workspaceId, search, limit, afterKey });
-    return connectionWith(PRODUCTS, items, hasNextPage);
+    const filter = { workspaceId, search };
+    return connectionWith(
+      PRODUCTS,
+      await this.#products.list(access, { ...filter, limit, afterKey }),
+      (product) => product,
+      () => this.#products.count(access, filter),
+    );
   }
 
   @Query(() => ProductObject)

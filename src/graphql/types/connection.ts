@@ -1,10 +1,12 @@
 import 'reflect-metadata';
-import { Field, ObjectType } from 'type-graphql';
+import { Field, Int, ObjectType } from 'type-graphql';
 
 /** The shape every connection has; `Node` is the parent value of the node's type. */
 export interface Connection<Node> {
   edges: { cursor: string; node: Node }[];
   pageInfo: PageInfo;
+  /** How many rows all pages together hold. */
+  count: () => Promise<number>;
 }
 
 @ObjectType({ simpleResolvers: true })
@@ -37,6 +39,13 @@ export function connectionOf<Node extends object>(
 
     @Field(() => PageInfo)
     pageInfo!: PageInfo;
+
+    count!: () => Promise<number>;
+
+    @Field(() => Int, { description: 'Of all pages together; counted only when it is asked for.' })
+    totalCount(): Promise<number> {
+      return this.count();
+    }
   }
   return ConnectionObject;
 }

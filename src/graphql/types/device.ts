@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { Field, ID, InputType, ObjectType } from 'type-graphql';
+import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import { connectionOf } from './connection.ts';
 import { DateTime } from './date-time.ts';
 import { Json } from './json.ts';
@@ -24,6 +24,12 @@ export class DeviceObject {
 
   @Field(() => String, { nullable: true })
   location?: string | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: "Its own limit in seconds: silent for longer it is not online; null: the product's.",
+  })
+  offlineAfterSeconds?: number | null;
 
   @Field(() => DateTime)
   createdAt!: number;
@@ -68,4 +74,7 @@ export class UpdateDeviceInput {
 
   @Field(() => String, { nullable: true })
   location?: string | null;
+
+  @Field(() => Int, { nullable: true, description: "Seconds; null: the product's." })
+  offlineAfterSeconds?: number | null;
 }

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { registerEnumType } from 'type-graphql';
+import { DEVICE_ORDERS } from '../../domain/devices/device-list.ts';
 import { FIELD_TYPES } from '../../domain/entities/field.ts';
 import { CALL_STATUSES } from '../../domain/measurements/store.ts';
 import { DEVICE_TYPES } from '../../domain/entities/product.ts';
@@ -14,6 +15,7 @@ export type GapFill = (typeof GAP_FILLS)[number];
 /** Each is the object by which type-graphql knows the enum: `@Field(() => FieldTypeEnum)`. */
 export const FieldTypeEnum = enumOf('FieldType', FIELD_TYPES);
 export const DeviceTypeEnum = enumOf('DeviceType', DEVICE_TYPES);
+export const DeviceOrderEnum = enumOf('DeviceOrder', DEVICE_ORDERS);
 export const TokenScopeEnum = enumOf('TokenScope', TOKEN_SCOPES);
 export const TokenKindEnum = enumOf('TokenKind', TOKEN_KINDS);
 export const RoleEnum = enumOf('Role', ROLES);

@@ -1,6 +1,6 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { Device } from '../../../domain/entities/device.ts';
-import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/devices/device-list.ts';
+import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/offline-after.ts';
 import { planBySlug } from '../../../domain/plans/plans.ts';
 import type { DeviceType, Product } from '../../../domain/entities/product.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
@@ -39,12 +39,12 @@ export class DeviceObjectResolver {
     return loaders.lastHeard.load(key);
   }
 
-  @FieldResolver(() => Boolean, { description: "Heard of within its product's offlineAfterSeconds." })
+  @FieldResolver(() => Boolean, { description: "Heard of within its own offlineAfterSeconds, else its product's." })
   async online(@Root() device: Device, @Ctx() context: GraphqlContext): Promise<boolean> {
     const heardAt = await context.loaders.lastHeard.load(device.key);
     if (heardAt === null) return false;
-    const { offlineAfterSeconds } = await productOf(device, context);
-    return heardAt >= this.#now() - (offlineAfterSeconds ?? DEFAULT_OFFLINE_AFTER_SECONDS) * 1000;
+    const own = device.offlineAfterSeconds ?? (await productOf(device, context)).offlineAfterSeconds;
+    return heardAt >= this.#now() - (own ?? DEFAULT_OFFLINE_AFTER_SECONDS) * 1000;
   }
 }
 

@@ -103,6 +103,7 @@ export class DeviceValuesResolver {
     return {
       edges,
       pageInfo: { hasNextPage: hasMore, endCursor: lastTimestamp === null ? null : cursorAt(lastTimestamp) },
+      count: () => this.#history.count(info, { field: identifier, from, to }),
     };
   }
 

@@ -35,11 +35,12 @@ export class ProductCallsResolver {
   ): Promise<Connection<WebhookCallObject>> {
     const limit = readFirst(first);
     const last = readAfter(CALLS, after)?.[0] as string | undefined;
-    const { items, hasNextPage } = await this.#calls.calls(access, id, { status, from, to }, limit, last);
+    const filter = { status, from, to };
     return connectionWith(
       CALLS,
-      items.map((call) => visibleCall(call, access, workspace.id)),
-      hasNextPage,
+      await this.#calls.calls(access, id, filter, limit, last),
+      (call) => visibleCall(call, access, workspace.id),
+      () => this.#calls.count(access, id, filter),
     );
   }
 

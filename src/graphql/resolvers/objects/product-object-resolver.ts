@@ -1,5 +1,5 @@
 import { Arg, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
-import type { DeviceList } from '../../../domain/devices/device-list.ts';
+import type { DeviceList, DevicePosition } from '../../../domain/devices/device-list.ts';
 import type { FieldService } from '../../../domain/products/field-service.ts';
 import { placeOfProduct } from '../../../domain/access/find-product.ts';
 import type { Product } from '../../../domain/entities/product.ts';
@@ -9,7 +9,7 @@ import type { Connection } from '../../types/connection.ts';
 import { DeviceConnection, type DeviceObject } from '../../types/device.ts';
 import { FieldObject, SuggestedFieldObject } from '../../types/field.ts';
 import { ProductObject } from '../../types/product.ts';
-import { DEVICES } from '../../paging/devices.ts';
+import { deviceOf, devicePaging } from '../../paging/devices.ts';
 
 /** Calls and decoders of a product are in product-calls-resolver and product-decoder-resolver. */
 @Resolver(() => ProductObject)
@@ -65,12 +65,11 @@ export class ProductObjectResolver {
     @Arg('after', () => String, { nullable: true }) after?: string | null,
   ): Promise<Connection<DeviceObject>> {
     const limit = readFirst(first);
-    const afterKey = readAfter(DEVICES, after)?.[0] as number | undefined;
-    const { items, hasNextPage } = await this.#devices.page(access, {
-      productId: id,
-      limit,
-      afterKey: afterKey ?? null,
-    });
-    return connectionWith(DEVICES, items, hasNextPage);
+    const paging = devicePaging('CREATED', false);
+    const place = readAfter(paging, after) as DevicePosition | null;
+    const filter = { productId: id };
+    const order = { orderBy: 'CREATED', descending: false } as const;
+    const page = await this.#devices.page(access, { ...filter, ...order, limit, after: place });
+    return connectionWith(paging, page, deviceOf, () => this.#devices.count(access, filter));
   }
 }
