@@ -7,6 +7,11 @@ export const FIELD_TYPES = ['FLOAT', 'INTEGER', 'BOOLEAN', 'STRING', 'GEOLOCATIO
 /** The type of a field, which decides how values are read (CONTRACT 3). */
 export type FieldType = (typeof FIELD_TYPES)[number];
 
+/** What a field stands for in a list of mixed products (contract `FieldRole`). */
+export const FIELD_ROLES = ['PRIMARY', 'SECONDARY', 'BATTERY', 'SIGNAL', 'LOCATION'] as const;
+/** One of `FIELD_ROLES`. */
+export type FieldRole = (typeof FIELD_ROLES)[number];
+
 /** CONTRACT 1: 1 to 64 characters, matched exactly. */
 export const FIELD_IDENTIFIER = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -14,7 +19,7 @@ export const FIELD_IDENTIFIER = /^[A-Za-z0-9_-]{1,64}$/;
 export const FieldSchema = defineEntity({
   name: 'Field',
   tableName: 'field',
-  uniques: [{ properties: ['product', 'identifier'] }],
+  uniques: [{ properties: ['product', 'identifier'] }, { properties: ['product', 'role'] }],
   properties: {
     key: p.integer().primary().autoincrement(),
     product: () => p.manyToOne(ProductSchema).deleteRule('cascade'),
@@ -23,6 +28,8 @@ export const FieldSchema = defineEntity({
     name: p.string().length(200).nullable(),
     unit: p.string().length(50).nullable(),
     description: p.text().nullable(),
+    /** Each at most once in a product. */
+    role: p.string().length(10).$type<FieldRole>().nullable(),
   },
 });
 

@@ -12,6 +12,8 @@ export const SuggestedFieldSchema = defineEntity({
     type: p.string().length(12).$type<FieldType>(),
     lastValue: p.json().$type<unknown>().nullable(),
     seen: p.integer(),
+    /** An admin does not want to be asked again. */
+    ignored: p.boolean(),
     lastSeenAt: p.bigint('number'),
   },
 });

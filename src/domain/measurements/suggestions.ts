@@ -84,7 +84,7 @@ export class Suggestions {
           row.lastSeenAt = sighting.lastSeenAt;
         } else if (known.size < MAX_PER_PRODUCT) {
           const { productKey: product, ...rest } = sighting;
-          known.set(sighting.identifier, em.create(SuggestedFieldSchema, { product, ...rest }));
+          known.set(sighting.identifier, em.create(SuggestedFieldSchema, { product, ignored: false, ...rest }));
         }
       }
     });

@@ -7,8 +7,16 @@ import type { MeasurementStore } from '../measurements/store.ts';
 import { findProduct, lockProduct, placeOfProduct } from '../access/find-product.ts';
 import { checkOptionalText } from '../text.ts';
 import type { Access } from '../access/access.ts';
-import { type Field, FieldSchema, type FieldType } from '../entities/field.ts';
-import { checkNewField, FIELD_TEXTS, MAX_FIELDS_PER_PRODUCT, type NewField, tooManyFields } from './new-field.ts';
+import type { Product } from '../entities/product.ts';
+import { type Field, FIELD_IDENTIFIER, type FieldRole, FieldSchema, type FieldType } from '../entities/field.ts';
+import {
+  checkNewField,
+  FIELD_TEXTS,
+  MAX_FIELDS_PER_PRODUCT,
+  type NewField,
+  roleTaken,
+  tooManyFields,
+} from './new-field.ts';
 import { type SuggestedField, SuggestedFieldSchema } from '../entities/suggested-field.ts';
 
 const LARGEST_KEY = 2_147_483_647;
@@ -27,6 +35,8 @@ interface FieldChange {
   name?: string | null;
   unit?: string | null;
   description?: string | null;
+  /** null: none. */
+  role?: FieldRole | null;
 }
 
 /** Fields of products (CONTRACT 1). Clients know a field by the text of its key. */
@@ -47,6 +57,7 @@ export class FieldService {
       if ((await em.count(FieldSchema, { product: product.key, identifier })) > 0)
         throw conflict(`input.identifier: the product already has a field "${identifier}".`);
       if ((await em.count(FieldSchema, { product: product.key })) >= MAX_FIELDS_PER_PRODUCT) throw tooManyFields();
+      await requireFreeRole(em, product.key, checked.role);
       await em.nativeDelete(SuggestedFieldSchema, { product: product.key, identifier });
       return em.create(FieldSchema, { product, ...checked });
     });
@@ -62,6 +73,10 @@ export class FieldService {
       if (change.type !== undefined) found.type = change.type;
       for (const key of ['name', 'unit', 'description'] as const)
         if (change[key] !== undefined) found[key] = checkOptionalText(change[key], `input.${key}`, FIELD_TEXTS[key]);
+      if (change.role !== undefined && change.role !== found.role) {
+        await requireFreeRole(em, found.product.key, change.role);
+        found.role = change.role;
+      }
       return found;
     });
     await this.#changed(field);
@@ -91,8 +106,21 @@ export class FieldService {
     // Another node may have written down a sighting from before the field was added.
     const known = new Set(fields.map((field) => field.identifier));
     const orderBy = { seen: 'desc', identifier: 'asc' } as const;
-    const rows = await em.find(SuggestedFieldSchema, { product: product.key }, { orderBy });
+    const rows = await em.find(SuggestedFieldSchema, { product: product.key, ignored: false }, { orderBy });
     return rows.filter((row) => !known.has(row.identifier));
+  }
+
+  /** Takes an identifier off the suggestions, or puts it back; it goes on being counted. Returns the product. */
+  async ignoreSuggestion(access: Access, productId: string, identifier: string, ignore: boolean): Promise<Product> {
+    await this.#deps.suggestions.flush();
+    return this.#deps.database.write(async (em) => {
+      const product = await lockProduct(em, access, productId, 'CONFIGURE');
+      const known = FIELD_IDENTIFIER.test(identifier);
+      const row = known ? await em.findOne(SuggestedFieldSchema, { product: product.key, identifier }) : null;
+      if (row === null) throw notFound('suggested field', identifier);
+      row.ignored = ignore;
+      return product;
+    });
   }
 
   async #find(em: EntityManager, access: Access, id: string): Promise<Field> {
@@ -109,4 +137,11 @@ export class FieldService {
   #changed(field: { product: { id: string } }): Promise<void> {
     return this.#deps.cluster.changed([{ kind: 'product', id: field.product.id }]);
   }
+}
+
+/** CONFLICT when another field of the product has the role. The product must be locked. */
+async function requireFreeRole(em: EntityManager, productKey: number, role: FieldRole | null): Promise<void> {
+  if (role === null) return;
+  const holder = await em.findOne(FieldSchema, { product: productKey, role });
+  if (holder !== null) throw roleTaken('input.role', role, holder.identifier);
 }

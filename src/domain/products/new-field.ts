@@ -1,6 +1,6 @@
 import { badInput, conflict } from '../../errors.ts';
 import { checkOptionalText } from '../text.ts';
-import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
+import { FIELD_IDENTIFIER, type FieldRole, type FieldType } from '../entities/field.ts';
 
 /** The most fields that a product can have. */
 export const MAX_FIELDS_PER_PRODUCT = 500;
@@ -12,6 +12,7 @@ export interface NewField {
   name?: string | null;
   unit?: string | null;
   description?: string | null;
+  role?: FieldRole | null;
 }
 
 /** A field as it is stored. */
@@ -21,6 +22,7 @@ interface CheckedField {
   name: string | null;
   unit: string | null;
   description: string | null;
+  role: FieldRole | null;
 }
 
 /** What a field may say about itself besides identifier and type; empty text is null. */
@@ -43,13 +45,15 @@ export function checkNewField(field: NewField, path: string): CheckedField {
     name: checkOptionalText(field.name, `${path}.name`, FIELD_TEXTS.name),
     unit: checkOptionalText(field.unit, `${path}.unit`, FIELD_TEXTS.unit),
     description: checkOptionalText(field.description, `${path}.description`, FIELD_TEXTS.description),
+    role: field.role ?? null,
   };
 }
 
-/** The fields of a new product; CONFLICT naming the index when an identifier comes twice. */
+/** The fields of a new product; CONFLICT naming the index when an identifier or a role comes twice. */
 export function checkNewFields(fields: NewField[]): CheckedField[] {
   if (fields.length > MAX_FIELDS_PER_PRODUCT) throw tooManyFields();
   const indexes = new Map<string, number>();
+  const roles = new Map<FieldRole, string>();
   return fields.map((field, index) => {
     const checked = checkNewField(field, `input.fields[${index}]`);
     const first = indexes.get(checked.identifier);
@@ -58,6 +62,11 @@ export function checkNewFields(fields: NewField[]): CheckedField[] {
         `input.fields[${index}].identifier: "${checked.identifier}" is also that of input.fields[${first}].`,
       );
     indexes.set(checked.identifier, index);
+    if (checked.role !== null) {
+      const holder = roles.get(checked.role);
+      if (holder !== undefined) throw roleTaken(`input.fields[${index}].role`, checked.role, holder);
+      roles.set(checked.role, checked.identifier);
+    }
     return checked;
   });
 }
@@ -65,4 +74,9 @@ export function checkNewFields(fields: NewField[]): CheckedField[] {
 /** BAD_USER_INPUT naming the most fields that a product can have. */
 export function tooManyFields(): Error {
   return badInput(`A product has at most ${MAX_FIELDS_PER_PRODUCT} fields.`);
+}
+
+/** CONFLICT: a role stands at most once in a product (contract `FieldRole`); `holder` has it. */
+export function roleTaken(path: string, role: FieldRole, holder: string): Error {
+  return conflict(`${path}: the field "${holder}" is ${role} already; take the role from it first.`);
 }

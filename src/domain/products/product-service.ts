@@ -14,6 +14,7 @@ import type { Access } from '../access/access.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
+import { copyProduct } from './copy-product.ts';
 import { checkDashboard, EMPTY_DASHBOARD } from './dashboard.ts';
 import { findProduct, lockProduct } from '../access/find-product.ts';
 import { type DeviceType, type Product, ProductSchema } from '../entities/product.ts';
@@ -133,6 +134,16 @@ export class ProductService {
       for (const field of fields) em.create(FieldSchema, { product, ...field });
       if (source !== null) em.create(DecoderVersionSchema, { product, version: 1, source, note: null, createdAt });
       return product;
+    });
+  }
+
+  /** Fields, decoder, dashboard; no devices, a webhook URL of its own (contract `cloneProduct`). */
+  async clone(access: Access, id: string, name: string): Promise<Product> {
+    checkText(name, 'name', { max: MAX_NAME });
+    return this.#deps.database.write(async (em) => {
+      const source = await lockProduct(em, access, id, 'CONFIGURE');
+      access.requireWorkspace(source.workspace.id, 'CONFIGURE');
+      return copyProduct(em, source, name, this.#deps.now());
     });
   }
 

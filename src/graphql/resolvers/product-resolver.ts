@@ -41,6 +41,17 @@ export class ProductResolver {
     return this.#products.get(access, id);
   }
 
+  @Mutation(() => ProductObject, {
+    description: 'Fields, decoder with its examples, dashboard, configuration; no devices, a webhook URL of its own.',
+  })
+  cloneProduct(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID) id: string,
+    @Arg('name', () => String) name: string,
+  ): Promise<ProductObject> {
+    return this.#products.clone(access, id, name);
+  }
+
   @Mutation(() => ProductObject)
   createProduct(
     @Ctx() { access }: GraphqlContext,

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { registerEnumType } from 'type-graphql';
 import { DEVICE_ORDERS } from '../../domain/devices/device-list.ts';
-import { FIELD_TYPES } from '../../domain/entities/field.ts';
+import { FIELD_ROLES, FIELD_TYPES } from '../../domain/entities/field.ts';
 import { CALL_STATUSES } from '../../domain/measurements/store.ts';
 import { DEVICE_TYPES } from '../../domain/entities/product.ts';
 import { TOKEN_KINDS, TOKEN_SCOPES } from '../../domain/entities/token.ts';
@@ -14,6 +14,7 @@ export type GapFill = (typeof GAP_FILLS)[number];
 
 /** Each is the object by which type-graphql knows the enum: `@Field(() => FieldTypeEnum)`. */
 export const FieldTypeEnum = enumOf('FieldType', FIELD_TYPES);
+export const FieldRoleEnum = enumOf('FieldRole', FIELD_ROLES);
 export const DeviceTypeEnum = enumOf('DeviceType', DEVICE_TYPES);
 export const DeviceOrderEnum = enumOf('DeviceOrder', DEVICE_ORDERS);
 export const TokenScopeEnum = enumOf('TokenScope', TOKEN_SCOPES);

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { Field, InputType, Int, ObjectType } from 'type-graphql';
-import type { FieldType } from '../../domain/entities/field.ts';
+import type { FieldRole, FieldType } from '../../domain/entities/field.ts';
 import { DateTime } from './date-time.ts';
-import { FieldTypeEnum } from './enums.ts';
+import { FieldRoleEnum, FieldTypeEnum } from './enums.ts';
 import { Json } from './json.ts';
 
 /** Parent: the Field entity or a FieldInfo. `id`, `name`, `unit` and `description` are in resolvers/objects. */
@@ -53,6 +53,9 @@ export class FieldInput {
 
   @Field(() => String, { nullable: true })
   description?: string | null;
+
+  @Field(() => FieldRoleEnum, { nullable: true, description: 'At most one field of a product has it.' })
+  role?: FieldRole | null;
 }
 
 @InputType()
@@ -68,4 +71,7 @@ export class UpdateFieldInput {
 
   @Field(() => String, { nullable: true })
   description?: string | null;
+
+  @Field(() => FieldRoleEnum, { nullable: true, description: 'At most one field of a product has it.' })
+  role?: FieldRole | null;
 }

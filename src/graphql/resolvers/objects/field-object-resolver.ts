@@ -1,7 +1,8 @@
 import { Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
-import type { Field } from '../../../domain/entities/field.ts';
+import type { Field, FieldRole } from '../../../domain/entities/field.ts';
 import type { FieldInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { FieldRoleEnum } from '../../types/enums.ts';
 import { FieldObject } from '../../types/field.ts';
 
 type Parent = Field | FieldInfo;
@@ -27,6 +28,14 @@ export class FieldObjectResolver {
   @FieldResolver(() => String, { nullable: true })
   async description(@Root() field: Parent, @Ctx() context: GraphqlContext): Promise<string | null> {
     return (await whole(field, context))?.description ?? null;
+  }
+
+  @FieldResolver(() => FieldRoleEnum, {
+    nullable: true,
+    description: 'What it stands for in a list of mixed products.',
+  })
+  async role(@Root() field: Parent, @Ctx() context: GraphqlContext): Promise<FieldRole | null> {
+    return (await whole(field, context))?.role ?? null;
   }
 }
 
