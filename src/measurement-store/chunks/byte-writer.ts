@@ -1,0 +1,58 @@
+/** Bytes that grow as they are written; whole numbers as LEB128 varints. */
+export class ByteWriter {
+  #bytes = new Uint8Array(1024);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = value;
+  }
+
+  /** A whole number from 0 to 2^53. */
+  varint(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.#bytes[this.#length++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#bytes[this.#length++] = rest;
+  }
+
+  /** A whole number from -2^52 to 2^52, small ones of either sign in few bytes. */
+  zigzag(value: number): void {
+    this.varint(value < 0 ? -2 * value - 1 : 2 * value);
+  }
+
+  bytes(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** A view on what was written, until more is. */
+  written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** What was written, in memory of its own. */
+  finish(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.slice(0, this.#length);
+  }
+
+  #reserve(count: number): void {
+    if (this.#length + count <= this.#bytes.length) return;
+    const larger = new Uint8Array(Math.max(2 * this.#bytes.length, this.#length + count));
+    larger.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = larger;
+  }
+}
+
+/** The whole number that `ByteWriter.zigzag` made of another one. */
+export function zigzag(value: number): number {
+  return value < 0 ? -2 * value - 1 : 2 * value;
+}

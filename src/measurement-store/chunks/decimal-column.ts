@@ -1,0 +1,52 @@
+/** No value of 13 decimals is worth it: eight bytes hold any. */
+const MAX_DECIMALS = 12;
+/** Keeps every step between two scaled values exact in float64. */
+const MAX_SCALED = 2 ** 51;
+/** One value in so many may be an exception that is kept beside the integers. */
+const EXCEPTION_SHARE = 32;
+
+export interface Decimals {
+  /** Each value times 10^decimals; at an exception the one before again. */
+  integers: Float64Array;
+  decimals: number;
+  /** Indexes of values that are no such decimal, ascending. */
+  exceptions: number[];
+}
+
+/** The values as whole multiples of a power of ten that give them back bit for bit, or null when most are none. */
+export function toDecimals(values: Float64Array): Decimals | null {
+  const allowed = Math.floor(values.length / EXCEPTION_SHARE);
+  const byDecimals = new Uint32Array(MAX_DECIMALS + 1);
+  let none = 0;
+  for (const value of values) {
+    const found = fewestDecimals(value);
+    if (found !== null) byDecimals[found]!++;
+    else if (++none > allowed) return null;
+  }
+  let decimals = MAX_DECIMALS;
+  let above = none;
+  while (decimals > 0 && above + byDecimals[decimals]! <= allowed) above += byDecimals[decimals--]!;
+  const integers = new Float64Array(values.length);
+  const exceptions: number[] = [];
+  let previous = 0;
+  for (let i = 0; i < values.length; i++) {
+    const integer = scaled(values[i]!, decimals);
+    if (integer === null) exceptions.push(i);
+    else previous = integer;
+    integers[i] = previous;
+  }
+  return { integers, decimals, exceptions };
+}
+
+function fewestDecimals(value: number): number | null {
+  for (let decimals = 0; decimals <= MAX_DECIMALS; decimals++) if (scaled(value, decimals) !== null) return decimals;
+  return null;
+}
+
+/** The proof: what dividing gives back is the value itself (no rounding). */
+function scaled(value: number, decimals: number): number | null {
+  const power = 10 ** decimals;
+  // -0 becomes 0 here, and is no integer then.
+  const integer = Math.round(value * power) + 0;
+  return Math.abs(integer) <= MAX_SCALED && Object.is(integer / power, value) ? integer : null;
+}

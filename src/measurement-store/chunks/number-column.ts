@@ -1,0 +1,87 @@
+import { deflateRawSync } from 'node:zlib';
+import { ByteReader } from './byte-reader.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { CorruptChunk } from './corrupt-chunk.ts';
+import { toDecimals } from './decimal-column.ts';
+import { exactBytes, readExact } from './exact-column.ts';
+import { inflated } from './inflated.ts';
+import { integersLength, readIntegers, writeIntegers } from './integer-column.ts';
+
+const DECIMALS = 0;
+const FLOAT32 = 4;
+const FLOAT64 = 8;
+/** Added to the form. */
+const RUNS = 16;
+const DEFLATED = 32;
+/** Inflating costs more than reading varints: it must leave no more than this share of the bytes. */
+const WORTH_DEFLATING = 0.6;
+/** Below this there is nothing to gain. */
+const MIN_DEFLATED = 64;
+
+/** Decimals as integers where that gives every value back, exact floats else; deflated where it pays. */
+export function writeNumbers(out: ByteWriter, values: Float64Array): void {
+  const decimal = toDecimals(values);
+  const [plainLength, runsLength] = decimal
+    ? [integersLength(decimal.integers, false), integersLength(decimal.integers, true)]
+    : [Infinity, Infinity];
+  if (decimal === null || Math.min(plainLength, runsLength) >= FLOAT64 * values.length) {
+    const { bytes, width } = exactBytes(values);
+    writeBody(out, width, bytes);
+    return;
+  }
+  const runs = runsLength < plainLength;
+  const body = new ByteWriter();
+  body.byte(decimal.decimals);
+  body.varint(decimal.exceptions.length);
+  let before = 0;
+  for (const index of decimal.exceptions) {
+    body.varint(index - before);
+    before = index;
+  }
+  body.bytes(new Uint8Array(Float64Array.from(decimal.exceptions, (index) => values[index]!).buffer));
+  writeIntegers(body, decimal.integers, runs);
+  writeBody(out, runs ? DECIMALS + RUNS : DECIMALS, body.finish());
+}
+
+/** `count` of them. */
+export function readNumbers(from: ByteReader, count: number): Float64Array<ArrayBuffer> {
+  const values = new Float64Array(count);
+  const form = from.byte();
+  const runs = (form & RUNS) !== 0;
+  const kind = form & ~(RUNS | DEFLATED);
+  const length = from.varint();
+  let bytes = from.take(from.varint());
+  if ((form & DEFLATED) !== 0) bytes = inflated(bytes, length);
+  if (kind === FLOAT32 || kind === FLOAT64) {
+    readExact(bytes, kind, values);
+    return values;
+  }
+  if (kind !== DECIMALS) throw new CorruptChunk(`its values have the unknown form ${form}`);
+  const body = new ByteReader(bytes);
+  const divisor = 10 ** body.byte();
+  const exceptions = readExceptions(body, count);
+  readIntegers(body, values, runs, divisor);
+  body.end();
+  for (const [index, value] of exceptions) values[index] = value;
+  return values;
+}
+
+function writeBody(out: ByteWriter, form: number, plain: Uint8Array): void {
+  const deflated = plain.length < MIN_DEFLATED ? plain : deflateRawSync(plain, { level: 6 });
+  const pays = deflated.length <= plain.length * WORTH_DEFLATING;
+  const body = pays ? deflated : plain;
+  out.byte(pays ? form + DEFLATED : form);
+  out.varint(plain.length);
+  out.varint(body.length);
+  out.bytes(body);
+}
+
+function readExceptions(body: ByteReader, count: number): [number, number][] {
+  const found = body.varint();
+  if (found > count) throw new CorruptChunk('it has too many exceptions');
+  let index = 0;
+  const indexes = Array.from({ length: found }, () => (index += body.varint()));
+  if (index >= count && found > 0) throw new CorruptChunk('an exception lies outside');
+  const values = new Float64Array(body.take(8 * found).slice().buffer);
+  return indexes.map((at, i) => [at, values[i]!]);
+}
