@@ -22,8 +22,10 @@ export function networkRoute({ authenticator, receiver, maxBodyBytes }: Integrat
     const network = networkOfPath(path);
     if (network === null)
       throw new AppError('NOT_FOUND', `There is no such network; there are ${NETWORKS.join(', ')}.`);
-    const access = await authenticate(request, authenticator);
+    await authenticate(request, authenticator);
     const body = await readBody(request, maxBodyBytes);
+    // The token may have been revoked while the body came in.
+    const access = await authenticate(request, authenticator);
     const answer = await receiver.receive(access, network, decoderRequestOf(request, path, query, body));
     context.respond = false;
     respondToCall(response, answer);

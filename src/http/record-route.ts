@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
+import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
 import { authenticate } from './authenticate.ts';
@@ -33,11 +34,12 @@ export class RecordRoute {
   async handle(request: IncomingMessage, response: ServerResponse, encodedName: string): Promise<void> {
     try {
       requireMethod(request.method, ['POST']);
-      const { authenticator, devices, recorder, maxBodyBytes, now } = this.#deps;
+      const { recorder, maxBodyBytes, now } = this.#deps;
       const deviceName = decoded(encodedName);
-      const access = await authenticate(request, authenticator);
-      const device = devices.cached(access, deviceName) ?? (await devices.forRecording(access, deviceName));
+      await this.#authorised(request, deviceName);
       const body = await readBody(request, maxBodyBytes);
+      // A body may take its time: what has been revoked or deleted meanwhile stores nothing.
+      const device = await this.#authorised(request, deviceName);
       const receivedAt = now();
       const entries = readEntries(bodyText(body));
       const outcome = await recorder.record(device, entries, { limited: true, receivedAt });
@@ -49,6 +51,13 @@ export class RecordRoute {
         rejected: error instanceof AppError ? (error.details['rejected'] ?? []) : [],
       });
     }
+  }
+
+  /** The device that the request's token may record for; from memory, as a rule. */
+  async #authorised(request: IncomingMessage, deviceName: string): Promise<DeviceInfo> {
+    const { authenticator, devices } = this.#deps;
+    const access = await authenticate(request, authenticator);
+    return devices.cached(access, deviceName) ?? devices.forRecording(access, deviceName);
   }
 }
 

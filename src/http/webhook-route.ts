@@ -16,8 +16,10 @@ export function webhookRoute({ receiver, maxBodyBytes }: WebhookRouteDeps): Bare
     requireMethod(request.method, ['GET', 'POST']);
     const { path, query } = splitUrl(request.url ?? '', WEBHOOK_ROOT);
     const id = path.slice(WEBHOOK_ROOT.length).split('/', 1)[0] ?? '';
-    const product = await receiver.productOf(id);
+    await receiver.productOf(id);
     const body = await readBody(request, maxBodyBytes);
+    // The id may have been rotated while the body came in.
+    const product = await receiver.productOf(id);
     const answer = await receiver.receive(product, decoderRequestOf(request, path, query, body));
     respondToCall(response, answer);
   };

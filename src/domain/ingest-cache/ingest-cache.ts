@@ -4,6 +4,7 @@ import { DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { DeviceSchema, type Device } from '../entities/device.ts';
 import { FieldSchema, type FieldType } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
+import { LruMap } from '../lru-map.ts';
 
 /** A field as recording needs it; `key` is the small number that measurements carry. */
 export interface FieldInfo {
@@ -46,10 +47,11 @@ export interface DeviceInfo {
 interface CachedDevice {
   row: Omit<DeviceInfo, 'product' | 'writeIntervalMs' | 'workspaceId'>;
   writeRate: number | null;
-  /** Built for this product snapshot; rebuilt when the product changed. */
-  info: DeviceInfo | null;
 }
 
+/** Fields and sources of products, in bytes: a source has up to 256 KiB. */
+const MAX_PRODUCT_BYTES = 128 * 1024 * 1024;
+const MAX_WEBHOOKS = 100_000;
 const MAX_DEVICES = 200_000;
 const PRELOADED_AT_ONCE = 500;
 const MAX_NAMES = 400_000;
@@ -62,14 +64,13 @@ const MAX_NAMES = 400_000;
 export class IngestCache {
   readonly #database: Database;
   readonly #defaultWriteRate: number;
-  readonly #products = new Map<string, ProductInfo>();
-  readonly #productIdByWebhook = new Map<string, string>();
-  readonly #devices = new Map<string, CachedDevice>();
-  readonly #deviceIdByKey = new Map<number, string>();
+  readonly #products = new LruMap<string, ProductInfo>({ most: MAX_PRODUCT_BYTES, sizeOf: bytesOfProduct });
+  readonly #productIdByWebhook = new LruMap<string, string>({ most: MAX_WEBHOOKS });
+  readonly #devices = new LruMap<string, CachedDevice>({ most: MAX_DEVICES });
   /** `productId NUL serial` → device id; only hits are kept. */
-  readonly #deviceIdBySerial = new Map<string, string>();
+  readonly #deviceIdBySerial = new LruMap<string, string>({ most: MAX_NAMES });
   /** `workspaceId column name` → device ids; only hits are kept, all dropped when any device or product changes. */
-  readonly #deviceIdsByName = new Map<string, string[]>();
+  readonly #deviceIdsByName = new LruMap<string, string[]>({ most: MAX_NAMES, sizeOf: (ids) => ids.length });
   readonly #loading = new Map<string, Promise<ProductInfo | null>>();
   #revision = 0;
 
@@ -105,9 +106,7 @@ export class IngestCache {
     const cached = this.#devices.get(id);
     if (cached === undefined) return null;
     const product = this.#products.get(cached.row.productId);
-    if (product === undefined) return null;
-    if (cached.info === null || cached.info.product !== product) cached.info = this.#withProduct(cached, product);
-    return cached.info;
+    return product === undefined ? null : this.#withProduct(cached, product);
   }
 
   async device(id: string): Promise<DeviceInfo | null> {
@@ -124,13 +123,6 @@ export class IngestCache {
       // A change in between may have made the row stale: look again.
       if (before === this.#revision) return this.#remember(row, product);
     }
-  }
-
-  async deviceByKey(key: number): Promise<DeviceInfo | null> {
-    const id = this.#deviceIdByKey.get(key);
-    if (id !== undefined) return this.device(id);
-    const row = await this.#database.read().findOne(DeviceSchema, { key }, { fields: ['id'] });
-    return row === null ? null : this.device(row.id);
   }
 
   /** Reads many of a product's devices into memory with few queries, for `deviceOfProduct`; `names` as there. */
@@ -189,11 +181,12 @@ export class IngestCache {
   #cachedOfProduct(product: ProductInfo, name: string): DeviceInfo | null {
     const id = this.#deviceIdBySerial.get(`${product.id}\0${name}`) ?? (isUuid(name) ? name.toLowerCase() : null);
     const device = id === null ? null : this.cachedDevice(id);
-    return device?.productId === product.id ? device : null;
+    // The serial number may have changed hands while its device was not in memory.
+    const named = device?.serialNumber === name || device?.id === name.toLowerCase();
+    return named && device?.productId === product.id ? device : null;
   }
 
   #rememberSerial(product: ProductInfo, serialNumber: string, id: string): void {
-    evictOldest(this.#deviceIdBySerial, MAX_NAMES);
     this.#deviceIdBySerial.set(`${product.id}\0${serialNumber}`, id);
   }
 
@@ -224,7 +217,6 @@ export class IngestCache {
         .find(DeviceSchema, { workspace: workspaceId, [column]: name }, { fields: ['id'], limit: 100 });
       if (before !== this.#revision) continue;
       const ids = rows.map((row) => row.id);
-      evictOldest(this.#deviceIdsByName, MAX_NAMES);
       if (ids.length > 0) this.#deviceIdsByName.set(`${workspaceId} ${column} ${name}`, ids);
       return ids;
     }
@@ -239,14 +231,9 @@ export class IngestCache {
     const cached: CachedDevice = {
       row: { key: row.key, id: row.id, productId: product.id, name: row.name, serialNumber: row.serialNumber },
       writeRate: row.writeRate ?? null,
-      info: null,
     };
-    cached.info = this.#withProduct(cached, product);
-    evictOldest(this.#devices, MAX_DEVICES);
-    evictOldest(this.#deviceIdByKey, MAX_DEVICES);
     this.#devices.set(row.id, cached);
-    this.#deviceIdByKey.set(row.key, row.id);
-    return cached.info;
+    return this.#withProduct(cached, product);
   }
 
   #withProduct(cached: CachedDevice, product: ProductInfo): DeviceInfo {
@@ -303,14 +290,12 @@ export class IngestCache {
       this.#products.clear();
       this.#productIdByWebhook.clear();
       this.#devices.clear();
-      this.#deviceIdByKey.clear();
       this.#deviceIdBySerial.clear();
       this.#deviceIdsByName.clear();
       return;
     }
     if (change.kind === 'workspace') {
-      for (const product of this.#products.values())
-        if (product.workspaceId === change.id) this.#products.delete(product.id);
+      for (const [id, product] of this.#products) if (product.workspaceId === change.id) this.#products.delete(id);
       return;
     }
     const productId = change.kind === 'product' ? change.id : change.productId;
@@ -322,9 +307,7 @@ export class IngestCache {
       for (const id of change.ids) {
         const device = this.#devices.get(id);
         this.#devices.delete(id);
-        if (device === undefined) continue;
-        this.#deviceIdByKey.delete(device.row.key);
-        this.#deviceIdBySerial.delete(`${productId}\0${device.row.serialNumber}`);
+        if (device !== undefined) this.#deviceIdBySerial.delete(`${productId}\0${device.row.serialNumber}`);
       }
     }
   }
@@ -339,8 +322,7 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
 
-function evictOldest<K, V>(map: Map<K, V>, limit: number): void {
-  if (map.size < limit) return;
-  const oldest = map.keys().next();
-  if (!oldest.done) map.delete(oldest.value);
+/** About what a product takes in memory: each field is an object in two maps, each character up to two bytes. */
+function bytesOfProduct({ fields, decoder }: ProductInfo): number {
+  return 2_000 + 300 * fields.size + 2 * (decoder?.source.length ?? 0);
 }

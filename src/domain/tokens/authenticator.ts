@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Database } from '../database.ts';
 import type { Cluster } from '../cluster.ts';
 import { MemberSchema } from '../entities/member.ts';
+import { LruMap } from '../lru-map.ts';
 import { Access, scopesOfRole } from '../access/access.ts';
 import { TokenSchema } from '../entities/token.ts';
 
@@ -25,7 +26,7 @@ interface Known {
 export class Authenticator {
   readonly #database: Database;
   readonly #now: () => number;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new LruMap<string, Known>({ most: MAX_CACHED });
   readonly #used = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #revision = 0;
@@ -109,8 +110,6 @@ export class Authenticator {
         deviceIds: token.deviceIds ?? null,
         expiresAt: token.expiresAt ?? null,
       });
-      const oldest = this.#known.size >= MAX_CACHED ? this.#known.keys().next().value : undefined;
-      if (oldest !== undefined) this.#known.delete(oldest);
       this.#known.set(hashed, { access, lastUsedAt: now });
       this.#used.set(access.tokenId, now);
       return access;

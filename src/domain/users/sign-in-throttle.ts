@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts';
+import { LruMap } from '../lru-map.ts';
 
 const FAILURES = 10;
 const WINDOW_MS = 5 * 60_000;
@@ -10,7 +11,7 @@ const MAX_EMAILS = 10_000;
  */
 export class SignInThrottle {
   readonly #now: () => number;
-  readonly #attempts = new Map<string, { count: number; until: number }>();
+  readonly #attempts = new LruMap<string, { count: number; until: number }>({ most: MAX_EMAILS });
 
   constructor(now: () => number) {
     this.#now = now;
@@ -20,8 +21,6 @@ export class SignInThrottle {
     const now = this.#now();
     let attempt = this.#attempts.get(email);
     if (attempt === undefined || attempt.until <= now) {
-      this.#attempts.delete(email);
-      this.#forgetOldest();
       attempt = { count: 0, until: now + WINDOW_MS };
       this.#attempts.set(email, attempt);
     }
@@ -40,11 +39,5 @@ export class SignInThrottle {
 
   succeeded(email: string): void {
     this.#attempts.delete(email);
-  }
-
-  #forgetOldest(): void {
-    if (this.#attempts.size < MAX_EMAILS) return;
-    const oldest = this.#attempts.keys().next();
-    if (!oldest.done) this.#attempts.delete(oldest.value);
   }
 }

@@ -1,0 +1,107 @@
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
+import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createToken, createWorkspace } from '../support/tenant.ts';
+
+// Each test first sends a whole request, so that the caches know all that is asked of them: the answer about the head is
+// then given as soon as it is there.
+const BODY = '[{"field":"temperature","value":1,"timestamp":1767225600}]';
+
+/** A request whose body is on its way: the server has the head and all but the last character. */
+async function begin(server: TestServer, path: string, headers: string[] = []): Promise<() => Promise<string>> {
+  const { hostname, port } = new URL(server.url);
+  const socket: Socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+  socket.write(
+    [
+      `POST ${path} HTTP/1.1`,
+      'Host: inlet',
+      'Expect: 100-continue',
+      `Content-Length: ${BODY.length}`,
+      ...headers,
+      '',
+      '',
+    ].join('\r\n'),
+  );
+  // Node says "continue" before it hands the request on, so one more round trip shows that the server has it in hand.
+  while (!answer.includes('100 Continue')) await once(socket, 'data');
+  socket.write(BODY.slice(0, -1));
+  await fetch(`${server.url}/healthz`);
+  answer = '';
+  return async () => {
+    socket.write(BODY.slice(-1));
+    while (!answer.includes('\r\n\r\n')) await once(socket, 'data');
+    socket.destroy();
+    return answer;
+  };
+}
+
+describe.each(DATABASES)('what authorised a request is asked again when its body is complete, %s', (database) => {
+  let server: TestServer;
+  let workspaceId: string;
+  beforeAll(async () => {
+    server = await startServer({ database });
+    workspaceId = await createWorkspace(server, 'late');
+  });
+  afterAll(() => server.stop());
+
+  async function storedAt(deviceId: string): Promise<unknown> {
+    const { device } = await server.gql('query ($id: ID!) { device(id: $id) { latest { value } } }', { id: deviceId });
+    return device.latest[0]?.value ?? null;
+  }
+
+  test('a token that is revoked meanwhile stores nothing', async () => {
+    const product = await createProduct(server, { workspaceId });
+    const token = await createToken(server, ADMIN_TOKEN, workspaceId, ['RECORD']);
+    const path = `/v1/devices/${product.deviceIds[0]}/record/`;
+    await server.record(product.deviceIds[0]!, [], { token: token.secret });
+    const finish = await begin(server, path, [`Authorization: Token ${token.secret}`]);
+    await server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: token.id });
+    expect(await finish()).toMatch(/^HTTP\/1\.1 401 /);
+    expect(await storedAt(product.deviceIds[0]!)).toBeNull();
+  });
+
+  test('a token that nobody touches stores', async () => {
+    const product = await createProduct(server, { workspaceId });
+    const path = `/v1/devices/${product.deviceIds[0]}/record/`;
+    await server.record(product.deviceIds[0]!, []);
+    const finish = await begin(server, path, [`Authorization: Token ${ADMIN_TOKEN}`]);
+    expect(await finish()).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await storedAt(product.deviceIds[0]!)).toBe(1);
+  });
+
+  test('a device that is deleted meanwhile is not found', async () => {
+    const product = await createProduct(server, { workspaceId });
+    const path = `/v1/devices/${product.deviceIds[0]}/record/`;
+    await server.record(product.deviceIds[0]!, []);
+    const finish = await begin(server, path, [`Authorization: Token ${ADMIN_TOKEN}`]);
+    await server.gql('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids: product.deviceIds });
+    expect(await finish()).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
+  test('a webhook that is rotated meanwhile is not found, and no call is logged', async () => {
+    const product = await createProduct(server, { workspaceId });
+    await fetch(`${server.url}/integrations/api/${product.webhookId}/`);
+    const finish = await begin(server, `/integrations/api/${product.webhookId}/`);
+    await server.gql('mutation ($id: ID!) { rotateWebhook(productId: $id) { id } }', { id: product.id });
+    expect(await finish()).toMatch(/^HTTP\/1\.1 404 /);
+    const calls = await server.gql(
+      'query ($id: ID!) { product(id: $id) { calls { edges { node { id } } } } }',
+      product,
+    );
+    expect(calls['product'].calls.edges).toHaveLength(1);
+  });
+
+  test('a token that is revoked while an uplink comes in stores nothing', async () => {
+    const product = await createProduct(server, { workspaceId });
+    const token = await createToken(server, ADMIN_TOKEN, workspaceId, ['RECORD']);
+    await server.record(product.deviceIds[0]!, [], { token: token.secret });
+    const finish = await begin(server, '/integrations/lorawan/tti/', [`Authorization: Token ${token.secret}`]);
+    await server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: token.id });
+    expect(await finish()).toMatch(/^HTTP\/1\.1 401 /);
+  });
+});
