@@ -10,7 +10,7 @@ interface LruMapOptions<K, V> {
  * generations instead of an order: an entry that is asked for moves into the young one; once that holds half of `most`,
  * the old one is forgotten as a whole. So a hit costs one look-up, and no entry that is in use is ever lost.
  */
-export class LruMap<K, V extends NonNullable<unknown>> {
+export class LruMap<K, V extends string | number | object> {
   readonly #half: number;
   readonly #sizeOf: (value: V, key: K) => number;
   #young = new Map<K, V>();
