@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import { GraphqlContext } from './context/graphql-context.ts';
+import { guardSchema } from './guard-schema.ts';
 import { type ResolverDeps, RESOLVERS } from './resolvers/resolvers.ts';
 
 /** type-graphql wants one as soon as a subscription exists; ours all bring their own bounded stream. */
@@ -31,6 +32,7 @@ export function createSchema(deps: ResolverDeps | null): GraphQLSchema {
     // Introspects the whole schema: for the test and the printer, not for each start.
     skipCheck: deps !== null,
   });
+  guardSchema(schema);
   forgetBetweenMutations(schema);
   return schema;
 }

@@ -146,7 +146,7 @@ describe.each(DATABASES)('tenants on %s', (database) => {
     const { __type } = await server.gql(
       '{ __type(name: "Product") { fields { name type { kind name ofType { kind name ofType { ofType { kind name } } } } } } }',
     );
-    const open = ['id', 'name', 'deviceType', 'dashboard', 'offlineAfterSeconds', 'createdAt', 'fields', 'field'];
+    const open = ['id', 'name', 'deviceType', 'offlineAfterSeconds', 'createdAt', 'fields', 'field'];
     const inside: Record<string, string> = {
       field: '(identifier: "NOTE") { id }',
       call: `(id: "${mine.callId}") { body }`,

@@ -1,5 +1,6 @@
 import { AppError, forbidden, notFound } from '../../errors.ts';
 import type { Role } from '../entities/member.ts';
+import type { FieldRight, OperationRight } from './rights.ts';
 import type { TokenKind, TokenScope } from '../entities/token.ts';
 
 const ROLE_SCOPES: Record<Role, readonly TokenScope[]> = {
@@ -85,6 +86,35 @@ export class Access {
     const ids = [...this.#scopes].filter(([, scopes]) => scopes.has(scope)).map(([id]) => id);
     if (ids.length === 0) throw missingScope(scope);
     return ids;
+  }
+
+  /**
+   * Whether an operation may be begun at all. What a PERSONAL token may do differs by workspace: whoever finds the
+   * workspace, product or device asks again there.
+   */
+  requireOperation({ needs, whole }: OperationRight): void {
+    if (needs === 'everybody' || needs === 'token') return;
+    if (needs === 'operator') return this.requireOperator();
+    if (needs === 'person') return void this.requireUser();
+    if (this.kind === 'PERSONAL') return;
+    for (const scope of needs) this.workspaceIdsWith(scope);
+    if (whole) this.requireUnlimited();
+  }
+
+  /** Whether a field of something that was found already may be read; `place` where it is known. */
+  requireField({ anyOf, on }: FieldRight, place: ProductPlace | DevicePlace | null): void {
+    if (anyOf === 'any') return;
+    if (place !== null && on === 'product' && !this.coversProduct(place)) throw notFound('product', place.id);
+    if (place !== null && on === 'device' && !this.coversDevice(place as DevicePlace))
+      throw notFound('device', place.id);
+    const granted = (scopes: ReadonlySet<TokenScope>): boolean => anyOf.some((scope) => scopes.has(scope));
+    if (place === null) {
+      for (const scopes of this.#scopes.values()) if (granted(scopes)) return;
+    } else {
+      const scopes = this.#scopes.get(place.workspaceId);
+      if (scopes !== undefined && granted(scopes)) return;
+    }
+    throw missingScope(anyOf[0]!);
   }
 
   may(workspaceId: string, scope: TokenScope): boolean {

@@ -1,7 +1,7 @@
 import type { HeaderList } from '../decoders/header-names.ts';
 
 /** What a credential reads as in the call log. */
-const MASK = '***';
+export const MASK = '***';
 
 const CREDENTIAL =
   /authorization|cookie|token|secret|passw|credential|signature|session|(?:^|-)(?:auth|jwt|hmac)(?:-|$)|csrf|xsrf|api-?key|access-?key|(?:^|-)key$/i;

@@ -80,12 +80,16 @@ export class DecoderExamples {
     return found.id;
   }
 
-  /** Runs every example through the source; INVALID_DECODER naming the first that fails. */
-  async run(product: ProductInfo, source: string): Promise<void> {
+  /**
+   * Runs every example through the source; INVALID_DECODER naming the first that fails. How it differs is whatever the
+   * decoder says, and a decoder sees stored values: told only to who may READ them.
+   */
+  async run(access: Access, product: ProductInfo, source: string): Promise<void> {
     for (const example of await this.#load(product)) {
       const difference = await this.#difference(product, source, example);
       if (difference === null) continue;
-      throw new AppError('INVALID_DECODER', `The example "${example.name}" fails: ${difference}. Nothing was saved.`, {
+      const why = access.may(product.workspaceId, 'READ') ? `: ${difference}` : ' (scope READ shows how)';
+      throw new AppError('INVALID_DECODER', `The example "${example.name}" fails${why}. Nothing was saved.`, {
         details: { kind: 'EXAMPLE', example: example.name, line: null, column: null },
       });
     }

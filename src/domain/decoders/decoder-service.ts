@@ -60,7 +60,7 @@ export class DecoderService {
     const product = await this.#product(access, productId, 'CONFIGURE');
     const note = checkOptionalText(options.note, 'note', { max: 10_000, multiline: true });
     await checkSource(engine, source);
-    if (options.force !== true) await examples.run(product, source);
+    if (options.force !== true) await examples.run(access, product, source);
     const version = await database.write(async (em) => {
       await lockProduct(em, access, product.id, 'CONFIGURE');
       return insertDecoderVersion(em, product.key, source, note, now());

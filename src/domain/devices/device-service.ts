@@ -74,7 +74,7 @@ export class DeviceService {
         checked.map(({ serialNumber }) => serialNumber),
         pathOf,
       );
-      await requireRoom(em, locked.workspace.id, plan, checked.length);
+      await requireRoom(em, access, locked.workspace.id, plan, checked.length);
       const createdAt = this.#deps.now();
       const rows = checked.map((device) =>
         em.create(DeviceSchema, {
@@ -104,7 +104,7 @@ export class DeviceService {
       if (change.serialNumber != null) await this.#changeSerial(em, found, change.serialNumber);
       if (change.plan != null && change.plan !== found.plan) {
         const plan = planBySlug(change.plan, 'input.plan');
-        await requireRoom(em, found.workspace.id, plan, 1);
+        await requireRoom(em, access, found.workspace.id, plan, 1);
         found.plan = plan.slug;
       }
       if (change.name != null) found.name = checkDeviceName(change.name, 'input.name');
@@ -154,11 +154,17 @@ export class DeviceService {
 }
 
 /** PLAN_LIMIT unless so many more devices fit; the workspace stays locked so that nobody else takes the room. */
-async function requireRoom(em: EntityManager, workspaceId: string, plan: Plan, more: number): Promise<void> {
+async function requireRoom(
+  em: EntityManager,
+  access: Access,
+  workspaceId: string,
+  plan: Plan,
+  more: number,
+): Promise<void> {
   if (plan.deviceAllowance === null) return;
   await lockWorkspace(em, workspaceId);
   const used = await em.count(DeviceSchema, { workspace: workspaceId, plan: plan.slug });
-  requireAllowance(plan, used + more);
+  requireAllowance(plan, used + more, !access.limited);
 }
 
 function checkNewDevice(device: NewDevice, index: number): CheckedDevice {

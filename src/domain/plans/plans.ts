@@ -28,10 +28,20 @@ export function planBySlug(slug: string, path: string): Plan {
   return plan;
 }
 
-/** PLAN_LIMIT, naming a plan that would do, when `wanted` devices in all are more than the plan covers. */
-export function requireAllowance(plan: Plan, wanted: number): void {
+/**
+ * PLAN_LIMIT, naming a plan that would do, when `wanted` devices in all are more than the plan covers. How many the
+ * workspace has is said to tokens that cover all of it (`wholeWorkspace`), and to no others.
+ */
+export function requireAllowance(plan: Plan, wanted: number, wholeWorkspace: boolean): void {
   const { slug, deviceAllowance } = plan;
   if (deviceAllowance === null || wanted <= deviceAllowance) return;
+  if (!wholeWorkspace)
+    throw new AppError(
+      'PLAN_LIMIT',
+      `The plan "${slug}" covers ${deviceAllowance} devices of a workspace, and this would be more. ` +
+        'Choose a larger plan for these devices.',
+      { details: { plan: slug, deviceAllowance } },
+    );
   const choice = PLANS.find((other) => other.deviceAllowance === null || other.deviceAllowance >= wanted);
   throw new AppError(
     'PLAN_LIMIT',

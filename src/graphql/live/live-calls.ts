@@ -19,6 +19,6 @@ export class LiveCalls {
   async open(access: Access, productId: string): Promise<AsyncIterableIterator<LoggedCall>> {
     const product = await visibleProduct(this.#ingestCache, access, productId, 'READ');
     const calls = await this.#calls.live(access, product.id);
-    return new LiveIterator(calls, async (call) => visibleCall(call, access, product.workspaceId));
+    return new LiveIterator(calls, async (call) => visibleCall(call, access, product));
   }
 }

@@ -6,18 +6,13 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { rightOfOperation } from '../../domain/access/rights.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { tooComplex } from './shape-limits.ts';
 import { MAX_COST, operationCost } from './operation-cost.ts';
 
-/** All that may be asked for without a token. Everything else is denied before any resolver runs. */
-const OPEN_TO_ALL: ReadonlySet<string> = new Set([
-  'query.__schema',
-  'query.__type',
-  'query.__typename',
-  'mutation.signIn',
-  'mutation.__typename',
-]);
+/** What graphql-js answers by itself; a subscription to it is none. */
+const META: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
 
 /**
  * The last gate before a validated operation runs, the same for HTTP and WebSocket. Throws AppError UNAUTHENTICATED or
@@ -35,11 +30,17 @@ export function admit(
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
 
   const names = rootFields(operation.selectionSet, fragments);
-  // The getter throws when there is no access.
-  if (!names.every((name) => OPEN_TO_ALL.has(`${operation.operation}.${name}`))) void context.access;
+  // Denied before any resolver runs: the getter throws when there is no access.
+  if (!names.every((name) => isOpenToAll(operation.operation, name))) void context.access;
 
   const cost = operationCost(schema, operation, fragments, variables ?? {});
   if (cost > MAX_COST) throw tooComplex('cost', MAX_COST, Math.ceil(cost));
+}
+
+function isOpenToAll(operation: string, name: string): boolean {
+  if (META.has(name)) return operation !== 'subscription';
+  const type = operation.slice(0, 1).toUpperCase() + operation.slice(1);
+  return rightOfOperation(`${type}.${name}`).needs === 'everybody';
 }
 
 function rootFields(set: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): string[] {

@@ -25,7 +25,7 @@ export class ProductCallsResolver {
 
   @FieldResolver(() => WebhookCallConnection, { description: 'Newest first. Start inclusive, end exclusive.' })
   async calls(
-    @Root() { id, workspace }: Product,
+    @Root() { id, workspace, webhookId }: Product,
     @Ctx() { access }: GraphqlContext,
     @Arg('status', () => [CallStatusEnum], { nullable: true }) status?: CallStatus[] | null,
     @Arg('from', () => DateTime, { nullable: true }) from?: number | null,
@@ -39,17 +39,17 @@ export class ProductCallsResolver {
     return connectionWith(
       CALLS,
       await this.#calls.calls(access, id, filter, limit, last),
-      (call) => visibleCall(call, access, workspace.id),
+      (call) => visibleCall(call, access, { workspaceId: workspace.id, webhookId }),
       () => this.#calls.count(access, id, filter),
     );
   }
 
   @FieldResolver(() => WebhookCallObject)
   async call(
-    @Root() { id, workspace }: Product,
+    @Root() { id, workspace, webhookId }: Product,
     @Ctx() { access }: GraphqlContext,
     @Arg('id', () => ID) callId: string,
   ): Promise<WebhookCallObject> {
-    return visibleCall(await this.#calls.call(access, id, callId), access, workspace.id);
+    return visibleCall(await this.#calls.call(access, id, callId), access, { workspaceId: workspace.id, webhookId });
   }
 }

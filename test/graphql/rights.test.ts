@@ -1,0 +1,344 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FIELDS, OPERATIONS, type OperationRight, PATHS, rightOfField } from '../../src/domain/access/rights.ts';
+import { createProduct, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
+import { firstPush } from '../support/subscribe.ts';
+import { createMember, createTenant, createToken, type Tenant } from '../support/tenant.ts';
+import { OPENS, REACHES } from './operations.ts';
+
+const SCOPES = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'] as const;
+const LIMITS = ['none', 'productIds', 'deviceIds'] as const;
+const NOBODY = '00000000-0000-7000-8000-000000000000';
+const HTTP = fileURLToPath(new URL('../../src/http', import.meta.url));
+
+interface Holder {
+  title: string;
+  token: string;
+  scopes: readonly string[];
+  limit: (typeof LIMITS)[number];
+}
+
+let server: TestServer;
+let tenant: Tenant;
+const holders: Holder[] = [];
+
+beforeAll(async () => {
+  server = await startServer({ database: 'sqlite' });
+  tenant = await createTenant(server);
+  for (const limit of LIMITS)
+    for (const scope of SCOPES) {
+      const ids = limit === 'productIds' ? [tenant.productId] : [tenant.deviceId];
+      const more = limit === 'none' ? {} : { [limit]: ids };
+      const { secret } = await createToken(server, tenant.personal, tenant.workspaceId, [scope], more);
+      holders.push({ title: `${scope}, limit ${limit}`, token: secret, scopes: [scope], limit });
+    }
+});
+afterAll(() => server?.stop());
+
+const { __schema } = (await import('graphql').then(async ({ graphqlSync, getIntrospectionQuery }) => {
+  const { createSchema } = await import('../../src/graphql/schema.ts');
+  return graphqlSync({ schema: createSchema(null), source: getIntrospectionQuery() }).data;
+})) as Record<string, any>;
+const ROOTS = ['Query', 'Mutation', 'Subscription'];
+const objects: { name: string; fields: { name: string; args: any[]; type: any }[] }[] = __schema.types.filter(
+  (type: { name: string; kind: string }) => type.kind === 'OBJECT' && !type.name.startsWith('__'),
+);
+
+describe('the table', () => {
+  test('has a row for every operation of the schema', () => {
+    const names = objects
+      .filter(({ name }) => ROOTS.includes(name))
+      .flatMap((type) => type.fields.map((field) => `${type.name}.${field.name}`));
+    expect(names.length).toBeGreaterThan(30);
+    expect(names.filter((name) => !(name in OPERATIONS))).toEqual([]);
+  });
+
+  test('has a row for every object type, and its rows by name are fields that exist', () => {
+    const types = objects.filter(({ name }) => !ROOTS.includes(name));
+    expect(types.filter(({ name }) => !(`${name}.*` in FIELDS)).map(({ name }) => name)).toEqual([]);
+    // Rows may come before their type does; of a type that is there, only the contract's.
+    const promised = ['Product.configurationFields', 'Device.configuration', 'Device.offlineAfterSeconds'];
+    const wrong = Object.keys(FIELDS).filter((row) => {
+      const [typeName, field] = row.split('.') as [string, string];
+      const type = types.find(({ name }) => name === typeName);
+      return type !== undefined && field !== '*' && !type.fields.some(({ name }) => name === field);
+    });
+    expect(wrong.filter((row) => !promised.includes(row))).toEqual([]);
+  });
+
+  test('has a row for every REST path, and the server knows every row and its methods', async () => {
+    const code = readdirSync(HTTP).map((file) => readFileSync(join(HTTP, file), 'utf8'));
+    const routed = code.flatMap((text) =>
+      [...text.matchAll(/\brouter\.\w+\(\s*'(\/[^']*)'/g)].map((match) => match[1]!.replace(/\/$/, '')),
+    );
+    expect(routed.length).toBeGreaterThan(4);
+    expect(routed.filter((path) => !(path in PATHS))).toEqual([]);
+    for (const [path, { methods }] of Object.entries(PATHS)) {
+      const url = `${server.url}${path.replace(':device', NOBODY).replace(':webhook', 'x'.repeat(22)).replace(':network', 'tti')}`;
+      const answer = await fetch(url, { method: 'PATCH' });
+      expect(answer.status, path).toBe(405);
+      expect(answer.headers.get('allow'), path).toBe(methods.join(', '));
+    }
+  });
+});
+
+/** Whether the token may begin it at all; then what nobody has is NOT_FOUND, and lists show what there is. */
+function allowed(right: OperationRight, holder: Holder): boolean {
+  if (right.needs === 'everybody' || right.needs === 'token') return true;
+  if (right.needs === 'operator' || right.needs === 'person') return false;
+  if (right.whole && holder.limit !== 'none') return false;
+  return right.needs.every((scope) => holder.scopes.includes(scope));
+}
+
+/** Those whose arguments decide more than the table says: they have tests of their own. */
+const ARGUMENTS_DECIDE = ['Mutation.createToken', 'Mutation.revokeToken', 'Mutation.setWriteRate'];
+
+describe('every operation for every token', () => {
+  const nobody = { ...({} as Tenant) };
+
+  beforeAll(() => {
+    Object.assign(nobody, tenant);
+    for (const key of Object.keys(nobody) as (keyof Tenant)[]) if (key.endsWith('Id')) nobody[key] = NOBODY;
+  });
+
+  const cases = Object.entries(REACHES).filter(([name]) => name in OPERATIONS && !ARGUMENTS_DECIDE.includes(name));
+
+  test.each(cases)('%s', async (name, reaches) => {
+    for (const { query, variables } of reaches)
+      for (const holder of holders) {
+        const given = variables(nobody, nobody);
+        const answer: GqlAnswer | null = query.startsWith('subscription')
+          ? await firstPush(server.url, holder.token, query, given, 300)
+          : await server.query(query, given, holder.token);
+        const code = answer?.errors?.[0]?.extensions.code;
+        const expected = allowed(OPERATIONS[name]!, holder) ? 'NOT_FOUND' : 'FORBIDDEN';
+        expect(code, `${holder.title}: ${query}`).toBe(expected);
+      }
+  });
+
+  test.each(Object.entries(OPENS).filter(([name]) => name in OPERATIONS))('%s, without an id', async (name, open) => {
+    for (const holder of holders) {
+      const answer = await server.query(
+        open.query.replace(/\{ \w+ \{.*\}$/, '$&'),
+        open.variables?.(tenant),
+        holder.token,
+      );
+      const codes = answer.errors?.map((error) => error.extensions.code) ?? [];
+      if (allowed(OPERATIONS[name]!, holder)) {
+        // Fields of it may be refused by rows of their own: then something else is shown.
+        const rootRefused = answer.errors?.some((error) => (error.path ?? []).length < 2);
+        expect(rootRefused ?? false, holder.title).toBe(false);
+      } else expect(codes, holder.title).toEqual(['FORBIDDEN']);
+    }
+  });
+
+  test('an operator is asked for where only operators may, a token everywhere else', async () => {
+    const operators = Object.entries(OPERATIONS).filter(([, { needs }]) => needs === 'operator');
+    expect(operators.length).toBeGreaterThan(1);
+    for (const [name] of operators) {
+      const open = OPENS[name];
+      expect(open, name).toBeDefined();
+      const answer = await server.query(open!.query, open!.variables?.(tenant), tenant.personal);
+      expect(
+        answer.errors?.map((error) => error.extensions.code),
+        name,
+      ).toEqual(['FORBIDDEN']);
+    }
+  });
+});
+
+describe('every field of what a token came to another way', () => {
+  /** A selection for a field: its leaf, or the id or first leaf of what it leads to. */
+  function selection(field: { name: string; args: any[]; type: any }): string {
+    const needed = field.args.filter(({ type, defaultValue }) => type.kind === 'NON_NULL' && defaultValue === null);
+    const values: Record<string, string> = {
+      identifier: '"NOTE"',
+      field: '"NOTE"',
+      id: `"${tenant.callId}"`,
+      from: '"2020-01-01T00:00:00Z"',
+      to: '"2100-01-01T00:00:00Z"',
+    };
+    const args = needed.length === 0 ? '' : `(${needed.map(({ name }) => `${name}: ${values[name]}`).join(', ')})`;
+    let type = field.type;
+    while (type.ofType) type = type.ofType;
+    return `${field.name}${args}${type.kind === 'OBJECT' ? ' { __typename }' : ''}`;
+  }
+
+  const ways: Record<string, { scope: string; query: (fields: string) => string; variables: () => object }[]> = {
+    Device: [
+      {
+        scope: 'RECORD',
+        query: (fields) =>
+          `mutation ($id: ID!) { recordMeasurements(deviceId: $id, entries: [{ field: "no", value: 1 }]) { rejected { matchedDevice { ${fields} } } } }`,
+        variables: () => ({ id: tenant.deviceId }),
+      },
+      {
+        scope: 'CONFIGURE',
+        query: (fields) => `mutation ($id: ID!) { updateDevice(id: $id, input: {}) { ${fields} } }`,
+        variables: () => ({ id: tenant.deviceId }),
+      },
+      {
+        scope: 'READ',
+        query: (fields) => `query ($id: ID!) { device(id: $id) { ${fields} } }`,
+        variables: () => ({ id: tenant.deviceId }),
+      },
+    ],
+    Product: [
+      {
+        scope: 'RECORD',
+        query: (fields) =>
+          `mutation ($id: ID!) { recordMeasurements(deviceId: $id, entries: [{ field: "no", value: 1 }]) { rejected { matchedDevice { product { ${fields} } } } } }`,
+        variables: () => ({ id: tenant.deviceId }),
+      },
+      {
+        scope: 'CONFIGURE',
+        query: (fields) => `mutation ($id: ID!) { updateDevice(id: $id, input: {}) { product { ${fields} } } }`,
+        variables: () => ({ id: tenant.deviceId }),
+      },
+      {
+        scope: 'READ',
+        query: (fields) => `query ($id: ID!) { device(id: $id) { product { ${fields} } } }`,
+        variables: () => ({ id: tenant.deviceId }),
+      },
+    ],
+    Field: [
+      {
+        scope: 'RECORD',
+        query: (fields) =>
+          `mutation ($id: ID!) { recordMeasurements(deviceId: $id, entries: [{ field: "NOTE", value: {} }]) { rejected { matchedField { ${fields} } } } }`.replace(
+            'value: {}',
+            'value: 1, timestamp: "2200-01-01T00:00:00Z"',
+          ),
+        variables: () => ({ id: tenant.deviceId }),
+      },
+      {
+        scope: 'CONFIGURE',
+        query: (fields) => `mutation ($id: ID!) { updateField(id: $id, input: {}) { ${fields} } }`,
+        variables: () => ({ id: tenant.fieldId }),
+      },
+    ],
+    WebhookCall: [
+      {
+        scope: 'CONFIGURE',
+        query: (fields) =>
+          `mutation ($id: ID!, $calls: [ID!]) { replayCalls(productId: $id, callIds: $calls) { results { call { ${fields} } } } }`,
+        variables: () => ({ id: tenant.productId, calls: [tenant.callId] }),
+      },
+    ],
+    DecoderVersion: [
+      {
+        scope: 'CONFIGURE',
+        query: (fields) => `mutation ($id: ID!) { activateDecoder(productId: $id, version: 1) { ${fields} } }`,
+        variables: () => ({ id: tenant.productId }),
+      },
+    ],
+    Token: SCOPES.map((scope) => ({
+      scope,
+      query: (fields: string) => `{ viewer { token { ${fields} } } }`,
+      variables: () => ({}),
+    })),
+    Workspace: SCOPES.map((scope) => ({
+      scope,
+      query: (fields: string) => `{ viewer { workspaces { ${fields} } } }`,
+      variables: () => ({}),
+    })),
+  };
+
+  const cases = Object.entries(ways).flatMap(([type, list]) => list.map((way) => ({ type, ...way })));
+
+  test.each(cases)('$type, with $scope', async ({ type, scope, query, variables }) => {
+    const { fields } = objects.find(({ name }) => name === type)!;
+    for (const holder of holders.filter(({ scopes, limit }) => scopes.includes(scope) && limit !== 'productIds')) {
+      // A token of one device reaches only devices.
+      if (holder.limit === 'deviceIds' && ['WebhookCall', 'DecoderVersion'].includes(type)) continue;
+      if (holder.limit === 'deviceIds' && type === 'Field' && scope === 'CONFIGURE') continue;
+      for (const field of fields) {
+        const { anyOf, on } = rightOfField(type, field.name);
+        const scoped = anyOf === 'any' || anyOf.some((one) => holder.scopes.includes(one));
+        const covered = type !== 'Product' || on !== 'product' || holder.limit === 'none';
+        const answer = await server.query(query(selection(field)), variables(), holder.token);
+        const code = answer.errors?.[0]?.extensions.code ?? 'shown';
+        const title = `${holder.title}: ${type}.${field.name}`;
+        if (!covered) expect(code, title).toBe('NOT_FOUND');
+        else if (!scoped) expect(code, title).toBe('FORBIDDEN');
+        // The whole workspace is for no token with limits.
+        else if (type === 'Workspace' && holder.limit !== 'none' && anyOf !== 'any')
+          expect(code, title).toBe('FORBIDDEN');
+        else expect(code, title).toBe('shown');
+      }
+    }
+  });
+});
+
+describe('what must not be told in passing', () => {
+  test('a token without READ sees neither what a decoder prints nor how an example fails', async () => {
+    const { id } = await createProduct(server, {
+      token: tenant.personal,
+      workspaceId: tenant.workspaceId,
+      fields: { secret: 'STRING' },
+      serialNumbers: ['spy'],
+    });
+    const { token } = holders.find(({ title }) => title === 'CONFIGURE, limit none')!;
+    await server.gql(
+      'mutation ($id: ID!) { addDecoderExample(productId: $id, name: "x", request: {}, expected: []) { id } }',
+      { id },
+      token,
+    );
+    const answer = await server.query(
+      'mutation ($id: ID!, $s: String!) { saveDecoder(productId: $id, source: $s) { version } }',
+      { id, s: 'function Decoder() { throw new Error("told: " + deviceSerialToId.spy) }' },
+      token,
+    );
+    expect(answer.errors?.[0]?.extensions.code).toBe('INVALID_DECODER');
+    expect(answer.errors?.[0]?.message).not.toContain('told');
+    const reader = await server.query(
+      'mutation ($id: ID!, $s: String!) { saveDecoder(productId: $id, source: $s) { version } }',
+      { id, s: 'function Decoder() { throw new Error("told: " + deviceSerialToId.spy) }' },
+      tenant.personal,
+    );
+    expect(reader.errors?.[0]?.message).toContain('told');
+  });
+
+  test('the webhook id is masked wherever a sender, a proxy or the decoder repeats it', async () => {
+    const product = await createProduct(server, {
+      token: tenant.personal,
+      workspaceId: tenant.workspaceId,
+      input: {
+        decoder: 'function Decoder(r) { console.log(r.path); return [{ device: r.path, field: "x", value: 1 }] }',
+      },
+    });
+    const path = `/integrations/api/${product.webhookId}/sub`;
+    await fetch(`${server.url}${path}?from=${product.webhookId}`, {
+      method: 'POST',
+      headers: { 'X-Forwarded-Uri': path, Referer: `http://x${path}`, 'X-Original-Url': path },
+      body: `see ${path}`,
+    });
+    const viewer = await createMember(server, tenant.workspaceId, 'VIEWER');
+    const query =
+      'query ($id: ID!) { product(id: $id) { calls { edges { node { path query headers body run { output console entries { device value message } } } } } } }';
+    const shown = JSON.stringify(await server.gql(query, { id: product.id }, viewer.token));
+    expect(shown).toContain('/integrations/api/***/sub');
+    expect(shown).not.toContain(product.webhookId);
+    const configurer = JSON.stringify(await server.gql(query, { id: product.id }, tenant.personal));
+    expect(configurer.split(product.webhookId).length).toBeGreaterThan(6);
+  });
+
+  test('a limited token learns of a full plan, not of how many devices there are', async () => {
+    const own = await createTenant(server);
+    await server.gql(
+      'mutation ($id: ID!) { createDevices(productId: $id, devices: [{ name: "a" }, { name: "b" }, { name: "c" }], plan: "standard") { id } }',
+      { id: own.productId },
+      own.personal,
+    );
+    const limit = { productIds: [own.productId] };
+    const { secret } = await createToken(server, own.personal, own.workspaceId, ['CONFIGURE'], limit);
+    const query = 'mutation ($id: ID!) { createDevices(productId: $id, devices: [{ name: "c" }]) { id } }';
+    const limited = await server.query(query, { id: own.productId }, secret);
+    const whole = await server.query(query, { id: own.productId }, own.personal);
+    expect(limited.errors?.[0]?.extensions).toEqual({ code: 'PLAN_LIMIT', plan: 'free', deviceAllowance: 2 });
+    expect(limited.errors?.[0]?.message).not.toMatch(/\b3\b/);
+    expect(whole.errors?.[0]?.extensions).toMatchObject({ code: 'PLAN_LIMIT', wanted: 3, choose: 'standard' });
+  });
+});
