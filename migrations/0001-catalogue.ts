@@ -1,6 +1,9 @@
 import { DialectMigration } from './dialect-migration.ts';
 
-/** Workspaces, users, tokens, products, fields, devices, decoders. */
+/**
+ * Workspaces, users, tokens, products, fields, devices, decoders. `heartbeat` is no entity: its one row is written to
+ * find out whether the database takes writes.
+ */
 export class Catalogue extends DialectMigration {
   protected readonly sqlite = `
     create table "user_account" ("id" text not null primary key, "email" text not null, "name" text null, "password_hash" text null, "operator" integer not null, "created_at" bigint not null);
@@ -35,6 +38,7 @@ export class Catalogue extends DialectMigration {
     create index "device_workspace_id_serial_number_index" on "device" ("workspace_id", "serial_number");
     create index "device_workspace_id_serial_folded_index" on "device" ("workspace_id", "serial_folded");
     create unique index "device_product_key_serial_number_unique" on "device" ("product_key", "serial_number");
+    create table "heartbeat" ("id" integer not null primary key, "at" integer not null);
   `;
 
   protected readonly postgres = `
@@ -74,5 +78,6 @@ export class Catalogue extends DialectMigration {
     alter table "member" add constraint "member_user_id_foreign" foreign key ("user_id") references "user_account" ("id") on update cascade on delete cascade;
     alter table "device" add constraint "device_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on delete cascade;
     alter table "device" add constraint "device_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade;
+    create table "heartbeat" ("id" int not null primary key, "at" bigint not null);
   `;
 }

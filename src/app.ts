@@ -74,9 +74,12 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const app = createHttpApp({
     ...transports,
     ready: readyRoute({
-      database: () => store.ping().then(() => true),
-      decoders: () => engine.ready(),
-      accepting: () => !draining,
+      accepting: () => (draining ? 'failed' : 'ok'),
+      // Each pool is asked, and the database must take a write.
+      database: () => database.beat(now()).then(() => 'ok'),
+      measurements: () => store.ping().then(() => 'ok'),
+      decoders: () => (engine.ready() ? 'ok' : 'failed'),
+      ...(config.redisUrl === null ? {} : { redis: () => (cluster.connected ? 'ok' : 'degraded') }),
     }),
     log,
   });
@@ -111,7 +114,7 @@ async function openDatabase(
   config: Config,
   log: Logger,
   closers: Closers,
-): Promise<{ database: Database; store: MeasurementStore }> {
+): Promise<{ database: OrmDatabase; store: MeasurementStore }> {
   const { database: setting } = config;
   // Imported when needed: a server uses one of the two, and start-up is mostly reading modules.
   const { openPostgresOrm, openSqliteOrm } = await import('./database/open-orm.ts');
@@ -160,7 +163,7 @@ async function joinCluster(
     throw new StartError('REDIS_URL', 'Redis cannot be reached', cause);
   });
   closers.add('redis', () => cluster.stop());
-  return { cluster, limiter: new RedisWriteLimiter(cluster.client, prefix, log) };
+  return { cluster, limiter: new RedisWriteLimiter(cluster.commands, prefix, log) };
 }
 
 function listen(server: Server, { host, port }: Config): Promise<void> {

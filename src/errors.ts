@@ -62,7 +62,7 @@ export const noDatabase = (cause: unknown): AppError =>
 
 /** How drivers name a database that is away, full or held by somebody else: by code, never by text. */
 const AWAY =
-  /^(?:ECONN|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EHOSTUNREACH$|ENETUNREACH$|08|53|57P0|SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY))/;
+  /^(?:ECONN|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EHOSTUNREACH$|ENETUNREACH$|08|25P03|4000|40P01|53|55P03|57014|57P0|58|SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY))/;
 
 /** The error as one for the client when it says that the database does not answer, wherever it came from; else null. */
 export function databaseAway(error: unknown): AppError | null {

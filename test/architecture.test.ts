@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   graphql: ['domain'],
   sandbox: ['domain'],
   cluster: ['domain'],
-  'measurement-store': ['domain'],
+  'measurement-store': ['domain', 'database'],
   database: ['domain', 'migrations'],
   domain: [],
 };

@@ -3,6 +3,7 @@ import type { Change, Cluster } from '../domain/cluster.ts';
 /** One node: everybody who listens is in this process, and there is nobody else to tell. */
 export class LocalCluster implements Cluster {
   readonly shared = false;
+  readonly connected = true;
   readonly #listeners: ((changes: Change[]) => void)[] = [];
 
   async changed(changes: Change[]): Promise<void> {
@@ -12,6 +13,8 @@ export class LocalCluster implements Cluster {
   onChanged(listener: (changes: Change[]) => void): void {
     this.#listeners.push(listener);
   }
+
+  onMissed(): void {}
 
   publish(): void {}
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { createClient } from 'redis';
 import type { Change, Cluster } from '../domain/cluster.ts';
+import { OnceAMinute } from './once-a-minute.ts';
+import { RedisLink } from './redis-link.ts';
 
-const CONNECT_MS = 10_000;
 const ACKNOWLEDGE_MS = 2_000;
+const PUBLISH_MS = 1_000;
 const BLIND_EVERY_MS = 500;
 
-type Client = ReturnType<typeof createClient>;
 type Channel = 'recorded' | 'called';
 
 interface ChangeMessage {
@@ -18,49 +18,63 @@ interface ChangeMessage {
 
 /**
  * Equal nodes around one Redis. A change is acknowledged by every node that heard it before `changed` resolves. While
- * the subscription is down a node may miss changes, so it forgets its caches every half second until it hears again.
+ * this node cannot hear (Redis away or silent) it may miss changes, so it forgets its caches every half second until it
+ * hears again; what it could not say meanwhile it makes up for by telling the others that they missed something.
  */
 export class RedisCluster implements Cluster {
   readonly shared = true;
-  readonly client: Client;
-  readonly #subscriber: Client;
+  readonly commands: RedisLink;
+  readonly #hearing: RedisLink;
   readonly #node = randomUUID();
   readonly #prefix: string;
   readonly #log: Logger;
+  readonly #complaints: OnceAMinute;
   readonly #changed: ((changes: Change[]) => void)[] = [];
+  readonly #missed: (() => void)[] = [];
+  readonly #listeners = new Map<Channel, (message: string) => void>();
   readonly #waiting = new Map<string, { missing: number; done: () => void }>();
   #blind: NodeJS.Timeout | null = null;
+  /** Something did not reach the other nodes. */
+  #unsaid = false;
   #stopping = false;
 
   private constructor(url: string, prefix: string, log: Logger) {
     this.#prefix = prefix;
     this.#log = log;
-    this.client = createClient({ url, disableOfflineQueue: true });
-    this.#subscriber = createClient({ url });
-    this.client.on('error', (error: unknown) => log.warn({ err: error }, 'Redis'));
-    this.#subscriber.on('error', () => this.#goBlind());
-    this.#subscriber.on('ready', () => this.#see());
+    this.#complaints = new OnceAMinute(log);
+    this.commands = new RedisLink({ url, turned: (up) => up && this.#makeUp() });
+    this.#hearing = new RedisLink({
+      url,
+      prepare: async (client) => {
+        const hear = (name: string, listener: (text: string) => void): Promise<unknown> =>
+          client.subscribe(`${prefix}:${name}`, listener);
+        await Promise.all([
+          hear('changed', (text) => this.#hear(text)),
+          hear(`ack:${this.#node}`, (id) => this.#acknowledged(id, 1)),
+          hear('missed', (from) => from !== this.#node && this.#miss()),
+          hear('recorded', (text) => this.#receive('recorded', text)),
+          hear('called', (text) => this.#receive('called', text)),
+        ]);
+      },
+      turned: (up) => (up ? this.#see() : this.#goBlind()),
+    });
   }
 
   /** `prefix` keeps servers on different databases apart on one Redis. Throws when Redis does not answer. */
   static async connect(url: string, prefix: string, log: Logger): Promise<RedisCluster> {
     const cluster = new RedisCluster(url, prefix, log);
-    let timer: NodeJS.Timeout | undefined;
-    // Once connected the clients try for ever to get back; the first time somebody waits for the server to start.
-    const tooLate = new Promise((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${CONNECT_MS / 1000} s`)), CONNECT_MS);
-    });
     try {
-      await Promise.race([Promise.all([cluster.client.connect(), cluster.#subscriber.connect()]), tooLate]);
+      await cluster.#hearing.start();
+      await cluster.commands.start();
     } catch (error) {
       await cluster.stop();
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
-    await cluster.#subscriber.subscribe(`${prefix}:changed`, (message) => cluster.#hear(message));
-    await cluster.#subscriber.subscribe(`${prefix}:ack:${cluster.#node}`, (id) => cluster.#acknowledged(id, 1));
     return cluster;
+  }
+
+  get connected(): boolean {
+    return this.commands.up && this.#hearing.up;
   }
 
   async changed(changes: Change[]): Promise<void> {
@@ -70,17 +84,18 @@ export class RedisCluster implements Cluster {
     const message: ChangeMessage = { id, from: this.#node, changes };
     const heard = new Promise<void>((resolve) => this.#waiting.set(id, { missing: 0, done: resolve }));
     try {
-      const nodes = await this.client.publish(`${this.#prefix}:changed`, JSON.stringify(message));
+      const nodes = await this.commands.run(
+        (client) => client.publish(`${this.#prefix}:changed`, JSON.stringify(message)),
+        PUBLISH_MS,
+      );
       // Acknowledgements may have come before the count; both meet at zero.
       this.#acknowledged(id, -nodes);
-      await Promise.race([
-        heard,
-        new Promise((_, reject) =>
-          setTimeout(() => reject(new Error('some node did not acknowledge')), ACKNOWLEDGE_MS).unref(),
-        ),
-      ]);
+      await acknowledgedInTime(heard);
     } catch (error) {
-      this.#log.error({ err: error }, 'a change may reach other nodes late');
+      this.#unsaid = true;
+      this.#complaints.say('a change may reach other nodes late', error);
+      // Whoever cannot hear forgets its caches in the meantime.
+      await new Promise((resolve) => setTimeout(resolve, BLIND_EVERY_MS));
     } finally {
       this.#waiting.delete(id);
     }
@@ -90,30 +105,39 @@ export class RedisCluster implements Cluster {
     this.#changed.push(listener);
   }
 
+  onMissed(listener: () => void): void {
+    this.#missed.push(listener);
+  }
+
   publish(channel: Channel, message: string): void {
-    this.client
-      .publish(`${this.#prefix}:${channel}`, `${this.#node}${message}`)
-      .catch((error: unknown) => this.#log.warn({ err: error }, 'live values did not reach other nodes'));
+    this.commands
+      .run((client) => client.publish(`${this.#prefix}:${channel}`, `${this.#node}${message}`))
+      .catch((error: unknown) => {
+        this.#unsaid = true;
+        this.#complaints.say('live values did not reach other nodes', error);
+      });
   }
 
   onMessage(channel: Channel, listener: (message: string) => void): void {
-    const length = this.#node.length;
-    void this.#subscriber.subscribe(`${this.#prefix}:${channel}`, (message) => {
-      if (!message.startsWith(this.#node)) listener(message.slice(length));
-    });
+    this.#listeners.set(channel, listener);
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
     if (this.#blind !== null) clearInterval(this.#blind);
-    this.#subscriber.destroy();
-    if (this.client.isOpen) this.client.destroy();
+    this.#hearing.stop();
+    this.commands.stop();
+  }
+
+  #receive(channel: Channel, text: string): void {
+    if (!text.startsWith(this.#node)) this.#listeners.get(channel)?.(text.slice(this.#node.length));
   }
 
   #hear(text: string): void {
     const { id, from, changes } = JSON.parse(text) as ChangeMessage;
     if (from !== this.#node) for (const listener of this.#changed) listener(changes);
-    this.client.publish(`${this.#prefix}:ack:${from}`, id).catch(() => {});
+    // Without it the sender waits its time out, and says so.
+    this.commands.run((client) => client.publish(`${this.#prefix}:ack:${from}`, id), PUBLISH_MS).catch(() => {});
   }
 
   #acknowledged(id: string, count: number): void {
@@ -123,10 +147,19 @@ export class RedisCluster implements Cluster {
     if (waiting.missing === 0) waiting.done();
   }
 
+  /** The others forget their caches and tell their subscribers. */
+  #makeUp(): void {
+    if (!this.#unsaid) return;
+    this.#unsaid = false;
+    this.commands
+      .run((client) => client.publish(`${this.#prefix}:missed`, this.#node))
+      .catch(() => (this.#unsaid = true));
+  }
+
   #goBlind(): void {
     if (this.#blind !== null || this.#stopping) return;
-    this.#log.error('Redis is away: caches are not kept until it is back');
-    this.#forget();
+    this.#log.error('Redis is away: write limits hold for each node alone, caches are not kept until it is back');
+    this.#miss();
     this.#blind = setInterval(() => this.#forget(), BLIND_EVERY_MS);
     this.#blind.unref();
   }
@@ -135,11 +168,24 @@ export class RedisCluster implements Cluster {
     if (this.#blind === null) return;
     clearInterval(this.#blind);
     this.#blind = null;
-    this.#forget();
+    this.#miss();
     this.#log.info('Redis is back');
+  }
+
+  #miss(): void {
+    this.#forget();
+    for (const listener of this.#missed) listener();
   }
 
   #forget(): void {
     for (const listener of this.#changed) listener([{ kind: 'everything' }]);
   }
+}
+
+async function acknowledgedInTime(heard: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error('some node did not acknowledge')), ACKNOWLEDGE_MS);
+  });
+  await Promise.race([heard, tooLate]).finally(() => clearTimeout(timer));
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
-import type { createClient } from 'redis';
 import { LocalWriteLimiter, type WriteLimiter } from '../domain/measurements/write-limiter.ts';
+import { OnceAMinute } from './once-a-minute.ts';
+import type { RedisLink } from './redis-link.ts';
 
 /** Takes each key in turn, so that a field sent twice in one request is refused the second time. */
 const RESERVE = `
@@ -10,35 +11,46 @@ for at, key in ipairs(KEYS) do
 end
 return allowed`;
 
-/** The write limit over all nodes: one trip for a request. While Redis is away each node limits for itself. */
+const ANSWER_MS = 250;
+
+/**
+ * The write limit over all nodes: one trip for a request. While Redis is away, or has not answered within 250 ms, each
+ * node limits for itself.
+ */
 export class RedisWriteLimiter implements WriteLimiter {
-  readonly #client: ReturnType<typeof createClient>;
+  readonly #redis: RedisLink;
   readonly #prefix: string;
-  readonly #log: Logger;
+  readonly #complaints: OnceAMinute;
   readonly #local = new LocalWriteLimiter();
 
-  constructor(client: ReturnType<typeof createClient>, prefix: string, log: Logger) {
-    this.#client = client;
+  constructor(redis: RedisLink, prefix: string, log: Logger) {
+    this.#redis = redis;
     this.#prefix = prefix;
-    this.#log = log;
+    this.#complaints = new OnceAMinute(log);
   }
 
   async reserve(deviceKey: number, fieldKeys: number[], intervalMs: number): Promise<boolean[]> {
+    // One request has waited in vain already: the others do not.
+    if (!this.#redis.up) return this.#local.reserve(deviceKey, fieldKeys, intervalMs);
+    const keys = this.#keys(deviceKey, fieldKeys);
+    const interval = [String(Math.max(1, Math.ceil(intervalMs)))];
     try {
-      const allowed = (await this.#client.eval(RESERVE, {
-        keys: this.#keys(deviceKey, fieldKeys),
-        arguments: [String(Math.max(1, Math.ceil(intervalMs)))],
-      })) as number[];
+      const allowed = await this.#redis.run(
+        (client) => client.eval(RESERVE, { keys, arguments: interval }) as Promise<number[]>,
+        ANSWER_MS,
+      );
       return allowed.map((flag) => flag === 1);
     } catch (error) {
-      this.#log.warn({ err: error }, 'write limit without Redis: for this node only');
+      this.#complaints.say('write limit without Redis: for this node only', error);
       return this.#local.reserve(deviceKey, fieldKeys, intervalMs);
     }
   }
 
   giveBack(deviceKey: number, fieldKeys: number[]): void {
     this.#local.giveBack(deviceKey, fieldKeys);
-    this.#client.del(this.#keys(deviceKey, fieldKeys)).catch(() => {});
+    const keys = this.#keys(deviceKey, fieldKeys);
+    // Kept for a moment too long when Redis is away: the sender's next try comes later anyway.
+    this.#redis.run((client) => client.del(keys), ANSWER_MS).catch(() => {});
   }
 
   #keys(deviceKey: number, fieldKeys: number[]): string[] {

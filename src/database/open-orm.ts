@@ -1,57 +1,88 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM as PostgresOrm } from '@mikro-orm/postgresql';
 import type { MikroORM } from '@mikro-orm/sql';
 import { MikroORM as SqliteOrm } from '@mikro-orm/sqlite';
+import Sqlite from 'better-sqlite3';
+import pg from 'pg';
 import { MIGRATIONS } from '../../migrations/list.ts';
 import { ENTITIES } from '../domain/entities/entities.ts';
+import { type Patience, postgresDialect } from './postgres-dialect.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
 
 const common = {
   entities: ENTITIES,
   extensions: [Migrator],
   migrations: { migrationsList: MIGRATIONS, snapshot: false, silent: true, tableName: 'migration' },
   /** The store's own tables are no entities. */
-  schemaGenerator: { skipTables: ['measurement', 'inbox', 'device_state', 'webhook_call', 'purge', 'migration'] },
+  schemaGenerator: {
+    skipTables: ['measurement', 'inbox', 'device_state', 'webhook_call', 'purge', 'migration', 'heartbeat'],
+  },
 };
 
-/** Opens the SQLite file (made if missing, folder included) and brings it to the newest migration. */
+/** Connecting and a statement together stay below the 10 seconds in which every caller gets an answer. */
+const PATIENCE: Patience = { connect: 4_000, statement: 5_000 };
+/** A migration may rewrite a table; the other nodes wait for it. */
+const MIGRATION_MS = 3_600_000;
+
+/**
+ * Opens the SQLite file and brings it to the newest migration. A missing file is made (mode 0600), and so is its folder
+ * (0700). Throws the driver's or the file system's error.
+ */
 export async function openSqliteOrm(path: string): Promise<MikroORM> {
-  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const isNew = !existsSync(path);
+  const first = open(path, false);
+  // SQLite gives its -wal and -shm files the same mode.
+  if (isNew) chmodSync(path, 0o600);
+  first.pragma('journal_mode = WAL');
+  first.close();
   const orm = await SqliteOrm.init({
     ...common,
     dbName: path,
-    onCreateConnection: async (connection) => {
-      const client = connection as { pragma?: (text: string) => unknown };
-      // The store's writer thread checkpoints: it would hold up the event loop here.
-      const pragmas = ['journal_mode = WAL', 'synchronous = FULL', 'busy_timeout = 5000', 'foreign_keys = ON'];
-      for (const pragma of [...pragmas, 'wal_autocheckpoint = 0']) client.pragma?.(pragma);
-    },
+    driverOptions: sqliteDialect(() => open(path, true)),
   });
   await orm.migrator.up();
   return orm;
 }
 
-/** Connects to PostgreSQL and migrates under an advisory lock, so that nodes may start together. */
-export async function openPostgresOrm(url: string): Promise<MikroORM> {
-  const orm = await PostgresOrm.init({
-    ...common,
-    clientUrl: url,
-    pool: { min: 0, max: 8 },
-    driverOptions: { connectionTimeoutMillis: 5_000 },
-  });
-  await migrateUnderLock(orm, url);
-  return orm;
+function open(path: string, fileMustExist: boolean): Sqlite.Database {
+  const database = new Sqlite(path, { fileMustExist });
+  // The store's writer thread checkpoints: it would hold up the event loop here.
+  for (const pragma of ['synchronous = FULL', 'busy_timeout = 5000', 'foreign_keys = ON', 'wal_autocheckpoint = 0'])
+    database.pragma(pragma);
+  return database;
 }
 
-async function migrateUnderLock(orm: MikroORM, url: string): Promise<void> {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+/** Connects to PostgreSQL and migrates under an advisory lock, so that nodes may start together. */
+export async function openPostgresOrm(url: string): Promise<MikroORM> {
+  const patience = { ...PATIENCE };
+  // The lock first: it tells within seconds whether the database answers.
+  const release = await lockMigrations(url);
   try {
-    await client.query('SELECT pg_advisory_lock(738193001)');
+    patience.statement = MIGRATION_MS;
+    const orm = await PostgresOrm.init({ ...common, clientUrl: url, driverOptions: postgresDialect(url, patience) });
     await orm.migrator.up();
+    patience.statement = PATIENCE.statement;
+    return orm;
   } finally {
-    await client.end();
+    await release();
   }
+}
+
+async function lockMigrations(url: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PATIENCE.connect, keepAlive: true });
+  client.on('error', () => {});
+  await client.connect();
+  const query = (text: string, query_timeout: number): Promise<unknown> =>
+    client.query({ text, query_timeout } as pg.QueryConfig);
+  try {
+    await query('SELECT 1', PATIENCE.statement);
+    await query('SELECT pg_advisory_lock(738193001)', MIGRATION_MS);
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+  return () => client.end().catch(() => {});
 }

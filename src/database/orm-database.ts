@@ -25,4 +25,11 @@ export class OrmDatabase implements Database {
       giveBack();
     }
   }
+
+  /** Resolves when the database has durably taken a write just now; rejects with what keeps it from that. */
+  async beat(now: number): Promise<void> {
+    await this.write((em) =>
+      em.execute('insert into heartbeat (id, at) values (1, ?) on conflict (id) do update set at = excluded.at', [now]),
+    );
+  }
 }

@@ -21,7 +21,7 @@ export class BoundedStream<Item, Out = Item> implements AsyncIterableIterator<Ou
   #size = 0;
   /** How many of the unread ones were there from the start. */
   #uncounted: number;
-  #waiting: ((result: IteratorResult<Out>) => void)[] = [];
+  #waiting: { resolve: (result: IteratorResult<Out>) => void; reject: (error: AppError) => void }[] = [];
   #error: AppError | null = null;
   #done = false;
 
@@ -33,17 +33,16 @@ export class BoundedStream<Item, Out = Item> implements AsyncIterableIterator<Ou
 
   offer(item: Item): void {
     if (this.#done) return;
-    const resolve = this.#waiting.shift();
-    if (resolve !== undefined) {
-      resolve({ value: this.#options.read(item), done: false });
+    const waiting = this.#waiting.shift();
+    if (waiting !== undefined) {
+      waiting.resolve({ value: this.#options.read(item), done: false });
       return;
     }
     const { sizeOf, maxUnread, tooSlow } = this.#options;
     this.#unread.push(item);
     this.#size += sizeOf(item);
     if (this.#size <= maxUnread) return;
-    this.#error = new AppError('OVERLOADED', tooSlow);
-    this.#end();
+    this.fail(new AppError('OVERLOADED', tooSlow));
   }
 
   async next(): Promise<IteratorResult<Out>> {
@@ -59,7 +58,16 @@ export class BoundedStream<Item, Out = Item> implements AsyncIterableIterator<Ou
       throw error;
     }
     if (this.#done) return { value: undefined, done: true };
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  /** Ends the stream: its reader is told why, after nothing that still lay unread. */
+  fail(error: AppError): void {
+    if (this.#done) return;
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined) this.#error = error;
+    else waiting.reject(error);
+    this.#end();
   }
 
   async return(): Promise<IteratorResult<Out>> {
@@ -76,6 +84,6 @@ export class BoundedStream<Item, Out = Item> implements AsyncIterableIterator<Ou
     if (this.#done) return;
     this.#done = true;
     this.#options.onEnd();
-    for (const resolve of this.#waiting.splice(0)) resolve({ value: undefined, done: true });
+    for (const { resolve } of this.#waiting.splice(0)) resolve({ value: undefined, done: true });
   }
 }

@@ -14,6 +14,10 @@ export interface Cluster {
   /** Resolves when every node has dropped what it cached of it: call after the commit, before the answer. */
   changed(changes: Change[]): Promise<void>;
   onChanged(listener: (changes: Change[]) => void): void;
+  /** Live messages of other nodes may have been lost: whoever hands them on must not pretend to be complete. */
+  onMissed(listener: () => void): void;
+  /** False while other nodes cannot be heard or told: this one serves alone. */
+  readonly connected: boolean;
   /** True when there may be other nodes: only then is publishing worth its price. */
   readonly shared: boolean;
   /** A live message to the other nodes (not to this one); never waits. */

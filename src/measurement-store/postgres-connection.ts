@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { watchPool } from '../database/watch-pool.ts';
 import type { StoreLog } from './store-log.ts';
 
 /** pg-pool awaits it; its types do not say so. */
@@ -8,8 +9,7 @@ type PoolConfig = Omit<pg.PoolConfig, 'onConnect'> & { onConnect: (client: pg.Cl
 export function openPool(url: string, max: number, log: StoreLog | undefined): pg.Pool {
   const config: PoolConfig = { ...settings(url), max, onConnect: makeCommitsDurable };
   const pool = new pg.Pool(config);
-  // Without a listener a connection that is lost while idle would end the process.
-  pool.on('error', (error) => log?.warn({ err: error }, 'an idle database connection was lost'));
+  watchPool(pool, (error) => log?.warn({ err: error }, 'an idle database connection was lost'));
   return pool;
 }
 
@@ -66,10 +66,11 @@ function settings(url: string): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: 'inlet',
-    connectionTimeoutMillis: 5_000,
-    // A server that is gone without a word must not hold receipts for ever.
-    query_timeout: 20_000,
+    connectionTimeoutMillis: 4_000,
+    // A server that is gone without a word: with connecting, an answer within 10 seconds.
+    query_timeout: 5_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
   };
 }

@@ -35,6 +35,8 @@ export interface PostgresStoreOptions {
 }
 
 const READ_CONNECTIONS = 6;
+/** What is in proportion to what it finds may take longer than other statements. */
+const LONG_MS = 60_000;
 /**
  * The measurement store on PostgreSQL: every flush is one statement, so what is acknowledged is in `measurement`.
  * Everything that fails in the database rejects with AppError UNAVAILABLE, its reason as `cause`. If the connection is
@@ -124,7 +126,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     const where = 'device_key = $1 AND field_key = ANY($2::int4[]) AND ts >= $3 AND ts < $4';
     const values = [query.deviceKey, query.fieldKeys, toBigint(query.from), toBigint(query.to)];
     if (!query.dryRun) return this.#change(`DELETE FROM measurement WHERE ${where}`, values);
-    const rows = await this.#rows<[number]>({ text: `SELECT count(*) FROM measurement WHERE ${where}`, values });
+    const text = `SELECT count(*) FROM measurement WHERE ${where}`;
+    const rows = await this.#rows<[number]>({ text, values, query_timeout: LONG_MS } as pg.QueryConfig);
     return rows[0]![0];
   }
 
@@ -173,7 +176,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   async #change(sql: string, values: unknown[]): Promise<number> {
-    const result = await this.#reads.query(sql, values).catch(unavailable);
+    const statement: pg.QueryConfig & { query_timeout: number } = { text: sql, values, query_timeout: LONG_MS };
+    const result = await this.#reads.query(statement).catch(unavailable);
     return result.rowCount ?? 0;
   }
 }

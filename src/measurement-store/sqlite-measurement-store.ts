@@ -33,6 +33,8 @@ export interface SqliteStoreOptions {
 }
 
 const CALLS_A_CHUNK = 500;
+/** Jobs in steps beside others, as long as there is something to do. */
+const LONG_JOB_MS = 60_000;
 
 /**
  * The measurement store on SQLite. A receipt is acknowledged when the flush it is part of is one durable row of the
@@ -163,10 +165,12 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   #write<T>(job: WriterJob, transfer?: ArrayBuffer[]): Promise<T> {
-    return this.#writer.ask<T>(job, transfer).catch(unavailable);
+    const long = job.kind === 'remove' || job.kind === 'stop' || (job.kind === 'settle' && !job.deviceKeys);
+    return this.#writer.ask<T>(job, transfer, long ? LONG_JOB_MS : undefined).catch(unavailable);
   }
 
   #read<T>(job: ReaderJob): Promise<T> {
-    return this.#reader.ask<T>(job).catch(unavailable);
+    const long = job.kind === 'range' || job.kind === 'count';
+    return this.#reader.ask<T>(job, undefined, long ? LONG_JOB_MS : undefined).catch(unavailable);
   }
 }

@@ -1,8 +1,12 @@
 import type { WriteTurns } from '../domain/database.ts';
+import { noDatabase } from '../errors.ts';
+
+const WAIT_MS = 8_000;
 
 /**
  * Pauses the writer thread while somebody else writes to the file. Takers come in order; between two of them the writer
- * does what was asked of it in the meantime, so neither side starves the other.
+ * does what was asked of it in the meantime, so neither side starves the other. Who gets no turn within 8 seconds is
+ * refused (UNAVAILABLE).
  *
  * Whoever holds a turn must not wait for the store: it answers only when the turn has been given back.
  */
@@ -18,25 +22,39 @@ export class SqliteWriteTurns implements WriteTurns {
     this.#release = release;
   }
 
-  async take(): Promise<() => void> {
+  take(): Promise<() => void> {
     const before = this.#last;
     let end!: () => void;
     const turn = new Promise<void>((resolve) => (end = resolve));
     this.#last = turn;
-    await before;
-    try {
-      await this.#hold();
-    } catch (error) {
-      end();
-      throw error;
-    }
-    this.#granted = turn;
-    return () => {
-      if (this.#granted !== turn) return;
-      this.#granted = null;
-      this.#release();
-      end();
-    };
+    return new Promise((resolve, reject) => {
+      let waiting = true;
+      const timer = setTimeout(() => {
+        waiting = false;
+        reject(noDatabase(new Error(`no turn to write within ${WAIT_MS / 1000} seconds`)));
+      }, WAIT_MS);
+      const grant = async (): Promise<void> => {
+        await before;
+        if (!waiting) return end();
+        await this.#hold();
+        this.#granted = turn;
+        const giveBack = (): void => {
+          if (this.#granted !== turn) return;
+          this.#granted = null;
+          this.#release();
+          end();
+        };
+        // The writer paused too late: nobody waits for it any more.
+        if (!waiting) return giveBack();
+        clearTimeout(timer);
+        resolve(giveBack);
+      };
+      grant().catch((error: unknown) => {
+        end();
+        clearTimeout(timer);
+        reject(error);
+      });
+    });
   }
 
   /** Resolves when nobody holds a turn. */

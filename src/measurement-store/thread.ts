@@ -5,7 +5,11 @@ import type { Answer, Failure, Question } from './thread-messages.ts';
 interface Waiting {
   resolve(value: unknown): void;
   reject(error: Error): void;
+  timer: NodeJS.Timeout;
 }
+
+/** How long a question may take; a job in many steps says so. */
+const ANSWER_MS = 8_000;
 
 interface ThreadOptions {
   /** The worker's file beside this one, without its extension. */
@@ -18,11 +22,13 @@ interface ThreadOptions {
 
 /**
  * A worker thread that answers questions. If it dies, what it had not answered rejects, and the next question starts a
- * new one.
+ * new one. A question that is not answered in time rejects, and so does every new one until it was answered after all: a
+ * disk that hangs must not fill the memory with questions.
  */
 export class Thread<Job> {
   readonly #options: ThreadOptions;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #overdue = new Set<number>();
   #worker: Worker | null = null;
   #opening: Promise<void> | null = null;
   #nextId = 1;
@@ -37,13 +43,20 @@ export class Thread<Job> {
     return (this.#opening ??= this.#open().finally(() => (this.#opening = null)));
   }
 
-  async ask<T>(job: Job, transfer: ArrayBuffer[] = []): Promise<T> {
+  /** `limitMs`: what takes longer than usual by its nature; it does not count as a sign that the thread hangs. */
+  async ask<T>(job: Job, transfer: ArrayBuffer[] = [], limitMs: number = ANSWER_MS): Promise<T> {
+    if (this.#overdue.size > 0) throw new Error(`the ${this.#options.name} thread hangs`);
     if (!this.#worker) await this.#restart();
     const worker = this.#worker;
     if (!worker) throw new Error(`the ${this.#options.name} thread is not there`);
     return new Promise<T>((resolve, reject) => {
       const id = this.#nextId++;
-      this.#waiting.set(id, { resolve, reject });
+      const timer = setTimeout(() => {
+        this.#waiting.delete(id);
+        if (limitMs <= ANSWER_MS) this.#overdue.add(id);
+        reject(new Error(`the ${this.#options.name} thread did not answer within ${limitMs / 1000} seconds`));
+      }, limitMs);
+      this.#waiting.set(id, { resolve, reject, timer });
       worker.postMessage({ id, job } satisfies Question<Job>, transfer);
     });
   }
@@ -97,6 +110,8 @@ export class Thread<Job> {
     }
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
+    this.#overdue.delete(answer.id);
+    clearTimeout(waiting?.timer);
     if ('failure' in answer) waiting?.reject(toError(answer.failure));
     else waiting?.resolve(answer.value);
   }
@@ -104,8 +119,12 @@ export class Thread<Job> {
   #died(error: Error): void {
     this.#worker = null;
     if (!this.#stopped) this.#options.log?.warn({ err: error }, error.message);
-    for (const { reject } of this.#waiting.values()) reject(error);
+    for (const { reject, timer } of this.#waiting.values()) {
+      clearTimeout(timer);
+      reject(error);
+    }
     this.#waiting.clear();
+    this.#overdue.clear();
   }
 }
 

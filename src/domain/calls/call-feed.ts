@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts';
 import { BoundedStream } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
 import type { CallRow, MeasurementStore } from '../measurements/store.ts';
@@ -19,6 +20,10 @@ export class CallFeed {
     this.#cluster = cluster;
     this.#store = store;
     cluster.onMessage('called', (message) => void this.#heard(message).catch(() => {}));
+    const missed = new AppError('UNAVAILABLE', 'Calls to other nodes were missed; subscribe again and read `calls`.');
+    cluster.onMissed(() => {
+      for (const streams of this.#streams.values()) for (const stream of streams) stream.fail(missed);
+    });
   }
 
   /** Call after the commit of the row. Never waits. */

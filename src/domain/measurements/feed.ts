@@ -54,6 +54,7 @@ export class Feed {
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
     cluster.onMessage('recorded', (message) => this.#deliver(JSON.parse(message) as Omit<RecordedEvent, 'cursor'>));
+    cluster.onMissed(() => this.#miss());
   }
 
   publish(device: DeviceInfo, batch: Batch): void {
@@ -93,6 +94,13 @@ export class Feed {
     const subscriber = { accepts, stream };
     this.#subscribers.add(subscriber);
     return stream;
+  }
+
+  /** Values of other nodes may be missing after what was delivered so far: nobody goes on as if there were none. */
+  #miss(): void {
+    this.#skip();
+    const error = new AppError('UNAVAILABLE', 'Live values of other nodes were missed; subscribe again with "after".');
+    for (const { stream } of this.#subscribers) stream.fail(error);
   }
 
   #listening(): boolean {

@@ -1,0 +1,135 @@
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely';
+import pg from 'pg';
+import { TransactionDriver } from './transaction-driver.ts';
+import { watchPool } from './watch-pool.ts';
+
+/** How long the database may take, in milliseconds; read anew for each use. */
+export interface Patience {
+  /** For a new connection, or a free one of the pool. */
+  connect: number;
+  /** For a statement, the way there and back included. */
+  statement: number;
+}
+
+const CONNECTIONS = 8;
+/** A row that somebody else has locked, and a transaction whose client fell silent, are let go by the server. */
+const LOCK_MS = 4_000;
+const IDLE_IN_TRANSACTION_MS = 5_000;
+
+/**
+ * The catalogue's connections to PostgreSQL, as MikroORM wants them. A connection on which anything but a statement's
+ * own complaint went wrong (no answer in time, lost, terminated) is thrown away when it comes back; Kysely's own driver
+ * never takes one back whose BEGIN or ROLLBACK failed. Every failure has an SQLSTATE or system code as `code`.
+ */
+export function postgresDialect(connectionString: string, patience: Patience): Dialect {
+  return {
+    createDriver: () => new PostgresPoolDriver(connectionString, patience),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createAdapter: () => new PostgresAdapter(),
+    createIntrospector: (db: Kysely<never>) => new PostgresIntrospector(db),
+  };
+}
+
+class PostgresPoolDriver extends TransactionDriver {
+  readonly #pool: pg.Pool;
+  readonly #patience: Patience;
+
+  constructor(connectionString: string, patience: Patience) {
+    super();
+    this.#patience = patience;
+    this.#pool = new pg.Pool({
+      connectionString,
+      max: CONNECTIONS,
+      application_name: 'inlet catalogue',
+      connectionTimeoutMillis: patience.connect,
+      lock_timeout: LOCK_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
+    });
+    watchPool(this.#pool);
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new PostgresConnection(await this.#pool.connect().catch(named), this.#patience);
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    (connection as PostgresConnection).release();
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    try {
+      await connection.executeQuery(CompiledQuery.raw('begin'));
+    } catch (error) {
+      (connection as PostgresConnection).release();
+      throw error;
+    }
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // When it fails, the release that follows throws the connection away, and the server rolls back.
+    await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => {});
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+class PostgresConnection implements DatabaseConnection {
+  readonly #client: pg.PoolClient;
+  readonly #patience: Patience;
+  /** What makes this connection unfit for others. */
+  #doom: Error | null = null;
+
+  constructor(client: pg.PoolClient, patience: Patience) {
+    this.#client = client;
+    this.#patience = patience;
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    if (this.#doom !== null) throw lost(this.#doom);
+    try {
+      const statement = { text: sql, values: [...parameters], query_timeout: this.#patience.statement };
+      const { command, rowCount, rows } = await this.#client.query(statement as pg.QueryConfig);
+      return command === 'SELECT' ? { rows } : { rows: rows ?? [], numAffectedRows: BigInt(rowCount ?? 0) };
+    } catch (error) {
+      if (!isComplaint(error)) this.#doom = error as Error;
+      return named(error);
+    }
+  }
+
+  // oxlint-disable-next-line require-yield
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('the catalogue reads no streams');
+  }
+
+  release(): void {
+    this.#client.release(this.#doom ?? undefined);
+  }
+}
+
+/** Something that the server said of the statement: the connection is as good as before. */
+function isComplaint(error: unknown): boolean {
+  const { code, severity } = error as { code?: unknown; severity?: unknown };
+  return typeof code === 'string' && severity === 'ERROR';
+}
+
+/** The driver's own failures have no code: they are about the connection. */
+function named(error: unknown): never {
+  throw typeof (error as { code?: unknown }).code === 'string' ? error : lost(error);
+}
+
+function lost(cause: unknown): Error {
+  return Object.assign(new Error(cause instanceof Error ? cause.message : String(cause), { cause }), { code: '08006' });
+}

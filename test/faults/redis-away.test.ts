@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createClient } from 'graphql-ws';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { endProcess, freePort, ready } from '../support/postgres.ts';
+import { createDatabase, createProduct, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
+
+describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is in trouble', () => {
+  let port: number;
+  let redis: ChildProcess;
+  let database: TestDatabase;
+  let a: TestServer;
+  let b: TestServer;
+  let product: { id: string; deviceIds: string[] };
+
+  const startRedis = async (): Promise<void> => {
+    redis = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']);
+    await ready(redis, /Ready to accept connections/, 'Redis');
+  };
+  const status = async (server: TestServer): Promise<unknown> =>
+    ((await (await fetch(`${server.url}/readyz`)).json()) as { status: string }).status;
+  const record = (server: TestServer): Promise<{ status: number }> =>
+    server.record(product.deviceIds[0]!, { field: 'temperature', value: 1 });
+  /** What one subscriber to the product's values on this node is pushed, and why it ended. */
+  const listen = (server: TestServer): { pushed: unknown[]; ended: unknown[]; close: () => void } => {
+    const [pushed, ended]: [unknown[], unknown[]] = [[], []];
+    const connectionParams = { token: server.adminToken };
+    const url = `${server.url.replace('http', 'ws')}/graphql`;
+    const client = createClient({ url, webSocketImpl: WebSocket, connectionParams, retryAttempts: 0, lazy: false });
+    const query = `subscription { measurementsRecorded(productId: "${product.id}") { cursor } }`;
+    client.subscribe(
+      { query },
+      {
+        next: ({ data, errors }) => (errors === undefined ? pushed.push(data) : ended.push(errors[0])),
+        error: (error) => ended.push(Array.isArray(error) ? error[0] : error),
+        complete: () => {},
+      },
+    );
+    return { pushed, ended, close: () => void client.dispose() };
+  };
+  const timed = async (work: Promise<unknown>): Promise<number> => {
+    const from = performance.now();
+    await work;
+    return performance.now() - from;
+  };
+
+  beforeAll(async () => {
+    port = await freePort();
+    await startRedis();
+    database = await createDatabase('postgres');
+    const env = { REDIS_URL: `redis://127.0.0.1:${port}`, WRITE_RATE_PER_FIELD: '1000' };
+    a = await startServer({ database, env });
+    b = await startServer({ database, env });
+    product = await createProduct(a);
+  });
+  afterAll(async () => {
+    redis.kill('SIGCONT');
+    await Promise.all([a.stop(), b.stop()]);
+    await endProcess(redis, 'SIGTERM');
+    await database.drop();
+  });
+
+  for (const trouble of ['hangs', 'is away'] as const)
+    test(
+      `Redis ${trouble}: requests go on, health says degraded, subscribers are told, all is well afterwards`,
+      { timeout: 60_000 },
+      async () => {
+        await expect.poll(() => status(a), { timeout: 10_000 }).toBe('ready');
+        const live = listen(b);
+        await expect.poll(() => record(a).then(() => live.pushed.length), { timeout: 5_000 }).toBeGreaterThan(0);
+        if (trouble === 'hangs') redis.kill('SIGSTOP');
+        else await endProcess(redis, 'SIGKILL');
+
+        // One request may wait 250 ms; all of them together must not take much longer.
+        expect(await timed(Promise.all(Array.from({ length: 200 }, () => record(a))))).toBeLessThan(3_000);
+        expect((await record(b)).status).toBe(200);
+        await expect.poll(() => status(a), { timeout: 10_000 }).toBe('degraded');
+        await expect.poll(() => status(b), { timeout: 10_000 }).toBe('degraded');
+        expect(
+          await timed(a.gql(`mutation { updateProduct(id: "${product.id}", input: { name: "${trouble}" }) { id } }`)),
+        ).toBeLessThan(4_000);
+        // A change is seen on the other node although nobody could tell it.
+        const name = async (): Promise<string> =>
+          (await b.gql(`{ product(id: "${product.id}") { name } }`)).product.name;
+        await expect.poll(name, { timeout: 3_000 }).toBe(trouble);
+        await expect.poll(() => live.ended[0]).toMatchObject({ extensions: { code: 'UNAVAILABLE' } });
+
+        if (trouble === 'hangs') redis.kill('SIGCONT');
+        else await startRedis();
+        await expect.poll(() => status(a), { timeout: 10_000 }).toBe('ready');
+        await expect.poll(() => status(b), { timeout: 10_000 }).toBe('ready');
+        const again = listen(b);
+        await expect.poll(() => record(a).then(() => again.pushed.length), { timeout: 5_000 }).toBeGreaterThan(0);
+        again.close();
+        live.close();
+        const warnings = a.process.lines.filter(({ msg }) => String(msg).includes('without Redis'));
+        expect(warnings).toHaveLength(1);
+      },
+    );
+});

@@ -1,0 +1,113 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SilentProxy } from '../support/silent-proxy.ts';
+import { ServerProcess } from '../support/server-process.ts';
+import { createDatabase, createProduct, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
+
+/** What the contract's 10 seconds may become on a busy machine. */
+const ANSWER_MS = 13_000;
+const CREATE = 'mutation { createProduct(input: { name: "x" }) { id } }';
+
+let database: TestDatabase;
+let proxy: SilentProxy;
+let url: string;
+let server: TestServer;
+let deviceId: string;
+
+beforeAll(async () => {
+  database = await createDatabase('postgres');
+  ({ proxy, url } = await SilentProxy.before(database.url));
+  server = await startServer({ database: { url, drop: async () => {} } });
+  deviceId = (await createProduct(server)).deviceIds[0]!;
+});
+afterAll(async () => {
+  await server.stop();
+  await proxy.stop();
+  await database.drop();
+});
+
+async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
+  const from = performance.now();
+  return { result: await work, ms: performance.now() - from };
+}
+const record = async (): Promise<number> => (await server.record(deviceId, { field: 'temperature', value: 1 })).status;
+const ready = async (): Promise<number> => (await fetch(`${server.url}/readyz`)).status;
+const code = async (operation: string): Promise<unknown> =>
+  (await server.query(operation)).errors?.[0]?.extensions.code ?? 'fine';
+
+test(
+  'a database that falls silent: answers within 10 s, whole again by itself after the end',
+  { timeout: 90_000 },
+  async () => {
+    // Several connections of each pool lie idle when it happens.
+    await Promise.all(Array.from({ length: 12 }, () => Promise.all([code(CREATE), record()])));
+    proxy.silent = true;
+    const during = await Promise.all([
+      timed(record()),
+      timed(ready()),
+      ...Array.from({ length: 6 }, () => timed(code(CREATE))),
+      ...Array.from({ length: 6 }, () => timed(code('{ products { edges { node { id } } } }'))),
+    ]);
+    expect(during.map(({ result }) => result)).toEqual([503, 503, ...Array.from({ length: 12 }, () => 'UNAVAILABLE')]);
+    for (const { ms } of during) expect(ms).toBeLessThan(ANSWER_MS);
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+
+    proxy.silent = false;
+    const whole = await timed(
+      (async () => {
+        for (;;) {
+          const found = await Promise.all([record(), ready(), code(CREATE), code('{ viewer { user { id } } }')]);
+          if (found.join() === '200,200,fine,fine') return;
+        }
+      })(),
+    );
+    expect(whole.ms).toBeLessThan(ANSWER_MS);
+  },
+);
+
+test('a start at a silent database fails with one line that names the setting', { timeout: 60_000 }, async () => {
+  proxy.silent = true;
+  try {
+    await expect(ServerProcess.start({ DATABASE_URL: url })).rejects.toThrow(
+      /^server ended with 1: Inlet cannot start: DATABASE_URL: the database cannot be opened: [^\n]+\n \[\]$/,
+    );
+  } finally {
+    proxy.silent = false;
+  }
+});
+
+test('terminated connections and rows that somebody else has locked are UNAVAILABLE', { timeout: 60_000 }, async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query('SELECT * FROM product FOR UPDATE');
+    const { products } = await server.gql('{ products(first: 1) { edges { node { id } } } }');
+    const rename = `mutation { updateProduct(id: "${products.edges[0].node.id}", input: { name: "y" }) { id } }`;
+    expect(await code(rename)).toBe('UNAVAILABLE');
+    await client.query('ROLLBACK');
+    expect(await code(rename)).toBe('fine');
+
+    const codes = new Set<unknown>();
+    const until = Date.now() + 2_000;
+    const send = async (): Promise<void> => {
+      while (Date.now() < until) codes.add(await code(CREATE));
+    };
+    const cut = async (): Promise<void> => {
+      while (Date.now() < until) {
+        await client.query(
+          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+        );
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    await Promise.all([...Array.from({ length: 12 }, send), cut()]);
+    expect([...codes].sort()).toEqual(['UNAVAILABLE', 'fine']);
+  } finally {
+    await client.end();
+  }
+  // Every connection that was interrupted has left its place in the pool.
+  const after = await Promise.all(Array.from({ length: 16 }, () => code(CREATE)));
+  expect(new Set(after)).toEqual(new Set(['fine']));
+  expect(await ready()).toBe(200);
+});

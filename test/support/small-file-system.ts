@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A real file system in memory that is only so large. */
+export class SmallFileSystem {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** null where mounting is not allowed. */
+  static mount(megabytes: number): SmallFileSystem | null {
+    const folder = mkdtempSync(join(tmpdir(), 'inlet-small-'));
+    if (asRoot('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', folder))
+      return new SmallFileSystem(folder);
+    rmSync(folder, { recursive: true });
+    return null;
+  }
+
+  /** Leaves no free block. */
+  fill(): void {
+    const { bavail, bsize } = statfsSync(this.folder);
+    writeFileSync(this.#filler, Buffer.alloc(bavail * bsize));
+  }
+
+  free(): void {
+    rmSync(this.#filler, { force: true });
+  }
+
+  unmount(): void {
+    asRoot('umount', '-l', this.folder);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  get #filler(): string {
+    return join(this.folder, 'filler');
+  }
+}
+
+function asRoot(...command: string[]): boolean {
+  const words = process.getuid?.() === 0 ? command : ['sudo', '-n', ...command];
+  return spawnSync(words[0]!, words.slice(1)).status === 0;
+}
