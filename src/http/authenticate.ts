@@ -4,10 +4,21 @@ import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { unauthenticated } from '../errors.ts';
 
 const CREDENTIALS = /^\s*(?:token|bearer)\s+(\S+)\s*$/i;
+const BASIC = /^\s*basic\s+([A-Za-z0-9+/=_-]+)\s*$/i;
 
-/** The secret of `Authorization: Token <token>` (or Bearer, in any case); null when there is none. */
+/**
+ * The secret of `Authorization: Token <token>` (or Bearer, in any case), or the password of Basic authentication, for
+ * senders that know nothing else (CONTRACT 6); null when there is none.
+ */
 export function secretOf(authorization: string | undefined): string | null {
-  return authorization === undefined ? null : (CREDENTIALS.exec(authorization)?.[1] ?? null);
+  if (authorization === undefined) return null;
+  const secret = CREDENTIALS.exec(authorization)?.[1];
+  if (secret !== undefined) return secret;
+  const basic = BASIC.exec(authorization)?.[1];
+  if (basic === undefined) return null;
+  const userAndPassword = Buffer.from(basic, 'base64').toString('utf8');
+  const colon = userAndPassword.indexOf(':');
+  return colon < 0 || colon + 1 === userAndPassword.length ? null : userAndPassword.slice(colon + 1);
 }
 
 /** Whose request this is. Throws UNAUTHENTICATED saying what is wrong with the header. */
@@ -18,7 +29,7 @@ export async function authenticate(request: IncomingMessage, authenticator: Auth
     throw unauthenticated(
       authorization === undefined
         ? 'Send a token in the header "Authorization: Token <token>".'
-        : 'The Authorization header must be "Token <token>" (or "Bearer <token>").',
+        : 'The Authorization header must be "Token <token>" (or "Bearer <token>", or Basic with the token as password).',
     );
   const access = authenticator.cached(secret) ?? (await authenticator.authenticate(secret));
   if (access === null) throw unauthenticated('This token is unknown, expired or revoked.');

@@ -25,8 +25,8 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
   const { log } = deps;
   const router = new Router();
   router.all('/graphql', deps.graphql);
-  router.all('/integrations/lorawan/:network', deps.integration);
-  router.all('/integrations/particle', deps.integration);
+  router.all('/integrations/lorawan/:network{/*rest}', deps.integration);
+  router.all('/integrations/particle{/*rest}', deps.integration);
   router.all('/healthz', only(['GET', 'HEAD'], deps.health));
   router.all('/readyz', only(['GET', 'HEAD'], deps.ready));
 

@@ -410,7 +410,8 @@ export class DecoderPool implements DecoderEngine {
   /** The decoder asked for last values that it had not been given: the run is repeated with them. */
   async #nextRound(job: PoolJob, spentMs: number, missing: string[]): Promise<void> {
     try {
-      const found = await Promise.all(missing.map(async (id) => [id, await job.job!.lastValues(id)] as const));
+      const values = await job.job!.lookUp(missing);
+      const found = missing.map((id) => [id, values[id]?.measurements ?? null] as const);
       // Own properties whatever the id is.
       job.lastValues = Object.fromEntries([...Object.entries(job.lastValues), ...found]);
       job.spentMs = spentMs;

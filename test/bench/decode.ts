@@ -157,7 +157,8 @@ async function pooledRuns(pool: DecoderPool, scenario: Scenario, seconds: number
         entryPoint: 'webhook',
         input: inputs[n]!,
         serials: { version: '1', load: async () => ({}) },
-        lastValues: async () => null,
+        lookUp: async () => ({}),
+        senderId: null,
       };
       const { output, error } = await pool.run(job);
       if (error !== null) throw new Error(`${scenario.name}: ${error.kind}: ${error.message}`);

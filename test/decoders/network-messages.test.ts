@@ -6,14 +6,23 @@ import {
   readNetworkCall,
   uplinkInput,
 } from '../../src/domain/networks/network-call.ts';
+import { networkIdentity } from '../../src/domain/networks/network-identity.ts';
 import { timeIn } from '../../src/domain/networks/json-reading.ts';
 import { type Network, NETWORKS } from '../../src/domain/networks/network-event.ts';
-import { CHIRPSTACK_UPLINK, HELIUM_UPLINK, PARTICLE_EVENT, TTI_UPLINK } from './network-samples.ts';
+import {
+  ACTILITY_UPLINK,
+  CHIRPSTACK_UPLINK,
+  CHIRPSTACK_V3_UPLINK,
+  HELIUM_UPLINK,
+  MILESIGHT_UPLINK,
+  PARTICLE_EVENT,
+  TTI_UPLINK,
+} from './network-samples.ts';
 
 const read = (network: Network, message: unknown, event?: string) =>
   readNetworkCall(network, { body: JSON.stringify(message), GET: event === undefined ? {} : { event: [event] } });
 const bytesOf = (network: Network, message: unknown): number[] =>
-  JSON.parse(uplinkInput(read(network, message), 0)).bytes;
+  JSON.parse(uplinkInput(read(network, message), 0, {})).bytes;
 
 describe('The Things Stack', () => {
   test('an uplink', () => {
@@ -22,12 +31,16 @@ describe('The Things Stack', () => {
     expect(uplink?.time).toBe(Date.parse('2026-02-12T15:15:46.787Z'));
     expect(uplink?.decoded).toEqual({ temperature: 21.5 });
     expect(uplink?.normalized).toEqual({
-      deviceEui: '0004A30B001C0530',
+      deveui: '0004A30B001C0530',
       port: 2,
       counter: 42,
-      dataRate: 'SF7BW125',
-      gateways: [{ id: 'gw-1', rssi: -35, snr: 5.2 }],
+      frequency: 0.8683,
+      data_rate: 'SF7BW125',
+      coding_rate: '4/5',
       time: '2026-02-12T15:15:46.787Z',
+      gateways: [{ id: 'gw-1', datetime: '2026-02-12T15:15:46.700Z', channel: 2, rssi: -35, snr: 5.2 }],
+      deviceEui: '0004A30B001C0530',
+      dataRate: 'SF7BW125',
     });
     expect(bytesOf('tti', TTI_UPLINK)).toEqual([1, 2, 255]);
   });
@@ -38,7 +51,16 @@ describe('The Things Stack', () => {
     expect(uplink).toMatchObject({
       time: null,
       decoded: null,
-      normalized: { port: 0, counter: 0, dataRate: null, gateways: [{ id: null, rssi: 0, snr: 0 }], time: null },
+      carriesPayload: false,
+      normalized: {
+        port: 0,
+        counter: 0,
+        frequency: null,
+        data_rate: null,
+        coding_rate: null,
+        gateways: [{ id: null, datetime: null, channel: 0, rssi: 0, snr: 0 }],
+        time: null,
+      },
     });
     expect(bytesOf('tti', bare)).toEqual([]);
   });
@@ -63,8 +85,10 @@ describe('ChirpStack', () => {
     expect(uplink?.normalized).toMatchObject({
       port: 85,
       counter: 7,
-      dataRate: 'SF9BW125',
-      gateways: [{ id: '0016c001f153a14c', rssi: -57, snr: 10 }],
+      frequency: 0.8681,
+      data_rate: 'SF9BW125',
+      coding_rate: '4/5',
+      gateways: [{ id: '0016c001f153a14c', datetime: null, channel: 0, rssi: -57, snr: 10 }],
     });
     expect(bytesOf('chirpstack', CHIRPSTACK_UPLINK)).toEqual([3, 103, 220, 0]);
   });
@@ -87,6 +111,54 @@ describe('ChirpStack', () => {
   });
 });
 
+describe('relatives of ChirpStack', () => {
+  test('ChirpStack v3 writes EUIs in base64', () => {
+    const { uplink, deviceIdentifier } = read('chirpstack', CHIRPSTACK_V3_UPLINK, 'up');
+    expect(deviceIdentifier).toBe('24e124128b012345');
+    expect(uplink?.decoded).toEqual({ temperature: 22 });
+    expect(uplink?.normalized).toMatchObject({
+      port: 85,
+      frequency: 0.8681,
+      data_rate: 'SF7BW125',
+      coding_rate: '4/5',
+      gateways: [{ id: '0016c001f153a14c', datetime: '2026-05-01T10:00:00.000Z', channel: 2, rssi: -57, snr: 10 }],
+    });
+    const { devEUI: _, ...nameless } = CHIRPSTACK_V3_UPLINK;
+    expect(() => read('chirpstack', nameless, 'up')).toThrow(/devEUI/);
+  });
+
+  test("the server built into Milesight's gateways", () => {
+    const { uplink, deviceIdentifier } = read('chirpstack', MILESIGHT_UPLINK);
+    expect(deviceIdentifier).toBe('24e124136b502217');
+    expect(bytesOf('chirpstack', MILESIGHT_UPLINK)).toEqual([3, 103, 234, 0, 4, 104, 79, 5, 0, 0]);
+    expect(uplink?.normalized).toMatchObject({
+      port: 85,
+      counter: 128,
+      frequency: 0.8681,
+      data_rate: 'SF7BW125',
+      coding_rate: '4/5',
+      gateways: [{ id: '24e124fffef54092', rssi: -51, snr: 13.8 }],
+    });
+    const { data: _, rxInfo: __, fCnt: ___, fPort: ____, ...notice } = MILESIGHT_UPLINK;
+    expect(read('chirpstack', { ...notice, status: 'offline' }).uplink).toBeNull();
+  });
+
+  test("Actility's ThingPark", () => {
+    const { uplink, deviceIdentifier } = read('chirpstack', ACTILITY_UPLINK);
+    expect(deviceIdentifier).toBe('0018B20000000B20');
+    expect(uplink?.time).toBe(Date.parse('2026-10-03T13:38:46.882Z'));
+    expect(bytesOf('chirpstack', ACTILITY_UPLINK)).toEqual([0x9e, 0x1c, 0x48]);
+    expect(uplink?.normalized).toMatchObject({
+      port: 1,
+      counter: 1174,
+      frequency: 0.8681,
+      data_rate: 'SF7BW125',
+      gateways: [{ id: '004A18E3', channel: 6, rssi: -80, snr: 7 }],
+    });
+    expect(read('chirpstack', { DevEUI_downlink_Sent: { DevEUI: '0018B20000000B20' } }).uplink).toBeNull();
+  });
+});
+
 describe('Helium', () => {
   test('an uplink', () => {
     const { uplink } = read('helium', HELIUM_UPLINK);
@@ -96,9 +168,10 @@ describe('Helium', () => {
       deviceEui: '1C29FBD1D2084E21',
       port: 1,
       counter: 19,
+      frequency: 0.9043,
       dataRate: 'SF9BW125',
       gateways: [
-        { id: 'hotspot-a', rssi: -54, snr: 9.5 },
+        { id: 'hotspot-a', datetime: new Date(1_778_000_000_123).toISOString(), channel: 3, rssi: -54, snr: 9.5 },
         { rssi: 0, snr: 0 },
       ],
     });
@@ -155,8 +228,10 @@ describe('any network', () => {
   test('its path tells it, in any case, with or without the final slash', () => {
     for (const network of NETWORKS) expect(networkOfPath(pathOfNetwork(network))).toBe(network);
     expect(networkOfPath('/integrations/lorawan/TTI')).toBe('tti');
-    for (const path of ['/integrations/api/x/', '/integrations/lorawan/particle2/', '/integrations/lorawan/tti/more'])
+    for (const path of ['/integrations/api/x/', '/integrations/lorawan/particle2/', '/integrations/lorawan/'])
       expect(networkOfPath(path)).toBeNull();
+    expect(networkOfPath('/integrations/lorawan/tti/join-accept')).toBe('tti');
+    expect(networkOfPath('/integrations/particle/a/b/')).toBe('particle');
   });
 
   test('its message tells it', () => {
@@ -166,19 +241,87 @@ describe('any network', () => {
     expect(networkOfBody('nonsense')).toBeNull();
   });
 
-  test.each(NETWORKS)('%s: what is no JSON object is refused, what names no device is no uplink', (network) => {
+  test.each(NETWORKS)('%s: what is no JSON object, or names no device, is refused', (network) => {
     expect(() => readNetworkCall(network, { body: '\u0000\u0001', GET: {} })).toThrow(/not JSON/);
     expect(() => read(network, [1])).toThrow(/one JSON object/);
-    expect(read(network, {}, 'up')).toMatchObject({ deviceIdentifier: null, uplink: null });
+    const key = {
+      tti: 'end_device_ids.dev_eui',
+      chirpstack: 'deviceInfo.devEui',
+      helium: 'dev_eui',
+      particle: 'coreid',
+    };
+    expect(() => read(network, {})).toThrow(`"${key[network]}" is missing`);
+    const deep = `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+    expect(() => readNetworkCall(network, { body: deep, GET: {} })).toThrow(/nested deeper/);
   });
 
-  test.each(NETWORKS)('%s: keys of the wrong kind never throw', (network) => {
+  test('uplinks without identifier are refused, other events without one are events', () => {
+    const { dev_eui: _, ...ids } = TTI_UPLINK.end_device_ids;
+    expect(() => read('tti', { ...TTI_UPLINK, end_device_ids: ids })).toThrow(/end_device_ids\.dev_eui/);
+    expect(read('tti', { end_device_ids: ids, downlink_ack: {} })).toMatchObject({
+      deviceIdentifier: null,
+      uplink: null,
+    });
+    const { deviceInfo: __, ...event } = CHIRPSTACK_UPLINK;
+    expect(() => read('chirpstack', event, 'up')).toThrow(/deviceInfo\.devEui/);
+    expect(read('chirpstack', { margin: 3 }, 'status')).toMatchObject({ deviceIdentifier: null, uplink: null });
+    const { coreid: ___, ...published } = PARTICLE_EVENT;
+    expect(() => read('particle', published)).toThrow(/coreid/);
+  });
+
+  test("a LoRaWAN network's message is read at any LoRaWAN URL, another one is sent to its door", () => {
+    expect(read('helium', TTI_UPLINK)).toEqual(read('tti', TTI_UPLINK));
+    expect(() => read('particle', TTI_UPLINK)).toThrow('send it to /integrations/lorawan/tti/');
+    expect(() => read('tti', PARTICLE_EVENT)).toThrow('send it to /integrations/particle/');
+  });
+
+  test.each([
+    ['tti', TTI_UPLINK, 'uplink_message', { f_port: 2 }, false],
+    ['tti', TTI_UPLINK, 'uplink_message', { frm_payload: 'AQ==' }, false],
+    ['tti', TTI_UPLINK, 'uplink_message', { f_port: 0, frm_payload: 'AQ==' }, false],
+    ['tti', TTI_UPLINK, 'uplink_message', { f_port: 1, frm_payload: '' }, false],
+    ['tti', TTI_UPLINK, 'uplink_message', { f_port: 1, frm_payload: 'AQ==' }, true],
+  ] as [Network, Record<string, unknown>, string, object, boolean][])(
+    '%s: whether there is something for a decoder',
+    (network, message, key, part, expected) => {
+      expect(read(network, { ...message, [key]: part }).uplink?.carriesPayload).toBe(expected);
+    },
+  );
+
+  test('ChirpStack runs codecs on port 0; without data there is nothing to run them on', () => {
+    const { data: _, fPort: __, ...bare } = CHIRPSTACK_UPLINK;
+    expect(read('chirpstack', bare, 'up').uplink?.carriesPayload).toBe(false);
+    expect(read('chirpstack', { ...bare, data: 'AQ==' }, 'up').uplink?.carriesPayload).toBe(true);
+    expect(read('helium', { ...HELIUM_UPLINK, payload: '' }).uplink?.carriesPayload).toBe(false);
+  });
+
+  test.each(['70-B3-D5-7E-D0-05-AB-CD', '70:b3:d5:7e:d0:05:ab:cd', '0x70B3D57ED005ABCD', ' 70b3 d57e d005 abcd '])(
+    'the identifier %s is one and the same',
+    (written) => {
+      expect(networkIdentity(written)).toBe('70b3d57ed005abcd');
+    },
+  );
+
+  test('other identifiers keep what they are made of, their case apart', () => {
+    expect(networkIdentity('Hall-1')).toBe('hall-1');
+    expect(networkIdentity('12-34')).toBe('12-34');
+  });
+
+  test.each(NETWORKS)('%s: keys of the wrong kind are read as absent, never an internal error', (network) => {
+    const attempt = (name: Network, message: unknown) => {
+      try {
+        read(name, message, 'up');
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'INVALID_BODY' });
+      }
+    };
     const odd = [null, 1, 'x', [], [null], {}, true];
-    for (const sample of [TTI_UPLINK, CHIRPSTACK_UPLINK, HELIUM_UPLINK, PARTICLE_EVENT] as Record<string, unknown>[])
-      for (const key of Object.keys(sample)) for (const value of odd) read(network, { ...sample, [key]: value }, 'up');
+    const samples = [TTI_UPLINK, CHIRPSTACK_UPLINK, CHIRPSTACK_V3_UPLINK, MILESIGHT_UPLINK, ACTILITY_UPLINK];
+    for (const sample of [...samples, HELIUM_UPLINK, PARTICLE_EVENT] as Record<string, unknown>[])
+      for (const key of Object.keys(sample)) for (const value of odd) attempt(network, { ...sample, [key]: value });
     const { uplink_message: up } = TTI_UPLINK;
     for (const key of Object.keys(up))
-      for (const value of odd) read('tti', { ...TTI_UPLINK, uplink_message: { ...up, [key]: value } });
+      for (const value of odd) attempt('tti', { ...TTI_UPLINK, uplink_message: { ...up, [key]: value } });
   });
 
   test.each([

@@ -17,9 +17,19 @@ export const TTI_UPLINK = {
     frm_payload: 'AQL/',
     decoded_payload: { temperature: 21.5 },
     rx_metadata: [
-      { gateway_ids: { gateway_id: 'gw-1', eui: '9C5C8E00001A05C4' }, rssi: -35, channel_rssi: -35, snr: 5.2 },
+      {
+        gateway_ids: { gateway_id: 'gw-1', eui: '9C5C8E00001A05C4' },
+        rssi: -35,
+        channel_rssi: -35,
+        snr: 5.2,
+        time: '2026-02-12T15:15:46.700Z',
+        channel_index: 2,
+      },
     ],
-    settings: { data_rate: { lora: { bandwidth: 125000, spreading_factor: 7 } }, frequency: '868300000' },
+    settings: {
+      data_rate: { lora: { bandwidth: 125000, spreading_factor: 7, coding_rate: '4/5' } },
+      frequency: '868300000',
+    },
     received_at: '2026-02-12T15:15:46.787826789Z',
   },
 };
@@ -44,6 +54,76 @@ export const CHIRPSTACK_UPLINK = {
   txInfo: { frequency: 868100000, modulation: { lora: { bandwidth: 125000, spreadingFactor: 9, codeRate: 'CR_4_5' } } },
 };
 
+/** As ChirpStack v3 sends it: EUIs in base64, the decoded object as text. */
+export const CHIRPSTACK_V3_UPLINK = {
+  applicationID: '1',
+  applicationName: 'app',
+  deviceName: 'sensor',
+  devEUI: 'JOEkEosBI0U=',
+  rxInfo: [
+    { gatewayID: 'ABbAAfFToUw=', time: '2026-05-01T10:00:00Z', channel: 2, rssi: -57, loRaSNR: 10, location: null },
+  ],
+  txInfo: {
+    frequency: 868100000,
+    modulation: 'LORA',
+    loRaModulationInfo: { bandwidth: 125, spreadingFactor: 7, codeRate: '4/5', polarizationInversion: false },
+  },
+  adr: true,
+  dr: 5,
+  fCnt: 7,
+  fPort: 85,
+  data: 'A2fcAA==',
+  objectJSON: '{"temperature":22}',
+  tags: {},
+};
+
+/** As the server built into Milesight's gateways forwards data. */
+export const MILESIGHT_UPLINK = {
+  applicationID: '1',
+  applicationName: 'cloud',
+  data: 'A2fqAARoTwUAAA==',
+  devEUI: '24e124136b502217',
+  deviceName: 'EM300-TH',
+  fCnt: 128,
+  fPort: 85,
+  rxInfo: [
+    {
+      altitude: 0,
+      latitude: 0,
+      loRaSNR: 13.8,
+      longitude: 0,
+      mac: '24e124fffef54092',
+      name: 'Local Gateway',
+      rssi: -51,
+    },
+  ],
+  time: '2026-12-27T07:21:27.078763Z',
+  txInfo: {
+    adr: true,
+    codeRate: '4/5',
+    dataRate: { bandwidth: 125, modulation: 'LORA', spreadFactor: 7 },
+    frequency: 868100000,
+  },
+};
+
+/** As ThingPark sends it, numbers as text. */
+export const ACTILITY_UPLINK = {
+  DevEUI_uplink: {
+    Time: '2026-10-03T15:38:46.882+02:00',
+    DevEUI: '0018B20000000B20',
+    FPort: '1',
+    FCntUp: '1174',
+    payload_hex: '9e1c48',
+    LrrRSSI: '-80.000000',
+    LrrSNR: '7.000000',
+    SpFact: '7',
+    Channel: 'LC6',
+    Lrrid: '004A18E3',
+    Lrrs: { Lrr: [{ Lrrid: '004A18E3', Chain: '0', LrrRSSI: '-80.000000', LrrSNR: '7.000000' }] },
+    Frequency: 868.1,
+  },
+};
+
 export const HELIUM_UPLINK = {
   app_eui: '6948A4B59F4666AD',
   dev_eui: '1C29FBD1D2084E21',
@@ -57,6 +137,8 @@ export const HELIUM_UPLINK = {
       rssi: -54,
       snr: 9.5,
       spreading: 'SF9BW125',
+      frequency: 904.3,
+      channel: 3,
     },
     { id: 'hotspot-b', name: 'four-five-six', spreading: 'SF9BW125' },
   ],

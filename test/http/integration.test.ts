@@ -201,18 +201,106 @@ describe.each(DATABASES)('native integrations on %s', (database) => {
     expect((await callsOf(server, product.id))[0]!.path).toBe('/integrations/particle/');
   });
 
-  test('absent zero-valued keys: port 0, no bytes, receipt time', async () => {
+  test('absent zero-valued keys: SNR 0, receipt time', async () => {
     const product = await productFor(
       'tti',
-      'function Decoder(bytes, port) { return { PORT: port, COUNT: bytes.length, SNR: normalizedPayload.gateways[0].snr }; }',
-      { PORT: 'INTEGER', COUNT: 'INTEGER', SNR: 'FLOAT' },
+      'function Decoder(bytes, port) { return { COUNT: bytes.length, SNR: normalizedPayload.gateways[0].snr }; }',
+      { COUNT: 'INTEGER', SNR: 'FLOAT' },
     );
     const { end_device_ids } = TTI_UPLINK;
-    const answer = await send(PATHS.tti, { end_device_ids, uplink_message: { rx_metadata: [{ gateway_ids: {} }] } });
-    expect(answer).toMatchObject({ status: 200, body: { stored: 3 } });
-    expect(await latestOf(server, product.deviceIds[0]!)).toEqual({ PORT: 0, COUNT: 0, SNR: 0 });
+    const uplink_message = { f_port: 1, frm_payload: 'AA==', rx_metadata: [{ gateway_ids: {} }] };
+    expect(await send(PATHS.tti, { end_device_ids, uplink_message })).toMatchObject({
+      status: 200,
+      body: { stored: 2 },
+    });
+    expect(await latestOf(server, product.deviceIds[0]!)).toEqual({ COUNT: 1, SNR: 0 });
     const [call] = await callsOf(server, product.id);
     expect(call!.run!.entries[0]!.timestamp).toBe(call!.receivedAt);
+  });
+
+  test.each([
+    ['tti', PATHS.tti, { ...TTI_UPLINK, uplink_message: { f_cnt: 3, rx_metadata: [] } }],
+    ['tti', PATHS.tti, { ...TTI_UPLINK, uplink_message: { frm_payload: 'AwQ=' } }],
+    ['chirpstack', PATHS.chirpstack, { ...CHIRPSTACK_UPLINK, fPort: undefined, data: undefined }],
+    ['helium', PATHS.helium, { ...HELIUM_UPLINK, payload: '', port: 0 }],
+  ] as [NetworkName, string, unknown][])(
+    '%s: an uplink without payload is logged, and nothing is decoded',
+    async (network, path, message) => {
+      const product = await productFor(
+        network,
+        'function decodeUplink(i) { return { data: { B: i.bytes[0] || 0 } }; }',
+        {
+          B: 'INTEGER',
+        },
+      );
+      expect(await send(path, message)).toMatchObject({ status: 200, body: { stored: 0, rejected: 0 } });
+      expect((await callsOf(server, product.id))[0]).toMatchObject({
+        status: 'NOTHING_STORED',
+        httpStatus: 200,
+        run: null,
+      });
+      expect(await latestOf(server, product.deviceIds[0]!)).toEqual({});
+    },
+  );
+
+  test('ChirpStack: a payload on port 0 is decoded', async () => {
+    const product = await productFor('chirpstack', 'function Decoder(bytes) { return { B: bytes[0] }; }', {
+      B: 'INTEGER',
+    });
+    expect(await send(PATHS.chirpstack, { ...CHIRPSTACK_UPLINK, fPort: 0 })).toMatchObject({ body: { stored: 1 } });
+    expect(await latestOf(server, product.deviceIds[0]!)).toEqual({ B: 3 });
+  });
+
+  test.each(['70-B3-D5-7E-D0-05-AB-CD', '70:b3:d5:7e:d0:05:ab:cd', '0x70B3D57ED005ABCD', '70b3 d57e d005 abcd'])(
+    'a device with the serial number %s is found, however the network writes it',
+    async (serial) => {
+      const product = await productFor('tti', 'function Decoder() { return { N: 1 }; }', { N: 'INTEGER' }, serial);
+      for (const dev_eui of ['70B3D57ED005ABCD', '70-b3-d5-7e-d0-05-ab-cd'])
+        expect(await send(PATHS.tti, { ...TTI_UPLINK, end_device_ids: { dev_eui } })).toMatchObject({
+          status: 200,
+          body: { stored: 1 },
+        });
+      expect(await latestOf(server, product.deviceIds[0]!)).toEqual({ N: 1 });
+    },
+  );
+
+  test('whatever stands behind the URL is ignored, and the token may be the password of Basic authentication', async () => {
+    const product = await productFor('tti', 'function Decoder() { return { N: 1 }; }', { N: 'INTEGER' });
+    const post = (path: string, authorization: string) =>
+      fetch(`${server.url}/integrations/lorawan/tti${path}`, {
+        method: 'POST',
+        headers: { authorization },
+        body: JSON.stringify(TTI_UPLINK),
+      });
+    for (const path of ['/uplink', '/uplink/message/?x=1', '//'])
+      expect((await post(path, `Token ${token}`)).status).toBe(200);
+    const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+    expect((await post('/', basic(`anyone:${token}`))).status).toBe(200);
+    expect((await post('/', basic(`:${token}`))).status).toBe(200);
+    for (const wrong of [basic(token), basic('anyone:'), basic('anyone:wrong'), 'Basic !'])
+      expect((await post('/', wrong)).status).toBe(401);
+    expect(await callsOf(server, product.id)).toHaveLength(5);
+  });
+
+  test.each([
+    ['tti', PATHS.tti, { ...TTI_UPLINK, end_device_ids: { device_id: 'abp-1' } }, 'end_device_ids.dev_eui'],
+    ['chirpstack', PATHS.chirpstack, { ...CHIRPSTACK_UPLINK, deviceInfo: {} }, 'deviceInfo.devEui'],
+    ['helium', PATHS.helium, { ...HELIUM_UPLINK, dev_eui: undefined }, 'dev_eui'],
+    ['particle', PATHS.particle, { ...PARTICLE_EVENT, coreid: undefined }, 'coreid'],
+    ...ALL.map((network) => [network, PATHS[network], {}, ''] as const),
+  ] as [NetworkName, string, unknown, string][])(
+    '%s: data without an identifier is refused naming the key',
+    async (_, path, message, key) => {
+      const answer = await send(path, message);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_BODY' } });
+      expect(answer.body.detail).toContain(`${key}" is missing`);
+    },
+  );
+
+  test('bodies nested deeper than a network nests are refused, not an internal error', async () => {
+    await productFor('tti', 'function Decoder() { return { N: 1 }; }', { N: 'INTEGER' });
+    const deep = JSON.stringify(TTI_UPLINK).replace('{', `{"deep":${'['.repeat(50_000)}${']'.repeat(50_000)},`);
+    expect(await send(PATHS.tti, deep)).toMatchObject({ status: 400, body: { code: 'INVALID_BODY' } });
   });
 
   test('a network whose clock is far ahead loses nothing: the receipt time counts', async () => {
@@ -276,11 +364,10 @@ describe.each(DATABASES)('native integrations on %s', (database) => {
     expect((await send(PATHS.tti, TTI_UPLINK)).body.detail).toContain(IDENTIFIERS.tti);
     expect(await send(PATHS.tti, '\u0000\u0001')).toMatchObject({ status: 400, body: { code: 'INVALID_JSON' } });
     expect(await send(PATHS.tti, '[]')).toMatchObject({ status: 400, body: { code: 'INVALID_BODY' } });
-    expect(await send(PATHS.tti, {})).toMatchObject({ status: 200, body: { stored: 0 } });
     expect((await send('lorawan/sigfox/', TTI_UPLINK)).status).toBe(404);
     const get = await send(PATHS.tti, null, token, 'GET');
     expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
-    expect((await send('lorawan/tti', {})).status).toBe(200);
+    expect((await send('lorawan/tti', {})).status).toBe(400);
   });
 
   test('two devices with one EUI are told apart by nobody: 409', async () => {

@@ -259,9 +259,10 @@ describe('helpers', () => {
 describe('look-ups', () => {
   const serials = { version: '1', load: async () => ({ S1: 'id-1', S2: 'id-2', ['__proto__']: 'odd' }) };
   const asked: string[] = [];
-  const lastValues = async (id: string) => {
-    asked.push(id);
-    return id === 'id-1' ? { TEMP: { value: 21.5, timestamp: 1700000000.25 } } : null;
+  const lookUp = async (ids: string[]) => {
+    asked.push(...ids);
+    const values = { measurements: { TEMP: { value: 21.5, timestamp: 1700000000.25 } }, configuration: {} };
+    return Object.fromEntries(ids.map((id) => [id, id === 'id-1' ? values : null]));
   };
   test('deviceSerialToId finds the devices of the product and nothing else', async () => {
     const body = `return [deviceSerialToId.S1, deviceSerialToId['S2'], deviceSerialToId.nope, deviceSerialToId.constructor,
@@ -306,7 +307,7 @@ describe('look-ups', () => {
     asked.length = 0;
     const source = `function Decoder() { console.log('once'); var m = measurements[deviceSerialToId.S1];
       return [m.TEMP.value, m.TEMP.timestamp, m.NONE, measurements['id-2'], measurements.nobody, 'id-1' in measurements]; }`;
-    const result = await run(source, { productId: 'lookups', serials, lastValues });
+    const result = await run(source, { productId: 'lookups', serials, lookUp });
     expect(outputOf(result)).toEqual([21.5, 1700000000.25, null, null, null, true]);
     expect(result.console).toEqual(['once']);
     expect(asked.sort()).toEqual(['id-1', 'id-2', 'nobody']);
@@ -316,18 +317,19 @@ describe('look-ups', () => {
       await valueOf(pool, `return [Object.keys(measurements), JSON.stringify(measurements)]`, {
         productId: 'lookups',
         serials,
-        lastValues,
+        lookUp,
       }),
     ).toEqual([['id-1'], '{"id-1":{"TEMP":{"value":21.5,"timestamp":1700000000.25}}}']);
   });
   test('ids asked for one after the other are found in a bounded number of rounds', async () => {
     asked.length = 0;
-    const chain = async (id: string) => {
-      asked.push(id);
-      return { NEXT: { value: `${id}x`, timestamp: 0 } };
+    const chain = async (ids: string[]) => {
+      asked.push(...ids);
+      const values = (id: string) => ({ measurements: { NEXT: { value: `${id}x`, timestamp: 0 } }, configuration: {} });
+      return Object.fromEntries(ids.map((id) => [id, values(id)]));
     };
     const body = `var id = 'a', n = 0; while (measurements[id] && n < 100) { id = measurements[id].NEXT.value; n++; } return [n]`;
-    const [n] = (await valueOf(pool, body, { productId: 'lookups', serials, lastValues: chain })) as [number];
+    const [n] = (await valueOf(pool, body, { productId: 'lookups', serials, lookUp: chain })) as [number];
     expect(n).toBe(asked.length);
     expect(n).toBeGreaterThanOrEqual(4);
     expect(n).toBeLessThan(10);

@@ -24,7 +24,8 @@ export function jobOf(source: string, fields: Partial<DecoderJob> = {}): Decoder
     entryPoint: 'webhook',
     input: webhookInput(),
     serials: { version: '1', load: async () => ({}) },
-    lastValues: async () => null,
+    lookUp: async () => ({}),
+    senderId: null,
     ...fields,
   };
 }

@@ -7,6 +7,8 @@ import type { History } from '../measurements/history.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { DecoderEngine, DecoderEntryPoint, DecoderResult } from './decoder-engine.ts';
 import { type RawEntry, readEntries, readUplinkEntries } from './decoder-output.ts';
+import { deviceValues } from './device-values.ts';
+import { configurationVariables } from '../ingest-cache/device-configuration.ts';
 import { type DecoderRequest, webhookInput } from './decoder-request.ts';
 import type { EntryJudge, Judged } from './entry-judge.ts';
 import type { FinishedRun } from './run-text.ts';
@@ -67,7 +69,7 @@ export class CallRunner {
 
   async #runWebhook({ product, source, request, receivedAt, counted }: CallToRun): Promise<CallOutcome> {
     if (source === null) return notRun('NO_DECODER');
-    const result = await this.#execute(product, source, 'webhook', webhookInput(request));
+    const result = await this.#execute(product, source, 'webhook', webhookInput(request), null);
     if (result.output === null) return failedOutcome(result);
     const { entries: raw, error } = readEntries(result.output);
     if (error !== null) return failedOutcome({ ...result, error });
@@ -79,11 +81,15 @@ export class CallRunner {
     const { product, source, receivedAt, counted } = call;
     const { uplink, deviceIdentifier } = event;
     if (uplink === null || deviceIdentifier === null) return notRun('NOTHING_STORED');
+    const { content, decoded } = uplink;
     let result: DecoderResult;
-    if (source !== null)
-      result = await this.#execute(product, source, uplink.content.kind, uplinkInput(event, receivedAt));
-    else if (uplink.decoded === null) return notRun('NO_DECODER');
-    else result = { output: JSON.stringify(uplink.decoded), console: [], error: null, durationMs: 0 };
+    if (source !== null) {
+      if (!uplink.carriesPayload) return notRun('NOTHING_STORED');
+      const variables = device === null ? {} : configurationVariables(device);
+      const input = uplinkInput(event, receivedAt, variables);
+      result = await this.#execute(product, source, content.kind, input, device);
+    } else if (decoded === null) return notRun(uplink.carriesPayload ? 'NO_DECODER' : 'NOTHING_STORED');
+    else result = { output: JSON.stringify(decoded), console: [], error: null, durationMs: 0 };
     if (result.output === null) return failedOutcome(result);
     const { entries: raw, error } = readUplinkEntries(result.output);
     if (error !== null) return failedOutcome({ ...result, error });
@@ -97,7 +103,13 @@ export class CallRunner {
     );
   }
 
-  #execute(product: ProductInfo, source: string, entryPoint: DecoderEntryPoint, input: string): Promise<DecoderResult> {
+  #execute(
+    product: ProductInfo,
+    source: string,
+    entryPoint: DecoderEntryPoint,
+    input: string,
+    sender: DeviceInfo | null,
+  ): Promise<DecoderResult> {
     const { engine, ingestCache, history } = this.#deps;
     return engine.run({
       productId: product.id,
@@ -105,14 +117,8 @@ export class CallRunner {
       entryPoint,
       input,
       serials: ingestCache.serials(product),
-      lastValues: async (deviceId) => {
-        const device = await ingestCache.deviceOfProduct(product, deviceId);
-        if (device === null) return null;
-        const latest = await history.latest(device);
-        return Object.fromEntries(
-          latest.map(({ field, value, timestamp }) => [field.identifier, { value, timestamp: timestamp / 1000 }]),
-        );
-      },
+      lookUp: (names) => deviceValues(ingestCache, history, product, names),
+      senderId: sender?.id ?? null,
     });
   }
 

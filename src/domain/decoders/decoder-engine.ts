@@ -20,6 +20,13 @@ export interface DecoderFailure {
  */
 export type DecoderEntryPoint = 'webhook' | 'lorawan' | 'particle';
 
+/** What decoders see of one device (CONTRACT 5): every field of the product is there, with nulls before its first value. */
+export interface DeviceValues {
+  /** `timestamp` in Unix seconds. */
+  measurements: Record<string, { value: unknown; timestamp: number | null }>;
+  configuration: Record<string, unknown>;
+}
+
 /** One run of a decoder: its source, how it is called and what it may ask for. */
 export interface DecoderJob {
   /** Isolates, fair shares and statistics are kept for each product. */
@@ -34,8 +41,10 @@ export interface DecoderJob {
   input: string;
   /** Serial number → device id of the product's devices. Asked for only if the source can touch it; cached by `version`. */
   serials: { version: string; load: () => Promise<Record<string, string>> };
-  /** The last stored values of a device of the product: FIELD → {value, timestamp (Unix seconds)}; null: no such device. */
-  lastValues: (deviceId: string) => Promise<Record<string, { value: unknown; timestamp: number }> | null>;
+  /** What decoders see of devices of the product, many at once; null or absent: the product has no such device. */
+  lookUp: (deviceIds: string[]) => Promise<Record<string, DeviceValues | null>>;
+  /** The device at hand on a native network's route; null on the webhook, or when the product has no such device. */
+  senderId: string | null;
 }
 
 /** What a run left behind; `output` and `error` exclude each other. */

@@ -1,6 +1,7 @@
 import { isRejection, type Rejection, reject } from '../measurements/entry.ts';
 import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { networkIdentity } from '../networks/network-identity.ts';
 import type { EntryOutcome } from './decoder-run.ts';
 import type { RawEntry } from './decoder-output.ts';
 
@@ -38,11 +39,10 @@ export class EntryJudge {
 
   async judge(product: ProductInfo, raw: RawEntry[], options: JudgeOptions): Promise<Judged> {
     const judged: Judged = { entries: [], batches: [], stored: 0, rejected: 0 };
-    const devices = new Map<string, DeviceInfo | null>();
+    const devices = await this.#ingestCache.devicesOfProduct(product, namesIn(raw));
     const batches = new Map<number, DeviceBatch>();
-    if (raw.length > 1) await this.#ingestCache.preload(product, namesIn(raw));
     for (const one of raw) {
-      const named = await this.#deviceOf(product, one, options, devices);
+      const named = deviceOf(one, options, devices);
       const outcome =
         named.device === null
           ? named.rejection
@@ -67,46 +67,42 @@ export class EntryJudge {
     }
     return judged;
   }
+}
 
-  async #deviceOf(
-    product: ProductInfo,
-    { entry, index, shown }: RawEntry,
-    { sender }: JudgeOptions,
-    known: Map<string, DeviceInfo | null>,
-  ): Promise<{ device: DeviceInfo } | { device: null; rejection: Rejection }> {
-    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
-      const expected = sender === null ? '{device, field, value}' : '{field, value}';
-      return refused(index, null, 'INVALID_ENTRY', `Expected an object ${expected}, not ${kindOf(entry)}.`);
-    }
-    const { device: given, field } = entry as Record<string, unknown>;
-    const identifier = typeof field === 'string' ? field : null;
-    const name = nameOf(given, (shown as Record<string, unknown>)['device']);
-    if (name === '') {
-      if (sender === null)
-        return refused(
-          index,
-          identifier,
-          'MISSING_DEVICE',
-          'The entry has no "device"; give the serial number or id of a device of this product.',
-        );
-      if (sender.device !== null) return { device: sender.device };
-      return refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(sender.identifier));
-    }
-    if (name === null)
+/** Whom the entry is for, or why nobody. */
+function deviceOf(
+  { entry, index, shown }: RawEntry,
+  { sender }: JudgeOptions,
+  known: Map<string, DeviceInfo>,
+): { device: DeviceInfo } | { device: null; rejection: Rejection } {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
+    const expected = sender === null ? '{device, field, value}' : '{field, value}';
+    return refused(index, null, 'INVALID_ENTRY', `Expected an object ${expected}, not ${kindOf(entry)}.`);
+  }
+  const { device: given, field } = entry as Record<string, unknown>;
+  const identifier = typeof field === 'string' ? field : null;
+  const name = nameOf(given, (shown as Record<string, unknown>)['device']);
+  if (name === '') {
+    if (sender === null)
       return refused(
         index,
         identifier,
-        'UNKNOWN_DEVICE',
-        `"device" must be a serial number or device id, not ${kindOf(given)}.`,
+        'MISSING_DEVICE',
+        'The entry has no "device"; give the serial number or id of a device of this product.',
       );
-    if (sender?.device && name.toLowerCase() === sender.identifier.toLowerCase()) return { device: sender.device };
-    let device = known.get(name);
-    if (device === undefined) {
-      device = await this.#ingestCache.deviceOfProduct(product, name);
-      known.set(name, device);
-    }
-    return device === null ? refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(name)) : { device };
+    if (sender.device !== null) return { device: sender.device };
+    return refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(sender.identifier));
   }
+  if (name === null)
+    return refused(
+      index,
+      identifier,
+      'UNKNOWN_DEVICE',
+      `"device" must be a serial number or device id, not ${kindOf(given)}.`,
+    );
+  if (sender?.device && networkIdentity(name) === networkIdentity(sender.identifier)) return { device: sender.device };
+  const device = known.get(name);
+  return device === undefined ? refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(name)) : { device };
 }
 
 /** The devices that the entries name, each once. */

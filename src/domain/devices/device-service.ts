@@ -5,7 +5,7 @@ import type { Change, Cluster } from '../cluster.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { DEFAULT_PLAN, type Plan, planBySlug, requireAllowance } from '../plans/plans.ts';
 import { lockProduct } from '../access/find-product.ts';
-import { foldCase } from '../text.ts';
+import { networkIdentity } from '../networks/network-identity.ts';
 import type { Access } from '../access/access.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
@@ -143,13 +143,13 @@ export class DeviceService {
   async #changeSerial(em: EntityManager, device: Device, serialNumber: string): Promise<void> {
     checkSerialNumber(serialNumber, 'input.serialNumber');
     if (serialNumber === device.serialNumber) return;
-    // Only the case of a network's identifier changes: it is the device's own.
-    if (foldCase(serialNumber) !== device.serialFolded || device.product.deviceType === 'API') {
+    // Only the way a network's identifier is written changes: it is the device's own.
+    if (networkIdentity(serialNumber) !== device.serialFolded || device.product.deviceType === 'API') {
       await em.refresh(device.product, { lockMode: LockMode.PESSIMISTIC_WRITE });
       await requireFreeSerials(em, device.product, [serialNumber], () => 'input.serialNumber');
     }
     device.serialNumber = serialNumber;
-    device.serialFolded = foldCase(serialNumber);
+    device.serialFolded = networkIdentity(serialNumber);
   }
 }
 
@@ -175,7 +175,7 @@ function checkNewDevice(device: NewDevice, index: number): CheckedDevice {
   return {
     name,
     serialNumber,
-    serialFolded: foldCase(serialNumber),
+    serialFolded: networkIdentity(serialNumber),
     searchText: deviceSearchText(name, serialNumber),
     tags: checkTags(device.tags ?? [], `${path}.tags`),
     metadata: checkMetadata(device.metadata, `${path}.metadata`),

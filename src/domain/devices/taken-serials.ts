@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/core';
 import { conflict } from '../../errors.ts';
 import type { DeviceType, Product } from '../entities/product.ts';
-import { foldCase } from '../text.ts';
+import { networkIdentity } from '../networks/network-identity.ts';
 import { DeviceSchema } from '../entities/device.ts';
 
 const CHUNK = 1000;
 
-/** How serial numbers of the product are compared: networks write their EUIs in either case (CONTRACT 6). */
+/** How serial numbers of the product are compared: networks write their EUIs in many ways (CONTRACT 6). */
 function serialIdentity(deviceType: DeviceType, serial: string): string {
-  return deviceType === 'API' ? serial : foldCase(serial);
+  return deviceType === 'API' ? serial : networkIdentity(serial);
 }
 
 /**

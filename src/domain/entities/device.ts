@@ -5,7 +5,7 @@ import { TagListType } from './tag-list.ts';
 
 /**
  * A device (CONTRACT 1). `key` is the small number that measurements carry, `id` the UUID that clients see.
- * `serialFolded`: the serial number in lower case, by which networks' identifiers are found (CONTRACT 6).
+ * `serialFolded`: the serial number's `networkIdentity`, by which networks' identifiers are found (CONTRACT 6).
  * `searchText`: name, line break, serial number, in lower case.
  */
 export const DeviceSchema = defineEntity({
@@ -26,6 +26,8 @@ export const DeviceSchema = defineEntity({
     tags: p.type(TagListType).$type<string[]>(),
     metadata: p.json().$type<unknown>().nullable(),
     location: p.string().length(500).nullable(),
+    /** Key of a configuration field → the device's own value. */
+    configuration: p.json().$type<Record<string, unknown>>().nullable(),
     /** Its own; null: the product's. */
     offlineAfterSeconds: p.integer().nullable(),
     writeRate: p.double().$type<number>().nullable(),

@@ -1,3 +1,4 @@
+import { ConfigurationFieldSchema } from './configuration-field.ts';
 import { DecoderExampleSchema } from './decoder-example.ts';
 import { DecoderVersionSchema } from './decoder-version.ts';
 import { DeviceSchema } from './device.ts';
@@ -7,6 +8,8 @@ import { ProductSchema } from './product.ts';
 import { TokenSchema } from './token.ts';
 import { UserSchema } from './user.ts';
 import { MemberSchema } from './member.ts';
+import { UnknownCallSchema } from './unknown-call.ts';
+import { UnknownDeviceSchema } from './unknown-device.ts';
 import { WorkspaceSchema } from './workspace.ts';
 
 /** Everything MikroORM keeps; measurements, the inbox and the call log are the measurement store's own tables. */
@@ -17,8 +20,11 @@ export const ENTITIES = [
   TokenSchema,
   ProductSchema,
   FieldSchema,
+  ConfigurationFieldSchema,
   SuggestedFieldSchema,
   DeviceSchema,
   DecoderVersionSchema,
   DecoderExampleSchema,
+  UnknownDeviceSchema,
+  UnknownCallSchema,
 ];

@@ -1,10 +1,13 @@
 import type { Database } from '../database.ts';
 import type { Change, Cluster } from '../cluster.ts';
+import { type ConfigurationFieldInfo, configurationInfo } from './device-configuration.ts';
+import { ConfigurationFieldSchema } from '../entities/configuration-field.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { DeviceSchema, type Device } from '../entities/device.ts';
 import { FieldSchema, type FieldType } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { LruMap } from '../lru-map.ts';
+import { networkIdentity } from '../networks/network-identity.ts';
 
 /** A field as recording needs it; `key` is the small number that measurements carry. */
 export interface FieldInfo {
@@ -24,6 +27,7 @@ export interface ProductInfo {
   offlineAfterSeconds: number | null;
   fields: Map<string, FieldInfo>;
   fieldsByKey: Map<number, FieldInfo>;
+  configuration: ConfigurationFieldInfo[];
   decoder: { version: number; source: string } | null;
   /** Nearest write rate above the device: the product's, else the workspace's, else null (the server's default). */
   writeRate: number | null;
@@ -40,6 +44,8 @@ export interface DeviceInfo {
   product: ProductInfo;
   name: string;
   serialNumber: string;
+  /** Key of a configuration field → the device's own value. */
+  configuration: Record<string, unknown>;
   /** Milliseconds between two accepted writes of one field (CONTRACT 3); 0: no limit. */
   writeIntervalMs: number;
 }
@@ -53,7 +59,7 @@ interface CachedDevice {
 const MAX_PRODUCT_BYTES = 128 * 1024 * 1024;
 const MAX_WEBHOOKS = 100_000;
 const MAX_DEVICES = 200_000;
-const PRELOADED_AT_ONCE = 500;
+const LOADED_AT_ONCE = 500;
 const MAX_NAMES = 400_000;
 
 /**
@@ -125,33 +131,21 @@ export class IngestCache {
     }
   }
 
-  /** Reads many of a product's devices into memory with few queries, for `deviceOfProduct`; `names` as there. */
-  async preload(product: ProductInfo, names: readonly string[]): Promise<void> {
-    const unknown = names.filter((name) => this.#cachedOfProduct(product, name) === null && isPossibleSerial(name));
-    for (let at = 0; at < unknown.length; at += PRELOADED_AT_ONCE) {
-      const some = unknown.slice(at, at + PRELOADED_AT_ONCE);
-      const ids = some.filter(isUuid).map((id) => id.toLowerCase());
-      const before = this.#revision;
-      const rows = await this.#database
-        .read()
-        .find(DeviceSchema, { product: product.key, $or: [{ serialNumber: some }, { id: ids }] });
-      // Changed in between: they are read one by one then.
-      if (before !== this.#revision || this.#products.get(product.id) !== product) return;
-      for (const row of rows) {
-        this.#remember(row, product);
-        this.#rememberSerial(product, row.serialNumber, row.id);
-      }
+  /**
+   * The product's devices with these serial numbers or ids, in few queries however many there are; names of no device
+   * are not in the answer.
+   */
+  async devicesOfProduct(product: ProductInfo, names: Iterable<string>): Promise<Map<string, DeviceInfo>> {
+    const found = new Map<string, DeviceInfo>();
+    const unknown: string[] = [];
+    for (const name of new Set(names)) {
+      const device = this.#cachedOfProduct(product, name);
+      if (device !== null) found.set(name, device);
+      else if (isPossibleSerial(name)) unknown.push(name);
     }
-  }
-
-  /** The device of the product with this serial number or id. */
-  async deviceOfProduct(product: ProductInfo, name: string): Promise<DeviceInfo | null> {
-    const cached = this.#cachedOfProduct(product, name);
-    if (cached !== null) return cached;
-    const bySerial = await this.#bySerial(product, name);
-    if (bySerial !== null) return bySerial;
-    const byId = isUuid(name) ? await this.device(name) : null;
-    return byId?.productId === product.id ? byId : null;
+    for (let at = 0; at < unknown.length; at += LOADED_AT_ONCE)
+      await this.#loadOfProduct(product, unknown.slice(at, at + LOADED_AT_ONCE), found);
+    return found;
   }
 
   /** Every device with this serial number in the workspaces. */
@@ -160,9 +154,9 @@ export class IngestCache {
     return this.#devicesByIds(ids.flat());
   }
 
-  /** Every device of the workspace whose serial number is the network's identifier, case ignored (CONTRACT 6). */
+  /** Every device of the workspace whose serial number is the network's identifier, however written (CONTRACT 6). */
   async devicesByNetworkId(workspaceId: string, identifier: string): Promise<DeviceInfo[]> {
-    return this.#devicesByIds(await this.#named(workspaceId, 'serialFolded', identifier.toLowerCase()));
+    return this.#devicesByIds(await this.#named(workspaceId, 'serialFolded', networkIdentity(identifier)));
   }
 
   /** Serial number → device id of all devices of the product; `version` changes when they do. */
@@ -190,19 +184,27 @@ export class IngestCache {
     this.#deviceIdBySerial.set(`${product.id}\0${serialNumber}`, id);
   }
 
-  async #bySerial(product: ProductInfo, serialNumber: string): Promise<DeviceInfo | null> {
-    const known = this.#deviceIdBySerial.get(`${product.id}\0${serialNumber}`);
-    if (known !== undefined) return this.device(known);
-    if (!isPossibleSerial(serialNumber)) return null;
+  async #loadOfProduct(product: ProductInfo, names: string[], found: Map<string, DeviceInfo>): Promise<void> {
+    const ids = names.filter(isUuid).map((id) => id.toLowerCase());
     for (;;) {
       const before = this.#revision;
-      const row = await this.#database
-        .read()
-        .findOne(DeviceSchema, { product: product.key, serialNumber }, { fields: ['id'] });
-      if (row === null) return null;
+      const current = await this.product(product.id);
+      if (current === null) return;
+      const where = { product: product.key, $or: [{ serialNumber: names }, { id: ids }] };
+      const rows = await this.#database.read().find(DeviceSchema, where);
+      // A change in between may have made the rows stale: look again.
       if (before !== this.#revision) continue;
-      this.#rememberSerial(product, serialNumber, row.id);
-      return this.device(row.id);
+      const byName = new Map<string, DeviceInfo>();
+      for (const row of rows) {
+        const device = this.#remember(row, current);
+        byName.set(row.id, device).set(row.serialNumber, device);
+        this.#rememberSerial(product, row.serialNumber, row.id);
+      }
+      for (const name of names) {
+        const device = byName.get(name) ?? (isUuid(name) ? byName.get(name.toLowerCase()) : undefined);
+        if (device !== undefined) found.set(name, device);
+      }
+      return;
     }
   }
 
@@ -229,7 +231,14 @@ export class IngestCache {
 
   #remember(row: Device, product: ProductInfo): DeviceInfo {
     const cached: CachedDevice = {
-      row: { key: row.key, id: row.id, productId: product.id, name: row.name, serialNumber: row.serialNumber },
+      row: {
+        key: row.key,
+        id: row.id,
+        productId: product.id,
+        name: row.name,
+        serialNumber: row.serialNumber,
+        configuration: row.configuration ?? {},
+      },
       writeRate: row.writeRate ?? null,
     };
     this.#devices.set(row.id, cached);
@@ -257,6 +266,7 @@ export class IngestCache {
       const row = await em.findOne(ProductSchema, { id }, { populate: ['workspace'] });
       if (row === null) return null;
       const fields = await em.find(FieldSchema, { product: row.key }, { orderBy: { key: 'asc' } });
+      const configuration = await em.find(ConfigurationFieldSchema, { product: row.key }, { orderBy: { key: 'asc' } });
       const decoder =
         row.activeVersion == null
           ? null
@@ -274,6 +284,7 @@ export class IngestCache {
         offlineAfterSeconds: row.offlineAfterSeconds ?? null,
         fields: new Map(infos.map((field) => [field.identifier, field])),
         fieldsByKey: new Map(infos.map((field) => [field.key, field])),
+        configuration: configuration.map(configurationInfo),
         decoder: decoder && { version: decoder.version, source: decoder.source },
         writeRate: row.writeRate ?? row.workspace.writeRate ?? null,
         revision: before,

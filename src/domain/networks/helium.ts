@@ -1,41 +1,40 @@
-import { readChirpstackEvent } from './chirpstack.ts';
-import { bytesIn, isObject, isoTime, numberIn, objectAt, objectsIn, textIn, timeIn } from './json-reading.ts';
+import { bytesIn, isObject, isoTime, numberIn, objectAt, objectOf, objectsIn, textIn, timeIn } from './json-reading.ts';
+import { lorawanUplink } from './lorawan-uplink.ts';
+import { missingIdentifier } from './missing-identifier.ts';
 import type { NetworkEvent } from './network-event.ts';
 
 /**
- * A message of the Helium console's HTTP integration. Consoles built on ChirpStack send ChirpStack's events, told by
- * their `deviceInfo`. Join requests and the like carry a `type` or `category` that is no uplink.
+ * A message of the Helium console's HTTP integration. Join requests and the like carry a `type` or `category` that is
+ * no uplink. `decoded.payload` may be a list, as the console's Cayenne decoder makes it.
  */
-export function readHeliumMessage(raw: unknown, eventName: string | undefined): NetworkEvent {
+export function readHeliumMessage(raw: unknown): NetworkEvent {
   const message = isObject(raw) ? raw : {};
-  if (isObject(message['deviceInfo'])) return readChirpstackEvent(raw, eventName);
   const deviceIdentifier = textIn(message['dev_eui']);
   const kind = textIn(message['type']) ?? textIn(message['category']);
   const isUplink = kind === null ? !('join' in message) : /uplink|^up$|^data$/i.test(kind);
+  if (isUplink && deviceIdentifier === null) throw missingIdentifier('dev_eui');
   if (!isUplink || deviceIdentifier === null) return { deviceIdentifier, uplink: null, raw };
   const hotspots = objectsIn(message['hotspots']);
   const [first] = hotspots;
-  const time = timeIn(message['reported_at']) ?? timeIn(first?.['reported_at']);
   const decoded = objectAt(message, 'decoded')['payload'];
-  return {
-    deviceIdentifier,
+  return lorawanUplink({
     raw,
-    uplink: {
-      time,
-      decoded: isObject(decoded) ? decoded : null,
-      content: { kind: 'lorawan', bytes: bytesIn(message['payload']) },
-      normalized: {
-        deviceEui: deviceIdentifier,
-        port: numberIn(message['port']) ?? 0,
-        counter: numberIn(message['fcnt']) ?? 0,
-        dataRate: textIn(first?.['spreading']),
-        gateways: hotspots.map((hotspot) => ({
-          id: textIn(hotspot['id']) ?? textIn(hotspot['name']),
-          rssi: numberIn(hotspot['rssi']) ?? 0,
-          snr: numberIn(hotspot['snr']) ?? 0,
-        })),
-        time: isoTime(time),
-      },
-    },
-  };
+    deviceIdentifier,
+    time: timeIn(message['reported_at']) ?? timeIn(first?.['reported_at']),
+    port: numberIn(message['port']),
+    counter: numberIn(message['fcnt']),
+    frequency: numberIn(first?.['frequency']),
+    dataRate: textIn(first?.['spreading']),
+    codingRate: textIn(first?.['coding_rate']),
+    gateways: hotspots.map((hotspot) => ({
+      id: textIn(hotspot['id']) ?? textIn(hotspot['name']),
+      datetime: isoTime(timeIn(hotspot['reported_at'])),
+      channel: numberIn(hotspot['channel']) ?? 0,
+      rssi: numberIn(hotspot['rssi']) ?? 0,
+      snr: numberIn(hotspot['snr']) ?? 0,
+    })),
+    bytes: bytesIn(message['payload']),
+    decoded: Array.isArray(decoded) ? decoded : objectOf(decoded),
+    portZeroIsMac: message['port'] !== undefined,
+  });
 }

@@ -15,6 +15,18 @@ export function objectAt(value: unknown, ...path: string[]): JsonObject {
   return isObject(at) ? at : {};
 }
 
+/** The value itself when it is an object, or the object that it is the JSON text of; else null. */
+export function objectOf(value: unknown): JsonObject | null {
+  if (isObject(value)) return value;
+  if (typeof value !== 'string' || !/^\s*\{/.test(value)) return null;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return isObject(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
 /** The objects of a list; a list that is absent is empty. */
 export function objectsIn(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];

@@ -1,12 +1,15 @@
 import { AppError } from '../../errors.ts';
+import { jsonDepth } from '../json-document.ts';
+import { isActilityMessage, readActilityMessage } from './actility.ts';
 import { readChirpstackEvent } from './chirpstack.ts';
 import { readHeliumMessage } from './helium.ts';
-import { isObject } from './json-reading.ts';
+import { isObject, type JsonObject } from './json-reading.ts';
 import { type Network, type NetworkEvent, NETWORKS } from './network-event.ts';
 import { readParticleEvent } from './particle.ts';
 import { readTtiMessage } from './tti.ts';
 
-const PATH = /^\/integrations\/(?:lorawan\/([^/?]+)|(particle))\/?$/i;
+/** Whatever stands behind the network's own URL (The Things Stack has a path for each kind of message) is ignored. */
+const PATH = /^\/integrations\/(?:lorawan\/([^/?]+)|(particle))(?:\/.*)?$/i;
 
 /** What the networks' readers look at of a request: the text of the body and the query's parameters. */
 interface NetworkRequest {
@@ -26,35 +29,56 @@ export function networkOfPath(path: string): Network | null {
   return NETWORKS.find((network) => network === name) ?? null;
 }
 
-/** For requests that people type in: which network's message this is; null: none that is known. */
+/** How people know each network, for messages. */
+const NETWORK_NAMES: Record<Network, string> = {
+  tti: 'The Things Stack',
+  chirpstack: 'ChirpStack',
+  helium: 'Helium',
+  particle: 'Particle',
+};
+
+/** Which network's message this text is, as its keys show; null: none that is known. Actility's counts as ChirpStack's. */
 export function networkOfBody(body: string): Network | null {
-  let message: unknown;
+  if (!/^\s*\{/.test(body)) return null;
   try {
-    message = JSON.parse(body);
+    const message: unknown = JSON.parse(body);
+    return isObject(message) ? networkOfMessage(message) : null;
   } catch {
     return null;
   }
-  if (!isObject(message)) return null;
+}
+
+function networkOfMessage(message: JsonObject): Network | null {
   if ('end_device_ids' in message) return 'tti';
-  if ('deviceInfo' in message) return 'chirpstack';
+  if (isObject(message['deviceInfo']) || 'devEUI' in message || isActilityMessage(message)) return 'chirpstack';
   if ('dev_eui' in message) return 'helium';
   return 'coreid' in message ? 'particle' : null;
 }
 
-/** Reads a network's call; INVALID_JSON or INVALID_BODY when its body is no message of a network. */
+/**
+ * Reads a network's call. A LoRaWAN network's message is read as what its keys show it to be, at whichever LoRaWAN URL
+ * it arrives. INVALID_JSON or INVALID_BODY when the body is no message of a network, or one that names no device.
+ */
 export function readNetworkCall(network: Network, request: NetworkRequest): NetworkEvent {
   const { body } = request;
   const message = network === 'particle' && FORM.test(body) ? formIn(body) : jsonIn(network, body);
   if (!isObject(message))
-    throw new AppError('INVALID_BODY', `The body must be one JSON object, as ${network} sends it.`);
-  const eventName = request.GET['event']?.[0];
-  switch (network) {
+    throw new AppError('INVALID_BODY', `The body must be one JSON object, as ${NETWORK_NAMES[network]} sends it.`);
+  // Particle's webhooks may have any keys beside their own.
+  const shown = network === 'particle' && 'coreid' in message ? network : (networkOfMessage(message) ?? network);
+  if ((shown === 'particle') !== (network === 'particle'))
+    throw new AppError(
+      'INVALID_BODY',
+      `This is a message of ${NETWORK_NAMES[shown]}: send it to ${pathOfNetwork(shown)}.`,
+    );
+  if (isActilityMessage(message)) return readActilityMessage(message);
+  switch (shown) {
     case 'tti':
       return readTtiMessage(message);
     case 'chirpstack':
-      return readChirpstackEvent(message, eventName);
+      return readChirpstackEvent(message, request.GET['event']?.[0]);
     case 'helium':
-      return readHeliumMessage(message, eventName);
+      return readHeliumMessage(message);
     case 'particle':
       return readParticleEvent(message);
   }
@@ -67,24 +91,29 @@ function formIn(body: string): unknown {
   return Object.fromEntries(new URLSearchParams(body));
 }
 
+/** No network nests deeper; what decoders are given is written as JSON again, which overflows the stack at some depth. */
+const MAX_DEPTH = 200;
+
 function jsonIn(network: Network, body: string): unknown {
+  if (jsonDepth(body) > MAX_DEPTH)
+    throw new AppError('INVALID_BODY', `The body is nested deeper than ${MAX_DEPTH} levels.`);
   try {
-    return JSON.parse(body);
+    return JSON.parse(body.endsWith('\0') ? body.replace(/\0+$/, '') : body);
   } catch {
     throw new AppError(
       'INVALID_JSON',
-      `The body is not JSON; set the integration at ${network} to send JSON (for ChirpStack: payload encoding JSON).`,
+      `The body is not JSON; set the integration at ${NETWORK_NAMES[network]} to send JSON (for ChirpStack: payload encoding JSON).`,
     );
   }
 }
 
-/** What the engine gets as a job's input. */
-export function uplinkInput(event: NetworkEvent, receivedAt: number): string {
+/** What the engine gets as a job's input; `variables`: the device's configuration. */
+export function uplinkInput(event: NetworkEvent, receivedAt: number, variables: Record<string, string>): string {
   const { uplink, raw } = event;
   if (uplink === null) throw new TypeError('an event without an uplink has no input');
   const { content, normalized } = uplink;
   const shared = { rawPayload: raw, normalizedPayload: normalized };
   if (content.kind === 'particle') return JSON.stringify({ payload: content.payload, event: content.event, ...shared });
   const recvTime = normalized.time ?? new Date(receivedAt).toISOString();
-  return JSON.stringify({ bytes: [...content.bytes], fPort: normalized.port, recvTime, variables: {}, ...shared });
+  return JSON.stringify({ bytes: [...content.bytes], fPort: normalized.port, recvTime, variables, ...shared });
 }

@@ -4,37 +4,46 @@ export const NETWORKS = ['tti', 'chirpstack', 'helium', 'particle'] as const;
 /** A network with an integration of its own (CONTRACT 6). */
 export type Network = (typeof NETWORKS)[number];
 
-/** A gateway that heard an uplink; `rssi` in dBm, `snr` in dB, null where the network does not say. */
+/** A gateway that heard the uplink, as decoders see it; `datetime` as ISO 8601 text. */
 export interface Gateway {
   id: string | null;
-  rssi: number | null;
-  snr: number | null;
+  datetime: string | null;
+  channel: number;
+  rssi: number;
+  snr: number;
 }
 
-/** What decoders find in the global `normalizedPayload`; `time` as ISO 8601 text. */
+/** What decoders find in the global `normalizedPayload` (CONTRACT 6): `frequency` in GHz, `time` as ISO 8601 text. */
 interface NormalizedPayload {
-  deviceEui: string;
+  deveui: string;
   port: number;
   counter: number;
-  dataRate: string | null;
-  gateways: Gateway[];
+  frequency: number | null;
+  data_rate: string | null;
+  coding_rate: string | null;
   time: string | null;
+  gateways: Gateway[];
+  /** The older spellings. */
+  deviceEui: string;
+  dataRate: string | null;
 }
 
 /** A LoRaWAN uplink or a Particle event that carries data, whatever network it came through. */
 interface Uplink {
   /** The network's receive time in milliseconds; null: it says none. */
   time: number | null;
-  /** What the network itself decoded; null: nothing. */
-  decoded: Record<string, unknown> | null;
+  /** What the network itself decoded, an object or a list; null: nothing. */
+  decoded: object | null;
   normalized: NormalizedPayload;
   /** `bytes` for a LoRaWAN network; `payload` (as the network sent it) and `event` for Particle. */
   content: { kind: 'lorawan'; bytes: Buffer } | { kind: 'particle'; payload: unknown; event: string };
+  /** false: only MAC commands, so there is nothing for a decoder. */
+  carriesPayload: boolean;
 }
 
 /** One message of a network. */
 export interface NetworkEvent {
-  /** What the network calls the device: a hexadecimal EUI or a core id; null: the message names none. */
+  /** What the network calls the device: an EUI or a core id; null: an event other than an uplink that names none. */
   deviceIdentifier: string | null;
   /** null: a join, status, acknowledgement, … */
   uplink: Uplink | null;

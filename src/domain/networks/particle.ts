@@ -1,4 +1,5 @@
-import { isObject, isoTime, type JsonObject, textIn, timeIn } from './json-reading.ts';
+import { isObject, isoTime, type JsonObject, objectOf, textIn, timeIn } from './json-reading.ts';
+import { missingIdentifier } from './missing-identifier.ts';
 import type { NetworkEvent } from './network-event.ts';
 
 /** Events that Particle's cloud itself publishes (`spark/status`, `particle/internal/…`): they carry no measurement. */
@@ -15,7 +16,8 @@ export function readParticleEvent(raw: unknown): NetworkEvent {
   const message = isObject(raw) ? raw : {};
   const deviceIdentifier = textIn(message['coreid']);
   const event = textIn(message['event']) ?? '';
-  if (deviceIdentifier === null || SYSTEM_EVENT.test(event)) return { deviceIdentifier, uplink: null, raw };
+  if (SYSTEM_EVENT.test(event)) return { deviceIdentifier, uplink: null, raw };
+  if (deviceIdentifier === null) throw missingIdentifier('coreid');
   const time = timeIn(message['published_at']);
   const payload = 'data' in message ? (message['data'] ?? '') : (ownKeys(message) ?? '');
   return {
@@ -25,13 +27,18 @@ export function readParticleEvent(raw: unknown): NetworkEvent {
       time,
       decoded: objectOf(payload),
       content: { kind: 'particle', payload, event },
+      carriesPayload: true,
       normalized: {
-        deviceEui: deviceIdentifier,
+        deveui: deviceIdentifier,
         port: 0,
         counter: 0,
-        dataRate: null,
-        gateways: [],
+        frequency: null,
+        data_rate: null,
+        coding_rate: null,
         time: isoTime(time),
+        gateways: [],
+        deviceEui: deviceIdentifier,
+        dataRate: null,
       },
     },
   };
@@ -40,16 +47,4 @@ export function readParticleEvent(raw: unknown): NetworkEvent {
 function ownKeys(message: JsonObject): JsonObject | null {
   const own = Object.entries(message).filter(([key]) => !ENVELOPE.test(key));
   return own.length === 0 ? null : Object.fromEntries(own);
-}
-
-/** What was published, when it is an object or the JSON text of one. */
-function objectOf(payload: unknown): Record<string, unknown> | null {
-  if (isObject(payload)) return payload;
-  if (typeof payload !== 'string' || !/^\s*\{/.test(payload)) return null;
-  try {
-    const parsed: unknown = JSON.parse(payload);
-    return isObject(parsed) ? parsed : null;
-  } catch {
-    return null;
-  }
 }

@@ -5,11 +5,18 @@ import {
   type JsonObject,
   numberIn,
   objectAt,
+  objectOf,
   objectsIn,
   textIn,
   timeIn,
 } from './json-reading.ts';
+import { loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
+import { missingIdentifier } from './missing-identifier.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
+
+/** What The Things Stack names its other webhook messages by. */
+const OTHER_EVENTS =
+  /^(?:join_accept|downlink_(?:ack|nack|sent|failed|queued|queue_invalidated)|location_solved|service_data|uplink_normalized)$/;
 
 /**
  * A message of a The Things Stack v3 webhook. Keys with the value 0, "" or false are absent. What has no
@@ -19,36 +26,40 @@ export function readTtiMessage(raw: unknown): NetworkEvent {
   const message = isObject(raw) ? raw : {};
   const deviceIdentifier = textIn(objectAt(message, 'end_device_ids')['dev_eui']);
   const up = message['uplink_message'];
-  if (!isObject(up) || deviceIdentifier === null) return { deviceIdentifier, uplink: null, raw };
+  if (deviceIdentifier === null) {
+    if (!isObject(up) && Object.keys(message).some((key) => OTHER_EVENTS.test(key)))
+      return { deviceIdentifier, uplink: null, raw };
+    const hint = ' Devices activated by personalisation (ABP) need a DevEUI in the console, and filters must keep it.';
+    throw missingIdentifier('end_device_ids.dev_eui', hint);
+  }
+  if (!isObject(up)) return { deviceIdentifier, uplink: null, raw };
   const gateways = objectsIn(up['rx_metadata']);
-  const time =
-    timeIn(up['received_at']) ??
-    timeIn(message['received_at']) ??
-    timeIn(gateways.map((gateway) => gateway['received_at'] ?? gateway['time']).find(Boolean));
-  const decoded = up['decoded_payload'];
-  return {
-    deviceIdentifier,
+  const rate = objectAt(up, 'settings', 'data_rate');
+  return lorawanUplink({
     raw,
-    uplink: {
-      time,
-      decoded: isObject(decoded) ? decoded : null,
-      content: { kind: 'lorawan', bytes: bytesIn(up['frm_payload']) },
-      normalized: {
-        deviceEui: deviceIdentifier,
-        port: numberIn(up['f_port']) ?? 0,
-        counter: numberIn(up['f_cnt']) ?? 0,
-        dataRate: dataRateOf(objectAt(up, 'settings', 'data_rate')),
-        gateways: gateways.map(readGateway),
-        time: isoTime(time),
-      },
-    },
-  };
+    deviceIdentifier,
+    time:
+      timeIn(up['received_at']) ??
+      timeIn(message['received_at']) ??
+      timeIn(gateways.map((gateway) => gateway['received_at'] ?? gateway['time']).find(Boolean)),
+    port: numberIn(up['f_port']),
+    counter: numberIn(up['f_cnt']),
+    frequency: numberIn(objectAt(up, 'settings')['frequency']),
+    dataRate: dataRateOf(rate),
+    codingRate: textIn(objectAt(rate, 'lora')['coding_rate']) ?? textIn(objectAt(up, 'settings')['coding_rate']),
+    gateways: gateways.map(readGateway),
+    bytes: bytesIn(up['frm_payload']),
+    decoded: objectOf(up['decoded_payload']),
+    portZeroIsMac: true,
+  });
 }
 
 function readGateway(gateway: JsonObject): Gateway {
   const ids = objectAt(gateway, 'gateway_ids');
   return {
     id: textIn(ids['gateway_id']) ?? textIn(ids['eui']),
+    datetime: isoTime(timeIn(gateway['time']) ?? timeIn(gateway['received_at'])),
+    channel: numberIn(gateway['channel_index']) ?? 0,
     rssi: numberIn(gateway['rssi']) ?? numberIn(gateway['channel_rssi']) ?? 0,
     snr: numberIn(gateway['snr']) ?? 0,
   };
@@ -56,7 +67,7 @@ function readGateway(gateway: JsonObject): Gateway {
 
 function dataRateOf(rate: JsonObject): string | null {
   const { bandwidth, spreading_factor: factor } = objectAt(rate, 'lora');
-  if (isObject(rate['lora'])) return `SF${numberIn(factor) ?? 0}BW${(numberIn(bandwidth) ?? 0) / 1000}`;
+  if (isObject(rate['lora'])) return loraDataRate(numberIn(factor), numberIn(bandwidth));
   if (isObject(rate['fsk'])) return `FSK${numberIn(rate['fsk']['bit_rate']) ?? 0}`;
   return isObject(rate['lrfhss']) ? 'LR-FHSS' : null;
 }

@@ -1,0 +1,29 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { ProductSchema } from './product.ts';
+
+const CONFIGURATION_TYPES = ['NUMBER', 'STRING', 'BOOLEAN'] as const;
+/** What a configuration field holds. */
+export type ConfigurationType = (typeof CONFIGURATION_TYPES)[number];
+
+/**
+ * What decoders of a product can be told about a device (contract ConfigurationField). `key` is the id that clients
+ * see, and what `Device.configuration` names the field by: it is never used again.
+ */
+export const ConfigurationFieldSchema = defineEntity({
+  name: 'ConfigurationField',
+  tableName: 'configuration_field',
+  uniques: [{ properties: ['product', 'identifier'] }],
+  properties: {
+    key: p.integer().primary().autoincrement(),
+    product: () => p.manyToOne(ProductSchema).deleteRule('cascade'),
+    identifier: p.string().length(64),
+    type: p.string().length(10).$type<ConfigurationType>(),
+    name: p.string().length(200).nullable(),
+    description: p.text().nullable(),
+    /** The value of devices that have none of their own; null: none. */
+    default: p.json().$type<unknown>().nullable().fieldName('default_value'),
+  },
+});
+
+/** A configuration field as a row. */
+export type ConfigurationField = InferEntity<typeof ConfigurationFieldSchema>;

@@ -1,0 +1,20 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { UnknownDeviceSchema } from './unknown-device.ts';
+
+/** A native network's call that is kept until its device is adopted (CONTRACT 6). `id` is a UUIDv7 of the receipt time. */
+export const UnknownCallSchema = defineEntity({
+  name: 'UnknownCall',
+  tableName: 'unknown_call',
+  properties: {
+    id: p.string().length(36).primary(),
+    unknownDevice: () => p.manyToOne(UnknownDeviceSchema).deleteRule('cascade').index(),
+    receivedAt: p.bigint('number'),
+    path: p.text(),
+    /** JSON text: name → list of values. */
+    query: p.text(),
+    /** JSON text: Title-Case name → value; credentials are masked. */
+    headers: p.text(),
+    body: p.text(),
+    bodyTruncated: p.boolean(),
+  },
+});

@@ -1,0 +1,20 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { WorkspaceSchema } from './workspace.ts';
+import type { Network } from '../networks/network-event.ts';
+
+/** An identifier that a network sent and no device had (CONTRACT 6); `identity` is what it is compared by. */
+export const UnknownDeviceSchema = defineEntity({
+  name: 'UnknownDevice',
+  tableName: 'unknown_device',
+  uniques: [{ properties: ['workspace', 'identity'] }],
+  properties: {
+    id: p.string().length(36).primary(),
+    workspace: () => p.manyToOne(WorkspaceSchema).deleteRule('cascade'),
+    identifier: p.string().length(200),
+    identity: p.string().length(200),
+    network: p.string().length(10).$type<Network>(),
+    firstSeenAt: p.bigint('number'),
+    lastSeenAt: p.bigint('number'),
+    seen: p.integer(),
+  },
+});

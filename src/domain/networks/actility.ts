@@ -1,0 +1,42 @@
+import { isoTime, numberIn, objectAt, objectOf, objectsIn, textIn, timeIn } from './json-reading.ts';
+import { loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
+import { missingIdentifier } from './missing-identifier.ts';
+import type { Gateway, NetworkEvent } from './network-event.ts';
+
+/** Whether this is a message of Actility's ThingPark: everything is under one key, `DevEUI_uplink` for an uplink. */
+export function isActilityMessage(message: Record<string, unknown>): boolean {
+  return Object.keys(message).some((key) => key.startsWith('DevEUI_'));
+}
+
+/** A message of Actility's ThingPark; its numbers may be written as text. */
+export function readActilityMessage(message: Record<string, unknown>): NetworkEvent {
+  const key = Object.keys(message).find((name) => name.startsWith('DevEUI_')) ?? 'DevEUI_uplink';
+  const up = objectAt(message, key);
+  const deviceIdentifier = textIn(up['DevEUI']);
+  if (key !== 'DevEUI_uplink') return { deviceIdentifier, uplink: null, raw: message };
+  if (deviceIdentifier === null) throw missingIdentifier('DevEUI_uplink.DevEUI');
+  const listed = objectsIn(objectAt(up, 'Lrrs')['Lrr']);
+  const time = timeIn(up['Time']);
+  const gateways = (listed.length > 0 ? listed : [up]).map((lrr): Gateway => ({
+    id: textIn(lrr['Lrrid']),
+    datetime: isoTime(time),
+    channel: Number(/\d+$/.exec(textIn(up['Channel']) ?? '')?.[0] ?? 0),
+    rssi: numberIn(lrr['LrrRSSI']) ?? 0,
+    snr: numberIn(lrr['LrrSNR']) ?? 0,
+  }));
+  const factor = numberIn(up['SpFact']);
+  return lorawanUplink({
+    raw: message,
+    deviceIdentifier,
+    time,
+    port: numberIn(up['FPort']),
+    counter: numberIn(up['FCntUp']),
+    frequency: numberIn(up['Frequency']),
+    dataRate: factor === null ? null : loraDataRate(factor, 125),
+    codingRate: textIn(up['CodingRate']),
+    gateways,
+    bytes: Buffer.from(textIn(up['payload_hex']) ?? '', 'hex'),
+    decoded: objectOf(up['payload']),
+    portZeroIsMac: true,
+  });
+}

@@ -1,0 +1,66 @@
+import { isoTime, type JsonObject } from './json-reading.ts';
+import type { Gateway, NetworkEvent } from './network-event.ts';
+
+/** What a LoRaWAN network's reader found in an uplink; null: the message does not say. */
+interface LorawanParts {
+  raw: unknown;
+  deviceIdentifier: string;
+  time: number | null;
+  port: number | null;
+  counter: number | null;
+  /** In Hz, MHz or GHz. */
+  frequency: number | null;
+  dataRate: string | null;
+  codingRate: string | null;
+  gateways: Gateway[];
+  bytes: Buffer;
+  decoded: JsonObject | unknown[] | null;
+  /** Whether what came on port 0 is MAC commands, as LoRaWAN has it. ChirpStack runs codecs on port 0. */
+  portZeroIsMac: boolean;
+}
+
+/** The uplink in the one shape that every LoRaWAN network is brought to (CONTRACT 6). */
+export function lorawanUplink(parts: LorawanParts): NetworkEvent {
+  const { raw, deviceIdentifier, time, dataRate, codingRate, gateways, bytes, decoded, portZeroIsMac } = parts;
+  const port = parts.port ?? 0;
+  return {
+    deviceIdentifier,
+    raw,
+    uplink: {
+      time,
+      decoded: decoded !== null && Object.keys(decoded).length > 0 ? decoded : null,
+      content: { kind: 'lorawan', bytes },
+      carriesPayload: bytes.length > 0 && !(portZeroIsMac && port === 0),
+      normalized: {
+        deveui: deviceIdentifier,
+        port,
+        counter: parts.counter ?? 0,
+        frequency: gigahertz(parts.frequency),
+        data_rate: dataRate,
+        coding_rate: codingRate,
+        time: isoTime(time),
+        gateways,
+        deviceEui: deviceIdentifier,
+        dataRate,
+      },
+    },
+  };
+}
+
+/** `SF7BW125` from a spreading factor and a bandwidth in Hz or kHz. */
+export function loraDataRate(spreadingFactor: number | null, bandwidth: number | null): string {
+  const width = bandwidth ?? 0;
+  return `SF${spreadingFactor ?? 0}BW${width >= 7_000 ? width / 1000 : width}`;
+}
+
+/** `4/5`, also where a network writes `CR_4_5`. */
+export function codingRateText(rate: string | null): string | null {
+  return rate?.replace(/^CR_(?:LI_)?(\d+)_(\d+)$/i, '$1/$2') ?? null;
+}
+
+/** LoRaWAN's bands are between 150 MHz and 2.5 GHz: the size tells the unit. */
+function gigahertz(frequency: number | null): number | null {
+  if (frequency === null || frequency <= 0) return null;
+  const ghz = frequency > 1e6 ? frequency / 1e9 : frequency > 10 ? frequency / 1e3 : frequency;
+  return Math.round(ghz * 1e9) / 1e9;
+}
