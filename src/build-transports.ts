@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Database } from './domain/database.ts';
@@ -10,10 +11,10 @@ import { createGraphqlTransport } from './graphql/transport/graphql-transport.ts
 import { LiveCalls } from './graphql/live/live-calls.ts';
 import { LiveMeasurements } from './graphql/live/live-measurements.ts';
 import { secretOf } from './http/authenticate.ts';
-import { bodyText, readBody } from './http/body.ts';
 import { healthRoute } from './http/health-route.ts';
 import type { BareHandler } from './http/ingest-routes.ts';
 import type { Handler } from './http/http-app.ts';
+import { jsonBody } from './http/json-body.ts';
 import { networkRoute } from './http/network-route.ts';
 import { RecordRoute } from './http/record-route.ts';
 import { webhookRoute } from './http/webhook-route.ts';
@@ -32,6 +33,7 @@ interface TransportsDeps {
 interface Transports {
   record: RecordRoute;
   health: Handler;
+  jsonBody: Middleware;
   graphql: Handler;
   webhook: BareHandler;
   integration: Handler;
@@ -52,7 +54,6 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     live,
     authenticator,
     cluster,
-    readBody: async (request) => bodyText(await readBody(request, config.maxBodyBytes)),
     secretOf,
     maxMessageBytes: config.maxBodyBytes,
     now,
@@ -68,6 +69,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       log,
     }),
     health: healthRoute,
+    jsonBody: jsonBody(config.maxBodyBytes),
     graphql: (context) => graphql.handle(context),
     webhook: webhookRoute({ receiver: domain.webhookReceiver, maxBodyBytes: config.maxBodyBytes }),
     integration: networkRoute({

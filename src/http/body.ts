@@ -59,7 +59,8 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
   });
 }
 
-function drain(request: IncomingMessage, limit: number): void {
+/** Reads on and drops what comes, up to a bound. */
+export function drain(request: IncomingMessage, limit: number): void {
   let dropped = 0;
   const most = Math.max(limit * DRAIN_FACTOR, 1 << 20);
   request.on('data', (chunk: Buffer) => {
@@ -68,7 +69,8 @@ function drain(request: IncomingMessage, limit: number): void {
   });
 }
 
-function tooLarge(limit: number): AppError {
+/** BODY_TOO_LARGE naming the limit in bytes. */
+export function tooLarge(limit: number): AppError {
   return new AppError('BODY_TOO_LARGE', `The body is over the limit of ${limit} bytes; send it in parts.`, {
     details: { limit },
   });

@@ -14,6 +14,8 @@ interface HttpAppDeps extends IngestRoutesDeps {
   /** Process alive / ready to serve (CONTRACT 2). */
   health: Handler;
   ready: Handler;
+  /** Reads the body of what follows as JSON. */
+  jsonBody: Koa.Middleware;
   graphql: Handler;
   /** `/integrations/lorawan/<network>/` and `/integrations/particle/` */
   integration: Handler;
@@ -24,7 +26,7 @@ interface HttpAppDeps extends IngestRoutesDeps {
 export function createHttpApp(deps: HttpAppDeps): Koa {
   const { log } = deps;
   const router = new Router();
-  router.all('/graphql', deps.graphql);
+  router.all('/graphql', deps.jsonBody, deps.graphql);
   router.all('/integrations/lorawan/:network{/*rest}', deps.integration);
   router.all('/integrations/particle{/*rest}', deps.integration);
   router.all('/healthz', only(['GET', 'HEAD'], deps.health));

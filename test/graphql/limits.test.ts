@@ -1,6 +1,7 @@
 import {
   type FragmentDefinitionNode,
   getIntrospectionQuery,
+  getVariableValues,
   GraphQLError,
   Kind,
   type OperationDefinitionNode,
@@ -52,7 +53,9 @@ function costOf(query: string, variables: Record<string, unknown> = {}): number 
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-  return operationCost(schema, document.definitions[0] as OperationDefinitionNode, fragments, variables);
+  const operation = document.definitions[0] as OperationDefinitionNode;
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  return operationCost({ schema, fragments, variables: coerced ?? {} }, operation);
 }
 
 describe('what every operation may look like', () => {
@@ -146,6 +149,10 @@ describe('what an operation costs', () => {
     const byVariable = `query ($n: Int = 20) { devices(first: $n) ${inner} }`;
     expect(costOf(byVariable)).toBeCloseTo(twenty);
     expect(costOf(byVariable, { n: 10 })).toBeCloseTo(ten);
+    // What runs for null is the resolver's default.
+    expect(costOf(byVariable.replace('Int = 20', 'Int'), { n: null })).toBeCloseTo(
+      costOf(`{ devices(first: 50) ${inner} }`),
+    );
   });
 
   it('takes 50 where first is left out and never more than 500', () => {
@@ -161,6 +168,16 @@ describe('what an operation costs', () => {
       history(from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z") { values } } } } }`;
     expect(costOf(history)).toBeGreaterThan(MAX_COST);
     expect(costOf(history.replace('500', '50'))).toBeLessThan(MAX_COST);
+  });
+
+  it('counts introspection like everything else', () => {
+    const deeper = (levels: number): string =>
+      levels === 0 ? '{ name }' : `{ fields { type ${deeper(levels - 1)} } }`;
+    expect(refusalOf(`{ __schema { types ${deeper(7)} } }`)).toMatchObject({ limit: 'depth' });
+    expect(refusalOf(`{ __schema { ${'types { name } '.repeat(21)} } }`)).toMatchObject({ limit: 'repeated fields' });
+    expect(costOf(`{ __schema { types ${deeper(2)} } }`)).toBeLessThan(MAX_COST);
+    const many = Array.from({ length: 20 }, (_, i) => `t${i}: __schema { types ${deeper(2)} }`);
+    expect(costOf(`{ ${many.join(' ')} }`)).toBeGreaterThan(MAX_COST);
   });
 
   it('lets a page of 500 devices with product, fields and latest values pass', () => {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProduct, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
@@ -54,13 +55,52 @@ describe('POST /graphql', () => {
     expect(body.data?.['plans']).toContainEqual({ slug: 'free' });
   });
 
-  test.each([
-    'text/plain',
-    'application/x-www-form-urlencoded',
-    'application/graphql-response+json; charset=utf-8',
-    '',
-  ])('reads a JSON body whatever its content type says: "%s"', async (type) => {
-    expect((await send(PLANS, { 'Content-Type': type })).status).toBe(200);
+  test.each(['application/json', 'application/json; charset=utf-8', 'application/graphql-request+json'])(
+    'reads a JSON body that says it is: "%s"',
+    async (type) => {
+      expect((await send(PLANS, { 'Content-Type': type })).status).toBe(200);
+    },
+  );
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', ''])(
+    'refuses one that does not, naming the header: "%s"',
+    async (type) => {
+      const { status, body } = await send(PLANS, { 'Content-Type': type });
+      expect([status, body.errors?.[0]?.extensions.code]).toEqual([400, 'BAD_USER_INPUT']);
+      expect(body.errors?.[0]?.message).toContain('Content-Type: application/json');
+    },
+  );
+
+  test('unpacks a packed body, and refuses one that grows over the limit', async () => {
+    const packed = (text: string) =>
+      fetch(`${server.url}/graphql`, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          'Content-Encoding': 'gzip',
+          Authorization: `Token ${ADMIN_TOKEN}`,
+        },
+        body: gzipSync(text),
+      });
+    expect((await packed(PLANS)).status).toBe(200);
+    expect((await packed(JSON.stringify({ query: `{ plans { slug } } # ${'x'.repeat(1_100_000)}` }))).status).toBe(413);
+  });
+
+  test('takes queries by GET, and nothing else', async () => {
+    const get = async (parameters: Record<string, string>) => {
+      const answer = await fetch(`${server.url}/graphql?${new URLSearchParams(parameters)}`, {
+        headers: { Authorization: `Token ${ADMIN_TOKEN}` },
+      });
+      return [answer.status, answer.headers.get('allow'), await answer.json()] as const;
+    };
+    const [status, , body] = await get({
+      query: 'query ($n: Int) { products(first: $n) { edges { cursor } } }',
+      variables: '{"n":1}',
+    });
+    expect([status, body]).toEqual([200, { data: { products: { edges: expect.any(Array) as unknown } } }]);
+    expect((await get({ query: 'mutation { createWorkspace(name: "x") { id } }' })).slice(0, 2)).toEqual([405, 'POST']);
+    expect((await get({}))[0]).toBe(400);
+    expect((await get({ query: '{ plans { slug } }', variables: '{' }))[0]).toBe(400);
   });
 
   test.each([
@@ -111,9 +151,9 @@ describe('POST /graphql', () => {
     expect(body).toMatchObject({ code: 'BODY_TOO_LARGE', limit: 1_048_576 });
   });
 
-  test.each(['GET', 'PUT', 'DELETE'])('answers %s with 405 and Allow', async (method) => {
+  test.each(['PUT', 'DELETE'])('answers %s with 405 and Allow', async (method) => {
     const { status, headers } = await send('', {}, method);
-    expect([status, headers.get('allow')]).toEqual([405, 'POST']);
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, POST']);
   });
 
   test('names the kind of each mistake and never shows a stack', async () => {

@@ -42,6 +42,11 @@ export class GraphqlContext {
     return this.presented;
   }
 
+  /** Whether nobody with a token asks. */
+  get isAnonymous(): boolean {
+    return typeof this.presented === 'string';
+  }
+
   get loaders(): Loaders {
     this.loaded ??= createLoaders(this.sources);
     return this.loaded;

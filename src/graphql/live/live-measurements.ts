@@ -6,7 +6,7 @@ import type { IngestCache, ProductInfo } from '../../domain/ingest-cache/ingest-
 import type { Access } from '../../domain/access/access.ts';
 import { badInput, notFound } from '../../errors.ts';
 import type { DeviceCache } from './device-cache.ts';
-import { LiveIterator } from './live-stream.ts';
+import { liveStream } from './live-stream.ts';
 import type { RecordedBatch } from '../types/measurement.ts';
 
 const MAX_NARROWED = 1000;
@@ -51,7 +51,7 @@ export class LiveMeasurements {
       access.may(event.workspaceId, 'READ') &&
       access.coversDevice({ id: event.deviceId, productId: event.productId, workspaceId: event.workspaceId });
     const events = this.#deps.feed.subscribe({ accepts, after: query.after ?? undefined });
-    return new LiveIterator(events, (event) => this.#toBatch(event, fields));
+    return liveStream(events, (event) => this.#toBatch(event, fields));
   }
 
   /** null when nothing of the event is wanted, or its device is gone. */

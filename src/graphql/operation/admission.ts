@@ -1,40 +1,58 @@
 import {
-  type DocumentNode,
   type FragmentDefinitionNode,
+  getNamedType,
+  getVariableValues,
   type GraphQLSchema,
+  isLeafType,
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
+  typeFromAST,
 } from 'graphql';
 import { rightOfOperation } from '../../domain/access/rights.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { tooComplex } from './shape-limits.ts';
+import type { CheckedDocument } from './checked-documents.ts';
 import { MAX_COST, operationCost } from './operation-cost.ts';
+import { tooComplex } from './shape-limits.ts';
 
 /** What graphql-js answers by itself; a subscription to it is none. */
 const META: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
 
 /**
- * The last gate before a validated operation runs, the same for HTTP and WebSocket. Throws AppError UNAUTHENTICATED or
- * QUERY_TOO_COMPLEX.
+ * The last gate before a checked operation runs, the same for HTTP and WebSocket: its price. Throws AppError
+ * UNAUTHENTICATED or QUERY_TOO_COMPLEX.
  */
 export function admit(
   schema: GraphQLSchema,
-  document: DocumentNode,
+  { fragments }: CheckedDocument,
   operation: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>> | null | undefined,
+  variables: Readonly<Record<string, unknown>>,
   context: GraphqlContext,
-): void {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions)
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-
+): number {
   const names = rootFields(operation.selectionSet, fragments);
   // Denied before any resolver runs: the getter throws when there is no access.
   if (!names.every((name) => isOpenToAll(operation.operation, name))) void context.access;
 
-  const cost = operationCost(schema, operation, fragments, variables ?? {});
+  const coerced = coercedValues(schema, operation, variables);
+  const cost = operationCost({ schema, fragments, variables: coerced }, operation);
   if (cost > MAX_COST) throw tooComplex('cost', MAX_COST, Math.ceil(cost));
+  return cost;
+}
+
+/**
+ * The variables as execution will see them: converted, defaults filled in. Whole input objects are left out: no price
+ * depends on them, and converting thousands of entries twice would. What cannot be converted is for execution to refuse.
+ */
+function coercedValues(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const definitions = (operation.variableDefinitions ?? []).filter(({ type }) => {
+    const known = typeFromAST(schema, type as Parameters<typeof typeFromAST>[1]);
+    return known !== undefined && isLeafType(getNamedType(known));
+  });
+  return getVariableValues(schema, definitions, variables).coerced ?? {};
 }
 
 function isOpenToAll(operation: string, name: string): boolean {

@@ -1,28 +1,114 @@
-import { GraphQLError } from 'graphql';
+import { hash } from 'node:crypto';
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import { RefusedDocument } from './refused-document.ts';
 import { parseWithinLimits } from './shape-limits.ts';
 
-const MAX_KEPT = 200;
-const MAX_TEXT = 20_000;
+/** What may be kept, estimated in bytes; of documents that nobody with a token asked for, less. */
+const MAX_KEPT_BYTES = 16 * 1_048_576;
+const MAX_ANONYMOUS_BYTES = 1_048_576;
+/** About what a token of a parsed document takes in memory, with its place in the text. */
+const BYTES_PER_TOKEN = 300;
+
+/** A document that was parsed, is within the limits of its shape, and is valid. */
+export interface CheckedDocument {
+  /** SHA-256 of the text in hexadecimal: the name that Apollo Server gives it. */
+  hash: string;
+  document: DocumentNode;
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  bytes: number;
+}
 
 /**
- * Shapes are checked before Apollo Server parses and validates; texts that passed are remembered, so that a dashboard's
- * query is parsed twice only once.
+ * Checks documents, and keeps those that were admitted for the next time: bounded in bytes, the least recently used goes
+ * first. What is asked without a token has a small part of its own, so that nobody from outside can empty the other.
  */
-export class CheckedQueries {
-  readonly #passed = new Set<string>();
+export class CheckedDocuments {
+  readonly #schema: GraphQLSchema;
+  readonly #kept = new BoundedDocuments(MAX_KEPT_BYTES);
+  readonly #anonymous = new BoundedDocuments(MAX_ANONYMOUS_BYTES);
 
-  /** Throws AppError QUERY_TOO_COMPLEX. A syntax error is left for Apollo Server to report. */
-  check(query: unknown): void {
-    if (typeof query !== 'string' || this.#passed.has(query)) return;
-    try {
-      parseWithinLimits(query);
-    } catch (error) {
-      if (error instanceof GraphQLError) return;
-      throw error;
+  constructor(schema: GraphQLSchema) {
+    this.#schema = schema;
+  }
+
+  /** Throws AppError QUERY_TOO_COMPLEX, or RefusedDocument with syntax errors or what validation found. */
+  check(query: string): CheckedDocument {
+    const name = hash('sha256', query);
+    return this.byHash(name) ?? this.#check(query, name);
+  }
+
+  /** For a document that was admitted, again each time it is. */
+  keep(document: CheckedDocument, anonymous: boolean): void {
+    if (!this.#kept.has(document.hash)) (anonymous ? this.#anonymous : this.#kept).add(document);
+  }
+
+  byHash(name: string): CheckedDocument | undefined {
+    return this.#kept.get(name) ?? this.#anonymous.get(name);
+  }
+
+  #check(query: string, name: string): CheckedDocument {
+    const document = parsed(query);
+    const mistakes = validate(this.#schema, document, specifiedRules, { maxErrors: 20 });
+    if (mistakes.length > 0) throw new RefusedDocument(mistakes, 'GRAPHQL_VALIDATION_FAILED');
+    const fragments = new Map<string, FragmentDefinitionNode>();
+    for (const definition of document.definitions)
+      if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+    return {
+      hash: name,
+      document,
+      fragments,
+      bytes: query.length * 2 + (document.tokenCount ?? query.length) * BYTES_PER_TOKEN,
+    };
+  }
+}
+
+function parsed(query: string): DocumentNode {
+  try {
+    return parseWithinLimits(query);
+  } catch (error) {
+    if (error instanceof GraphQLError) throw new RefusedDocument([error], 'GRAPHQL_PARSE_FAILED');
+    throw error;
+  }
+}
+
+/** By hash, in the order of use: a Map remembers in which order its keys came. */
+class BoundedDocuments {
+  readonly #maxBytes: number;
+  readonly #documents = new Map<string, CheckedDocument>();
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  has(name: string): boolean {
+    return this.#documents.has(name);
+  }
+
+  get(name: string): CheckedDocument | undefined {
+    const document = this.#documents.get(name);
+    if (document === undefined) return undefined;
+    this.#documents.delete(name);
+    this.#documents.set(name, document);
+    return document;
+  }
+
+  add(document: CheckedDocument): void {
+    if (this.#documents.has(document.hash) || document.bytes > this.#maxBytes) return;
+    this.#documents.set(document.hash, document);
+    this.#bytes += document.bytes;
+    for (const [name, { bytes }] of this.#documents) {
+      if (this.#bytes <= this.#maxBytes) break;
+      this.#documents.delete(name);
+      this.#bytes -= bytes;
     }
-    if (query.length > MAX_TEXT) return;
-    const oldest = this.#passed.size >= MAX_KEPT ? this.#passed.values().next().value : undefined;
-    if (oldest !== undefined) this.#passed.delete(oldest);
-    this.#passed.add(query);
   }
 }

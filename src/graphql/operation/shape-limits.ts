@@ -12,7 +12,7 @@ import { AppError } from '../../errors.ts';
 export const SHAPE_LIMITS = {
   /** Lexical tokens; also bounds the time that validation takes. */
   tokens: 5000,
-  /** Levels of fields, fragments expanded. Introspection has its own limit in graphql-js and is not counted. */
+  /** Levels of fields, fragments expanded, introspection counted like any other: GraphiQL's has 15. */
   depth: 15,
   'root fields': 50,
   aliases: 200,
@@ -24,7 +24,8 @@ export const SHAPE_LIMITS = {
   'repeated fields': 20,
 } as const;
 
-export type LimitName = keyof typeof SHAPE_LIMITS | 'cost';
+/** Which limit an operation is over, as `extensions.limit` names it. */
+export type LimitName = keyof typeof SHAPE_LIMITS | 'cost' | 'bytes' | 'seconds';
 
 export function tooComplex(limit: LimitName, allowed: number, actual: number | null): AppError {
   const how =
@@ -115,8 +116,7 @@ class ShapeMeasure {
         const name = (selection.alias ?? selection.name).value;
         repeats.set(name, (repeats.get(name) ?? 0) + 1);
         check('repeated fields', repeats.get(name) ?? 0);
-        const isMeta = selection.name.value === '__schema' || selection.name.value === '__type';
-        const inner = selection.selectionSet && !isMeta ? this.of(selection.selectionSet) : null;
+        const inner = selection.selectionSet ? this.of(selection.selectionSet) : null;
         sum.aliases += (selection.alias ? 1 : 0) + (inner?.aliases ?? 0);
         sum.directives += inner?.directives ?? 0;
         sum.fields += 1 + (inner?.fields ?? 0);

@@ -17,6 +17,7 @@ export class DecoderResolver {
   }
 
   @Mutation(() => DecoderVersionObject, {
+    complexity: 100,
     description: 'A new version, active at once. Refused when it does not parse, or (unless force) an example fails.',
   })
   saveDecoder(
@@ -39,6 +40,7 @@ export class DecoderResolver {
   }
 
   @Mutation(() => DecoderRun, {
+    complexity: 100,
     description: 'source left out: the active decoder. Give either request or callId. Stores nothing.',
   })
   testDecoder(

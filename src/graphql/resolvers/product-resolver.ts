@@ -42,6 +42,7 @@ export class ProductResolver {
   }
 
   @Mutation(() => ProductObject, {
+    complexity: 100,
     description: 'Fields, decoder with its examples, dashboard, configuration; no devices, a webhook URL of its own.',
   })
   cloneProduct(
@@ -52,7 +53,7 @@ export class ProductResolver {
     return this.#products.clone(access, id, name);
   }
 
-  @Mutation(() => ProductObject)
+  @Mutation(() => ProductObject, { complexity: 100 })
   createProduct(
     @Ctx() { access }: GraphqlContext,
     @Arg('input', () => CreateProductInput) input: CreateProductInput,

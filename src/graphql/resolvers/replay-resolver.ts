@@ -16,6 +16,7 @@ export class ReplayResolver {
   }
 
   @Mutation(() => ReplayResult, {
+    complexity: 2000,
     description:
       'Runs logged calls through the active decoder and stores the result under their original receipt time. ' +
       'Calls must fit all that is given; nothing given: every call in the log. dryRun only reports. Start inclusive, end exclusive.',

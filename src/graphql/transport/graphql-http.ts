@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
@@ -7,143 +6,172 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type Koa from 'koa';
 import { AppError, badInput } from '../../errors.ts';
-import { admit } from '../operation/admission.ts';
-import { CheckedQueries } from '../operation/checked-documents.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
+import type { AdmittedOperation, Operations } from '../operation/operations.ts';
+import { RefusedDocument } from '../operation/refused-document.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
-import { SHAPE_LIMITS } from '../operation/shape-limits.ts';
+import { readHttpRequest } from './http-request.ts';
 
-export interface GraphqlHttpDeps {
-  schema: GraphQLSchema;
-  /** The whole body as text; throws AppError BODY_TOO_LARGE. */
-  readBody: (request: IncomingMessage) => Promise<string>;
-  contextFor: (authorization: string | undefined) => Promise<GraphqlContext>;
+interface GraphqlHttpDeps {
+  operations: Operations;
+  contextFor: (context: Koa.Context) => Promise<GraphqlContext>;
   log: GraphqlLog;
 }
 
+/** What Apollo Server calls its context: the operation as it was admitted. */
+interface ApolloContext {
+  admitted: AdmittedOperation;
+}
+
+const JSON_TYPE = 'application/json';
+const RESPONSE_TYPE = 'application/graphql-response+json';
 const NO_SUBSCRIPTIONS = 'Subscriptions need a WebSocket on this path with the protocol graphql-transport-ws.';
 
-/** `POST /graphql` (CONTRACT 7): an adapter between Koa and Apollo Server. */
+/** `/graphql` over HTTP (CONTRACT 7): an adapter between Koa, the operations and Apollo Server. */
 export class GraphqlHttp {
   readonly #deps: GraphqlHttpDeps;
-  readonly #apollo: ApolloServer<GraphqlContext>;
-  readonly #queries = new CheckedQueries();
+  readonly #apollo: ApolloServer<ApolloContext>;
   readonly #format;
 
   constructor(deps: GraphqlHttpDeps) {
     this.#deps = deps;
     this.#format = createErrorFormatter(deps.log);
-    this.#apollo = createApollo(deps, this.#format);
+    this.#apollo = this.#createApollo();
   }
 
+  /** Resolves when operations may come. */
   async start(): Promise<void> {
     await this.#apollo.start();
   }
 
+  /** Operations that come later fail. */
   async stop(): Promise<void> {
     await this.#apollo.stop();
   }
 
-  /** Answers the request. Throws AppError METHOD_NOT_ALLOWED and BODY_TOO_LARGE for the app's problem responder. */
+  /** Answers the request. Throws AppError METHOD_NOT_ALLOWED for the app's problem responder. */
   async handle(context: Koa.Context): Promise<void> {
-    if (context.method !== 'POST')
-      throw new AppError(
-        'METHOD_NOT_ALLOWED',
-        'GraphQL operations are sent by POST as JSON: {"query": "…", "variables": {…}}; subscriptions by WebSocket.',
-        { details: { allow: 'POST' } },
-      );
-    // Whatever the content type says: browsers cannot send our Authorization header across sites unasked.
-    const text = await this.#deps.readBody(context.req);
-    let body: unknown;
+    if (context.method !== 'POST' && context.method !== 'GET') throw notAllowed('GET, POST');
+    let admitted: AdmittedOperation;
     try {
-      body = parseBody(text);
-      if (typeof body === 'object' && body !== null && 'query' in body) this.#queries.check(body.query);
+      admitted = this.#deps.operations.admit(readHttpRequest(context), await this.#deps.contextFor(context));
+      const { operation } = admitted.operation;
+      if (operation === OperationTypeNode.SUBSCRIPTION) throw badInput(NO_SUBSCRIPTIONS);
+      if (context.method === 'GET' && operation !== OperationTypeNode.QUERY) throw notAllowed('POST');
     } catch (error) {
+      if (error instanceof AppError && error.code === 'METHOD_NOT_ALLOWED') throw error;
       this.#refuse(context, error);
       return;
     }
-    const headers = new HeaderMap();
-    for (const [name, value] of Object.entries(context.headers))
-      if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+    const { query, operationName } = admitted.request;
     const response = await this.#apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { method: 'POST', headers, search: '', body },
-      context: () => this.#deps.contextFor(context.headers.authorization),
+      httpGraphQLRequest: {
+        method: 'POST',
+        headers: new HeaderMap([
+          ['content-type', JSON_TYPE],
+          ['accept', context.get('accept') || JSON_TYPE],
+        ]),
+        search: '',
+        // The variables went with the admitted operation.
+        body: { query, ...(operationName == null ? {} : { operationName }) },
+      },
+      context: async () => ({ admitted }),
     });
-    context.status = response.status ?? 200;
+    const unexecuted = response.status === 400 && wantsPlainJson(context);
+    context.status = unexecuted ? 200 : (response.status ?? 200);
     for (const [name, value] of response.headers) context.set(name, value);
     // graphql 16 has no incremental results.
     context.body = response.body.kind === 'complete' ? response.body.string : '';
   }
 
+  /** What was not executed. GraphQL over HTTP: who asks for application/json only gets 200 for a document's mistakes. */
   #refuse(context: Koa.Context, error: unknown): void {
-    const wrapped = new GraphQLError('', { originalError: error instanceof Error ? error : new Error(String(error)) });
-    const formatted = this.#format(wrapped.toJSON(), wrapped);
-    context.status = error instanceof AppError ? 400 : 500;
-    context.type = 'application/json';
-    context.body = JSON.stringify({ errors: [formatted] });
+    const errors = error instanceof RefusedDocument ? error.errors : [wrap(error)];
+    context.status = statusOf(error, wantsPlainJson(context));
+    if (context.status === 401) context.set('WWW-Authenticate', 'Token');
+    context.type = context.accepts([JSON_TYPE, RESPONSE_TYPE]) || JSON_TYPE;
+    context.body = JSON.stringify({ errors: this.#formatted(errors) });
   }
-}
 
-function parseBody(text: string): unknown {
-  try {
-    const body: unknown = JSON.parse(text);
-    if (typeof body === 'object' && body !== null && !Array.isArray(body) && 'query' in body) return body;
-  } catch {
-    // Said below.
+  #formatted(errors: readonly GraphQLError[]): GraphQLFormattedError[] {
+    return errors.map((error) => this.#format(error.toJSON(), error));
   }
-  throw new AppError('INVALID_BODY', 'Send one JSON object: {"query": "…", "variables": {…}, "operationName": "…"}.');
-}
 
-function createApollo(
-  { schema, log }: GraphqlHttpDeps,
-  formatError: ReturnType<typeof createErrorFormatter>,
-): ApolloServer<GraphqlContext> {
-  const note = (level: 'warn' | 'error') => (message?: unknown) => log[level]({}, `Apollo Server: ${String(message)}`);
-  return new ApolloServer<GraphqlContext>({
-    schema,
-    formatError,
-    introspection: true,
-    persistedQueries: false,
-    stopOnTerminationSignals: false,
-    csrfPrevention: false,
-    allowBatchedHttpRequests: false,
-    includeStacktraceInErrorResponses: false,
-    nodeEnv: 'production',
-    parseOptions: { maxTokens: SHAPE_LIMITS.tokens },
-    validationOptions: { maxErrors: 20 },
-    logger: { debug: () => {}, info: () => {}, warn: note('warn'), error: note('error') },
-    plugins: [
-      ApolloServerPluginCacheControlDisabled(),
-      ApolloServerPluginInlineTraceDisabled(),
-      ApolloServerPluginLandingPageDisabled(),
-      ApolloServerPluginSchemaReportingDisabled(),
-      ApolloServerPluginUsageReportingDisabled(),
-      {
-        requestDidStart: async () => ({
-          didResolveOperation: async ({ document, operation, request, contextValue }) => {
-            if (operation === undefined) return;
-            try {
-              if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw badInput(NO_SUBSCRIPTIONS);
-              admit(schema, document, operation, request.variables, contextValue);
-            } catch (error) {
-              throw withStatus(error);
-            }
-          },
-        }),
+  #createApollo(): ApolloServer<ApolloContext> {
+    const { operations, log } = this.#deps;
+    const note = (level: 'warn' | 'error') => (message?: unknown) =>
+      log[level]({}, `Apollo Server: ${String(message)}`);
+    return new ApolloServer<ApolloContext>({
+      schema: operations.schema,
+      formatError: this.#format,
+      introspection: true,
+      persistedQueries: false,
+      stopOnTerminationSignals: false,
+      csrfPrevention: false,
+      allowBatchedHttpRequests: false,
+      includeStacktraceInErrorResponses: false,
+      nodeEnv: 'production',
+      // Admitted documents are there: Apollo Server neither parses nor validates them again.
+      documentStore: {
+        get: async (key) => operations.documents.byHash(key.slice(key.lastIndexOf(':') + 1))?.document,
+        set: async () => {},
+        delete: async () => {},
       },
-    ],
-  });
+      logger: { debug: () => {}, info: () => {}, warn: note('warn'), error: note('error') },
+      plugins: [
+        ApolloServerPluginCacheControlDisabled(),
+        ApolloServerPluginInlineTraceDisabled(),
+        ApolloServerPluginLandingPageDisabled(),
+        ApolloServerPluginSchemaReportingDisabled(),
+        ApolloServerPluginUsageReportingDisabled(),
+        {
+          requestDidStart: async () => ({
+            responseForOperation: async ({ contextValue }) => {
+              const result = await operations.execute(contextValue.admitted);
+              return {
+                // Without data nothing was executed: the variables did not fit.
+                http: { status: result.data === undefined ? 400 : undefined, headers: new HeaderMap() },
+                body: { kind: 'single', singleResult: this.#answer(result) },
+              };
+            },
+          }),
+        },
+      ],
+    });
+  }
+
+  #answer({ data, errors }: ExecutionResult) {
+    return {
+      ...(errors === undefined ? {} : { errors: this.#formatted(errors) }),
+      ...(data === undefined ? {} : { data }),
+    };
+  }
 }
 
-/** Apollo Server answers 500 before execution unless the error says which status. */
-function withStatus(error: unknown): unknown {
-  if (!(error instanceof AppError)) return error;
-  const http =
-    error.code === 'UNAUTHENTICATED'
-      ? { status: 401, headers: new HeaderMap([['www-authenticate', 'Token']]) }
-      : { status: 400 };
-  return new GraphQLError(error.message, { originalError: error, extensions: { http } });
+function wantsPlainJson(context: Koa.Context): boolean {
+  const isNamed = context.get('accept').includes(JSON_TYPE);
+  return isNamed && context.accepts([JSON_TYPE, RESPONSE_TYPE]) === JSON_TYPE;
+}
+
+function statusOf(error: unknown, plainJson: boolean): number {
+  if (error instanceof RefusedDocument) return plainJson ? 200 : 400;
+  if (!(error instanceof AppError)) return 500;
+  if (error.code === 'UNAUTHENTICATED') return 401;
+  return error.code === 'OVERLOADED' || error.code === 'UNAVAILABLE' ? 503 : 400;
+}
+
+function wrap(error: unknown): GraphQLError {
+  const originalError = error instanceof Error ? error : new Error(String(error));
+  return new GraphQLError(originalError.message, { originalError });
+}
+
+function notAllowed(allow: string): AppError {
+  return new AppError(
+    'METHOD_NOT_ALLOWED',
+    'Send GraphQL operations by POST as JSON: {"query": "…", "variables": {…}}; queries also by GET; subscriptions by WebSocket.',
+    { details: { allow } },
+  );
 }

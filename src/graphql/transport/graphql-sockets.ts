@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { execute, type ExecutionArgs, GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
-import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws';
+import { type ExecutionArgs, type ExecutionResult, GraphQLError, OperationTypeNode } from 'graphql';
+import { CloseCode, type Context, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Change, Cluster } from '../../domain/cluster.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
@@ -9,11 +9,13 @@ import { AppError } from '../../errors.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
 import type { LoaderSources } from '../context/loaders.ts';
-import { prepareOperation, subscribeLive } from './socket-operation.ts';
+import { liveStream } from '../live/live-stream.ts';
+import type { AdmittedOperation, Operations } from '../operation/operations.ts';
+import { RefusedDocument } from '../operation/refused-document.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
 export interface GraphqlSocketsDeps {
-  schema: GraphQLSchema;
+  operations: Operations;
   sources: LoaderSources;
   live: LiveSources;
   authenticator: Authenticator;
@@ -163,39 +165,71 @@ export class GraphqlSockets {
   }
 
   #createProtocol() {
-    const { schema, sources, live } = this.#deps;
     return makeServer<Record<string, unknown>, Extra>({
       connectionInitWaitTimeout: INIT_WITHIN_MS,
       onConnect: (context) => this.#connect(context),
-      onSubscribe: (context, id, payload) => {
-        const { session } = context.extra;
-        if (session.ending || session.access === null)
-          return [wrap(new AppError('UNAVAILABLE', 'This connection is being closed; connect again.'))];
-        if (Object.keys(context.subscriptions).length > MAX_OPERATIONS)
-          return [wrap(new AppError('OVERLOADED', `At most ${MAX_OPERATIONS} operations run on one connection.`))];
-        const prepared = prepareOperation(schema, payload, new GraphqlContext(session.access, sources, live));
-        if (Array.isArray(prepared)) return prepared;
-        if (prepared.operation.operation !== OperationTypeNode.SUBSCRIPTION) session.running.add(id);
-        return Object.assign(prepared.args, { session });
-      },
-      execute,
-      subscribe: (args: ExecutionArgs & { session?: SocketSession }) => {
-        const { session, ...rest } = args;
-        if (session === undefined) throw new Error('A subscription without its session.');
-        return subscribeLive(rest, session);
-      },
+      onSubscribe: (context, id, payload) => this.#admit(context, id, payload),
+      execute: (args: ExecutionArgs & Partial<Running>) => this.#deps.operations.execute(running(args).admitted),
+      subscribe: (args: ExecutionArgs & Partial<Running>) => this.#subscribe(running(args)),
       onNext: (_context, _id, _payload, _args, result) =>
-        result.errors === undefined
-          ? undefined
-          : { ...result, errors: result.errors.map((error) => this.#format(error.toJSON(), error)) },
-      onError: (_context, _id, _payload, errors) => errors.map((error) => this.#format(error.toJSON(), error)),
+        result.errors === undefined ? undefined : { ...result, errors: this.#formatted(result.errors) },
+      onError: (_context, _id, _payload, errors) => this.#formatted(errors),
       onComplete: (context, id) => context.extra.session.answered(id),
     });
   }
+
+  /** The errors to report, or what to run. */
+  #admit(context: Context<Record<string, unknown>, Extra>, id: string, payload: SubscribePayload) {
+    const { session } = context.extra;
+    const { operations, sources, live } = this.#deps;
+    try {
+      if (session.ending || session.access === null)
+        throw new AppError('UNAVAILABLE', 'This connection is being closed; connect again.');
+      if (Object.keys(context.subscriptions).length > MAX_OPERATIONS)
+        throw new AppError('OVERLOADED', `At most ${MAX_OPERATIONS} operations run on one connection.`);
+      const admitted = operations.admit(payload, new GraphqlContext(session.access, sources, live));
+      if (admitted.operation.operation !== OperationTypeNode.SUBSCRIPTION) session.running.add(id);
+      const args = { schema: operations.schema, document: admitted.checked.document };
+      return { ...args, operationName: payload.operationName ?? null, admitted, session };
+    } catch (error) {
+      if (error instanceof RefusedDocument) return error.errors;
+      if (error instanceof AppError) return [new GraphQLError(error.message, { originalError: error })];
+      throw error;
+    }
+  }
+
+  /** Runs a subscription; each event is answered with a fresh context. A reader too slow for it loses the connection. */
+  async #subscribe({ admitted, session }: Running): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
+    const { operations } = this.#deps;
+    const stream = await operations.subscribe(admitted);
+    if (!(Symbol.asyncIterator in stream)) return stream;
+    const answer = async (event: unknown): Promise<ExecutionResult | null> => {
+      if (session.ending) return null;
+      const result = await operations.execute(admitted, event, admitted.context.fresh());
+      return session.ending ? null : result;
+    };
+    const endsOn = (error: unknown): boolean => {
+      if (!(error instanceof AppError) || error.code !== 'OVERLOADED') return false;
+      session.end(TRY_AGAIN_LATER, 'subscriber too slow, resume with "after"');
+      return true;
+    };
+    return liveStream(stream as AsyncIterableIterator<unknown>, answer, endsOn);
+  }
+
+  #formatted(errors: readonly GraphQLError[]) {
+    return errors.map((error) => this.#format(error.toJSON(), error));
+  }
 }
 
-function wrap(error: AppError): GraphQLError {
-  return new GraphQLError(error.message, { originalError: error });
+/** What graphql-ws hands from `onSubscribe` to `execute` and `subscribe` beside graphql-js's own arguments. */
+interface Running {
+  admitted: AdmittedOperation;
+  session: SocketSession;
+}
+
+function running({ admitted, session }: Partial<Running>): Running {
+  if (admitted === undefined || session === undefined) throw new Error('An operation that was not admitted.');
+  return { admitted, session };
 }
 
 function refuseUpgrade(socket: Duplex, status: string): void {

@@ -1,7 +1,8 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import type Koa from 'koa';
 import type { Cluster } from '../../domain/cluster.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
+import { Operations } from '../operation/operations.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
 import type { GraphqlLog } from './format-error.ts';
 import { GraphqlHttp } from './graphql-http.ts';
@@ -16,8 +17,6 @@ export interface GraphqlDoorDeps {
   live: LiveSources;
   authenticator: Authenticator;
   cluster: Cluster;
-  /** `http/body`: the whole body as text, with the body limit. */
-  readBody: (request: IncomingMessage) => Promise<string>;
   /** `http/authenticate`: the secret in an Authorization header. */
   secretOf: (authorization: string | undefined) => string | null;
   /** The largest WebSocket message in bytes, as for bodies. */
@@ -27,6 +26,7 @@ export interface GraphqlDoorDeps {
 }
 
 export interface GraphqlTransport {
+  /** Answers a request whose body koa-body has read. */
   handle(context: Koa.Context): Promise<void>;
   /** Takes over the server's WebSocket upgrades. */
   attachWebSocket(server: Server): void;
@@ -38,16 +38,16 @@ export interface GraphqlTransport {
 
 /** The GraphQL door (CONTRACT 7): one schema, over HTTP and WebSocket, with the same access, limits and errors. */
 export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<GraphqlTransport> {
-  const schema = createSchema(deps.resolvers);
+  const operations = new Operations(createSchema(deps.resolvers));
   const { authenticator, secretOf, sources, live, log } = deps;
-  const contextFor = async (authorization: string | undefined): Promise<GraphqlContext> => {
+  const contextFor = async ({ headers: { authorization } }: Koa.Context): Promise<GraphqlContext> => {
     if (authorization === undefined) return new GraphqlContext('missing', sources, live);
     const secret = secretOf(authorization);
     if (secret === null) return new GraphqlContext('malformed', sources, live);
     return new GraphqlContext((await authenticator.authenticate(secret)) ?? 'invalid', sources, live);
   };
-  const http = new GraphqlHttp({ schema, readBody: deps.readBody, contextFor, log });
-  const sockets = new GraphqlSockets({ ...deps, schema });
+  const http = new GraphqlHttp({ operations, contextFor, log });
+  const sockets = new GraphqlSockets({ ...deps, operations });
   await http.start();
   return {
     handle: (context) => http.handle(context),

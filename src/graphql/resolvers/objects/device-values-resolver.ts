@@ -31,6 +31,7 @@ export class DeviceValuesResolver {
   }
 
   @FieldResolver(() => [MeasurementObject], {
+    complexity: 2,
     description: 'The value with the latest measured time of each field (not the one received last).',
   })
   async latest(
@@ -41,7 +42,7 @@ export class DeviceValuesResolver {
     return this.#history.latest(await this.#readable(device, context), fields ?? undefined);
   }
 
-  @FieldResolver(() => [SeriesObject], { description: 'Start inclusive, end exclusive.' })
+  @FieldResolver(() => [SeriesObject], { complexity: 50, description: 'Start inclusive, end exclusive.' })
   async history(
     @Root() device: Device,
     @Ctx() context: GraphqlContext,
@@ -65,6 +66,7 @@ export class DeviceValuesResolver {
   }
 
   @FieldResolver(() => MeasurementConnection, {
+    complexity: 5,
     description: 'Raw values of one field, oldest first unless newestFirst. Start inclusive, end exclusive.',
   })
   async measurements(

@@ -23,7 +23,10 @@ export class ProductCallsResolver {
     this.#calls = calls;
   }
 
-  @FieldResolver(() => WebhookCallConnection, { description: 'Newest first. Start inclusive, end exclusive.' })
+  @FieldResolver(() => WebhookCallConnection, {
+    complexity: 5,
+    description: 'Newest first. Start inclusive, end exclusive.',
+  })
   async calls(
     @Root() { id, workspace, webhookId }: Product,
     @Ctx() { access }: GraphqlContext,

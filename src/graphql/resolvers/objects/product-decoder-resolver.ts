@@ -26,7 +26,10 @@ export class ProductDecoderResolver {
     return loaders.activeDecoder.load(product);
   }
 
-  @FieldResolver(() => [DecoderVersionObject], { description: 'Newest first.' })
+  @FieldResolver(() => [DecoderVersionObject], {
+    complexity: ({ childComplexity }) => 1 + 50 * childComplexity,
+    description: 'Newest first.',
+  })
   decoderVersions(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<DecoderVersionObject[]> {
     return this.#decoders.versions(access, id);
   }

@@ -37,7 +37,7 @@ export class ProductObjectResolver {
     return `${this.#baseUrl()}/integrations/api/${product.webhookId}/`;
   }
 
-  @FieldResolver(() => [FieldObject])
+  @FieldResolver(() => [FieldObject], { complexity: ({ childComplexity }) => 1 + 20 * childComplexity })
   fields(@Root() { key }: Product, @Ctx() { loaders }: GraphqlContext): Promise<FieldObject[]> {
     return loaders.fieldsOfProduct.load(key);
   }
@@ -52,7 +52,10 @@ export class ProductObjectResolver {
     return fields.find((field) => field.identifier === identifier) ?? null;
   }
 
-  @FieldResolver(() => [SuggestedFieldObject], { description: 'Identifiers that were sent but are no fields.' })
+  @FieldResolver(() => [SuggestedFieldObject], {
+    complexity: ({ childComplexity }) => 1 + 20 * childComplexity,
+    description: 'Identifiers that were sent but are no fields.',
+  })
   suggestedFields(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<SuggestedFieldObject[]> {
     return this.#fields.suggestions(access, id);
   }
