@@ -13,6 +13,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  Kind,
   type OperationDefinitionNode,
   SchemaMetaFieldDef,
   type SelectionSetNode,
@@ -65,8 +66,8 @@ class Pricing {
   ofSet(set: SelectionSetNode, type: GraphQLCompositeType): number {
     let sum = 0;
     for (const selection of set.selections) {
-      if (selection.kind === 'Field') sum += this.#ofField(selection, type);
-      else if (selection.kind === 'InlineFragment')
+      if (selection.kind === Kind.FIELD) sum += this.#ofField(selection, type);
+      else if (selection.kind === Kind.INLINE_FRAGMENT)
         sum += this.ofSet(selection.selectionSet, this.#condition(selection.typeCondition?.name.value, type));
       else sum += this.#ofFragment(selection.name.value, type);
     }
