@@ -189,7 +189,7 @@ export const PATHS: Readonly<Record<string, OperationRight & { methods: readonly
   '/integrations/lorawan/:network': { methods: ['POST'], needs: ['RECORD'] },
   '/integrations/particle': { methods: ['POST'], needs: ['RECORD'] },
   // Each operation for itself: see above.
-  '/graphql': { methods: ['POST'], needs: 'everybody' },
+  '/graphql': { methods: ['GET', 'POST'], needs: 'everybody' },
   '/healthz': { methods: ['GET', 'HEAD'], needs: 'everybody' },
   '/readyz': { methods: ['GET', 'HEAD'], needs: 'everybody' },
 };

@@ -8,6 +8,7 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
+import { LruMap } from '../../domain/lru-map.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { parseWithinLimits } from './shape-limits.ts';
 
@@ -32,8 +33,11 @@ export interface CheckedDocument {
  */
 export class CheckedDocuments {
   readonly #schema: GraphQLSchema;
-  readonly #kept = new BoundedDocuments(MAX_KEPT_BYTES);
-  readonly #anonymous = new BoundedDocuments(MAX_ANONYMOUS_BYTES);
+  readonly #kept = new LruMap<string, CheckedDocument>({ most: MAX_KEPT_BYTES, sizeOf: ({ bytes }) => bytes });
+  readonly #anonymous = new LruMap<string, CheckedDocument>({
+    most: MAX_ANONYMOUS_BYTES,
+    sizeOf: ({ bytes }) => bytes,
+  });
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;
@@ -47,7 +51,8 @@ export class CheckedDocuments {
 
   /** For a document that was admitted, again each time it is. */
   keep(document: CheckedDocument, anonymous: boolean): void {
-    if (!this.#kept.has(document.hash)) (anonymous ? this.#anonymous : this.#kept).add(document);
+    if (this.#kept.get(document.hash) === undefined)
+      (anonymous ? this.#anonymous : this.#kept).set(document.hash, document);
   }
 
   byHash(name: string): CheckedDocument | undefined {
@@ -76,39 +81,5 @@ function parsed(query: string): DocumentNode {
   } catch (error) {
     if (error instanceof GraphQLError) throw new RefusedDocument([error], 'GRAPHQL_PARSE_FAILED');
     throw error;
-  }
-}
-
-/** By hash, in the order of use: a Map remembers in which order its keys came. */
-class BoundedDocuments {
-  readonly #maxBytes: number;
-  readonly #documents = new Map<string, CheckedDocument>();
-  #bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  has(name: string): boolean {
-    return this.#documents.has(name);
-  }
-
-  get(name: string): CheckedDocument | undefined {
-    const document = this.#documents.get(name);
-    if (document === undefined) return undefined;
-    this.#documents.delete(name);
-    this.#documents.set(name, document);
-    return document;
-  }
-
-  add(document: CheckedDocument): void {
-    if (this.#documents.has(document.hash) || document.bytes > this.#maxBytes) return;
-    this.#documents.set(document.hash, document);
-    this.#bytes += document.bytes;
-    for (const [name, { bytes }] of this.#documents) {
-      if (this.#bytes <= this.#maxBytes) break;
-      this.#documents.delete(name);
-      this.#bytes -= bytes;
-    }
   }
 }
