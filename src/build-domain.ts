@@ -17,6 +17,7 @@ import { FieldService } from './domain/products/field-service.ts';
 import { NetworkReceiver } from './domain/calls/network-receiver.ts';
 import { Feed } from './domain/measurements/feed.ts';
 import { History } from './domain/measurements/history.ts';
+import { ReceiptTimes } from './domain/measurements/receipt-times.ts';
 import { Recorder } from './domain/measurements/recorder.ts';
 import type { MeasurementStore } from './domain/measurements/store.ts';
 import { Suggestions } from './domain/measurements/suggestions.ts';
@@ -59,8 +60,10 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const ingestCache = new IngestCache(database, cluster, config.writeRatePerField);
   const suggestions = new Suggestions(database);
   closers.add('suggested fields', () => suggestions.stop());
-  const feed = new Feed(cluster);
-  const recorder = new Recorder({ store, limiter, feed, suggestions, maxFutureMs: config.maxFutureMs });
+  const feed = new Feed(cluster, now);
+  const receiptTimes = new ReceiptTimes();
+  const checking = { suggestions, receiptTimes, maxFutureMs: config.maxFutureMs };
+  const recorder = new Recorder({ store, limiter, feed, ...checking });
   const history = new History(store);
 
   const tokens = new TokenService({ database, cluster, now });
@@ -74,13 +77,13 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const deviceFinder = new DeviceFinder(ingestCache);
   const writeRates = new WriteRateService({ database, cluster });
 
-  const judge = new EntryJudge(ingestCache, recorder);
+  const judge = new EntryJudge({ ingestCache, ...checking });
   const runner = new CallRunner({ engine, ingestCache, history, judge });
   const examples = new DecoderExamples({ database, ingestCache, runner, now });
   const decoders = new DecoderService({ database, ingestCache, cluster, store, engine, runner, examples, now });
   const callFeed = new CallFeed(cluster, store);
   const calls = new CallLog(ingestCache, store, callFeed);
-  const replay = new Replay({ ingestCache, store, recorder, runner, feed: callFeed, now });
+  const replay = new Replay({ ingestCache, store, recorder, runner, feed: callFeed, receiptTimes, now });
   closers.add('replay', () => replay.stop());
   const receiving = { ingestCache, runner, recorder, feed: callFeed, bodyBytes: config.callLog.bodyBytes, now };
   const webhookReceiver = new WebhookReceiver(receiving);

@@ -125,7 +125,15 @@ describe('a typed request', () => {
 
 describe('a logged call', () => {
   const product = { key: 7, decoder: { version: 3, source: '' } } as ProductInfo;
-  const outcome: CallOutcome = { status: 'NO_DECODER', run: null, raw: [], batches: [], stored: 0, rejected: 0 };
+  const outcome: CallOutcome = {
+    status: 'NO_DECODER',
+    run: null,
+    raw: [],
+    batches: [],
+    stored: 0,
+    rejected: 0,
+    receiptTime: null,
+  };
   const request = {
     method: 'POST',
     path: '/integrations/api/ID/x/',

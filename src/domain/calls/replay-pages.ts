@@ -15,12 +15,12 @@ export interface ReplayQuery {
 const PAGE = 100;
 const MAX_CALL_IDS = 1_000;
 
-/** The calls, oldest first and page by page; none received after `startedAt`: the active decoder has had those. */
+/** The calls, oldest first and page by page; none received after `received`: the active decoder has had those. */
 export async function* replayPages(
   store: MeasurementStore,
   productKey: number,
   { callIds, from, to, status }: ReplayQuery,
-  startedAt: number,
+  received: number,
 ): AsyncGenerator<CallRow[]> {
   if (callIds != null) {
     const rows = (await namedCalls(store, productKey, callIds)).filter(
@@ -34,7 +34,7 @@ export async function* replayPages(
   }
   const query: CallQuery = {
     productKey,
-    to: Math.min(to ?? Number.MAX_SAFE_INTEGER, startedAt + 1),
+    to: Math.min(to ?? Number.MAX_SAFE_INTEGER, received + 1),
     oldestFirst: true,
     limit: PAGE,
   };

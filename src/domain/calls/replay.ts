@@ -4,6 +4,7 @@ import { requestOfCall } from '../decoders/decoder-request.ts';
 import type { DecoderRun } from '../decoders/decoder-run.ts';
 import { type FinishedRun, runText, toDecoderRun } from '../decoders/run-text.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
+import type { ReceiptTimes } from '../measurements/receipt-times.ts';
 import type { Recorder } from '../measurements/recorder.ts';
 import type { CallRow, MeasurementStore } from '../measurements/store.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
@@ -38,6 +39,7 @@ interface ReplayDeps {
   recorder: Recorder;
   runner: CallRunner;
   feed: CallFeed;
+  receiptTimes: ReceiptTimes;
   now: () => number;
 }
 
@@ -90,10 +92,11 @@ export class Replay {
   }
 
   async #replay(product: ProductInfo, query: ReplayQuery, progress: ReplayProgress): Promise<ReplayResult> {
-    const { ingestCache, store } = this.#deps;
+    const { ingestCache, store, receiptTimes } = this.#deps;
+    const received = receiptTimes.latest(progress.startedAt);
     const results: ReplayResult['results'] = [];
     let characters = 0;
-    for await (const page of replayPages(store, product.key, query, progress.startedAt)) {
+    for await (const page of replayPages(store, product.key, query, received)) {
       // Fields, devices and decoder as they are now: a replay may take minutes.
       const current = await ingestCache.product(product.id);
       if (current === null) throw notFound('product', product.id);

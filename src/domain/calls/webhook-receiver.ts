@@ -62,7 +62,8 @@ export class WebhookReceiver {
       counted: true,
       ...(native === undefined ? {} : { native }),
     });
-    const call = callRow(product, request, outcome, receivedAt, bodyBytes);
+    // A replay finds the values under the time by which the log knows the call.
+    const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);
     await recorder.commit({ batches: outcome.batches.map(({ batch }) => batch), call }, outcome.batches);
     feed.publish(product.id, call);
     return answerOf(outcome);

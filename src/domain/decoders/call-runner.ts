@@ -35,6 +35,8 @@ export interface CallOutcome {
   batches: DeviceBatch[];
   stored: number;
   rejected: number;
+  /** When the call counts as received, in ms UTC; null: as it came, nothing was looked at. */
+  receiptTime: number | null;
 }
 
 /** A network's time further ahead of ours than this is wrong, and not worth losing the values for. */
@@ -73,7 +75,7 @@ export class CallRunner {
     if (result.output === null) return failedOutcome(result);
     const { entries: raw, error } = readEntries(result.output);
     if (error !== null) return failedOutcome({ ...result, error });
-    const options = { receivedAt, defaultTime: receivedAt, counted, sender: null };
+    const options = { receivedAt, networkTime: null, counted, sender: null };
     return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options));
   }
 
@@ -94,12 +96,12 @@ export class CallRunner {
     const { entries: raw, error } = readUplinkEntries(result.output);
     if (error !== null) return failedOutcome({ ...result, error });
     const { time } = uplink;
-    const defaultTime = time === null || time > receivedAt + MAX_AHEAD_MS ? receivedAt : time;
+    const networkTime = time === null || time > receivedAt + MAX_AHEAD_MS ? null : time;
     const sender = { device, identifier: deviceIdentifier };
     return outcomeOf(
       result,
       raw,
-      await this.#deps.judge.judge(product, raw, { receivedAt, defaultTime, counted, sender }),
+      await this.#deps.judge.judge(product, raw, { receivedAt, networkTime, counted, sender }),
     );
   }
 
@@ -131,7 +133,7 @@ export class CallRunner {
 }
 
 function notRun(status: CallStatus): CallOutcome {
-  return { status, run: null, raw: [], batches: [], stored: 0, rejected: 0 };
+  return { status, run: null, raw: [], batches: [], stored: 0, rejected: 0, receiptTime: null };
 }
 
 function failedOutcome(result: Omit<FinishedRun, 'entries'>): CallOutcome {
@@ -145,10 +147,11 @@ function failedOutcome(result: Omit<FinishedRun, 'entries'>): CallOutcome {
 function outcomeOf(
   { output, console, durationMs }: DecoderResult,
   raw: RawEntry[],
-  { entries, batches, stored, rejected }: Judged,
+  { entries, batches, stored, rejected, receiptTime }: Judged,
 ): CallOutcome {
   const status = stored === 0 ? 'NOTHING_STORED' : rejected === 0 ? 'STORED' : 'PARTLY_STORED';
-  return { status, run: { output, console, error: null, durationMs, entries }, raw, batches, stored, rejected };
+  const run = { output, console, error: null, durationMs, entries };
+  return { status, run, raw, batches, stored, rejected, receiptTime };
 }
 
 const CUT_BODY =

@@ -1,5 +1,7 @@
-import { isRejection, type Rejection, reject } from '../measurements/entry.ts';
-import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
+import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection, reject } from '../measurements/entry.ts';
+import type { ReceiptTimes } from '../measurements/receipt-times.ts';
+import { addToBatch, type DeviceBatch } from '../measurements/recorder.ts';
+import type { Suggestions } from '../measurements/suggestions.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 import type { EntryOutcome } from './decoder-run.ts';
@@ -13,52 +15,66 @@ export interface Judged {
   batches: DeviceBatch[];
   stored: number;
   rejected: number;
+  /** The call's receipt time in ms UTC: `receivedAt`, or later when one of its devices has a value of that time already. */
+  receiptTime: number;
 }
 
 interface JudgeOptions {
   receivedAt: number;
-  /** The time of entries that have none. */
-  defaultTime: number;
-  /** Whether unknown identifiers count for `suggestedFields`: for real calls only. */
+  /** What the network says of when it was measured, for entries that have no time; null: the receipt time. */
+  networkTime: number | null;
+  /** A real call: unknown identifiers count for `suggestedFields`, and its receipt time is its devices' alone. */
   counted: boolean;
   /** The device of entries that name none (native integrations), and what the network calls it; else null. */
   sender: { device: DeviceInfo | null; identifier: string } | null;
+}
+
+interface EntryJudgeDeps {
+  ingestCache: IngestCache;
+  suggestions: Suggestions;
+  receiptTimes: ReceiptTimes;
+  maxFutureMs: number;
+}
+
+/** The device of an entry, or why it has none. */
+interface Named {
+  device: DeviceInfo | null;
+  refusal: Rejection | null;
 }
 
 const MAX_SHOWN = 1_000;
 
 /** Decides for each entry of a decoder what becomes of it (CONTRACT 5). Stores nothing. */
 export class EntryJudge {
-  readonly #ingestCache: IngestCache;
-  readonly #recorder: Recorder;
+  readonly #deps: EntryJudgeDeps;
 
-  constructor(ingestCache: IngestCache, recorder: Recorder) {
-    this.#ingestCache = ingestCache;
-    this.#recorder = recorder;
+  constructor(deps: EntryJudgeDeps) {
+    this.#deps = deps;
   }
 
   async judge(product: ProductInfo, raw: RawEntry[], options: JudgeOptions): Promise<Judged> {
-    const judged: Judged = { entries: [], batches: [], stored: 0, rejected: 0 };
-    const devices = await this.#ingestCache.devicesOfProduct(product, namesIn(raw));
+    const { suggestions, maxFutureMs } = this.#deps;
+    const { receivedAt, networkTime, counted } = options;
+    const devices = await this.#deps.ingestCache.devicesOfProduct(product, namesIn(raw));
+    const named = raw.map((one) => deviceOf(one, options, devices));
+    const receiptTime = counted && networkTime === null ? this.#receiptTime(raw, named, receivedAt) : receivedAt;
+    const defaultTime = networkTime ?? receiptTime;
+    const latestAllowed = receivedAt + maxFutureMs;
+    const judged: Judged = { entries: [], batches: [], stored: 0, rejected: 0, receiptTime };
     const batches = new Map<number, DeviceBatch>();
-    for (const one of raw) {
-      const named = deviceOf(one, options, devices);
-      const outcome =
-        named.device === null
-          ? named.rejection
-          : options.counted
-            ? this.#recorder.check(named.device, one.entry, one.index, options)
-            : this.#recorder.preview(named.device, one.entry, one.index, options);
-      judged.entries.push(outcomeOf(product, one, named.device, outcome));
-      if (isRejection(outcome)) {
+    for (const [at, one] of raw.entries()) {
+      const { device, refusal } = named[at] as Named;
+      const outcome = refusal ?? checkEntry(product, one.entry, one.index, defaultTime, latestAllowed);
+      judged.entries.push(outcomeOf(product, one, device, outcome));
+      if (isRejection(outcome) || device === null) {
         judged.rejected += 1;
+        if (counted) suggestions.note(product, outcome as Rejection, one.entry, receivedAt);
         continue;
       }
-      const device = named.device as DeviceInfo;
       let of = batches.get(device.key);
       if (of === undefined) {
-        const { receivedAt } = options;
-        of = { device, batch: { deviceKey: device.key, receivedAt, fieldKeys: [], timestamps: [], values: [] } };
+        const batch = { deviceKey: device.key, receivedAt: receiptTime, fieldKeys: [], timestamps: [], values: [] };
+        of = { device, batch };
         batches.set(device.key, of);
         judged.batches.push(of);
       }
@@ -67,14 +83,19 @@ export class EntryJudge {
     }
     return judged;
   }
+
+  #receiptTime(raw: RawEntry[], named: Named[], receivedAt: number): number {
+    const keys = new Set<number>();
+    for (const [at, { entry }] of raw.entries()) {
+      const device = named[at]?.device ?? null;
+      if (device !== null && lacksTime(entry)) keys.add(device.key);
+    }
+    return this.#deps.receiptTimes.take(keys, receivedAt);
+  }
 }
 
 /** Whom the entry is for, or why nobody. */
-function deviceOf(
-  { entry, index, shown }: RawEntry,
-  { sender }: JudgeOptions,
-  known: Map<string, DeviceInfo>,
-): { device: DeviceInfo } | { device: null; rejection: Rejection } {
+function deviceOf({ entry, index, shown }: RawEntry, { sender }: JudgeOptions, known: Map<string, DeviceInfo>): Named {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
     const expected = sender === null ? '{device, field, value}' : '{field, value}';
     return refused(index, null, 'INVALID_ENTRY', `Expected an object ${expected}, not ${kindOf(entry)}.`);
@@ -90,7 +111,7 @@ function deviceOf(
         'MISSING_DEVICE',
         'The entry has no "device"; give the serial number or id of a device of this product.',
       );
-    if (sender.device !== null) return { device: sender.device };
+    if (sender.device !== null) return found(sender.device);
     return refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(sender.identifier));
   }
   if (name === null)
@@ -100,9 +121,9 @@ function deviceOf(
       'UNKNOWN_DEVICE',
       `"device" must be a serial number or device id, not ${kindOf(given)}.`,
     );
-  if (sender?.device && networkIdentity(name) === networkIdentity(sender.identifier)) return { device: sender.device };
+  if (sender?.device && networkIdentity(name) === networkIdentity(sender.identifier)) return found(sender.device);
   const device = known.get(name);
-  return device === undefined ? refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(name)) : { device };
+  return device === undefined ? refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(name)) : found(device);
 }
 
 /** The devices that the entries name, each once. */
@@ -124,20 +145,19 @@ function nameOf(given: unknown, shown: unknown): string | null {
   return typeof given === 'bigint' && typeof shown === 'string' ? shown.slice(0, -1) : null;
 }
 
-function refused(
-  index: number,
-  field: string | null,
-  code: Rejection['code'],
-  message: string,
-): { device: null; rejection: Rejection } {
-  return { device: null, rejection: reject(index, field, code, message) };
+function found(device: DeviceInfo): Named {
+  return { device, refusal: null };
+}
+
+function refused(index: number, field: string | null, code: Rejection['code'], message: string): Named {
+  return { device: null, refusal: reject(index, field, code, message) };
 }
 
 function outcomeOf(
   product: ProductInfo,
   { index, shown, entry }: RawEntry,
   device: DeviceInfo | null,
-  outcome: ReturnType<Recorder['check']>,
+  outcome: Accepted | Rejection,
 ): EntryOutcome {
   const written = (typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? shown : {}) as Record<
     string,

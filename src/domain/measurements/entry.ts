@@ -86,6 +86,11 @@ export function isRejection(outcome: Accepted | Rejection): outcome is Rejection
   return 'code' in outcome;
 }
 
+/** True for an entry that says no time: it gets the receipt time of its request. */
+export function lacksTime(entry: unknown): boolean {
+  return typeof entry === 'object' && entry !== null && ((entry as { timestamp?: unknown }).timestamp ?? null) === null;
+}
+
 /** A refusal; the identifier of the field is shortened for the answer. */
 export function reject(index: number, field: string | null, code: RejectionCode, message: string): Rejection {
   return { index, field: field === null ? null : shown(field), code, message };

@@ -42,6 +42,7 @@ const UNREAD_BYTES = 4 * 1024 * 1024;
  */
 export class Feed {
   readonly #cluster: Cluster;
+  readonly #now: () => number;
   readonly #subscribers = new Set<Subscriber>();
   readonly #run = randomBytes(6).toString('base64url');
   readonly #kept: RecordedEvent[] = [];
@@ -51,8 +52,9 @@ export class Feed {
   /** Nothing is kept before somebody has subscribed: a server without live dashboards pays nothing. */
   #keepUntil = 0;
 
-  constructor(cluster: Cluster) {
+  constructor(cluster: Cluster, now: () => number) {
     this.#cluster = cluster;
+    this.#now = now;
     cluster.onMessage('recorded', (message) => this.#deliver(JSON.parse(message) as Omit<RecordedEvent, 'cursor'>));
     cluster.onMissed(() => this.#miss());
   }
@@ -88,7 +90,7 @@ export class Feed {
       tooSlow: 'This subscriber reads too slowly; subscribe again with "after".',
       onEnd: () => {
         this.#subscribers.delete(subscriber);
-        this.#keepUntil = Date.now() + KEPT_MS;
+        this.#keepUntil = this.#now() + KEPT_MS;
       },
     });
     const subscriber = { accepts, stream };
@@ -104,7 +106,7 @@ export class Feed {
   }
 
   #listening(): boolean {
-    return this.#subscribers.size > 0 || (this.#keepUntil > 0 && Date.now() < this.#keepUntil);
+    return this.#subscribers.size > 0 || (this.#keepUntil > 0 && this.#now() < this.#keepUntil);
   }
 
   #deliver(content: Omit<RecordedEvent, 'cursor'>): void {
@@ -128,7 +130,7 @@ export class Feed {
     if (this.#kept.length === this.#keptFrom) this.#forgetAll();
     this.#kept.push(event);
     this.#keptBytes += bytesOf(event);
-    const oldest = Date.now() - KEPT_MS;
+    const oldest = this.#now() - KEPT_MS;
     for (;;) {
       const first = this.#kept[this.#keptFrom];
       if (first === undefined || (this.#keptBytes <= KEPT_BYTES && first.receivedAt >= oldest)) break;

@@ -1,6 +1,7 @@
-import type { DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import { type Accepted, checkEntry, isRejection, type Rejection, reject } from './entry.ts';
+import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
+import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection, reject } from './entry.ts';
 import type { Feed } from './feed.ts';
+import type { ReceiptTimes } from './receipt-times.ts';
 import type { Batch, MeasurementStore, Receipt } from './store.ts';
 import type { Suggestions } from './suggestions.ts';
 import type { WriteLimiter } from './write-limiter.ts';
@@ -12,15 +13,9 @@ export interface RecordOutcome {
   rejected: Rejection[];
 }
 
-/** In milliseconds. */
-interface EntryTimes {
-  /** What is too far in the future counts from here. */
+interface RecordOptions {
+  /** In ms UTC; what is too far in the future counts from here. */
   receivedAt: number;
-  /** The time of every entry that has none; `receivedAt` when left out. */
-  defaultTime?: number;
-}
-
-interface RecordOptions extends EntryTimes {
   /** Whether the write limit applies: on the record endpoint only. */
   limited: boolean;
 }
@@ -36,6 +31,7 @@ interface RecorderDeps {
   limiter: WriteLimiter;
   feed: Feed;
   suggestions: Suggestions;
+  receiptTimes: ReceiptTimes;
   maxFutureMs: number;
 }
 
@@ -49,14 +45,18 @@ export class Recorder {
 
   /** Stores the valid entries of one device in one transaction. Rejects with OVERLOADED or UNAVAILABLE: nothing stored. */
   async record(device: DeviceInfo, entries: readonly unknown[], options: RecordOptions): Promise<RecordOutcome> {
+    const { receiptTimes, suggestions, maxFutureMs } = this.#deps;
     const { receivedAt } = options;
+    const defaultTime = entries.some(lacksTime) ? receiptTimes.take([device.key], receivedAt) : receivedAt;
     const rejected: Rejection[] = [];
     const batch: Batch = { deviceKey: device.key, receivedAt, fieldKeys: [], timestamps: [], values: [] };
     const indexes: number[] = [];
     for (let index = 0; index < entries.length; index += 1) {
-      const outcome = this.check(device, entries[index], index, options);
-      if (isRejection(outcome)) rejected.push(outcome);
-      else {
+      const outcome = checkEntry(device.product, entries[index], index, defaultTime, receivedAt + maxFutureMs);
+      if (isRejection(outcome)) {
+        rejected.push(outcome);
+        suggestions.note(device.product, outcome, entries[index], receivedAt);
+      } else {
         addToBatch(batch, outcome);
         indexes.push(index);
       }
@@ -74,24 +74,6 @@ export class Recorder {
       }
     }
     return { stored: kept.fieldKeys.length, rejected };
-  }
-
-  /** One entry for a device: as it would be stored, or why not. Counts unknown identifiers for `suggestedFields`. */
-  check(device: DeviceInfo, entry: unknown, index: number, times: EntryTimes): Accepted | Rejection {
-    const outcome = this.preview(device, entry, index, times);
-    if (isRejection(outcome) && outcome.code === 'UNKNOWN_FIELD' && outcome.field !== null)
-      this.noteUnknown(device.product, outcome.field, (entry as { value?: unknown }).value, times.receivedAt);
-    return outcome;
-  }
-
-  /** The same without counting: for trying things out. */
-  preview(device: DeviceInfo, entry: unknown, index: number, times: EntryTimes): Accepted | Rejection {
-    const { receivedAt, defaultTime = receivedAt } = times;
-    return checkEntry(device.product, entry, index, defaultTime, receivedAt + this.#deps.maxFutureMs);
-  }
-
-  noteUnknown(product: ProductInfo, identifier: string, value: unknown, receivedAt: number): void {
-    this.#deps.suggestions.note(product, identifier, value, receivedAt);
   }
 
   /** Commits a receipt as one whole, then tells the live feed. */

@@ -1,5 +1,6 @@
 import type { Database } from '../database.ts';
 import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
+import type { Rejection } from './entry.ts';
 import { guessFieldType } from './field-value.ts';
 import { SuggestedFieldSchema } from '../entities/suggested-field.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
@@ -34,7 +35,10 @@ export class Suggestions {
     this.#timer.unref();
   }
 
-  note(product: ProductInfo, identifier: string, value: unknown, now: number): void {
+  /** Counts the identifier of a refused entry when that is why it was refused; `now` in ms UTC. */
+  note(product: ProductInfo, { code }: Rejection, entry: unknown, now: number): void {
+    if (code !== 'UNKNOWN_FIELD') return;
+    const { field: identifier, value } = entry as { field: string; value?: unknown };
     if (!FIELD_IDENTIFIER.test(identifier)) return;
     const name = `${product.key} ${identifier}`;
     const known = this.#waiting.get(name);

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { ReceiptTimes } from './receipt-times.ts';
+
+const HOUR = 3_600_000;
+
+test('a device gets each time once, however often it asks within a millisecond; others are not held up', () => {
+  const times = new ReceiptTimes();
+  expect([1, 2, 3].map(() => times.take([7], 1_000))).toEqual([1_000, 1_001, 1_002]);
+  expect(times.take([8], 1_000)).toBe(1_000);
+  expect(times.take([7], 1_001)).toBe(1_003);
+  expect(times.take([7], 5_000)).toBe(5_000);
+});
+
+test('a request for several devices gets one time that is new to all of them', () => {
+  const times = new ReceiptTimes();
+  times.take([1], 1_000);
+  times.take([1], 1_000);
+  expect(times.take(new Set([2, 1, 3]), 1_000)).toBe(1_002);
+  expect(times.take([3], 1_000)).toBe(1_003);
+  expect(times.take([], 1_000)).toBe(1_000);
+});
+
+test('times go on when the clock is put back a little; after more than an hour the clock is believed', () => {
+  const times = new ReceiptTimes();
+  times.take([1], 10 * HOUR);
+  expect(times.take([1], 10 * HOUR - 30_000)).toBe(10 * HOUR + 1);
+  expect(times.take([1], 8 * HOUR)).toBe(8 * HOUR);
+  expect(times.take([1], 8 * HOUR)).toBe(8 * HOUR + 1);
+});
+
+test('memory is bounded, and what is forgotten gives no time twice', () => {
+  const times = new ReceiptTimes(100);
+  for (let key = 0; key < 5_000; key += 1) {
+    times.take([key], 1_000 + key);
+    expect(times.size).toBeLessThanOrEqual(100);
+  }
+  expect(times.take([4_999], 5_999)).toBe(6_000);
+  // All of them within one millisecond: nothing has passed, so everybody goes on after the last one.
+  const given = new Map<number, number[]>();
+  for (let round = 0; round < 4; round += 1)
+    for (let key = 0; key < 150; key += 1) given.set(key, [...(given.get(key) ?? []), times.take([key], 9_000)]);
+  for (const taken of given.values()) expect(new Set(taken).size).toBe(4);
+});
