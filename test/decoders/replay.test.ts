@@ -147,8 +147,8 @@ describe.each(DATABASES)('replay on %s', (database) => {
       server,
       product.id,
       `function Decoder(r) {
-         var last = (measurements[deviceSerialToId.d1] || {}).T;
-         return [{ device: "d1", field: "T", value: +r.body }, { device: "d1", field: "N", value: last ? r.body - last.value : -1 }];
+         var last = measurements[deviceSerialToId.d1].T;
+         return [{ device: "d1", field: "T", value: +r.body }, { device: "d1", field: "N", value: last.value === null ? -1 : r.body - last.value }];
        }`,
     );
     expect((await replay({ status: ['NO_DECODER'] })).data?.['replayCalls']).toMatchObject({ calls: 3, stored: 6 });
