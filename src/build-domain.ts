@@ -24,6 +24,8 @@ import { Suggestions } from './domain/measurements/suggestions.ts';
 import type { WriteLimiter } from './domain/measurements/write-limiter.ts';
 import { IngestCache } from './domain/ingest-cache/ingest-cache.ts';
 import { ProductService } from './domain/products/product-service.ts';
+import { Exporter } from './domain/transfer/exporter.ts';
+import { Importer } from './domain/transfer/importer.ts';
 import { Authenticator } from './domain/tokens/authenticator.ts';
 import { TokenService } from './domain/tokens/token-service.ts';
 import { Passwords } from './domain/users/password.ts';
@@ -75,6 +77,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const devices = new DeviceService({ database, cluster, store, now });
   const deviceList = new DeviceList({ database, store, now });
   const deviceFinder = new DeviceFinder(ingestCache);
+  const exporter = new Exporter({ store, devices: deviceList, ingestCache });
+  const importer = new Importer({ devices: deviceFinder, recorder, maxFutureMs: config.maxFutureMs, now });
   const writeRates = new WriteRateService({ database, cluster });
 
   const judge = new EntryJudge({ ingestCache, ...checking });
@@ -107,6 +111,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     devices,
     deviceList,
     deviceFinder,
+    exporter,
+    importer,
     writeRates,
     runner,
     examples,

@@ -13,8 +13,10 @@ import { LiveMeasurements } from './graphql/live/live-measurements.ts';
 import { secretOf } from './http/authenticate.ts';
 import { healthRoute } from './http/health-route.ts';
 import type { BareHandler } from './http/ingest-routes.ts';
-import type { Handler } from './http/http-app.ts';
 import { jsonBody } from './http/json-body.ts';
+import { exportRoute, historyFileRoute } from './http/export-route.ts';
+import type { FileRoute, Handler } from './http/http-app.ts';
+import { deviceImportRoute, importRoute } from './http/import-route.ts';
 import { networkRoute } from './http/network-route.ts';
 import { RecordRoute } from './http/record-route.ts';
 import { webhookRoute } from './http/webhook-route.ts';
@@ -37,6 +39,7 @@ interface Transports {
   graphql: Handler;
   webhook: BareHandler;
   integration: Handler;
+  files: Record<FileRoute, Handler>;
   attachWebSocket: (server: Server) => void;
   endSockets: () => Promise<void>;
   stop: () => Promise<void>;
@@ -45,7 +48,9 @@ interface Transports {
 /** The two transports, REST and GraphQL, over one domain. */
 export async function createTransports(deps: TransportsDeps): Promise<Transports> {
   const { config, domain, database, store, cluster, baseUrl, now, log } = deps;
-  const { authenticator, ingestCache, feed, recorder, deviceFinder } = domain;
+  const { authenticator, ingestCache, feed, recorder, deviceFinder, exporter, importer } = domain;
+  const out = { authenticator, devices: deviceFinder, exporter, log };
+  const into = { authenticator, devices: deviceFinder, importer };
   const measurements = new LiveMeasurements({ feed, ingestCache, devices: new DeviceCache(database, cluster) });
   const live = { measurements, calls: new LiveCalls(ingestCache, domain.calls) };
   const graphql = await createGraphqlTransport({
@@ -77,6 +82,14 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       receiver: domain.networkReceiver,
       maxBodyBytes: config.maxBodyBytes,
     }),
+    files: {
+      historyCsv: historyFileRoute(out, 'csv'),
+      historyNdjson: historyFileRoute(out, 'ndjson'),
+      exportCsv: exportRoute(out, 'csv'),
+      exportNdjson: exportRoute(out, 'ndjson'),
+      deviceImport: deviceImportRoute(into),
+      import: importRoute(into),
+    },
     attachWebSocket: (server) => graphql.attachWebSocket(server),
     endSockets: () => graphql.endSockets(),
     stop: () => graphql.stop(),

@@ -10,6 +10,9 @@ import { requireMethod } from './require-method.ts';
 /** What answers a route: it fills `context`, or throws an AppError for the error responder. */
 export type Handler = (context: Koa.Context) => Promise<void> | void;
 
+/** The routes of CONTRACT 8. */
+export type FileRoute = 'historyCsv' | 'historyNdjson' | 'exportCsv' | 'exportNdjson' | 'deviceImport' | 'import';
+
 interface HttpAppDeps extends IngestRoutesDeps {
   /** Process alive / ready to serve (CONTRACT 2). */
   health: Handler;
@@ -19,6 +22,8 @@ interface HttpAppDeps extends IngestRoutesDeps {
   graphql: Handler;
   /** `/integrations/lorawan/<network>/` and `/integrations/particle/` */
   integration: Handler;
+  /** Measurements out and in as files (CONTRACT 8). */
+  files: Record<FileRoute, Handler>;
   log: Logger;
 }
 
@@ -29,6 +34,12 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
   router.all('/graphql', deps.jsonBody, deps.graphql);
   router.all('/integrations/lorawan/:network{/*rest}', deps.integration);
   router.all('/integrations/particle{/*rest}', deps.integration);
+  router.all('/v1/devices/:device/history.csv', only(['GET'], deps.files.historyCsv));
+  router.all('/v1/devices/:device/history.ndjson', only(['GET'], deps.files.historyNdjson));
+  router.all('/v1/export.csv', only(['GET'], deps.files.exportCsv));
+  router.all('/v1/export.ndjson', only(['GET'], deps.files.exportNdjson));
+  router.all('/v1/devices/:device/import', only(['POST'], deps.files.deviceImport));
+  router.all('/v1/import', only(['POST'], deps.files.import));
   router.all('/healthz', only(['GET', 'HEAD'], deps.health));
   router.all('/readyz', only(['GET', 'HEAD'], deps.ready));
 

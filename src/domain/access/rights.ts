@@ -184,6 +184,12 @@ export const FIELDS: Readonly<Record<string, FieldRight>> = {
 /** Every REST path: the methods it knows, and the scope that its token needs. */
 export const PATHS: Readonly<Record<string, OperationRight & { methods: readonly string[] }>> = {
   '/v1/devices/:device/record': { methods: ['POST'], needs: ['RECORD'] },
+  '/v1/devices/:device/history.csv': { methods: ['GET'], needs: ['READ'] },
+  '/v1/devices/:device/history.ndjson': { methods: ['GET'], needs: ['READ'] },
+  '/v1/export.csv': { methods: ['GET'], needs: ['READ'] },
+  '/v1/export.ndjson': { methods: ['GET'], needs: ['READ'] },
+  '/v1/devices/:device/import': { methods: ['POST'], needs: ['CONFIGURE'] },
+  '/v1/import': { methods: ['POST'], needs: ['CONFIGURE'] },
   // The id in the path is the secret.
   '/integrations/api/:webhook': { methods: ['GET', 'POST'], needs: 'everybody' },
   '/integrations/lorawan/:network': { methods: ['POST'], needs: ['RECORD'] },

@@ -6,6 +6,7 @@ import { findProduct } from '../access/find-product.ts';
 import { containsSql } from '../contains.ts';
 import type { Database } from '../database.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
+import { ProductSchema } from '../entities/product.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
 import { type Page, pageOf } from '../page.ts';
@@ -113,6 +114,18 @@ export class DeviceList {
   /** How many devices all pages together hold. */
   async count(access: Access, filter: DeviceFilter): Promise<number> {
     return (await this.#filtered(access, filter)).getCount();
+  }
+
+  /** The ids of the products of all devices that the filter lets through. */
+  async productIds(access: Access, filter: DeviceFilter): Promise<string[]> {
+    const rows = await this.#filtered(access, filter);
+    const keys = await rows
+      .select(raw('distinct d.product_key as product_key'))
+      .execute<{ product_key: number }[]>('all', false);
+    const products = await this.#deps.database
+      .read()
+      .find(ProductSchema, { key: { $in: keys.map((row) => row.product_key) } }, { orderBy: { key: 'asc' } });
+    return products.map(({ id }) => id);
   }
 
   /**

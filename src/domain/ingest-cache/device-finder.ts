@@ -1,6 +1,7 @@
 import { AppError, forbidden, notFound } from '../../errors.ts';
 import type { IngestCache, DeviceInfo } from './ingest-cache.ts';
 import type { Access } from '../access/access.ts';
+import type { TokenScope } from '../entities/token.ts';
 
 /** From the name in a request (device id or serial number) to the device a token may record for (CONTRACT 3). */
 export class DeviceFinder {
@@ -20,24 +21,29 @@ export class DeviceFinder {
    * FORBIDDEN without scope RECORD, or for a device of the token's workspace that its limits leave out; NOT_FOUND for
    * what does not exist or is another tenant's; AMBIGUOUS_DEVICE when several visible devices have the serial number.
    */
-  async forRecording(access: Access, name: string): Promise<DeviceInfo> {
-    access.workspaceIdsWith('RECORD');
+  forRecording(access: Access, name: string): Promise<DeviceInfo> {
+    return this.named(access, name, 'RECORD');
+  }
+
+  /** The same for another scope: READ to take its values out, CONFIGURE to bring some in (CONTRACT 8). */
+  async named(access: Access, name: string, scope: TokenScope): Promise<DeviceInfo> {
+    access.workspaceIdsWith(scope);
     const byId = await this.#ingestCache.device(name);
     const found =
       byId !== null && access.seesWorkspace(byId.workspaceId)
         ? [byId]
         : await this.#ingestCache.devicesBySerial(access.workspaceIds(), name);
-    return this.#pick(access, found, name);
+    return this.#pick(access, found, name, scope);
   }
 
   /** The same for a network's identifier, compared without regard to case (CONTRACT 6). */
   async forUplink(access: Access, identifier: string): Promise<DeviceInfo> {
     const workspaceIds = access.workspaceIdsWith('RECORD');
     const found = await Promise.all(workspaceIds.map((id) => this.#ingestCache.devicesByNetworkId(id, identifier)));
-    return this.#pick(access, found.flat(), identifier);
+    return this.#pick(access, found.flat(), identifier, 'RECORD');
   }
 
-  #pick(access: Access, found: DeviceInfo[], name: string): DeviceInfo {
+  #pick(access: Access, found: DeviceInfo[], name: string, scope: TokenScope): DeviceInfo {
     const visible = found.filter((device) => access.coversDevice(device));
     const [device] = visible;
     if (device === undefined) {
@@ -49,7 +55,7 @@ export class DeviceFinder {
         'AMBIGUOUS_DEVICE',
         `${visible.length} devices have the serial number "${name.slice(0, 100)}"; use the device id instead.`,
       );
-    access.requireDevice(device, 'RECORD');
+    access.requireDevice(device, scope);
     return device;
   }
 }

@@ -1,0 +1,254 @@
+import { AppError, badInput } from '../../errors.ts';
+import type { Access } from '../access/access.ts';
+import type { DeviceList, DevicePosition, ListedDevice } from '../devices/device-list.ts';
+import type { DeviceInfo, FieldInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
+import { fromStoredValue } from '../measurements/field-value.ts';
+import type { MeasurementStore } from '../measurements/store.ts';
+import type { Page } from '../page.ts';
+import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat } from './export-format.ts';
+
+/** What a file of measurements is to hold (CONTRACT 8). Times in milliseconds, start inclusive, end exclusive. */
+export interface ExportQuery {
+  format: 'csv' | 'ndjson';
+  layout: 'long' | 'wide';
+  /** null: every field. */
+  fields: string[] | null;
+  from: number;
+  to: number;
+  /** Texts that a spreadsheet would take for a formula get a leading apostrophe. */
+  spreadsheet: boolean;
+}
+
+/** Which devices: all that the token may READ, narrowed by product and tags (all of them). */
+interface ExportChoice {
+  productId: string | null;
+  tags: string[];
+}
+
+/** A file: what it is, and its text piece by piece. */
+export interface Export {
+  contentType: string;
+  text: AsyncGenerator<string>;
+}
+
+interface ExporterDeps {
+  store: MeasurementStore;
+  devices: DeviceList;
+  ingestCache: IngestCache;
+}
+
+/** Values read at once of a field; with k fields of the wide layout k times as many are in memory. */
+const PAGE = 10_000;
+const WIDE_PAGE = 1_000;
+const DEVICES_PAGE = 200;
+const PIECE = 65_536;
+/** Exports under way on this node: each holds pages in memory and keeps the store's readers busy. */
+const MAX_AT_ONCE = 8;
+
+interface ColumnPage {
+  timestamps: number[];
+  values: ExportedValue[];
+}
+
+/** Everything out, in constant memory, as CSV or NDJSON (CONTRACT 8). */
+export class Exporter {
+  readonly #deps: ExporterDeps;
+  #underWay = 0;
+
+  constructor(deps: ExporterDeps) {
+    this.#deps = deps;
+  }
+
+  /** One device's history; BAD_USER_INPUT for a field that its product has not, OVERLOADED when too many are under way. */
+  ofDevice(device: DeviceInfo, query: ExportQuery): Export {
+    async function* devices(): AsyncGenerator<DeviceInfo> {
+      yield device;
+    }
+    return this.#export(query, devices(), [...device.product.fields.keys()]);
+  }
+
+  /** The devices chosen, in the order of creation; the same errors, and those of the choice. */
+  async ofMany(access: Access, choice: ExportChoice, query: ExportQuery): Promise<Export> {
+    return this.#export(query, this.#chosen(access, choice), await this.#allFields(access, choice));
+  }
+
+  #export(query: ExportQuery, devices: AsyncGenerator<DeviceInfo>, known: readonly string[]): Export {
+    for (const field of query.fields ?? [])
+      if (!known.includes(field))
+        throw badInput(`fields: there is no field "${field.slice(0, 64)}" (identifiers are case-sensitive).`);
+    const wide = query.layout === 'wide' ? (query.fields ?? known) : null;
+    if (query.format === 'ndjson')
+      for (const name of wide ?? [])
+        if (name === 'device' || name === 'timestamp')
+          throw badInput(`layout: the field "${name}" has no place beside the key of that name; use layout=long.`);
+    if (this.#underWay >= MAX_AT_ONCE)
+      throw new AppError('OVERLOADED', `${MAX_AT_ONCE} exports are under way. Try again in a moment.`, {
+        details: { retryAfterSeconds: 5 },
+      });
+    const format = query.format === 'csv' ? new CsvFormat(wide, query.spreadsheet) : new NdjsonFormat(wide);
+    return { contentType: format.contentType, text: this.#text(format, query, devices, wide) };
+  }
+
+  async *#text(
+    format: ExportFormat,
+    query: ExportQuery,
+    devices: AsyncGenerator<DeviceInfo>,
+    wide: readonly string[] | null,
+  ): AsyncGenerator<string> {
+    this.#underWay += 1;
+    try {
+      let piece = format.header();
+      for await (const device of devices) {
+        const parts = wide === null ? this.#long(format, device, query) : this.#wide(format, device, query, wide);
+        for await (const rows of parts) {
+          piece += rows;
+          if (piece.length < PIECE) continue;
+          yield piece;
+          piece = '';
+        }
+      }
+      if (piece !== '') yield piece;
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  async *#chosen(access: Access, { productId, tags }: ExportChoice): AsyncGenerator<DeviceInfo> {
+    const query = { productId, tags, orderBy: 'CREATED', descending: false, limit: DEVICES_PAGE } as const;
+    let after: DevicePosition | null = null;
+    do {
+      const { items }: Page<ListedDevice> = await this.#deps.devices.page(access, { ...query, after });
+      for (const { device } of items) {
+        const info = await this.#deps.ingestCache.device(device.id);
+        // null: deleted in between.
+        if (info !== null) yield info;
+      }
+      after = items.length < DEVICES_PAGE ? null : (items.at(-1)?.position ?? null);
+    } while (after !== null);
+  }
+
+  async *#long(format: ExportFormat, device: DeviceInfo, query: ExportQuery): AsyncGenerator<string> {
+    for (const field of fieldsOf(device, query.fields)) {
+      format.begin(device.serialNumber, field.identifier);
+      for await (const { timestamps, values } of this.#pages(device, field, query, PAGE)) {
+        let rows = '';
+        for (let at = 0; at < timestamps.length; at += 1)
+          rows += format.longRow(timestamps[at] as number, values[at] as ExportedValue);
+        yield rows;
+      }
+    }
+  }
+
+  /** The fields' columns run side by side; each row is the earliest time that any of them has. */
+  async *#wide(
+    format: ExportFormat,
+    device: DeviceInfo,
+    query: ExportQuery,
+    columns: readonly string[],
+  ): AsyncGenerator<string> {
+    format.begin(device.serialNumber, null);
+    const runs = columns.map((identifier) => {
+      const field = device.product.fields.get(identifier);
+      return field === undefined ? null : new ColumnRun(this.#pages(device, field, query, WIDE_PAGE));
+    });
+    try {
+      for (const run of runs) await run?.advance();
+      let rows = '';
+      for (;;) {
+        let time = Infinity;
+        for (const run of runs) if (run !== null && run.time < time) time = run.time;
+        if (time === Infinity) break;
+        const values: (ExportedValue | undefined)[] = [];
+        for (const run of runs) {
+          const here = run !== null && run.time === time;
+          values.push(here ? run.value : undefined);
+          // Waits only at the end of a page.
+          if (here && !run.step()) await run.advance();
+        }
+        rows += format.wideRow(time, values);
+        if (rows.length < PIECE) continue;
+        yield rows;
+        rows = '';
+      }
+      yield rows;
+    } finally {
+      for (const run of runs) await run?.end();
+    }
+  }
+
+  /** One field's values from page to page; those that do not fit its present type are left out. */
+  async *#pages(
+    device: DeviceInfo,
+    { key: fieldKey, type }: FieldInfo,
+    { from: start, to }: ExportQuery,
+    limit: number,
+  ): AsyncGenerator<ColumnPage> {
+    for (let from = start; ;) {
+      const range = { deviceKey: device.key, fieldKey, from, to, newestFirst: false, limit };
+      const columns = await this.#deps.store.range(range);
+      const timestamps: number[] = [];
+      const values: ExportedValue[] = [];
+      columns.values.forEach((stored, at) => {
+        const value = fromStoredValue(type, stored);
+        if (value === null) return;
+        timestamps.push(columns.timestamps[at] as number);
+        values.push(value);
+      });
+      if (timestamps.length > 0) yield { timestamps, values };
+      const last = columns.timestamps.at(-1);
+      if (last === undefined || columns.timestamps.length < limit) return;
+      from = last + 1;
+    }
+  }
+
+  /** Every field of the chosen devices' products, each once. */
+  async #allFields(access: Access, choice: ExportChoice): Promise<string[]> {
+    const products = await this.#deps.devices.productIds(access, choice);
+    const names = new Set<string>();
+    for (const id of products)
+      for (const name of (await this.#deps.ingestCache.product(id))?.fields.keys() ?? []) names.add(name);
+    return [...names];
+  }
+}
+
+/** One column of the wide layout, a page of it in memory. */
+class ColumnRun {
+  readonly #pages: AsyncGenerator<ColumnPage>;
+  #page: ColumnPage = { timestamps: [], values: [] };
+  #at = 0;
+
+  constructor(pages: AsyncGenerator<ColumnPage>) {
+    this.#pages = pages;
+  }
+
+  /** Infinity: there is nothing left. */
+  get time(): number {
+    return this.#page.timestamps[this.#at] ?? Infinity;
+  }
+
+  get value(): ExportedValue {
+    return this.#page.values[this.#at] as ExportedValue;
+  }
+
+  /** false: the page is used up, `advance` brings the next. */
+  step(): boolean {
+    this.#at += 1;
+    return this.#at < this.#page.timestamps.length;
+  }
+
+  async advance(): Promise<void> {
+    const next = await this.#pages.next();
+    this.#page = next.done ? { timestamps: [], values: [] } : next.value;
+    this.#at = 0;
+  }
+
+  async end(): Promise<void> {
+    await this.#pages.return(undefined);
+  }
+}
+
+function fieldsOf(device: DeviceInfo, wanted: string[] | null): FieldInfo[] {
+  const { fields } = device.product;
+  if (wanted === null) return [...fields.values()];
+  return wanted.flatMap((identifier) => fields.get(identifier) ?? []);
+}

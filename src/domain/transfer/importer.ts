@@ -1,0 +1,196 @@
+import { AppError } from '../../errors.ts';
+import type { Access } from '../access/access.ts';
+import { retryWhileOverloaded } from '../calls/retry-while-overloaded.ts';
+import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
+import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
+import { checkEntry, isRejection, type Rejection } from '../measurements/entry.ts';
+import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
+import { importFormat, type ImportLine } from './import-format.ts';
+import { readTime } from './read-time.ts';
+
+/** A line, or one value of it, that was not stored. */
+interface RefusedLine {
+  /** In the file, from 1. */
+  line: number;
+  field: string | null;
+  code: Rejection['code'] | 'AMBIGUOUS_DEVICE';
+  message: string;
+}
+
+/** What became of a file: lines that were stored whole, lines of which something was refused, values stored. */
+interface ImportOutcome {
+  lines: number;
+  stored: number;
+  refused: number;
+  values: number;
+  /** The first 1,000. */
+  rejected: RefusedLine[];
+}
+
+interface ImporterDeps {
+  devices: DeviceFinder;
+  recorder: Recorder;
+  maxFutureMs: number;
+  now: () => number;
+}
+
+/** Values committed together: enough to be quick, few enough to let others in between. */
+const MAX_BATCH = 5_000;
+const MAX_REJECTED = 1_000;
+/** Names of devices remembered for one file. */
+const MAX_NAMES = 10_000;
+
+type Found = DeviceInfo | Pick<RefusedLine, 'code' | 'message'>;
+
+/** Brings a file of measurements in, line by line in constant memory; sending it again is harmless (CONTRACT 8). */
+export class Importer {
+  readonly #deps: ImporterDeps;
+
+  constructor(deps: ImporterDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * `device` null: each line names its device by serial number or id. Rejects with BAD_USER_INPUT for what is no file of
+   * that kind and with UNAVAILABLE; `stored` so far is in the details. `isAllowed` is asked before each commit.
+   */
+  async run(
+    access: Access,
+    kind: 'csv' | 'ndjson',
+    device: DeviceInfo | null,
+    text: AsyncIterable<string>,
+    isAllowed: () => Promise<void>,
+  ): Promise<ImportOutcome> {
+    const format = importFormat(kind);
+    const run = new ImportRun(this.#deps, access, device, isAllowed);
+    try {
+      for await (const piece of text) await run.take(format.read(piece));
+      await run.take(format.end());
+      await run.commit();
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const { lines, stored, refused, values } = run.outcome;
+      throw new AppError(error.code, error.message, {
+        details: { ...error.details, lines, stored, refused, values },
+        cause: error.cause,
+      });
+    }
+    return run.outcome;
+  }
+}
+
+/** One file on its way in. */
+class ImportRun {
+  readonly outcome: ImportOutcome = { lines: 0, stored: 0, refused: 0, values: 0, rejected: [] };
+  readonly #deps: ImporterDeps;
+  readonly #access: Access;
+  readonly #device: DeviceInfo | null;
+  readonly #isAllowed: () => Promise<void>;
+  readonly #found = new Map<string, Found>();
+  #batches = new Map<number, DeviceBatch>();
+  #waiting = { values: 0, stored: 0, refused: 0, lines: 0 };
+
+  constructor(deps: ImporterDeps, access: Access, device: DeviceInfo | null, isAllowed: () => Promise<void>) {
+    this.#deps = deps;
+    this.#access = access;
+    this.#device = device;
+    this.#isAllowed = isAllowed;
+  }
+
+  async take(lines: ImportLine[]): Promise<void> {
+    for (const line of lines) {
+      const found = this.#device ?? this.#known(line) ?? (await this.#find(line));
+      this.#add(line, found);
+      if (this.#waiting.values >= MAX_BATCH) await this.commit();
+    }
+  }
+
+  /** What was gathered becomes durable, and counts. */
+  async commit(): Promise<void> {
+    const devices = [...this.#batches.values()];
+    if (devices.length > 0) {
+      await this.#isAllowed();
+      const receipt = { batches: devices.map(({ batch }) => batch) };
+      await retryWhileOverloaded(() => this.#deps.recorder.commit(receipt, devices));
+    }
+    const { outcome } = this;
+    outcome.lines += this.#waiting.lines;
+    outcome.stored += this.#waiting.stored;
+    outcome.refused += this.#waiting.refused;
+    outcome.values += this.#waiting.values;
+    this.#waiting = { values: 0, stored: 0, refused: 0, lines: 0 };
+    // Devices and fields are looked up anew for the next commit: they may be gone by then.
+    this.#batches = new Map();
+    this.#found.clear();
+  }
+
+  #add({ line, timestamp, values, error }: ImportLine, found: Found): void {
+    this.#waiting.lines += 1;
+    const refuse = (field: unknown, code: RefusedLine['code'], message: string): void => {
+      const shown = typeof field === 'string' ? field.slice(0, 64) : null;
+      if (this.outcome.rejected.length < MAX_REJECTED)
+        this.outcome.rejected.push({ line, field: shown, code, message });
+    };
+    let refused = true;
+    if (error !== null) refuse(null, 'INVALID_ENTRY', error);
+    else if ('code' in found) refuse(null, found.code, found.message);
+    else if (values.length === 0) refuse(null, 'MISSING_VALUE', 'The line has no value.');
+    else {
+      const time = readTime(timestamp);
+      if (time === null) refuse(null, 'INVALID_TIMESTAMP', 'Expected ISO 8601, or epoch seconds or milliseconds.');
+      else refused = this.#addValues(found, time, values, refuse);
+    }
+    if (refused) this.#waiting.refused += 1;
+    else this.#waiting.stored += 1;
+  }
+
+  /** Returns whether something was refused. */
+  #addValues(
+    device: DeviceInfo,
+    time: number,
+    values: ImportLine['values'],
+    refuse: (field: unknown, code: RefusedLine['code'], message: string) => void,
+  ): boolean {
+    const receivedAt = this.#deps.now();
+    let { batch } = this.#batches.get(device.key) ?? { batch: null };
+    let refused = false;
+    for (const [field, value] of values) {
+      const entry = { field, value, timestamp: time / 1000 };
+      const accepted = checkEntry(device.product, entry, 0, time, receivedAt + this.#deps.maxFutureMs);
+      if (isRejection(accepted)) {
+        refused = true;
+        refuse(field, accepted.code, accepted.message);
+        continue;
+      }
+      if (batch === null) {
+        batch = { deviceKey: device.key, receivedAt, fieldKeys: [], timestamps: [], values: [] };
+        this.#batches.set(device.key, { device, batch });
+      }
+      addToBatch(batch, accepted);
+      this.#waiting.values += 1;
+    }
+    return refused;
+  }
+
+  #known({ device, error }: ImportLine): Found | undefined {
+    return error === null && typeof device === 'string' ? this.#found.get(device) : undefined;
+  }
+
+  async #find({ device, error }: ImportLine): Promise<Found> {
+    if (error !== null) return { code: 'INVALID_ENTRY', message: error };
+    const name = typeof device === 'number' ? String(device) : device;
+    if (typeof name !== 'string' || name === '')
+      return { code: 'MISSING_DEVICE', message: 'The line has no "device": a serial number or device id.' };
+    const found = await this.#deps.devices.named(this.#access, name, 'CONFIGURE').catch((thrown: unknown): Found => {
+      if (!(thrown instanceof AppError)) throw thrown;
+      if (thrown.code === 'AMBIGUOUS_DEVICE') return { code: thrown.code, message: thrown.message };
+      if (thrown.code !== 'NOT_FOUND' && thrown.code !== 'FORBIDDEN') throw thrown;
+      return {
+        code: 'UNKNOWN_DEVICE',
+        message: `No device that this token may configure has the name "${name.slice(0, 64)}".`,
+      };
+    });
+    if (this.#found.size < MAX_NAMES) this.#found.set(name, found);
+    return found;
+  }
+}

@@ -1,0 +1,113 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGzip } from 'node:zlib';
+import type Koa from 'koa';
+import type { Logger } from 'pino';
+import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
+import type { Authenticator } from '../domain/tokens/authenticator.ts';
+import type { Export, Exporter, ExportQuery } from '../domain/transfer/exporter.ts';
+import { readTime } from '../domain/transfer/read-time.ts';
+import { badInput } from '../errors.ts';
+import { authenticate } from './authenticate.ts';
+import type { Handler } from './http-app.ts';
+
+interface ExportRouteDeps {
+  authenticator: Authenticator;
+  devices: DeviceFinder;
+  exporter: Exporter;
+  log: Logger;
+}
+
+const PARAMETERS = ['fields', 'from', 'to', 'layout', 'spreadsheet'];
+const CHOICE = ['product', 'tag'];
+/** A table is long and repeats itself: more effort than this costs more time than it saves bytes. */
+const GZIP_LEVEL = 3;
+
+/** `GET /v1/devices/<device>/history.csv` and `.ndjson` (CONTRACT 8): one device's history, streamed. */
+export function historyFileRoute(
+  { authenticator, devices, exporter, log }: ExportRouteDeps,
+  format: ExportQuery['format'],
+): Handler {
+  return async (context) => {
+    const access = await authenticate(context.req, authenticator);
+    const { device: name } = context['params'] as { device: string };
+    const query = readQuery(context, format, []);
+    const device = await devices.named(access, name, 'READ');
+    await send(context, exporter.ofDevice(device, query), log);
+  };
+}
+
+/** `GET /v1/export.csv` and `.ndjson` (CONTRACT 8): many devices, by product and tags. */
+export function exportRoute({ authenticator, exporter, log }: ExportRouteDeps, format: ExportQuery['format']): Handler {
+  return async (context) => {
+    const access = await authenticate(context.req, authenticator);
+    const query = readQuery(context, format, CHOICE);
+    const choice = { productId: one(context, 'product'), tags: many(context, 'tag') };
+    await send(context, await exporter.ofMany(access, choice, query), log);
+  };
+}
+
+function readQuery(context: Koa.Context, format: ExportQuery['format'], others: string[]): ExportQuery {
+  const known = [...PARAMETERS, ...others];
+  // A leading underscore: what clients add to get past caches.
+  const unknown = Object.keys(context.query).find((name) => !known.includes(name) && !name.startsWith('_'));
+  if (unknown !== undefined)
+    throw badInput(`There is no parameter "${unknown.slice(0, 64)}"; there are: ${known.join(', ')}.`);
+  const fields = many(context, 'fields').flatMap((list) => list.split(',').filter((field) => field !== ''));
+  const layout = one(context, 'layout') ?? 'long';
+  if (layout !== 'long' && layout !== 'wide') throw badInput('layout: expected long or wide.');
+  const spreadsheet = one(context, 'spreadsheet') ?? 'false';
+  if (spreadsheet !== 'true' && spreadsheet !== 'false') throw badInput('spreadsheet: expected true or false.');
+  const [from, to] = [timeOf(context, 'from') ?? 0, timeOf(context, 'to') ?? Number.MAX_SAFE_INTEGER];
+  if (from >= to) throw badInput('"from" must be before "to".');
+  return {
+    format,
+    layout,
+    fields: fields.length === 0 ? null : [...new Set(fields)],
+    from,
+    to,
+    spreadsheet: spreadsheet === 'true',
+  };
+}
+
+function many({ query }: Koa.Context, name: string): string[] {
+  const value = query[name];
+  return value === undefined ? [] : Array.isArray(value) ? value : [value];
+}
+
+function one(context: Koa.Context, name: string): string | null {
+  const [value, another] = many(context, name);
+  if (another !== undefined) throw badInput(`${name}: give it once.`);
+  return value ?? null;
+}
+
+function timeOf(context: Koa.Context, name: string): number | null {
+  const text = one(context, name);
+  if (text === null) return null;
+  const time = readTime(text);
+  if (time === null)
+    throw badInput(`${name}: expected ISO 8601 such as 2026-01-31T12:00:00Z, or epoch seconds or milliseconds.`);
+  return time;
+}
+
+/** Waits for the reader; what goes wrong behind the first byte can only be told by breaking off. */
+async function send(context: Koa.Context, { contentType, text }: Export, log: Logger): Promise<void> {
+  const { res: response } = context;
+  const packed = context.acceptsEncodings('gzip', 'identity') === 'gzip';
+  context.respond = false;
+  response.writeHead(200, {
+    'Content-Type': contentType,
+    Vary: 'Accept-Encoding',
+    'Cache-Control': 'no-store',
+    ...(packed ? { 'Content-Encoding': 'gzip' } : {}),
+  });
+  const source = Readable.from(text, { objectMode: true, highWaterMark: 2 });
+  try {
+    if (packed) await pipeline(source, createGzip({ level: GZIP_LEVEL, flush: constants.Z_NO_FLUSH }), response);
+    else await pipeline(source, response);
+  } catch (error) {
+    const gone = (error as { code?: string }).code === 'ERR_STREAM_PREMATURE_CLOSE';
+    if (!gone) log.warn({ err: error }, 'an export broke off');
+    response.destroy();
+  }
+}

@@ -1,0 +1,284 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
+
+const FIELDS = { temperature: 'FLOAT', count: 'INTEGER', open: 'BOOLEAN', note: 'STRING', place: 'GEOLOCATION' };
+const AT = Date.parse('2024-02-29T23:59:58.007Z') / 1000;
+const ENTRIES = [
+  { field: 'temperature', value: 21.5, timestamp: AT },
+  { field: 'temperature', value: -0.1, timestamp: AT + 1 },
+  { field: 'temperature', value: 1e-7, timestamp: AT + 3600 },
+  { field: 'count', value: 9007199254740991, timestamp: AT },
+  { field: 'open', value: true, timestamp: AT },
+  { field: 'open', value: false, timestamp: AT + 1 },
+  { field: 'note', value: 'a "quoted", text\nof two lines', timestamp: AT },
+  { field: 'note', value: '', timestamp: AT + 1 },
+  { field: 'note', value: '=cmd|x', timestamp: AT + 2 },
+  { field: 'note', value: ' blanks ', timestamp: AT + 3 },
+  { field: 'note', value: '12', timestamp: AT + 4 },
+  { field: 'place', value: '(51.4,6.9)', timestamp: AT },
+];
+const LONG = `device,field,timestamp,value
+dev-1,temperature,2024-02-29T23:59:58.007Z,21.5
+dev-1,temperature,2024-02-29T23:59:59.007Z,-0.1
+dev-1,temperature,2024-03-01T00:59:58.007Z,1e-7
+dev-1,count,2024-02-29T23:59:58.007Z,9007199254740991
+dev-1,open,2024-02-29T23:59:58.007Z,true
+dev-1,open,2024-02-29T23:59:59.007Z,false
+dev-1,note,2024-02-29T23:59:58.007Z,"a ""quoted"", text
+of two lines"
+dev-1,note,2024-02-29T23:59:59.007Z,""
+dev-1,note,2024-03-01T00:00:00.007Z,=cmd|x
+dev-1,note,2024-03-01T00:00:01.007Z," blanks "
+dev-1,note,2024-03-01T00:00:02.007Z,12
+dev-1,place,2024-02-29T23:59:58.007Z,"(51.4,6.9)"
+`;
+
+describe.each(DATABASES)('files on %s', (database) => {
+  let server: TestServer;
+  let workspaceId: string;
+  let token: string;
+  let deviceId: string;
+
+  beforeAll(async () => {
+    server = await startServer({ database });
+    workspaceId = await createWorkspace(server, 'files');
+    ({ token } = await createMember(server, workspaceId, 'ADMIN'));
+    const product = await createProduct(server, { token, fields: FIELDS, serialNumbers: ['dev-1'] });
+    deviceId = product.deviceIds[0]!;
+    const answer = await server.record(deviceId, ENTRIES, { token });
+    expect(answer.status).toBe(200);
+  });
+
+  afterAll(async () => {
+    await server?.stop();
+  });
+
+  async function get(path: string, as = token, headers: Record<string, string> = {}) {
+    const response = await fetch(`${server.url}${path}`, {
+      headers: { Authorization: `Token ${as}`, 'Accept-Encoding': 'identity', ...headers },
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+
+  async function post(
+    path: string,
+    body: string | Uint8Array,
+    type = 'text/csv',
+    headers: Record<string, string> = {},
+    as = token,
+  ) {
+    const response = await fetch(`${server.url}${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Token ${as}`, 'Content-Type': type, ...headers },
+      body: body as string,
+    });
+    return { status: response.status, body: (await response.json()) as any };
+  }
+
+  async function emptyDevice(serialNumbers = ['dev-1']): Promise<string[]> {
+    return (await createProduct(server, { token, fields: FIELDS, serialNumbers })).deviceIds;
+  }
+
+  test('the long layout, by device id and by serial number', async () => {
+    const { status, headers, text } = await get(`/v1/devices/${deviceId}/history.csv`);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(text).toBe(LONG);
+  });
+
+  test('the wide layout has a row for each time and a column for each field', async () => {
+    const { text } = await get(
+      `/v1/devices/${deviceId}/history.csv?layout=wide&fields=open,temperature,note&to=2024-03-01`,
+    );
+    expect(text).toBe(
+      'device,timestamp,open,temperature,note\n' +
+        'dev-1,2024-02-29T23:59:58.007Z,true,21.5,"a ""quoted"", text\nof two lines"\n' +
+        'dev-1,2024-02-29T23:59:59.007Z,false,-0.1,""\n',
+    );
+  });
+
+  test('NDJSON, long and wide', async () => {
+    const long = await get(`/v1/devices/${deviceId}/history.ndjson?fields=open`);
+    expect(long.headers.get('content-type')).toBe('application/x-ndjson');
+    expect(long.text).toBe(
+      '{"device":"dev-1","field":"open","timestamp":"2024-02-29T23:59:58.007Z","value":true}\n' +
+        '{"device":"dev-1","field":"open","timestamp":"2024-02-29T23:59:59.007Z","value":false}\n',
+    );
+    const wide = await get(`/v1/devices/${deviceId}/history.ndjson?layout=wide&fields=open,count`);
+    expect(wide.text).toBe(
+      '{"device":"dev-1","timestamp":"2024-02-29T23:59:58.007Z","open":true,"count":9007199254740991}\n' +
+        '{"device":"dev-1","timestamp":"2024-02-29T23:59:59.007Z","open":false}\n',
+    );
+  });
+
+  test('from and to as ISO 8601, epoch seconds or milliseconds; start inclusive, end exclusive', async () => {
+    const rows = async (range: string): Promise<number> =>
+      (await get(`/v1/devices/${deviceId}/history.csv?fields=temperature&${range}`)).text.trim().split('\n').length - 1;
+    const [first, second] = [Math.round(AT * 1000), Math.round(AT * 1000) + 1000];
+    expect(await rows(`from=${first}&to=${second}`)).toBe(1);
+    expect(await rows(`from=${first / 1000}&to=${second / 1000}`)).toBe(1);
+    expect(await rows(`from=2024-02-29T23:59:58.007Z&to=2024-03-01T00:59:59%2B01:00`)).toBe(1);
+    expect(await rows(`from=2024-03-01`)).toBe(1);
+    expect(await rows(`from=${first + 1}`)).toBe(2);
+  });
+
+  test('texts that look like formulas get an apostrophe only when asked for', async () => {
+    const path = `/v1/devices/${deviceId}/history.csv?fields=note&from=2024-03-01`;
+    expect((await get(path)).text).toContain(',=cmd|x\n');
+    expect((await get(`${path}&spreadsheet=true`)).text).toContain(",'=cmd|x\n");
+    const numbers = await get(`/v1/devices/${deviceId}/history.csv?fields=temperature&spreadsheet=true`);
+    expect(numbers.text).toContain(',-0.1\n');
+  });
+
+  test('gzip when it is accepted', async () => {
+    const response = await fetch(`${server.url}/v1/devices/${deviceId}/history.csv`, {
+      headers: { Authorization: `Token ${token}`, 'Accept-Encoding': 'gzip' },
+    });
+    expect(response.headers.get('content-encoding')).toBe('gzip');
+    expect(response.headers.get('vary')).toBe('Accept-Encoding');
+    expect(await response.text()).toBe(LONG);
+  });
+
+  test.each([
+    ['from=yesterday', 'from'],
+    ['from=2024-02-30', 'from'],
+    ['from=2025-01-01&to=2024-01-01', 'before'],
+    ['layout=tall', 'layout'],
+    ['fields=unknown', 'fields'],
+    ['spreadsheet=yes', 'spreadsheet'],
+    ['field=temperature', 'field'],
+    ['from=1&from=2', 'once'],
+  ])('a wrong parameter is an error that names it: %s', async (query, word) => {
+    const { status, text } = await get(`/v1/devices/${deviceId}/history.csv?${query}`);
+    expect(status).toBe(400);
+    expect(JSON.parse(text)).toMatchObject({ code: 'BAD_USER_INPUT', detail: expect.stringContaining(word) });
+  });
+
+  test('export of many devices: by product, by tags, in the order of creation, only what the token covers', async () => {
+    const { id, deviceIds } = await createProduct(server, {
+      token,
+      fields: { a: 'FLOAT' },
+      serialNumbers: ['m1', 'm2', 'm3'],
+    });
+    for (const [index, device] of deviceIds.entries())
+      await server.record(device, [{ field: 'a', value: index, timestamp: 1 }], { token });
+    await server.gql(
+      'mutation ($id: ID!) { updateDevice(id: $id, input: { tags: ["north"] }) { id } }',
+      { id: deviceIds[1] },
+      token,
+    );
+    const line = (serial: string, value: number): string => `${serial},a,1970-01-01T00:00:01.000Z,${value}\n`;
+    const header = 'device,field,timestamp,value\n';
+    expect((await get(`/v1/export.csv?product=${id}`)).text).toBe(
+      header + line('m1', 0) + line('m2', 1) + line('m3', 2),
+    );
+    expect((await get(`/v1/export.csv?product=${id}&tag=north`)).text).toBe(header + line('m2', 1));
+    const limited = await createToken(server, token, workspaceId, ['READ'], { deviceIds: [deviceIds[2]] });
+    expect((await get('/v1/export.csv', limited.secret)).text).toBe(header + line('m3', 2));
+    expect((await get(`/v1/export.csv?product=${id}`, limited.secret)).status).toBe(404);
+    const writer = await createToken(server, token, workspaceId, ['RECORD']);
+    expect((await get(`/v1/export.csv?product=${id}`, writer.secret)).status).toBe(403);
+    expect((await get(`/v1/devices/${deviceIds[0]}/history.csv`, limited.secret)).status).toBe(403);
+    expect((await fetch(`${server.url}/v1/export.csv`)).status).toBe(401);
+  });
+
+  test.each(['csv', 'ndjson'])(
+    'export, import into an empty device, export again: the same %s file, long and wide',
+    async (kind) => {
+      const type = kind === 'csv' ? 'text/csv' : 'application/x-ndjson; charset=utf-8';
+      for (const layout of ['long', 'wide']) {
+        const file = (await get(`/v1/devices/${deviceId}/history.${kind}?layout=${layout}`)).text;
+        const [copy] = await emptyDevice();
+        const { status, body } = await post(`/v1/devices/${copy}/import`, file, type);
+        expect(status).toBe(200);
+        expect(body).toMatchObject({ refused: 0, rejected: [], values: ENTRIES.length });
+        expect((await get(`/v1/devices/${copy}/history.${kind}?layout=${layout}`)).text).toBe(file);
+        const again = await post(`/v1/devices/${copy}/import`, file, type);
+        expect(again.body).toEqual(body);
+        expect((await get(`/v1/devices/${copy}/history.${kind}?layout=${layout}`)).text).toBe(file);
+      }
+    },
+  );
+
+  test('each line names its device; refused ones are told by line, the others are stored', async () => {
+    const [one, two] = await emptyDevice(['i-1', 'i-2']);
+    const csv = [
+      'timestamp,device,field,value',
+      '1700000000,i-1,temperature,1',
+      `1700000000123,${two},temperature,2`,
+      '2023-11-14T22:13:20Z,nobody,temperature,3',
+      ',i-1,temperature,4',
+      '1700000001,i-1,unknown,5',
+      '1700000001,i-1,count,5.5',
+      '1700000001,i-1,temperature,',
+      '1700000001,i-1',
+      '99999999999,i-1,temperature,6',
+      '"1700000002","i-1","note","x"',
+      '',
+    ].join('\r\n');
+    const { status, body } = await post('/v1/import', csv);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ lines: 10, stored: 3, refused: 7, values: 3 });
+    expect(body.rejected.map(({ line, code }: any) => [line, code])).toEqual([
+      [4, 'UNKNOWN_DEVICE'],
+      [5, 'INVALID_TIMESTAMP'],
+      [6, 'UNKNOWN_FIELD'],
+      [7, 'INVALID_VALUE'],
+      [8, 'MISSING_VALUE'],
+      [9, 'INVALID_ENTRY'],
+      [10, 'TIMESTAMP_IN_FUTURE'],
+    ]);
+    expect((await get(`/v1/devices/${one}/history.csv`)).text).toBe(
+      'device,field,timestamp,value\ni-1,temperature,2023-11-14T22:13:20.000Z,1\ni-1,note,2023-11-14T22:13:22.000Z,x\n',
+    );
+    expect((await get(`/v1/devices/${two}/history.csv`)).text).toContain('2023-11-14T22:13:20.123Z,2');
+  });
+
+  test('only the first thousand refused lines are listed, all are counted', async () => {
+    const lines = Array.from({ length: 1_500 }, (_, at) => `{"device":"none","timestamp":${at},"temperature":1}`);
+    const { body } = await post('/v1/import', lines.join('\n'), 'application/x-ndjson');
+    expect(body).toMatchObject({ lines: 1500, stored: 0, refused: 1500, values: 0 });
+    expect(body.rejected).toHaveLength(1000);
+  });
+
+  test('a large gzipped file is streamed in, no write limit applies', async () => {
+    const [device] = await emptyDevice(['large']);
+    const rows = Array.from({ length: 30_000 }, (_, at) => `${1_600_000_000 + at},${at / 100}`);
+    const { status, body } = await post(
+      `/v1/devices/${device}/import`,
+      gzipSync(`timestamp,temperature\n${rows.join('\n')}`),
+      'text/csv',
+      { 'Content-Encoding': 'gzip' },
+    );
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ lines: 30_000, stored: 30_000, refused: 0 });
+    const { text } = await get(`/v1/devices/${device}/history.csv?fields=temperature`);
+    expect(text.trim().split('\n')).toHaveLength(30_001);
+    expect(text.trim().split('\n').at(-1)).toBe('large,temperature,2020-09-13T20:46:39.000Z,299.99');
+  });
+
+  test('what is no file of its kind, a wrong content type, broken gzip, missing rights', async () => {
+    const [device] = await emptyDevice(['wrong']);
+    const path = `/v1/devices/${device}/import`;
+    expect((await post(path, 'a,b\n1,2\n')).body).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining('Line 1'),
+    });
+    expect((await post(path, 'timestamp,note\n1,"open\n2,3')).body).toMatchObject({
+      detail: expect.stringContaining('quote'),
+    });
+    expect((await post(path, 'x', 'application/pdf')).body).toMatchObject({
+      detail: expect.stringContaining('text/csv'),
+    });
+    const broken = await post(path, new Uint8Array([1, 2, 3]), 'text/csv', { 'Content-Encoding': 'gzip' });
+    expect(broken.body).toMatchObject({ status: 400, code: 'INVALID_BODY' });
+    const reader = await createToken(server, token, workspaceId, ['READ', 'RECORD']);
+    expect((await post(path, 'timestamp,note\n1,x\n', 'text/csv', {}, reader.secret)).status).toBe(403);
+    expect((await post('/v1/import', 'x', 'text/csv', {}, reader.secret)).status).toBe(403);
+    const limited = await createToken(server, token, workspaceId, ['CONFIGURE'], { deviceIds: [deviceId] });
+    const { body } = await post('/v1/import', `device,timestamp,note\n${device},1,x\n`, 'text/csv', {}, limited.secret);
+    expect(body).toMatchObject({ stored: 0, rejected: [{ line: 2, code: 'UNKNOWN_DEVICE' }] });
+  });
+});
