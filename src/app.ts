@@ -125,7 +125,7 @@ async function openDatabase(
   if (setting.kind === 'postgres') {
     const orm = await openPostgresOrm(setting.url).catch(cannotOpen);
     closers.add('orm', () => orm.close());
-    const { PostgresMeasurementStore } = await import('./measurement-store/postgres-measurement-store.ts');
+    const { PostgresMeasurementStore } = await import('./measurement-store/postgres/postgres-measurement-store.ts');
     return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, log }));
   }
   let path: string;
@@ -137,7 +137,7 @@ async function openDatabase(
   } else path = setting.path;
   const orm = await openSqliteOrm(path).catch(cannotOpen);
   closers.add('orm', () => orm.close());
-  const { SqliteMeasurementStore } = await import('./measurement-store/sqlite-measurement-store.ts');
+  const { SqliteMeasurementStore } = await import('./measurement-store/sqlite/sqlite-measurement-store.ts');
   return finish(orm, 'sqlite', await SqliteMeasurementStore.open({ path, log }));
 }
 

@@ -75,7 +75,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const products = new ProductService({ database, cluster, store, checkDecoder, now });
   const fields = new FieldService({ database, cluster, store, suggestions });
   const devices = new DeviceService({ database, cluster, store, now });
-  const deviceList = new DeviceList({ database, store, now });
+  const deviceList = new DeviceList({ database, now });
   const deviceFinder = new DeviceFinder(ingestCache);
   const exporter = new Exporter({ store, devices: deviceList, ingestCache });
   const importer = new Importer({ devices: deviceFinder, recorder, maxFutureMs: config.maxFutureMs, now });

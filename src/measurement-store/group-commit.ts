@@ -1,4 +1,4 @@
-import type { CommitPosition, Receipt } from '../domain/measurements/store.ts';
+import type { Receipt } from '../domain/measurements/store.ts';
 import { AppError } from '../errors.ts';
 import { callBytes, checkReceipt } from './check-receipt.ts';
 
@@ -7,10 +7,10 @@ export interface FlushTarget {
   /** Adds the receipt to the group that is being gathered; returns about how many bytes it takes. */
   gather(receipt: Receipt): number;
   /**
-   * Commits what was gathered since the last call; resolves, when durable, with the group's place in commit order.
-   * What was gathered is taken before it returns. Two may be under way; they commit in the order of the calls.
+   * Commits what was gathered since the last call; resolves when it is durable. What was gathered is taken before it
+   * returns. Two may be under way; they commit in the order of the calls.
    */
-  flush(): Promise<string>;
+  flush(): Promise<void>;
 }
 
 export interface QueueLimits {
@@ -22,7 +22,7 @@ export interface QueueLimits {
 interface Group {
   rows: number;
   bytes: number;
-  resolves: ((position: CommitPosition) => void)[];
+  resolves: (() => void)[];
   rejects: ((error: unknown) => void)[];
 }
 
@@ -52,7 +52,7 @@ export class GroupCommit {
     this.#limits = limits;
   }
 
-  append(receipt: Receipt): Promise<CommitPosition> {
+  append(receipt: Receipt): Promise<void> {
     if (this.#stopping) return Promise.reject(new AppError('UNAVAILABLE', 'The server is stopping. Try again later.'));
     let rows: number;
     try {
@@ -108,8 +108,8 @@ export class GroupCommit {
     this.#gathering = emptyGroup();
     this.#count(group, 1);
     try {
-      const position = await this.#target.flush();
-      for (let i = 0; i < group.resolves.length; i++) group.resolves[i]!(`${position}.${toSortable(i, 5)}`);
+      await this.#target.flush();
+      for (const resolve of group.resolves) resolve();
     } catch (error) {
       for (const reject of group.rejects) reject(error);
     }
@@ -131,11 +131,6 @@ export class GroupCommit {
   #isIdle(): boolean {
     return this.#underWay.flushes === 0 && this.#gathering.resolves.length === 0;
   }
-}
-
-/** Digits of base 36, padded so that text order is number order. */
-export function toSortable(value: number, digits: number): string {
-  return value.toString(36).padStart(digits, '0');
 }
 
 function emptyGroup(): Group {

@@ -11,9 +11,11 @@ interface Waiting {
 /** How long a question may take; a job in many steps says so. */
 const ANSWER_MS = 8_000;
 
-interface ThreadOptions {
-  /** The worker's file beside this one, without its extension. */
+export interface ThreadOptions {
+  /** What it is called in the log. */
   name: string;
+  /** The worker's file, without its extension. */
+  url: URL;
   workerData: object;
   log: StoreLog | undefined;
   /** Awaited before the thread is started again after it died. */
@@ -80,7 +82,7 @@ export class Thread<Job> {
   #open(): Promise<void> {
     // Node runs our TypeScript as it is; the build has JavaScript.
     const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-    const worker = new Worker(new URL(`./${this.#options.name}${extension}`, import.meta.url), {
+    const worker = new Worker(new URL(`${this.#options.url.href}${extension}`), {
       workerData: this.#options.workerData,
       execArgv: [],
       // The default young generation grows by tens of megabytes under load, and no faster for it.

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPostgresOrm, openSqliteOrm } from '../../src/database/open-orm.ts';
 import type { MeasurementStore, Receipt } from '../../src/domain/measurements/store.ts';
-import { PostgresMeasurementStore } from '../../src/measurement-store/postgres-measurement-store.ts';
-import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite-measurement-store.ts';
+import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
+import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 import { startPostgres } from '../support/postgres.ts';
 
 const APPENDERS = 50;

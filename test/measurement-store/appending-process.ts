@@ -1,6 +1,6 @@
 import type { MeasurementStore } from '../../src/domain/measurements/store.ts';
-import { PostgresMeasurementStore } from '../../src/measurement-store/postgres-measurement-store.ts';
-import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite-measurement-store.ts';
+import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
+import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 
 /**
  * A process for tests to kill: `node appending-process.ts <file or URL> <first n> [remove]`. Ten appenders write value n

@@ -5,8 +5,8 @@ import { inject } from 'vitest';
 import { openPostgresOrm, openSqliteOrm } from '../../src/database/open-orm.ts';
 import type { WriteTurns } from '../../src/domain/database.ts';
 import type { MeasurementStore, Receipt, StoredValue } from '../../src/domain/measurements/store.ts';
-import { PostgresMeasurementStore } from '../../src/measurement-store/postgres-measurement-store.ts';
-import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite-measurement-store.ts';
+import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
+import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 import { createPostgresDatabase } from '../support/postgres.ts';
 
 export const DIALECTS = ['sqlite', 'postgres'] as const;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PostgresMeasurementStore } from '../../src/measurement-store/postgres-measurement-store.ts';
+import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
 import { everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 describe('the PostgreSQL store', () => {

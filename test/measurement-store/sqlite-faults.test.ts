@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { OrmDatabase } from '../../src/database/orm-database.ts';
 import { openSqliteOrm } from '../../src/database/open-orm.ts';
-import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite-measurement-store.ts';
+import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 import { everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 describe('the SQLite store', () => {

@@ -7,7 +7,6 @@ import { containsSql } from '../contains.ts';
 import type { Database } from '../database.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 import { ProductSchema } from '../entities/product.ts';
-import type { MeasurementStore } from '../measurements/store.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
 import { type Page, pageOf } from '../page.ts';
 import { checkText, foldCase } from '../text.ts';
@@ -32,7 +31,6 @@ const LAST_HEARD_IN_TIME = `exists (
 /** What `DeviceList` is made of; `now` in milliseconds. */
 interface DeviceListDeps {
   database: Database;
-  store: MeasurementStore;
   now: () => number;
 }
 
@@ -83,7 +81,6 @@ export class DeviceList {
   /** One page; FORBIDDEN, NOT_FOUND or BAD_USER_INPUT for a filter that cannot be. */
   async page(access: Access, query: DeviceQuery): Promise<Page<ListedDevice>> {
     const { orderBy, descending, after, limit } = query;
-    if (orderBy === 'LAST_HEARD') await this.#deps.store.settle();
     const rows = await this.#filtered(access, query);
     const column = sortColumn(orderBy, this.#deps.database.dialect);
     const direction = descending ? 'desc' : 'asc';
@@ -151,8 +148,7 @@ export class DeviceList {
   }
 
   async #filtered(access: Access, filter: DeviceFilter): Promise<Rows> {
-    const { database, store, now } = this.#deps;
-    if (filter.online != null || filter.lastHeardBefore != null || filter.lastHeardAfter != null) await store.settle();
+    const { database, now } = this.#deps;
     const em = database.read();
     if (filter.workspaceId != null) access.requireWorkspace(filter.workspaceId, 'READ');
     const workspaces = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];

@@ -61,10 +61,7 @@ export class History {
   /** The value with the latest measured time of each field that has one. */
   async latest(device: DeviceInfo, identifiers?: string[]): Promise<LatestValue[]> {
     const fields = chosenFields(device, identifiers);
-    const rows = await this.#store.latest(
-      device.key,
-      fields.map((field) => field.key),
-    );
+    const rows = await this.#store.latest([{ deviceKey: device.key, fieldKeys: fields.map((field) => field.key) }]);
     const byField = new Map(rows.map((row) => [row.fieldKey, row]));
     return fields.flatMap((field) => {
       const row = byField.get(field.key);

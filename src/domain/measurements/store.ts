@@ -45,9 +45,6 @@ export interface Receipt {
   call?: CallRow;
 }
 
-/** Where a receipt stands in the order of commits: opaque, sortable text. */
-export type CommitPosition = string;
-
 /** Values of one field in time order; both arrays have one length, `timestamps` in ms UTC. */
 export interface Columns {
   timestamps: number[];
@@ -55,7 +52,13 @@ export interface Columns {
 }
 
 /** A field's value with the latest measured time, `timestamp` in ms UTC. */
+export interface LatestQuery {
+  deviceKey: number;
+  fieldKeys: number[];
+}
+
 export interface LatestRow {
+  deviceKey: number;
   fieldKey: number;
   timestamp: number;
   value: StoredValue;
@@ -113,19 +116,22 @@ export interface MeasurementStore {
    * last one in the order of commits wins. Rejects with AppError OVERLOADED when the bounded queue is full,
    * UNAVAILABLE when the database is away or the store is stopping; nothing of the receipt is stored then.
    */
-  append(receipt: Receipt): Promise<CommitPosition>;
+  append(receipt: Receipt): Promise<void>;
 
-  /** The value with the latest measured time for each of the fields, of everything acknowledged so far. */
-  latest(deviceKey: number, fieldKeys: number[]): Promise<LatestRow[]>;
+  /** The value with the latest measured time for each of the devices' fields, of everything acknowledged so far. */
+  latest(queries: LatestQuery[]): Promise<LatestRow[]>;
   /** One field's values in time order (or newest first), of everything acknowledged so far. */
   range(query: RangeQuery): Promise<Columns>;
   /** Receipt time of the last batch of each device that ever sent one. */
   lastHeard(deviceKeys: number[]): Promise<Map<number, number>>;
-  /** Makes everything acknowledged so far visible to SQL on the tables `measurement` and `device_state`. */
-  settle(): Promise<void>;
 
-  /** Deletes (or counts) the measurements of a range; returns how many. */
+  /** Deletes (or counts) the measurements of a range; returns how many there were. */
   remove(query: RemoveQuery): Promise<number>;
+  /**
+   * Deletes what was measured before the time, in small slices; the newest value of each field stays, and up to about a
+   * thousand values that are stored together with younger ones stay as long as those.
+   */
+  dropOlderThan(deviceKeys: number[], before: number): Promise<void>;
   /** Forgets in small slices, without blocking writers; survives a restart. Call after the commit that removed the owner. */
   purge(purges: Purge[]): Promise<void>;
 

@@ -1,0 +1,55 @@
+import type { RemoveQuery } from '../../domain/measurements/store.ts';
+import { valueOf } from '../readings/reading-values.ts';
+import { decode } from './codec.ts';
+import { indexAt } from './columns.ts';
+import type { ChunkHead, Snapshot } from './snapshot.ts';
+
+const READINGS_A_PAGE = 2_000;
+const CHUNKS_A_PAGE = 1_000;
+
+/** How many values there are of the fields in the range, each key once. */
+export async function countValues(snapshot: Snapshot, query: RemoveQuery): Promise<number> {
+  let count = 0;
+  for (const fieldKey of new Set(query.fieldKeys)) count += await countField(snapshot, query, fieldKey);
+  return count;
+}
+
+async function countField(snapshot: Snapshot, query: RemoveQuery, fieldKey: number): Promise<number> {
+  const { deviceKey, to } = query;
+  const times = await readingTimes(snapshot, query, fieldKey);
+  let count = times.length;
+  for (let from = query.from; ;) {
+    const heads = await snapshot.chunks({ deviceKey, fieldKey, from, to, newestFirst: false, limit: CHUNKS_A_PAGE });
+    for (const head of heads) {
+      const isWhole = head.firstAt >= query.from && head.lastAt < to;
+      const overlaps = indexAt(times, head.firstAt) < indexAt(times, head.lastAt + 1);
+      count += isWhole && !overlaps ? head.count : await countOthers(snapshot, query, fieldKey, head, times);
+    }
+    if (heads.length < CHUNKS_A_PAGE) return count;
+    from = heads.at(-1)!.lastAt + 1;
+  }
+}
+
+/** The chunk's values in the range that no reading stands over. */
+async function countOthers(
+  snapshot: Snapshot,
+  { deviceKey, from, to }: RemoveQuery,
+  fieldKey: number,
+  head: ChunkHead,
+  readings: Float64Array,
+): Promise<number> {
+  const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [head.firstAt]);
+  const { timestamps } = decode(bytes!);
+  return timestamps.filter((time) => time >= from && time < to && readings[indexAt(readings, time)] !== time).length;
+}
+
+async function readingTimes(snapshot: Snapshot, query: RemoveQuery, fieldKey: number): Promise<Float64Array> {
+  const { deviceKey, to } = query;
+  const times: number[] = [];
+  for (let from = query.from; ;) {
+    const page = await snapshot.readings({ deviceKey, from, to, newestFirst: false, limit: READINGS_A_PAGE });
+    for (const row of page) if (valueOf(row.values, fieldKey) !== undefined) times.push(row.timestamp);
+    if (page.length < READINGS_A_PAGE) return Float64Array.from(times);
+    from = page.at(-1)!.timestamp + 1;
+  }
+}

@@ -1,0 +1,54 @@
+import type { NumberSummary } from '../../domain/measurements/segment.ts';
+import type { Seq } from './snapshot.ts';
+
+/** A change of one device's stored measurements that is done slice by slice; only one at a time for a device. */
+export type Edit =
+  /** Readings that were committed before then go into chunks. */
+  | { kind: 'compact'; storedBefore: number }
+  /** Values of these fields (null: of all) from `from` to `to` (exclusive) go; first out of readings, then out of chunks. */
+  | { kind: 'remove'; fieldKeys: number[] | null; from: number; to: number; readingsFrom: number | null }
+  /** Values before then go, but for the newest one of each field. */
+  | { kind: 'expire'; before: number; readingsFrom: number | null };
+
+export function removal(fieldKeys: number[] | null, from: number, to: number): Edit {
+  return { kind: 'remove', fieldKeys, from, to, readingsFrom: from };
+}
+
+export interface ReadingChange {
+  timestamp: number;
+  /** It is left alone if it was written again since. */
+  seq: Seq;
+  /** What is left of it; null: nothing. */
+  values: Uint8Array | null;
+}
+
+export interface NewChunk {
+  fieldKey: number;
+  firstAt: number;
+  lastAt: number;
+  count: number;
+  summary: NumberSummary | null;
+  bytes: Uint8Array;
+}
+
+/** What one slice of an edit writes, in one transaction. */
+export interface Change {
+  deviceKey: number;
+  readings: ReadingChange[];
+  chunksGone: { fieldKey: number; firstAt: number }[];
+  chunksNew: NewChunk[];
+}
+
+export interface Plan {
+  change: Change;
+  /** How the edit goes on; null: this was all. */
+  next: Edit | null;
+}
+
+export function emptyChange(deviceKey: number): Change {
+  return { deviceKey, readings: [], chunksGone: [], chunksNew: [] };
+}
+
+export function isEmpty(change: Change): boolean {
+  return change.readings.length === 0 && change.chunksGone.length === 0 && change.chunksNew.length === 0;
+}

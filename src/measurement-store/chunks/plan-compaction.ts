@@ -1,0 +1,90 @@
+import type { SegmentColumns } from '../../domain/measurements/segment.ts';
+import { decode } from './codec.ts';
+import { indexAt, mergeColumns, sliceColumns } from './columns.ts';
+import { CHUNK_VALUES, cutChunks } from './cut-chunks.ts';
+import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
+import { allColumns } from './reading-columns.ts';
+import type { ChunkHead, Snapshot } from './snapshot.ts';
+
+/** So that the transaction that writes the result stays short. */
+const READINGS_A_SLICE = 256;
+
+/**
+ * Moves some of a device's old readings into chunks: behind the newest ones, or, if they are late, into those that they
+ * fall in. Where a chunk has a value at the same time, the reading's takes its place.
+ */
+export async function planCompaction(
+  snapshot: Snapshot,
+  deviceKey: number,
+  edit: Extract<Edit, { kind: 'compact' }>,
+): Promise<Plan> {
+  const readings = await snapshot.oldReadings(deviceKey, edit.storedBefore, READINGS_A_SLICE);
+  const change = emptyChange(deviceKey);
+  change.readings = readings.map(({ timestamp, seq }) => ({ timestamp, seq, values: null }));
+  const fields = allColumns(readings);
+  const newest = await snapshot.newestChunks(deviceKey, [...fields.keys()]);
+  for (const [fieldKey, columns] of fields)
+    await addToChunks(snapshot, change, fieldKey, columns, newest.get(fieldKey));
+  return { change, next: readings.length < READINGS_A_SLICE ? null : edit };
+}
+
+async function addToChunks(
+  snapshot: Snapshot,
+  change: Change,
+  fieldKey: number,
+  columns: SegmentColumns,
+  newest: ChunkHead | undefined,
+): Promise<void> {
+  const { timestamps } = columns;
+  const place = { deviceKey: change.deviceKey, fieldKey };
+  for (let start = 0; start < timestamps.length;) {
+    let { owner, next } = await neighbours(snapshot, place, timestamps[start]!, newest);
+    if (!owner && next && next.count < CHUNK_VALUES) {
+      // Before the first chunk, which has room.
+      owner = next;
+      next = await after(snapshot, place, owner, newest);
+    }
+    const end = next ? indexAt(timestamps, next.firstAt) : timestamps.length;
+    const part = sliceColumns(columns, start, end);
+    start = end;
+    const isBehind = owner === undefined || (part.timestamps[0]! > owner.lastAt && owner.count >= CHUNK_VALUES);
+    if (owner === undefined || (isBehind && !next)) {
+      change.chunksNew.push(...cutChunks(fieldKey, part, true));
+      continue;
+    }
+    const [bytes] = await snapshot.chunkBytes(place.deviceKey, fieldKey, [owner.firstAt]);
+    change.chunksGone.push({ fieldKey, firstAt: owner.firstAt });
+    change.chunksNew.push(...cutChunks(fieldKey, mergeColumns(decode(bytes!), part), !next));
+  }
+}
+
+interface Place {
+  deviceKey: number;
+  fieldKey: number;
+}
+
+/** The last chunk that begins at the time or before it, and the one behind that (or behind the time). */
+async function neighbours(
+  snapshot: Snapshot,
+  place: Place,
+  time: number,
+  newest: ChunkHead | undefined,
+): Promise<{ owner: ChunkHead | undefined; next: ChunkHead | undefined }> {
+  if (!newest || newest.firstAt <= time) return { owner: newest, next: undefined };
+  const before = { ...place, from: -Infinity, to: time + 1, newestFirst: true, limit: 1 };
+  const [owner] = await snapshot.chunks(before);
+  if (owner) return { owner, next: await after(snapshot, place, owner, newest) };
+  const [next] = await snapshot.chunks({ ...place, from: time, to: Infinity, newestFirst: false, limit: 1 });
+  return { owner, next };
+}
+
+async function after(
+  snapshot: Snapshot,
+  place: Place,
+  chunk: ChunkHead,
+  newest: ChunkHead | undefined,
+): Promise<ChunkHead | undefined> {
+  if (!newest || newest.firstAt <= chunk.firstAt) return undefined;
+  const behind = { ...place, from: chunk.lastAt + 1, to: Infinity, newestFirst: false, limit: 1 };
+  return (await snapshot.chunks(behind))[0];
+}

@@ -1,0 +1,76 @@
+import { lastOfEach, fieldsOf } from '../readings/reading-values.ts';
+import { decode } from './codec.ts';
+import { indexAt, sliceColumns } from './columns.ts';
+import { cutChunks } from './cut-chunks.ts';
+import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
+import type { ChunkHead, Snapshot } from './snapshot.ts';
+
+const READINGS_A_SLICE = 1_000;
+/** Chunks of one field that go in one slice; a slice ends with the field in which it has so many. */
+const CHUNKS_A_SLICE = 200;
+
+type Removal = Extract<Edit, { kind: 'remove' }>;
+
+/**
+ * Takes values out of readings, and when these are done, out of chunks: what moves from one to the other meanwhile is
+ * met there.
+ */
+export function planRemoval(snapshot: Snapshot, deviceKey: number, edit: Removal): Promise<Plan> {
+  return edit.readingsFrom === null
+    ? fromChunks(snapshot, deviceKey, edit)
+    : fromReadings(snapshot, deviceKey, edit, edit.readingsFrom);
+}
+
+async function fromReadings(snapshot: Snapshot, deviceKey: number, edit: Removal, from: number): Promise<Plan> {
+  const change = emptyChange(deviceKey);
+  const range = { deviceKey, from, to: edit.to, newestFirst: false, limit: READINGS_A_SLICE };
+  const readings = await snapshot.readings(range);
+  const gone = edit.fieldKeys && new Set(edit.fieldKeys);
+  for (const { timestamp, seq, values } of readings) {
+    const fields = [...fieldsOf(values)];
+    const kept = gone ? fields.filter((fieldKey) => !gone.has(fieldKey)) : [];
+    if (kept.length === fields.length) continue;
+    const left = kept.length === 0 ? null : lastOfEach(values, (fieldKey) => kept.includes(fieldKey));
+    change.readings.push({ timestamp, seq, values: left });
+  }
+  const isLast = readings.length < READINGS_A_SLICE;
+  return { change, next: { ...edit, readingsFrom: isLast ? null : readings.at(-1)!.timestamp + 1 } };
+}
+
+async function fromChunks(snapshot: Snapshot, deviceKey: number, edit: Removal): Promise<Plan> {
+  const change = emptyChange(deviceKey);
+  const fieldKeys = edit.fieldKeys ?? (await snapshot.chunkFields(deviceKey));
+  const { from, to } = edit;
+  for (const [i, fieldKey] of fieldKeys.entries()) {
+    const range = { deviceKey, fieldKey, from, to, newestFirst: false, limit: CHUNKS_A_SLICE };
+    const heads = await snapshot.chunks(range);
+    for (const head of heads) await removeFromChunk(snapshot, change, fieldKey, head, edit);
+    // What is left of this field is met again: chunks that reach out of the range have become some that do not.
+    if (heads.length === CHUNKS_A_SLICE) return { change, next: { ...edit, fieldKeys: fieldKeys.slice(i) } };
+    if (change.chunksGone.length >= CHUNKS_A_SLICE / 4 && i < fieldKeys.length - 1)
+      return { change, next: { ...edit, fieldKeys: fieldKeys.slice(i + 1) } };
+  }
+  return { change, next: null };
+}
+
+async function removeFromChunk(
+  snapshot: Snapshot,
+  change: Change,
+  fieldKey: number,
+  { firstAt, lastAt }: ChunkHead,
+  { from, to }: Removal,
+): Promise<void> {
+  if (firstAt >= from && lastAt < to) {
+    change.chunksGone.push({ fieldKey, firstAt });
+    return;
+  }
+  const [bytes] = await snapshot.chunkBytes(change.deviceKey, fieldKey, [firstAt]);
+  const columns = decode(bytes!);
+  const start = indexAt(columns.timestamps, from);
+  const end = indexAt(columns.timestamps, to);
+  if (start === end) return;
+  change.chunksGone.push({ fieldKey, firstAt });
+  // Two chunks where it was cut in the middle: none reaches across what is gone.
+  change.chunksNew.push(...cutChunks(fieldKey, sliceColumns(columns, 0, start), true));
+  change.chunksNew.push(...cutChunks(fieldKey, sliceColumns(columns, end, columns.timestamps.length), true));
+}

@@ -1,0 +1,67 @@
+import type { SegmentColumns } from '../../domain/measurements/segment.ts';
+import type { RangeQuery, StoredValue } from '../../domain/measurements/store.ts';
+import { valueOf } from '../readings/reading-values.ts';
+import { decode } from './codec.ts';
+import { indexAt, joinColumns, mergeColumns, sliceColumns, toColumns } from './columns.ts';
+import type { Snapshot } from './snapshot.ts';
+
+const READINGS_A_PAGE = 2_000;
+const CHUNKS_A_PAGE = 100;
+
+/**
+ * One field's values in time order, or newest first, readings over chunks. From each side no more is read than the
+ * limit: the first so many of both together are among the first so many of each.
+ */
+export async function readRange(snapshot: Snapshot, query: RangeQuery): Promise<SegmentColumns> {
+  const merged = mergeColumns(await ofChunks(snapshot, query), await ofReadings(snapshot, query));
+  const count = merged.timestamps.length;
+  if (!query.newestFirst) return sliceColumns(merged, 0, Math.min(count, query.limit));
+  const { timestamps, values } = sliceColumns(merged, Math.max(0, count - query.limit), count);
+  return { timestamps: timestamps.toReversed(), values: values.toReversed() };
+}
+
+async function ofReadings(snapshot: Snapshot, query: RangeQuery): Promise<SegmentColumns> {
+  const { deviceKey, fieldKey, newestFirst, limit } = query;
+  let { from = -Infinity, to = Infinity } = query;
+  const timestamps: number[] = [];
+  const values: StoredValue[] = [];
+  for (;;) {
+    const page = await snapshot.readings({ deviceKey, from, to, newestFirst, limit: READINGS_A_PAGE });
+    for (const row of page) {
+      const value = valueOf(row.values, fieldKey);
+      if (value === undefined) continue;
+      timestamps.push(row.timestamp);
+      values.push(value);
+    }
+    if (page.length < READINGS_A_PAGE || timestamps.length >= limit) break;
+    if (newestFirst) to = page.at(-1)!.timestamp;
+    else from = page.at(-1)!.timestamp + 1;
+  }
+  if (newestFirst) return toColumns(timestamps.toReversed(), values.toReversed());
+  return toColumns(timestamps, values);
+}
+
+async function ofChunks(snapshot: Snapshot, query: RangeQuery): Promise<SegmentColumns> {
+  const { deviceKey, fieldKey, newestFirst, limit } = query;
+  let { from = -Infinity, to = Infinity } = query;
+  const [first, end] = [from, to];
+  const parts: SegmentColumns[] = [];
+  let count = 0;
+  for (;;) {
+    const pageLimit = Math.min(CHUNKS_A_PAGE, Math.ceil(limit / 500) + 1);
+    const heads = await snapshot.chunks({ deviceKey, fieldKey, from, to, newestFirst, limit: pageLimit });
+    const bytes = await snapshot.chunkBytes(deviceKey, fieldKey, heads.map((head) => head.firstAt)); // prettier-ignore
+    for (const chunk of bytes) {
+      if (count >= limit) break;
+      const columns = decode(chunk);
+      const part = sliceColumns(columns, indexAt(columns.timestamps, first), indexAt(columns.timestamps, end));
+      count += part.timestamps.length;
+      parts.push(part);
+    }
+    if (heads.length < pageLimit || count >= limit) break;
+    if (newestFirst) to = heads.at(-1)!.firstAt;
+    else from = heads.at(-1)!.lastAt + 1;
+  }
+  if (newestFirst) parts.reverse();
+  return joinColumns(parts);
+}

@@ -1,0 +1,49 @@
+import type { SegmentColumns } from '../../domain/measurements/segment.ts';
+import type { LatestQuery, LatestRow, RangeQuery, RemoveQuery } from '../../domain/measurements/store.ts';
+import { countValues } from './count-values.ts';
+import { latestValues } from './latest-values.ts';
+import { readRange } from './read-range.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** What is read off the event loop, on both databases. */
+export type ReaderJob =
+  | { kind: 'latest'; queries: LatestQuery[] }
+  | { kind: 'range'; query: RangeQuery }
+  | { kind: 'count'; query: RemoveQuery };
+
+const DEVICES_AT_ONCE = 50;
+
+/** Answers a job from one snapshot. */
+export function runReaderJob(snapshot: Snapshot, job: ReaderJob): Promise<LatestRow[] | SegmentColumns | number> {
+  switch (job.kind) {
+    case 'latest':
+      return latestOfMany(snapshot, job.queries);
+    case 'range':
+      return readRange(snapshot, job.query);
+    case 'count':
+      return countValues(snapshot, job.query);
+  }
+}
+
+async function latestOfMany(snapshot: Snapshot, queries: LatestQuery[]): Promise<LatestRow[]> {
+  const rows: LatestRow[] = [];
+  for (let i = 0; i < queries.length; i += DEVICES_AT_ONCE) {
+    const some = queries.slice(i, i + DEVICES_AT_ONCE);
+    for (const found of await Promise.all(some.map((query) => latestValues(snapshot, query)))) rows.push(...found);
+  }
+  return rows;
+}
+
+/** The memory of typed arrays in the answer, to change hands instead of being copied; each once. */
+export function transferables(answer: unknown): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>();
+  const collect = (value: unknown, depth: number): void => {
+    if (ArrayBuffer.isView(value)) {
+      // A view of a larger buffer would take all of it along.
+      if (value.byteLength === value.buffer.byteLength) buffers.add(value.buffer as ArrayBuffer);
+    } else if (depth > 0 && typeof value === 'object' && value !== null)
+      for (const part of Object.values(value)) collect(part, depth - 1);
+  };
+  collect(answer, 3);
+  return [...buffers];
+}

@@ -1,0 +1,55 @@
+import type { NumberSummary } from '../../domain/measurements/segment.ts';
+
+/** When a reading was committed: SQLite the number of the flush, PostgreSQL the transaction id as text. */
+export type Seq = number | string;
+
+/** One moment of a device as it is stored; `values` as `readings/reading-values.ts` writes them. */
+export interface ReadingRow {
+  timestamp: number;
+  seq: Seq;
+  values: Buffer;
+}
+
+/** What a chunk says of itself without being decoded. */
+export interface ChunkHead {
+  firstAt: number;
+  lastAt: number;
+  count: number;
+  summary: NumberSummary | null;
+}
+
+export interface ReadingRange {
+  deviceKey: number;
+  /** Inclusive / exclusive; may be infinite. */
+  from: number;
+  to: number;
+  newestFirst: boolean;
+  limit: number;
+}
+
+export interface ChunkRange {
+  deviceKey: number;
+  fieldKey: number;
+  /** Chunks that reach into it: they begin before `to` and end at `from` or later. */
+  from: number;
+  to: number;
+  newestFirst: boolean;
+  limit: number;
+}
+
+/** The handful of statements that a dialect supplies. All of one snapshot see the same state of the database. */
+export interface Snapshot {
+  /** In order of time. */
+  readings(range: ReadingRange): Promise<ReadingRow[]>;
+  /** In order of time; a device's readings that were committed before then. */
+  oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<ReadingRow[]>;
+  /** In order of time. */
+  chunks(range: ChunkRange): Promise<ChunkHead[]>;
+  /** The newest chunk of each of the fields that have one. */
+  newestChunks(deviceKey: number, fieldKeys: number[]): Promise<Map<number, ChunkHead>>;
+  /** Of chunks that are there, in the order of `firstAts`. */
+  chunkBytes(deviceKey: number, fieldKey: number, firstAts: number[]): Promise<Uint8Array[]>;
+  /** The fields that have chunks. */
+  chunkFields(deviceKey: number): Promise<number[]>;
+}
+

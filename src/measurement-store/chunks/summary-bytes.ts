@@ -1,0 +1,32 @@
+import type { NumberSummary } from '../../domain/measurements/segment.ts';
+
+const NUMBERS = ['sum', 'min', 'minAt', 'max', 'maxAt', 'first', 'last', 'rise'] as const;
+const BYTES = NUMBERS.length * 8 + 1;
+const WHOLE = 1;
+const BINARY = 2;
+
+/** A summary as 65 bytes: eight float64 (little-endian) and its flags. */
+export function packSummary(summary: NumberSummary): Buffer {
+  const bytes = Buffer.allocUnsafe(BYTES);
+  NUMBERS.forEach((name, i) => bytes.writeDoubleLE(summary[name], i * 8));
+  bytes[BYTES - 1] = (summary.whole ? WHOLE : 0) | (summary.binary ? BINARY : 0);
+  return bytes;
+}
+
+/** What `packSummary` packed. */
+export function unpackSummary(bytes: Buffer): NumberSummary {
+  const at = (i: number): number => bytes.readDoubleLE(i * 8);
+  const flags = bytes[BYTES - 1]!;
+  return {
+    sum: at(0),
+    min: at(1),
+    minAt: at(2),
+    max: at(3),
+    maxAt: at(4),
+    first: at(5),
+    last: at(6),
+    rise: at(7),
+    whole: (flags & WHOLE) !== 0,
+    binary: (flags & BINARY) !== 0,
+  };
+}

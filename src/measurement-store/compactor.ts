@@ -1,0 +1,80 @@
+import type { StoreLog } from './store-log.ts';
+
+export interface DueQuery {
+  /** Devices with larger keys, in order. */
+  after: number;
+  /** Readings committed before then are old; before `overdueBefore`, very old. */
+  storedBefore: number;
+  overdueBefore: number;
+  /** A device is due with so many old readings, or one very old one. */
+  atLeast: number;
+  limit: number;
+}
+
+/** Binds after, storedBefore, atLeast, overdueBefore, limit; `placeholder` is the database's for its nth value. */
+export function dueSelect(placeholder: (n: number) => string): string {
+  const [after, storedBefore, atLeast, overdueBefore, limit] = [1, 2, 3, 4, 5].map(placeholder);
+  return `SELECT device_key FROM reading WHERE device_key > ${after} AND stored_at < ${storedBefore}
+          GROUP BY device_key HAVING count(*) >= ${atLeast} OR min(stored_at) < ${overdueBefore}
+          ORDER BY device_key LIMIT ${limit}`;
+}
+
+export interface CompactorDeps {
+  due(query: DueQuery): Promise<number[]>;
+  /** Moves the device's readings that were committed before then; false: somebody else is at it. */
+  compact(deviceKey: number, storedBefore: number): Promise<boolean>;
+  /** How long readings stay readings, in milliseconds: those who follow live values may resume so far back. */
+  keptMs: number;
+  now: () => number;
+  log: StoreLog | undefined;
+}
+
+const EVERY_MS = 60_000;
+const DEVICES_A_PAGE = 200;
+/** Each time costs a chunk written anew, so it should bring something. */
+const READINGS_WORTH_IT = 60;
+
+/** Goes over all devices once a minute and moves old readings into chunks, one device after the other. */
+export class Compactor {
+  readonly #deps: CompactorDeps;
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void> | null = null;
+  #stopped = false;
+
+  constructor(deps: CompactorDeps) {
+    this.#deps = deps;
+    this.#timer = setInterval(() => void this.#start(), EVERY_MS).unref();
+  }
+
+  /** Resolves after the slice under way; what is left waits for the next start. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  #start(): Promise<void> {
+    return (this.#running ??= this.#run().finally(() => (this.#running = null)));
+  }
+
+  async #run(): Promise<void> {
+    const { due, compact, keptMs, now, log } = this.#deps;
+    const storedBefore = now() - keptMs;
+    const query = { storedBefore, overdueBefore: storedBefore - keptMs, atLeast: READINGS_WORTH_IT };
+    let after = -1;
+    while (!this.#stopped) {
+      try {
+        const devices = await due({ ...query, after, limit: DEVICES_A_PAGE });
+        for (const deviceKey of devices) {
+          if (this.#stopped) return;
+          await compact(deviceKey, storedBefore);
+        }
+        if (devices.length < DEVICES_A_PAGE) return;
+        after = devices.at(-1)!;
+      } catch (error) {
+        if (!this.#stopped) log?.warn({ err: error }, 'compacting failed and will be tried again');
+        return;
+      }
+    }
+  }
+}

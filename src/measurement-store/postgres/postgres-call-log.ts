@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import type { CallFilter, CallQuery, CallRow } from '../../domain/measurements/store.ts';
+import { CALL_COLUMNS, callCount, type CallOutcome, type CallRecord, callSelect, toCallRow } from '../call-columns.ts';
+import { toBigint } from './to-bigint.ts';
+
+const CALLS_A_CHUNK = 500;
+
+type PostgresCallRecord = CallRecord & { body: Buffer; body_truncated: boolean };
+
+/** Reads and changes of the call log; calls are added by the flush that stores their measurements. */
+export class PostgresCallLog {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  find(query: CallQuery): Promise<CallRow[]> {
+    const { sql, values } = callSelect(query, (n) => `$${n}`);
+    return this.#select(sql, values);
+  }
+
+  async count(filter: CallFilter): Promise<number> {
+    const { sql, values } = callCount(filter, (n) => `$${n}`);
+    const { rows } = await this.#pool.query<{ count: number }>(sql, values);
+    return Number(rows[0]?.count ?? 0);
+  }
+
+  async get(productKey: number, id: string): Promise<CallRow | null> {
+    const select = `SELECT ${CALL_COLUMNS.join(', ')} FROM webhook_call WHERE product_key = $1 AND id = $2`;
+    return (await this.#select(select, [productKey, id]))[0] ?? null;
+  }
+
+  async update(call: CallOutcome): Promise<void> {
+    await this.#pool.query(
+      'UPDATE webhook_call SET status = $3, decoder_version = $4, run = $5 WHERE product_key = $1 AND id = $2',
+      [call.productKey, call.id, call.status, call.decoderVersion, call.run],
+    );
+  }
+
+  /** In chunks; returns how many went. */
+  async remove(receivedBefore: number, productKey: number | undefined): Promise<number> {
+    const ofProduct = productKey === undefined ? '' : 'AND product_key = $2';
+    const sql = `DELETE FROM webhook_call WHERE key = ANY(ARRAY(
+                   SELECT key FROM webhook_call WHERE received_at < $1 ${ofProduct} LIMIT ${CALLS_A_CHUNK}))`;
+    const values = [toBigint(receivedBefore), ...(productKey === undefined ? [] : [productKey])];
+    let removed = 0;
+    for (;;) {
+      const { rowCount } = await this.#pool.query(sql, values);
+      removed += rowCount ?? 0;
+      if ((rowCount ?? 0) < CALLS_A_CHUNK) return removed;
+    }
+  }
+
+  async #select(sql: string, values: unknown[]): Promise<CallRow[]> {
+    const { rows } = await this.#pool.query<PostgresCallRecord>(sql, values);
+    return rows.map((row) => toCallRow(row, row.body.toString('utf8'), row.body_truncated));
+  }
+}

@@ -1,0 +1,60 @@
+import type pg from 'pg';
+import type { Change } from '../chunks/edit.ts';
+import { packSummary } from '../chunks/summary-bytes.ts';
+import { BinaryArray, BYTEA } from './binary-array.ts';
+
+const DELETE_CHUNKS = `
+  DELETE FROM chunk USING unnest($2::int4[], $3::int8[]) AS gone (field_key, first_at)
+  WHERE chunk.device_key = $1 AND chunk.field_key = gone.field_key AND chunk.first_at = gone.first_at`;
+const INSERT_CHUNKS = `
+  INSERT INTO chunk (device_key, field_key, first_at, last_at, count, summary, packed)
+  SELECT $1, * FROM unnest($2::int4[], $3::int8[], $4::int8[], $5::int4[], $6::bytea[], $7::bytea[])`;
+const DELETE_READINGS = `
+  DELETE FROM reading USING unnest($2::int8[], $3::text[]) AS gone (ts, seq)
+  WHERE reading.device_key = $1 AND reading.ts = gone.ts AND reading.seq = gone.seq::xid8`;
+const UPDATE_READINGS = `
+  UPDATE reading SET packed = changed.packed FROM unnest($2::int8[], $3::text[], $4::bytea[]) AS changed (ts, seq, packed)
+  WHERE reading.device_key = $1 AND reading.ts = changed.ts AND reading.seq = changed.seq::xid8`;
+
+/**
+ * Writes what a slice of an edit changes, inside the transaction of the caller. Returns how many of its readings had
+ * been written again in the meantime: those are as they were.
+ */
+export async function writeChange(
+  client: pg.ClientBase,
+  { deviceKey, readings, chunksGone, chunksNew }: Change,
+): Promise<number> {
+  const change = async (text: string, values: unknown[]): Promise<number> =>
+    (await client.query(text, [deviceKey, ...values])).rowCount ?? 0;
+  if (chunksGone.length > 0)
+    await change(DELETE_CHUNKS, [chunksGone.map((chunk) => chunk.fieldKey), chunksGone.map((chunk) => chunk.firstAt)]);
+  if (chunksNew.length > 0)
+    await change(INSERT_CHUNKS, [
+      chunksNew.map((chunk) => chunk.fieldKey),
+      chunksNew.map((chunk) => chunk.firstAt),
+      chunksNew.map((chunk) => chunk.lastAt),
+      chunksNew.map((chunk) => chunk.count),
+      byteArray(chunksNew.map((chunk) => chunk.summary && packSummary(chunk.summary))),
+      byteArray(chunksNew.map((chunk) => chunk.bytes)),
+    ]);
+  const gone = readings.filter((reading) => reading.values === null);
+  const changed = readings.filter((reading) => reading.values !== null);
+  let written = 0;
+  if (gone.length > 0) written += await change(DELETE_READINGS, keys(gone));
+  if (changed.length > 0)
+    written += await change(UPDATE_READINGS, [...keys(changed), byteArray(changed.map((reading) => reading.values))]);
+  return readings.length - written;
+}
+
+function keys(readings: Change['readings']): [number[], string[]] {
+  return [readings.map((reading) => reading.timestamp), readings.map((reading) => String(reading.seq))];
+}
+
+function byteArray(values: (Uint8Array | null)[]): Buffer {
+  const array = new BinaryArray(BYTEA);
+  for (const value of values) {
+    if (value === null) array.addNull();
+    else array.addBytes(value);
+  }
+  return array.toBuffer();
+}

@@ -1,0 +1,149 @@
+import type pg from 'pg';
+import type { Batch, CallRow, StoredValue } from '../../domain/measurements/store.ts';
+import { maxValuesBytes, writeValues } from '../readings/reading-values.ts';
+import { type BatchColumns, eachMoment } from '../readings/time-order.ts';
+import { BinaryArray, BOOL, BYTEA, INT4, INT8, TEXT } from './binary-array.ts';
+
+/** A reading that has grown beyond this by being written again is looked at: values written over may be in it. */
+const LARGE_BYTES = 8_192;
+const INSERT = `
+  INSERT INTO reading (device_key, ts, stored_at, packed)
+  SELECT device_key, ts, $6, packed FROM unnest($1::int4[], $2::int8[], $3::bytea[]) AS new (device_key, ts, packed)`;
+/** What is put behind counts. */
+const MERGE = `${INSERT}
+  ON CONFLICT (device_key, ts) DO UPDATE SET packed = reading.packed || excluded.packed, seq = excluded.seq,
+    stored_at = greatest(reading.stored_at, excluded.stored_at)
+  RETURNING device_key, ts, octet_length(packed) AS bytes`;
+const DEVICE_STATES = `
+  INSERT INTO device_state (device_key, last_heard_at)
+  SELECT * FROM unnest($4::int4[], $5::int8[])
+  ON CONFLICT (device_key) DO UPDATE SET last_heard_at = excluded.last_heard_at
+  WHERE device_state.last_heard_at < excluded.last_heard_at`;
+const CALL_TYPES = [TEXT, INT4, INT8, TEXT, TEXT, TEXT, TEXT, BYTEA, BOOL, TEXT, INT4, INT4, TEXT];
+const CALL_CASTS = ['text', 'int4', 'int8', 'text', 'text', 'text', 'text', 'bytea', 'bool', 'text', 'int4', 'int4'];
+const CALLS = `
+  INSERT INTO webhook_call (${CALL_COLUMNS.join(', ')})
+  SELECT * FROM unnest(${[...CALL_CASTS, 'text'].map((type, i) => `$${i + 7}::${type}[]`).join(', ')})
+  ON CONFLICT (product_key, id) DO NOTHING`;
+
+/** One statement is one transaction and one round trip. */
+const withoutCalls = (rows: string): string => `WITH rows AS (${rows}) ${DEVICE_STATES}`;
+const withCalls = (rows: string): string => `WITH rows AS (${rows}), heard AS (${DEVICE_STATES}) ${CALLS}`;
+const LARGE = `SELECT device_key, ts FROM rows WHERE bytes > ${LARGE_BYTES}`;
+const STATEMENTS = {
+  insert: { name: 'inlet-insert', text: withoutCalls(INSERT) },
+  insertWithCalls: { name: 'inlet-insert-calls', text: withCalls(INSERT) },
+  merge: { name: 'inlet-merge', text: `WITH rows AS (${MERGE}), heard AS (${DEVICE_STATES}) ${LARGE}` },
+  mergeWithCalls: {
+    name: 'inlet-merge-calls',
+    text: `WITH rows AS (${MERGE}), heard AS (${DEVICE_STATES}), calls AS (${CALLS}) ${LARGE}`,
+  },
+};
+
+/** Turns receipts into the one statement that stores them. Used again for a later flush, its memory too. */
+export class PostgresFlush {
+  readonly #devices = new BinaryArray(INT4);
+  readonly #timestamps = new BinaryArray(INT8);
+  readonly #readings = new BinaryArray(BYTEA);
+  readonly #heardDevices = new BinaryArray(INT4);
+  readonly #heardAt = new BinaryArray(INT8);
+  #values: unknown[] = [];
+  #hasCalls = false;
+
+  /**
+   * The readings are in order of their keys, so that two nodes never wait for each other in a circle, and every key is
+   * there once, as a statement takes it only once.
+   */
+  fill(batches: Batch[], calls: CallRow[], now: number): void {
+    const arrays = [this.#devices, this.#timestamps, this.#readings, this.#heardDevices, this.#heardAt];
+    for (const array of arrays) array.clear();
+    const sorted = batches.toSorted((a, b) => a.deviceKey - b.deviceKey);
+    for (let i = 0; i < sorted.length;) {
+      const first = sorted[i]!;
+      let end = i + 1;
+      while (sorted[end]?.deviceKey === first.deviceKey) end++;
+      this.#addDevice(end === i + 1 ? first : joinBatches(sorted.slice(i, end)));
+      i = end;
+    }
+    this.#values = [...arrays.map((array) => array.toBuffer()), now];
+    this.#hasCalls = calls.length > 0;
+    if (this.#hasCalls) this.#values.push(...callArrays(calls));
+  }
+
+  /**
+   * Stores what was filled in. `merging` it with readings that exist, answered with the keys of the large ones; else
+   * such a key fails it as a whole.
+   */
+  statement(merging: boolean): pg.QueryConfig {
+    const kind = merging ? 'merge' : 'insert';
+    return { ...STATEMENTS[this.#hasCalls ? (`${kind}WithCalls` as const) : kind], values: this.#values };
+  }
+
+  #addDevice(batch: Batch): void {
+    eachMoment(batch, (timestamp, order, from, to) => {
+      this.#devices.addInt4(batch.deviceKey);
+      this.#timestamps.addInt8(timestamp);
+      const most = mostBytes(batch, order, from, to);
+      this.#readings.addWritten(most, (target, at) => writeValues(target, at, batch, order, from, to));
+    });
+    this.#heardDevices.addInt4(batch.deviceKey);
+    this.#heardAt.addInt8(batch.receivedAt);
+  }
+}
+
+function mostBytes({ values }: BatchColumns, order: ArrayLike<number>, from: number, to: number): number {
+  if (to - from === values.length) return maxValuesBytes(values);
+  const some: StoredValue[] = [];
+  for (let i = from; i < to; i++) some.push(values[order[i]!]!);
+  return maxValuesBytes(some);
+}
+
+/** The batches of one device as one, in commit order. */
+function joinBatches(batches: Batch[]): Batch {
+  const fieldKeys: number[] = [];
+  const timestamps: number[] = [];
+  const values: StoredValue[] = [];
+  let receivedAt = -Infinity;
+  for (const batch of batches) {
+    receivedAt = Math.max(receivedAt, batch.receivedAt);
+    for (let i = 0; i < batch.fieldKeys.length; i++) {
+      fieldKeys.push(batch.fieldKeys[i]!);
+      timestamps.push(batch.timestamps[i]!);
+      values.push(batch.values[i]!);
+    }
+  }
+  return { deviceKey: batches[0]!.deviceKey, receivedAt, fieldKeys, timestamps, values };
+}
+
+/** By id, each once: repeated ids in one statement are left out by DO NOTHING as well. */
+function callArrays(calls: CallRow[]): Buffer[] {
+  const arrays = CALL_TYPES.map((type) => new BinaryArray(type));
+  const [id, product, received, method, path, query, headers, body, truncated, status, http, version, run] = arrays as [
+    BinaryArray,
+    ...BinaryArray[],
+  ] &
+    Record<number, BinaryArray>;
+  for (const call of calls) {
+    id.addText(call.id);
+    product!.addInt4(call.productKey);
+    received!.addInt8(call.receivedAt);
+    method!.addText(withoutNul(call.method));
+    path!.addText(withoutNul(call.path));
+    query!.addText(withoutNul(call.query));
+    headers!.addText(withoutNul(call.headers));
+    body!.addText(call.body);
+    truncated!.addBool(call.bodyTruncated);
+    status!.addText(call.status);
+    http!.addInt4(call.httpStatus);
+    if (call.decoderVersion === null) version!.addNull();
+    else version!.addInt4(call.decoderVersion);
+    if (call.run === null) run!.addNull();
+    else run!.addText(withoutNul(call.run));
+  }
+  return arrays.map((array) => array.toBuffer());
+}
+
+/** PostgreSQL's text has no NUL. Only a body can really have one, and that is a bytea. */
+function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
+}

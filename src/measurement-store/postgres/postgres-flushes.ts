@@ -1,0 +1,101 @@
+import type { Batch, CallRow, Receipt } from '../../domain/measurements/store.ts';
+import { callBytes } from '../check-receipt.ts';
+import type { FlushTarget } from '../group-commit.ts';
+import { lastOfEach } from '../readings/reading-values.ts';
+import type { PipelinedConnection } from './postgres-connection.ts';
+import { PostgresFlush } from './postgres-flush.ts';
+import { unavailable } from '../unavailable.ts';
+
+/** Serialization failure, deadlock: nothing was stored, and the same again will do. */
+const WORTH_A_RETRY = new Set(['40001', '40P01']);
+const KEY_EXISTS = '23505';
+/** After a key that existed so many flushes merge at once: senders that repeat themselves seldom do it just once. */
+const MERGING_FLUSHES = 100;
+/** Only if nobody has written it again since. */
+const SQUEEZE = 'UPDATE reading SET packed = $4 WHERE device_key = $1 AND ts = $2 AND packed = $3';
+
+/**
+ * Gathers receipts and sends them as one statement. Nearly all keys are new, and an INSERT that need not look for
+ * existing ones costs PostgreSQL three quarters of one that must (3.9 against 5.2 µs a row), so it is tried first.
+ */
+export class PostgresFlushes implements FlushTarget {
+  readonly #connection: PipelinedConnection;
+  readonly #spare: PostgresFlush[] = [];
+  #batches: Batch[] = [];
+  #calls: CallRow[] = [];
+  #merging = 0;
+
+  constructor(connection: PipelinedConnection) {
+    this.#connection = connection;
+  }
+
+  gather(receipt: Receipt): number {
+    let bytes = 0;
+    for (const batch of receipt.batches) {
+      this.#batches.push(batch);
+      bytes += 100;
+      for (const value of batch.values) bytes += typeof value === 'number' ? 24 : 40 + value.length * 2;
+    }
+    if (!receipt.call) return bytes;
+    this.#calls.push(receipt.call);
+    return bytes + callBytes(receipt.call);
+  }
+
+  async flush(): Promise<void> {
+    const flush = this.#spare.pop() ?? new PostgresFlush();
+    flush.fill(this.#batches, this.#calls, Date.now());
+    this.#batches = [];
+    this.#calls = [];
+    try {
+      await this.#store(flush);
+    } catch (error) {
+      // Whatever it was, a new connection may do better: the server may be a former primary.
+      this.#connection.giveUp();
+      unavailable(error);
+    }
+    this.#spare.push(flush);
+  }
+
+  async #store(flush: PostgresFlush): Promise<void> {
+    if (this.#merging > 0) this.#merging--;
+    else if (await this.#insert(flush)) return;
+    // After a failed insert this commits behind a flush that was already sent: neither had been acknowledged.
+    for (const [deviceKey, timestamp] of await this.#retried(flush, true)) await this.#squeeze(deviceKey, timestamp);
+  }
+
+  /** false: a key existed, so nothing was stored. */
+  async #insert(flush: PostgresFlush): Promise<boolean> {
+    try {
+      await this.#retried(flush, false);
+      return true;
+    } catch (error) {
+      if (codeOf(error) !== KEY_EXISTS) throw error;
+      this.#merging = MERGING_FLUSHES;
+      return false;
+    }
+  }
+
+  async #retried(flush: PostgresFlush, merging: boolean): Promise<[number, number][]> {
+    const statement = { ...flush.statement(merging), rowMode: 'array' as const };
+    try {
+      return await this.#connection.query(statement);
+    } catch (error) {
+      if (!WORTH_A_RETRY.has(codeOf(error))) throw error;
+      return this.#connection.query(statement);
+    }
+  }
+
+  /** A moment that is written again and again would grow for ever: leaves the last value of each field in it. */
+  async #squeeze(deviceKey: number, timestamp: number): Promise<void> {
+    const text = 'SELECT packed FROM reading WHERE device_key = $1 AND ts = $2';
+    const [row] = await this.#connection.query<[Buffer]>({ text, values: [deviceKey, timestamp], rowMode: 'array' });
+    if (!row) return;
+    const squeezed = lastOfEach(row[0], () => true);
+    if (squeezed.length < row[0].length)
+      await this.#connection.query({ text: SQUEEZE, values: [deviceKey, timestamp, row[0], squeezed] });
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as { code?: string }).code ?? '';
+}

@@ -1,0 +1,211 @@
+import type pg from 'pg';
+import type { WriteTurns } from '../../domain/database.ts';
+import type { SegmentColumns } from '../../domain/measurements/segment.ts';
+import type {
+  CallFilter,
+  CallQuery,
+  CallRow,
+  Columns,
+  LatestQuery,
+  LatestRow,
+  MeasurementStore,
+  Purge,
+  RangeQuery,
+  Receipt,
+  RemoveQuery,
+} from '../../domain/measurements/store.ts';
+import type { CallOutcome } from '../call-columns.ts';
+import { type Edit, removal } from '../chunks/edit.ts';
+import { Compactor, dueSelect } from '../compactor.ts';
+import { GroupCommit } from '../group-commit.ts';
+import { Purger, type PurgeRow } from '../purger.ts';
+import { runEdit, type SliceResult } from '../run-edit.ts';
+import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
+import { Threads } from '../threads.ts';
+import { unavailable } from '../unavailable.ts';
+import { PostgresCallLog } from './postgres-call-log.ts';
+import { openPool, PipelinedConnection } from './postgres-connection.ts';
+import { PostgresFlushes } from './postgres-flushes.ts';
+import type { PostgresReaderJob } from './reader-messages.ts';
+import { toBigint } from './to-bigint.ts';
+
+export interface PostgresStoreOptions extends StoreOptions {
+  /** Of a database whose migrations have run. */
+  url: string;
+}
+
+const READ_CONNECTIONS = 4;
+const READERS = 2;
+/** For what takes as long as there is something to read; each statement has the connection's limit. */
+const LONG_JOB_MS = 60_000;
+
+/**
+ * The measurement store on PostgreSQL: every flush is one statement; threads with connections of their own read and
+ * edit. Everything that fails in the database rejects with AppError UNAVAILABLE, its reason as `cause`. If the
+ * connection is lost during a commit, its receipts are refused though they may have been stored: sending them again is
+ * harmless.
+ */
+export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
+  readonly #writes: PipelinedConnection;
+  readonly #pool: pg.Pool;
+  readonly #readers: Threads<PostgresReaderJob>;
+  readonly #commits: GroupCommit;
+  readonly #purger: Purger;
+  readonly #compactor: Compactor;
+  readonly #callLog: PostgresCallLog;
+  #stopping = false;
+  #stopped: Promise<void> | null = null;
+
+  private constructor(options: PostgresStoreOptions) {
+    const { url, log } = options;
+    this.#writes = new PipelinedConnection(url);
+    this.#pool = openPool(url, READ_CONNECTIONS, log);
+    const worker = new URL('./reader.worker', import.meta.url);
+    this.#readers = new Threads(READERS, { name: 'reader', url: worker, workerData: { url }, log });
+    this.#callLog = new PostgresCallLog(this.#pool);
+    this.#commits = new GroupCommit(new PostgresFlushes(this.#writes), { ...STORE_DEFAULTS, ...options });
+    this.#purger = new Purger({
+      list: (limit) => this.#purges(limit),
+      forget: ({ deviceKey, fieldKey }) =>
+        this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity)),
+      end: (purge) => this.#endPurge(purge),
+      log,
+    });
+    this.#compactor = new Compactor({
+      due: async ({ after, storedBefore, atLeast, overdueBefore, limit }) => {
+        const values = [after, toBigint(storedBefore), atLeast, toBigint(overdueBefore), limit];
+        const rows = await this.#rows<[number]>({ text: dueSelect((n) => `$${n}`), values });
+        return rows.map(([deviceKey]) => deviceKey);
+      },
+      compact: (deviceKey, storedBefore) => this.#edit(deviceKey, { kind: 'compact', storedBefore }),
+      keptMs: options.keptMs ?? STORE_DEFAULTS.keptMs,
+      now: Date.now,
+      log,
+    });
+  }
+
+  static async open(options: PostgresStoreOptions): Promise<PostgresMeasurementStore> {
+    const store = new PostgresMeasurementStore(options);
+    try {
+      await store.ping();
+    } catch (error) {
+      await store.stop();
+      throw error;
+    }
+    store.#purger.start();
+    return store;
+  }
+
+  append(receipt: Receipt): Promise<void> {
+    return this.#commits.append(receipt);
+  }
+
+  take(): Promise<() => void> {
+    return Promise.resolve(() => {});
+  }
+
+  latest(queries: LatestQuery[]): Promise<LatestRow[]> {
+    return this.#read({ kind: 'latest', queries });
+  }
+
+  async range(query: RangeQuery): Promise<Columns> {
+    const { timestamps, values } = await this.#read<SegmentColumns>({ kind: 'range', query });
+    return { timestamps: Array.from(timestamps), values: Array.isArray(values) ? values : Array.from(values) };
+  }
+
+  async lastHeard(deviceKeys: number[]): Promise<Map<number, number>> {
+    const rows = await this.#rows<[number, number]>({
+      text: 'SELECT device_key, last_heard_at FROM device_state WHERE device_key = ANY($1::int4[])',
+      values: [deviceKeys],
+    });
+    return new Map(rows);
+  }
+
+  async remove(query: RemoveQuery): Promise<number> {
+    const count = await this.#read<number>({ kind: 'count', query });
+    if (!query.dryRun && count > 0) await this.#edit(query.deviceKey, removal(query.fieldKeys, query.from, query.to));
+    return count;
+  }
+
+  async dropOlderThan(deviceKeys: number[], before: number): Promise<void> {
+    for (const deviceKey of deviceKeys)
+      await this.#edit(deviceKey, { kind: 'expire', before, readingsFrom: -Infinity });
+  }
+
+  async compact(deviceKeys: number[], storedBefore: number): Promise<void> {
+    for (const deviceKey of deviceKeys) await this.#edit(deviceKey, { kind: 'compact', storedBefore });
+  }
+
+  /** Resolves when it is written down what to forget; the forgetting goes on in the background. */
+  async purge(purges: Purge[]): Promise<void> {
+    if (purges.length === 0) return;
+    await this.#rows({
+      text: 'INSERT INTO purge (device_key, field_key) SELECT * FROM unnest($1::int4[], $2::int4[])',
+      values: [purges.map((purge) => purge.deviceKey), purges.map((purge) => purge.fieldKey)],
+    });
+    this.#purger.start();
+  }
+
+  calls(query: CallQuery): Promise<CallRow[]> {
+    return this.#callLog.find(query).catch(unavailable);
+  }
+
+  countCalls(query: CallFilter): Promise<number> {
+    return this.#callLog.count(query).catch(unavailable);
+  }
+
+  call(productKey: number, id: string): Promise<CallRow | null> {
+    return this.#callLog.get(productKey, id).catch(unavailable);
+  }
+
+  updateCall(call: CallOutcome): Promise<void> {
+    return this.#callLog.update(call).catch(unavailable);
+  }
+
+  removeCalls(receivedBefore: number, productKey?: number): Promise<number> {
+    return this.#callLog.remove(receivedBefore, productKey).catch(unavailable);
+  }
+
+  async ping(): Promise<void> {
+    await this.#rows({ text: 'SELECT 1', values: [] });
+  }
+
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#stop());
+  }
+
+  async #stop(): Promise<void> {
+    await this.#commits.stop();
+    this.#stopping = true;
+    await Promise.all([this.#purger.stop(), this.#compactor.stop()]);
+    await Promise.all([this.#writes.end(), this.#pool.end(), this.#readers.terminate()]);
+  }
+
+  /** Slices of one device come one after the other, on whatever node. */
+  #edit(deviceKey: number, edit: Edit): Promise<boolean> {
+    const slice = (key: number, current: Edit): Promise<SliceResult | null> =>
+      this.#read({ kind: 'edit', deviceKey: key, edit: current });
+    return runEdit(slice, deviceKey, edit, () => this.#stopping);
+  }
+
+  async #purges(limit: number): Promise<PurgeRow[]> {
+    const text = 'SELECT id, device_key, field_key FROM purge ORDER BY id LIMIT $1';
+    const rows = await this.#rows<[number, number, number | null]>({ text, values: [limit] });
+    return rows.map(([id, deviceKey, fieldKey]) => ({ id, deviceKey, fieldKey }));
+  }
+
+  async #endPurge({ id, deviceKey, fieldKey }: PurgeRow): Promise<void> {
+    if (fieldKey === null)
+      await this.#rows({ text: 'DELETE FROM device_state WHERE device_key = $1', values: [deviceKey] });
+    await this.#rows({ text: 'DELETE FROM purge WHERE id = $1', values: [id] });
+  }
+
+  #read<T>(job: PostgresReaderJob): Promise<T> {
+    return this.#readers.ask<T>(job, LONG_JOB_MS).catch(unavailable);
+  }
+
+  async #rows<Row extends unknown[]>(query: pg.QueryConfig): Promise<Row[]> {
+    const result = await this.#pool.query<Row>({ ...query, rowMode: 'array' }).catch(unavailable);
+    return result.rows;
+  }
+}

@@ -1,0 +1,99 @@
+import type pg from 'pg';
+import type { ChunkHead, ChunkRange, ReadingRange, ReadingRow, Snapshot } from '../chunks/snapshot.ts';
+import { unpackSummary } from '../chunks/summary-bytes.ts';
+import { toBigint } from './to-bigint.ts';
+
+type RawReading = [timestamp: number, seq: string, values: Buffer];
+type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer | null];
+
+const HEAD = 'first_at, last_at, count, summary';
+
+/** The statements of a snapshot on PostgreSQL, over a connection whose transaction the caller has begun. */
+export class PostgresSnapshot implements Snapshot {
+  readonly #client: pg.ClientBase;
+
+  constructor(client: pg.ClientBase) {
+    this.#client = client;
+  }
+
+  async readings({ deviceKey, from, to, newestFirst, limit }: ReadingRange): Promise<ReadingRow[]> {
+    const order = newestFirst ? 'DESC' : 'ASC';
+    const rows = await this.#rows<RawReading>(
+      `inlet-readings-${order}`,
+      `SELECT ts, seq, packed FROM reading WHERE device_key = $1 AND ts >= $2 AND ts < $3 ORDER BY ts ${order} LIMIT $4`,
+      [deviceKey, toBigint(from), toBigint(to), limit],
+    );
+    return rows.map(toReading);
+  }
+
+  async oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<ReadingRow[]> {
+    const rows = await this.#rows<RawReading>(
+      'inlet-old-readings',
+      'SELECT ts, seq, packed FROM reading WHERE device_key = $1 AND stored_at < $2 ORDER BY ts LIMIT $3',
+      [deviceKey, toBigint(storedBefore), limit],
+    );
+    return rows.map(toReading);
+  }
+
+  async chunks({ deviceKey, fieldKey, from, to, newestFirst, limit }: ChunkRange): Promise<ChunkHead[]> {
+    const order = newestFirst ? 'DESC' : 'ASC';
+    // Chunks never overlap: only the last one that begins before `from` may reach into the range.
+    const rows = await this.#rows<RawChunk>(
+      `inlet-chunks-${order}`,
+      `SELECT ${HEAD} FROM chunk WHERE device_key = $1 AND field_key = $2 AND first_at < $4 AND last_at >= $3
+         AND first_at >= coalesce((SELECT max(first_at) FROM chunk
+           WHERE device_key = $1 AND field_key = $2 AND first_at < $3), $3)
+       ORDER BY first_at ${order} LIMIT $5`,
+      [deviceKey, fieldKey, toBigint(from), toBigint(to), limit],
+    );
+    return rows.map(toHead);
+  }
+
+  async newestChunks(deviceKey: number, fieldKeys: number[]): Promise<Map<number, ChunkHead>> {
+    const rows = await this.#rows<[number, ...RawChunk]>(
+      'inlet-newest-chunks',
+      `SELECT field_key, ${HEAD} FROM unnest($2::int4[]) AS wanted (field_key) CROSS JOIN LATERAL (
+         SELECT ${HEAD} FROM chunk WHERE device_key = $1 AND field_key = wanted.field_key
+         ORDER BY first_at DESC LIMIT 1) AS newest`,
+      [deviceKey, fieldKeys],
+    );
+    return new Map(rows.map(([fieldKey, ...head]) => [fieldKey, toHead(head)]));
+  }
+
+  async chunkBytes(deviceKey: number, fieldKey: number, firstAts: number[]): Promise<Uint8Array[]> {
+    if (firstAts.length === 0) return [];
+    const rows = await this.#rows<[number, Buffer]>(
+      'inlet-chunk-bytes',
+      'SELECT first_at, packed FROM chunk WHERE device_key = $1 AND field_key = $2 AND first_at = ANY($3::int8[])',
+      [deviceKey, fieldKey, firstAts],
+    );
+    const found = new Map(rows);
+    return firstAts.map((firstAt) => found.get(firstAt)!);
+  }
+
+  async chunkFields(deviceKey: number): Promise<number[]> {
+    const rows = await this.#rows<[number]>(
+      'inlet-chunk-fields',
+      `WITH RECURSIVE fields AS (
+         SELECT min(field_key) AS key FROM chunk WHERE device_key = $1
+         UNION ALL
+         SELECT (SELECT min(field_key) FROM chunk WHERE device_key = $1 AND field_key > fields.key) FROM fields
+         WHERE fields.key IS NOT NULL)
+       SELECT key FROM fields WHERE key IS NOT NULL ORDER BY key`,
+      [deviceKey],
+    );
+    return rows.map(([key]) => key);
+  }
+
+  async #rows<Row extends unknown[]>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    return (await this.#client.query<Row>({ name, text, values, rowMode: 'array' } as pg.QueryArrayConfig)).rows as Row[];
+  }
+}
+
+function toReading([timestamp, seq, values]: RawReading): ReadingRow {
+  return { timestamp, seq, values };
+}
+
+function toHead([firstAt, lastAt, count, summary]: RawChunk): ChunkHead {
+  return { firstAt, lastAt, count, summary: summary && unpackSummary(summary) };
+}

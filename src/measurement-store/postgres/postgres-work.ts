@@ -1,0 +1,50 @@
+import type pg from 'pg';
+import { type Edit, isEmpty } from '../chunks/edit.ts';
+import { planEdit } from '../chunks/plan-edit.ts';
+import { runReaderJob } from '../chunks/reader-job.ts';
+import type { SliceResult } from '../run-edit.ts';
+import { writeChange } from './postgres-changes.ts';
+import { PostgresSnapshot } from './postgres-snapshot.ts';
+import type { PostgresReaderJob } from './reader-messages.ts';
+
+/** With the device's key: whoever edits a device's stored measurements holds it until the end of the transaction. */
+const EDIT_LOCK = 738193002;
+
+/** Does a job in one transaction. */
+export async function runPostgresJob(pool: pg.Pool, job: PostgresReaderJob): Promise<unknown> {
+  if (job.kind === 'edit') return inTransaction(pool, 'BEGIN', (client) => edit(client, job.deviceKey, job.edit));
+  return inTransaction(pool, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', (client) =>
+    runReaderJob(new PostgresSnapshot(client), job),
+  );
+}
+
+/**
+ * READ COMMITTED: chunks change under the lock only, and readings that were written again since they were read are told
+ * by their transaction id.
+ */
+async function edit(client: pg.ClientBase, deviceKey: number, current: Edit): Promise<SliceResult | null> {
+  if (current.kind === 'compact') {
+    const lock = 'SELECT pg_try_advisory_xact_lock($1, $2) AS locked';
+    const { rows } = await client.query<{ locked: boolean }>(lock, [EDIT_LOCK, deviceKey]);
+    if (!rows[0]!.locked) return null;
+    // What only moves from one place to another need not be on the disk at once.
+    await client.query('SET LOCAL synchronous_commit = off');
+  } else await client.query('SELECT pg_advisory_xact_lock($1, $2)', [EDIT_LOCK, deviceKey]);
+  const { change, next } = await planEdit(new PostgresSnapshot(client), deviceKey, current);
+  return { next, missed: isEmpty(change) ? 0 : await writeChange(client, change) };
+}
+
+async function inTransaction<T>(pool: pg.Pool, begin: string, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = true;
+  try {
+    await client.query(begin);
+    const result = await work(client);
+    await client.query('COMMIT');
+    broken = false;
+    return result;
+  } finally {
+    // A connection in an unknown state is closed, and its transaction with it.
+    client.release(broken);
+  }
+}

@@ -1,0 +1,24 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { transferables } from '../chunks/reader-job.ts';
+import { failure, type Question } from '../thread-messages.ts';
+import { openPool } from './postgres-connection.ts';
+import { runPostgresJob } from './postgres-work.ts';
+import type { PostgresReaderJob } from './reader-messages.ts';
+
+const CONNECTIONS = 4;
+
+/** A reader thread: fetches, decodes and evaluates what would hold up the event loop, and moves readings into chunks. */
+const port = parentPort!;
+const pool = openPool((workerData as { url: string }).url, CONNECTIONS, undefined);
+
+async function answer({ id, job }: Question<PostgresReaderJob>): Promise<void> {
+  try {
+    const value = await runPostgresJob(pool, job);
+    port.postMessage({ id, value }, transferables(value));
+  } catch (error) {
+    port.postMessage({ id, failure: failure(error) });
+  }
+}
+
+port.on('message', (question: Question<PostgresReaderJob>) => void answer(question));
+port.postMessage({ ready: true });

@@ -1,0 +1,61 @@
+import type { Purge } from '../domain/measurements/store.ts';
+import type { StoreLog } from './store-log.ts';
+
+export interface PurgeRow extends Purge {
+  id: number;
+}
+
+export interface PurgerDeps {
+  /** What is written down, the oldest first. */
+  list(limit: number): Promise<PurgeRow[]>;
+  /** Removes all values of the device (or of one field of it), slice by slice; false: it was stopped before the end. */
+  forget(purge: PurgeRow): Promise<boolean>;
+  /** Strikes it off. */
+  end(purge: PurgeRow): Promise<void>;
+  log: StoreLog | undefined;
+}
+
+const A_PAGE = 100;
+const RETRY_MS = 1_000;
+
+/** Works off the table `purge` in the background. Several nodes may do the same one at once: what is gone is gone. */
+export class Purger {
+  readonly #deps: PurgerDeps;
+  #running: Promise<void> | null = null;
+  #again = false;
+  #stopped = false;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(deps: PurgerDeps) {
+    this.#deps = deps;
+  }
+
+  /** In the background. */
+  start(): void {
+    this.#again = true;
+    this.#running ??= this.#run().finally(() => (this.#running = null));
+  }
+
+  /** Resolves after the slice under way; the next start goes on with the rest. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { list, forget, end, log } = this.#deps;
+    try {
+      while (this.#again && !this.#stopped) {
+        this.#again = false;
+        const purges = await list(A_PAGE);
+        for (const purge of purges) if (!this.#stopped && (await forget(purge))) await end(purge);
+        if (purges.length > 0) this.#again = true;
+      }
+    } catch (error) {
+      if (this.#stopped) return;
+      log?.warn({ err: error }, 'purging failed and will be tried again');
+      this.#retry = setTimeout(() => this.start(), RETRY_MS).unref();
+    }
+  }
+}

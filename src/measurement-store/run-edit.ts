@@ -1,0 +1,34 @@
+import type { Edit } from './chunks/edit.ts';
+
+export interface SliceResult {
+  next: Edit | null;
+  /** Readings that were written again while the slice was planned, and so are as they were. */
+  missed: number;
+}
+
+/** Does one slice of an edit; null: somebody else is at the device, and a compaction does not wait. */
+export type EditSlice = (deviceKey: number, edit: Edit) => Promise<SliceResult | null>;
+
+/** Readings of one device that are written again and again, faster than they can be removed. */
+const MAX_TRIES = 100;
+
+/** Does an edit slice by slice; false: not to the end, because it was stopped or somebody else is at it. */
+export async function runEdit(
+  slice: EditSlice,
+  deviceKey: number,
+  edit: Edit,
+  isStopped: () => boolean,
+): Promise<boolean> {
+  let tries = 0;
+  for (let current: Edit | null = edit; current !== null;) {
+    if (isStopped()) return false;
+    const result: SliceResult | null = await slice(deviceKey, current);
+    if (result === null) return false;
+    // What a compaction missed stays a reading; of what is to go nothing may stay.
+    if (result.missed === 0 || current.kind === 'compact') {
+      current = result.next;
+      tries = 0;
+    } else if (++tries > MAX_TRIES) throw new Error(`device ${deviceKey} is written to faster than it can be changed`);
+  }
+  return true;
+}

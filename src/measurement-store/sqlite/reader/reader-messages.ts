@@ -1,0 +1,18 @@
+import type { CallFilter, CallQuery } from '../../../domain/measurements/store.ts';
+import type { DueQuery } from '../../compactor.ts';
+import type { Edit } from '../../chunks/edit.ts';
+import type { ReaderJob } from '../../chunks/reader-job.ts';
+
+/** What the main thread asks of a reader thread. */
+export type SqliteReaderJob =
+  | ReaderJob
+  /** Answered with a Plan: the next slice of an edit. */
+  | { kind: 'plan'; deviceKey: number; edit: Edit }
+  /** Answered with device keys. */
+  | { kind: 'due'; query: DueQuery }
+  | { kind: 'purges'; limit: number }
+  | { kind: 'lastHeard'; deviceKeys: number[] }
+  | { kind: 'calls'; query: CallQuery }
+  | { kind: 'countCalls'; filter: CallFilter }
+  | { kind: 'call'; productKey: number; id: string }
+  | { kind: 'ping' };

@@ -1,0 +1,59 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { planEdit } from '../../chunks/plan-edit.ts';
+import { runReaderJob, transferables } from '../../chunks/reader-job.ts';
+import { failure, type Question } from '../../thread-messages.ts';
+import { openForReading } from '../sqlite-connection.ts';
+import type { SqliteReaderJob } from './reader-messages.ts';
+import { SqliteReader } from './sqlite-reader.ts';
+import { SqliteSnapshot } from './sqlite-snapshot.ts';
+
+/** A reader thread: a long read holds up neither the main thread nor the writer. */
+const port = parentPort!;
+const db = openForReading((workerData as { path: string }).path);
+const reader = new SqliteReader(db);
+const snapshot = new SqliteSnapshot(db);
+
+async function run(job: SqliteReaderJob): Promise<unknown> {
+  switch (job.kind) {
+    case 'plan':
+      return planEdit(snapshot, job.deviceKey, job.edit);
+    case 'due':
+      return reader.due(job.query);
+    case 'purges':
+      return reader.purges(job.limit);
+    case 'lastHeard':
+      return reader.lastHeard(job.deviceKeys);
+    case 'calls':
+      return reader.calls(job.query);
+    case 'countCalls':
+      return reader.countCalls(job.filter);
+    case 'call':
+      return reader.call(job.productKey, job.id);
+    case 'ping':
+      return reader.ping();
+    default:
+      return runReaderJob(snapshot, job);
+  }
+}
+
+async function answer({ id, job }: Question<SqliteReaderJob>): Promise<void> {
+  try {
+    db.exec('BEGIN');
+    let value: unknown;
+    try {
+      value = await run(job);
+    } finally {
+      db.exec('COMMIT');
+    }
+    port.postMessage({ id, value }, transferables(value));
+  } catch (error) {
+    port.postMessage({ id, failure: failure(error) });
+  }
+}
+
+/** One job at a time: they share the connection and its transaction. */
+let last = Promise.resolve();
+port.on('message', (question: Question<SqliteReaderJob>) => {
+  last = last.then(() => answer(question));
+});
+port.postMessage({ ready: true });

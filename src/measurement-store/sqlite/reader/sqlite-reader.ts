@@ -1,0 +1,78 @@
+import type Sqlite from 'better-sqlite3';
+import type { CallFilter, CallQuery, CallRow } from '../../../domain/measurements/store.ts';
+import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallRow } from '../../call-columns.ts';
+import { dueSelect, type DueQuery } from '../../compactor.ts';
+import type { PurgeRow } from '../../purger.ts';
+
+const CALL_SELECT = `SELECT ${CALL_COLUMNS.join(', ')} FROM webhook_call`;
+
+/** What is read of the store's smaller tables, over a connection that only reads. */
+export class SqliteReader {
+  readonly #db: Sqlite.Database;
+  readonly #lastHeard: Sqlite.Statement<[number], number>;
+
+  constructor(db: Sqlite.Database) {
+    this.#db = db;
+    this.#lastHeard = db
+      .prepare<[number], number>('SELECT last_heard_at FROM device_state WHERE device_key = ?')
+      .pluck();
+  }
+
+  lastHeard(deviceKeys: number[]): [number, number][] {
+    const heard: [number, number][] = [];
+    for (const key of deviceKeys) {
+      const at = this.#lastHeard.get(key);
+      if (at !== undefined) heard.push([key, at]);
+    }
+    return heard;
+  }
+
+  due({ after, storedBefore, overdueBefore, atLeast, limit }: DueQuery): number[] {
+    const select = this.#db.prepare<number[], number>(dueSelect(() => '?')).pluck();
+    return select.all(after, storedBefore, atLeast, overdueBefore, limit);
+  }
+
+  purges(limit: number): PurgeRow[] {
+    return this.#db
+      .prepare<
+        [number],
+        PurgeRow
+      >('SELECT id, device_key AS deviceKey, field_key AS fieldKey FROM purge ORDER BY id LIMIT ?')
+      .all(limit);
+  }
+
+  calls(query: CallQuery): CallRow[] {
+    const { sql, values } = callSelect(query, () => '?');
+    return this.#db
+      .prepare<(number | string)[], SqliteCallRecord>(sql)
+      .all(...values)
+      .map((row) => toCallRow(row, row.body, row.body_truncated === 1));
+  }
+
+  countCalls(filter: CallFilter): number {
+    const { sql, values } = callCount(filter, () => '?');
+    return (
+      this.#db
+        .prepare<(string | number)[], number>(sql)
+        .pluck()
+        .get(...values) ?? 0
+    );
+  }
+
+  call(productKey: number, id: string): CallRow | null {
+    const row = this.#db
+      .prepare<[number, string], SqliteCallRecord>(`${CALL_SELECT} WHERE product_key = ? AND id = ?`)
+      .get(productKey, id);
+    return row ? toCallRow(row, row.body, row.body_truncated === 1) : null;
+  }
+
+  /** Reads from the file: SELECT 1 would not. */
+  ping(): void {
+    this.#db.pragma('schema_version');
+  }
+}
+
+interface SqliteCallRecord extends CallRecord {
+  body: string;
+  body_truncated: number;
+}

@@ -1,0 +1,97 @@
+import type Sqlite from 'better-sqlite3';
+import type { ChunkHead, ChunkRange, ReadingRange, ReadingRow, Snapshot } from '../../chunks/snapshot.ts';
+import { unpackSummary } from '../../chunks/summary-bytes.ts';
+
+type RawReading = [timestamp: number, seq: number, values: Buffer];
+type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer | null];
+
+/**
+ * The statements of a snapshot on SQLite. They answer at once, so work that waits for nothing else is done before the
+ * thread turns to anything other: it needs no more than a transaction around it.
+ */
+export class SqliteSnapshot implements Snapshot {
+  readonly #readings: Record<'asc' | 'desc', Sqlite.Statement<number[], RawReading>>;
+  readonly #oldReadings: Sqlite.Statement<number[], RawReading>;
+  readonly #chunks: Record<'asc' | 'desc', Sqlite.Statement<number[], RawChunk>>;
+  readonly #chunkBytes: Sqlite.Statement<number[], Buffer>;
+  readonly #nextField: Sqlite.Statement<number[], number>;
+
+  constructor(db: Sqlite.Database) {
+    const readings = (order: string): Sqlite.Statement<number[], RawReading> =>
+      db
+        .prepare<
+          number[],
+          RawReading
+        >(`SELECT ts, seq, packed FROM reading WHERE device_key = ? AND ts >= ? AND ts < ? ORDER BY ts ${order} LIMIT ?`)
+        .raw();
+    this.#readings = { asc: readings('ASC'), desc: readings('DESC') };
+    this.#oldReadings = db
+      .prepare<
+        number[],
+        RawReading
+      >('SELECT ts, seq, packed FROM reading WHERE device_key = ? AND stored_at < ? ORDER BY ts LIMIT ?')
+      .raw();
+    const chunks = (order: string): Sqlite.Statement<number[], RawChunk> =>
+      db
+        .prepare<number[], RawChunk>(
+          `SELECT first_at, last_at, count, summary FROM chunk
+           WHERE device_key = ? AND field_key = ? AND first_at >= ? AND first_at < ? AND last_at >= ?
+           ORDER BY first_at ${order} LIMIT ?`,
+        )
+        .raw();
+    this.#chunks = { asc: chunks('ASC'), desc: chunks('DESC') };
+    this.#chunkBytes = db
+      .prepare<number[], Buffer>('SELECT packed FROM chunk WHERE device_key = ? AND field_key = ? AND first_at = ?')
+      .pluck();
+    this.#nextField = db
+      .prepare<number[], number>(
+        'SELECT field_key FROM chunk WHERE device_key = ? AND field_key > ? ORDER BY field_key LIMIT 1',
+      )
+      .pluck();
+  }
+
+  readings({ deviceKey, from, to, newestFirst, limit }: ReadingRange): Promise<ReadingRow[]> {
+    const rows = this.#readings[newestFirst ? 'desc' : 'asc'].all(deviceKey, from, to, limit);
+    return Promise.resolve(rows.map(toReading));
+  }
+
+  oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<ReadingRow[]> {
+    return Promise.resolve(this.#oldReadings.all(deviceKey, storedBefore, limit).map(toReading));
+  }
+
+  chunks({ deviceKey, fieldKey, from, to, newestFirst, limit }: ChunkRange): Promise<ChunkHead[]> {
+    // Chunks never overlap: only the last one that begins before `from` may reach into the range.
+    const owner = this.#chunks.desc.get(deviceKey, fieldKey, -Infinity, from, -Infinity, 1);
+    const firstAt = owner && owner[1] >= from ? owner[0] : from;
+    const rows = this.#chunks[newestFirst ? 'desc' : 'asc'].all(deviceKey, fieldKey, firstAt, to, from, limit);
+    return Promise.resolve(rows.map(toHead));
+  }
+
+  newestChunks(deviceKey: number, fieldKeys: number[]): Promise<Map<number, ChunkHead>> {
+    const found = new Map<number, ChunkHead>();
+    for (const fieldKey of fieldKeys) {
+      const row = this.#chunks.desc.get(deviceKey, fieldKey, -Infinity, Infinity, -Infinity, 1);
+      if (row) found.set(fieldKey, toHead(row));
+    }
+    return Promise.resolve(found);
+  }
+
+  chunkBytes(deviceKey: number, fieldKey: number, firstAts: number[]): Promise<Uint8Array[]> {
+    return Promise.resolve(firstAts.map((firstAt) => this.#chunkBytes.get(deviceKey, fieldKey, firstAt)!));
+  }
+
+  chunkFields(deviceKey: number): Promise<number[]> {
+    const fields: number[] = [];
+    for (let key = this.#nextField.get(deviceKey, -1); key !== undefined; key = this.#nextField.get(deviceKey, key))
+      fields.push(key);
+    return Promise.resolve(fields);
+  }
+}
+
+function toReading([timestamp, seq, values]: RawReading): ReadingRow {
+  return { timestamp, seq, values };
+}
+
+function toHead([firstAt, lastAt, count, summary]: RawChunk): ChunkHead {
+  return { firstAt, lastAt, count, summary: summary && unpackSummary(summary) };
+}

@@ -1,0 +1,38 @@
+import type { Receipt } from '../../domain/measurements/store.ts';
+import { callBytes } from '../check-receipt.ts';
+import type { FlushTarget } from '../group-commit.ts';
+import { ReadingFrames } from '../readings/reading-frames.ts';
+import { type CallValues, toCallValues } from './writer/sqlite-call-log.ts';
+import type { WriterJob } from './writer/writer-messages.ts';
+
+/** A buffer that one huge receipt made larger than that is not kept. */
+const MAX_SPARE_BYTES = 4 * 1024 * 1024;
+
+/** Gathers receipts as bytes and hands them to the writer thread; buffers travel there and back. */
+export class SqliteFlushes implements FlushTarget {
+  readonly #write: (job: WriterJob, transfer: ArrayBuffer[]) => Promise<ArrayBuffer>;
+  readonly #frames = new ReadingFrames();
+  #calls: CallValues[] = [];
+  readonly #spare: ArrayBuffer[] = [];
+
+  constructor(write: (job: WriterJob, transfer: ArrayBuffer[]) => Promise<ArrayBuffer>) {
+    this.#write = write;
+  }
+
+  gather(receipt: Receipt): number {
+    const before = this.#frames.length;
+    for (const batch of receipt.batches) this.#frames.add(batch);
+    const bytes = this.#frames.length - before;
+    if (!receipt.call) return bytes;
+    this.#calls.push(toCallValues(receipt.call));
+    return bytes + callBytes(receipt.call);
+  }
+
+  async flush(): Promise<void> {
+    const { buffer, length } = this.#frames.take(this.#spare.pop());
+    const calls = this.#calls;
+    this.#calls = [];
+    const spare = await this.#write({ kind: 'flush', buffer, length, calls }, [buffer]);
+    if (spare.byteLength <= MAX_SPARE_BYTES) this.#spare.push(spare);
+  }
+}

@@ -1,0 +1,210 @@
+import type { WriteTurns } from '../../domain/database.ts';
+import type {
+  CallFilter,
+  CallQuery,
+  CallRow,
+  Columns,
+  LatestQuery,
+  LatestRow,
+  MeasurementStore,
+  Purge,
+  RangeQuery,
+  Receipt,
+  RemoveQuery,
+} from '../../domain/measurements/store.ts';
+import type { SegmentColumns } from '../../domain/measurements/segment.ts';
+import type { CallOutcome } from '../call-columns.ts';
+import { type Edit, isEmpty, type Plan, removal } from '../chunks/edit.ts';
+import { Compactor } from '../compactor.ts';
+import { GroupCommit } from '../group-commit.ts';
+import { Purger } from '../purger.ts';
+import { runEdit, type SliceResult } from '../run-edit.ts';
+import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
+import { Thread } from '../thread.ts';
+import { Threads } from '../threads.ts';
+import { unavailable } from '../unavailable.ts';
+import { DeviceLocks } from './device-locks.ts';
+import type { SqliteReaderJob } from './reader/reader-messages.ts';
+import { SqliteFlushes } from './sqlite-flushes.ts';
+import { SqliteWriteTurns } from './sqlite-write-turns.ts';
+import type { WriterJob } from './writer/writer-messages.ts';
+
+export interface SqliteStoreOptions extends StoreOptions {
+  /** A file whose migrations have run. */
+  path: string;
+}
+
+const READERS = 2;
+const CALLS_A_CHUNK = 500;
+/** For what takes as long as there is something to read. */
+const LONG_JOB_MS = 60_000;
+
+/**
+ * The measurement store on SQLite: one thread writes, others read. Everything that fails in SQLite rejects with
+ * AppError UNAVAILABLE, its reason as `cause`; if the writer thread dies in the middle of a flush, its receipts may have
+ * been stored: sending them again is harmless.
+ */
+export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
+  readonly #writer: Thread<WriterJob>;
+  readonly #readers: Threads<SqliteReaderJob>;
+  readonly #turns: SqliteWriteTurns;
+  readonly #commits: GroupCommit;
+  readonly #locks = new DeviceLocks();
+  readonly #purger: Purger;
+  readonly #compactor: Compactor;
+  #stopping = false;
+  #stopped: Promise<void> | null = null;
+
+  private constructor(options: SqliteStoreOptions) {
+    const { log, path } = options;
+    const workerData = { path };
+    this.#turns = new SqliteWriteTurns(
+      () => this.#write({ kind: 'hold' }),
+      () => this.#writer.tell({ kind: 'release' }),
+    );
+    // A new writer does not know that somebody else is writing.
+    const beforeRestart = (): Promise<void> => this.#turns.free();
+    const thread = (name: string): URL => new URL(`./${name}/${name}.worker`, import.meta.url);
+    this.#writer = new Thread({ name: 'writer', url: thread('writer'), workerData, log, beforeRestart });
+    this.#readers = new Threads(READERS, { name: 'reader', url: thread('reader'), workerData, log });
+    this.#commits = new GroupCommit(new SqliteFlushes((job, transfer) => this.#write(job, transfer)), {
+      ...STORE_DEFAULTS,
+      ...options,
+    });
+    this.#purger = new Purger({
+      list: (limit) => this.#read({ kind: 'purges', limit }),
+      forget: ({ deviceKey, fieldKey }) =>
+        this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity)),
+      end: ({ id, ...purge }) => this.#write({ kind: 'endPurge', id, purge }),
+      log,
+    });
+    this.#compactor = new Compactor({
+      due: (query) => this.#read({ kind: 'due', query }),
+      compact: (deviceKey, storedBefore) => this.#edit(deviceKey, { kind: 'compact', storedBefore }),
+      keptMs: options.keptMs ?? STORE_DEFAULTS.keptMs,
+      now: Date.now,
+      log,
+    });
+  }
+
+  static async open(options: SqliteStoreOptions): Promise<SqliteMeasurementStore> {
+    const store = new SqliteMeasurementStore(options);
+    try {
+      await Promise.all([store.#writer.start(), store.#readers.start()]);
+    } catch (error) {
+      await store.stop().catch(() => {});
+      throw error;
+    }
+    store.#purger.start();
+    return store;
+  }
+
+  append(receipt: Receipt): Promise<void> {
+    return this.#commits.append(receipt);
+  }
+
+  /** Hold it briefly, and do not wait for the store while you do: it answers when the turn has been given back. */
+  take(): Promise<() => void> {
+    return this.#turns.take();
+  }
+
+  latest(queries: LatestQuery[]): Promise<LatestRow[]> {
+    return this.#read({ kind: 'latest', queries });
+  }
+
+  async range(query: RangeQuery): Promise<Columns> {
+    const { timestamps, values } = await this.#read<SegmentColumns>({ kind: 'range', query });
+    return { timestamps: Array.from(timestamps), values: Array.isArray(values) ? values : Array.from(values) };
+  }
+
+  async lastHeard(deviceKeys: number[]): Promise<Map<number, number>> {
+    return new Map(await this.#read<[number, number][]>({ kind: 'lastHeard', deviceKeys }));
+  }
+
+  async remove(query: RemoveQuery): Promise<number> {
+    const count = await this.#read<number>({ kind: 'count', query });
+    if (!query.dryRun && count > 0) await this.#edit(query.deviceKey, removal(query.fieldKeys, query.from, query.to));
+    return count;
+  }
+
+  async dropOlderThan(deviceKeys: number[], before: number): Promise<void> {
+    for (const deviceKey of deviceKeys)
+      await this.#edit(deviceKey, { kind: 'expire', before, readingsFrom: -Infinity });
+  }
+
+  async compact(deviceKeys: number[], storedBefore: number): Promise<void> {
+    for (const deviceKey of deviceKeys) await this.#edit(deviceKey, { kind: 'compact', storedBefore });
+  }
+
+  /** Resolves when it is written down what to forget; the forgetting goes on in the background. */
+  async purge(purges: Purge[]): Promise<void> {
+    if (purges.length === 0) return;
+    await this.#write({ kind: 'purge', purges });
+    this.#purger.start();
+  }
+
+  calls(query: CallQuery): Promise<CallRow[]> {
+    return this.#read({ kind: 'calls', query });
+  }
+
+  countCalls(query: CallFilter): Promise<number> {
+    return this.#read({ kind: 'countCalls', filter: query });
+  }
+
+  call(productKey: number, id: string): Promise<CallRow | null> {
+    return this.#read({ kind: 'call', productKey, id });
+  }
+
+  updateCall(call: CallOutcome): Promise<void> {
+    return this.#write({ kind: 'updateCall', call });
+  }
+
+  async removeCalls(receivedBefore: number, productKey?: number): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const some = await this.#write<number>({ kind: 'removeCalls', receivedBefore, productKey, limit: CALLS_A_CHUNK });
+      removed += some;
+      if (some < CALLS_A_CHUNK) return removed;
+    }
+  }
+
+  ping(): Promise<void> {
+    return this.#read({ kind: 'ping' });
+  }
+
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#stop());
+  }
+
+  async #stop(): Promise<void> {
+    await this.#commits.stop();
+    this.#stopping = true;
+    await Promise.all([this.#purger.stop(), this.#compactor.stop()]);
+    try {
+      await this.#write({ kind: 'stop' });
+    } finally {
+      await Promise.all([this.#writer.terminate(), this.#readers.terminate()]);
+    }
+  }
+
+  /** Slices of one device come one after the other; in between, others may have their turn. */
+  #edit(deviceKey: number, edit: Edit): Promise<boolean> {
+    const slice = (key: number, current: Edit): Promise<SliceResult> =>
+      this.#locks.run(key, async () => {
+        const { change, next } = await this.#read<Plan>({ kind: 'plan', deviceKey: key, edit: current });
+        if (isEmpty(change)) return { next, missed: 0 };
+        const durable = current.kind !== 'compact';
+        return { next, missed: await this.#write<number>({ kind: 'change', change, durable }) };
+      });
+    return runEdit(slice, deviceKey, edit, () => this.#stopping);
+  }
+
+  #write<T>(job: WriterJob, transfer?: ArrayBuffer[]): Promise<T> {
+    return this.#writer.ask<T>(job, transfer).catch(unavailable);
+  }
+
+  #read<T>(job: SqliteReaderJob): Promise<T> {
+    const long = job.kind !== 'ping' && job.kind !== 'lastHeard' && job.kind !== 'call';
+    return this.#readers.ask<T>(job, long ? LONG_JOB_MS : undefined).catch(unavailable);
+  }
+}

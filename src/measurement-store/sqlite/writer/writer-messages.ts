@@ -1,0 +1,20 @@
+import type { Purge } from '../../../domain/measurements/store.ts';
+import type { CallOutcome } from '../../call-columns.ts';
+import type { Change } from '../../chunks/edit.ts';
+import type { CallValues } from './sqlite-call-log.ts';
+
+/** What the main thread asks of the writer thread, and what each is answered with. */
+export type WriterJob =
+  /** One commit of readings (`reading-frames.ts`) and calls; answered with the buffer to use again. */
+  | { kind: 'flush'; buffer: ArrayBuffer; length: number; calls: CallValues[] }
+  /** Answered when the writer pauses; `release` (no answer) lets it go on. */
+  | { kind: 'hold' }
+  | { kind: 'release' }
+  /** Answered with how many of its readings had been written again in the meantime. */
+  | { kind: 'change'; change: Change; durable: boolean }
+  | { kind: 'purge'; purges: Purge[] }
+  | { kind: 'endPurge'; id: number; purge: Purge }
+  | { kind: 'updateCall'; call: CallOutcome }
+  /** Answered with how many went: at most `limit`. */
+  | { kind: 'removeCalls'; receivedBefore: number; productKey: number | undefined; limit: number }
+  | { kind: 'stop' };

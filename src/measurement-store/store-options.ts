@@ -1,0 +1,16 @@
+import type { StoreLog } from './store-log.ts';
+
+export interface StoreOptions {
+  log?: StoreLog;
+  /** What may wait to be committed, in values and in bytes: default 200,000 and 32 MiB. */
+  maxWaitingRows?: number;
+  maxWaitingBytes?: number;
+  /** How long readings stay readings, in milliseconds, before they go into chunks: default an hour. */
+  keptMs?: number;
+}
+
+export const STORE_DEFAULTS = {
+  maxWaitingRows: 200_000,
+  maxWaitingBytes: 32 * 1024 * 1024,
+  keptMs: 3_600_000,
+};
