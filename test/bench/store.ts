@@ -6,6 +6,7 @@ import type { MeasurementStore, Receipt } from '../../src/domain/measurements/st
 import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { countRows } from './count-rows.ts';
 
 const APPENDERS = 50;
 const DEVICES = 1_000;
@@ -24,13 +25,7 @@ async function onSqlite(): Promise<void> {
     const path = join(folder, 'inlet.db');
     const orm = await openSqliteOrm(path);
     const store = await SqliteMeasurementStore.open({ path });
-    await measure('sqlite', store, async () => {
-      const rows = await orm.em
-        .fork()
-        .getConnection()
-        .execute<{ n: number }[]>('SELECT count(*) AS n FROM measurement');
-      return rows[0]!.n;
-    });
+    await measure('sqlite', store, () => countRows(`sqlite:${path}`));
     await store.stop();
     await orm.close();
   } finally {
@@ -43,13 +38,7 @@ async function onPostgres(): Promise<void> {
   try {
     const orm = await openPostgresOrm(server.url);
     const store = await PostgresMeasurementStore.open({ url: server.url });
-    await measure('postgres', store, async () => {
-      const rows = await orm.em
-        .fork()
-        .getConnection()
-        .execute<{ n: string }[]>('SELECT count(*) AS n FROM measurement');
-      return Number(rows[0]!.n);
-    });
+    await measure('postgres', store, () => countRows(server.url));
     await store.stop();
     await orm.close();
   } finally {
@@ -88,8 +77,6 @@ async function measure(name: string, store: MeasurementStore, count: () => Promi
   await Promise.all(Array.from({ length: APPENDERS }, appender));
   const seconds = (performance.now() - begun) / 1000;
   const used = process.cpuUsage(cpu);
-  await store.settle();
-  const settled = (performance.now() - begun) / 1000;
   latencies.sort((a, b) => a - b);
   const at = (share: number): number => Number(latencies[Math.floor(latencies.length * share)]!.toFixed(2));
   const rows = await count();
@@ -97,7 +84,6 @@ async function measure(name: string, store: MeasurementStore, count: () => Promi
     JSON.stringify({
       store: name,
       rowsPerSecond: Math.round((receipts * FIELDS) / seconds),
-      settledRowsPerSecond: Math.round((receipts * FIELDS) / settled),
       cpu: Number(((used.user + used.system) / 1e6 / seconds).toFixed(2)),
       p50: at(0.5),
       p99: at(0.99),

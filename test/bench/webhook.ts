@@ -114,7 +114,7 @@ async function scenario(database: string, url: string, seconds: number, barePort
   const rows = await countRows(url);
   const expected = acknowledged * 3 + recorded;
   if (rows !== expected) throw new Error(`${expected} values were acknowledged, ${rows} are there`);
-  if ((await countRows(url, 'webhook_call')) < acknowledged) throw new Error('calls are missing in the log');
+  if ((await countRows(url, 'calls')) < acknowledged) throw new Error('calls are missing in the log');
 }
 
 async function createProduct(server: ServerProcess, decoder: string, devices: number): Promise<{ webhookId: string }> {

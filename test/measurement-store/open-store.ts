@@ -11,7 +11,11 @@ import { createPostgresDatabase } from '../support/postgres.ts';
 
 export const DIALECTS = ['sqlite', 'postgres'] as const;
 export type Dialect = (typeof DIALECTS)[number];
-export type Store = MeasurementStore & WriteTurns;
+export type Store = MeasurementStore &
+  WriteTurns & {
+    /** Moves readings committed before that time (ms; Infinity: all) into chunks now. */
+    compact(deviceKeys: number[], storedBefore: number): Promise<void>;
+  };
 
 export interface OpenDatabase {
   /** The file, or the URL. */

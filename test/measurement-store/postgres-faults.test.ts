@@ -86,19 +86,19 @@ describe('the PostgreSQL store', () => {
     expect(rows[0]![0]).toEqual([0, 2_000]);
   });
 
-  test('inserts first, and replaces for a while after a key that existed', async () => {
+  test('inserts first, and merges for a while after a key that existed', async () => {
     const statements = async (): Promise<string[]> =>
       (
         await database.sql<{ query: string }>(
-          "SELECT query FROM pg_stat_activity WHERE application_name = 'inlet' AND datname = current_database() AND query LIKE '%INSERT INTO measurement%'",
+          "SELECT query FROM pg_stat_activity WHERE application_name = 'inlet' AND datname = current_database() AND query LIKE '%INSERT INTO reading%'",
         )
-      ).map(({ query }) => (query.includes('DO UPDATE SET number') ? 'replace' : 'insert'));
+      ).map(({ query }) => (query.includes('DO UPDATE SET packed') ? 'merge' : 'insert'));
     await store.append(receipt(1, [[1, 1, 1]]));
     expect(await statements()).toEqual(['insert']);
     await store.append(receipt(1, [[1, 1, 2]]));
-    expect(await statements()).toEqual(['replace']);
+    expect(await statements()).toEqual(['merge']);
     for (let n = 2; n <= 101; n++) await store.append(receipt(1, [[1, n, n]]));
-    expect(await statements()).toEqual(['replace']);
+    expect(await statements()).toEqual(['merge']);
     await store.append(receipt(1, [[1, 200, 1]]));
     expect(await statements()).toEqual(['insert']);
     expect((await everything(store, 1, 1))[0]).toEqual([1, 2]);
@@ -130,6 +130,6 @@ describe('the PostgreSQL store', () => {
     await database.sql(
       `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${plpgsql}; RETURN NEW; END $$`,
     );
-    await database.sql('CREATE TRIGGER fail BEFORE INSERT ON measurement FOR EACH ROW EXECUTE FUNCTION fail()');
+    await database.sql('CREATE TRIGGER fail BEFORE INSERT ON reading FOR EACH ROW EXECUTE FUNCTION fail()');
   }
 });

@@ -134,32 +134,22 @@ describe('the SQLite store', () => {
     expect(longestBlock).toBeLessThan(1_000);
     for (let device = 1; device <= 20; device++) {
       expect(appended[device]).toBeGreaterThan(10);
-      expect(await store.latest(device, [3])).toEqual([
-        { fieldKey: 3, timestamp: appended[device], value: appended[device] },
+      expect(await store.latest([{ deviceKey: device, fieldKeys: [3] }])).toEqual([
+        { deviceKey: device, fieldKey: 3, timestamp: appended[device], value: appended[device] },
       ]);
     }
     const rows = await database.sql<{ n: number }>('SELECT count(*) AS n FROM purge');
     expect(rows[0]!.n).toBe(unitsDone);
   });
 
-  test('keeps its write-ahead log and its inbox small under load, and settles all of it', async () => {
+  test('keeps its write-ahead log small under load', async () => {
     const rows = (n: number): Row[] => Array.from({ length: 100 }, (_, f): Row => [f, n, n + f]);
     for (let n = 0; n < 60; n++)
       await Promise.all(Array.from({ length: 100 }, (_, device) => store.append(receipt(device + 1, rows(n)))));
-    await store.settle();
-    const [measured] = await database.sql<{ n: number }>('SELECT count(*) AS n FROM measurement');
-    expect(measured!.n).toBe(600_000);
-    expect(await database.sql('SELECT seq FROM inbox')).toEqual([]);
+    const [readings] = await database.sql<{ n: number }>('SELECT count(*) AS n FROM reading');
+    expect(readings!.n).toBe(6_000);
+    expect(await everything(store, 100, 99)).toHaveLength(60);
     expect(statSync(`${database.place}-wal`).size).toBeLessThan(64e6);
-  });
-
-  test('settles by itself when it is idle', async () => {
-    await store.append(receipt(1, [[1, 1, 1]]));
-    expect(await database.sql('SELECT ts FROM measurement')).toEqual([]);
-    await vi.waitFor(async () => expect(await database.sql('SELECT seq FROM inbox')).toEqual([]), 5_000);
-    expect(await database.sql('SELECT device_key, field_key, ts, value FROM measurement')).toEqual([
-      { device_key: 1, field_key: 1, ts: 1, value: 1 },
-    ]);
   });
 
   test('does not open a file that is not there', async () => {

@@ -21,8 +21,8 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
 
   test('shows what it acknowledged at once', async () => {
     await store.append(receipt(device, [[1, 1_000, 20.5], [2, 1_000, 'open']])); // prettier-ignore
-    expect(await store.latest(device, [2, 1, 3])).toHaveLength(2);
-    expect(await store.latest(device, [1])).toEqual([{ fieldKey: 1, timestamp: 1_000, value: 20.5 }]);
+    expect(await store.latest([{ deviceKey: device, fieldKeys: [2, 1, 3] }])).toHaveLength(2);
+    expect(await store.latest([{ deviceKey: device, fieldKeys: [1] }])).toEqual([{ deviceKey: device, fieldKey: 1, timestamp: 1_000, value: 20.5 }]);
     expect(await everything(store, device, 2)).toEqual([[1_000, 'open']]);
   });
 
@@ -54,7 +54,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
         const [[, seen] = []] = await everything(store, device, 1);
         expect(seen).toBe(i);
       }
-      if (i % 300 === 0) await store.settle();
+      if (i % 300 === 0) await store.compact([device], Infinity);
     }
     await Promise.all(waiting);
     expect(await everything(store, device, 1)).toEqual([[7, 2_000]]);
@@ -86,7 +86,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
   test('takes the latest by measured time, not by arrival', async () => {
     await store.append(receipt(device, [[1, 2_000, 1]]));
     await store.append(receipt(device, [[1, 1_000, 2]]));
-    expect(await store.latest(device, [1])).toEqual([{ fieldKey: 1, timestamp: 2_000, value: 1 }]);
+    expect(await store.latest([{ deviceKey: device, fieldKeys: [1] }])).toEqual([{ deviceKey: device, fieldKey: 1, timestamp: 2_000, value: 1 }]);
   });
 
   test('gives ranges from inclusive to exclusive, both ways, cut by the limit', async () => {
@@ -143,39 +143,18 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     const rows = Array.from({ length: 10_000 }, (_, i): Row => [1 + (i % 3), i, i % 2 ? i : `text ${i}`]);
     await store.append(receipt(device, rows));
     expect(await everything(store, device, 1)).toHaveLength(3_334);
-    expect(await store.latest(device, [1])).toEqual([{ fieldKey: 1, timestamp: 9_999, value: 9_999 }]);
+    expect(await store.latest([{ deviceKey: device, fieldKeys: [1] }])).toEqual([{ deviceKey: device, fieldKey: 1, timestamp: 9_999, value: 9_999 }]);
   });
 
-  test('gives commit positions in order', async () => {
-    const first = await store.append(receipt(device, [[1, 1, 1]]));
-    const group = await Promise.all(Array.from({ length: 50 }, (_, i) => store.append(receipt(device, [[1, i, i]]))));
-    const last = await store.append(receipt(device, []));
-    const positions = [first, ...group, last];
-    expect(positions.toSorted()).toEqual(positions);
-    expect(new Set(positions).size).toBe(52);
-  });
-
-  test('knows when it last heard of a device, settled or not', async () => {
+  test('knows when it last heard of a device', async () => {
     await store.append(receipt(device, [[1, 1, 1]], 5_000));
     expect(await store.lastHeard([device, device + 1])).toEqual(new Map([[device, 5_000]]));
-    await store.settle();
     expect(await store.lastHeard([device, device + 1])).toEqual(new Map([[device, 5_000]]));
     await store.append(receipt(device, [], 6_000));
     await store.append(receipt(device, [[1, 1, 1]], 4_000));
     expect(await store.lastHeard([device])).toEqual(new Map([[device, 6_000]]));
-    await store.settle();
     expect(await store.lastHeard([device])).toEqual(new Map([[device, 6_000]]));
     expect(await store.lastHeard([])).toEqual(new Map());
-  });
-
-  test('settle makes everything visible to SQL', async () => {
-    for (let key = 0; key < 10; key++) await store.append(receipt(device + key, [[1, 1, key]], 7_000 + key));
-    await store.settle();
-    const between = 'device_key BETWEEN ? AND ?';
-    const rows = await database.sql<{ n: number | string }>(`SELECT count(*) AS n FROM measurement WHERE ${between}`, [device, device + 9]); // prettier-ignore
-    expect(Number(rows[0]!.n)).toBe(10);
-    const states = await database.sql<{ at: number | string }>(`SELECT max(last_heard_at) AS at FROM device_state WHERE ${between}`, [device, device + 9]); // prettier-ignore
-    expect(Number(states[0]!.at)).toBe(7_009);
   });
 
   test('removes a range of some fields and counts it first when asked to', async () => {
@@ -193,10 +172,10 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     expect(await store.remove({ ...query, dryRun: false })).toBe(0);
   });
 
-  test('does not bring back what was removed when it settles or starts again', async () => {
+  test('does not bring back what was removed when it is compacted or starts again', async () => {
     await store.append(receipt(device, [[1, 1, 1], [1, 2, 2]])); // prettier-ignore
     expect(await store.remove({ deviceKey: device, fieldKeys: [1], from: 0, to: 2, dryRun: false })).toBe(1);
-    await store.settle();
+    await store.compact([device], Infinity);
     expect(await everything(store, device, 1)).toEqual([[2, 2]]);
     await store.stop();
     store = await database.openStore();
@@ -218,12 +197,11 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
       { deviceKey: device + 1, fieldKey: 2 },
     ]);
     await waitFor(async () => (await database.sql('SELECT id FROM purge')).length === 0);
-    expect(await store.latest(device, [1, 2])).toEqual([]);
-    expect(await store.latest(device + 1, [1, 2])).toMatchObject([{ fieldKey: 1 }]);
-    expect(await store.latest(device + 2, [1, 2])).toHaveLength(2);
+    expect(await store.latest([{ deviceKey: device, fieldKeys: [1, 2] }])).toEqual([]);
+    expect(await store.latest([{ deviceKey: device + 1, fieldKeys: [1, 2] }])).toMatchObject([{ fieldKey: 1 }]);
+    expect(await store.latest([{ deviceKey: device + 2, fieldKeys: [1, 2] }])).toHaveLength(2);
     expect([...(await store.lastHeard([device, device + 1])).keys()]).toEqual([device + 1]);
-    await store.settle();
-    expect(await store.latest(device, [1, 2])).toEqual([]);
+    expect(await store.latest([{ deviceKey: device, fieldKeys: [1, 2] }])).toEqual([]);
   });
 
   test('goes on purging after it starts again', async () => {

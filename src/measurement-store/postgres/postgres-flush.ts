@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Batch, CallRow, StoredValue } from '../../domain/measurements/store.ts';
+import { CALL_COLUMNS } from '../call-columns.ts';
 import { maxValuesBytes, writeValues } from '../readings/reading-values.ts';
 import { type BatchColumns, eachMoment } from '../readings/time-order.ts';
 import { BinaryArray, BOOL, BYTEA, INT4, INT8, TEXT } from './binary-array.ts';
