@@ -22,7 +22,9 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
   test('shows what it acknowledged at once', async () => {
     await store.append(receipt(device, [[1, 1_000, 20.5], [2, 1_000, 'open']])); // prettier-ignore
     expect(await store.latest([{ deviceKey: device, fieldKeys: [2, 1, 3] }])).toHaveLength(2);
-    expect(await store.latest([{ deviceKey: device, fieldKeys: [1] }])).toEqual([{ deviceKey: device, fieldKey: 1, timestamp: 1_000, value: 20.5 }]);
+    expect(await store.latest([{ deviceKey: device, fieldKeys: [1] }])).toEqual([
+      { deviceKey: device, fieldKey: 1, timestamp: 1_000, value: 20.5 },
+    ]);
     expect(await everything(store, device, 2)).toEqual([[1_000, 'open']]);
   });
 
@@ -86,7 +88,9 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
   test('takes the latest by measured time, not by arrival', async () => {
     await store.append(receipt(device, [[1, 2_000, 1]]));
     await store.append(receipt(device, [[1, 1_000, 2]]));
-    expect(await store.latest([{ deviceKey: device, fieldKeys: [1] }])).toEqual([{ deviceKey: device, fieldKey: 1, timestamp: 2_000, value: 1 }]);
+    expect(await store.latest([{ deviceKey: device, fieldKeys: [1] }])).toEqual([
+      { deviceKey: device, fieldKey: 1, timestamp: 2_000, value: 1 },
+    ]);
   });
 
   test('gives ranges from inclusive to exclusive, both ways, cut by the limit', async () => {
@@ -143,7 +147,9 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     const rows = Array.from({ length: 10_000 }, (_, i): Row => [1 + (i % 3), i, i % 2 ? i : `text ${i}`]);
     await store.append(receipt(device, rows));
     expect(await everything(store, device, 1)).toHaveLength(3_334);
-    expect(await store.latest([{ deviceKey: device, fieldKeys: [1] }])).toEqual([{ deviceKey: device, fieldKey: 1, timestamp: 9_999, value: 9_999 }]);
+    expect(await store.latest([{ deviceKey: device, fieldKeys: [1] }])).toEqual([
+      { deviceKey: device, fieldKey: 1, timestamp: 9_999, value: 9_999 },
+    ]);
   });
 
   test('knows when it last heard of a device', async () => {

@@ -52,4 +52,3 @@ export interface Snapshot {
   /** The fields that have chunks. */
   chunkFields(deviceKey: number): Promise<number[]>;
 }
-

@@ -86,7 +86,8 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   async #rows<Row extends unknown[]>(name: string, text: string, values: unknown[]): Promise<Row[]> {
-    return (await this.#client.query<Row>({ name, text, values, rowMode: 'array' } as pg.QueryArrayConfig)).rows as Row[];
+    return (await this.#client.query<Row>({ name, text, values, rowMode: 'array' } as pg.QueryArrayConfig))
+      .rows as Row[];
   }
 }
 

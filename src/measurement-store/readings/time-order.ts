@@ -28,8 +28,7 @@ let identity = Uint32Array.from({ length: 16_384 }, (_, i) => i);
 function timeOrder(timestamps: number[]): Uint32Array {
   let sorted = true;
   for (let i = 1; sorted && i < timestamps.length; i++) sorted = timestamps[i - 1]! <= timestamps[i]!;
-  if (!sorted)
-    return Uint32Array.from(timestamps.keys()).sort((a, b) => timestamps[a]! - timestamps[b]! || a - b);
+  if (!sorted) return Uint32Array.from(timestamps.keys()).sort((a, b) => timestamps[a]! - timestamps[b]! || a - b);
   if (timestamps.length > identity.length) identity = Uint32Array.from(timestamps.keys());
   return identity;
 }

@@ -34,10 +34,9 @@ export class SqliteReader {
 
   purges(limit: number): PurgeRow[] {
     return this.#db
-      .prepare<
-        [number],
-        PurgeRow
-      >('SELECT id, device_key AS deviceKey, field_key AS fieldKey FROM purge ORDER BY id LIMIT ?')
+      .prepare<[number], PurgeRow>(
+        'SELECT id, device_key AS deviceKey, field_key AS fieldKey FROM purge ORDER BY id LIMIT ?',
+      )
       .all(limit);
   }
 

@@ -19,17 +19,15 @@ export class SqliteSnapshot implements Snapshot {
   constructor(db: Sqlite.Database) {
     const readings = (order: string): Sqlite.Statement<number[], RawReading> =>
       db
-        .prepare<
-          number[],
-          RawReading
-        >(`SELECT ts, seq, packed FROM reading WHERE device_key = ? AND ts >= ? AND ts < ? ORDER BY ts ${order} LIMIT ?`)
+        .prepare<number[], RawReading>(
+          `SELECT ts, seq, packed FROM reading WHERE device_key = ? AND ts >= ? AND ts < ? ORDER BY ts ${order} LIMIT ?`,
+        )
         .raw();
     this.#readings = { asc: readings('ASC'), desc: readings('DESC') };
     this.#oldReadings = db
-      .prepare<
-        number[],
-        RawReading
-      >('SELECT ts, seq, packed FROM reading WHERE device_key = ? AND stored_at < ? ORDER BY ts LIMIT ?')
+      .prepare<number[], RawReading>(
+        'SELECT ts, seq, packed FROM reading WHERE device_key = ? AND stored_at < ? ORDER BY ts LIMIT ?',
+      )
       .raw();
     const chunks = (order: string): Sqlite.Statement<number[], RawChunk> =>
       db
