@@ -52,11 +52,13 @@ export interface Columns {
 }
 
 /** A field's value with the latest measured time, `timestamp` in ms UTC. */
+/** The fields of a device whose newest values are wanted. */
 export interface LatestQuery {
   deviceKey: number;
   fieldKeys: number[];
 }
 
+/** The value of a field with the latest measured time, in ms UTC. */
 export interface LatestRow {
   deviceKey: number;
   fieldKey: number;

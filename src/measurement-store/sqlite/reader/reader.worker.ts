@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { planEdit } from '../../chunks/plan-edit.ts';
 import { runReaderJob, transferables } from '../../chunks/reader-job.ts';
 import { failure, type Question } from '../../thread-messages.ts';
-import { openForReading } from '../sqlite-connection.ts';
+import { openForReading } from './open-for-reading.ts';
 import type { SqliteReaderJob } from './reader-messages.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { SqliteSnapshot } from './sqlite-snapshot.ts';

@@ -3,7 +3,7 @@ import type { Purge } from '../../../domain/measurements/store.ts';
 import type { CallOutcome } from '../../call-columns.ts';
 import type { Change } from '../../chunks/edit.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
-import { type Transact, transactor } from '../sqlite-connection.ts';
+import { type Transact, transactor } from './open-for-writing.ts';
 import { ChangeWriter } from './change-writer.ts';
 import { ReadingInserts } from './reading-inserts.ts';
 import { type CallValues, SqliteCallLog } from './sqlite-call-log.ts';

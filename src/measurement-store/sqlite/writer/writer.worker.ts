@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { failure, type Question } from '../../thread-messages.ts';
-import { openForWriting } from '../sqlite-connection.ts';
+import { openForWriting } from './open-for-writing.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 import { WriterLoop } from './writer-loop.ts';
 import type { WriterJob } from './writer-messages.ts';

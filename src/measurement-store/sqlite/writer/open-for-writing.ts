@@ -10,13 +10,6 @@ export function openForWriting(path: string): Sqlite.Database {
   return db;
 }
 
-export function openForReading(path: string): Sqlite.Database {
-  const db = new Sqlite(path, { fileMustExist: true, readonly: true });
-  db.pragma('busy_timeout = 2000');
-  db.pragma('cache_size = -8192');
-  return db;
-}
-
 /** Runs `work` in one transaction that holds the write lock from its start; rolls back whatever goes wrong. */
 export type Transact = <T>(work: () => T) => T;
 
