@@ -17,7 +17,7 @@ export class Catalogue extends DialectMigration {
     create unique index "product_id_unique" on "product" ("id");
     create index "product_workspace_id_index" on "product" ("workspace_id");
     create unique index "product_webhook_id_unique" on "product" ("webhook_id");
-    create table "suggested_field" ("product_key" integer not null, "identifier" text not null, "type" text not null, "last_value" json null, "field_name" text null, "unit" text null, "seen" integer not null, "ignored" integer not null, "last_seen_at" bigint not null, primary key ("product_key", "identifier"), constraint "suggested_field_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade);
+    create table "suggested_field" ("product_key" integer not null, "identifier" text not null, "type" text not null, "last_value" json null, "name" text null, "unit" text null, "seen" integer not null, "ignored" integer not null, "last_seen_at" bigint not null, primary key ("product_key", "identifier"), constraint "suggested_field_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade);
     create index "suggested_field_product_key_index" on "suggested_field" ("product_key");
     create table "field" ("key" integer not null primary key autoincrement, "product_key" integer not null, "identifier" text not null, "type" text not null, "name" text null, "unit" text null, "description" text null, "role" text null, constraint "field_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade);
     create index "field_product_key_index" on "field" ("product_key");
@@ -61,7 +61,7 @@ export class Catalogue extends DialectMigration {
     alter table "product" add constraint "product_id_unique" unique ("id");
     create index "product_workspace_id_index" on "product" ("workspace_id");
     alter table "product" add constraint "product_webhook_id_unique" unique ("webhook_id");
-    create table "suggested_field" ("product_key" int not null, "identifier" varchar(64) not null, "type" varchar(12) not null, "last_value" jsonb null, "field_name" varchar(200) null, "unit" varchar(50) null, "seen" int not null, "ignored" boolean not null, "last_seen_at" bigint not null, primary key ("product_key", "identifier"));
+    create table "suggested_field" ("product_key" int not null, "identifier" varchar(64) not null, "type" varchar(12) not null, "last_value" jsonb null, "name" varchar(200) null, "unit" varchar(50) null, "seen" int not null, "ignored" boolean not null, "last_seen_at" bigint not null, primary key ("product_key", "identifier"));
     create table "field" ("key" serial primary key, "product_key" int not null, "identifier" varchar(64) not null, "type" varchar(12) not null, "name" varchar(200) null, "unit" varchar(50) null, "description" text null, "role" varchar(10) null);
     alter table "field" add constraint "field_product_key_identifier_unique" unique ("product_key", "identifier");
     alter table "field" add constraint "field_product_key_role_unique" unique ("product_key", "role");

@@ -60,7 +60,8 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const server = createServer({
     connectionsCheckingInterval: 2_000,
     headersTimeout: 10_000,
-    requestTimeout: 30_000,
+    // A slow line may take minutes; a body that stops coming ends earlier (http/body.ts).
+    requestTimeout: 300_000,
     // Longer than proxies keep theirs: else they send a request into a connection that is just being closed.
     keepAliveTimeout: 75_000,
   });

@@ -13,6 +13,9 @@ const DECODERS = new Map([
 /** How much of a refused body is still read and thrown away, so that the sender gets to see the answer. */
 const DRAIN_FACTOR = 256;
 
+/** A body may come slowly, but it must go on coming. */
+const IDLE_MS = 30_000;
+
 /** The sender went away while sending: there is nobody to answer. */
 export class SenderGone extends Error {}
 
@@ -42,8 +45,17 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
     let first: Buffer | null = null;
     let rest: Buffer[] | null = null;
     let size = 0;
+    // Set only for a body that does not come in one piece: a timer for each request would cost.
+    const expected = Number(request.headers['content-length'] ?? Infinity);
+    let waiting: NodeJS.Timeout | null = null;
+    const idle = (): void => {
+      reject(new AppError('REQUEST_TIMEOUT', `Nothing of the body came for ${IDLE_MS / 1000} seconds; send it again.`));
+      setTimeout(() => request.destroy(), 1_000).unref(); // after the answer
+    };
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
+      if (waiting !== null) waiting.refresh();
+      else if (size < expected) waiting = setTimeout(idle, IDLE_MS).unref();
       if (size > limit) {
         request.removeAllListeners('data');
         drain(request, limit);
@@ -51,9 +63,13 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
       } else if (first === null) first = chunk;
       else (rest ??= [first]).push(chunk);
     });
-    request.on('end', () => resolve(rest !== null ? Buffer.concat(rest, size) : (first ?? Buffer.alloc(0))));
+    request.on('end', () => {
+      if (waiting !== null) clearTimeout(waiting);
+      resolve(rest !== null ? Buffer.concat(rest, size) : (first ?? Buffer.alloc(0)));
+    });
     request.on('error', () => reject(new SenderGone()));
     request.on('close', () => {
+      if (waiting !== null) clearTimeout(waiting);
       if (!request.complete) reject(new SenderGone());
     });
   });

@@ -1,10 +1,15 @@
 import { AppError } from '../errors.ts';
 
-/** Parses a body; INVALID_JSON says at which line and column the text stops being JSON. */
+/**
+ * Parses a body. Where the meaning is plain it forgives (CONTRACT 3): NUL characters at the end go, `NaN` and `Infinity`
+ * as Python writes them are read as such. INVALID_JSON says at which line and column the text stops being JSON.
+ */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
+    const forgiven = parseForgivingly(text);
+    if (forgiven !== null) return forgiven.value;
     const at = findMistake(text);
     const before = text.slice(0, at);
     const line = before.split('\n').length;
@@ -20,6 +25,40 @@ export function parseJson(text: string): unknown {
         : `The body is not JSON: ${found} at position ${at} (line ${line}, column ${column}).`,
       { details: { position: at, line, column } },
     );
+  }
+}
+
+/** Stands for a number that JSON cannot say; no sender's text holds it and can be stored. */
+const NUMBER = '\0number:';
+const SPECIAL = /NaN|-?Infinity/y;
+
+/** null: it is no JSON for another reason. */
+function parseForgivingly(text: string): { value: unknown } | null {
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) <= 0x20) end -= 1;
+  let json = '';
+  let from = 0;
+  for (let at = 0; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) {
+      for (at += 1; at < end && text.charCodeAt(at) !== 0x22; at += 1) if (text.charCodeAt(at) === 0x5c) at += 1;
+    } else if (code === 0x4e || code === 0x49 || code === 0x2d) {
+      SPECIAL.lastIndex = at;
+      const found = SPECIAL.exec(text)?.[0];
+      if (found === undefined) continue;
+      json += `${text.slice(from, at)}"\\u0000number:${found}"`;
+      at += found.length - 1;
+      from = at + 1;
+    }
+  }
+  if (json === '' && end === text.length) return null;
+  json += text.slice(from, end);
+  try {
+    const revive = (_: string, value: unknown): unknown =>
+      typeof value === 'string' && value.startsWith(NUMBER) ? Number(value.slice(NUMBER.length)) : value;
+    return { value: from === 0 ? JSON.parse(json) : JSON.parse(json, revive) };
+  } catch {
+    return null;
   }
 }
 

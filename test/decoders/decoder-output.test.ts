@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import type { FieldType } from '../../src/domain/entities/field.ts';
 import { readEntries, readUplinkEntries, shownOutput } from '../../src/domain/decoders/decoder-output.ts';
 
-const entriesOf = (output: unknown) => readEntries(JSON.stringify(output));
-const uplinkOf = (output: unknown) => readUplinkEntries(JSON.stringify(output));
+const fieldsOf = (types: Record<string, FieldType> = {}) =>
+  new Map(Object.entries(types).map(([identifier, type], at) => [identifier, { key: at + 1, identifier, type }]));
+const entriesOf = (output: unknown, types = {}) => readEntries(JSON.stringify(output), fieldsOf(types));
+const uplinkOf = (output: unknown, types = {}, fromUplink = false) =>
+  readUplinkEntries(JSON.stringify(output), fieldsOf(types), fromUplink);
+const flat = (output: unknown, types = {}) =>
+  Object.fromEntries(uplinkOf(output, types).entries.map(({ entry }) => Object.values(entry as object)));
 const shown = (read: ReturnType<typeof readEntries>) => read.entries.map((entry) => entry.shown);
 
 describe('what a webhook decoder returned', () => {
@@ -89,10 +95,117 @@ describe("what a native network's decoder returned", () => {
     expect(uplinkOf({ data: {}, errors: [], warnings: [] })).toEqual({ entries: [], error: null });
   });
 
-  test('data is taken whatever stands beside it; errors win over data', () => {
-    expect(shown(uplinkOf({ data: { T: 1 }, model: 'x' }))).toEqual([{ field: 'T', value: 1 }]);
+  test('a key data of its own beside others makes no wrapper; of decodeUplink it is the result', () => {
+    expect(flat({ T: 1, data: { raw: 'x' } })).toEqual({ T: 1, data_raw: 'x' });
+    const read = uplinkOf({ data: { T: 1 }, model: 'x' }, {}, true);
+    expect(shown(read)).toEqual([
+      { field: 'T', value: 1 },
+      { field: 'model', value: 'x' },
+    ]);
     expect(uplinkOf({ data: { T: 1 }, errors: ['no'] }).error).toMatchObject({ kind: 'THREW', message: 'no' });
+    expect(uplinkOf({ data: {}, errors: 'bad port' }).error).toMatchObject({ kind: 'THREW', message: 'bad port' });
     expect(shown(uplinkOf({ errors: 3 }))).toEqual([{ field: 'errors', value: 3 }]);
+  });
+
+  test('nested objects and lists are flattened, names are made identifiers', () => {
+    const decoded = {
+      gps: { fix: true, speed: { kmh: 3 } },
+      temperature: [20, 21.5],
+      'pm2.5': 7,
+      'battery voltage': 3.6,
+      'Füllstand (%)': 40,
+      nothing: null,
+      empty: {},
+      none: [],
+      deep: [[1], { a: 2 }],
+    };
+    expect(flat({ data: decoded })).toEqual({
+      gps_fix: true,
+      gps_speed_kmh: 3,
+      temperature_0: 20,
+      temperature_1: 21.5,
+      pm2_5: 7,
+      battery_voltage: 3.6,
+      Fullstand: 40,
+      deep_0_0: 1,
+      deep_1_a: 2,
+    });
+    const long = `${'x'.repeat(80)}.y`;
+    expect(Object.keys(flat({ [long]: 1 }))).toEqual(['x'.repeat(64)]);
+  });
+
+  test('{value, unit, displayName} counts as its value and says what the field is called', () => {
+    const { entries } = uplinkOf({
+      T: { value: 21.5, unit: '°C', displayName: 'Air temperature' },
+      H: { value: null, unit: '%' },
+      value: 4,
+    });
+    expect(entries.map(({ entry, hint }) => [entry, hint])).toEqual([
+      [
+        { field: 'T', value: 21.5 },
+        { name: 'Air temperature', unit: '°C' },
+      ],
+      [{ field: 'value', value: 4 }, null],
+    ]);
+    const [one] = entriesOf([{ device: 'd', field: 'T', value: { value: 3, unit: 'V' } }]).entries;
+    expect(one).toMatchObject({ entry: { device: 'd', field: 'T', value: 3 }, hint: { name: null, unit: 'V' } });
+    expect(one!.shown).toEqual({ device: 'd', field: 'T', value: { value: 3, unit: 'V' } });
+  });
+
+  test("Cayenne's values are named by name and channel", () => {
+    const cayenne = [
+      { channel: 2, name: 'temperature', type: 103, value: 21.5 },
+      { channel: 3, name: 'Relative Humidity', value: 40, unit: '%' },
+      { channel: 4, name: 'gps', value: { latitude: 51.4, longitude: 6.9, altitude: 30 } },
+    ];
+    const expected = { temperature_2: 21.5, Relative_Humidity_3: 40, gps_4_altitude: 30 };
+    expect(flat(cayenne)).toEqual({ ...expected, gps_4_latitude: 51.4, gps_4_longitude: 6.9 });
+    expect(flat({ data: cayenne }, { gps_4: 'GEOLOCATION' })).toEqual({ ...expected, gps_4: '(51.4,6.9)' });
+  });
+
+  test('a pair of latitude and longitude fills a GEOLOCATION field', () => {
+    const tracked = { gps: { latitude: 51.4, longitude: 6.9 }, T: 1 };
+    expect(flat(tracked)).toEqual({ gps_latitude: 51.4, gps_longitude: 6.9, T: 1 });
+    expect(flat(tracked, { gps: 'GEOLOCATION' })).toEqual({ gps: '(51.4,6.9)', T: 1 });
+    expect(flat(tracked, { LOCATION: 'GEOLOCATION', gps_latitude: 'FLOAT' })).toEqual({
+      LOCATION: '(51.4,6.9)',
+      gps_latitude: 51.4,
+      T: 1,
+    });
+    expect(flat({ latitude: '51.4', longitude: '6.9' }, { P: 'GEOLOCATION' })).toEqual({ P: '(51.4,6.9)' });
+    expect(flat({ lat: 51.4, lng: 6.9 }, { P: 'GEOLOCATION', Q: 'GEOLOCATION' })).toEqual({ lat: 51.4, lng: 6.9 });
+    expect(flat({ lat: 200, lng: 6.9 }, { P: 'GEOLOCATION' })).toEqual({ lat: 200, lng: 6.9 });
+    expect(flat({ P: '(1,2)', lat: 51.4, lng: 6.9 }, { P: 'GEOLOCATION' })).toEqual({ P: '(1,2)' });
+    const entry = { field: 'P', value: { latitude: 51.4, longitude: 6.9 } };
+    expect(entriesOf([entry], { P: 'GEOLOCATION' }).entries[0]!.entry).toMatchObject({ value: '(51.4,6.9)' });
+    expect(entriesOf([entry], { P: 'FLOAT' }).entries[0]!.entry).toEqual(entry);
+  });
+
+  test.each([
+    ['2026-01-01T00:00:00Z', 1767225600],
+    ['2026-01-01T01:00:00.5+01:00', 1767225600.5],
+    ['2026-01-01T01:00+0100', 1767225600],
+    ['2026-01-01 00:00:00', 1767225600],
+    ['2026-01-01', 1767225600],
+    ['1767225600', '1767225600'],
+    ['yesterday', 'yesterday'],
+    ['2026-13-01T00:00:00Z', '2026-13-01T00:00:00Z'],
+    [1767225600, 1767225600],
+  ])('the time %s of an entry', (timestamp, expected) => {
+    const [one] = entriesOf([{ field: 'T', value: 1, timestamp }]).entries;
+    expect((one!.entry as { timestamp: unknown }).timestamp).toEqual(expected);
+  });
+
+  test.each(['', ' ', null, { $inlet: 'NaN' }])('an empty time %j of a native decoder means none', (timestamp) => {
+    const timed = [{ field: 'T', value: 1, timestamp }];
+    expect((uplinkOf(timed).entries[0]!.entry as { timestamp: unknown }).timestamp).toBeUndefined();
+    const kept = (entriesOf(timed).entries[0]!.entry as { timestamp: unknown }).timestamp;
+    expect(kept).toEqual(typeof timestamp === 'object' && timestamp !== null ? Number.NaN : timestamp);
+  });
+
+  test('more values than entries may be are BAD_OUTPUT, however deep they stand', () => {
+    expect(uplinkOf({ a: { b: Array.from({ length: 10_001 }, () => 1) } }).error).toMatchObject({ kind: 'BAD_OUTPUT' });
+    expect(uplinkOf({ a: { b: Array.from({ length: 10_000 }, () => 1) } }).entries).toHaveLength(10_000);
   });
 
   test('nothing is nothing, and a number is BAD_OUTPUT', () => {

@@ -125,6 +125,10 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
     ['STRING', 'label', '🌡'.repeat(4096), '🌡'.repeat(4096)],
     ['GEOLOCATION', 'place', '(59.9139,10.7522)', '(59.9139,10.7522)'],
     ['GEOLOCATION', 'place', ' ( -90 , 180 ) ', '(-90,180)'],
+    ['GEOLOCATION', 'place', '51.4,6.9', '(51.4,6.9)'],
+    ['GEOLOCATION', 'place', ' 51.4 , -0 ', '(51.4,0)'],
+    ['BOOLEAN', 'on', 'True', true],
+    ['BOOLEAN', 'on', 'FALSE', false],
   ])('%s field %s takes %j', async (_type, field, value, stored) => {
     const answer = await server.record(device, { field, value, timestamp: 2000 });
     expect(answer.body).toEqual({ stored: 1, rejected: [] });
@@ -150,7 +154,9 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
     ['label', { toString: 'x' }, 'INVALID_VALUE'],
     ['place', '(91,0)', 'INVALID_VALUE'],
     ['place', '(0,180.1)', 'INVALID_VALUE'],
-    ['place', '1,2', 'INVALID_VALUE'],
+    ['place', '(1,2', 'INVALID_VALUE'],
+    ['place', '1,2)', 'INVALID_VALUE'],
+    ['on', 'truely', 'INVALID_VALUE'],
     ['place', 5, 'INVALID_VALUE'],
     ['unknown', 1, 'UNKNOWN_FIELD'],
     ['TEMPERATURE', 1, 'UNKNOWN_FIELD'],
@@ -167,6 +173,7 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
   test.each([
     [1_700_000_000, 1_700_000_000_000],
     [1_700_000_000.1234, 1_700_000_000_123],
+    [1_700_000_000.1239, 1_700_000_000_124],
     ['1700000001', 1_700_000_001_000],
     ['1700000001.5', 1_700_000_001_500],
     [0, 0],
@@ -177,6 +184,7 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
 
   test.each([
     [1_700_000_000_000, 'INVALID_TIMESTAMP', /milliseconds/],
+    [1e11, 'INVALID_TIMESTAMP', /milliseconds/],
     [-1, 'INVALID_TIMESTAMP', /1970/],
     ['yesterday', 'INVALID_TIMESTAMP', /Unix seconds/],
     ['2026-01-01T00:00:00Z', 'INVALID_TIMESTAMP', /Unix seconds/],
@@ -187,6 +195,37 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
     const answer = await server.record(device, [{ field: 'temperature', value: 1, timestamp }]);
     expect(answer).toMatchObject({ status: 400, body: { rejected: [{ code }] } });
     expect(answer.body.rejected[0].message).toMatch(message);
+  });
+
+  test('a list in place of an entry is INVALID_ENTRY, saying so', async () => {
+    const answer = await server.record(device, [[1], null, 3]);
+    expect(answer.body.rejected.map(({ code }: { code: string }) => code)).toEqual(Array(3).fill('INVALID_ENTRY'));
+    expect(answer.body.rejected[0].message).toContain('not an array');
+  });
+
+  test('NUL characters at the end are ignored; NaN and Infinity as Python writes them cost that entry only', async () => {
+    expect(await server.record(device, '[{"field":"temperature","value":1,"timestamp":4000}]\r\n\0\0')).toMatchObject({
+      status: 200,
+      body: { stored: 1 },
+    });
+    const entry = (value: string, at: number): string =>
+      `{"field": "temperature", "value": ${value}, "timestamp": ${at}}`;
+    const body = `[${entry('NaN', 4001)}, ${entry('4', 4002)}, ${entry('-Infinity', 4003)}, ${entry('Infinity', 4004)},
+      {"field": "label", "value": "a NaN, \\"Infinity\\" and - NaN", "timestamp": 4002}, ${entry('1', Number.NaN)}]\0`;
+    const answer = await server.record(device, body);
+    expect(answer).toMatchObject({ status: 207, body: { stored: 2 } });
+    expect(answer.body.rejected.map(({ index, code }: { index: number; code: string }) => [index, code])).toEqual([
+      [0, 'INVALID_VALUE'],
+      [2, 'INVALID_VALUE'],
+      [3, 'INVALID_VALUE'],
+      [5, 'INVALID_TIMESTAMP'],
+    ]);
+    expect(await valueAt('label', 4002)).toBe('a NaN, "Infinity" and - NaN');
+    for (const wrong of ['[NaN', 'NaNa', '[-]', '[Infinit]', '\0[]', '[1]x\0', 'NaN'])
+      expect((await server.record(device, wrong)).status).toBe(400);
+    const started = performance.now();
+    expect((await server.record(device, ' '.repeat(500_000) + 'x' + '\0'.repeat(500_000))).status).toBe(400);
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 
   test('entries without a timestamp all get one and the same receipt time', async () => {

@@ -73,7 +73,7 @@ export class CallRunner {
     if (source === null) return notRun('NO_DECODER');
     const result = await this.#execute(product, source, 'webhook', webhookInput(request), null);
     if (result.output === null) return failedOutcome(result);
-    const { entries: raw, error } = readEntries(result.output);
+    const { entries: raw, error } = readEntries(result.output, product.fields);
     if (error !== null) return failedOutcome({ ...result, error });
     const options = { receivedAt, networkTime: null, counted, sender: null };
     return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options));
@@ -93,7 +93,11 @@ export class CallRunner {
     } else if (decoded === null) return notRun(uplink.carriesPayload ? 'NO_DECODER' : 'NOTHING_STORED');
     else result = { output: JSON.stringify(decoded), console: [], error: null, durationMs: 0 };
     if (result.output === null) return failedOutcome(result);
-    const { entries: raw, error } = readUplinkEntries(result.output);
+    const { entries: raw, error } = readUplinkEntries(
+      result.output,
+      product.fields,
+      source?.includes('decodeUplink') ?? false,
+    );
     if (error !== null) return failedOutcome({ ...result, error });
     const { time } = uplink;
     const networkTime = time === null || time > receivedAt + MAX_AHEAD_MS ? null : time;

@@ -1,4 +1,8 @@
+import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
+import { placeText } from '../measurements/geolocation.ts';
+import type { SuggestionHint } from '../measurements/suggestions.ts';
 import type { DecoderFailure } from './decoder-engine.ts';
+import { flatValues, isCayenne, wrappedValue } from './flat-values.ts';
 
 /** One element of what a decoder returned. */
 export interface RawEntry {
@@ -6,8 +10,10 @@ export interface RawEntry {
   index: number;
   /** As JSON can say it, for display. */
   shown: unknown;
-  /** With NaN and its kin as themselves, for checking. */
+  /** With NaN and its kin as themselves, for checking; the value unwrapped, the time in Unix seconds. */
   entry: unknown;
+  /** What the sender says of the value, for suggested fields; null: nothing. */
+  hint: SuggestionHint | null;
 }
 
 type ReadEntries = { entries: RawEntry[]; error: null } | { entries: []; error: DecoderFailure };
@@ -15,31 +21,72 @@ type ReadEntries = { entries: RawEntry[]; error: null } | { entries: []; error: 
 const MAX_ENTRIES = 10_000;
 const MARKER = '$inlet';
 
+type Fields = ReadonlyMap<string, FieldInfo>;
+
+interface Reading {
+  fields: Fields;
+  /** Whether the output holds markers at all. */
+  marked: boolean;
+  /** On a native route an empty time means none. */
+  native: boolean;
+}
+
 /** The entries in a webhook decoder's output (CONTRACT 5): an array, one object, or nothing. */
-export function readEntries(output: string): ReadEntries {
-  return entriesOf(JSON.parse(output) as unknown, output.includes(`"${MARKER}"`));
+export function readEntries(output: string, fields: Fields): ReadEntries {
+  return entriesOf(JSON.parse(output) as unknown, { fields, marked: output.includes(`"${MARKER}"`), native: false });
 }
 
 /**
- * The entries in the output of a native network's decoder (CONTRACT 6): entries as above, a plain object key → value,
- * or what `decodeUplink` returns: `{data, warnings, errors}`, where errors are a failure. A key whose value is null
- * says nothing.
+ * The entries in the output of a native network's decoder (CONTRACT 6): entries as above, a plain object (see
+ * `flatValues`), or what `decodeUplink` returns: `{data, warnings, errors}`, where errors are a failure. `fromUplink`:
+ * the source defines `decodeUplink`, so that `data` is the result whatever stands beside it.
  */
-export function readUplinkEntries(output: string): ReadEntries {
+export function readUplinkEntries(output: string, fields: Fields, fromUplink = false): ReadEntries {
   const returned = JSON.parse(output) as unknown;
-  const marked = output.includes(`"${MARKER}"`);
-  if (!isObject(returned)) return entriesOf(returned, marked);
-  const errors = returned['errors'];
-  if (Array.isArray(errors) && errors.length > 0 && isWrapper(returned))
-    return failed('THREW', errors.slice(0, 10).map(textOf).join('; '));
-  const data = isWrapper(returned) ? returned['data'] : returned;
-  if (!isObject(data) || (marked && markerOf(data) !== null) || looksLikeEntry(data))
-    return entriesOf(data ?? null, marked);
-  const pairs = Object.entries(data).filter(([, value]) => value !== null);
-  return entriesOf(
-    pairs.map(([field, value]) => ({ field, value })),
-    marked,
-  );
+  const reading = { fields, marked: output.includes(`"${MARKER}"`), native: true };
+  if (!isObject(returned)) return listOf(returned, reading);
+  const { data, errors, warnings: _, ...rest } = returned;
+  const beside = Object.keys(rest).length > 0;
+  if (!isWrapper(returned) && !(fromUplink && beside && typeof data === 'object')) return plainOf(returned, reading);
+  const told = Array.isArray(errors) ? errors : typeof errors === 'string' && errors !== '' ? [errors] : [];
+  if (told.length > 0) return failed('THREW', told.slice(0, 10).map(textOf).join('; '));
+  if (beside) return flatOf([...(Array.isArray(data) ? data : [data]), rest], reading);
+  return isObject(data) ? plainOf(data, reading) : listOf(data ?? null, reading);
+}
+
+function plainOf(data: Record<string, unknown>, reading: Reading): ReadEntries {
+  if (looksLikeEntry(data) || (reading.marked && markerOf(data) !== null)) return entriesOf(data, reading);
+  return flatOf([data], reading);
+}
+
+/** A list of entries, in which Cayenne's values may stand in place of entries. */
+function listOf(returned: unknown, reading: Reading): ReadEntries {
+  const isPlain = Array.isArray(returned) && returned.some((item) => isCayenne(item) && !looksLikeEntry(item));
+  return isPlain ? flatOf(returned, reading) : entriesOf(returned, reading);
+}
+
+function flatOf(parts: unknown[], reading: Reading): ReadEntries {
+  const isLeaf = (value: Record<string, unknown>): boolean => reading.marked && markerOf(value) !== null;
+  const list: unknown[] = [];
+  const hints = new Map<unknown, SuggestionHint | null>();
+  for (const part of parts) {
+    if (isObject(part) && looksLikeEntry(part)) list.push(part);
+    else
+      for (const { field, value, hint } of flatValues(
+        isCayenne(part) ? [part] : part,
+        reading.fields,
+        isLeaf,
+        MAX_ENTRIES,
+      )) {
+        const entry = { field, value };
+        list.push(entry);
+        hints.set(entry, hint);
+      }
+  }
+  const read = entriesOf(list, reading);
+  // Skipped elements leave gaps: each entry knows where it stood.
+  for (const one of read.entries) one.hint = hints.get(list[one.index]) ?? one.hint;
+  return read;
 }
 
 /** Output for people: what JSON cannot say as text, such as `NaN` or `12n`. */
@@ -51,12 +98,13 @@ export function shownOutput(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shownOutput(item)]));
 }
 
-function entriesOf(returned: unknown, marked: boolean): ReadEntries {
+function entriesOf(returned: unknown, reading: Reading): ReadEntries {
+  const { marked } = reading;
   if (returned === null || (marked && markerOf(returned) === 'undefined')) return { entries: [], error: null };
   if (!Array.isArray(returned)) {
     if (!isObject(returned) || (marked && markerOf(returned) !== null))
       return failed('BAD_OUTPUT', `The decoder returned ${textOf(returned)}; it must return an array of entries.`);
-    return { entries: [rawEntry(returned, 0, marked)], error: null };
+    return { entries: [rawEntry(returned, 0, reading)], error: null };
   }
   if (returned.length > MAX_ENTRIES)
     return failed('BAD_OUTPUT', `The decoder returned ${returned.length} entries; the limit is ${MAX_ENTRIES}.`);
@@ -64,17 +112,54 @@ function entriesOf(returned: unknown, marked: boolean): ReadEntries {
   for (let index = 0; index < returned.length; index += 1) {
     const element: unknown = returned[index];
     if (element === null || (marked && markerOf(element) === 'undefined')) continue;
-    entries.push(rawEntry(element, index, marked));
+    entries.push(rawEntry(element, index, reading));
   }
   return { entries, error: null };
 }
 
-function rawEntry(element: unknown, index: number, marked: boolean): RawEntry {
-  if (!marked) return { index, shown: element, entry: element };
-  if (!isObject(element) || markerOf(element) !== null)
-    return { index, shown: shownOutput(element), entry: revived(element) };
-  const entry = Object.fromEntries(Object.entries(element).map(([key, value]) => [key, revived(value)]));
-  return { index, shown: shownOutput(element), entry };
+function rawEntry(element: unknown, index: number, reading: Reading): RawEntry {
+  const { marked, native, fields } = reading;
+  if (!isObject(element) || (marked && markerOf(element) !== null))
+    return {
+      index,
+      shown: marked ? shownOutput(element) : element,
+      entry: marked ? revived(element) : element,
+      hint: null,
+    };
+  const wrapped =
+    isObject(element['value']) && markerOf(element['value']) === null ? wrappedValue(element['value']) : null;
+  const value = placeOf(wrapped === null ? element['value'] : wrapped.value, element['field'], fields);
+  const timestamp = timeOf(element['timestamp'], native);
+  const hint = wrapped?.hint ?? null;
+  if (!marked && value === element['value'] && timestamp === element['timestamp'])
+    return { index, shown: element, entry: element, hint };
+  const entry: Record<string, unknown> = { ...element };
+  if ('value' in element) entry['value'] = value;
+  if ('timestamp' in element) entry['timestamp'] = timestamp;
+  if (!marked) return { index, shown: element, entry, hint };
+  for (const [key, item] of Object.entries(entry)) entry[key] = revived(item);
+  return { index, shown: shownOutput(element), entry, hint };
+}
+
+/** A `{latitude, longitude}` pair as the text of a place, where a place may stand. */
+function placeOf(value: unknown, field: unknown, fields: Fields): unknown {
+  if (!isObject(value) || typeof field !== 'string') return value;
+  const type = fields.get(field)?.type ?? 'GEOLOCATION';
+  return type === 'GEOLOCATION' ? (placeText(value) ?? value) : value;
+}
+
+const ISO_TIME = /^\s*(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?\s*$/i;
+
+/** An entry's own time as section 3 takes it: ISO 8601 as Unix seconds (without a zone in UTC). */
+function timeOf(time: unknown, native: boolean): unknown {
+  if (native && (time === null || (typeof time === 'string' && time.trim() === '') || markerOf(time) === 'NaN'))
+    return undefined;
+  const match = typeof time === 'string' && time.length < 50 ? ISO_TIME.exec(time) : null;
+  if (match === null) return time;
+  const [, date, clock, zone] = match;
+  const offset = zone === undefined ? 'Z' : zone.length === 3 ? `${zone}:00` : zone.replace(/^(...)(\d\d)$/, '$1:$2');
+  const ms = Date.parse(`${date}T${clock?.replace(',', '.') ?? '00:00'}${offset.toUpperCase()}`);
+  return Number.isNaN(ms) ? time : ms / 1000;
 }
 
 /** The value a marker stands for, as far as checking it needs: never more than its kind. */
@@ -94,11 +179,17 @@ function markerOf(value: unknown): string | null {
   return typeof marker === 'string' && Object.keys(value).length === 1 ? marker : null;
 }
 
-/** `{data, errors, warnings}`: with an object or list as `data`, or without any and nothing but lists. */
+/** `{data, errors, warnings}` and nothing else: a result that has `data` beside other keys of its own is plain. */
 function isWrapper(value: Record<string, unknown>): boolean {
-  if ('data' in value) return typeof value['data'] === 'object';
   const keys = Object.keys(value);
-  return keys.length > 0 && keys.every((key) => (key === 'errors' || key === 'warnings') && Array.isArray(value[key]));
+  return (
+    keys.length > 0 &&
+    keys.every((key) => {
+      const part = value[key];
+      if (key === 'data') return typeof part === 'object' && markerOf(part) === null;
+      return (key === 'errors' || key === 'warnings') && (Array.isArray(part) || ('data' in value && !isObject(part)));
+    })
+  );
 }
 
 function looksLikeEntry(value: Record<string, unknown>): boolean {

@@ -1,3 +1,4 @@
+import type { FieldType } from '../entities/field.ts';
 import type { RejectionCode } from '../measurements/entry.ts';
 import type { DecoderFailure, DecoderFailureKind } from './decoder-engine.ts';
 
@@ -15,6 +16,8 @@ export interface EntryOutcome {
   message: string | null;
   matchedDeviceId: string | null;
   matchedFieldKey: number | null;
+  /** Of an UNKNOWN_FIELD: the field that would take the entry. */
+  suggestedField?: { identifier: string; type: FieldType; name: string | null; unit: string | null };
 }
 
 /** Why a run failed; `BODY_TRUNCATED`: a logged call was not run again because the log has cut its body. */

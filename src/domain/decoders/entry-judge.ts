@@ -1,7 +1,7 @@
 import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection, reject } from '../measurements/entry.ts';
 import type { ReceiptTimes } from '../measurements/receipt-times.ts';
 import { addToBatch, type DeviceBatch } from '../measurements/recorder.ts';
-import type { Suggestions } from '../measurements/suggestions.ts';
+import { suggestedType, type Suggestions } from '../measurements/suggestions.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 import type { EntryOutcome } from './decoder-run.ts';
@@ -68,7 +68,7 @@ export class EntryJudge {
       judged.entries.push(outcomeOf(product, one, device, outcome));
       if (isRejection(outcome) || device === null) {
         judged.rejected += 1;
-        if (counted) suggestions.note(product, outcome as Rejection, one.entry, receivedAt);
+        if (counted) suggestions.note(product, outcome as Rejection, one.entry, receivedAt, one.hint);
         continue;
       }
       let of = batches.get(device.key);
@@ -155,7 +155,7 @@ function refused(index: number, field: string | null, code: Rejection['code'], m
 
 function outcomeOf(
   product: ProductInfo,
-  { index, shown, entry }: RawEntry,
+  { index, shown, entry, hint }: RawEntry,
   device: DeviceInfo | null,
   outcome: Accepted | Rejection,
 ): EntryOutcome {
@@ -178,7 +178,21 @@ function outcomeOf(
     message: isRejection(outcome) ? outcome.message : null,
     matchedDeviceId: device?.id ?? null,
     matchedFieldKey: (field === null ? undefined : product.fields.get(field)?.key) ?? null,
+    ...(isRejection(outcome) && outcome.code === 'UNKNOWN_FIELD' ? suggestionOf(written['field'], entry, hint) : {}),
   };
+}
+
+/** The field that would take the entry: what `addField` needs. */
+function suggestionOf(
+  field: unknown,
+  entry: unknown,
+  hint: RawEntry['hint'],
+): Pick<EntryOutcome, 'suggestedField'> | Record<string, never> {
+  const identifier = field as string; // UNKNOWN_FIELD is said of texts only
+  const type = suggestedType(identifier, (entry as { value?: unknown }).value);
+  return type === null
+    ? {}
+    : { suggestedField: { identifier, type, name: hint?.name ?? null, unit: hint?.unit ?? null } };
 }
 
 function textOf(value: unknown): string | null {

@@ -12,7 +12,7 @@ export const SuggestedFieldSchema = defineEntity({
     type: p.string().length(12).$type<FieldType>(),
     lastValue: p.json().$type<unknown>().nullable(),
     /** As the sender gave them beside the value; null: unknown. */
-    fieldName: p.string().length(200).nullable(),
+    name: p.string().length(200).nullable(),
     unit: p.string().length(50).nullable(),
     seen: p.integer(),
     /** An admin does not want to be asked again. */

@@ -9,9 +9,9 @@ const DECIMAL = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 export const EXPECTED_VALUE: Record<FieldType, string> = {
   FLOAT: 'a finite number, a numeric string or a boolean',
   INTEGER: 'a whole number, a string with one, or a boolean',
-  BOOLEAN: 'true, false, 1, 0, "true", "false", "1" or "0"',
+  BOOLEAN: 'true, false, 1, 0, or one of them as a string in any case',
   STRING: 'a string of at most 4096 characters without NUL, a number or a boolean',
-  GEOLOCATION: '"(lat,lon)" with lat from -90 to 90 and lon from -180 to 180',
+  GEOLOCATION: '"(lat,lon)", brackets optional, with lat from -90 to 90 and lon from -180 to 180',
 };
 
 /** The value as it is stored (BOOLEAN as 1/0), or null when the type does not take it (CONTRACT 3). */
@@ -24,9 +24,7 @@ export function toStoredValue(type: FieldType, raw: unknown): StoredValue | null
       return number !== null && Number.isInteger(number) ? number : null;
     }
     case 'BOOLEAN':
-      if (raw === true || raw === 1 || raw === 'true' || raw === '1') return 1;
-      if (raw === false || raw === 0 || raw === 'false' || raw === '0') return 0;
-      return null;
+      return toBoolean(raw);
     case 'STRING':
       return toText(raw);
     case 'GEOLOCATION':
@@ -45,8 +43,17 @@ export function guessFieldType(value: unknown): FieldType {
   if (typeof value === 'boolean') return 'BOOLEAN';
   if (typeof value === 'number') return 'FLOAT';
   if (typeof value !== 'string') return 'STRING';
-  if (parseGeolocation(value) !== null) return 'GEOLOCATION';
+  // Without brackets it may be a decimal comma.
+  if (parseGeolocation(value) !== null && /\(|\..*,.*\./.test(value)) return 'GEOLOCATION';
   return DECIMAL.test(value) && Number.isFinite(Number(value)) ? 'FLOAT' : 'STRING';
+}
+
+function toBoolean(raw: unknown): 1 | 0 | null {
+  if (raw === true || raw === 1 || raw === '1') return 1;
+  if (raw === false || raw === 0 || raw === '0') return 0;
+  if (typeof raw !== 'string' || raw.length > 5) return null;
+  const word = raw.toLowerCase();
+  return word === 'true' ? 1 : word === 'false' ? 0 : null;
 }
 
 function toNumber(raw: unknown): number | null {

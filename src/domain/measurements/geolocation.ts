@@ -1,13 +1,33 @@
 const DECIMAL = String.raw`[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?`;
-const PAIR = new RegExp(String.raw`^\s*\(\s*(${DECIMAL})\s*,\s*(${DECIMAL})\s*\)\s*$`);
+const PAIR = new RegExp(String.raw`^\s*(\()?\s*(${DECIMAL})\s*,\s*(${DECIMAL})\s*(\))?\s*$`);
+const LATITUDE = ['latitude', 'lat', 'Latitude', 'LATITUDE', 'Lat'];
+const LONGITUDE = ['longitude', 'lon', 'lng', 'long', 'Longitude', 'LONGITUDE', 'Lon', 'Lng'];
 
-/** `(lat,lon)` without blanks, or null when the text is no such pair or off the globe (CONTRACT 3). */
+/**
+ * `(lat,lon)` without blanks, or null when the text is no such pair or off the globe (CONTRACT 3). The brackets may be
+ * left out.
+ */
 export function parseGeolocation(text: string): string | null {
   if (text.length > 200) return null;
   const match = PAIR.exec(text);
-  if (match === null) return null;
-  const lat = Number(match[1]);
-  const lon = Number(match[2]);
+  if (match === null || (match[1] === undefined) !== (match[4] === undefined)) return null;
+  return pairText(Number(match[2]), Number(match[3]));
+}
+
+/** The same for an object with `latitude` and `longitude`, as decoders return places; null for any other. */
+export function placeText(object: Record<string, unknown>): string | null {
+  const lat = coordinate(object, LATITUDE);
+  const lon = coordinate(object, LONGITUDE);
+  return lat === null || lon === null ? null : pairText(lat, lon);
+}
+
+function coordinate(object: Record<string, unknown>, names: string[]): number | null {
+  const value = names.map((name) => object[name]).find((found) => found !== undefined && found !== null);
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+}
+
+function pairText(lat: number, lon: number): string | null {
   // `+ 0` turns -0 into 0.
   return Math.abs(lat) <= 90 && Math.abs(lon) <= 180 ? `(${lat + 0},${lon + 0})` : null;
 }

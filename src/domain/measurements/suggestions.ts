@@ -10,11 +10,19 @@ const MAX_WAITING = 10_000;
 const MAX_PER_PRODUCT = 200;
 const MAX_TEXT = 256;
 
+/** Name and unit as a sender gave them beside a value. */
+export interface SuggestionHint {
+  name: string | null;
+  unit: string | null;
+}
+
 interface Sighting {
   productKey: number;
   identifier: string;
   type: FieldType;
   lastValue: unknown;
+  name: string | null;
+  unit: string | null;
   seen: number;
   lastSeenAt: number;
 }
@@ -36,18 +44,27 @@ export class Suggestions {
   }
 
   /** Counts the identifier of a refused entry when that is why it was refused; `now` in ms UTC. */
-  note(product: ProductInfo, { code }: Rejection, entry: unknown, now: number): void {
+  note(
+    product: ProductInfo,
+    { code }: Rejection,
+    entry: unknown,
+    now: number,
+    hint: SuggestionHint | null = null,
+  ): void {
     if (code !== 'UNKNOWN_FIELD') return;
     const { field: identifier, value } = entry as { field: string; value?: unknown };
-    if (!FIELD_IDENTIFIER.test(identifier)) return;
-    const name = `${product.key} ${identifier}`;
-    const known = this.#waiting.get(name);
+    const type = suggestedType(identifier, value);
+    if (type === null) return;
+    const key = `${product.key} ${identifier}`;
+    const known = this.#waiting.get(key);
     if (known === undefined && this.#waiting.size >= MAX_WAITING) return;
-    this.#waiting.set(name, {
+    this.#waiting.set(key, {
       productKey: product.key,
       identifier,
-      type: guessFieldType(value),
-      lastValue: shownValue(value),
+      type: known === undefined ? type : typeForBoth(known.type, type),
+      lastValue: shownValue(value) ?? known?.lastValue ?? null,
+      name: hint?.name ?? known?.name ?? null,
+      unit: hint?.unit ?? known?.unit ?? null,
       seen: (known?.seen ?? 0) + 1,
       lastSeenAt: now,
     });
@@ -83,8 +100,10 @@ export class Suggestions {
         const row = known.get(sighting.identifier);
         if (row !== undefined) {
           row.seen += sighting.seen;
-          row.type = sighting.type;
-          row.lastValue = sighting.lastValue;
+          row.type = typeForBoth(row.type, sighting.type);
+          row.lastValue = sighting.lastValue ?? row.lastValue ?? null;
+          row.name = sighting.name ?? row.name ?? null;
+          row.unit = sighting.unit ?? row.unit ?? null;
           row.lastSeenAt = sighting.lastSeenAt;
         } else if (known.size < MAX_PER_PRODUCT) {
           const { productKey: product, ...rest } = sighting;
@@ -93,6 +112,19 @@ export class Suggestions {
       }
     });
   }
+}
+
+/** The type of the field that could take this value; null: none can, or the name is no identifier. */
+export function suggestedType(identifier: string, value: unknown): FieldType | null {
+  const takes = typeof value !== 'object' || value === null;
+  return takes && FIELD_IDENTIFIER.test(identifier) ? guessFieldType(value) : null;
+}
+
+/** A type that takes the values of both. */
+function typeForBoth(a: FieldType, b: FieldType): FieldType {
+  if (a === b) return a;
+  const numeric = (type: FieldType): boolean => type === 'FLOAT' || type === 'BOOLEAN' || type === 'INTEGER';
+  return numeric(a) && numeric(b) ? 'FLOAT' : 'STRING';
 }
 
 /** Small, and storable on both databases. */

@@ -1,6 +1,8 @@
 import 'reflect-metadata';
 import { Field, Float, ID, InputType, Int, ObjectType } from 'type-graphql';
+import type { FieldType } from '../../domain/entities/field.ts';
 import { DateTime } from './date-time.ts';
+import { FieldTypeEnum } from './enums.ts';
 import { Json } from './json.ts';
 
 /** Parent: the DecoderVersion entity. `source` (guarded) and `active` are in resolvers/objects. */
@@ -31,6 +33,22 @@ export class DecoderError {
   column!: number | null;
 }
 
+/** What `addField` needs for the field that an entry would have. */
+@ObjectType('EntryField', { simpleResolvers: true, description: 'The field that would take the entry: see addField.' })
+export class EntryFieldObject {
+  @Field(() => String)
+  identifier!: string;
+
+  @Field(() => FieldTypeEnum)
+  type!: FieldType;
+
+  @Field(() => String, { nullable: true })
+  name!: string | null;
+
+  @Field(() => String, { nullable: true })
+  unit!: string | null;
+}
+
 /** Parent: plain, as the domain's EntryOutcome. `matchedDevice` and `matchedField` are in resolvers/objects. */
 @ObjectType('EntryOutcome', {
   simpleResolvers: true,
@@ -57,6 +75,9 @@ export class EntryOutcomeObject {
 
   @Field(() => String, { nullable: true })
   message!: string | null;
+
+  @Field(() => EntryFieldObject, { nullable: true, description: 'Of an UNKNOWN_FIELD.' })
+  suggestedField?: EntryFieldObject;
 
   /** Not shown: `matchedDevice` and `matchedField` are loaded by them. */
   matchedDeviceId!: string | null;

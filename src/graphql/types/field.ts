@@ -30,6 +30,12 @@ export class SuggestedFieldObject {
   @Field(() => Json, { nullable: true })
   lastValue?: unknown;
 
+  @Field(() => String, { nullable: true, description: 'As senders gave it beside the value.' })
+  name?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'As senders gave it beside the value.' })
+  unit?: string | null;
+
   @Field(() => Int)
   seen!: number;
 

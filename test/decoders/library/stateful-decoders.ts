@@ -13,7 +13,7 @@ export const STATEFUL_DECODERS: LibraryDecoder[] = [
   var id = deviceSerialToId[p.serial];
   var last = measurements[id] && measurements[id].COUNTER;
   var out = [{ device: p.serial, field: "COUNTER", value: p.counter, timestamp: p.time }];
-  if (last) out.push({ device: id, field: "CONSUMPTION", value: p.counter - last.value, timestamp: p.time });
+  if (last && last.value !== null) out.push({ device: id, field: "CONSUMPTION", value: p.counter - last.value, timestamp: p.time });
   return out;
 }`,
     calls: [
@@ -49,7 +49,7 @@ export const STATEFUL_DECODERS: LibraryDecoder[] = [
   const last = measurements[deviceSerialToId[id]]?.BEAT?.timestamp;
   return [
     { device: id, field: 'BEAT', value: 1, timestamp: t },
-    last === undefined ? undefined : { device: id, field: 'GAP', value: t - last, timestamp: t },
+    last == null ? undefined : { device: id, field: 'GAP', value: t - last, timestamp: t },
   ];
 };`,
     calls: [
