@@ -61,6 +61,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     cluster,
     secretOf,
     maxMessageBytes: config.maxBodyBytes,
+    compiling: config.graphqlCompile,
     now,
     log,
   });

@@ -21,11 +21,15 @@ export interface Config {
   readonly decoder: { readonly timeoutMs: number; readonly memoryMb: number; readonly processes: number };
   readonly callLog: { readonly days: number; readonly bodyBytes: number };
   readonly logLevel: LogLevel;
+  /** Which GraphQL operations are compiled; anything but `seen` is for tests. */
+  readonly graphqlCompile: GraphqlCompile;
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /** How much is logged (`LOG_LEVEL`, CONTRACT 2): lines of this level and above. */
+const GRAPHQL_COMPILE = ['seen', 'none', 'compare'] as const;
+type GraphqlCompile = (typeof GRAPHQL_COMPILE)[number];
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** All mistakes of the environment at once. */
@@ -90,6 +94,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const logLevel = text('LOG_LEVEL') ?? 'info';
   if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL="${shown(logLevel)}": expected one of ${LOG_LEVELS.join(', ')}.`);
 
+  const graphqlCompile = GRAPHQL_COMPILE.find((mode) => mode === (text('GRAPHQL_COMPILE') ?? 'seen'));
+  if (graphqlCompile === undefined) mistakes.push(`GRAPHQL_COMPILE: expected one of ${GRAPHQL_COMPILE.join(', ')}.`);
+
   const config: Config = {
     host: text('HOST') ?? '0.0.0.0',
     port: whole('PORT', 8080, 0, 65_535),
@@ -110,6 +117,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       bodyBytes: whole('CALL_LOG_BODY_BYTES', 65_536, 0, 16 * 1_048_576),
     },
     logLevel: isLogLevel(logLevel) ? logLevel : 'info',
+    graphqlCompile: graphqlCompile ?? 'seen',
   };
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return Object.freeze(config);

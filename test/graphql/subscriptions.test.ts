@@ -299,6 +299,34 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
       expect((await raw({}, 'graphql-ws').closed).code).toBeGreaterThan(1000);
     });
 
+    test('is closed with the code of the protocol for each mistake, and answers pings', async () => {
+      const twice = await raw().open({ token: ADMIN_TOKEN });
+      await twice.until((message) => message['type'] === 'connection_ack');
+      twice.send({ type: 'ping', payload: { n: 1 } });
+      expect(await twice.until((message) => message['type'] === 'pong')).toEqual({ type: 'pong', payload: { n: 1 } });
+      twice.send({ type: 'pong' });
+      twice.send({ type: 'connection_init', payload: { token: ADMIN_TOKEN } });
+      expect((await twice.closed).code).toBe(4429);
+
+      const silent = raw();
+      await once(silent.socket, 'open');
+
+      for (const id of ['1', 'x'.repeat(300)]) {
+        const same = await raw().open({ token: ADMIN_TOKEN });
+        await same.until((message) => message['type'] === 'connection_ack');
+        same.send({ id, type: 'subscribe', payload: { query: LIVE } });
+        same.send({ id, type: 'subscribe', payload: { query: LIVE } });
+        expect((await same.closed).code).toBe(4409);
+      }
+
+      const unknown = await raw().open({ token: ADMIN_TOKEN });
+      await unknown.until((message) => message['type'] === 'connection_ack');
+      unknown.send({ type: 'nonsense' });
+      expect((await unknown.closed).code).toBe(4400);
+      expect((await silent.closed).code).toBe(4408);
+      expect(server.process.lines.filter((line) => line['level'] === 'error' || line['level'] === 50)).toEqual([]);
+    }, 15_000);
+
     test('is closed for a message over the body limit', async () => {
       const socket = await raw().open({ token: ADMIN_TOKEN });
       await socket.until((message) => message['type'] === 'connection_ack');
@@ -384,6 +412,8 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
       );
       const [answer] = (await once(socket, 'data')) as [Buffer];
       expect(answer.toString()).toMatch(/^HTTP\/1\.1 404/);
+      // Gone for good, although this side never ends.
+      await once(socket, 'close');
     });
   });
 

@@ -115,7 +115,8 @@ export async function startServer(options: {
 }): Promise<TestServer> {
   const given = typeof options.database !== 'string';
   const database = typeof options.database === 'string' ? await createDatabase(options.database) : options.database;
-  const env = { DATABASE_URL: database.url, WRITE_RATE_PER_FIELD: '0', ...options.env };
+  // Every query runs as graphql-js runs it and compiled, and the answers must be the same.
+  const env = { DATABASE_URL: database.url, WRITE_RATE_PER_FIELD: '0', GRAPHQL_COMPILE: 'compare', ...options.env };
   const process = await ServerProcess.start(env);
   return new TestServer(process, async () => {
     if (!given) await database.drop();

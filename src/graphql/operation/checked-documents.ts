@@ -9,14 +9,15 @@ import {
   validate,
 } from 'graphql';
 import { LruMap } from '../../domain/lru-map.ts';
+import type { Execute } from './compiled-operation.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { parseWithinLimits } from './shape-limits.ts';
 
 /** What may be kept, estimated in bytes; of documents that nobody with a token asked for, less. */
-const MAX_KEPT_BYTES = 16 * 1_048_576;
+const MAX_KEPT_BYTES = 32 * 1_048_576;
 const MAX_ANONYMOUS_BYTES = 1_048_576;
-/** About what a token of a parsed document takes in memory, with its place in the text. */
-const BYTES_PER_TOKEN = 300;
+/** About what a token of a document takes in memory, parsed and compiled. */
+const BYTES_PER_TOKEN = 1000;
 
 /** A document that was parsed, is within the limits of its shape, and is valid. */
 export interface CheckedDocument {
@@ -24,6 +25,8 @@ export interface CheckedDocument {
   hash: string;
   document: DocumentNode;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** By the operation's name, once it was seen again; null: it cannot be compiled. */
+  compiled: Map<string | undefined, Execute | null>;
   bytes: number;
 }
 
@@ -70,6 +73,7 @@ export class CheckedDocuments {
       hash: name,
       document,
       fragments,
+      compiled: new Map(),
       bytes: query.length * 2 + (document.tokenCount ?? query.length) * BYTES_PER_TOKEN,
     };
   }

@@ -5,7 +5,7 @@ import { CloseCode, type Context, handleProtocols, makeServer, type SubscribePay
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Change, Cluster } from '../../domain/cluster.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, badInput } from '../../errors.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
 import type { LoaderSources } from '../context/loaders.ts';
@@ -28,6 +28,8 @@ export interface GraphqlSocketsDeps {
 
 const PATH = '/graphql';
 const MAX_OPERATIONS = 100;
+/** Of an operation's id, in characters: it is kept as long as the operation runs. */
+const MAX_ID = 1000;
 const INIT_WITHIN_MS = 5000;
 const DRAIN_MS = 5000;
 const CLOSE_MS = 2000;
@@ -96,7 +98,8 @@ export class GraphqlSockets {
       {
         protocol: socket.protocol,
         send: (text) => session.send(text),
-        close: (code, reason) => socket.close(code, reason),
+        // A reason of over 123 bytes would be an error, and graphql-ws puts the client's id into one.
+        close: (code, reason) => socket.close(code, reason?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 123)),
         onMessage: (receive) =>
           socket.on('message', (data: RawData) => {
             // A Buffer: the server was not asked for fragments or array buffers.
@@ -187,6 +190,7 @@ export class GraphqlSockets {
         throw new AppError('UNAVAILABLE', 'This connection is being closed; connect again.');
       if (Object.keys(context.subscriptions).length > MAX_OPERATIONS)
         throw new AppError('OVERLOADED', `At most ${MAX_OPERATIONS} operations run on one connection.`);
+      if (id.length > MAX_ID) throw badInput(`An operation's id has at most ${MAX_ID} characters.`);
       const admitted = operations.admit(payload, new GraphqlContext(session.access, sources, live));
       if (admitted.operation.operation !== OperationTypeNode.SUBSCRIPTION) session.running.add(id);
       const args = { schema: operations.schema, document: admitted.checked.document };
@@ -233,5 +237,6 @@ function running({ admitted, session }: Partial<Running>): Running {
 }
 
 function refuseUpgrade(socket: Duplex, status: string): void {
+  socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type Koa from 'koa';
 import type { Cluster } from '../../domain/cluster.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
-import { Operations } from '../operation/operations.ts';
+import { type Compiling, Operations } from '../operation/operations.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
 import type { GraphqlLog } from './format-error.ts';
 import { GraphqlHttp } from './graphql-http.ts';
@@ -21,6 +21,7 @@ export interface GraphqlDoorDeps {
   secretOf: (authorization: string | undefined) => string | null;
   /** The largest WebSocket message in bytes, as for bodies. */
   maxMessageBytes: number;
+  compiling: Compiling;
   now: () => number;
   log: GraphqlLog;
 }
@@ -38,7 +39,7 @@ export interface GraphqlTransport {
 
 /** The GraphQL door (CONTRACT 7): one schema, over HTTP and WebSocket, with the same access, limits and errors. */
 export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<GraphqlTransport> {
-  const operations = new Operations(createSchema(deps.resolvers));
+  const operations = new Operations(createSchema(deps.resolvers), deps.compiling);
   const { authenticator, secretOf, sources, live, log } = deps;
   const contextFor = async ({ headers: { authorization } }: Koa.Context): Promise<GraphqlContext> => {
     if (authorization === undefined) return new GraphqlContext('missing', sources, live);

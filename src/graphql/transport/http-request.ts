@@ -15,7 +15,8 @@ export function readHttpRequest(context: Koa.Context): OperationRequest {
 
 function ofBody(context: Koa.Context): Record<string, unknown> {
   const { body } = context.request as { body?: unknown };
-  if (isRecordOrMissing(body) && body != null) return body;
+  const value = typeof body === 'string' ? parsed(body) : null;
+  if (isRecordOrMissing(value) && value != null) return value;
   throw wrong(
     context.is('json', '+json') === false
       ? 'Send it with the header "Content-Type: application/json".'
@@ -27,11 +28,9 @@ function ofQuery(parameters: URLSearchParams): Record<string, unknown> {
   const json = (name: string): unknown => {
     const text = parameters.get(name);
     if (text === null || text === '') return null;
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      throw wrong(`"${name}" in the URL must be JSON.`);
-    }
+    const value = parsed(text);
+    if (value === undefined) throw wrong(`"${name}" in the URL must be JSON.`);
+    return value;
   };
   return {
     query: parameters.get('query'),
@@ -39,6 +38,15 @@ function ofQuery(parameters: URLSearchParams): Record<string, unknown> {
     variables: json('variables'),
     extensions: json('extensions'),
   };
+}
+
+/** undefined: no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 function isRecordOrMissing(value: unknown): value is Record<string, unknown> | null | undefined {
