@@ -28,9 +28,9 @@ export interface Config {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /** How much is logged (`LOG_LEVEL`, CONTRACT 2): lines of this level and above. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
 const GRAPHQL_COMPILE = ['seen', 'none', 'compare'] as const;
 type GraphqlCompile = (typeof GRAPHQL_COMPILE)[number];
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** All mistakes of the environment at once. */
 export class ConfigError extends Error {
