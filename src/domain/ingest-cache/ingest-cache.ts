@@ -334,6 +334,6 @@ export function isUuid(text: string): boolean {
 }
 
 /** About what a product takes in memory: each field is an object in two maps, each character up to two bytes. */
-function bytesOfProduct({ fields, decoder }: ProductInfo): number {
-  return 2_000 + 300 * fields.size + 2 * (decoder?.source.length ?? 0);
+function bytesOfProduct({ fields, configuration, decoder }: ProductInfo): number {
+  return 2_000 + 300 * (fields.size + configuration.length) + 2 * (decoder?.source.length ?? 0);
 }

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DeviceSchema } from '../../src/domain/entities/device.ts';
+import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
+import { ProductSchema } from '../../src/domain/entities/product.ts';
+import { TokenSchema } from '../../src/domain/entities/token.ts';
+import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { DATABASES } from '../support/server.ts';
+
+describe.each(DATABASES)('what is kept in memory, %s', (name) => {
+  let domain: OpenDomain;
+  beforeAll(async () => {
+    domain = await openDomain(name);
+  });
+  afterAll(() => domain.close());
+
+  async function device(serialNumber = crypto.randomUUID().slice(0, 8)) {
+    const product = await domain.products.create(domain.access, { name: 'p' });
+    const [row] = await domain.devices.create(domain.access, product.id, [{ name: 'old', serialNumber }], 'unlimited');
+    return { product, id: row!.id, serialNumber };
+  }
+
+  /** As another node would change it: the row, then the word that it changed. */
+  async function rename(productId: string, id: string, to: string): Promise<void> {
+    await domain.database.write((em) => em.nativeUpdate(DeviceSchema, { id }, { name: to }));
+    await domain.cluster.changed([{ kind: 'devices', productId, ids: [id] }]);
+  }
+
+  test('a device that changes while it is read is read again', async () => {
+    const { product, id } = await device();
+    domain.pause.afterRead = () => rename(product.id, id, 'new');
+    expect((await domain.ingestCache.device(id))?.name).toBe('new');
+    expect(domain.ingestCache.cachedDevice(id)?.name).toBe('new');
+  });
+
+  test('so are devices that are read together', async () => {
+    const { product, id, serialNumber } = await device();
+    const info = (await domain.ingestCache.product(product.id)) as ProductInfo;
+    domain.pause.afterRead = () => rename(product.id, id, 'new');
+    const found = await domain.ingestCache.devicesOfProduct(info, [serialNumber]);
+    expect(found.get(serialNumber)?.name).toBe('new');
+    expect(domain.ingestCache.cachedDevice(id)?.name ?? 'new').toBe('new');
+  });
+
+  test('so is a product', async () => {
+    const { product } = await device();
+    domain.pause.afterRead = async () => {
+      await domain.database.write((em) => em.nativeUpdate(ProductSchema, { id: product.id }, { name: 'new' }));
+      await domain.cluster.changed([{ kind: 'product', id: product.id }]);
+    };
+    expect((await domain.ingestCache.product(product.id))?.name).toBe('new');
+  });
+
+  test('a token that is revoked while it is read is refused', async () => {
+    const { token, secret } = await domain.tokens.create(domain.access, { name: 't', kind: 'PERSONAL' });
+    domain.pause.afterRead = async () => {
+      await domain.tokens.revoke(domain.access, token.id);
+    };
+    expect(await domain.authenticator.authenticate(secret)).toBeNull();
+    expect(domain.authenticator.cached(secret)).toBeNull();
+  });
+
+  test('when something may have been missed, everything is forgotten: tokens, products, devices', async () => {
+    const { token, secret } = await domain.tokens.create(domain.access, { name: 't', kind: 'PERSONAL' });
+    const { product, id } = await device();
+    expect(await domain.authenticator.authenticate(secret)).not.toBeNull();
+    expect(await domain.ingestCache.device(id)).not.toBeNull();
+    await domain.database.write(async (em) => {
+      await em.nativeDelete(TokenSchema, { id: token.id });
+      await em.nativeDelete(DeviceSchema, { id });
+      await em.nativeDelete(ProductSchema, { id: product.id });
+    });
+    // The commit of another node, of which this one was told nothing.
+    expect(domain.authenticator.cached(secret)).not.toBeNull();
+    await domain.cluster.changed([{ kind: 'everything' }]);
+    expect(await domain.authenticator.authenticate(secret)).toBeNull();
+    expect(await domain.ingestCache.device(id)).toBeNull();
+    expect(await domain.ingestCache.product(product.id)).toBeNull();
+  });
+
+  test('an old webhook id is unknown also when it is remembered but its product was dropped before it changed', async () => {
+    const { product } = await device();
+    expect(await domain.ingestCache.productByWebhook(product.webhookId)).not.toBeNull();
+    await domain.cluster.changed([{ kind: 'workspace', id: product.workspace.id }]);
+    const rotated = await domain.products.rotateWebhook(domain.access, product.id);
+    expect(await domain.ingestCache.productByWebhook(product.webhookId)).toBeNull();
+    expect((await domain.ingestCache.productByWebhook(rotated.webhookId))?.id).toBe(product.id);
+  });
+
+  test('a device is found for its own product only, also when it is in memory', async () => {
+    const mine = await device();
+    const other = await device();
+    expect(await domain.ingestCache.device(other.id)).not.toBeNull();
+    const info = (await domain.ingestCache.product(mine.product.id)) as ProductInfo;
+    const found = await domain.ingestCache.devicesOfProduct(info, [other.id, mine.id]);
+    expect([...found.keys()]).toEqual([mine.id]);
+  });
+
+  test('a serial number that went to another device finds that one', async () => {
+    const { product, id, serialNumber } = await device('first');
+    const info = (await domain.ingestCache.product(product.id)) as ProductInfo;
+    await domain.ingestCache.devicesOfProduct(info, [serialNumber]);
+    await domain.devices.update(domain.access, id, { serialNumber: 'second' });
+    const [heir] = await domain.devices.create(domain.access, product.id, [{ name: 'h', serialNumber }], 'unlimited');
+    const current = (await domain.ingestCache.product(product.id)) as ProductInfo;
+    const found = await domain.ingestCache.devicesOfProduct(current, [serialNumber, 'second']);
+    expect([found.get(serialNumber)?.id, found.get('second')?.id]).toEqual([heir!.id, id]);
+  });
+
+  test('the time of last use is written again once ten seconds have passed', async () => {
+    const { token, secret } = await domain.tokens.create(domain.access, { name: 't', kind: 'PERSONAL' });
+    const lastUsed = async (): Promise<number | null | undefined> => {
+      await domain.authenticator.flush();
+      return (await domain.database.read().findOneOrFail(TokenSchema, { id: token.id })).lastUsedAt;
+    };
+    const first = domain.clock.now;
+    await domain.authenticator.authenticate(secret);
+    expect(await lastUsed()).toBe(first);
+    domain.clock.now += 5_000;
+    await domain.authenticator.authenticate(secret);
+    expect(await lastUsed()).toBe(first);
+    domain.clock.now += 5_001;
+    await domain.authenticator.authenticate(secret);
+    expect(await lastUsed()).toBe(first + 10_001);
+  });
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CallSweeper } from '../../src/domain/calls/call-sweeper.ts';
+import { replayPages } from '../../src/domain/calls/replay-pages.ts';
+import type { DeviceInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
+import type { CallRow } from '../../src/domain/measurements/store.ts';
+import { uuidV7 } from '../../src/domain/uuid.ts';
+import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { DATABASES } from '../support/server.ts';
+
+const DAY = 86_400_000;
+
+describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name) => {
+  let domain: OpenDomain;
+  beforeAll(async () => {
+    domain = await openDomain(name);
+  });
+  afterAll(() => domain.close());
+
+  /** A device with two fields and a value of each. */
+  async function recorded(): Promise<DeviceInfo> {
+    const fields = ['A', 'B'].map((identifier) => ({ identifier, type: 'FLOAT' as const }));
+    const product = await domain.products.create(domain.access, { name: 'p', fields });
+    const [row] = await domain.devices.create(domain.access, product.id, [{ name: 'd' }], 'unlimited');
+    const device = (await domain.ingestCache.device(row!.id)) as DeviceInfo;
+    const entries = ['A', 'B'].map((field) => ({ field, value: 1 }));
+    await domain.recorder.record(device, entries, { limited: false, receivedAt: domain.clock.now });
+    expect(await keysLeft(device)).toEqual(keysOf(device));
+    return device;
+  }
+
+  const keysOf = (device: DeviceInfo): number[] => [...device.product.fieldsByKey.keys()];
+
+  /** The fields of which the store still has values, whatever the catalogue knows. */
+  async function keysLeft(device: DeviceInfo): Promise<number[]> {
+    const rows = await domain.store.latest(device.key, keysOf(device));
+    return rows.map(({ fieldKey }) => fieldKey).toSorted((a, b) => a - b);
+  }
+
+  test('values of a field', async () => {
+    const device = await recorded();
+    const [a, b] = keysOf(device);
+    await domain.fields.remove(domain.access, String(a));
+    await expect.poll(() => keysLeft(device), { timeout: 10_000 }).toEqual([b]);
+  });
+
+  test('values of a device', async () => {
+    const device = await recorded();
+    await domain.devices.delete(domain.access, [device.id]);
+    await expect.poll(() => keysLeft(device), { timeout: 10_000 }).toEqual([]);
+  });
+
+  test('values and calls of a product', async () => {
+    const device = await recorded();
+    await domain.store.append({ batches: [], call: call(device.product.key, domain.clock.now) });
+    await domain.products.delete(domain.access, device.productId);
+    await expect.poll(() => keysLeft(device), { timeout: 10_000 }).toEqual([]);
+    expect(await domain.store.calls({ productKey: device.product.key, limit: 10 })).toEqual([]);
+  });
+
+  test('calls that are too old are forgotten at start, not ten minutes later', async () => {
+    const { product } = await recorded();
+    const now = domain.clock.now;
+    await domain.store.append({ batches: [], call: call(product.key, now - 31 * DAY) });
+    await domain.store.append({ batches: [], call: call(product.key, now - 29 * DAY) });
+    const errors: unknown[] = [];
+    const { store } = domain;
+    const sweeper = new CallSweeper({ store, days: 30, now: () => now, onError: (error) => errors.push(error) });
+    const ages = async (): Promise<number[]> =>
+      (await store.calls({ productKey: product.key, limit: 10 })).map(({ receivedAt }) => (now - receivedAt) / DAY);
+    await expect.poll(ages, { timeout: 10_000 }).toEqual([29]);
+    await sweeper.stop();
+    expect(errors).toEqual([]);
+  });
+
+  test('a replay takes no call received after it began, and "to" is exclusive', async () => {
+    const { product } = await recorded();
+    const began = domain.clock.now;
+    const rows = [began - 5, began, began + 1].map((receivedAt) => call(product.key, receivedAt));
+    for (const row of rows) await domain.store.append({ batches: [], call: row });
+    const times = async (query: Parameters<typeof replayPages>[2]): Promise<number[]> => {
+      const taken: number[] = [];
+      for await (const page of replayPages(domain.store, product.key, query, began))
+        taken.push(...page.map(({ receivedAt }) => receivedAt - began));
+      return taken;
+    };
+    expect(await times({})).toEqual([-5, 0]);
+    expect(await times({ to: began })).toEqual([-5]);
+    expect(await times({ from: began })).toEqual([0]);
+    const callIds = rows.map(({ id }) => id);
+    expect(await times({ callIds, to: began })).toEqual([-5]);
+    expect(await times({ callIds, from: began, to: began + 1 })).toEqual([0]);
+  });
+});
+
+function call(productKey: number, receivedAt: number): CallRow {
+  return {
+    id: uuidV7(receivedAt),
+    productKey,
+    receivedAt,
+    method: 'POST',
+    path: '/integrations/api/x/',
+    query: '{}',
+    headers: '{}',
+    body: '',
+    bodyTruncated: false,
+    status: 'NO_DECODER',
+    httpStatus: 202,
+    decoderVersion: null,
+    run: null,
+  };
+}

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { LocalCluster } from '../../src/cluster/local-cluster.ts';
+import { AppError } from '../../src/errors.ts';
+import type { DeviceInfo, FieldInfo, ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
+import { Feed } from '../../src/domain/measurements/feed.ts';
+import { Recorder } from '../../src/domain/measurements/recorder.ts';
+import { ReceiptTimes } from '../../src/domain/measurements/receipt-times.ts';
+import type { MeasurementStore, Receipt } from '../../src/domain/measurements/store.ts';
+import type { Suggestions } from '../../src/domain/measurements/suggestions.ts';
+import { LocalWriteLimiter } from '../../src/domain/measurements/write-limiter.ts';
+
+const NOW = 1_767_225_600_000;
+const fields: FieldInfo[] = ['A', 'B'].map(
+  (identifier, at) => ({ key: at + 1, identifier, type: 'FLOAT' }) as FieldInfo,
+);
+const product = {
+  fields: new Map(fields.map((field) => [field.identifier, field])),
+  fieldsByKey: new Map(fields.map((field) => [field.key, field])),
+} as ProductInfo;
+const device = { key: 1, id: 'd', product, writeIntervalMs: 60_000 } as DeviceInfo;
+
+/** A recorder whose database can be taken away. */
+function open() {
+  const database = { away: false, receipts: [] as Receipt[] };
+  const store = {
+    append: async (receipt: Receipt) => {
+      if (database.away) throw new AppError('UNAVAILABLE', 'away');
+      database.receipts.push(receipt);
+    },
+  } as unknown as MeasurementStore;
+  const suggestions = { note: () => {} } as unknown as Suggestions;
+  const recorder = new Recorder({
+    store,
+    suggestions,
+    limiter: new LocalWriteLimiter(() => 0),
+    feed: new Feed(new LocalCluster(), () => NOW),
+    receiptTimes: new ReceiptTimes(),
+    maxFutureMs: 1_000,
+  });
+  const send = (...entries: unknown[]) => recorder.record(device, entries, { limited: true, receivedAt: NOW });
+  return { database, send };
+}
+
+test('an entry that could not be stored does not count for the write limit: the retry is stored', async () => {
+  const { database, send } = open();
+  database.away = true;
+  await expect(send({ field: 'A', value: 1 })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  database.away = false;
+  expect(await send({ field: 'A', value: 1 })).toEqual({ stored: 1, rejected: [] });
+  expect(await send({ field: 'A', value: 1 })).toMatchObject({ stored: 0, rejected: [{ code: 'RATE_LIMITED' }] });
+});
+
+test('refused entries are told in the order in which they were sent, whatever they were refused for', async () => {
+  const { send } = open();
+  const answer = await send(
+    { field: 'A', value: 1 },
+    { field: 'A', value: 2 },
+    { field: 'NO', value: 3 },
+    { field: 'B', value: 4 },
+    { field: 'B', value: 5 },
+    { field: 'A' },
+  );
+  expect(answer.stored).toBe(2);
+  expect(answer.rejected.map(({ index, code }) => [index, code])).toEqual([
+    [1, 'RATE_LIMITED'],
+    [2, 'UNKNOWN_FIELD'],
+    [4, 'RATE_LIMITED'],
+    [5, 'MISSING_VALUE'],
+  ]);
+});
