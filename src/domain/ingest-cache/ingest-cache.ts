@@ -175,7 +175,7 @@ export class IngestCache {
   #cachedOfProduct(product: ProductInfo, name: string): DeviceInfo | null {
     const id = this.#deviceIdBySerial.get(`${product.id}\0${name}`) ?? (isUuid(name) ? name.toLowerCase() : null);
     const device = id === null ? null : this.cachedDevice(id);
-    // The serial number may have changed hands while its device was not in memory.
+    // What is remembered of a serial number is checked here: it may have changed hands.
     const named = device?.serialNumber === name || device?.id === name.toLowerCase();
     return named && device?.productId === product.id ? device : null;
   }
@@ -314,13 +314,7 @@ export class IngestCache {
     this.#products.delete(productId);
     this.#deviceIdsByName.clear();
     if (product !== undefined) this.#productIdByWebhook.delete(product.webhookId);
-    if (change.kind === 'devices') {
-      for (const id of change.ids) {
-        const device = this.#devices.get(id);
-        this.#devices.delete(id);
-        if (device !== undefined) this.#deviceIdBySerial.delete(`${productId}\0${device.row.serialNumber}`);
-      }
-    }
+    if (change.kind === 'devices') for (const id of change.ids) this.#devices.delete(id);
   }
 }
 
