@@ -102,6 +102,8 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     await domain.devices.update(domain.access, id, { serialNumber: 'second' });
     const [heir] = await domain.devices.create(domain.access, product.id, [{ name: 'h', serialNumber }], 'unlimited');
     const current = (await domain.ingestCache.product(product.id)) as ProductInfo;
+    // In memory again, under its new serial number.
+    await domain.ingestCache.device(id);
     const found = await domain.ingestCache.devicesOfProduct(current, [serialNumber, 'second']);
     expect([found.get(serialNumber)?.id, found.get('second')?.id]).toEqual([heir!.id, id]);
   });

@@ -32,7 +32,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
 
   /** The fields of which the store still has values, whatever the catalogue knows. */
   async function keysLeft(device: DeviceInfo): Promise<number[]> {
-    const rows = await domain.store.latest(device.key, keysOf(device));
+    const rows = await domain.store.latest([{ deviceKey: device.key, fieldKeys: keysOf(device) }]);
     return rows.map(({ fieldKey }) => fieldKey).toSorted((a, b) => a - b);
   }
 

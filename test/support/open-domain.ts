@@ -16,8 +16,8 @@ import type { DecoderEngine } from '../../src/domain/decoders/decoder-engine.ts'
 import { LocalWriteLimiter } from '../../src/domain/measurements/write-limiter.ts';
 import type { MeasurementStore } from '../../src/domain/measurements/store.ts';
 import { createLog } from '../../src/log.ts';
-import { PostgresMeasurementStore } from '../../src/measurement-store/postgres-measurement-store.ts';
-import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite-measurement-store.ts';
+import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
+import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 import { createPostgresDatabase } from './postgres.ts';
 import type { DatabaseName } from './server.ts';
 import { ADMIN_TOKEN } from './server-process.ts';
