@@ -12,6 +12,7 @@ import { EntryJudge } from './domain/decoders/entry-judge.ts';
 import { DeviceFinder } from './domain/ingest-cache/device-finder.ts';
 import { DeviceList } from './domain/devices/device-list.ts';
 import { DeviceService } from './domain/devices/device-service.ts';
+import { StatusWatch } from './domain/devices/status-watch.ts';
 import { WriteRateService } from './domain/devices/write-rate-service.ts';
 import { FieldService } from './domain/products/field-service.ts';
 import { NetworkReceiver } from './domain/calls/network-receiver.ts';
@@ -77,6 +78,15 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const devices = new DeviceService({ database, cluster, store, now });
   const deviceList = new DeviceList({ database, now });
   const deviceFinder = new DeviceFinder(ingestCache);
+  const statusWatch = new StatusWatch({
+    database,
+    store,
+    feed,
+    cluster,
+    now,
+    onError: (error) => log.warn({ err: error }, 'watching which devices are online'),
+  });
+  closers.add('device status', () => statusWatch.stop());
   const exporter = new Exporter({ store, devices: deviceList, ingestCache });
   const importer = new Importer({ devices: deviceFinder, recorder, maxFutureMs: config.maxFutureMs, now });
   const writeRates = new WriteRateService({ database, cluster });
@@ -111,6 +121,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     devices,
     deviceList,
     deviceFinder,
+    statusWatch,
     exporter,
     importer,
     writeRates,

@@ -9,6 +9,7 @@ import type { Domain } from './build-domain.ts';
 import { DeviceCache } from './graphql/live/device-cache.ts';
 import { createGraphqlTransport } from './graphql/transport/graphql-transport.ts';
 import { LiveCalls } from './graphql/live/live-calls.ts';
+import { LiveStatus } from './graphql/live/live-status.ts';
 import { LiveMeasurements } from './graphql/live/live-measurements.ts';
 import { secretOf } from './http/authenticate.ts';
 import { healthRoute } from './http/health-route.ts';
@@ -51,8 +52,12 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   const { authenticator, ingestCache, feed, recorder, deviceFinder, exporter, importer } = domain;
   const out = { authenticator, devices: deviceFinder, exporter, log };
   const into = { authenticator, devices: deviceFinder, importer };
-  const measurements = new LiveMeasurements({ feed, ingestCache, devices: new DeviceCache(database, cluster) });
-  const live = { measurements, calls: new LiveCalls(ingestCache, domain.calls) };
+  const devices = new DeviceCache(database, cluster);
+  const live = {
+    measurements: new LiveMeasurements({ feed, ingestCache, devices }),
+    calls: new LiveCalls(ingestCache, domain.calls),
+    status: new LiveStatus(domain.statusWatch, ingestCache, devices),
+  };
   const graphql = await createGraphqlTransport({
     resolvers: { ...domain, database, store, baseUrl, now },
     sources: { database, store },

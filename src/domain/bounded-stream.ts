@@ -31,6 +31,15 @@ export class BoundedStream<Item, Out = Item> implements AsyncIterableIterator<Ou
     this.#uncounted = this.#unread.length;
   }
 
+  /** Puts items before what is there, which loses those that are among them; like `initial`, they are not counted. */
+  begin(items: Item[], isAmong: (item: Item) => boolean): void {
+    if (this.#done) return;
+    const rest = this.#unread.slice(this.#uncounted).filter((item) => !isAmong(item));
+    this.#size = rest.reduce((size, item) => size + this.#options.sizeOf(item), 0);
+    this.#unread = [...items, ...rest];
+    this.#uncounted = items.length;
+  }
+
   offer(item: Item): void {
     if (this.#done) return;
     const waiting = this.#waiting.shift();

@@ -19,13 +19,15 @@ const ROW: CallRow = {
   run: null,
 };
 
+const FROM_NOW_ON = { last: 0, statuses: null };
+
 // A node that is alone never reads the store here.
 const newFeed = (): CallFeed => new CallFeed(new LocalCluster(), {} as MeasurementStore);
 
 describe('the live call log', () => {
   test("delivers in order, to the product's subscribers only, and ends when returned", async () => {
     const feed = newFeed();
-    const calls = feed.subscribe('p1');
+    const calls = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON);
     const waiting = calls.next();
     feed.publish('p2', { ...ROW, id: 'other' });
     for (const id of ['1', '2', '3']) feed.publish('p1', { ...ROW, id });
@@ -43,8 +45,8 @@ describe('the live call log', () => {
     ['few but big ones', 10, 'x'.repeat(1_000_000)],
   ])('a reader that leaves %s unread is closed and costs no more memory', async (_, count, body) => {
     const feed = newFeed();
-    const slow = feed.subscribe('p1');
-    const quick = feed.subscribe('p1');
+    const slow = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON);
+    const quick = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON);
     for (let i = 0; i < count; i += 1) {
       feed.publish('p1', { ...ROW, id: String(i), body });
       expect((await quick.next()).value.id).toBe(String(i));

@@ -1,11 +1,20 @@
 import { AppError } from '../../errors.ts';
 import { BoundedStream } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
-import type { CallRow, MeasurementStore } from '../measurements/store.ts';
+import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import type { CallRow, CallStatus, MeasurementStore } from '../measurements/store.ts';
 import { type LoggedCall, toLoggedCall } from './logged-call.ts';
 
 /** What one subscriber may leave unread before it is closed. */
 const UNREAD_CHARACTERS = 8_000_000;
+
+type CallStream = BoundedStream<CallRow, LoggedCall>;
+
+/** `last`: how many of the newest calls come first; `statuses` null: all. */
+export interface LiveCallChoice {
+  last: number;
+  statuses: CallStatus[] | null;
+}
 
 /**
  * The live call log (contract `webhookCalled`). Other nodes are told the id only and read the row when somebody there
@@ -14,7 +23,7 @@ const UNREAD_CHARACTERS = 8_000_000;
 export class CallFeed {
   readonly #cluster: Cluster;
   readonly #store: MeasurementStore;
-  readonly #streams = new Map<string, Set<BoundedStream<CallRow, LoggedCall>>>();
+  readonly #streams = new Map<string, Map<CallStream, (row: CallRow) => boolean>>();
 
   constructor(cluster: Cluster, store: MeasurementStore) {
     this.#cluster = cluster;
@@ -22,7 +31,7 @@ export class CallFeed {
     cluster.onMessage('called', (message) => void this.#heard(message).catch(() => {}));
     const missed = new AppError('UNAVAILABLE', 'Calls to other nodes were missed; subscribe again and read `calls`.');
     cluster.onMissed(() => {
-      for (const streams of this.#streams.values()) for (const stream of streams) stream.fail(missed);
+      for (const streams of this.#streams.values()) for (const stream of streams.keys()) stream.fail(missed);
     });
   }
 
@@ -33,7 +42,12 @@ export class CallFeed {
       this.#cluster.publish('called', JSON.stringify({ productId, productKey: row.productKey, id: row.id }));
   }
 
-  subscribe(productId: string): AsyncIterableIterator<LoggedCall> {
+  /** Begins with the newest `last` calls, oldest of them first; each call comes once. */
+  async subscribe(
+    { id: productId, key: productKey }: Pick<ProductInfo, 'id' | 'key'>,
+    { last, statuses }: LiveCallChoice,
+  ): Promise<AsyncIterableIterator<LoggedCall>> {
+    const accepts = ({ status }: CallRow): boolean => statuses === null || statuses.includes(status);
     const stream = new BoundedStream<CallRow, LoggedCall>({
       sizeOf,
       read: toLoggedCall,
@@ -45,15 +59,25 @@ export class CallFeed {
         if (others?.size === 0) this.#streams.delete(productId);
       },
     });
-    const streams = this.#streams.get(productId) ?? new Set();
-    this.#streams.set(productId, streams.add(stream));
+    const streams = this.#streams.get(productId) ?? new Map<CallStream, (row: CallRow) => boolean>();
+    this.#streams.set(productId, streams.set(stream, accepts));
+    if (last === 0) return stream;
+    // Listening first: what is logged while the log is read is in both, and told once.
+    try {
+      const rows = await this.#store.calls({ productKey, ...(statuses === null ? {} : { statuses }), limit: last });
+      const ids = new Set(rows.map(({ id }) => id));
+      stream.begin(rows.reverse(), ({ id }) => ids.has(id));
+    } catch (error) {
+      await stream.return();
+      throw error;
+    }
     return stream;
   }
 
   #deliver(productId: string, row: CallRow): void {
     const streams = this.#streams.get(productId);
     if (streams === undefined) return;
-    for (const stream of streams) stream.offer(row);
+    for (const [stream, accepts] of streams) if (accepts(row)) stream.offer(row);
   }
 
   async #heard(message: string): Promise<void> {

@@ -4,7 +4,7 @@ import { type Page, pageOf } from '../page.ts';
 import { type IngestCache, isUuid, type ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Access } from '../access/access.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
-import type { CallFeed } from './call-feed.ts';
+import type { CallFeed, LiveCallChoice } from './call-feed.ts';
 import { type LoggedCall, toLoggedCall } from './logged-call.ts';
 
 /** Which calls of a product's log. */
@@ -58,9 +58,9 @@ export class CallLog {
   }
 
   /** Each call from now on, after its commit; ends when returned, throws OVERLOADED for a reader that is too slow. */
-  async live(access: Access, productId: string): Promise<AsyncIterableIterator<LoggedCall>> {
+  async live(access: Access, productId: string, choice: LiveCallChoice): Promise<AsyncIterableIterator<LoggedCall>> {
     const product = await this.#readable(access, productId);
-    return this.#feed.subscribe(product.id);
+    return this.#feed.subscribe(product, choice);
   }
 
   #readable(access: Access, productId: string): Promise<ProductInfo> {

@@ -1,6 +1,7 @@
 import type { Access } from '../../domain/access/access.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { LiveCalls } from '../live/live-calls.ts';
+import type { LiveStatus } from '../live/live-status.ts';
 import type { LiveMeasurements } from '../live/live-measurements.ts';
 import { createLoaders, type Loaders, type LoaderSources } from './loaders.ts';
 
@@ -17,6 +18,7 @@ const NO_ACCESS: Record<NoAccess, string> = {
 export interface LiveSources {
   measurements: LiveMeasurements;
   calls: LiveCalls;
+  status: LiveStatus;
 }
 
 /**

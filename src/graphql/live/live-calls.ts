@@ -2,9 +2,20 @@ import { visibleProduct } from '../../domain/ingest-cache/visible-product.ts';
 import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
 import type { Access } from '../../domain/access/access.ts';
 import type { CallLog } from '../../domain/calls/call-log.ts';
+import type { CallStatus } from '../../domain/measurements/store.ts';
+import { badInput } from '../../errors.ts';
 import type { LoggedCall } from '../../domain/calls/logged-call.ts';
 import { liveStream } from './live-stream.ts';
 import { visibleCall } from './visible-call.ts';
+
+const MAX_LAST = 500;
+
+/** `last`: begins with so many of the newest calls; `status`: only such calls. */
+export interface LiveCallsQuery {
+  productId: string;
+  last?: number | null;
+  status?: CallStatus[] | null;
+}
 
 /** The stream behind `webhookCalled`: the call log of one product from now on. */
 export class LiveCalls {
@@ -16,9 +27,12 @@ export class LiveCalls {
     this.#calls = calls;
   }
 
-  async open(access: Access, productId: string): Promise<AsyncIterableIterator<LoggedCall>> {
+  /** BAD_USER_INPUT for a `last` that is none; NOT_FOUND or FORBIDDEN for the product. */
+  async open(access: Access, { productId, last, status }: LiveCallsQuery): Promise<AsyncIterableIterator<LoggedCall>> {
     const product = await visibleProduct(this.#ingestCache, access, productId, 'READ');
-    const calls = await this.#calls.live(access, product.id);
+    if (last != null && (last < 0 || last > MAX_LAST))
+      throw badInput(`"last" must be from 0 to ${MAX_LAST}, not ${last}.`);
+    const calls = await this.#calls.live(access, product.id, { last: last ?? 0, statuses: status ?? null });
     return liveStream(calls, async (call) => visibleCall(call, access, product));
   }
 }

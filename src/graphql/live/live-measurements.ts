@@ -1,21 +1,16 @@
-import { visibleProduct } from '../../domain/ingest-cache/visible-product.ts';
 import type { Device } from '../../domain/entities/device.ts';
 import { fromStoredValue } from '../../domain/measurements/field-value.ts';
 import type { Feed, RecordedEvent } from '../../domain/measurements/feed.ts';
 import type { IngestCache, ProductInfo } from '../../domain/ingest-cache/ingest-cache.ts';
 import type { Access } from '../../domain/access/access.ts';
-import { badInput, notFound } from '../../errors.ts';
+import { badInput } from '../../errors.ts';
 import type { DeviceCache } from './device-cache.ts';
 import { liveStream } from './live-stream.ts';
+import { type LiveChoice, narrowed } from './narrowed.ts';
 import type { RecordedBatch } from '../types/measurement.ts';
 
-const MAX_NARROWED = 1000;
-
-/** All given ones narrow. */
-export interface LiveQuery {
-  deviceIds?: string[] | null;
-  productId?: string | null;
-  workspaceId?: string | null;
+/** What a subscriber wants of the live values. */
+export interface LiveQuery extends LiveChoice {
   fields?: string[] | null;
   after?: string | null;
 }
@@ -36,20 +31,9 @@ export class LiveMeasurements {
 
   /** NOT_FOUND for a device, product or workspace that the token does not see; BAD_USER_INPUT for an unknown field. */
   async open(access: Access, query: LiveQuery): Promise<AsyncIterableIterator<RecordedBatch>> {
-    if (query.workspaceId != null) access.requireWorkspace(query.workspaceId, 'READ');
-    else access.workspaceIdsWith('READ');
-    const product =
-      query.productId == null ? null : await visibleProduct(this.#deps.ingestCache, access, query.productId, 'READ');
-    const narrowed = query.deviceIds == null ? null : await this.#devices(access, query.deviceIds);
+    const { products, accepts } = await narrowed(access, this.#deps.ingestCache, query);
     const fields = query.fields == null ? null : new Set(query.fields);
-    if (fields !== null) checkFields(fields, product !== null ? [product] : (narrowed?.products ?? []));
-
-    const accepts = (event: RecordedEvent): boolean =>
-      (query.workspaceId == null || event.workspaceId === query.workspaceId) &&
-      (product === null || event.productId === product.id) &&
-      (narrowed === null || narrowed.ids.has(event.deviceId)) &&
-      access.may(event.workspaceId, 'READ') &&
-      access.coversDevice({ id: event.deviceId, productId: event.productId, workspaceId: event.workspaceId });
+    if (fields !== null) checkFields(fields, products);
     const events = this.#deps.feed.subscribe({ accepts, after: query.after ?? undefined });
     return liveStream(events, (event) => this.#toBatch(event, fields));
   }
@@ -70,20 +54,6 @@ export class LiveMeasurements {
     if (measurements.length === 0) return null;
     const device: Device | null = await this.#deps.devices.get(event.deviceKey);
     return device && { cursor: event.cursor, receivedAt: event.receivedAt, device, measurements };
-  }
-
-  async #devices(access: Access, ids: string[]): Promise<{ ids: Set<string>; products: ProductInfo[] }> {
-    if (ids.length === 0 || ids.length > MAX_NARROWED)
-      throw badInput(`"deviceIds" must name 1 to ${MAX_NARROWED} devices, not ${ids.length}; leave it out for all.`);
-    const devices = await Promise.all(
-      ids.map(async (id) => {
-        const device = await this.#deps.ingestCache.device(id);
-        if (device === null) throw notFound('device', id);
-        access.requireDevice(device, 'READ');
-        return device;
-      }),
-    );
-    return { ids: new Set(devices.map((device) => device.id)), products: devices.map((device) => device.product) };
   }
 }
 

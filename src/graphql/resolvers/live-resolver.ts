@@ -1,6 +1,11 @@
-import { Arg, ID, Resolver, Root, Subscription } from 'type-graphql';
+import { Arg, ID, Int, Resolver, Root, Subscription } from 'type-graphql';
 import type { GraphqlContext } from '../context/graphql-context.ts';
+import type { LiveCallsQuery } from '../live/live-calls.ts';
 import type { LiveQuery } from '../live/live-measurements.ts';
+import type { CallStatus } from '../../domain/measurements/store.ts';
+import type { LiveChoice } from '../live/narrowed.ts';
+import { DeviceStatus } from '../types/device.ts';
+import { CallStatusEnum } from '../types/enums.ts';
 import { RecordedBatch } from '../types/measurement.ts';
 import { WebhookCallObject } from '../types/webhook-call.ts';
 
@@ -28,11 +33,29 @@ export class LiveResolver {
   }
 
   @Subscription(() => WebhookCallObject, {
-    description: 'The live call log of one product.',
-    subscribe: ({ args, context }: Subscribing<{ productId: string }>) =>
-      context.live.calls.open(context.access, args.productId),
+    description:
+      'The live call log of one product. last: begins with so many of the newest calls (at most 500), oldest of them first.',
+    subscribe: ({ args, context }: Subscribing<LiveCallsQuery>) => context.live.calls.open(context.access, args),
   })
-  webhookCalled(@Root() call: WebhookCallObject, @Arg('productId', () => ID) _productId: string): WebhookCallObject {
+  webhookCalled(
+    @Root() call: WebhookCallObject,
+    @Arg('productId', () => ID) _productId: string,
+    @Arg('last', () => Int, { nullable: true }) _last?: number | null,
+    @Arg('status', () => [CallStatusEnum], { nullable: true }) _status?: CallStatus[] | null,
+  ): WebhookCallObject {
     return call;
+  }
+
+  @Subscription(() => DeviceStatus, {
+    description: 'Fires once when a device goes silent or is heard again. Narrow by devices, product or workspace.',
+    subscribe: ({ args, context }: Subscribing<LiveChoice>) => context.live.status.open(context.access, args),
+  })
+  deviceStatusChanged(
+    @Root() status: DeviceStatus,
+    @Arg('deviceIds', () => [ID], { nullable: true }) _deviceIds?: string[] | null,
+    @Arg('productId', () => ID, { nullable: true }) _productId?: string | null,
+    @Arg('workspaceId', () => ID, { nullable: true }) _workspaceId?: string | null,
+  ): DeviceStatus {
+    return status;
   }
 }

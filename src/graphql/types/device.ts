@@ -35,6 +35,19 @@ export class DeviceObject {
   createdAt!: number;
 }
 
+/** A device went silent or is heard again. */
+@ObjectType('DeviceStatus', { simpleResolvers: true })
+export class DeviceStatus {
+  @Field(() => DeviceObject)
+  device!: DeviceObject;
+
+  @Field(() => Boolean)
+  online!: boolean;
+
+  @Field(() => DateTime, { description: 'When the silence had lasted too long, or ended.' })
+  at!: number;
+}
+
 export const DeviceConnection = connectionOf('Device', () => DeviceObject);
 
 @InputType()

@@ -1,0 +1,252 @@
+import { AppError } from '../../errors.ts';
+import { BoundedStream } from '../bounded-stream.ts';
+import type { Change, Cluster } from '../cluster.ts';
+import type { Database } from '../database.ts';
+import { type Device, DeviceSchema } from '../entities/device.ts';
+import type { Feed } from '../measurements/feed.ts';
+import type { MeasurementStore } from '../measurements/store.ts';
+import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
+
+/** A device went silent, or is heard again; `at` in milliseconds: when the silence was too long, or its end. */
+export interface StatusEvent {
+  deviceKey: number;
+  deviceId: string;
+  productId: string;
+  workspaceId: string;
+  online: boolean;
+  at: number;
+}
+
+interface StatusWatchDeps {
+  database: Database;
+  store: MeasurementStore;
+  feed: Feed;
+  cluster: Cluster;
+  now: () => number;
+  /** A look at the database that failed; it is tried again a second later. */
+  onError: (error: unknown) => void;
+}
+
+interface Watched extends Omit<StatusEvent, 'online' | 'at'> {
+  limitMs: number;
+  /** Receipt time of what it sent last; -Infinity: nothing ever. */
+  heardAt: number;
+  online: boolean;
+}
+
+interface Subscriber {
+  workspaceIds: ReadonlySet<string>;
+  accepts: (event: StatusEvent) => boolean;
+  stream: BoundedStream<StatusEvent>;
+}
+
+const EVERY_MS = 1_000;
+const PAGE = 2_000;
+/** Devices of all watched workspaces together; each takes some 200 bytes. */
+const MAX_WATCHED = 200_000;
+const MAX_UNREAD = 10_000;
+
+/**
+ * Tells when devices go silent and when they are heard again (contract `deviceStatusChanged`), each once. Works from the
+ * server's clock and what the database says of the last receipt, so a restart changes nothing. While nobody subscribes
+ * nothing is watched.
+ */
+export class StatusWatch {
+  readonly #deps: StatusWatchDeps;
+  readonly #subscribers = new Set<Subscriber>();
+  readonly #watched = new Map<number, Watched>();
+  /** Workspaces whose devices are in `#watched`. */
+  readonly #loaded = new Set<string>();
+  #timer: NodeJS.Timeout | null = null;
+  /** One look after the other. */
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(deps: StatusWatchDeps) {
+    this.#deps = deps;
+    deps.cluster.onChanged((changes) => {
+      if (this.#subscribers.size > 0) this.#inTurn(() => this.#changed(changes));
+    });
+    deps.cluster.onMissed(() => this.#inTurn(() => this.#refresh()));
+  }
+
+  /** What changes from now on in these workspaces; ends when returned. OVERLOADED when there are too many devices. */
+  async subscribe(
+    workspaceIds: readonly string[],
+    accepts: (event: StatusEvent) => boolean,
+  ): Promise<AsyncIterableIterator<StatusEvent>> {
+    const stream = new BoundedStream<StatusEvent>({
+      sizeOf: () => 1,
+      read: (event) => event,
+      maxUnread: MAX_UNREAD,
+      tooSlow: 'This subscriber reads too slowly; subscribe again and read `devices(online:)`.',
+      onEnd: () => {
+        this.#subscribers.delete(subscriber);
+        if (this.#subscribers.size === 0) this.#rest();
+      },
+    });
+    const subscriber = { workspaceIds: new Set(workspaceIds), accepts, stream };
+    this.#subscribers.add(subscriber);
+    this.#wake();
+    try {
+      await this.#run(async () => {
+        for (const id of workspaceIds) if (!this.#loaded.has(id)) await this.#load({ workspace: id }, id);
+      });
+    } catch (error) {
+      await stream.return();
+      throw error;
+    }
+    return stream;
+  }
+
+  stop(): void {
+    for (const { stream } of this.#subscribers) void stream.return();
+  }
+
+  #wake(): void {
+    if (this.#timer !== null) return;
+    this.#timer = setInterval(() => this.#inTurn(() => this.#findSilent()), EVERY_MS);
+    this.#timer.unref();
+    void this.#listen();
+  }
+
+  #rest(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    this.#watched.clear();
+    this.#loaded.clear();
+  }
+
+  /** Hears what is recorded, until nobody subscribes any more. */
+  async #listen(): Promise<void> {
+    const accepts = ({ deviceKey }: { deviceKey: number }): boolean => this.#watched.has(deviceKey);
+    while (this.#timer !== null) {
+      const timer = this.#timer;
+      const events = this.#deps.feed.subscribe({ accepts });
+      const rest = setInterval(() => {
+        if (this.#timer !== timer) void events.return?.();
+      }, EVERY_MS);
+      rest.unref();
+      try {
+        for await (const { deviceKey, receivedAt } of events) this.#hear(deviceKey, receivedAt);
+      } catch {
+        // Too much at once, or another node was not heard: the database knows.
+        this.#inTurn(() => this.#refresh());
+      } finally {
+        clearInterval(rest);
+      }
+      if (this.#timer !== timer) return;
+    }
+  }
+
+  #hear(deviceKey: number, receivedAt: number): void {
+    const device = this.#watched.get(deviceKey);
+    if (device === undefined) return;
+    device.heardAt = Math.max(device.heardAt, receivedAt);
+    this.#judge(device);
+  }
+
+  /** Tells when the device's status is another than it was. */
+  #judge(device: Watched): void {
+    const now = this.#deps.now();
+    const online = device.heardAt + device.limitMs >= now;
+    if (online === device.online) return;
+    device.online = online;
+    const { deviceKey, deviceId, productId, workspaceId, heardAt, limitMs } = device;
+    const at = online ? heardAt : Number.isFinite(heardAt) ? Math.min(heardAt + limitMs, now) : now;
+    const event = { deviceKey, deviceId, productId, workspaceId, online, at };
+    for (const { workspaceIds, accepts, stream } of this.#subscribers)
+      if (workspaceIds.has(workspaceId) && accepts(event)) stream.offer(event);
+  }
+
+  /** Before a device counts as silent the database is asked: another node may have heard it. */
+  async #findSilent(): Promise<void> {
+    const now = this.#deps.now();
+    const silent = [...this.#watched.values()].filter(
+      (device) => device.online && device.heardAt + device.limitMs < now,
+    );
+    for (let at = 0; at < silent.length; at += PAGE) await this.#ask(silent.slice(at, at + PAGE));
+  }
+
+  /** Everything watched, anew. */
+  async #refresh(): Promise<void> {
+    const devices = [...this.#watched.values()];
+    for (let at = 0; at < devices.length; at += PAGE) await this.#ask(devices.slice(at, at + PAGE));
+  }
+
+  async #ask(devices: Watched[]): Promise<void> {
+    const heard = await this.#deps.store.lastHeard(devices.map(({ deviceKey }) => deviceKey));
+    for (const device of devices) {
+      device.heardAt = Math.max(device.heardAt, heard.get(device.deviceKey) ?? -Infinity);
+      this.#judge(device);
+    }
+  }
+
+  async #changed(changes: Change[]): Promise<void> {
+    for (const change of changes) {
+      if (change.kind === 'everything') {
+        for (const id of this.#loaded) await this.#load({ workspace: id }, id);
+      } else if (change.kind === 'product') {
+        const there = await this.#load({ product: { id: change.id } });
+        this.#forget(({ deviceId, productId }) => productId === change.id && !there.has(deviceId));
+      } else if (change.kind === 'devices') {
+        for (let at = 0; at < change.ids.length; at += PAGE) {
+          const ids = new Set(change.ids.slice(at, at + PAGE));
+          const there = await this.#load({ id: { $in: [...ids] } });
+          this.#forget(({ deviceId }) => ids.has(deviceId) && !there.has(deviceId));
+        }
+      }
+    }
+  }
+
+  #forget(isGone: (device: Watched) => boolean): void {
+    for (const [key, device] of this.#watched) if (isGone(device)) this.#watched.delete(key);
+  }
+
+  /** Reads devices of watched workspaces (all of `wholeWorkspace`, when given); returns the ids that are there. */
+  async #load(where: object, wholeWorkspace: string | null = null): Promise<Set<string>> {
+    const ids = new Set<string>();
+    for (let after = 0; ;) {
+      const rows = (await this.#deps.database
+        .read()
+        .find(
+          DeviceSchema,
+          { $and: [where, { key: { $gt: after } }] },
+          { orderBy: { key: 'asc' }, limit: PAGE, populate: ['product'] },
+        )) as Device[];
+      const heard = await this.#deps.store.lastHeard(rows.map(({ key }) => key));
+      for (const row of rows) {
+        ids.add(row.id);
+        if (wholeWorkspace !== null || this.#loaded.has(row.workspace.id)) this.#watch(row, heard.get(row.key));
+      }
+      after = rows.at(-1)?.key ?? 0;
+      if (rows.length < PAGE) break;
+    }
+    if (wholeWorkspace !== null) this.#loaded.add(wholeWorkspace);
+    return ids;
+  }
+
+  /** A device that is new here begins with what it is: only changes are told. */
+  #watch(row: Device, heard: number | undefined): void {
+    const known = this.#watched.get(row.key);
+    if (known === undefined && this.#watched.size >= MAX_WATCHED)
+      throw new AppError('OVERLOADED', `More than ${MAX_WATCHED} devices are watched; subscribe to fewer workspaces.`);
+    const seconds = row.offlineAfterSeconds ?? row.product.offlineAfterSeconds ?? DEFAULT_OFFLINE_AFTER_SECONDS;
+    const limitMs = seconds * 1000;
+    const heardAt = Math.max(known?.heardAt ?? -Infinity, heard ?? -Infinity);
+    const place = { deviceKey: row.key, deviceId: row.id, productId: row.product.id, workspaceId: row.workspace.id };
+    const online = known?.online ?? heardAt + limitMs >= this.#deps.now();
+    const device = { ...place, limitMs, heardAt, online };
+    this.#watched.set(row.key, device);
+    this.#judge(device);
+  }
+
+  #inTurn(look: () => Promise<void>): void {
+    this.#run(look).catch((error: unknown) => this.#deps.onError(error));
+  }
+
+  #run(look: () => Promise<void>): Promise<void> {
+    const run = this.#turn.then(() => (this.#subscribers.size > 0 ? look() : undefined));
+    this.#turn = run.catch(() => {});
+    return run;
+  }
+}

@@ -1,0 +1,30 @@
+import type { Access } from '../../domain/access/access.ts';
+import type { StatusEvent, StatusWatch } from '../../domain/devices/status-watch.ts';
+import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
+import type { DeviceStatus } from '../types/device.ts';
+import type { DeviceCache } from './device-cache.ts';
+import { liveStream } from './live-stream.ts';
+import { type LiveChoice, narrowed } from './narrowed.ts';
+
+/** The stream behind `deviceStatusChanged` (CONTRACT 7): what the token may read of it. */
+export class LiveStatus {
+  readonly #watch: StatusWatch;
+  readonly #ingestCache: IngestCache;
+  readonly #devices: DeviceCache;
+
+  constructor(watch: StatusWatch, ingestCache: IngestCache, devices: DeviceCache) {
+    this.#watch = watch;
+    this.#ingestCache = ingestCache;
+    this.#devices = devices;
+  }
+
+  /** The errors of `narrowed`. */
+  async open(access: Access, choice: LiveChoice): Promise<AsyncIterableIterator<DeviceStatus>> {
+    const { workspaceIds, accepts } = await narrowed(access, this.#ingestCache, choice);
+    const events = await this.#watch.subscribe(workspaceIds, accepts);
+    return liveStream(events, async ({ deviceKey, online, at }: StatusEvent) => {
+      const device = await this.#devices.get(deviceKey);
+      return device && { device, online, at };
+    });
+  }
+}

@@ -1,0 +1,54 @@
+import type { Access } from '../../domain/access/access.ts';
+import type { IngestCache, ProductInfo } from '../../domain/ingest-cache/ingest-cache.ts';
+import { visibleProduct } from '../../domain/ingest-cache/visible-product.ts';
+import { badInput, notFound } from '../../errors.ts';
+
+const MAX_NARROWED = 1000;
+
+/** Narrowing by devices, a product or a workspace: all given must hold. */
+export interface LiveChoice {
+  deviceIds?: string[] | null;
+  productId?: string | null;
+  workspaceId?: string | null;
+}
+
+/** What a subscription is about: the workspaces it can concern, the products when they are known, and the last word. */
+export interface Narrowed {
+  workspaceIds: string[];
+  /** Empty: any. */
+  products: ProductInfo[];
+  accepts: (event: { deviceId: string; productId: string; workspaceId: string }) => boolean;
+}
+
+/** NOT_FOUND for a device, product or workspace that the token does not see; FORBIDDEN without scope READ. */
+export async function narrowed(access: Access, ingestCache: IngestCache, choice: LiveChoice): Promise<Narrowed> {
+  const { workspaceId, productId, deviceIds } = choice;
+  if (workspaceId != null) access.requireWorkspace(workspaceId, 'READ');
+  const readable = access.workspaceIdsWith('READ');
+  const product = productId == null ? null : await visibleProduct(ingestCache, access, productId, 'READ');
+  const devices = deviceIds == null ? null : await visibleDevices(access, ingestCache, deviceIds);
+  const ids = devices && new Set(devices.map(({ id }) => id));
+  return {
+    workspaceIds: workspaceId != null ? [workspaceId] : product !== null ? [product.workspaceId] : readable,
+    products: product !== null ? [product] : (devices ?? []).map((device) => device.product),
+    accepts: (event) =>
+      (workspaceId == null || event.workspaceId === workspaceId) &&
+      (product === null || event.productId === product.id) &&
+      (ids === null || ids.has(event.deviceId)) &&
+      access.may(event.workspaceId, 'READ') &&
+      access.coversDevice({ id: event.deviceId, productId: event.productId, workspaceId: event.workspaceId }),
+  };
+}
+
+async function visibleDevices(access: Access, ingestCache: IngestCache, ids: string[]) {
+  if (ids.length === 0 || ids.length > MAX_NARROWED)
+    throw badInput(`"deviceIds" must name 1 to ${MAX_NARROWED} devices, not ${ids.length}; leave it out for all.`);
+  return Promise.all(
+    ids.map(async (id) => {
+      const device = await ingestCache.device(id);
+      if (device === null) throw notFound('device', id);
+      access.requireDevice(device, 'READ');
+      return device;
+    }),
+  );
+}
