@@ -130,7 +130,7 @@ describe.each(DATABASES)('deviceStatusChanged on %s', (database) => {
   });
 
   test('a device made while somebody subscribes is watched, a deleted one is not', async () => {
-    const { id, deviceIds } = await product(['gone'], 1);
+    const { id, deviceIds } = await product(['gone'], 5);
     await record(deviceIds[0]!);
     const pushes = await subscribed({ p: id });
     await server.gql('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids: deviceIds }, token);

@@ -216,7 +216,8 @@ export class StatusWatch {
       const heard = await this.#deps.store.lastHeard(rows.map(({ key }) => key));
       for (const row of rows) {
         ids.add(row.id);
-        if (wholeWorkspace !== null || this.#loaded.has(row.workspace.id)) this.#watch(row, heard.get(row.key));
+        if (wholeWorkspace !== null || this.#loaded.has(row.workspace.id))
+          this.#watch(row, heard.get(row.key), wholeWorkspace === null);
       }
       after = rows.at(-1)?.key ?? 0;
       if (rows.length < PAGE) break;
@@ -225,8 +226,8 @@ export class StatusWatch {
     return ids;
   }
 
-  /** A device that is new here begins with what it is: only changes are told. */
-  #watch(row: Device, heard: number | undefined): void {
+  /** Only changes are told: a device begins with what it is, one that was just made as never heard. */
+  #watch(row: Device, heard: number | undefined, isNew: boolean): void {
     const known = this.#watched.get(row.key);
     if (known === undefined && this.#watched.size >= MAX_WATCHED)
       throw new AppError('OVERLOADED', `More than ${MAX_WATCHED} devices are watched; subscribe to fewer workspaces.`);
@@ -234,7 +235,7 @@ export class StatusWatch {
     const limitMs = seconds * 1000;
     const heardAt = Math.max(known?.heardAt ?? -Infinity, heard ?? -Infinity);
     const place = { deviceKey: row.key, deviceId: row.id, productId: row.product.id, workspaceId: row.workspace.id };
-    const online = known?.online ?? heardAt + limitMs >= this.#deps.now();
+    const online = known?.online ?? (!isNew && heardAt + limitMs >= this.#deps.now());
     const device = { ...place, limitMs, heardAt, online };
     this.#watched.set(row.key, device);
     this.#judge(device);
