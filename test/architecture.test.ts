@@ -48,7 +48,7 @@ const NOT_YET = [
   'src/measurement-store/',
   'src/sandbox/',
   'src/graphql/',
-  'src/domain/measurements/history.ts',
+  'src/domain/history/history.ts',
   'src/domain/measurements/segment.ts',
   'src/domain/measurements/series/',
 ];

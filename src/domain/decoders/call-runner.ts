@@ -3,7 +3,7 @@ import { networkOfPath, readNetworkCall, uplinkInput } from '../networks/network
 import type { NetworkEvent } from '../networks/network-event.ts';
 import type { DeviceBatch } from '../measurements/recorder.ts';
 import type { CallStatus } from '../measurements/store.ts';
-import type { History } from '../measurements/history.ts';
+import type { History } from '../history/history.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { DecoderEngine, DecoderEntryPoint, DecoderResult } from './decoder-engine.ts';
 import { type RawEntry, readEntries, readUplinkEntries } from './decoder-output.ts';

@@ -1,6 +1,6 @@
 import { deviceConfiguration } from '../ingest-cache/device-configuration.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { History } from '../measurements/history.ts';
+import type { History } from '../history/history.ts';
 import type { DeviceValues } from './decoder-engine.ts';
 
 /** What decoders see of the product's devices with these ids or serial numbers; null: the product has none (CONTRACT 5). */

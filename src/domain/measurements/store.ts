@@ -1,3 +1,4 @@
+import type { SeriesAnswer, SeriesRequest } from './series-request.ts';
 /**
  * What a measurement store must do; `measurement-store/` has one for SQLite and one for PostgreSQL. Every write,
  * correction and deletion of measurements goes through these verbs. Times are integer milliseconds UTC, devices,
@@ -124,6 +125,8 @@ export interface MeasurementStore {
   latest(queries: LatestQuery[]): Promise<LatestRow[]>;
   /** One field's values in time order (or newest first), of everything acknowledged so far. */
   range(query: RangeQuery): Promise<Columns>;
+  /** One answer for each request, in order, of everything acknowledged so far; reckoned off the event loop. */
+  series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]>;
   /** Receipt time of the last batch of each device that ever sent one. */
   lastHeard(deviceKeys: number[]): Promise<Map<number, number>>;
 

@@ -1,4 +1,5 @@
 import type { Access } from '../../domain/access/access.ts';
+import { PointBudget } from '../../domain/history/point-budget.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { LiveCalls } from '../live/live-calls.ts';
 import type { LiveStatus } from '../live/live-status.ts';
@@ -27,6 +28,8 @@ export interface LiveSources {
  */
 export class GraphqlContext {
   readonly live: LiveSources;
+  /** What the histories of this operation may still bring. */
+  readonly points = new PointBudget();
   // Not `#private`: Apollo Server hands each operation a shallow clone of its context.
   private readonly presented: Access | NoAccess;
   private readonly sources: LoaderSources;

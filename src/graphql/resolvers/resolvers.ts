@@ -7,7 +7,8 @@ import type { DeviceList } from '../../domain/devices/device-list.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
 import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
-import type { History } from '../../domain/measurements/history.ts';
+import { DeviceChoice } from '../../domain/history/device-choice.ts';
+import type { History } from '../../domain/history/history.ts';
 import type { Recorder } from '../../domain/measurements/recorder.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import type { FieldService } from '../../domain/products/field-service.ts';
@@ -18,6 +19,7 @@ import type { WorkspaceService } from '../../domain/workspaces/workspace-service
 import { DecoderResolver } from './decoder-resolver.ts';
 import { DeviceResolver } from './device-resolver.ts';
 import { FieldResolver } from './field-resolver.ts';
+import { HistoryResolver } from './history-resolver.ts';
 import { LiveResolver } from './live-resolver.ts';
 import { MeasurementsResolver } from './measurements-resolver.ts';
 import { DecoderVersionResolver } from './objects/decoder-version-resolver.ts';
@@ -88,6 +90,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates)],
   [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.now)],
   [DeviceValuesResolver, (d) => new DeviceValuesResolver(d.ingestCache, d.history)],
+  [HistoryResolver, (d) => new HistoryResolver(new DeviceChoice(d.ingestCache, d.deviceList), d.history)],
   [MeasurementsResolver, (d) => new MeasurementsResolver(d)],
   [EntryOutcomeResolver, () => new EntryOutcomeResolver()],
   [LiveResolver, () => new LiveResolver()],

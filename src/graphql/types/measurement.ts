@@ -36,8 +36,21 @@ export class SeriesObject {
   @Field(() => [MeasurementValue], { nullable: 'items' })
   values!: (number | boolean | string | null)[];
 
-  @Field(() => Boolean)
+  @Field(() => MeasurementObject, { nullable: true, description: 'The last value before `from`.' })
+  before!: MeasurementObject | null;
+
+  @Field(() => Boolean, { description: 'A limit cut off what is later.' })
   truncated!: boolean;
+}
+
+/** Parent: plain, as History gives it. */
+@ObjectType('DeviceHistory', { simpleResolvers: true })
+export class DeviceHistoryObject {
+  @Field(() => DeviceObject)
+  device!: DeviceObject;
+
+  @Field(() => [SeriesObject])
+  series!: SeriesObject[];
 }
 
 @ObjectType('RecordedBatch', { simpleResolvers: true })

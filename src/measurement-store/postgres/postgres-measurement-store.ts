@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { seriesFromRange } from '../../domain/history/series-from-range.ts';
+import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
 import type { WriteTurns } from '../../domain/database.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import type {
@@ -106,6 +108,10 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
 
   latest(queries: LatestQuery[]): Promise<LatestRow[]> {
     return this.#read({ kind: 'latest', queries });
+  }
+
+  series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]> {
+    return seriesFromRange(this, requests);
   }
 
   async range(query: RangeQuery): Promise<Columns> {

@@ -1,3 +1,5 @@
+import { seriesFromRange } from '../../domain/history/series-from-range.ts';
+import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
 import type { WriteTurns } from '../../domain/database.ts';
 import type {
   CallFilter,
@@ -110,6 +112,10 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
 
   latest(queries: LatestQuery[]): Promise<LatestRow[]> {
     return this.#read({ kind: 'latest', queries });
+  }
+
+  series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]> {
+    return seriesFromRange(this, requests);
   }
 
   async range(query: RangeQuery): Promise<Columns> {

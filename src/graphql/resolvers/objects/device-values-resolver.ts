@@ -1,6 +1,6 @@
-import { Arg, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
 import type { Device } from '../../../domain/entities/device.ts';
-import type { History } from '../../../domain/measurements/history.ts';
+import type { History } from '../../../domain/history/history.ts';
 import type { IngestCache, DeviceInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
 import { badInput, notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
@@ -9,8 +9,9 @@ import { type Paging, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { DeviceObject } from '../../types/device.ts';
-import { type Aggregation, AggregationEnum, type GapFill, GapFillEnum } from '../../types/enums.ts';
+import { HistoryArgs } from '../../types/history-args.ts';
 import { MeasurementConnection, MeasurementObject, SeriesObject } from '../../types/measurement.ts';
+import { StatisticsObject } from '../../types/statistics.ts';
 
 /** A cursor is the field and direction it was made for, and the time of the value. */
 const MEASUREMENTS: Paging<{ fieldKey: number; newestFirst: boolean; timestamp: number }> = {
@@ -42,27 +43,27 @@ export class DeviceValuesResolver {
     return this.#history.latest(await this.#readable(device, context), fields ?? undefined);
   }
 
-  @FieldResolver(() => [SeriesObject], { complexity: 50, description: 'Start inclusive, end exclusive.' })
+  @FieldResolver(() => [SeriesObject], { complexity: 50, description: 'One series for each field.' })
   async history(
+    @Root() device: Device,
+    @Ctx() context: GraphqlContext,
+    @Args(() => HistoryArgs) query: HistoryArgs,
+  ): Promise<SeriesObject[]> {
+    return this.#history.series(await this.#readable(device, context), query, context.points);
+  }
+
+  @FieldResolver(() => [StatisticsObject], {
+    complexity: 50,
+    description: 'A range of each field summed up. Start inclusive, end exclusive.',
+  })
+  async statistics(
     @Root() device: Device,
     @Ctx() context: GraphqlContext,
     @Arg('from', () => DateTime) from: number,
     @Arg('to', () => DateTime) to: number,
     @Arg('fields', () => [String], { nullable: true }) fields?: string[] | null,
-    @Arg('resolution', () => String, { nullable: true }) resolution?: string | null,
-    @Arg('maxPoints', () => Int, { nullable: true }) maxPoints?: number | null,
-    @Arg('aggregation', () => AggregationEnum, { nullable: true }) aggregation?: Aggregation | null,
-    @Arg('fill', () => GapFillEnum, { nullable: true }) fill?: GapFill | null,
-    @Arg('timeZone', () => String, { nullable: true }) timeZone?: string | null,
-  ): Promise<SeriesObject[]> {
-    // Never silently ignored (CONTRACT 7): who asks for buckets must not take raw values for them.
-    const asked = Object.entries({ resolution, maxPoints, aggregation, fill, timeZone }).find(
-      ([, value]) => value != null,
-    );
-    if (asked !== undefined)
-      throw badInput(`"${asked[0]}" is not available yet: this server gives raw values only. Leave it out.`);
-    const info = await this.#readable(device, context);
-    return this.#history.series(info, { from, to, fields: fields ?? undefined });
+  ): Promise<StatisticsObject[]> {
+    return this.#history.statistics(await this.#readable(device, context), { fields, from, to }, context.points);
   }
 
   @FieldResolver(() => MeasurementConnection, {

@@ -1,0 +1,266 @@
+import { badInput } from '../../errors.ts';
+import type { DeviceInfo, FieldInfo } from '../ingest-cache/ingest-cache.ts';
+import { fromStoredValue } from '../measurements/field-value.ts';
+import type { Moment, PointsAnswer, StatisticsAnswer } from '../measurements/series-request.ts';
+import type { MeasurementStore, StoredValue } from '../measurements/store.ts';
+import type { PointBudget } from './point-budget.ts';
+import { checkRange, MAX_POINTS, planSeries, type SeriesPlan, type SeriesQuery } from './series-plan.ts';
+import { SeriesReader, type ViewRequest, type ViewResult } from './series-reader.ts';
+import { shareFairly } from './share-fairly.ts';
+
+/** A value as clients see it; a place is a text. */
+export type Value = number | boolean | string;
+
+/** One value of a field; `timestamp` in ms UTC. */
+export interface MeasuredValue {
+  field: FieldInfo;
+  timestamp: number;
+  value: Value;
+}
+
+/** Columns of one field, ready for a chart (CONTRACT 7). */
+export interface Series {
+  field: FieldInfo;
+  /** null: raw values, or a choice of them. */
+  resolution: string | null;
+  /** Unix seconds. */
+  timestamps: number[];
+  values: (Value | null)[];
+  /** The last value before `from`. */
+  before: MeasuredValue | null;
+  truncated: boolean;
+}
+
+/** A range of one field summed up; times in ms UTC, null where nothing was measured. */
+export type FieldStatistics = Omit<StatisticsAnswer, 'first' | 'last'> & {
+  field: FieldInfo;
+  first: MeasuredValue | null;
+  last: MeasuredValue | null;
+};
+
+/** What `statistics` is asked for; milliseconds, start inclusive, end exclusive. */
+export type StatisticsQuery = Pick<SeriesQuery, 'fields' | 'from' | 'to'>;
+
+export interface PageQuery {
+  field: string;
+  from?: number | undefined;
+  to?: number | undefined;
+  newestFirst: boolean;
+  limit: number;
+  /** The time of the last value seen. */
+  after?: number | undefined;
+}
+
+export interface Page {
+  field: FieldInfo;
+  timestamps: number[];
+  values: Value[];
+  hasMore: boolean;
+  /** Time of the last value looked at: `after` of the next page. */
+  lastTimestamp: number | null;
+}
+
+/** What one `history` of many devices may be about. */
+const MAX_SERIES = 2_000;
+/** Of texts, all series of one `history` together. */
+const MAX_CHARACTERS = 10_000_000;
+/** So many characters of text count as a point. */
+const CHARACTERS_A_POINT = 20;
+/** What a field's statistics count as. */
+const STATISTICS_POINTS = 10;
+
+/** THE read path: what was acknowledged is there (CONTRACT 7). */
+export class History {
+  readonly #store: MeasurementStore;
+  readonly #reader: SeriesReader;
+
+  constructor(store: MeasurementStore) {
+    this.#store = store;
+    this.#reader = new SeriesReader(store);
+  }
+
+  /** The value with the latest measured time of each field that has one. */
+  async latest(device: DeviceInfo, identifiers?: string[]): Promise<MeasuredValue[]> {
+    const fields = chosenFields(device, identifiers);
+    const rows = await this.#store.latest([{ deviceKey: device.key, fieldKeys: fields.map((field) => field.key) }]);
+    const byField = new Map(rows.map((row) => [row.fieldKey, row]));
+    return fields.flatMap((field) => {
+      const row = byField.get(field.key);
+      const value = row && fromStoredValue(field.type, row.value);
+      return row === undefined || value == null ? [] : [{ field, timestamp: row.timestamp, value }];
+    });
+  }
+
+  /** One series for each field. */
+  async series(device: DeviceInfo, query: SeriesQuery, budget: PointBudget): Promise<Series[]> {
+    return (await this.seriesOfMany([device], query, budget))[0]!;
+  }
+
+  /**
+   * The series of each device, in order. A field that only some of the devices' products have is left out for the others;
+   * one that none has is BAD_USER_INPUT.
+   */
+  async seriesOfMany(devices: readonly DeviceInfo[], query: SeriesQuery, budget: PointBudget): Promise<Series[][]> {
+    checkRange(query);
+    const chosen = fieldsOfEach(devices, query.fields);
+    const count = chosen.reduce((sum, fields) => sum + fields.length, 0);
+    if (count > MAX_SERIES)
+      throw badInput(
+        `These are ${count} series, at most ${MAX_SERIES} at once: choose fewer devices, or some "fields".`,
+      );
+    const plan = planSeries(query, count);
+    const requests = devices.flatMap((device, i) =>
+      chosen[i]!.map((field) => requestOf(device, field, query, plan, count)),
+    );
+    const results = await budget.within(plan.pointsEach * count, () => this.#read(requests), pointsOf);
+    let at = 0;
+    return chosen.map((fields) => fields.map((field) => toSeries(field, plan, requests[at]!, results[at++]!)));
+  }
+
+  /** A range of each field summed up. */
+  async statistics(device: DeviceInfo, query: StatisticsQuery, budget: PointBudget): Promise<FieldStatistics[]> {
+    checkRange(query);
+    const fields = chosenFields(device, query.fields);
+    const { from, to } = query;
+    const requests = fields.map(({ key, type }): ViewRequest => {
+      const range = { deviceKey: device.key, fieldKey: key, fieldType: type, from, to, maxCharacters: 0 };
+      return { ...range, view: { kind: 'statistics' } };
+    });
+    const points = fields.length * STATISTICS_POINTS;
+    const results = await budget.within(
+      points,
+      () => this.#reader.read(requests),
+      () => points,
+    );
+    return fields.map((field, i) => {
+      const { first, last, ...rest } = results[i]!.answer as StatisticsAnswer;
+      return { field, ...rest, first: toValue(field, first), last: toValue(field, last) };
+    });
+  }
+
+  /** How many values of the field are stored in a range (start inclusive, end exclusive), whatever its type is now. */
+  async count(
+    device: DeviceInfo,
+    { field, from, to }: { field: string; from?: number | null | undefined; to?: number | null | undefined },
+  ): Promise<number> {
+    const fieldKeys = chosenFields(device, [field]).map(({ key }) => key);
+    const range = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
+    return this.#store.remove({ deviceKey: device.key, fieldKeys, ...range, dryRun: true });
+  }
+
+  /** One page of raw values; `after` goes on behind the last value of the page before. */
+  async page(device: DeviceInfo, query: PageQuery): Promise<Page> {
+    const [field] = chosenFields(device, [query.field]) as [FieldInfo];
+    let { from, to } = query;
+    checkRange(query);
+    if (query.after !== undefined) {
+      if (query.newestFirst) to = Math.min(to ?? Number.MAX_SAFE_INTEGER, query.after);
+      else from = Math.max(from ?? 0, query.after + 1);
+    }
+    const columns = await this.#store.range({
+      deviceKey: device.key,
+      fieldKey: field.key,
+      ...(from === undefined ? {} : { from }),
+      ...(to === undefined ? {} : { to }),
+      newestFirst: query.newestFirst,
+      limit: query.limit + 1,
+    });
+    const hasMore = columns.timestamps.length > query.limit;
+    const timestamps: number[] = [];
+    const values: Value[] = [];
+    columns.values.slice(0, query.limit).forEach((stored: StoredValue, index) => {
+      const value = fromStoredValue(field.type, stored);
+      // A value that does not fit the field's new type is left out here, and null in a series.
+      if (value === null) return;
+      timestamps.push(columns.timestamps[index] as number);
+      values.push(value);
+    });
+    const lastTimestamp = columns.timestamps.slice(0, query.limit).at(-1) ?? null;
+    return { field, timestamps, values, hasMore, lastTimestamp };
+  }
+  /** Raw values share the limit fairly: what a series leaves over is for those that have more. */
+  async #read(requests: readonly ViewRequest[]): Promise<ViewResult[]> {
+    const results = await this.#reader.read(requests);
+    const totals = results.map(({ answer }) => (answer as PointsAnswer).total);
+    const shares = shareFairly(totals, MAX_POINTS);
+    const again = requests.flatMap(({ view }, i) =>
+      view.kind === 'raw' && Math.min(totals[i]!, shares[i]!) > view.limit ? [i] : [],
+    );
+    const more = await this.#reader.read(
+      again.map((i) => ({ ...requests[i]!, view: { kind: 'raw', limit: shares[i]! } })),
+    );
+    again.forEach((index, i) => (results[index] = more[i]!));
+    return results;
+  }
+}
+
+function requestOf(
+  device: DeviceInfo,
+  field: FieldInfo,
+  { from, to }: SeriesQuery,
+  plan: SeriesPlan,
+  count: number,
+): ViewRequest {
+  const maxCharacters = Math.floor(MAX_CHARACTERS / count);
+  const range = { deviceKey: device.key, fieldKey: field.key, fieldType: field.type, from, to, maxCharacters };
+  return { ...range, view: plan.viewOf(field) };
+}
+
+function toSeries(field: FieldInfo, plan: SeriesPlan, { view }: ViewRequest, { before, answer }: ViewResult): Series {
+  const { timestamps, values, bucketed, truncated } = answer as PointsAnswer;
+  // Of booleans an average is a share, a count a number: only values themselves are booleans.
+  const asIs = !bucketed || (view.kind === 'buckets' && (view.aggregation === 'FIRST' || view.aggregation === 'LAST'));
+  const booleans = field.type === 'BOOLEAN' && asIs;
+  return {
+    field,
+    resolution: bucketed ? plan.resolution : null,
+    timestamps: Array.from(timestamps, (time) => time / 1000),
+    values: Array.from<StoredValue | null, Value | null>(values, (value) =>
+      value === null || Number.isNaN(value) ? null : booleans ? value === 1 : value,
+    ),
+    before: toValue(field, before),
+    truncated,
+  };
+}
+
+function toValue(field: FieldInfo, moment: Moment | null): MeasuredValue | null {
+  const value = moment === null ? null : fromStoredValue(field.type, moment.value);
+  return moment === null || value === null ? null : { field, timestamp: moment.timestamp, value };
+}
+
+function pointsOf(results: readonly ViewResult[]): number {
+  let points = 0;
+  for (const { answer } of results) {
+    const { values } = answer as PointsAnswer;
+    points += values.length;
+    if (!(values instanceof Float64Array))
+      for (const value of values) if (typeof value === 'string') points += value.length / CHARACTERS_A_POINT;
+  }
+  return points;
+}
+
+function fieldsOfEach(
+  devices: readonly DeviceInfo[],
+  identifiers: readonly string[] | null | undefined,
+): FieldInfo[][] {
+  if (identifiers == null || devices.length <= 1) return devices.map((device) => chosenFields(device, identifiers));
+  const chosen = [...new Set(identifiers)];
+  const unknown = chosen.find((identifier) => !devices.some(({ product }) => product.fields.has(identifier)));
+  if (unknown !== undefined) throw noField('None of the products', unknown);
+  return devices.map(({ product }) => chosen.flatMap((identifier) => product.fields.get(identifier) ?? []));
+}
+
+/** The product's fields by identifier, each once; an unknown one is an error, never left out in silence. */
+function chosenFields(device: DeviceInfo, identifiers: readonly string[] | null | undefined): FieldInfo[] {
+  if (identifiers == null) return [...device.product.fields.values()];
+  return [...new Set(identifiers)].map((identifier) => {
+    const field = device.product.fields.get(identifier);
+    if (field === undefined) throw noField('The product', identifier);
+    return field;
+  });
+}
+
+function noField(who: string, identifier: string): Error {
+  const [has, name] = [who === 'The product' ? 'has no' : 'has a', identifier.slice(0, 64)];
+  return badInput(`${who} ${has} field "${name}" (identifiers are case-sensitive).`);
+}

@@ -1,0 +1,42 @@
+import { AppError } from '../../errors.ts';
+
+/** What all histories of one operation may bring together. */
+const MAX_OPERATION_POINTS = 500_000;
+
+/**
+ * The points of one operation (CONTRACT 7, Shares): many histories run side by side as long as the worst of each fits
+ * together, and one after the other else, so that what is in memory at once stays bounded.
+ */
+export class PointBudget {
+  #spent = 0;
+  #underWay = 0;
+  #waiting: (() => void)[] = [];
+
+  /** What `work` gives; QUERY_TOO_COMPLEX when its points are more than is left. It brings `worst` points at most. */
+  async within<T>(worst: number, work: () => Promise<T>, pointsOf: (result: T) => number): Promise<T> {
+    while (this.#underWay > 0 && this.#spent + this.#underWay + worst > MAX_OPERATION_POINTS)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
+    this.#underWay += worst;
+    try {
+      const result = await work();
+      this.#spent += pointsOf(result);
+      if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
+      return result;
+    } finally {
+      this.#underWay -= worst;
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      for (const wake of waiting) wake();
+    }
+  }
+}
+
+function tooManyPoints(): AppError {
+  return new AppError(
+    'QUERY_TOO_COMPLEX',
+    `The histories of this operation are more than ${MAX_OPERATION_POINTS} points. Ask for buckets ("resolution" or ` +
+      '"maxPoints"), for fewer fields or devices, or for a shorter range; page raw values with "measurements".',
+    { details: { limit: 'points', allowed: MAX_OPERATION_POINTS } },
+  );
+}

@@ -1,0 +1,123 @@
+import { badInput } from '../../errors.ts';
+import type { FieldType } from '../entities/field.ts';
+import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
+import type { Aggregation, GapFill, SeriesView } from '../measurements/series-request.ts';
+import { LADDER, parseResolution } from './resolution.ts';
+import { isNumeric } from './stretch.ts';
+import { gridEdges } from './time-grid.ts';
+import { ZoneOffsets } from './zone-offsets.ts';
+
+/** What one `history` may bring at most, all its series together. */
+export const MAX_POINTS = 200_000;
+
+/** What is asked of a history (CONTRACT 7); null or left out: as there. */
+export interface SeriesQuery {
+  /** Identifiers; left out: every field of the product. */
+  fields?: readonly string[] | null | undefined;
+  /** Milliseconds; start inclusive, end exclusive. */
+  from: number;
+  to: number;
+  resolution?: string | null | undefined;
+  maxPoints?: number | null | undefined;
+  aggregation?: Aggregation | null | undefined;
+  fill?: GapFill | null | undefined;
+  timeZone?: string | null | undefined;
+}
+
+/** How each field is looked at. */
+export interface SeriesPlan {
+  viewOf(field: FieldInfo): SeriesView;
+  /** Of the buckets, where there are some. */
+  resolution: string | null;
+  /** What a series brings at most. */
+  pointsEach: number;
+}
+
+interface Grid {
+  resolution: string;
+  edges: Float64Array;
+}
+
+/** The plan for `count` series; BAD_USER_INPUT for everything that is wrong with the query. */
+export function planSeries(query: SeriesQuery, count: number): SeriesPlan {
+  checkRange(query);
+  const { resolution, maxPoints, aggregation, fill } = query;
+  const timeZone = query.timeZone ?? 'UTC';
+  ZoneOffsets.of(timeZone);
+  if (maxPoints != null && (!Number.isInteger(maxPoints) || maxPoints < 1 || maxPoints > MAX_POINTS))
+    throw badInput(`"maxPoints" must be from 1 to ${MAX_POINTS}, not ${maxPoints}.`);
+  const share = Math.max(1, Math.floor(MAX_POINTS / Math.max(1, count)));
+  const pointsEach = Math.min(maxPoints ?? share, share);
+  if (resolution != null) return bucketPlan(query, gridAsAsked(query, resolution, timeZone, pointsEach, count), -1);
+  if (maxPoints == null) {
+    if (aggregation != null || fill != null)
+      throw badInput(
+        `"${aggregation == null ? 'fill' : 'aggregation'}" needs buckets: give "resolution" (such as "1h") or "maxPoints", ` +
+          'or leave it out for raw values. "statistics" sums a whole range up.',
+      );
+    return { viewOf: () => ({ kind: 'raw', limit: pointsEach }), resolution: null, pointsEach };
+  }
+  // Raw values are no answer to who asks for an aggregation or a fill.
+  const rawUpTo = aggregation == null && fill == null ? pointsEach : -1;
+  const plan = bucketPlan(query, finestGrid(query, timeZone, pointsEach), rawUpTo);
+  const viewOf = (field: FieldInfo): SeriesView =>
+    rawUpTo >= 0 && isNumeric(field.type) && field.type !== 'BOOLEAN'
+      ? { kind: 'shape', maxPoints: pointsEach }
+      : plan.viewOf(field);
+  return { ...plan, viewOf, pointsEach };
+}
+
+/** BAD_USER_INPUT unless `from` is before `to`. */
+export function checkRange({ from, to }: { from?: number | null | undefined; to?: number | null | undefined }): void {
+  if (from != null && to != null && from >= to) throw badInput('"from" must be before "to".');
+}
+
+function bucketPlan(query: SeriesQuery, { resolution, edges }: Grid, rawUpTo: number): SeriesPlan {
+  const fill = query.fill ?? 'NULL';
+  const viewOf = (field: FieldInfo): SeriesView => {
+    const aggregation = query.aggregation ?? (isNumeric(field.type) ? 'AVG' : 'LAST');
+    checkFits(field, aggregation, fill);
+    return { kind: 'buckets', edges, aggregation, fill, rawUpTo };
+  };
+  return { viewOf, resolution, pointsEach: edges.length - 1 };
+}
+
+function gridAsAsked(query: SeriesQuery, text: string, timeZone: string, most: number, count: number): Grid {
+  const resolution = parseResolution(text);
+  const edges = gridEdges(resolution, timeZone, query.from, query.to, most);
+  if (edges !== null) return { resolution: text, edges };
+  const limit =
+    query.maxPoints === most ? `"maxPoints" ${most}` : `${most} for each of ${count} series (${MAX_POINTS} in all)`;
+  throw badInput(
+    `"resolution" ${text} gives more buckets from "from" to "to" than ${limit}: use ` +
+      `"${finestGrid(query, timeZone, most).resolution}" or wider, a shorter range, or fewer fields.`,
+  );
+}
+
+function finestGrid({ from, to }: SeriesQuery, timeZone: string, most: number): Grid {
+  for (const resolution of LADDER) {
+    const edges = gridEdges(parseResolution(resolution), timeZone, from, to, most);
+    if (edges !== null) return { resolution, edges };
+  }
+  throw badInput(`No resolution gives at most ${most} buckets from "from" to "to": allow more "maxPoints".`);
+}
+
+function checkFits({ identifier, type }: FieldInfo, aggregation: Aggregation, fill: GapFill): void {
+  const asValue = aggregation === 'FIRST' || aggregation === 'LAST';
+  if (!isNumeric(type) && !asValue && aggregation !== 'COUNT')
+    throw badInput(
+      `"aggregation" ${aggregation} is not for ${NAMES[type]} such as "${identifier}": use FIRST, LAST or COUNT, or ask for other "fields".`,
+    );
+  if (fill === 'LINEAR' && asValue && (!isNumeric(type) || type === 'BOOLEAN'))
+    throw badInput(
+      `"fill" LINEAR is not for ${NAMES[type]} such as "${identifier}": use PREVIOUS, NULL or NONE, or ask for other "fields".`,
+    );
+}
+
+const NAMES: Record<FieldType, string> = {
+  FLOAT: 'numbers',
+  INTEGER: 'whole numbers',
+  BOOLEAN: 'booleans',
+  STRING: 'texts',
+  GEOLOCATION: 'places',
+};

@@ -1,0 +1,85 @@
+import type { SeriesAnswer, SeriesRequest, SeriesView, ViewAnswer } from '../measurements/series-request.ts';
+import type { MeasurementStore } from '../measurements/store.ts';
+
+/** Requests that go to the store in one call. */
+const REQUESTS_AT_ONCE = 50;
+
+/** One way to look at one field: a request with a single view. */
+export type ViewRequest = Omit<SeriesRequest, 'views'> & { view: SeriesView };
+
+/** What it brings. */
+export interface ViewResult {
+  before: SeriesAnswer['before'];
+  answer: ViewAnswer;
+}
+
+interface Waiting {
+  request: SeriesRequest;
+  answered: ((answer: SeriesAnswer) => void)[];
+  failed: ((error: unknown) => void)[];
+}
+
+/**
+ * Asks the store for views. What is asked in the same turn of the event loop for the same field and range, such as the
+ * aliases MIN, MAX and AVG of one chart, becomes one request: its values are read and decoded once.
+ */
+export class SeriesReader {
+  readonly #store: Pick<MeasurementStore, 'series'>;
+  #waiting: Map<string, Waiting> | null = null;
+
+  constructor(store: Pick<MeasurementStore, 'series'>) {
+    this.#store = store;
+  }
+
+  /** In the order asked. */
+  read(requests: readonly ViewRequest[]): Promise<ViewResult[]> {
+    return Promise.all(requests.map((request) => this.#readOne(request)));
+  }
+
+  #readOne({ view, ...range }: ViewRequest): Promise<ViewResult> {
+    const waiting = this.#gather();
+    const key = JSON.stringify(range);
+    let entry = waiting.get(key);
+    if (entry === undefined) waiting.set(key, (entry = { request: { ...range, views: [] }, answered: [], failed: [] }));
+    const { request, answered, failed } = entry;
+    const index = request.views.push(shared(request.views, view)) - 1;
+    return new Promise((resolve, reject) => {
+      answered.push(({ before, views }) => resolve({ before, answer: views[index]! }));
+      failed.push(reject);
+    });
+  }
+
+  #gather(): Map<string, Waiting> {
+    if (this.#waiting !== null) return this.#waiting;
+    const gathered = (this.#waiting = new Map<string, Waiting>());
+    setImmediate(() => {
+      this.#waiting = null;
+      const entries = [...gathered.values()];
+      for (let at = 0; at < entries.length; at += REQUESTS_AT_ONCE)
+        void this.#ask(entries.slice(at, at + REQUESTS_AT_ONCE));
+    });
+    return gathered;
+  }
+
+  async #ask(entries: readonly Waiting[]): Promise<void> {
+    try {
+      const answers = await this.#store.series(entries.map(({ request }) => request));
+      entries.forEach(({ answered }, i) => answered.forEach((tell) => tell(answers[i]!)));
+    } catch (error) {
+      for (const { failed } of entries) failed.forEach((tell) => tell(error));
+    }
+  }
+}
+
+/** The view, with the very edges of an earlier one if they are equal: views with the same edges share the work. */
+function shared(views: readonly SeriesView[], view: SeriesView): SeriesView {
+  if (view.kind !== 'buckets') return view;
+  const { edges } = view;
+  const same = views.find(
+    (other) =>
+      other.kind === 'buckets' &&
+      other.edges.length === edges.length &&
+      other.edges.every((edge, i) => edge === edges[i]),
+  );
+  return same?.kind === 'buckets' ? { ...view, edges: same.edges } : view;
+}

@@ -1,0 +1,119 @@
+import type { FieldType } from '../entities/field.ts';
+import { toStoredValue } from '../measurements/field-value.ts';
+import type { NumberSummary, Segment } from '../measurements/segment.ts';
+import type { Moment } from '../measurements/series-request.ts';
+import type { StoredValue } from '../measurements/store.ts';
+
+/** Values of a range as its field's present type has them: columns, or a summary that stands for a whole segment. */
+export interface Stretch {
+  count: number;
+  firstAt: number;
+  lastAt: number;
+  summary: NumberSummary | null;
+  /** Empty where the summary stands for them. */
+  timestamps: Float64Array;
+  /** Numbers of a number or boolean field with NaN, texts of another with null, where a value does not fit the type. */
+  values: Float64Array | (string | null)[];
+  /** Some of them do not fit. */
+  gaps: boolean;
+}
+
+const NO_TIMES = new Float64Array(0);
+
+/** Number fields reckon; of others there is only first, last and count. */
+export function isNumeric(type: FieldType): boolean {
+  return type === 'FLOAT' || type === 'INTEGER' || type === 'BOOLEAN';
+}
+
+/** Whether the segment's summary speaks for every value of it, seen as that type. */
+export function summarySpeaks(segment: Segment, type: FieldType): boolean {
+  const { summary } = segment;
+  if (summary === null) return false;
+  return type === 'FLOAT' || (type === 'INTEGER' && summary.whole) || (type === 'BOOLEAN' && summary.binary);
+}
+
+/** Whether it lies in [from, to) with all its values. */
+export function isInside(segment: Segment, from: number, to: number): boolean {
+  return segment.firstAt >= from && segment.lastAt < to;
+}
+
+/** The segment's values of [from, to), null when there are none; one that is not decoded comes as its summary. */
+export function toStretch(segment: Segment, type: FieldType, from: number, to: number): Stretch | null {
+  const { columns, summary, count, firstAt, lastAt } = segment;
+  if (columns === null) return { count, firstAt, lastAt, summary, timestamps: NO_TIMES, values: NO_TIMES, gaps: false };
+  const begin = lowerBound(columns.timestamps, from);
+  const end = lowerBound(columns.timestamps, to);
+  if (begin >= end) return null;
+  const timestamps = columns.timestamps.subarray(begin, end);
+  const typed = asType(type, columns.values, begin, end);
+  return { ...spanOf(timestamps), summary: null, timestamps, ...typed };
+}
+
+/** The last value before `from` inside a segment that begins before it; null: it is not decoded, or begins later. */
+export function lastBefore(segment: Segment | undefined, from: number): Moment | null {
+  if (!segment?.columns || segment.firstAt >= from) return null;
+  const { timestamps, values } = segment.columns;
+  const index = lowerBound(timestamps, from) - 1;
+  return index < 0 ? null : { timestamp: timestamps[index]!, value: values[index]! };
+}
+
+/** As the type has it (BOOLEAN: 1 or 0); null where it does not fit any more. */
+export function momentAs(type: FieldType, moment: Moment | null): Moment | null {
+  const value = moment === null ? null : toStoredValue(type, moment.value);
+  return moment === null || value === null ? null : { timestamp: moment.timestamp, value };
+}
+
+/** Without the values that do not fit; null when none does. */
+export function onlyFitting(stretch: Stretch): Stretch | null {
+  const { values, timestamps } = stretch;
+  if (!stretch.gaps) return stretch;
+  const indexes = Array.from(values.keys()).filter((i) => values[i] !== null && !Number.isNaN(values[i]));
+  if (indexes.length === 0) return null;
+  const kept = Float64Array.from(indexes, (i) => timestamps[i]!);
+  return {
+    ...spanOf(kept),
+    summary: null,
+    timestamps: kept,
+    gaps: false,
+    values:
+      values instanceof Float64Array
+        ? Float64Array.from(indexes, (i) => values[i]!)
+        : indexes.map((i) => values[i] as string),
+  };
+}
+
+/** The index of the first time that is not before `time`. */
+export function lowerBound(timestamps: Float64Array, time: number): number {
+  let low = 0;
+  let high = timestamps.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (timestamps[middle]! < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function spanOf(timestamps: Float64Array): Pick<Stretch, 'count' | 'firstAt' | 'lastAt'> {
+  return { count: timestamps.length, firstAt: timestamps[0]!, lastAt: timestamps.at(-1)! };
+}
+
+function asType(
+  type: FieldType,
+  stored: Float64Array | readonly StoredValue[],
+  begin: number,
+  end: number,
+): Pick<Stretch, 'values' | 'gaps'> {
+  if (type === 'FLOAT' && stored instanceof Float64Array) return { values: stored.subarray(begin, end), gaps: false };
+  const numeric = isNumeric(type);
+  const numbers = new Float64Array(numeric ? end - begin : 0);
+  const texts: (string | null)[] = [];
+  let gaps = false;
+  for (let i = begin; i < end; i++) {
+    const value = toStoredValue(type, stored[i]!);
+    if (value === null) gaps = true;
+    if (numeric) numbers[i - begin] = typeof value === 'number' ? value : Number.NaN;
+    else texts.push(typeof value === 'string' ? value : null);
+  }
+  return { values: numeric ? numbers : texts, gaps };
+}

@@ -1,0 +1,105 @@
+import { type Resolution, UNIT_MS, widthOf } from './resolution.ts';
+import { type OffsetSpan, ZoneOffsets } from './zone-offsets.ts';
+
+const DAY = UNIT_MS.d;
+const HOUR = UNIT_MS.h;
+/** 1970-01-01 was a Thursday: three days after a Monday. */
+const MONDAY = -3 * DAY;
+
+/**
+ * The edges of the buckets of a range: bucket i begins at `edges[i]` and ends before `edges[i + 1]`; the first has `from`
+ * in it, the last the end. null when there would be more than `most` of them.
+ *
+ * The grid: seconds and minutes are multiples of their width since 1970-01-01T00:00Z. All others are places on the local
+ * calendar, and a bucket begins at the first moment at which the local clock has reached its place: hours are counted
+ * from local midnight, days from 1970-01-01, weeks from Mondays (the first of 1970: 5 January), months and years from
+ * January of the year 0. So a day of 25 hours has one longer bucket, a missing midnight begins an hour later, a missing day has no bucket. Only
+ * hours one by one come twice when the clock is put back by one.
+ */
+export function gridEdges(
+  resolution: Resolution,
+  timeZone: string,
+  from: number,
+  to: number,
+  most: number,
+): Float64Array | null {
+  // Twice the width: no bucket of the calendar is half as wide as it says, save in a year of odd changes.
+  if ((to - from) / (2 * widthOf(resolution)) > most) return null;
+  const edges: number[] = [];
+  for (const edge of edgesFrom(resolution, timeZone, from, to)) {
+    if (edge === edges.at(-1)) continue;
+    // The place of a repeated hour may lie behind the begin of a later one.
+    if (edge <= from) edges.length = 0;
+    edges.push(edge);
+    if (edge >= to) return Float64Array.from(edges);
+    if (edges.length > most) return null;
+  }
+  return null;
+}
+
+function edgesFrom(resolution: Resolution, timeZone: string, from: number, to: number): Iterable<number> {
+  const { count, unit } = resolution;
+  if (unit === 's' || unit === 'm') return multiples(count * UNIT_MS[unit], from);
+  const clock = new LocalClock(ZoneOffsets.of(timeZone).spans(from - 2 * DAY, to + 2 * widthOf(resolution)));
+  return clock.moments(placesFrom(resolution, clock.localTime(from)), unit === 'h' && count === 1);
+}
+
+function* multiples(width: number, from: number): Iterable<number> {
+  for (let edge = Math.floor(from / width) * width; ; edge += width) yield edge;
+}
+
+/** The places of the grid on the calendar, as if local time were UTC, from the one at or before `local` on. */
+function* placesFrom({ count, unit }: Resolution, local: number): Iterable<number> {
+  const day = Math.floor(local / DAY) * DAY;
+  if (unit === 'h') {
+    for (let begin = day; ; begin += DAY)
+      for (let hour = 0; hour < 24; hour += count)
+        if (begin > day || begin + (hour + count) * HOUR > local) yield begin + hour * HOUR;
+  } else if (unit === 'd' || unit === 'w') {
+    const width = count * UNIT_MS[unit];
+    const origin = unit === 'w' ? MONDAY : 0;
+    for (let place = origin + Math.floor((local - origin) / width) * width; ; place += width) yield place;
+  } else {
+    const width = unit === 'y' ? 12 * count : count;
+    const date = new Date(local);
+    const month = date.getUTCFullYear() * 12 + date.getUTCMonth();
+    for (let place = Math.floor(month / width) * width; ; place += width) yield startOfMonth(place);
+  }
+}
+
+function startOfMonth(months: number): number {
+  // setUTCFullYear, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  return new Date(0).setUTCFullYear(Math.floor(months / 12), months - Math.floor(months / 12) * 12, 1);
+}
+
+/** What the clocks of a zone show. */
+class LocalClock {
+  readonly #spans: readonly OffsetSpan[];
+
+  constructor(spans: readonly OffsetSpan[]) {
+    this.#spans = spans;
+  }
+
+  localTime(time: number): number {
+    const span = this.#spans.findLast(({ start }) => start <= time);
+    return time + (span?.offset ?? 0);
+  }
+
+  /** When the clock first reaches each of the ascending places, and again when it is put back (`twice`) before one. */
+  *moments(places: Iterable<number>, twice: boolean): Iterable<number> {
+    const spans = this.#spans;
+    let current = 0;
+    for (const place of places) {
+      while (current + 1 < spans.length && spans[current + 1]!.start + spans[current]!.offset <= place) {
+        current++;
+        const { start, offset } = spans[current]!;
+        const reached = start + spans[current - 1]!.offset;
+        if (!twice) continue;
+        for (let again = Math.ceil((start + offset) / HOUR) * HOUR; again < reached; again += HOUR)
+          yield again - offset;
+      }
+      const { start, offset } = spans[current]!;
+      yield Math.max(start, place - offset);
+    }
+  }
+}
