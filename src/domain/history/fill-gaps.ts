@@ -41,7 +41,7 @@ function interpolated<Value>(at: Float64Array, values: readonly (Value | undefin
   let left = -1;
   values.forEach((value, right) => {
     if (value === undefined) return;
-    for (let i = left + 1; left >= 0 && i < right; i++) {
+    for (let i = left < 0 ? right : left + 1; i < right; i++) {
       const share = (at[i]! - at[left]!) / (at[right]! - at[left]!);
       const [from, to] = [values[left] as number, value as number];
       filled[i] = (from * (1 - share) + to * share) as Value;
