@@ -1,5 +1,5 @@
 import type { Segment } from '../measurements/segment.ts';
-import type { Moment, SeriesAnswer, SeriesRequest, SeriesView, ViewAnswer } from '../measurements/series-request.ts';
+import type { Moment, SeriesAnswer, SeriesRequest, SeriesView } from '../measurements/series-request.ts';
 import { shapeEdges } from './keep-shape.ts';
 import { numberView } from './number-view.ts';
 import type { Extent } from './raw-view.ts';
@@ -38,17 +38,6 @@ export function evaluateSeries(
   const view = isNumeric(fieldType) ? numberView : textView;
   const extent = extentOf(request, segments);
   return { before: previous, views: view({ from, to, extent, maxCharacters, stretches, before: previous }, views) };
-}
-
-/** The memory that may change hands when the answers go to another thread. */
-export function transferables(answers: readonly SeriesAnswer[]): ArrayBuffer[] {
-  const buffers = answers.flatMap(({ views }) => views).flatMap(columnsOf);
-  return [...new Set(buffers.map((column) => column.buffer as ArrayBuffer))];
-}
-
-function columnsOf(view: ViewAnswer): Float64Array[] {
-  if (!('timestamps' in view)) return [];
-  return view.values instanceof Float64Array ? [view.timestamps, view.values] : [view.timestamps];
 }
 
 function extentOf({ from, to }: SeriesRequest, segments: readonly Segment[]): Extent {
