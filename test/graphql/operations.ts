@@ -63,10 +63,31 @@ export const REACHES: Record<string, Reach[]> = {
       `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
          device(id: $id) {
            history(from: $from, to: $to) { values }
+           statistics(from: $from, to: $to) { count first { value } }
            measurements(field: "NOTE") { edges { node { value } } }
          }
        }`,
       (target) => ({ id: target.deviceId, ...FAR }),
+    ),
+  ],
+  'Query.history': [
+    ...(['deviceIds: [$id]', 'productId: $id'] as const).map((choice) =>
+      reach(
+        choice.startsWith('device') ? 'device' : 'product',
+        'READ',
+        `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
+           history(${choice}, from: $from, to: $to) { device { ${DEVICE} } series { values before { value } } }
+         }`,
+        (target) => ({ id: choice.startsWith('device') ? target.deviceId : target.productId, ...FAR }),
+      ),
+    ),
+    reach(
+      'device',
+      'READ',
+      `query ($id: ID!, $own: ID!, $from: DateTime!, $to: DateTime!) {
+         history(deviceIds: [$own, $id], from: $from, to: $to) { device { id name } series { values } }
+       }`,
+      (target, self) => ({ id: target.deviceId, own: self.deviceId, ...FAR }),
     ),
   ],
   'Product.call': [
