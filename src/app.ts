@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { Closers } from './closers.ts';
 import { LocalCluster } from './cluster/local-cluster.ts';
 import { type Config, StartError } from './config.ts';
+import { type DatabaseGuard, guarded } from './database/database-guard.ts';
 import { OrmDatabase } from './database/orm-database.ts';
 import type { Database, Dialect } from './domain/database.ts';
 import { bootstrap } from './bootstrap.ts';
@@ -18,7 +19,7 @@ import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/writ
 import { UserSchema } from './domain/entities/user.ts';
 import { createTransports } from './build-transports.ts';
 import { createDomain } from './build-domain.ts';
-import { drain, refuseWhileDraining } from './http/drain.ts';
+import { DrainingListener } from './http/drain.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { readyRoute } from './http/health-route.ts';
 import { createLog } from './log.ts';
@@ -53,8 +54,17 @@ export async function startApp(config: Config): Promise<App> {
 
 async function build(config: Config, log: Logger, closers: Closers): Promise<string> {
   const now = (): number => Date.now();
-  const { database, store } = await openDatabase(config, log, closers);
-  const { generatedToken } = await bootstrap(database, { adminToken: config.adminToken, now });
+  const { database, store } = await openDatabase(config, log, closers).catch(cannotOpen);
+  const { generatedToken } = await bootstrap(database, { adminToken: config.adminToken, now }).catch(cannotOpen);
+  // At once, as what comes next may fail, and whatever the log level: it is shown this once and kept nowhere.
+  if (generatedToken !== null)
+    console.log(
+      JSON.stringify({
+        level: 'info',
+        msg: 'first start: the operator’s personal token, shown this once',
+        token: generatedToken,
+      }),
+    );
   const { cluster, limiter } = await joinCluster(config, database, log, closers);
 
   const server = createServer({
@@ -71,11 +81,11 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   closers.add('decoders', () => engine.stop());
   const domain = createDomain({ config, database, store, cluster, limiter, engine, now, log }, closers);
   const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
-  let draining = false;
+  let listener: DrainingListener;
   const app = createHttpApp({
     ...transports,
     ready: readyRoute({
-      accepting: () => (draining ? 'failed' : 'ok'),
+      accepting: () => (listener.accepting ? 'ok' : 'failed'),
       // Each pool is asked, and the database must take a write.
       database: () => database.beat(now()).then(() => 'ok'),
       measurements: () => store.ping().then(() => 'ok'),
@@ -85,27 +95,14 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     log,
   });
   const koa = app.callback();
-  const serve: RequestListener = (request, response) => void koa(request, response);
-  let listener = serve;
-  server.on('request', (request, response) => listener(request, response));
+  listener = new DrainingListener(server, (request, response) => void koa(request, response), log);
   transports.attachWebSocket(server);
   closers.add('http', async () => {
-    draining = true;
-    listener = refuseWhileDraining(serve, log);
-    await drain(server, () => transports.endSockets());
+    await listener.stop({ endSockets: () => transports.endSockets(), graceMs: config.shutdownGraceMs });
     await transports.stop();
   });
   await listen(server, config);
   const url = `http://localhost:${portOf(server)}`;
-  // Printed whatever the log level: it is shown this once and kept nowhere.
-  if (generatedToken !== null)
-    console.log(
-      JSON.stringify({
-        level: 'info',
-        msg: 'first start: the operator’s personal token, shown this once',
-        token: generatedToken,
-      }),
-    );
   log.info({ url, host: config.host, port: portOf(server), database: config.database.kind }, 'listening');
   return url;
 }
@@ -119,27 +116,38 @@ async function openDatabase(
   const { database: setting } = config;
   // Imported when needed: a server uses one of the two, and start-up is mostly reading modules.
   const { openPostgresOrm, openSqliteOrm } = await import('./database/open-orm.ts');
-  const finish = (orm: MikroORM, dialect: Dialect, store: MeasurementStore & WriteTurns) => {
+  const tell = (message: string): void => log.error(message);
+  const finish = (orm: MikroORM, dialect: Dialect, store: MeasurementStore & WriteTurns, guard: DatabaseGuard) => {
     closers.add('store', () => store.stop());
-    return { database: new OrmDatabase(orm, dialect, store), store };
+    return { database: new OrmDatabase(orm, dialect, store, guard), store: guarded(store, guard) };
   };
   if (setting.kind === 'postgres') {
-    const orm = await openPostgresOrm(setting.url).catch(cannotOpen);
+    const { PostgresGuard } = await import('./database/postgres-guard.ts');
+    const guard = await PostgresGuard.open(setting.url, config.redisUrl !== null, tell);
+    closers.add('database guard', () => guard.stop());
+    const orm = await openPostgresOrm(setting.url);
     closers.add('orm', () => orm.close());
     const { PostgresMeasurementStore } = await import('./measurement-store/postgres/postgres-measurement-store.ts');
-    return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, log }));
+    return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, log }), guard);
   }
-  let path: string;
-  if (setting.inMemory) {
-    // Two threads cannot share SQLite's own memory database; a folder that goes with the process can be shared.
-    const folder = mkdtempSync(join(tmpdir(), 'inlet-'));
-    closers.add('temporary folder', () => rmSync(folder, { recursive: true, force: true }));
-    path = join(folder, 'inlet.db');
-  } else path = setting.path;
-  const orm = await openSqliteOrm(path).catch(cannotOpen);
+  const { SqliteGuard } = await import('./database/sqlite-guard.ts');
+  const path = setting.inMemory ? temporaryFile(closers) : setting.path;
+  const guard = new SqliteGuard(path, tell);
+  closers.add('database guard', () => guard.stop());
+  const orm = await openSqliteOrm(path);
   closers.add('orm', () => orm.close());
   const { SqliteMeasurementStore } = await import('./measurement-store/sqlite/sqlite-measurement-store.ts');
-  return finish(orm, 'sqlite', await SqliteMeasurementStore.open({ path, log }));
+  return finish(orm, 'sqlite', await SqliteMeasurementStore.open({ path, log }), guard);
+}
+
+/** Two threads cannot share SQLite's own memory database; a folder that goes with the process can be shared. */
+function temporaryFile(closers: Closers): string {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  closers.add('temporary folder', remove);
+  // Also when the stop is cut short.
+  process.once('exit', remove);
+  return join(folder, 'inlet.db');
 }
 
 function cannotOpen(cause: unknown): never {

@@ -23,6 +23,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Which GraphQL operations are compiled; anything but `seen` is for tests. */
   readonly graphqlCompile: GraphqlCompile;
+  /** How long a server that stops serves on while `readyz` says 503 already. */
+  readonly shutdownGraceMs: number;
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -51,7 +53,7 @@ export class StartError extends Error {
     // Several addresses refused are one error without a message.
     const errors: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
     const reasons = errors.map((error) => (error instanceof Error ? error.message : String(error)));
-    super(`Inlet cannot start: ${setting}: ${what}: ${reasons.join('; ')}`, { cause });
+    super(`Inlet cannot start: ${setting}: ${what}: ${reasons.join('; ').replace(/\s*\n\s*/g, ' ')}`, { cause });
     this.name = 'StartError';
   }
 }
@@ -118,6 +120,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     },
     logLevel: isLogLevel(logLevel) ? logLevel : 'info',
     graphqlCompile: graphqlCompile ?? 'seen',
+    shutdownGraceMs: whole('SHUTDOWN_GRACE_MS', 250, 0, 15_000),
   };
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return Object.freeze(config);

@@ -14,19 +14,23 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 setFlagsFromString('--no-parallel-scavenge');
 
 const FORCED_EXIT_MS = 25_000;
+/** A signal that comes later than this after the first one ends the process at once. */
+const SECOND_SIGNAL_MS = 1_000;
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const { startApp } = await import('./app.ts');
   const app = await startApp(config);
   setTimeout(giveBackStartUpMemory, 1_500).unref();
-  let stopping = false;
+  let stoppingSince: number | null = null;
   const stop = (signal: string): void => {
-    if (stopping) {
+    if (stoppingSince !== null) {
+      // One wish may come twice: to the process and to its group.
+      if (performance.now() - stoppingSince < SECOND_SIGNAL_MS) return;
       app.log.warn({ signal }, 'second signal: exiting at once');
       process.exit(1);
     }
-    stopping = true;
+    stoppingSince = performance.now();
     app.log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref();
     app.stop().then(

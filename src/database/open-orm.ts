@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM as PostgresOrm } from '@mikro-orm/postgresql';
@@ -26,29 +26,32 @@ const PATIENCE: Patience = { connect: 4_000, statement: 5_000 };
 /** A migration may rewrite a table; the other nodes wait for it. */
 const MIGRATION_MS = 3_600_000;
 
-/**
- * Opens the SQLite file and brings it to the newest migration. A missing file is made (mode 0600), and so is its folder
- * (0700). Throws the driver's or the file system's error.
- */
+/** Makes a missing file (mode 0600; SQLite gives its -wal and -shm the same) and its folder (0700). */
+export function makeSqliteFile(path: string): void {
+  makeFolder(dirname(path));
+  closeSync(openSync(path, 'a', 0o600));
+}
+
+/** Node's own recursive way never returns where a file system refuses with ENOENT (/proc). */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+}
+
+/** Opens the SQLite file, made if missing, and brings it to the newest migration. Throws the driver's error. */
 export async function openSqliteOrm(path: string): Promise<MikroORM> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const isNew = !existsSync(path);
-  const first = open(path, false);
-  // SQLite gives its -wal and -shm files the same mode.
-  if (isNew) chmodSync(path, 0o600);
+  makeSqliteFile(path);
+  const first = open(path);
   first.pragma('journal_mode = WAL');
   first.close();
-  const orm = await SqliteOrm.init({
-    ...common,
-    dbName: path,
-    driverOptions: sqliteDialect(() => open(path, true)),
-  });
+  const orm = await SqliteOrm.init({ ...common, dbName: path, driverOptions: sqliteDialect(() => open(path)) });
   await orm.migrator.up();
   return orm;
 }
 
-function open(path: string, fileMustExist: boolean): Sqlite.Database {
-  const database = new Sqlite(path, { fileMustExist });
+function open(path: string): Sqlite.Database {
+  const database = new Sqlite(path, { fileMustExist: true });
   // The store's writer thread checkpoints: it would hold up the event loop here.
   for (const pragma of ['synchronous = FULL', 'busy_timeout = 5000', 'foreign_keys = ON', 'wal_autocheckpoint = 0'])
     database.pragma(pragma);

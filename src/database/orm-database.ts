@@ -1,23 +1,36 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/sql';
 import type { Database, Dialect, WriteTurns } from '../domain/database.ts';
+import type { DatabaseGuard } from './database-guard.ts';
 
-/** The catalogue over MikroORM: one fresh EntityManager for each unit of work, writers in turn. */
+/**
+ * The catalogue over MikroORM: one fresh EntityManager for each unit of work, writers in turn; nothing while the guard
+ * refuses.
+ */
 export class OrmDatabase implements Database {
   readonly dialect: Dialect;
   readonly #orm: MikroORM;
   readonly #turns: WriteTurns;
+  readonly #guard: Pick<DatabaseGuard, 'refusal'>;
 
-  constructor(orm: MikroORM, dialect: Dialect, turns: WriteTurns) {
+  constructor(
+    orm: MikroORM,
+    dialect: Dialect,
+    turns: WriteTurns,
+    guard: Pick<DatabaseGuard, 'refusal'> = { refusal: null },
+  ) {
     this.#orm = orm;
     this.dialect = dialect;
     this.#turns = turns;
+    this.#guard = guard;
   }
 
   read(): EntityManager {
+    this.#check();
     return this.#orm.em.fork();
   }
 
   async write<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
+    this.#check();
     const giveBack = await this.#turns.take();
     try {
       return await this.#orm.em.fork().transactional(work);
@@ -31,5 +44,9 @@ export class OrmDatabase implements Database {
     await this.write((em) =>
       em.execute('insert into heartbeat (id, at) values (1, ?) on conflict (id) do update set at = excluded.at', [now]),
     );
+  }
+
+  #check(): void {
+    if (this.#guard.refusal !== null) throw this.#guard.refusal;
   }
 }

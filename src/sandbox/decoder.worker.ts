@@ -10,6 +10,8 @@ import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, RUN_FLAG } from './frame
 import { compileError, failureText, ProductIsolate } from './product-isolate.ts';
 
 const SOCKET = 3;
+// A stop that is sent to the whole process group is the server's to carry out: this process ends with its socket.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 const memoryMb = Number(process.argv[2]);
 const maxIsolates = Number(process.argv[3]);
 // By its real path: this process may not read a linked `node_modules` on the way there.

@@ -1,4 +1,7 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createDatabase, createProduct, DATABASES, startServer, type TestDatabase } from '../support/server.ts';
@@ -49,7 +52,7 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
     socket.on('data', (chunk) => (answer += chunk.toString()));
     const ended = new Promise((resolve) => socket.on('close', resolve));
     socket.write(
-      `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n` +
+      `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n` +
         `Content-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
     );
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -89,4 +92,81 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
     expect((await fetch(`${server.url}/nothing`)).status).toBe(404);
     await server.stop();
   });
+});
+
+/** Everything that a socket to the server receives, to its end. */
+async function exchange(port: number, parts: (string | number | (() => unknown))[]): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (chunk) => (answer += chunk.toString()));
+  socket.on('error', () => {});
+  const ended = new Promise((resolve) => socket.on('close', resolve));
+  for (const part of parts)
+    if (typeof part === 'string') socket.write(part);
+    else if (typeof part === 'number') await new Promise((resolve) => setTimeout(resolve, part));
+    else part();
+  await ended;
+  return answer;
+}
+
+test('a stop signal to the whole process group is one wish, and decoders at work finish', async () => {
+  const database = await createDatabase('sqlite');
+  const server = await startServer({ database, env: { DECODER_TIMEOUT_MS: '5000' }, ownGroup: true });
+  const decoder = `function Decoder(r) { var end = Date.now() + 700; while (Date.now() < end); return [{ device: 'slow', field: 'temperature', value: 3 }] }`;
+  const { webhookId } = await createProduct(server, { serialNumbers: ['slow'], input: { decoder } });
+  const call = fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: 'x' });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const ended = new Promise((resolve) => server.process.child.once('exit', resolve));
+  process.kill(-server.process.child.pid!, 'SIGTERM');
+  process.kill(-server.process.child.pid!, 'SIGTERM');
+  const answer = await call;
+  expect([answer.status, await answer.json()]).toEqual([200, { stored: 1, rejected: 0 }]);
+  expect(await ended).toBe(0);
+  await database.drop();
+});
+
+test('a body that never ends is answered 503 and does not hold the stop', async () => {
+  const server = await startServer({ database: 'sqlite' });
+  const { deviceIds } = await createProduct(server);
+  let exit: Promise<number | null> | undefined;
+  const from = performance.now();
+  const answer = await exchange(server.process.port, [
+    `POST /v1/devices/${deviceIds[0]}/record/ HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n`,
+    'Content-Length: 100\r\n\r\n[{',
+    200,
+    () => (exit = server.process.stop('SIGTERM')),
+  ]);
+  expect(await exit).toBe(0);
+  expect(performance.now() - from).toBeLessThan(10_000);
+  expect(answer).toMatch(/^HTTP\/1\.1 503/);
+  expect(answer).toContain('Connection: close');
+  await server.stop();
+});
+
+test('a request on an open connection is answered 503 with Connection: close while the server stops', async () => {
+  const server = await startServer({ database: 'sqlite' });
+  const { deviceIds } = await createProduct(server);
+  const get = 'GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n';
+  // Something that keeps the stop going.
+  const held = exchange(server.process.port, [
+    `POST /v1/devices/${deviceIds[0]}/record/ HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n`,
+    'Content-Length: 100\r\n\r\n[{',
+  ]);
+  const answer = await exchange(server.process.port, [get, 300, () => void server.process.stop('SIGTERM'), 300, get]);
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 503']);
+  expect(answer.slice(answer.indexOf('503'))).toContain('Connection: close');
+  await held;
+  await server.stop();
+});
+
+test('the memory database leaves no folder behind', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-memory-'));
+  const server = await startServer({
+    database: { url: 'sqlite::memory:', drop: async () => {} },
+    env: { TMPDIR: folder },
+  });
+  expect(readdirSync(folder).some((name) => name.startsWith('inlet-'))).toBe(true);
+  await server.stop();
+  expect(readdirSync(folder).filter((name) => name.startsWith('inlet-'))).toEqual([]);
+  rmSync(folder, { recursive: true });
 });

@@ -21,11 +21,19 @@ export class ServerProcess {
   }
 
   /** Resolves at the line `listening`; rejects with what was printed when the process ends before it. */
-  static start(env: Record<string, string>): Promise<ServerProcess> {
+  static start(env: Record<string, string>, ownGroup = false): Promise<ServerProcess> {
     const child = spawn(process.execPath, ['--max-semi-space-size=8', 'dist/src/main.js'], {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'] ?? '', HOST: '127.0.0.1', PORT: '0', ADMIN_TOKEN, ...env },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOST: '127.0.0.1',
+        PORT: '0',
+        ADMIN_TOKEN,
+        SHUTDOWN_GRACE_MS: '0',
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: ownGroup,
     });
     const lines: Record<string, unknown>[] = [];
     let errors = '';

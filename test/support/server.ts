@@ -112,12 +112,14 @@ export async function readAnswer(response: Response): Promise<RestAnswer> {
 export async function startServer(options: {
   database: DatabaseName | TestDatabase;
   env?: Record<string, string>;
+  /** In a process group of its own, as under a service manager. */
+  ownGroup?: boolean;
 }): Promise<TestServer> {
   const given = typeof options.database !== 'string';
   const database = typeof options.database === 'string' ? await createDatabase(options.database) : options.database;
   // Every query runs as graphql-js runs it and compiled, and the answers must be the same.
   const env = { DATABASE_URL: database.url, WRITE_RATE_PER_FIELD: '0', GRAPHQL_COMPILE: 'compare', ...options.env };
-  const process = await ServerProcess.start(env);
+  const process = await ServerProcess.start(env, options.ownGroup);
   return new TestServer(process, async () => {
     if (!given) await database.drop();
   });

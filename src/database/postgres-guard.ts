@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { type AppError, noDatabase } from '../errors.ts';
+import type { DatabaseGuard } from './database-guard.ts';
+
+const LOCK = 738_193_003;
+const LOOK_EVERY_MS = 2_000;
+const ANSWER_MS = 4_000;
+/** The node that is being replaced may need a moment to let go. */
+const WAIT_MS = 3_000;
+
+/**
+ * An advisory lock of a connection of its own, which dies with the process: shared among nodes that talk by Redis,
+ * exclusive without. Lost connections are opened anew; if another server has taken the database by then, nothing more
+ * is acknowledged until it is gone.
+ */
+export class PostgresGuard implements DatabaseGuard {
+  readonly #url: string;
+  readonly #shared: boolean;
+  readonly #tell: (message: string) => void;
+  /** How this node knows its own lost connections, which the database may think alive. */
+  readonly #name = `inlet guard ${randomUUID().slice(0, 8)}`;
+  #client: pg.Client | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #refusal: AppError | null = null;
+  #stopped = false;
+
+  private constructor(url: string, shared: boolean, tell: (message: string) => void) {
+    this.#url = url;
+    this.#shared = shared;
+    this.#tell = tell;
+  }
+
+  /** Rejects when another server has the database, or it does not answer. */
+  static async open(url: string, shared: boolean, tell: (message: string) => void): Promise<PostgresGuard> {
+    const guard = new PostgresGuard(url, shared, tell);
+    const until = performance.now() + WAIT_MS;
+    while (!(await guard.#lock())) {
+      if (performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 200));
+      else throw new Error(shared ? SHARED_REFUSED : ALONE_REFUSED);
+    }
+    guard.#lookLater();
+    return guard;
+  }
+
+  get refusal(): AppError | null {
+    return this.#refusal;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#drop();
+  }
+
+  #lookLater(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => void this.#look().finally(() => this.#lookLater()), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    const before = this.#refusal;
+    try {
+      if (this.#client !== null) await ask(this.#client, 'SELECT 1');
+      else if (await this.#lock()) this.#refusal = null;
+      else this.#refusal ??= noDatabase(new Error(this.#shared ? SHARED_REFUSED : ALONE_REFUSED));
+    } catch {
+      // The database is away, and everybody is told so; the lock is taken again when it is back.
+      await this.#drop();
+    }
+    if (this.#refusal === before) return;
+    if (this.#refusal === null) this.#tell('The database is this server’s again.');
+    else this.#tell(`Nothing is stored any more: ${(this.#refusal.cause as Error).message}.`);
+  }
+
+  async #lock(): Promise<boolean> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: this.#name,
+      connectionTimeoutMillis: ANSWER_MS,
+      keepAlive: true,
+    });
+    client.on('error', () => (this.#client = null));
+    try {
+      await client.connect();
+      const ghosts = await ask(
+        client,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${this.#name}' AND pid <> pg_backend_pid()`,
+      );
+      if (ghosts.length > 0) await new Promise((resolve) => setTimeout(resolve, 300));
+      const [row] = await ask(client, `SELECT pg_try_advisory_lock${this.#shared ? '_shared' : ''}(${LOCK}) AS locked`);
+      if (row?.['locked'] !== true) {
+        void client.end().catch(() => {});
+        return false;
+      }
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
+    this.#client = client;
+    return true;
+  }
+
+  async #drop(): Promise<void> {
+    const client = this.#client;
+    this.#client = null;
+    // A connection that is silent would be said goodbye to for minutes.
+    await Promise.race([client?.end().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 500).unref())]);
+  }
+}
+
+const ALONE_REFUSED =
+  'another Inlet is running on this database. Nodes that share one need the same REDIS_URL, each of them';
+const SHARED_REFUSED = 'an Inlet without REDIS_URL is running on this database. Stop it, or give it the same REDIS_URL';
+
+async function ask(client: pg.Client, text: string): Promise<Record<string, unknown>[]> {
+  const { rows } = await client.query<Record<string, unknown>>({ text, query_timeout: ANSWER_MS } as pg.QueryConfig);
+  return rows;
+}

@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { ServerProcess } from '../support/server-process.ts';
+import { createDatabase, createProduct, DATABASES, startServer } from '../support/server.ts';
+
+/** One line that names the setting, nothing on stdout, exit 1. */
+const ONE_LINE =
+  /^server ended with 1: Inlet cannot start: DATABASE_URL: the database cannot be opened: [^\n]+\n \[\]$/;
+
+describe.each(DATABASES)('a second server on the same %s database', (name) => {
+  test('refuses to start, saying what to do, until the first has gone, however it went', async () => {
+    const database = await createDatabase(name);
+    const first = await startServer({ database });
+    const second = startServer({ database });
+    await expect(second).rejects.toThrow(ONE_LINE);
+    await expect(second).rejects.toThrow(/another Inlet is running on .*REDIS_URL/);
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+    await first.process.stop('SIGKILL');
+    const third = await startServer({ database });
+    await third.stop();
+    await database.drop();
+  });
+});
+
+test.skipIf(inject('redisUrl') === null)('nodes with and without REDIS_URL do not share a database', async () => {
+  const database = await createDatabase('postgres');
+  const env = { REDIS_URL: inject('redisUrl')! };
+  const alone = await startServer({ database });
+  await expect(startServer({ database, env })).rejects.toThrow(/without REDIS_URL/);
+  await alone.stop();
+  const nodes = await Promise.all([startServer({ database, env }), startServer({ database, env })]);
+  await expect(startServer({ database })).rejects.toThrow(/need the same REDIS_URL/);
+  await Promise.all(nodes.map((node) => node.stop()));
+  await database.drop();
+});
+
+describe('the SQLite file', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'inlet-file-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  test.each(['removed', 'replaced'])('%s under the running server: nothing is acknowledged any more', async (how) => {
+    const path = join(folder, 'inlet.db');
+    const server = await startServer({ database: { url: `sqlite:${path}`, drop: async () => {} } });
+    const { deviceIds } = await createProduct(server);
+    const record = async (): Promise<number> =>
+      (await server.record(deviceIds[0]!, { field: 'temperature', value: 1 })).status;
+    expect(await record()).toBe(200);
+    renameSync(path, join(folder, 'aside.db'));
+    if (how === 'replaced') writeFileSync(path, '');
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await expect.poll(record, { timeout: 2_000 }).toBe(503);
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
+    const { errors } = await server.query('mutation { createProduct(input: { name: "x" }) { id } }');
+    expect(errors?.[0]?.extensions.code).toBe('UNAVAILABLE');
+    renameSync(join(folder, 'aside.db'), path);
+    await expect.poll(record, { timeout: 5_000 }).toBe(200);
+    await server.stop();
+  });
+
+  test('is for its owner only, and so are its folder and what lies beside it', async () => {
+    const path = join(folder, 'data', 'inlet.db');
+    const server = await startServer({ database: { url: `sqlite:${path}`, drop: async () => {} } });
+    const modes = ['', '/inlet.db', '/inlet.db-wal', '/inlet.db.lock'].map(
+      (name) => statSync(join(folder, `data${name}`)).mode & 0o777,
+    );
+    expect(modes.map((mode) => mode.toString(8))).toEqual(['700', '600', '600', '600']);
+    // By another name it is the same database.
+    symlinkSync(join(folder, 'data'), join(folder, 'alias'));
+    await expect(ServerProcess.start({ DATABASE_URL: `sqlite:${folder}/alias/inlet.db` })).rejects.toThrow(
+      /another Inlet/,
+    );
+    await server.stop();
+  });
+
+  test('that cannot be used stops the start with one line', { timeout: 120_000 }, async () => {
+    const file = (name: string, content: Buffer | string): string => {
+      writeFileSync(join(folder, name), content);
+      return `sqlite:${join(folder, name)}`;
+    };
+    mkdirSync(join(folder, 'a-folder.db'));
+    const server = await startServer({ database: { url: `sqlite:${folder}/good.db`, drop: async () => {} } });
+    await server.stop();
+    const head = spawnSync('head', ['-c', '6000', join(folder, 'good.db')]).stdout;
+    for (const url of [
+      file('garbage.db', 'this is no database, whatever its name says; it is a text of some length.'.repeat(20)),
+      file('torn.db', head),
+      `sqlite:${folder}/a-folder.db`,
+      `sqlite:${folder}/garbage.db/inlet.db`,
+      'sqlite:/proc/inlet/inlet.db',
+    ])
+      await expect(ServerProcess.start({ DATABASE_URL: url }), url).rejects.toThrow(ONE_LINE);
+  });
+});
