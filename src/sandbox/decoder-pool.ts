@@ -7,12 +7,13 @@ import type {
 } from '../domain/decoders/decoder-engine.ts';
 import { AppError } from '../errors.ts';
 import { noteEnded, noteRun, runsApart } from './penalties.ts';
-import { DecoderProcess } from './decoder-process.ts';
+import { DecoderProcess, MAX_ROUNDS } from './decoder-process.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { PoolJob, PoolProduct, PoolSource } from './pool-job.ts';
+import { LookedUp, readAskedIds } from './looked-up.ts';
 import { failed, memoryMessage, readResult, timeoutMessage } from './run-result.ts';
 import { RunStatistics } from './run-statistics.ts';
-import { SerialsCache } from './serials-cache.ts';
+import { SerialsCache, type SerialsText } from './serials-cache.ts';
 import { readTraits } from './source-traits.ts';
 
 export interface DecoderPoolOptions {
@@ -24,6 +25,8 @@ export interface DecoderPoolOptions {
   memoryMb: number;
   /** Jobs that may wait, all products together; one product may have a quarter of them. 2,000 by default. */
   maxWaiting?: number;
+  /** The program of the processes, decoder.worker by default; a test may put a liar there. */
+  worker?: string;
   log?: (level: 'info' | 'warn', message: string, facts: Record<string, unknown>) => void;
 }
 
@@ -112,7 +115,7 @@ export class DecoderPool implements DecoderEngine {
   async check(source: string): Promise<DecoderFailure | null> {
     const tooLarge = sizeFailure(source);
     if (tooLarge !== null) return tooLarge;
-    const result = await this.#enter(CHECKS, source, null, null);
+    const result = await this.#enter(CHECKS, source, null, null, new LookedUp(null));
     return result.error;
   }
 
@@ -123,8 +126,24 @@ export class DecoderPool implements DecoderEngine {
       return { output: null, console: [], error: tooLarge, durationMs: 0 };
     }
     const source = this.#sourceOf(job.source);
-    const serials = source.traits.usesLookups ? await this.#serialsOf(job) : null;
-    return this.#enter(job.productId, job.source, job, serials);
+    if (!source.traits.usesLookups) return this.#enter(job.productId, job.source, job, null, new LookedUp(null));
+    const { serials, lookedUp, tooMuch } = await this.#prepared(job);
+    if (tooMuch === null) return this.#enter(job.productId, job.source, job, serials, lookedUp);
+    this.#statistics.record(job.productId, 0, 'OUT_OF_MEMORY');
+    return failed('OUT_OF_MEMORY', tooMuch, 0);
+  }
+
+  /** What a run needs that can touch look-ups; `tooMuch` says which limit it would pass. */
+  async #prepared(job: DecoderJob): Promise<{ serials: SerialsText; lookedUp: LookedUp; tooMuch: string | null }> {
+    try {
+      const serials = await this.#serials.of(job.productId, job.serials);
+      const lookedUp = new LookedUp(job.senderId);
+      let tooMuch = job.source.includes('deviceSerialToId') ? serials.tooLarge : null;
+      if (job.senderId !== null) tooMuch ??= await lookedUp.add([job.senderId], job.lookUp);
+      return { serials, lookedUp, tooMuch };
+    } catch (error) {
+      throw unavailable(error);
+    }
   }
 
   /** Lets what has been accepted finish, for a few seconds at most, then ends the processes. */
@@ -152,7 +171,13 @@ export class DecoderPool implements DecoderEngine {
     await Promise.all(all.map((process) => process.retire()));
   }
 
-  #enter(productId: string, text: string, job: DecoderJob | null, serials: PoolJob['serials']): Promise<DecoderResult> {
+  #enter(
+    productId: string,
+    text: string,
+    job: DecoderJob | null,
+    serials: SerialsText | null,
+    lookedUp: LookedUp,
+  ): Promise<DecoderResult> {
     if (this.#stopping !== null) return Promise.reject(stoppingError());
     const product = this.#productOf(productId);
     const waiting = this.#lines().reduce((sum, line) => sum + line.size, this.#suspects.length);
@@ -160,19 +185,20 @@ export class DecoderPool implements DecoderEngine {
     if (product.waiting >= Math.max(1, this.#maxWaiting / 4)) {
       return Promise.reject(overloaded("Too many calls are waiting for this product's decoder"));
     }
+    const source = this.#sourceOf(text);
     return new Promise((resolve, reject) => {
       this.#open += 1;
       this.#queue({
         id: this.#nextNumber(),
         product,
-        source: this.#sourceOf(text),
+        source,
         job,
         serials,
         inputBytes: Buffer.byteLength(job?.input ?? text),
         queuedAt: performance.now(),
         spentMs: 0,
         round: 0,
-        lastValues: {},
+        lookedUp,
         suspect: false,
         resolve,
         reject,
@@ -275,9 +301,9 @@ export class DecoderPool implements DecoderEngine {
   }
 
   #start(window: number, priority: number): DecoderProcess {
-    const { timeoutMs, memoryMb } = this.#options;
+    const { timeoutMs, memoryMb, worker } = this.#options;
     const process: DecoderProcess = new DecoderProcess(
-      { timeoutMs, memoryMb, window, priority },
+      { timeoutMs, memoryMb, window, priority, worker },
       {
         ready: () => {
           this.#failedStarts = 0;
@@ -401,19 +427,24 @@ export class DecoderPool implements DecoderEngine {
   }
 
   #finished(job: PoolJob, durationMs: number, text: string): void {
+    const { timeoutMs } = this.#options;
     const spentMs = job.spentMs + durationMs;
-    if (text[0] === 'M') void this.#nextRound(job, spentMs, JSON.parse(text.slice(1)) as string[]);
-    else this.#finish(job, readResult(text, spentMs, this.#options.timeoutMs));
+    const asked = job.job !== null && job.round < MAX_ROUNDS ? readAskedIds(text) : null;
+    // Several rounds add up.
+    if (spentMs > timeoutMs * 2) this.#finish(job, failed('TIMEOUT', timeoutMessage(timeoutMs), spentMs));
+    else if (asked !== null) void this.#nextRound(job, spentMs, asked);
+    else this.#finish(job, readResult(text, job.source.text, spentMs));
     this.#dispatchSoon();
   }
 
   /** The decoder asked for last values that it had not been given: the run is repeated with them. */
-  async #nextRound(job: PoolJob, spentMs: number, missing: string[]): Promise<void> {
+  async #nextRound(job: PoolJob, spentMs: number, asked: string[]): Promise<void> {
     try {
-      const values = await job.job!.lookUp(missing);
-      const found = missing.map((id) => [id, values[id]?.measurements ?? null] as const);
-      // Own properties whatever the id is.
-      job.lastValues = Object.fromEntries([...Object.entries(job.lastValues), ...found]);
+      const tooMuch = await job.lookedUp.add(asked, job.job!.lookUp);
+      if (tooMuch !== null) {
+        this.#finish(job, failed('OUT_OF_MEMORY', tooMuch, spentMs), false);
+        return;
+      }
       job.spentMs = spentMs;
       job.round += 1;
       this.#queue(job, true);
@@ -422,10 +453,10 @@ export class DecoderPool implements DecoderEngine {
     }
   }
 
-  #finish(job: PoolJob, result: DecoderResult): void {
+  #finish(job: PoolJob, result: DecoderResult, isOffence = true): void {
     const now = performance.now();
     const kind = result.error?.kind ?? null;
-    const ended = kind === 'TIMEOUT' || kind === 'OUT_OF_MEMORY';
+    const ended = isOffence && (kind === 'TIMEOUT' || kind === 'OUT_OF_MEMORY');
     if (job.job !== null) {
       this.#statistics.record(job.product.id, result.durationMs, kind);
       noteRun(job.product, result.durationMs, now);
@@ -532,14 +563,6 @@ export class DecoderPool implements DecoderEngine {
       this.#sources.set(text, source);
     }
     return source;
-  }
-
-  async #serialsOf(job: DecoderJob): Promise<PoolJob['serials']> {
-    try {
-      return await this.#serials.of(job.productId, job.serials);
-    } catch (error) {
-      throw unavailable(error);
-    }
   }
 
   /** Fits 32 bits for as long as any job can wait. */

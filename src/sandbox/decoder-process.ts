@@ -15,6 +15,8 @@ export interface ProcessLimits {
   window: number;
   /** As of `nice`. */
   priority: number;
+  /** Another program than decoder.worker. */
+  worker?: string | undefined;
 }
 
 export interface ProcessEvents {
@@ -29,10 +31,13 @@ const GRACE_MS = 150;
 const MAX_BYTES_UNDER_WAY = 4 << 20;
 const KNOWN_SOURCES = 200;
 const KNOWN_SERIALS = 50;
+/** 1 MiB of characters outside ASCII, or in quotes twice, and the console. */
+const MAX_RESULT_BYTES = 8 << 20;
 const START_MS = 15_000;
 const MAX_ISOLATES = 64;
 const MAX_STARVED = 8;
-const MAX_ROUNDS = 5;
+/** A run is repeated so many times at most with what it asked for. */
+export const MAX_ROUNDS = 5;
 const TRUSTED_RUNS = 10;
 
 /** One decoder process (`decoder.worker.ts`): sends it jobs, knows which one is running, and kills it over its limits. */
@@ -68,14 +73,19 @@ export class DecoderProcess {
   constructor(limits: ProcessLimits, events: ProcessEvents) {
     this.#limits = limits;
     this.#events = events;
-    const { command, args } = commandLine(limits.memoryMb);
+    const { command, args } = commandLine(limits.memoryMb, limits.worker);
     // No variable of the server's environment gets in; local time is UTC on every machine.
     const child = spawn(command, args, { env: { TZ: 'UTC' }, stdio: ['ignore', 'ignore', 'ignore', 'pipe'], cwd: '/' });
     this.#child = child;
     this.#socket = child.stdio[3] as Socket;
-    const reader = new FrameReader();
+    const reader = new FrameReader(MAX_RESULT_BYTES);
     this.#socket.on('data', (chunk: Buffer) => {
-      reader.push(chunk, (frame) => this.#take(frame));
+      try {
+        reader.push(chunk, (frame) => this.#take(frame));
+      } catch {
+        // Frames that are none: whatever writes them is not our code any more.
+        this.kill('ENDED');
+      }
     });
     this.#socket.on('error', () => this.kill('ENDED'));
     this.#done = new Promise((resolve) => {
@@ -167,9 +177,9 @@ export class DecoderProcess {
       (alone ? RUN_FLAG.ALONE : 0) |
       (ENTRY_POINTS.indexOf(job.job.entryPoint) << RUN_FLAG.ENTRY_SHIFT);
     const timeout = Math.max(1, Math.round(this.#limits.timeoutMs - job.spentMs));
-    const lastValues = job.round === 0 ? '' : JSON.stringify(job.lastValues);
+    const lookedUp = job.lookedUp.text;
     const numbers = [job.id, job.product.no, job.source.no, timeout, flags, job.inputBytes];
-    this.#queue(encodeFrame(FRAME.RUN, numbers, job.job.input, lastValues));
+    this.#queue(encodeFrame(FRAME.RUN, numbers, job.job.input, lookedUp));
   }
 
   /** Kills the process when the running job is over its limits; to be called every few milliseconds. */
@@ -326,7 +336,7 @@ function threadsOf(pid: number): number[] {
 }
 
 /** The command that starts `decoder.worker`, from `.ts` or compiled, able to read its own code and nothing else. */
-function commandLine(memoryMb: number): { command: string; args: string[] } {
+function commandLine(memoryMb: number, worker?: string): { command: string; args: string[] } {
   const here = fileURLToPath(import.meta.url);
   const require = createRequire(import.meta.url);
   const addon = dirname(require.resolve('isolated-vm/package.json'));
@@ -339,6 +349,8 @@ function commandLine(memoryMb: number): { command: string; args: string[] } {
   }
   const args = ['--no-node-snapshot', '--no-warnings', '--v8-pool-size=1', '--permission', '--allow-addons'];
   for (const path of readable) args.push(`--allow-fs-read=${path}`);
-  args.push(join(dirname(here), `decoder.worker${extname(here)}`), String(memoryMb), String(MAX_ISOLATES), addon);
+  const program = worker ?? join(dirname(here), `decoder.worker${extname(here)}`);
+  if (worker !== undefined) args.push(`--allow-fs-read=${worker}`);
+  args.push(program, String(memoryMb), String(MAX_ISOLATES), addon);
   return { command: process.execPath, args };
 }

@@ -66,7 +66,7 @@ function run(frame: Buffer): void {
   const flags = frame.readUInt32LE(17);
   const inputEnd = 25 + frame.readUInt32LE(21);
   const input = frame.toString('utf8', 25, inputEnd);
-  const lastValues = inputEnd === frame.length ? '' : frame.toString('utf8', inputEnd);
+  const lookedUp = inputEnd === frame.length ? '' : frame.toString('utf8', inputEnd);
   const alone = (flags & RUN_FLAG.ALONE) !== 0;
   if (alone && results.length > 0) flush();
   const isolate = isolateOf(productNo);
@@ -77,7 +77,7 @@ function run(frame: Buffer): void {
     sources.get(sourceNo)!,
     entryPoint,
     input,
-    lastValues,
+    lookedUp,
     lastRound,
     timeout,
   );
@@ -132,7 +132,7 @@ function take(frame: Buffer): void {
   }
 }
 
-const reader = new FrameReader();
+const reader = new FrameReader(2 ** 32);
 const chunk = Buffer.allocUnsafe(1 << 18);
 
 function turn(): void {

@@ -38,21 +38,44 @@ export function encodeFrame(type: number, numbers: readonly number[], text: stri
   return frame;
 }
 
-/** Cuts a stream of bytes into frames; `take` gets each frame without its length. */
+/** Cuts a stream of bytes into frames; `take` gets each frame without its length. A frame over `maxBytes` is a RangeError. */
 export class FrameReader {
-  #rest: Buffer = Buffer.alloc(0);
+  #maxBytes: number;
+  /** Pieces of the frame that is not whole yet, copied, since the sender may reuse the memory of a chunk. */
+  #pieces: Buffer[] = [];
+  #held = 0;
+  /** Bytes that the next frame needs before it is worth a look. */
+  #needed = 4;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
 
   push(chunk: Buffer, take: (frame: Buffer) => void): void {
-    let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    if (this.#held + chunk.length < this.#needed) {
+      this.#keep(chunk);
+      return;
+    }
+    const bytes = this.#held === 0 ? chunk : Buffer.concat([...this.#pieces, chunk]);
+    this.#pieces = [];
+    this.#held = 0;
+    this.#needed = 4;
     let at = 0;
     while (bytes.length - at >= 4) {
       const size = bytes.readUInt32LE(at);
-      if (bytes.length - at - 4 < size) break;
+      if (size < 1 || size > this.#maxBytes) throw new RangeError(`a frame of ${size} bytes`);
+      if (bytes.length - at - 4 < size) {
+        this.#needed = 4 + size;
+        break;
+      }
       take(bytes.subarray(at + 4, at + 4 + size));
       at += 4 + size;
     }
-    bytes = bytes.subarray(at);
-    // A copy, since the sender may reuse the memory of the chunk.
-    this.#rest = bytes.length === 0 ? bytes : Buffer.from(bytes);
+    if (at < bytes.length) this.#keep(bytes.subarray(at));
+  }
+
+  #keep(piece: Buffer): void {
+    this.#pieces.push(Buffer.from(piece));
+    this.#held += piece.length;
   }
 }

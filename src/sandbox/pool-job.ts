@@ -1,4 +1,5 @@
 import type { DecoderJob, DecoderResult } from '../domain/decoders/decoder-engine.ts';
+import type { LookedUp } from './looked-up.ts';
 import type { SerialsText } from './serials-cache.ts';
 import type { SourceTraits } from './source-traits.ts';
 
@@ -39,7 +40,7 @@ export interface PoolJob {
   /** Execution time of the rounds before this one. */
   spentMs: number;
   round: number;
-  lastValues: Record<string, unknown>;
+  lookedUp: LookedUp;
   /** It was in a process that died, and may be why: it runs next with nothing else beside it. */
   suspect: boolean;
   resolve: (result: DecoderResult) => void;

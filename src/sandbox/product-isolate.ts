@@ -75,7 +75,7 @@ export class ProductIsolate {
     source: string,
     entryPoint: string,
     input: string,
-    lastValues: string,
+    lookedUp: string,
     lastRound: boolean,
     timeout: number,
   ): Outcome {
@@ -84,12 +84,12 @@ export class ProductIsolate {
     try {
       program = this.#program(sourceNo, source, entryPoint);
       if (program.syntaxError !== null) return { text: program.syntaxError, durationMs: 0, spoilt: false };
-      let text = this.#callFairly(program, input, lastValues, lastRound, timeout);
+      let text = this.#callFairly(program, input, lookedUp, lastRound, timeout);
       if (text === 'D') {
         program.spoiltInARow += 1;
         if (program.spoiltInARow >= MAX_SPOILT_IN_A_ROW) program.factory = null;
         this.#drop(program);
-        text = this.#call(program, input, lastValues, lastRound, timeout);
+        text = this.#call(program, input, lookedUp, lastRound, timeout);
         if (text === 'D') text = failureText('THREW', 'The decoder could not be run.');
       } else program.spoiltInARow = 0;
       return { text: namedFailure(text), durationMs: this.#durationMs, spoilt: false };
@@ -101,25 +101,25 @@ export class ProductIsolate {
   }
 
   /** A run that was ended though it had no processor for most of its time gets another try. */
-  #callFairly(program: Program, input: string, lastValues: string, lastRound: boolean, timeout: number): string {
+  #callFairly(program: Program, input: string, lookedUp: string, lastRound: boolean, timeout: number): string {
     const before = this.#isolate.cpuTime;
     try {
-      return this.#call(program, input, lastValues, lastRound, timeout);
+      return this.#call(program, input, lookedUp, lastRound, timeout);
     } catch (error) {
       if (this.disposed || !isTimeout(error)) throw error;
       if (Number(this.#isolate.cpuTime - before) / 1e6 > timeout / 2) throw error;
       this.#drop(program);
-      return this.#call(program, input, lastValues, lastRound, timeout);
+      return this.#call(program, input, lookedUp, lastRound, timeout);
     }
   }
 
-  #call(program: Program, input: string, lastValues: string, lastRound: boolean, timeout: number): string {
+  #call(program: Program, input: string, lookedUp: string, lastRound: boolean, timeout: number): string {
     const cell = (program.cell ??= this.#open(program));
     const limit = { timeout };
     let text: string;
     const started = performance.now();
     try {
-      text = cell.run.applySync(undefined, [input, lastValues, lastRound], limit) as string;
+      text = cell.run.applySync(undefined, [input, lookedUp, lastRound], limit) as string;
       if (text === 'P') {
         const left = Math.max(1, Math.round(timeout - (performance.now() - started)));
         text = cell.settle.applySync(undefined, [], { timeout: left }) as string;

@@ -1,49 +1,84 @@
 import type { DecoderFailure, DecoderFailureKind, DecoderResult } from '../domain/decoders/decoder-engine.ts';
+import { readJson } from './untrusted-json.ts';
 
-interface FailureText {
-  kind: DecoderFailureKind;
-  message: string;
-  line?: number;
-  column?: number;
-  stack?: string;
-  console: string[];
-}
+const KINDS: Record<DecoderFailureKind, true> = {
+  SYNTAX: true,
+  NO_DECODER_FUNCTION: true,
+  THREW: true,
+  TIMEOUT: true,
+  OUT_OF_MEMORY: true,
+  BAD_OUTPUT: true,
+};
+const MAX_OUTPUT_BYTES = 1_048_576;
+const MAX_CONSOLE_LINES = 70_000;
+/** In characters; the realm cuts at 64 KiB. */
+const MAX_CONSOLE = 131_072;
+const MAX_MESSAGE = 4_000;
 
-/** Reads the text of a run (see `realm/run-decoder.ts`; `M` and `P` never get here). */
-export function readResult(text: string, durationMs: number, timeoutMs: number): DecoderResult {
+/**
+ * The result in the text of a run (see `realm/run-decoder.ts`; `M` and `P` are none). The text comes from a process in
+ * which users' code runs, so it is believed only as far as its shape goes: what does not fit is `BAD_OUTPUT`.
+ */
+export function readResult(text: string, source: string, durationMs: number): DecoderResult {
   const body = text.slice(1);
-  if (text[0] === 'E') {
-    const failure = JSON.parse(body) as FailureText;
-    return { output: null, console: failure.console, error: failureOf(failure), durationMs };
+  if (text[0] === 'O') return outputOf(body, [], durationMs);
+  const told = readJson(body);
+  if (isObject(told)) {
+    const console = linesOf(told['console']);
+    if (text[0] === 'R' && console !== null && typeof told['output'] === 'string') {
+      return outputOf(told['output'], console, durationMs);
+    }
+    const error = text[0] === 'E' ? failureOf(told, source) : null;
+    if (error !== null && console !== null) return { output: null, console, error, durationMs };
   }
-  const told = text[0] === 'R' ? (JSON.parse(body) as { output: string; console: string[] }) : null;
-  const output = told === null ? body : told.output;
-  const lines = told?.console ?? [];
-  // Several rounds add up.
-  if (durationMs > timeoutMs * 2) return failed('TIMEOUT', timeoutMessage(timeoutMs), durationMs);
-  if (Buffer.byteLength(output) > 1_048_576) {
-    const error = plain('BAD_OUTPUT', 'The decoder returned more than 1048576 bytes of output.');
-    return { output: null, console: lines, error, durationMs };
-  }
-  return { output, console: lines, error: null, durationMs };
+  return failed('BAD_OUTPUT', 'The run ended with a result that cannot be read.', durationMs);
 }
 
 /** The same words whether isolated-vm ended the run or the pool killed its process. */
 export const timeoutMessage = (limitMs: number): string => `The run took longer than ${limitMs} ms.`;
+/** As `timeoutMessage`. */
 export const memoryMessage = (limitMb: number): string => `The run needed more than ${limitMb} MB of memory.`;
 
+/** A result without output and console whose failure has no place in the source. */
 export function failed(kind: DecoderFailureKind, message: string, durationMs: number): DecoderResult {
-  return { output: null, console: [], error: plain(kind, message), durationMs };
+  return { output: null, console: [], error: { kind, message, line: null, column: null }, durationMs };
 }
 
-const plain = (kind: DecoderFailureKind, message: string): DecoderFailure => ({
-  kind,
-  message,
-  line: null,
-  column: null,
-});
-
-function failureOf({ kind, message, line, column, stack }: FailureText): DecoderFailure {
-  const place = line ? null : /\bdecoder\.js:(\d{1,7}):(\d{1,7})\)?$/m.exec(stack ?? '');
-  return { kind, message, line: line || Number(place?.[1]) || null, column: column || Number(place?.[2]) || null };
+function outputOf(output: string, console: string[], durationMs: number): DecoderResult {
+  const bad = (message: string): DecoderResult => ({ ...failed('BAD_OUTPUT', message, durationMs), console });
+  if (Buffer.byteLength(output) > MAX_OUTPUT_BYTES) {
+    return bad(`The decoder returned more than ${MAX_OUTPUT_BYTES} bytes of output.`);
+  }
+  if (readJson(output) === undefined) return bad('The run ended with a result that cannot be read.');
+  return { output, console, error: null, durationMs };
 }
+
+function failureOf(told: Record<string, unknown>, source: string): DecoderFailure | null {
+  const { kind, message, stack } = told;
+  if (typeof kind !== 'string' || !Object.hasOwn(KINDS, kind) || typeof message !== 'string') return null;
+  const place = typeof stack === 'string' ? /\bdecoder\.js:(\d{1,7}):(\d{1,7})\)?$/m.exec(stack) : null;
+  const line = told['line'] || Number(place?.[1]);
+  const column = told['line'] ? told['column'] : Number(place?.[2]);
+  const isThere = isPositive(line) && line <= source.split(/\r\n|[\n\r\u2028\u2029]/).length;
+  return {
+    kind: kind as DecoderFailureKind,
+    message: message.slice(0, MAX_MESSAGE),
+    line: isThere ? line : null,
+    column: isThere && isPositive(column) ? column : null,
+  };
+}
+
+function linesOf(value: unknown): string[] | null {
+  if (!Array.isArray(value) || value.length > MAX_CONSOLE_LINES) return null;
+  let length = 0;
+  for (const line of value as unknown[]) {
+    if (typeof line !== 'string') return null;
+    length += line.length;
+  }
+  return length > MAX_CONSOLE ? null : (value as string[]);
+}
+
+const isPositive = (value: unknown): value is number => Number.isInteger(value) && (value as number) > 0;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

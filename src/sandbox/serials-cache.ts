@@ -4,6 +4,8 @@ export interface SerialsText {
   version: string;
   /** JSON text of serial number → device id. */
   text: string;
+  /** What is wrong when there is more of it than a decoder may have; `text` then names none. */
+  tooLarge: string | null;
 }
 
 interface SerialsEntry {
@@ -13,6 +15,7 @@ interface SerialsEntry {
 }
 
 const MAX_CHARACTERS = 32_000_000;
+const MAX_BYTES = 16 << 20;
 
 /** The serial numbers of the latest products that asked for them, loaded once for each version, in bounded memory. */
 export class SerialsCache {
@@ -32,7 +35,7 @@ export class SerialsCache {
     const entry: SerialsEntry = {
       version,
       size: 0,
-      loading: load().then((serials) => ({ version, text: JSON.stringify(serials) })),
+      loading: load().then((serials) => serialsText(version, serials)),
     };
     this.#entries.set(productId, entry);
     void this.#measure(productId, entry);
@@ -62,4 +65,11 @@ export class SerialsCache {
       this.#size -= size;
     }
   }
+}
+
+function serialsText(version: string, serials: Record<string, string>): SerialsText {
+  let bytes = 2;
+  for (const serial in serials) bytes += Buffer.byteLength(serial) + Buffer.byteLength(serials[serial]!) + 6;
+  if (bytes <= MAX_BYTES) return { version, text: JSON.stringify(serials), tooLarge: null };
+  return { version, text: '{}', tooLarge: `deviceSerialToId would have more than ${MAX_BYTES >> 20} MiB.` };
 }

@@ -1,6 +1,6 @@
 /** What a look at a source's text tells about how it must be run. Errs on the careful side: only speed depends on it. */
 export interface SourceTraits {
-  /** It may touch `deviceSerialToId` or `measurements`. */
+  /** It may touch `deviceSerialToId`, `measurements` or `configurationValues`. */
   usesLookups: boolean;
   /** It may tell a script from a function body (top-level `var` as properties of the global, code made of text). */
   needsScript: boolean;
@@ -11,8 +11,12 @@ const DYNAMIC = /\b(?:eval|Function)\b|\.constructor\b|['"`]constructor\b|source
 /** The global object as a whole, under another name or with a computed key; `this.name` and `this && …` are told apart. */
 const WHOLE_GLOBAL = /\bglobalThis\b(?!\s*\.)|\bthis\b(?!\s*(?:\.|&&))/;
 const GLOBAL_NAME = /\b(?:this|globalThis)\s*\.\s*([A-Za-z_$][\w$]*)/g;
+/** A name that `var` or `function` declares; one that a list of declarations or a pattern may. */
+const DECLARED_NAME = /\b(?:var\s+|function(?:\s+|\s*\*\s*))([A-Za-z_$][\w$]*)/g;
+const LISTED_NAME = /[,{[]\s*([A-Za-z_$][\w$]*)(?=\s*[=,;}\]])/g;
+const LOOK_UPS = /deviceSerialToId|measurements|configurationValues/;
 const OWN_GLOBALS =
-  'console|atob|btoa|TextEncoder|TextDecoder|__base64decode|deviceSerialToId|measurements|rawPayload|normalizedPayload|' +
+  'console|atob|btoa|TextEncoder|TextDecoder|__base64decode|deviceSerialToId|measurements|configurationValues|rawPayload|normalizedPayload|' +
   'JSON|Math|Date|Object|Array|String|Number|Boolean|RegExp|Error|Map|Set|Promise|Symbol|BigInt|Uint8Array|undefined|' +
   'parseInt|parseFloat|isNaN|isFinite|escape|unescape|Buffer|module|exports';
 // `var console = console || …` means the global one in a script, and an undefined one in a function.
@@ -23,7 +27,7 @@ const REDECLARES = new RegExp(
 export function readTraits(source: string): SourceTraits {
   const reflective = DYNAMIC.test(source) || WHOLE_GLOBAL.test(source);
   return {
-    usesLookups: reflective || source.includes('deviceSerialToId') || source.includes('measurements'),
+    usesLookups: reflective || LOOK_UPS.test(source),
     needsScript: reflective || REDECLARES.test(source) || readsDeclaredGlobals(source),
   };
 }
@@ -31,8 +35,9 @@ export function readTraits(source: string): SourceTraits {
 /** `var x; … this.x`: only in a script is the one the other. */
 function readsDeclaredGlobals(source: string): boolean {
   const names = new Set<string>();
-  for (const [, name] of source.matchAll(GLOBAL_NAME)) names.add(name!.replaceAll('$', '\\$'));
+  for (const [, name] of source.matchAll(GLOBAL_NAME)) names.add(name!);
   if (names.size === 0) return false;
-  const anyName = `(?:${[...names].join('|')})(?![\\w$])`;
-  return new RegExp(`\\b(?:var|function\\s*\\*?)\\s+${anyName}|[,{[]\\s*${anyName}\\s*[=,;}\\]]`).test(source);
+  for (const [, name] of source.matchAll(DECLARED_NAME)) if (names.has(name!)) return true;
+  for (const [, name] of source.matchAll(LISTED_NAME)) if (names.has(name!)) return true;
+  return false;
 }

@@ -321,6 +321,33 @@ describe('look-ups', () => {
       }),
     ).toEqual([['id-1'], '{"id-1":{"TEMP":{"value":21.5,"timestamp":1700000000.25}}}']);
   });
+  test('configurationValues gives what is configured, in the same look-up', async () => {
+    let times = 0;
+    const lookUp = async (ids: string[]) => {
+      times += 1;
+      const values = { measurements: { T: { value: null, timestamp: null } }, configuration: { LIMIT: 5, NAME: null } };
+      return Object.fromEntries(ids.map((id) => [id, id === 'id-1' ? values : null]));
+    };
+    const body = `var c = configurationValues['id-1'], m = measurements['id-1'];
+      return [c && c.LIMIT, c && c.NAME, c && c.NONE, m && m.T, configurationValues.nobody, Object.keys(configurationValues)]`;
+    const value = await valueOf(pool, body, { productId: 'lookups', serials, lookUp });
+    expect(value).toEqual([5, null, null, { value: null, timestamp: null }, null, ['id-1']]);
+    expect(times).toBeLessThanOrEqual(2);
+  });
+  test('on native routes both are flat for the device at hand, which is known at once', async () => {
+    const rounds: string[][] = [];
+    const lookUp = async (ids: string[]) => {
+      rounds.push(ids);
+      const values = { measurements: { N: { value: 7, timestamp: 1 } }, configuration: { LIMIT: 5 } };
+      return Object.fromEntries(ids.map((id) => [id, values]));
+    };
+    const source = `function Decoder(bytes) { return {n: measurements.N.value, limit: configurationValues.LIMIT, by: measurements['me'].N.value,
+      all: Object.keys(measurements), none: configurationValues['toString'] === undefined } }`;
+    const input = JSON.stringify({ bytes: [], fPort: 1, recvTime: '2026-01-01T00:00:00Z' });
+    const job = jobOf(source, { entryPoint: 'lorawan', input, lookUp, senderId: 'me' });
+    expect(outputOf(await pool.run(job))).toEqual({ n: 7, limit: 5, by: 7, all: ['N', 'me'], none: true });
+    expect(rounds).toEqual([['me']]);
+  });
   test('ids asked for one after the other are found in a bounded number of rounds', async () => {
     asked.length = 0;
     const chain = async (ids: string[]) => {

@@ -4,10 +4,12 @@ import type { Builtins } from './builtins.ts';
 /**
  * Tells whether a run changed a built-in, so that the context can be thrown away.
  *
- * Comparing every property descriptor costs some 100 µs. It is enough to compare, for each of the ~140 built-in objects,
+ * Comparing every property descriptor costs some 100 µs. It is enough to compare, for each of the ~150 built-in objects,
  * prototype, extensibility, the number of enumerable and of symbol keys, and all writable values (some 15 µs), because
  * - methods (functions that are no constructors) are frozen, so they cannot carry anything;
- * - assignment, class fields and every other built-in can only create or change *enumerable* data properties;
+ * - accessors, read-only values, symbol keys, and values that would be missed under an equal inherited one, are made
+ *   permanent: they can neither be deleted nor become enumerable;
+ * - assignment, class fields and every other built-in can only create *enumerable* properties, or make one so;
  * - the few functions that can do otherwise on an existing object (`Object.defineProperty` and its kin, and `Proxy`,
  *   which could smuggle a built-in past them) are wrapped and leave a note.
  */
@@ -58,9 +60,13 @@ export function watchBuiltins(b: Builtins) {
   });
   b.defineProperty(global, 'Proxy', { value: watchedProxy, writable: true, configurable: true });
 
-  // Everything reachable, and the intrinsics that only syntax reaches.
+  // Everything reachable, and the intrinsics that only syntax or the results of calls reach.
+  const segments: any = new (global.Intl.Segmenter as any)().segment('');
   const roots: any[] = [
     global,
+    segments,
+    segments[Symbol.iterator](),
+    b.create(b.callSitePrototype),
     function* () {},
     async function () {},
     async function* () {},
@@ -79,6 +85,12 @@ export function watchBuiltins(b: Builtins) {
     )!.get,
   ];
   for (let i = 1; i < roots.length - 1; i += 1) roots[i] = b.getPrototypeOf(roots[i]);
+  const stack = b.getOwnPropertyDescriptor(new Error(), 'stack')!;
+  roots.push(stack.get, stack.set);
+  const isInherited = (object: any, key: string | symbol): boolean => {
+    const above = b.getPrototypeOf(object);
+    return (above === null ? undefined : (above as any)[key]) === b.getOwnPropertyDescriptor(object, key)!.value;
+  };
   const queue: any[] = roots;
   const owners: any[] = [];
   const keys: (string | symbol)[] = [];
@@ -92,6 +104,10 @@ export function watchBuiltins(b: Builtins) {
     const isMethod = typeof object === 'function' && object !== b.functionPrototype && !b.hasOwn(object, 'prototype');
     for (const key of b.ownKeys(object)) {
       const descriptor = b.getOwnPropertyDescriptor(object, key)!;
+      const isOrdinary = 'value' in descriptor && descriptor.writable && typeof key === 'string';
+      if (!isMethod && descriptor.configurable && (!isOrdinary || isInherited(object, key))) {
+        b.defineProperty(object, key, { __proto__: null, configurable: false } as any);
+      }
       if ('value' in descriptor) {
         queue.push(descriptor.value);
         if (descriptor.writable && !isMethod) {

@@ -10,6 +10,10 @@ export function captureBuiltins() {
   const getter = (object: object, name: string | symbol): any =>
     uncurry(Object.getOwnPropertyDescriptor(object, name)!.get);
   const typedArrayPrototype = Object.getPrototypeOf(Uint8Array.prototype);
+  const anyError: any = Error;
+  anyError.prepareStackTrace = (_: unknown, sites: object[]) => sites;
+  const callSitePrototype = Object.getPrototypeOf((new Error() as any).stack[0]);
+  delete anyError.prepareStackTrace;
   return {
     global: globalThis as any,
     Array,
@@ -61,6 +65,12 @@ export function captureBuiltins() {
     promiseThen: uncurry(Promise.prototype.then),
     typedArrayTag: getter(typedArrayPrototype, Symbol.toStringTag),
     typedArrayLength: getter(typedArrayPrototype, 'length'),
+    callSitePrototype: callSitePrototype as object,
+    // They refuse whatever is no call site of V8's own.
+    siteFile: uncurry(callSitePrototype.getFileName),
+    siteSource: uncurry(callSitePrototype.getScriptNameOrSourceURL),
+    siteLine: uncurry(callSitePrototype.getLineNumber),
+    siteColumn: uncurry(callSitePrototype.getColumnNumber),
     datePrototype: Date.prototype as object,
     arrayPrototype: Array.prototype as object,
     objectPrototype: Object.prototype as object,

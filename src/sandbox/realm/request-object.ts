@@ -62,7 +62,7 @@ export function makeRequestBuilder(b: Builtins) {
   };
 }
 
-/** `deviceSerialToId` and `measurements` (CONTRACT 5): nothing inherited shows as a device, except `hasOwnProperty`. */
+/** `deviceSerialToId`, `measurements` and `configurationValues` (CONTRACT 5): nothing inherited shows as a device, except `hasOwnProperty`. */
 export function makeLookups(b: Builtins) {
   const base = b.freeze(
     b.create(null, { hasOwnProperty: { value: (b.objectPrototype as any).hasOwnProperty, enumerable: false } }),
@@ -84,12 +84,20 @@ export function makeLookups(b: Builtins) {
   };
 
   /**
-   * Last values by device id. Ids that were asked for and not supplied are told to `ask`: the run is then repeated with
-   * them; `null` means that the product has no such device.
+   * One part of what is known of devices, by device id, and of the sender also without it. Ids that were asked for and
+   * not supplied are told to `ask`: the run is then repeated with them; `null` means that the product has no such device.
    */
-  const measurements = (supplied: any, ask: (deviceId: string) => void, askAll: () => readonly string[]): object => {
+  const byDevice = (
+    supplied: any,
+    senderId: string | null,
+    part: 'measurements' | 'configuration',
+    ask: (deviceId: string) => void,
+    askAll: () => readonly string[],
+  ): object => {
+    const sender = senderId === null || supplied[senderId] === null ? null : supplied[senderId][part];
     const known = (key: string | symbol): boolean => {
       if (typeof key !== 'string' || key.length === 0 || key.length > 200) return false;
+      if (sender !== null && b.hasOwn(sender, key)) return true;
       if (!b.hasOwn(supplied, key)) {
         // Names that code probes on any object are never device ids.
         if (key !== 'toJSON' && key !== 'then' && !(key in b.objectPrototype)) ask(key);
@@ -98,28 +106,25 @@ export function makeLookups(b: Builtins) {
       return supplied[key] !== null;
     };
     const target = b.create(base);
+    const own = (object: object, key: string, value: unknown): void => {
+      b.defineProperty(object, key, {
+        __proto__: null,
+        value,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      } as any);
+    };
     const copy = (key: string): any => {
       if (!b.hasOwn(target, key)) {
-        b.defineProperty(target, key, {
-          value: fields(supplied[key]),
-          writable: true,
-          enumerable: true,
-          configurable: true,
-        } as any);
+        own(target, key, sender !== null && b.hasOwn(sender, key) ? sender[key] : fields(supplied[key][part]));
       }
       return target[key];
     };
     const fields = (values: any): object => {
       const object = b.create(base);
       const names = b.keys(values);
-      for (let i = 0; i < names.length; i += 1) {
-        b.defineProperty(object, names[i]!, {
-          value: values[names[i]!],
-          writable: true,
-          enumerable: true,
-          configurable: true,
-        } as any);
-      }
+      for (let i = 0; i < names.length; i += 1) own(object, names[i]!, values[names[i]!]);
       return object;
     };
     return new b.Proxy(target, {
@@ -131,12 +136,12 @@ export function makeLookups(b: Builtins) {
         return b.getOwnPropertyDescriptor(target, key);
       },
       ownKeys: () => {
-        const all = askAll();
+        const all = sender === null ? askAll() : b.keys(sender);
         for (let i = 0; i < all.length; i += 1) if (known(all[i]!)) copy(all[i]!);
         return b.ownKeys(target);
       },
     } as any);
   };
 
-  return { plain, measurements };
+  return { plain, byDevice };
 }

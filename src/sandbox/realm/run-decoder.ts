@@ -35,7 +35,7 @@ export function makeErrorDescription(b: Builtins, write: Write) {
 
 /**
  * The trusted side of a call: runs the decoder and returns one text, whose first letter says what it is:
- * `O` output JSON without console; `R` JSON `{output, console}`; `E` JSON `{kind, message, frames, stack, console}`;
+ * `O` output JSON without console; `R` JSON `{output, console}`; `E` JSON `{kind, message, line, column, stack, console}`;
  * `M` JSON list of device ids whose last values are missing; `P` a promise is pending: call `settle`;
  * `D` the context was changed by the call before: nothing has run.
  */
@@ -78,21 +78,27 @@ export function makeRunner(
   const failure = (kind: string, message: string, place: string): string =>
     `E{"kind":"${kind}","message":${b.stringify(message)},${place}"console":${consoleJson()}}`;
 
-  const isFrameList = (error: unknown): boolean => typeof error === 'object' && error !== null;
-  /** Where in the user's source: asked of V8 itself, since `stack` may be a lie; else the text of `stack`, bounded. */
+  const isPlace = (value: unknown): value is number =>
+    typeof value === 'number' && value > 0 && value < 10_000_000 && value % 1 === 0;
+  /**
+   * Where in the user's source: asked of V8 itself, since `stack` may be a lie; else the text of `stack`, bounded. What
+   * comes back may still be told by the user's code, so nothing but whole numbers and JSON text gets through.
+   */
   const placeOf = (error: any): string => {
-    if (!isFrameList(error)) return '';
-    let frames = '';
+    if (typeof error !== 'object' || error === null) return '';
+    let place = '';
     const before = b.getOwnPropertyDescriptor(b.Error, 'prepareStackTrace');
     let stack: unknown;
     try {
       b.defineProperty(b.Error, 'prepareStackTrace', {
+        __proto__: null,
         value: (_: unknown, sites: any[]) => {
           for (let i = 0; i < sites.length && i < 50; i += 1) {
             const site = sites[i];
-            const name = site.getFileName() ?? site.getScriptNameOrSourceURL();
-            if (name !== 'decoder.js') continue;
-            frames = `"line":${site.getLineNumber() ?? 0},"column":${site.getColumnNumber() ?? 0},`;
+            if ((b.siteFile(site) ?? b.siteSource(site)) !== 'decoder.js') continue;
+            const line = b.siteLine(site);
+            const column = b.siteColumn(site);
+            if (isPlace(line)) place = `"line":${line},"column":${isPlace(column) ? column : 0},`;
             break;
           }
           return '';
@@ -107,7 +113,7 @@ export function makeRunner(
     }
     if (before === undefined) b.deleteProperty(b.Error, 'prepareStackTrace');
     else b.defineProperty(b.Error, 'prepareStackTrace', before);
-    if (frames !== '') return frames;
+    if (place !== '') return place;
     return typeof stack === 'string' && stack !== '' ? `"stack":${b.stringify(b.slice(stack, 0, 4000))},` : '';
   };
 
@@ -206,7 +212,7 @@ export function makeRunner(
       serialIds = ids;
     },
     /** `lastRound`: ids that are still missing then count as unknown devices. */
-    run(inputText: string, lastValuesText: string, lastRound: boolean): string {
+    run(inputText: string, lookedUpText: string, lastRound: boolean): string {
       if (used && !unchanged()) return 'D';
       used = true;
       b.regExpExec(/^/, ''); // forgets RegExp.$1 and its kin
@@ -220,16 +226,15 @@ export function makeRunner(
           let asked = 0;
           setGlobal('deviceSerialToId', serials);
           const ask = (id: string): void => {
-            if (lastRound || asked >= 1000 || b.setHas(missing, id)) return;
+            if (lastRound || asked > 1000 || b.setHas(missing, id)) return;
             b.setAdd(missing, id);
             asked += 1;
             missingText += (missingText === '' ? '' : ',') + b.stringify(id);
           };
-          const supplied = lastValuesText === '' ? {} : b.parse(lastValuesText);
-          setGlobal(
-            'measurements',
-            lookups.measurements(supplied, ask, () => serialIds),
-          );
+          const [senderId, supplied] = lookedUpText === '' ? [null, {}] : b.parse(lookedUpText);
+          const all = (): readonly string[] => serialIds;
+          setGlobal('measurements', lookups.byDevice(supplied, senderId, 'measurements', ask, all));
+          setGlobal('configurationValues', lookups.byDevice(supplied, senderId, 'configuration', ask, all));
         }
         if (entryPoint !== 'webhook') {
           setGlobal('rawPayload', input.rawPayload);

@@ -1,0 +1,56 @@
+import type { DecoderJob } from '../domain/decoders/decoder-engine.ts';
+import { readJson } from './untrusted-json.ts';
+
+const MAX_DEVICES = 1_000;
+const MAX_BYTES = 4 << 20;
+/** Asked for together, so that what is read for one run is never much more than it may have. */
+const AT_ONCE = 32;
+const MAX_ID_LENGTH = 200;
+
+/** What one run has looked up of its product's devices so far: 1,000 devices and 4 MiB of JSON text at most. */
+export class LookedUp {
+  #senderId: string | null;
+  #ids = new Set<string>();
+  #parts: string[] = [];
+  #bytes = 0;
+
+  /** `senderId`: the device whose values are shown without its id, too. */
+  constructor(senderId: string | null) {
+    this.#senderId = senderId;
+  }
+
+  /** JSON text of `[senderId, {device id: DeviceValues or null}]`; `''` before the first look-up. */
+  get text(): string {
+    return this.#parts.length === 0 ? '' : `[${JSON.stringify(this.#senderId)},{${this.#parts.join(',')}}]`;
+  }
+
+  /** Looks up what a run asked for. The sentence that says which limit it has passed, null when all is there. */
+  async add(ids: readonly string[], lookUp: DecoderJob['lookUp']): Promise<string | null> {
+    const wanted = [...new Set(ids)].filter((id) => !this.#ids.has(id));
+    if (this.#ids.size + wanted.length > MAX_DEVICES) {
+      return `The decoder asked for the values of more than ${MAX_DEVICES} devices in one run.`;
+    }
+    for (let at = 0; at < wanted.length; at += AT_ONCE) {
+      const some = wanted.slice(at, at + AT_ONCE);
+      const found = await lookUp(some);
+      for (const id of some) {
+        const part = `${JSON.stringify(id)}:${JSON.stringify(Object.hasOwn(found, id) ? found[id] : null)}`;
+        this.#bytes += Buffer.byteLength(part);
+        if (this.#bytes > MAX_BYTES) {
+          return `The values that the decoder asked for have more than ${MAX_BYTES >> 20} MiB.`;
+        }
+        this.#ids.add(id);
+        this.#parts.push(part);
+      }
+    }
+    return null;
+  }
+}
+
+/** The device ids in the text of a run that asks for more (`M`, see `realm/run-decoder.ts`); null when it is no such text. */
+export function readAskedIds(text: string): string[] | null {
+  const ids = text[0] === 'M' ? readJson(text.slice(1)) : undefined;
+  if (!Array.isArray(ids) || ids.length === 0 || ids.length > MAX_DEVICES + 1) return null;
+  const fits = (id: unknown): boolean => typeof id === 'string' && id.length <= MAX_ID_LENGTH;
+  return ids.every(fits) ? (ids as string[]) : null;
+}

@@ -1,0 +1,232 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { DecoderPool } from '../../src/sandbox/decoder-pool.ts';
+import { FrameReader } from '../../src/sandbox/frames.ts';
+import { readResult } from '../../src/sandbox/run-result.ts';
+import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool } from './pool.ts';
+
+describe('what a decoder tells about itself is text', () => {
+  let pool: DecoderPool;
+  beforeAll(() => {
+    pool = startPool();
+  });
+  afterAll(() => pool.stop());
+
+  test.each([
+    [
+      'call sites of its own, with a line that ends the JSON text',
+      `throw {get stack() { Error.prepareStackTrace(0, [{getFileName: () => 'decoder.js', getLineNumber: () => '1}x', getColumnNumber: () => 1}]) }}`,
+    ],
+    [
+      'a line that makes another kind of it',
+      `throw {get stack() { Error.prepareStackTrace(0, [{getFileName: () => 'decoder.js', getLineNumber: () => '1,"kind":"CRASH","message":5', getColumnNumber: () => 1}]) }}`,
+    ],
+    [
+      'call sites that inherit those of V8',
+      `var sites; var before = Error.prepareStackTrace; Error.prepareStackTrace = function (e, s) { sites = s }; new Error().stack; Error.prepareStackTrace = before;
+       var fake = Object.create(Object.getPrototypeOf(sites[0]), {getLineNumber: {value: () => '1}'}});
+       throw {get stack() { Error.prepareStackTrace(0, [fake]) }}`,
+    ],
+    ['a hook that is replaced while it runs', `throw {get stack() { Error.prepareStackTrace = () => '1}' ; throw 1 }}`],
+    [
+      'a list of call sites that is a Proxy',
+      `throw {get stack() { Error.prepareStackTrace(0, new Proxy([], {get: () => '1}'})) }}`,
+    ],
+    ['a stack that names a line beyond the source', `throw {stack: 'Error\\n at decoder.js:999999:7'}`],
+    [
+      'a message that is no text',
+      `throw {message: {toString: () => '"'}, name: 7, stack: {toString: () => 'decoder.js:1:1'}}`,
+    ],
+  ])('%s', async (_, body) => {
+    const result = await pool.run(jobOf(`function Decoder() { ${body} }`));
+    expect(result.error).toMatchObject({ kind: 'THREW', line: null, column: null });
+    expect(typeof result.error!.message).toBe('string');
+    expect(outputOf(await pool.run(jobOf(GOOD)))).toEqual(GOOD_OUTPUT);
+  });
+});
+
+describe('a result is believed only as far as its shape goes', () => {
+  const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+  test.each([
+    ['nothing', ''],
+    ['a letter that is none', 'X{}'],
+    ['an error that is no JSON', 'E{"kind":"THREW","message":"m","line":1}x,"console":[]}'],
+    ['an error of another kind', 'E{"kind":"CRASH","message":"m","console":[]}'],
+    ['an error of an inherited kind', 'E{"kind":"toString","message":"m","console":[]}'],
+    ['an error whose message is no text', 'E{"kind":"THREW","message":{},"console":[]}'],
+    ['an error without a console', 'E{"kind":"THREW","message":"m"}'],
+    ['a console that is no list', 'R{"output":"1","console":"x"}'],
+    ['a console of objects', 'R{"output":"1","console":[{}]}'],
+    ['a console without end', `R{"output":"1","console":["${'x'.repeat(200_000)}"]}`],
+    ['null', 'Rnull'],
+    ['a list', 'E[]'],
+    ['output that is no JSON', 'O{'],
+    ['output that is too deep', `O${deep}`],
+    ['output in a record that is no JSON', 'R{"output":"{","console":[]}'],
+    ['a list of ids where none was asked for', 'M["a"]'],
+    ['a pending promise', 'P'],
+  ])('%s: BAD_OUTPUT', (_, text) => {
+    expect(readResult(text, '', 1)).toMatchObject({ output: null, error: { kind: 'BAD_OUTPUT' } });
+  });
+
+  test.each([
+    [1e9, 1],
+    [-1, 1],
+    [1.5, 1],
+    ['2', 1],
+    [null, 1],
+    [0, 1],
+    [4, 1],
+  ])('a place that is not in the source is none: %s', (line, column) => {
+    const text = `E${JSON.stringify({ kind: 'THREW', message: 'm', line, column, console: [] })}`;
+    expect(readResult(text, 'a\nb\nc', 1).error).toMatchObject({ line: null, column: null });
+  });
+  test('one that is in it is told', () => {
+    const text = `E${JSON.stringify({ kind: 'THREW', message: 'm', line: 3, column: 2, console: ['x'] })}`;
+    expect(readResult(text, 'a\nb\nc', 1)).toMatchObject({ console: ['x'], error: { line: 3, column: 2 } });
+  });
+});
+
+describe('a decoder process that lies harms nobody', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-liar-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  let pool: DecoderPool;
+  afterEach(() => pool.stop());
+
+  /** A process that says it is ready and answers whatever it is sent with `answer(jobId)`, the bytes after the length. */
+  const liar = (answer: string): string => {
+    const file = join(folder, `${answer.length}-${Math.random()}.mjs`);
+    const text = `import { readSync, writeSync } from 'node:fs';
+      const frame = (bytes) => { const size = Buffer.alloc(4); size.writeUInt32LE(bytes.length); return Buffer.concat([size, bytes]) };
+      const result = (id, text) => { const head = Buffer.alloc(9); head[0] = 7; head.writeUInt32LE(id, 1); head.writeUInt32LE(5, 5); return frame(Buffer.concat([head, Buffer.from(text)])) };
+      const answer = ${answer};
+      writeSync(3, frame(Buffer.from([6])));
+      const chunk = Buffer.alloc(1 << 20);
+      for (let rest = Buffer.alloc(0);;) {
+        const n = readSync(3, chunk); if (n === 0) process.exit(0);
+        rest = Buffer.concat([rest, chunk.subarray(0, n)]);
+        for (; rest.length >= 4 && rest.length >= 4 + rest.readUInt32LE(0); rest = rest.subarray(4 + rest.readUInt32LE(0)))
+          if (rest[4] === 4 || rest[4] === 5) writeSync(3, answer(rest.readUInt32LE(5)));
+      }`;
+    writeFileSync(file, text);
+    return file;
+  };
+
+  test.each([
+    ['a result that is no JSON', `(id) => result(id, 'E{"kind":')`, ['BAD_OUTPUT']],
+    ['an id list in every round', `(id) => result(id, 'M["a","b"]')`, ['BAD_OUTPUT']],
+    ['an id list that is none', `(id) => result(id, 'M[{"a":1}]')`, ['BAD_OUTPUT']],
+    [
+      'ids without end',
+      `(id) => result(id, 'M' + JSON.stringify(Array.from({length: 5000}, (_, i) => 'id' + i)))`,
+      ['BAD_OUTPUT'],
+    ],
+    ['a result twice', `(id) => Buffer.concat([result(id, 'O[]'), result(id, 'O[')])`, []],
+    ['results of nobody', `(id) => Buffer.concat([result(4000000000, 'O['), result(id, 'O[]')])`, []],
+    ['a frame that is too short', `() => frame(Buffer.from([7, 1]))`, ['OUT_OF_MEMORY']],
+    ['an empty frame', `() => Buffer.alloc(4)`, ['OUT_OF_MEMORY']],
+    ['a frame of four gigabytes', `() => Buffer.alloc(4096, 255)`, ['OUT_OF_MEMORY']],
+    [
+      'another kind of frame',
+      `(id) => Buffer.concat([frame(Buffer.from([99, 0, 0, 0, 0, 0, 0, 0, 0])), result(id, 'O[]')])`,
+      [],
+    ],
+  ])('%s', async (_, answer, kinds) => {
+    pool = startPool({ worker: liar(answer) });
+    const result = await pool.run(jobOf(GOOD));
+    expect(result.error === null ? [] : [result.error.kind]).toEqual(kinds);
+    const failure = await pool.check(GOOD);
+    expect(failure === null || typeof failure.message === 'string').toBe(true);
+  });
+
+  test('a frame over the limit ends the reading', () => {
+    const reader = new FrameReader(10);
+    expect(() => reader.push(Buffer.from([11, 0, 0, 0, 1]), () => {})).toThrow(RangeError);
+  });
+  test('frames come whole, however they are cut', () => {
+    const frames = ['a', 'bcdefgh', 'x'.repeat(3_000)].map((text) => Buffer.from(text));
+    const all = Buffer.concat(frames.flatMap((bytes) => [Buffer.from(new Uint32Array([bytes.length]).buffer), bytes]));
+    for (const step of [1, 2, 3, 5, 4_096]) {
+      const seen: string[] = [];
+      const reader = new FrameReader(4_096);
+      for (let at = 0; at < all.length; at += step) {
+        const chunk = Buffer.from(all.subarray(at, at + step));
+        reader.push(chunk, (frame) => seen.push(frame.toString()));
+        chunk.fill(0);
+      }
+      expect(seen).toEqual(frames.map(String));
+    }
+  });
+});
+
+describe('look-ups are bounded, and their failure has a name', () => {
+  let pool: DecoderPool;
+  beforeAll(() => {
+    pool = startPool();
+  });
+  afterAll(() => pool.stop());
+
+  test('280 devices with 500 fields of 4 kB', async () => {
+    const values = Object.fromEntries(
+      Array.from({ length: 500 }, (_, i) => [`F${i}`, { value: 'x'.repeat(4_096), timestamp: 1 }]),
+    );
+    let asked = 0;
+    const source = `function Decoder() { for (var i = 0; i < 280; i++) measurements['d' + i]; return [] }`;
+    const result = await pool.run(
+      jobOf(source, {
+        lookUp: async (ids) => {
+          asked += ids.length;
+          return Object.fromEntries(ids.map((id) => [id, { measurements: values, configuration: {} }]));
+        },
+      }),
+    );
+    expect(result.error).toMatchObject({ kind: 'OUT_OF_MEMORY', message: expect.stringContaining('4 MiB') });
+    expect(asked).toBeLessThanOrEqual(32);
+    expect(outputOf(await pool.run(jobOf(GOOD)))).toEqual(GOOD_OUTPUT);
+  });
+  test('more than 1,000 devices', async () => {
+    const source = `function Decoder() { for (var i = 0; i < 3000; i++) measurements['d' + i]; return [] }`;
+    const result = await pool.run(jobOf(source));
+    expect(result.error).toMatchObject({ kind: 'OUT_OF_MEMORY', message: expect.stringContaining('1000 devices') });
+  });
+  test('a device that is not there is asked for once in a run', async () => {
+    const asked: string[] = [];
+    const source = `function Decoder() { var n = 0; for (var i = 0; i < 3; i++) if (measurements['none'] === undefined) n++; if (measurements['d'].X) measurements['other']; return [n] }`;
+    const lookUp = async (ids: string[]) => {
+      asked.push(...ids);
+      return { d: { measurements: { X: { value: 1, timestamp: 1 } }, configuration: {} } };
+    };
+    expect(outputOf(await pool.run(jobOf(source, { lookUp })))).toEqual([3]);
+    expect(asked.sort()).toEqual(['d', 'none', 'other']);
+  });
+  test('17 MB of serial numbers, where they are used', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 150_000 }, (_, i) => [`${'s'.repeat(75)}${i}`, 'i'.repeat(36)]),
+    );
+    const serials = { version: 'many', load: async () => many };
+    const using = await pool.run(
+      jobOf('function Decoder() { return [deviceSerialToId.x] }', { productId: 'many', serials }),
+    );
+    expect(using.error).toMatchObject({ kind: 'OUT_OF_MEMORY', message: expect.stringContaining('deviceSerialToId') });
+    const other = 'function Decoder() { return [measurements.x === undefined] }';
+    expect(outputOf(await pool.run(jobOf(other, { productId: 'many', serials })))).toEqual([true]);
+  });
+});
+
+test('a name of 240,000 letters runs, and leaves nothing behind', async () => {
+  const pool = startPool();
+  const name = 'a'.repeat(240_000);
+  const half = 'a'.repeat(120_000);
+  for (const [source, value] of [
+    [`function Decoder() { return [this.${name}] }`, null],
+    [`var ${half} = 5; function Decoder() { return [this.${half}] }`, 5],
+  ] as const) {
+    expect(outputOf(await pool.run(jobOf(source)))).toEqual([value]);
+    expect(await pool.check(source)).toBeNull();
+  }
+  const began = performance.now();
+  await pool.stop();
+  expect(performance.now() - began).toBeLessThan(4_000);
+});
