@@ -28,6 +28,42 @@ const changes: [name: string, seen: string, change: string][] = [
   ['a frozen Object.prototype', `Object.isFrozen(Object.prototype)`, `Object.freeze(Object.prototype)`],
   ['a sealed Array', `!Object.isExtensible(Array)`, `Object.preventExtensions(Array)`],
   ['a symbol key', `Array.prototype[Symbol.for('x')] !== undefined`, `Array.prototype[Symbol.for('x')] = 1`],
+  [
+    'a symbol key that was copied unseen',
+    `Reflect.ownKeys(Math).length > Object.getOwnPropertyNames(Math).length + 1`,
+    `Object.assign(Math, Object.getOwnPropertyDescriptors(Object.getPrototypeOf(Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}).prototype))))`,
+  ],
+  [
+    'one symbol key for another',
+    `Map.prototype[Symbol.for('x')] === 1`,
+    `delete Map.prototype[Symbol.toStringTag]; Map.prototype[Symbol.for('x')] = 1`,
+  ],
+  ['an accessor that is gone', `!('size' in Map.prototype)`, `delete Map.prototype.size`],
+  ['the length of a constructor', `Date.length !== 7`, `delete Date.length`],
+  ['an inherited value', `!Object.hasOwn(TypeError.prototype, 'message')`, `delete TypeError.prototype.message`],
+  [
+    'a symbol key that is listed',
+    `Object.getOwnPropertyDescriptor(Array.prototype, Symbol.iterator).enumerable`,
+    `try { class A { constructor() { return Array.prototype } } class B extends A { [Symbol.iterator] = [].values } new B() } catch (e) {}`,
+  ],
+  [
+    'segments of texts',
+    `new Intl.Segmenter().segment('').mark === 1`,
+    `Object.getPrototypeOf(new Intl.Segmenter().segment('')).mark = 1`,
+  ],
+  [
+    'the iterator of segments',
+    `new Intl.Segmenter().segment('')[Symbol.iterator]().mark === 1`,
+    `Object.getPrototypeOf(new Intl.Segmenter().segment('')[Symbol.iterator]()).mark = 1`,
+  ],
+  [
+    'call sites',
+    `(function () { var s; Error.prepareStackTrace = function (e, sites) { s = sites }; new Error().stack; delete Error.prepareStackTrace; return s[0].mark === 1 })()`,
+    `Error.prepareStackTrace = function (e, sites) { Object.getPrototypeOf(sites[0]).mark = 1 }; new Error().stack; delete Error.prepareStackTrace`,
+  ],
+  ['the accessor of stacks', `getter().mark === 1`, `getter().mark = 1`],
+  ['Symbol itself', `Symbol.mark === 1 || Symbol.prototype.mark === 1`, `Symbol.mark = 1; Symbol.prototype.mark = 1`],
+  ['Symbol under another name', `typeof Symbol !== 'function'`, `Symbol = 5`],
   ['an iterator', `[...[1]].length !== 1`, `Array.prototype[Symbol.iterator] = function* () {}`],
   [
     'an array iterator',
@@ -120,6 +156,7 @@ const changes: [name: string, seen: string, change: string][] = [
 describe('nothing of one call is visible to the next', () => {
   test.each(changes)('%s', async (_, seen, change) => {
     const source = `var state, state2; function tag(strings) { return strings } function lit() { return lit.re || (lit.re = /a/g) }
+      function getter() { return Object.getOwnPropertyDescriptor(new Error(), 'stack').get || {} }
       function Decoder(request) { var seen = !!(${seen}); ${change}; return [seen]; }`;
     // The first calls make the change, each in a context that may be kept.
     for (let call = 0; call < 6; call += 1) {
@@ -129,7 +166,8 @@ describe('nothing of one call is visible to the next', () => {
   });
 
   test.each(changes)('nor to another source of the product or another product: %s', async (_, seen, change) => {
-    const head = `var state, state2; function tag(strings) { return strings } function lit() { return lit.re || (lit.re = /a/g) }`;
+    const head = `var state, state2; function tag(strings) { return strings } function lit() { return lit.re || (lit.re = /a/g) }
+      function getter() { return Object.getOwnPropertyDescriptor(new Error(), 'stack').get || {} }`;
     const writer = `${head} function Decoder(request) { ${change}; return []; }`;
     const reader = `${head} function Decoder(request) { return [!!(${seen})]; }`;
     await pool.run(jobOf(writer, { productId: 'w' }));
