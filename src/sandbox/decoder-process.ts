@@ -1,12 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { setPriority } from 'node:os';
-import { dirname, extname, join } from 'node:path';
 import type { Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { decoderCommand } from './decoder-command.ts';
 import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, RUN_FLAG } from './frames.ts';
 import type { PoolJob, PoolProduct } from './pool-job.ts';
+import { lowerPriority, processorUse, residentMb } from './process-usage.ts';
 
 export interface ProcessLimits {
   timeoutMs: number;
@@ -34,7 +31,6 @@ const KNOWN_SERIALS = 50;
 /** 1 MiB of characters outside ASCII, or in quotes twice, and the console. */
 const MAX_RESULT_BYTES = 8 << 20;
 const START_MS = 15_000;
-const MAX_ISOLATES = 64;
 const MAX_STARVED = 8;
 /** A run is repeated so many times at most with what it asked for. */
 export const MAX_ROUNDS = 5;
@@ -73,7 +69,7 @@ export class DecoderProcess {
   constructor(limits: ProcessLimits, events: ProcessEvents) {
     this.#limits = limits;
     this.#events = events;
-    const { command, args } = commandLine(limits.memoryMb, limits.worker);
+    const { command, args } = decoderCommand(limits.memoryMb, limits.worker);
     // No variable of the server's environment gets in; local time is UTC on every machine.
     const child = spawn(command, args, { env: { TZ: 'UTC' }, stdio: ['ignore', 'ignore', 'ignore', 'pipe'], cwd: '/' });
     this.#child = child;
@@ -97,31 +93,19 @@ export class DecoderProcess {
       child.on('close', end);
       child.on('error', end);
     });
-    if (limits.priority > 0) this.#lower();
+    if (limits.priority > 0) lowerPriority(this.#child.pid, this.#limits.priority);
   }
 
   /** Takes another place in the pool; a priority can only be lowered. */
   become(role: Pick<ProcessLimits, 'window' | 'priority'>): void {
     const lower = role.priority > this.#limits.priority;
     this.#limits = { ...this.#limits, ...role };
-    if (lower) this.#lower();
+    if (lower) lowerPriority(this.#child.pid, this.#limits.priority);
   }
 
   /** Made to stand back behind everybody else. */
   get isLow(): boolean {
     return this.#limits.priority > 0;
-  }
-
-  #lower(): void {
-    const { pid } = this.#child;
-    if (pid === undefined) return;
-    for (const thread of threadsOf(pid)) {
-      try {
-        setPriority(thread, this.#limits.priority);
-      } catch {
-        // It is gone already.
-      }
-    }
   }
 
   get load(): number {
@@ -194,13 +178,13 @@ export class DecoderProcess {
     if (this.#idleRssMb === 0) this.#idleRssMb = rssMb;
     if (this.#watchedSince !== this.#since) {
       this.#watchedSince = this.#since;
-      this.#idleCpuMs = this.#processor().ms - busyMs;
+      this.#idleCpuMs = processorUse(this.#child.pid).ms - busyMs;
     }
     const grownMb = rssMb - this.#idleRssMb;
     if (grownMb > memoryMb * 2 + 32) this.kill('OUT_OF_MEMORY');
     else if (busyMs > timeoutMs + GRACE_MS) {
       // On a machine that is short of processors time passes without the run having had any of it.
-      const { ms, sleeping } = this.#processor();
+      const { ms, sleeping } = processorUse(this.#child.pid);
       const asleep = sleeping && ms === this.#lastCpuMs;
       this.#lastCpuMs = ms;
       const starved = ms - this.#idleCpuMs < timeoutMs + GRACE_MS / 2;
@@ -210,23 +194,9 @@ export class DecoderProcess {
     }
   }
 
+  /** Resident memory in MB; 0 where that cannot be known. */
   rssMb(): number {
-    try {
-      const pages = Number(readFileSync(`/proc/${this.#child.pid}/statm`, 'latin1').split(' ')[1]);
-      return (pages * 4096) / 1_048_576;
-    } catch {
-      return 0; // not Linux, or gone
-    }
-  }
-
-  /** `ms`: processor time used so far, infinite where that cannot be known. `sleeping`: its main thread waits for something other than a processor. */
-  #processor(): { ms: number; sleeping: boolean } {
-    try {
-      const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'latin1').split(') ')[1]!.split(' ');
-      return { ms: (Number(fields[11]) + Number(fields[12])) * 10, sleeping: fields[0] === 'S' };
-    } catch {
-      return { ms: Infinity, sleeping: false };
-    }
+    return residentMb(this.#child.pid);
   }
 
   kill(reason: 'TIMEOUT' | 'OUT_OF_MEMORY' | 'ENDED'): void {
@@ -324,33 +294,4 @@ export class DecoderProcess {
 /** Its result is written around it alone, so it is known when it runs. */
 function isAlone(job: PoolJob): boolean {
   return job.job === null || job.source.trust < TRUSTED_RUNS;
-}
-
-/** On Linux a priority is a thread's: V8's helpers, which collect a memory eater's garbage, have their own. */
-function threadsOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).map(Number);
-  } catch {
-    return [pid];
-  }
-}
-
-/** The command that starts `decoder.worker`, from `.ts` or compiled, able to read its own code and nothing else. */
-function commandLine(memoryMb: number, worker?: string): { command: string; args: string[] } {
-  const here = fileURLToPath(import.meta.url);
-  const require = createRequire(import.meta.url);
-  const addon = dirname(require.resolve('isolated-vm/package.json'));
-  const loader = dirname(createRequire(join(addon, 'package.json')).resolve('node-gyp-build/package.json'));
-  const readable = [dirname(here), addon, loader, '/etc/alpine-release'];
-  // Node reads the package.json files above a module to know its type.
-  for (let folder = dirname(here); folder !== dirname(folder); folder = dirname(folder)) {
-    const description = join(folder, 'package.json');
-    if (existsSync(description)) readable.push(description);
-  }
-  const args = ['--no-node-snapshot', '--no-warnings', '--v8-pool-size=1', '--permission', '--allow-addons'];
-  for (const path of readable) args.push(`--allow-fs-read=${path}`);
-  const program = worker ?? join(dirname(here), `decoder.worker${extname(here)}`);
-  if (worker !== undefined) args.push(`--allow-fs-read=${worker}`);
-  args.push(program, String(memoryMb), String(MAX_ISOLATES), addon);
-  return { command: process.execPath, args };
 }
