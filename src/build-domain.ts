@@ -24,6 +24,7 @@ import type { MeasurementStore } from './domain/measurements/store.ts';
 import { Suggestions } from './domain/measurements/suggestions.ts';
 import type { WriteLimiter } from './domain/measurements/write-limiter.ts';
 import { IngestCache } from './domain/ingest-cache/ingest-cache.ts';
+import { ConfigurationService } from './domain/products/configuration-service.ts';
 import { ProductService } from './domain/products/product-service.ts';
 import { Exporter } from './domain/transfer/exporter.ts';
 import { Importer } from './domain/transfer/importer.ts';
@@ -36,6 +37,7 @@ import { CallFeed } from './domain/calls/call-feed.ts';
 import { CallLog } from './domain/calls/call-log.ts';
 import { CallSweeper } from './domain/calls/call-sweeper.ts';
 import { Replay } from './domain/calls/replay.ts';
+import { UnknownDevices } from './domain/calls/unknown-devices.ts';
 import { WebhookReceiver } from './domain/calls/webhook-receiver.ts';
 import { WorkspaceService } from './domain/workspaces/workspace-service.ts';
 
@@ -76,6 +78,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const products = new ProductService({ database, cluster, store, checkDecoder, now });
   const fields = new FieldService({ database, cluster, store, suggestions });
   const devices = new DeviceService({ database, cluster, store, now });
+  const configurations = new ConfigurationService({ database, cluster });
   const deviceList = new DeviceList({ database, now });
   const deviceFinder = new DeviceFinder(ingestCache);
   const statusWatch = new StatusWatch({
@@ -101,9 +104,10 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   closers.add('replay', () => replay.stop());
   const receiving = { ingestCache, runner, recorder, feed: callFeed, bodyBytes: config.callLog.bodyBytes, now };
   const webhookReceiver = new WebhookReceiver(receiving);
-  const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver);
+  const unknownDevices = new UnknownDevices({ database, ingestCache, devices, receiver: webhookReceiver, now });
+  const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver, unknownDevices);
   const onError = (error: unknown): void => log.warn({ err: error }, 'sweeping the call log');
-  const sweeper = new CallSweeper({ store, days: config.callLog.days, now, onError });
+  const sweeper = new CallSweeper({ store, unknownDevices, days: config.callLog.days, now, onError });
   closers.add('call log', () => sweeper.stop());
 
   return {
@@ -133,5 +137,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     replay,
     webhookReceiver,
     networkReceiver,
+    unknownDevices,
+    configurations,
   };
 }

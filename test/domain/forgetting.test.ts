@@ -64,12 +64,21 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await domain.store.append({ batches: [], call: call(product.key, now - 29 * DAY) });
     const errors: unknown[] = [];
     const { store } = domain;
-    const sweeper = new CallSweeper({ store, days: 30, now: () => now, onError: (error) => errors.push(error) });
+    const forgotten: number[] = [];
+    const unknownDevices = { forgetBefore: async (time: number) => void forgotten.push((now - time) / DAY) };
+    const sweeper = new CallSweeper({
+      store,
+      unknownDevices,
+      days: 30,
+      now: () => now,
+      onError: (error) => errors.push(error),
+    });
     const ages = async (): Promise<number[]> =>
       (await store.calls({ productKey: product.key, limit: 10 })).map(({ receivedAt }) => (now - receivedAt) / DAY);
     await expect.poll(ages, { timeout: 10_000 }).toEqual([29]);
     await sweeper.stop();
     expect(errors).toEqual([]);
+    expect(forgotten).toEqual([30]);
   });
 
   test('a replay takes no call received after it began, and "to" is exclusive', async () => {

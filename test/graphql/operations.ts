@@ -55,6 +55,42 @@ export const REACHES: Record<string, Reach[]> = {
     reach('workspace', 'READ', `query ($id: ID) { devices(workspaceId: $id) { edges { node { ${DEVICE} } } } }`),
     reach('product', 'READ', `query ($id: ID) { devices(productId: $id) { edges { node { ${DEVICE} } } } }`),
   ],
+  'Query.unknownDevices': [
+    reach('workspace', 'READ', 'query ($id: ID) { unknownDevices(workspaceId: $id) { id identifier network seen } }'),
+  ],
+  'Mutation.adoptUnknownDevice': [
+    reach(
+      'workspace',
+      'CONFIGURE',
+      `mutation ($id: ID!, $product: ID!) {
+         adoptUnknownDevice(id: $id, productId: $product, plan: "unlimited") { ${DEVICE} }
+       }`,
+      (target, self) => ({ id: target.unknownDeviceId, product: self.productId }),
+    ),
+  ],
+  'Mutation.addConfigurationField': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!) { addConfigurationField(productId: $id, input: { identifier: "X", type: NUMBER }) { id } }',
+    ),
+  ],
+  'Mutation.updateConfigurationField': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!) { updateConfigurationField(id: $id, input: { description: "x" }) { id name } }',
+      (target) => ({ id: target.configurationFieldId }),
+    ),
+  ],
+  'Mutation.removeConfigurationField': [
+    reach('product', 'CONFIGURE', 'mutation ($id: ID!) { removeConfigurationField(id: $id) }', (target) => ({
+      id: target.configurationFieldId,
+    })),
+  ],
+  'Mutation.setConfiguration': [
+    reach('device', 'CONFIGURE', `mutation ($id: ID!) { setConfiguration(deviceId: $id, values: {}) { ${DEVICE} } }`),
+  ],
   'Query.device': [
     reach('device', 'READ', `query ($id: ID!) { device(id: $id) { ${DEVICE} latest { value } lastHeardAt } }`),
     reach(
@@ -333,6 +369,8 @@ export const OPENS: Record<string, Open> = {
 /** Those after which the others have nothing left to reach for, in the order in which they can be done. */
 export const DESTRUCTIVE = [
   'Mutation.removeField',
+  'Mutation.removeConfigurationField',
+  'Mutation.adoptUnknownDevice',
   'Mutation.deleteMeasurements',
   'Mutation.removeDecoderExample',
   'Mutation.deleteDevices',

@@ -354,20 +354,91 @@ describe.each(DATABASES)('native integrations on %s', (database) => {
     expect(await status('nonsense-nonsense-nonsense-nonsense-1')).toBe(401);
     expect(await status(readToken)).toBe(403);
     expect(await status(limited)).toBe(403);
-    expect(await status(stranger)).toBe(404);
+    expect(await status(stranger)).toBe(202);
     expect(await callsOf(server, product.id)).toEqual([]);
     expect(await status(token)).toBe(200);
   });
 
-  test('bad messages: unknown device 404, no JSON 400, other methods 405, unknown network 404', async () => {
-    expect(await send(PATHS.tti, TTI_UPLINK)).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
-    expect((await send(PATHS.tti, TTI_UPLINK)).body.detail).toContain(IDENTIFIERS.tti);
+  test('bad messages: no JSON 400, other methods 405, unknown network 404', async () => {
     expect(await send(PATHS.tti, '\u0000\u0001')).toMatchObject({ status: 400, body: { code: 'INVALID_JSON' } });
     expect(await send(PATHS.tti, '[]')).toMatchObject({ status: 400, body: { code: 'INVALID_BODY' } });
     expect((await send('lorawan/sigfox/', TTI_UPLINK)).status).toBe(404);
     const get = await send(PATHS.tti, null, token, 'GET');
     expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
     expect((await send('lorawan/tti', {})).status).toBe(400);
+  });
+
+  const unknownDevices = async (workspace: string | null = workspaceId, secret?: string) =>
+    (
+      await server.gql(
+        'query ($w: ID) { unknownDevices(workspaceId: $w) { id identifier network firstSeenAt lastSeenAt seen } }',
+        { w: workspace },
+        secret,
+      )
+    )['unknownDevices'];
+  const ADOPT = `mutation ($id: ID!, $product: ID!, $name: String) {
+    adoptUnknownDevice(id: $id, productId: $product, name: $name, plan: "unlimited") { id name serialNumber product { id } }
+  }`;
+
+  test.each(ALL)('%s: calls of an unknown device are kept, and replayed when it is adopted', async (network) => {
+    const product = await productFor(network, null, { temperature: 'FLOAT', battery: 'FLOAT', temp: 'FLOAT' }, 'other');
+    const kept = { status: 202, body: { stored: 0, rejected: 0, error: 'UNKNOWN_DEVICE' } };
+    expect(await send(PATHS[network], SAMPLES[network])).toMatchObject(kept);
+    expect(await send(PATHS[network], SAMPLES[network])).toMatchObject(kept);
+    const [unknown, ...others] = await unknownDevices();
+    expect(others).toEqual([]);
+    expect(unknown).toMatchObject({ identifier: IDENTIFIERS[network], network, seen: 2 });
+    expect(unknown.lastSeenAt >= unknown.firstSeenAt).toBe(true);
+
+    const { adoptUnknownDevice: device } = await server.gql(ADOPT, {
+      id: unknown.id,
+      product: product.id,
+      name: 'Found',
+    });
+    expect(device).toMatchObject({ name: 'Found', serialNumber: IDENTIFIERS[network], product: { id: product.id } });
+    expect(Object.keys(await latestOf(server, device.id))).toHaveLength(1);
+    const calls = await callsOf(server, product.id);
+    expect(calls.map(({ status, headers }) => [status, headers['Authorization']])).toEqual(
+      [1, 2].map(() => ['STORED', '***']),
+    );
+    expect(Date.parse(calls[1]!.receivedAt)).toBe(Date.parse(unknown.firstSeenAt));
+    expect(await unknownDevices()).toEqual([]);
+    expect(await send(PATHS[network], SAMPLES[network])).toMatchObject({ status: 200, body: { stored: 1 } });
+    expect((await server.query(ADOPT, { id: unknown.id, product: product.id })).errors![0]!.extensions.code).toBe(
+      'NOT_FOUND',
+    );
+  });
+
+  test('joins of unknown devices are kept too; a device made by hand takes its identifier off the list', async () => {
+    const join = { end_device_ids: TTI_UPLINK.end_device_ids, join_accept: { received_at: '2026-01-01T00:00:00Z' } };
+    expect(await send(PATHS.tti, join)).toMatchObject({ status: 202 });
+    const [unknown] = await unknownDevices();
+    const product = await productFor('tti', null, { temperature: 'FLOAT' }, '00-04-A3-0B-00-1C-05-30');
+    expect(await unknownDevices()).toEqual([]);
+    const { adoptUnknownDevice: device } = await server.gql(ADOPT, { id: unknown.id, product: product.id });
+    expect(device.id).toBe(product.deviceIds[0]);
+    expect((await callsOf(server, product.id)).map(({ status }) => status)).toEqual(['NOTHING_STORED']);
+  });
+
+  test('unknown devices are of one workspace, and no more calls are kept than the bound', async () => {
+    const elsewhere = await createWorkspace(server, 'elsewhere');
+    const reader = (await createToken(server, server.adminToken, elsewhere, ['READ', 'CONFIGURE'])).secret;
+    await send(PATHS.tti, TTI_UPLINK);
+    const [unknown] = await unknownDevices();
+    expect(await unknownDevices(null, reader)).toEqual([]);
+    const codeOf = async (query: string, variables: unknown, secret: string) =>
+      (await server.query(query, variables, secret)).errors?.[0]?.extensions.code;
+    expect(await codeOf('query ($w: ID) { unknownDevices(workspaceId: $w) { id } }', { w: workspaceId }, reader)).toBe(
+      'NOT_FOUND',
+    );
+    const product = await createProduct(server, { workspaceId: elsewhere });
+    expect(await codeOf(ADOPT, { id: unknown.id, product: product.id }, reader)).toBe('NOT_FOUND');
+    expect(await codeOf(ADOPT, { id: unknown.id, product: product.id }, server.adminToken)).toBe('BAD_USER_INPUT');
+    await Promise.all(Array.from({ length: 110 }, () => send(PATHS.tti, TTI_UPLINK)));
+    expect((await unknownDevices())[0].seen).toBe(111);
+    const own = await productFor('tti', null, { temperature: 'FLOAT' }, 'other');
+    await server.gql(ADOPT, { id: unknown.id, product: own.id });
+    expect(await callsOf(server, own.id)).toHaveLength(100);
   });
 
   test('two devices with one EUI are told apart by nobody: 409', async () => {

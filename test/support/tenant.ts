@@ -18,6 +18,8 @@ export interface Tenant {
   deviceId: string;
   callId: string;
   exampleId: string;
+  configurationFieldId: string;
+  unknownDeviceId: string;
   /** A second product with one device. */
   otherProductId: string;
   otherDeviceId: string;
@@ -88,12 +90,20 @@ export async function createTenant(server: TestServer): Promise<Tenant> {
   const data = await server.gql(
     `mutation ($device: ID!, $product: ID!, $marker: String!, $value: MeasurementValue!) {
        recordMeasurements(deviceId: $device, entries: [{ field: "NOTE", value: $value }]) { stored }
+       addConfigurationField(productId: $product, input: { identifier: "NOTE", type: STRING, name: $marker }) { id }
        addDecoderExample(productId: $product, name: $marker, request: { body: "{}" }, expected: []) { id }
      }`,
     { device: product.deviceId, product: product.productId, marker, value: marker },
     member.token,
   );
   await fetch(`${server.url}/integrations/api/${product.webhookId}/${marker}`, { method: 'POST', body: marker });
+  const uplink = { end_device_ids: { dev_eui: marker }, uplink_message: { f_port: 1, frm_payload: 'AQ==' } };
+  await fetch(`${server.url}/integrations/lorawan/tti/`, {
+    method: 'POST',
+    headers: { authorization: `Token ${individual.secret}` },
+    body: JSON.stringify(uplink),
+  });
+  const { unknownDevices } = await server.gql('{ unknownDevices { id } }', {}, individual.secret);
   const { product: called } = await server.gql(
     'query ($id: ID!) { product(id: $id) { calls { edges { node { id } } } } }',
     { id: product.productId },
@@ -110,6 +120,8 @@ export async function createTenant(server: TestServer): Promise<Tenant> {
     ...product,
     callId: called.calls.edges[0].node.id,
     exampleId: data['addDecoderExample'].id,
+    configurationFieldId: data['addConfigurationField'].id,
+    unknownDeviceId: unknownDevices[0].id,
     otherProductId: other.productId,
     otherDeviceId: other.deviceId,
   };

@@ -153,6 +153,7 @@ export const FIELDS: Readonly<Record<string, FieldRight>> = {
   'ReplayResult.results': VALUES,
   // What was sent with the request itself, and what became of it.
   'EntryOutcome.*': ANY,
+  'EntryField.*': ANY,
   'RecordResult.*': ANY,
   'DeleteResult.*': ANY,
 

@@ -1,10 +1,12 @@
 import type { MeasurementStore } from '../measurements/store.ts';
+import type { UnknownDevices } from './unknown-devices.ts';
 
 const DAY_MS = 86_400_000;
 const EVERY_MS = 600_000;
 
 interface CallSweeperDeps {
   store: MeasurementStore;
+  unknownDevices: Pick<UnknownDevices, 'forgetBefore'>;
   /** CALL_LOG_DAYS */
   days: number;
   now: () => number;
@@ -12,7 +14,7 @@ interface CallSweeperDeps {
   onError: (error: unknown) => void;
 }
 
-/** Forgets calls of the log that are too old (CONTRACT 2): at start, then every ten minutes, in the store's small chunks. */
+/** Forgets calls of the log, and unknown devices, that are too old (CONTRACT 2): at start, then every ten minutes, in the store's small chunks. */
 export class CallSweeper {
   readonly #deps: CallSweeperDeps;
   readonly #timer: NodeJS.Timeout;
@@ -40,9 +42,11 @@ export class CallSweeper {
   }
 
   async #run(): Promise<void> {
-    const { store, days, now, onError } = this.#deps;
+    const { store, unknownDevices, days, now, onError } = this.#deps;
+    const before = now() - days * DAY_MS;
     try {
-      await store.removeCalls(now() - days * DAY_MS);
+      await store.removeCalls(before);
+      await unknownDevices.forgetBefore(before);
     } catch (error) {
       onError(error);
     }

@@ -1,54 +1,56 @@
 import { AppError } from '../../errors.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
-import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Access } from '../access/access.ts';
+import type { UnknownDevices } from './unknown-devices.ts';
 import type { Answer, WebhookReceiver } from './webhook-receiver.ts';
 import { pathOfNetwork, readNetworkCall } from '../networks/network-call.ts';
 import type { Network } from '../networks/network-event.ts';
 
 const NOTHING: Answer = { status: 200, body: '{"stored":0,"rejected":0}' };
+const KEPT: Answer = { status: 202, body: '{"stored":0,"rejected":0,"error":"UNKNOWN_DEVICE"}' };
+const MAX_IDENTIFIER = 200;
 
 /**
  * Takes in what native networks send (CONTRACT 6): the device is found by the network's identifier among those that
- * the token may record for, and its product's log keeps the call.
+ * the token may record for, and its product's log keeps the call. A call of an unknown device is kept aside.
  */
 export class NetworkReceiver {
   readonly #devices: DeviceFinder;
   readonly #receiver: WebhookReceiver;
+  readonly #unknown: UnknownDevices;
 
-  constructor(devices: DeviceFinder, receiver: WebhookReceiver) {
+  constructor(devices: DeviceFinder, receiver: WebhookReceiver, unknown: UnknownDevices) {
     this.#devices = devices;
     this.#receiver = receiver;
+    this.#unknown = unknown;
   }
 
   /**
-   * INVALID_JSON or INVALID_BODY for what is no message of the network; FORBIDDEN, NOT_FOUND or AMBIGUOUS_DEVICE for
-   * the device, as on the record endpoint. A message of another kind than an uplink that names no device is answered
-   * and forgotten: there is no product to log it for.
+   * INVALID_JSON or INVALID_BODY for what is no message of the network; FORBIDDEN or AMBIGUOUS_DEVICE for the device, as
+   * on the record endpoint. A message of another kind than an uplink that names no device is answered and forgotten:
+   * there is nothing to find it by.
    */
   async receive(access: Access, network: Network, request: DecoderRequest): Promise<Answer> {
+    const [workspaceId] = access.workspaceIdsWith('RECORD').sort();
     // Every sub-form of the URL is logged as one path: replay reads the network off it.
     const call = { ...request, path: pathOfNetwork(network) };
     const event = readNetworkCall(network, call);
-    if (event.deviceIdentifier === null) {
-      access.workspaceIdsWith('RECORD');
-      return NOTHING;
-    }
-    const device = await this.#deviceOf(access, event.deviceIdentifier);
-    return this.#receiver.receive(device.product, call, { event, device });
-  }
-
-  async #deviceOf(access: Access, identifier: string): Promise<DeviceInfo> {
-    try {
-      return await this.#devices.forUplink(access, identifier);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error;
-      const shown = identifier.slice(0, 100);
+    const { deviceIdentifier } = event;
+    if (deviceIdentifier === null) return NOTHING;
+    if (
+      deviceIdentifier.length > MAX_IDENTIFIER ||
+      !/^[^\0]*$/.test(deviceIdentifier) ||
+      !deviceIdentifier.isWellFormed()
+    )
       throw new AppError(
-        'NOT_FOUND',
-        `No device that this token sees has the serial number "${shown}"; create one with the network's identifier as its serial number.`,
+        'INVALID_BODY',
+        `The identifier ${JSON.stringify(deviceIdentifier.slice(0, 50))} can be no device's.`,
       );
-    }
+    const device = await this.#devices.forUplink(access, deviceIdentifier);
+    if (device !== null) return this.#receiver.receive(device.product, call, { event, device });
+    // A person's token may see several workspaces: the oldest (ids are in order of time) is the one that keeps it.
+    await this.#unknown.keep(workspaceId as string, network, deviceIdentifier, call);
+    return KEPT;
   }
 }

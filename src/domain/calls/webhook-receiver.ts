@@ -44,15 +44,15 @@ export class WebhookReceiver {
 
   /**
    * One call to a product. Rejects with OVERLOADED or UNAVAILABLE: nothing is logged or stored then, and the sender is
-   * to try again. `native`: the message of a native network and its device.
+   * to try again. `native`: the message of a native network and its device. `receivedAt`: of a call that was kept.
    */
   async receive(
     product: ProductInfo,
     request: DecoderRequest,
     native?: { event: NetworkEvent; device: DeviceInfo },
+    receivedAt: number = this.#deps.now(),
   ): Promise<Answer> {
-    const { runner, recorder, feed, bodyBytes, now } = this.#deps;
-    const receivedAt = now();
+    const { runner, recorder, feed, bodyBytes } = this.#deps;
     const source = product.decoder?.source ?? null;
     const outcome = await runner.run({
       product,

@@ -46,7 +46,7 @@ export function webhookInput({ method, path, body, headers, GET }: DecoderReques
 }
 
 /** The request of a logged call: what the live call's decoder saw, except that credentials stay masked. */
-export function requestOfCall(row: CallRow): DecoderRequest {
+export function requestOfCall(row: Pick<CallRow, 'method' | 'path' | 'query' | 'headers' | 'body'>): DecoderRequest {
   return {
     method: row.method,
     path: row.path,

@@ -1,7 +1,8 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { ProductSchema } from './product.ts';
 
-const CONFIGURATION_TYPES = ['NUMBER', 'STRING', 'BOOLEAN'] as const;
+/** The types that a configuration field may have. */
+export const CONFIGURATION_TYPES = ['NUMBER', 'STRING', 'BOOLEAN'] as const;
 /** What a configuration field holds. */
 export type ConfigurationType = (typeof CONFIGURATION_TYPES)[number];
 

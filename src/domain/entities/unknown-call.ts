@@ -15,6 +15,5 @@ export const UnknownCallSchema = defineEntity({
     /** JSON text: Title-Case name → value; credentials are masked. */
     headers: p.text(),
     body: p.text(),
-    bodyTruncated: p.boolean(),
   },
 });

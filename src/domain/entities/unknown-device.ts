@@ -1,4 +1,4 @@
-import { defineEntity, p } from '@mikro-orm/core';
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { WorkspaceSchema } from './workspace.ts';
 import type { Network } from '../networks/network-event.ts';
 
@@ -18,3 +18,6 @@ export const UnknownDeviceSchema = defineEntity({
     seen: p.integer(),
   },
 });
+
+/** An unknown device as a row. */
+export type UnknownDevice = InferEntity<typeof UnknownDeviceSchema>;

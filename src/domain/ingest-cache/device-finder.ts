@@ -36,11 +36,11 @@ export class DeviceFinder {
     return this.#pick(access, found, name, scope);
   }
 
-  /** The same for a network's identifier, compared without regard to case (CONTRACT 6). */
-  async forUplink(access: Access, identifier: string): Promise<DeviceInfo> {
+  /** The same for a network's identifier, however it is written (CONTRACT 6); null: no device has it. */
+  async forUplink(access: Access, identifier: string): Promise<DeviceInfo | null> {
     const workspaceIds = access.workspaceIdsWith('RECORD');
     const found = await Promise.all(workspaceIds.map((id) => this.#ingestCache.devicesByNetworkId(id, identifier)));
-    return this.#pick(access, found.flat(), identifier, 'RECORD');
+    return found.flat().length === 0 ? null : this.#pick(access, found.flat(), identifier, 'RECORD');
   }
 
   #pick(access: Access, found: DeviceInfo[], name: string, scope: TokenScope): DeviceInfo {

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/core';
+import { ConfigurationFieldSchema } from '../entities/configuration-field.ts';
 import { DecoderExampleSchema } from '../entities/decoder-example.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { FieldSchema } from '../entities/field.ts';
@@ -32,6 +33,9 @@ export async function copyProduct(em: EntityManager, source: Product, name: stri
   });
   for (const { identifier, type, name: shown, unit, description, role } of fields)
     em.create(FieldSchema, { product: copy, identifier, type, name: shown, unit, description, role });
+  const configuration = await em.find(ConfigurationFieldSchema, { product }, { orderBy: { key: 'asc' } });
+  for (const { identifier, type, name: shown, description, default: value } of configuration)
+    em.create(ConfigurationFieldSchema, { product: copy, identifier, type, name: shown, description, default: value });
   if (active !== null)
     em.create(DecoderVersionSchema, {
       product: copy,

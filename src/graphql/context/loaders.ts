@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Database } from '../../domain/database.ts';
+import { type ConfigurationField, ConfigurationFieldSchema } from '../../domain/entities/configuration-field.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities/decoder-version.ts';
 import { type Device, DeviceSchema } from '../../domain/entities/device.ts';
 import { type Field, FieldSchema } from '../../domain/entities/field.ts';
@@ -10,6 +11,7 @@ import { type Product, ProductSchema } from '../../domain/entities/product.ts';
 export interface Loaders {
   product: DataLoader<number, Product | null>;
   fieldsOfProduct: DataLoader<number, Field[]>;
+  configurationOfProduct: DataLoader<number, ConfigurationField[]>;
   field: DataLoader<number, Field | null>;
   /** The active decoder of a product; null: it has none. */
   activeDecoder: DataLoader<Product, DecoderVersion | null, number>;
@@ -35,6 +37,12 @@ export function createLoaders({ database, store }: LoaderSources): Loaders {
       const rows = await database
         .read()
         .find(FieldSchema, { product: { $in: [...keys] } }, { orderBy: { key: 'asc' } });
+      const byProduct = Map.groupBy(rows, (row) => row.product.key);
+      return keys.map((key) => byProduct.get(key) ?? []);
+    }),
+    configurationOfProduct: new DataLoader(async (keys) => {
+      const where = { product: { $in: [...keys] } };
+      const rows = await database.read().find(ConfigurationFieldSchema, where, { orderBy: { key: 'asc' } });
       const byProduct = Map.groupBy(rows, (row) => row.product.key);
       return keys.map((key) => byProduct.get(key) ?? []);
     }),

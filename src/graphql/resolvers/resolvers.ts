@@ -1,4 +1,5 @@
 import type { CallLog } from '../../domain/calls/call-log.ts';
+import type { UnknownDevices } from '../../domain/calls/unknown-devices.ts';
 import type { Replay } from '../../domain/calls/replay.ts';
 import type { Database } from '../../domain/database.ts';
 import type { DecoderExamples } from '../../domain/decoders/decoder-examples.ts';
@@ -12,10 +13,12 @@ import type { History } from '../../domain/history/history.ts';
 import type { Recorder } from '../../domain/measurements/recorder.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import type { FieldService } from '../../domain/products/field-service.ts';
+import type { ConfigurationService } from '../../domain/products/configuration-service.ts';
 import type { ProductService } from '../../domain/products/product-service.ts';
 import type { TokenService } from '../../domain/tokens/token-service.ts';
 import type { UserService } from '../../domain/users/user-service.ts';
 import type { WorkspaceService } from '../../domain/workspaces/workspace-service.ts';
+import { ConfigurationResolver } from './configuration-resolver.ts';
 import { DecoderResolver } from './decoder-resolver.ts';
 import { DeviceResolver } from './device-resolver.ts';
 import { FieldResolver } from './field-resolver.ts';
@@ -36,6 +39,7 @@ import { PlanResolver } from './plan-resolver.ts';
 import { ProductResolver } from './product-resolver.ts';
 import { ReplayResolver } from './replay-resolver.ts';
 import { TokenResolver } from './token-resolver.ts';
+import { UnknownDeviceResolver } from './unknown-device-resolver.ts';
 import { UserResolver } from './user-resolver.ts';
 import { ViewerResolver } from './viewer-resolver.ts';
 import { WorkspaceResolver } from './workspace-resolver.ts';
@@ -59,6 +63,8 @@ export interface ResolverDeps {
   replay: Replay;
   decoders: DecoderService;
   examples: DecoderExamples;
+  configurations: ConfigurationService;
+  unknownDevices: UnknownDevices;
   /** BASE_URL without a final slash. */
   baseUrl: () => string;
   now: () => number;
@@ -85,6 +91,8 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [DecoderResolver, (d) => new DecoderResolver(d.decoders, d.examples)],
   [DecoderVersionResolver, () => new DecoderVersionResolver()],
   [ReplayResolver, (d) => new ReplayResolver(d.replay)],
+  [ConfigurationResolver, (d) => new ConfigurationResolver(d.configurations)],
+  [UnknownDeviceResolver, (d) => new UnknownDeviceResolver(d.unknownDevices)],
   [FieldResolver, (d) => new FieldResolver(d.fields)],
   [FieldObjectResolver, () => new FieldObjectResolver()],
   [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates)],

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { registerEnumType } from 'type-graphql';
 import { DEVICE_ORDERS } from '../../domain/devices/device-list.ts';
+import { CONFIGURATION_TYPES } from '../../domain/entities/configuration-field.ts';
 import { FIELD_ROLES, FIELD_TYPES } from '../../domain/entities/field.ts';
 import { AGGREGATIONS, GAP_FILLS } from '../../domain/measurements/series-request.ts';
 import { CALL_STATUSES } from '../../domain/measurements/store.ts';
@@ -27,6 +28,7 @@ export const GapFillEnum = enumOf(
   GAP_FILLS,
   'NONE: empty buckets are left out. PREVIOUS looks back before `from`.',
 );
+export const ConfigurationTypeEnum = enumOf('ConfigurationType', CONFIGURATION_TYPES);
 export const CallStatusEnum = enumOf('CallStatus', CALL_STATUSES);
 
 function enumOf<Value extends string>(

@@ -4,6 +4,7 @@ import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/offline-after.ts'
 import { planBySlug } from '../../../domain/plans/plans.ts';
 import type { DeviceType, Product } from '../../../domain/entities/product.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { ConfigurationValueObject } from '../../types/configuration.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { DeviceObject } from '../../types/device.ts';
 import { DeviceTypeEnum } from '../../types/enums.ts';
@@ -32,6 +33,18 @@ export class DeviceObjectResolver {
   @FieldResolver(() => PlanObject)
   plan(@Root() device: Device): PlanObject {
     return planBySlug(device.plan, 'plan');
+  }
+
+  @FieldResolver(() => [ConfigurationValueObject], { description: 'What decoders are told about the device.' })
+  async configuration(
+    @Root() { product, configuration }: Device,
+    @Ctx() { loaders }: GraphqlContext,
+  ): Promise<ConfigurationValueObject[]> {
+    const fields = await loaders.configurationOfProduct.load(product.key);
+    return fields.map((field) => {
+      const own = configuration?.[field.key];
+      return { field, value: own ?? field.default ?? null, overridden: own !== undefined && own !== null };
+    });
   }
 
   @FieldResolver(() => DateTime, { nullable: true, description: 'When something of it was last received.' })

@@ -7,6 +7,7 @@ import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { connectionWith, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
 import { DeviceConnection, type DeviceObject } from '../../types/device.ts';
+import { ConfigurationFieldObject } from '../../types/configuration.ts';
 import { FieldObject, SuggestedFieldObject } from '../../types/field.ts';
 import { ProductObject } from '../../types/product.ts';
 import { deviceOf, devicePaging } from '../../paging/devices.ts';
@@ -50,6 +51,14 @@ export class ProductObjectResolver {
   ): Promise<FieldObject | null> {
     const fields = await loaders.fieldsOfProduct.load(key);
     return fields.find((field) => field.identifier === identifier) ?? null;
+  }
+
+  @FieldResolver(() => [ConfigurationFieldObject], { description: 'What decoders can be told about devices.' })
+  configurationFields(
+    @Root() { key }: Product,
+    @Ctx() { loaders }: GraphqlContext,
+  ): Promise<ConfigurationFieldObject[]> {
+    return loaders.configurationOfProduct.load(key);
   }
 
   @FieldResolver(() => [SuggestedFieldObject], {

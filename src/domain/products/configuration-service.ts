@@ -1,0 +1,150 @@
+import { type EntityManager, LockMode } from '@mikro-orm/core';
+import type { Database } from '../database.ts';
+import { badInput, conflict, notFound } from '../../errors.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Access } from '../access/access.ts';
+import { findDevice } from '../access/find-device.ts';
+import { lockProduct, placeOfProduct } from '../access/find-product.ts';
+import {
+  type ConfigurationField,
+  ConfigurationFieldSchema,
+  type ConfigurationType,
+} from '../entities/configuration-field.ts';
+import type { Device } from '../entities/device.ts';
+import { FIELD_IDENTIFIER } from '../entities/field.ts';
+import { checkOptionalText, checkStorable } from '../text.ts';
+import { FIELD_TEXTS } from './new-field.ts';
+
+const MAX_FIELDS = 200;
+const MAX_TEXT = 4096;
+const LARGEST_KEY = 2_147_483_647;
+
+interface ConfigurationServiceDeps {
+  database: Database;
+  cluster: Cluster;
+}
+
+interface NewConfigurationField {
+  identifier: string;
+  type: ConfigurationType;
+  name?: string | null;
+  description?: string | null;
+  default?: unknown;
+}
+
+/** Left out: unchanged. null: cleared. */
+interface ConfigurationFieldChange {
+  name?: string | null;
+  description?: string | null;
+  default?: unknown;
+}
+
+/** What decoders are told about a device (CONTRACT 5): fields of the product, values of the device. Needs CONFIGURE. */
+export class ConfigurationService {
+  readonly #deps: ConfigurationServiceDeps;
+
+  constructor(deps: ConfigurationServiceDeps) {
+    this.#deps = deps;
+  }
+
+  /** The next call of a decoder sees it. CONFLICT when the identifier is taken. */
+  async add(access: Access, productId: string, input: NewConfigurationField): Promise<ConfigurationField> {
+    const { identifier, type } = input;
+    if (!FIELD_IDENTIFIER.test(identifier))
+      throw badInput('input.identifier: expected 1 to 64 characters of A-Z a-z 0-9 _ -.');
+    const row = {
+      identifier,
+      type,
+      name: checkOptionalText(input.name, 'input.name', FIELD_TEXTS.name),
+      description: checkOptionalText(input.description, 'input.description', FIELD_TEXTS.description),
+      default: checkValue(type, input.default, 'input.default'),
+    };
+    const field = await this.#deps.database.write(async (em) => {
+      const product = await lockProduct(em, access, productId, 'CONFIGURE');
+      if ((await em.count(ConfigurationFieldSchema, { product: product.key, identifier })) > 0)
+        throw conflict(`input.identifier: the product already has a configuration field "${identifier}".`);
+      if ((await em.count(ConfigurationFieldSchema, { product: product.key })) >= MAX_FIELDS)
+        throw badInput(`A product has at most ${MAX_FIELDS} configuration fields.`);
+      return em.create(ConfigurationFieldSchema, { product, ...row });
+    });
+    await this.#changed(field);
+    return field;
+  }
+
+  /** Identifier and type never change. */
+  async update(access: Access, id: string, change: ConfigurationFieldChange): Promise<ConfigurationField> {
+    const field = await this.#deps.database.write(async (em) => {
+      const found = await this.#find(em, access, id);
+      for (const key of ['name', 'description'] as const)
+        if (change[key] !== undefined) found[key] = checkOptionalText(change[key], `input.${key}`, FIELD_TEXTS[key]);
+      if (change.default !== undefined) found.default = checkValue(found.type, change.default, 'input.default');
+      return found;
+    });
+    await this.#changed(field);
+    return field;
+  }
+
+  /** With its values on every device: its key names nothing any more. Returns the id. */
+  async remove(access: Access, id: string): Promise<string> {
+    const field = await this.#deps.database.write(async (em) => {
+      const found = await this.#find(em, access, id);
+      await em.nativeDelete(ConfigurationFieldSchema, { key: found.key });
+      return found;
+    });
+    await this.#changed(field);
+    return String(field.key);
+  }
+
+  /** Identifier → value; null: back to the product's default. What is not named stays. */
+  async set(access: Access, deviceId: string, values: unknown): Promise<Device> {
+    if (typeof values !== 'object' || values === null || Array.isArray(values))
+      throw badInput('values: expected an object of identifiers and values.');
+    const device = await this.#deps.database.write(async (em) => {
+      const found = await findDevice(em, access, deviceId, 'CONFIGURE');
+      await em.refresh(found, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      const fields = await em.find(ConfigurationFieldSchema, { product: found.product.key });
+      const own = new Map(Object.entries(found.configuration ?? {}));
+      for (const [identifier, value] of Object.entries(values)) {
+        const field = fields.find((one) => one.identifier === identifier);
+        if (field === undefined)
+          throw badInput(`values: the product has no configuration field "${identifier.slice(0, 70)}".`);
+        const checked = checkValue(field.type, value, `values.${identifier}`);
+        if (checked === null) own.delete(String(field.key));
+        else own.set(String(field.key), checked);
+      }
+      // What belongs to removed fields goes with the next change.
+      const kept = fields.map(({ key }) => String(key)).filter((key) => own.has(key));
+      found.configuration = Object.fromEntries(kept.map((key) => [key, own.get(key)]));
+      return found;
+    });
+    await this.#deps.cluster.changed([{ kind: 'devices', productId: device.product.id, ids: [device.id] }]);
+    return device;
+  }
+
+  async #find(em: EntityManager, access: Access, id: string): Promise<ConfigurationField> {
+    const key = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : Infinity;
+    const seen =
+      key > LARGEST_KEY ? null : await em.findOne(ConfigurationFieldSchema, { key }, { populate: ['product'] });
+    if (seen === null || !access.coversProduct(placeOfProduct(seen.product))) throw notFound('configuration field', id);
+    await lockProduct(em, access, seen.product.id, 'CONFIGURE');
+    // Perhaps removed while waiting for the lock.
+    const field = await em.findOne(ConfigurationFieldSchema, { key }, { refresh: true });
+    if (field === null) throw notFound('configuration field', id);
+    return field;
+  }
+
+  #changed(field: { product: { id: string } }): Promise<void> {
+    return this.#deps.cluster.changed([{ kind: 'product', id: field.product.id }]);
+  }
+}
+
+function checkValue(type: ConfigurationType, value: unknown, path: string): unknown {
+  if (value === null || value === undefined) return null;
+  if (type === 'NUMBER' && typeof value === 'number' && Number.isFinite(value)) return value;
+  if (type === 'BOOLEAN' && typeof value === 'boolean') return value;
+  if (type !== 'STRING' || typeof value !== 'string')
+    throw badInput(`${path}: expected a ${type.toLowerCase()} or null.`);
+  if (value.length > MAX_TEXT) throw badInput(`${path}: at most ${MAX_TEXT} characters.`);
+  checkStorable(value, path);
+  return value;
+}

@@ -1,0 +1,59 @@
+import { Arg, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
+import type { ConfigurationService } from '../../domain/products/configuration-service.ts';
+import type { GraphqlContext } from '../context/graphql-context.ts';
+import {
+  ConfigurationFieldInput,
+  ConfigurationFieldObject,
+  UpdateConfigurationFieldInput,
+} from '../types/configuration.ts';
+import { DeviceObject } from '../types/device.ts';
+import { Json } from '../types/json.ts';
+
+/** What decoders are told about devices (CONTRACT 5); the values of a device are in device-object-resolver. */
+@Resolver(() => ConfigurationFieldObject)
+export class ConfigurationResolver {
+  readonly #configurations: ConfigurationService;
+
+  constructor(configurations: ConfigurationService) {
+    this.#configurations = configurations;
+  }
+
+  @FieldResolver(() => ID)
+  id(@Root() { key }: ConfigurationFieldObject): string {
+    return String(key);
+  }
+
+  @Mutation(() => ConfigurationFieldObject)
+  addConfigurationField(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('productId', () => ID) productId: string,
+    @Arg('input', () => ConfigurationFieldInput) input: ConfigurationFieldInput,
+  ): Promise<ConfigurationFieldObject> {
+    return this.#configurations.add(access, productId, input);
+  }
+
+  @Mutation(() => ConfigurationFieldObject, { description: 'Left out: unchanged. null clears.' })
+  updateConfigurationField(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID) id: string,
+    @Arg('input', () => UpdateConfigurationFieldInput) input: UpdateConfigurationFieldInput,
+  ): Promise<ConfigurationFieldObject> {
+    return this.#configurations.update(access, id, input);
+  }
+
+  @Mutation(() => ID, { description: 'Removes the field and its values on every device of the product.' })
+  removeConfigurationField(@Ctx() { access }: GraphqlContext, @Arg('id', () => ID) id: string): Promise<string> {
+    return this.#configurations.remove(access, id);
+  }
+
+  @Mutation(() => DeviceObject, {
+    description: "Identifier to value; null goes back to the product's default. What is not named stays.",
+  })
+  setConfiguration(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('deviceId', () => ID) deviceId: string,
+    @Arg('values', () => Json) values: unknown,
+  ): Promise<DeviceObject> {
+    return this.#configurations.set(access, deviceId, values);
+  }
+}
