@@ -184,9 +184,9 @@ describe.each(DATABASES)('administration, %s', (name) => {
 
   test('a replay tells who watches the call log', async () => {
     const { productId } = await place({ deviceType: 'LORAWAN' });
-    const watching = domain.callFeed.subscribe(productId);
     const request = { method: 'POST', path: '/integrations/lorawan/tti/', GET: {}, POST: {}, headers: [], body: '{}' };
     const product = (await domain.ingestCache.product(productId)) as ProductInfo;
+    const watching = await domain.callFeed.subscribe(product, { last: 0, statuses: null });
     await addDevice(productId, '70B3D57ED0000001');
     const body = JSON.stringify({
       end_device_ids: { dev_eui: '70B3D57ED0000001' },
