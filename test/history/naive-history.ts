@@ -153,9 +153,9 @@ export function naiveStatistics(all: readonly Point[], from: number, to: number)
   return {
     count: points.length,
     min,
-    minAt: points[values.indexOf(min)]!.t,
+    minAt: points[values.indexOf(min)]?.t,
     max,
-    maxAt: points[values.indexOf(max)]!.t,
+    maxAt: points[values.indexOf(max)]?.t,
     average: aggregate('AVG', points, null),
     sum: aggregate('SUM', points, null),
     first: points[0],
