@@ -32,15 +32,30 @@ export function bootstrap(database: Database, { adminToken, now }: BootstrapOpti
     if (database.dialect === 'postgres') await em.execute(`select pg_advisory_xact_lock(${BOOTSTRAP_LOCK})`);
     if ((await em.count(UserSchema)) === 0) {
       const secret = adminToken ?? newSecret();
-      createToken(em, createOperator(em, now()), secret, now());
+      createToken(em, createOperator(em, now()), 'first token', secret, now());
       return { firstStart: true, generatedToken: adminToken === null ? secret : null };
     }
     if (adminToken !== null && (await em.count(TokenSchema, { hash: hashSecret(adminToken) })) === 0) {
-      const operator = await em.findOne(UserSchema, { operator: true }, { orderBy: { createdAt: 'asc', id: 'asc' } });
-      if (operator !== null) createToken(em, operator, adminToken, now());
+      const operator = await findOperator(em);
+      if (operator !== null) createToken(em, operator, 'ADMIN_TOKEN', adminToken, now());
     }
     return { firstStart: false, generatedToken: null };
   });
+}
+
+/** Another personal token of the first operator; resolves with its secret, which is kept nowhere. */
+export function createOperatorToken(database: Database, name: string, now: () => number): Promise<string> {
+  return database.write(async (em) => {
+    const operator = await findOperator(em);
+    if (operator === null) throw new Error('the database is empty: the first start of the server prints a token');
+    const secret = newSecret();
+    createToken(em, operator, name, secret, now());
+    return secret;
+  });
+}
+
+function findOperator(em: EntityManager): Promise<User | null> {
+  return em.findOne(UserSchema, { operator: true }, { orderBy: { createdAt: 'asc', id: 'asc' } });
 }
 
 function createOperator(em: EntityManager, createdAt: number): User {
@@ -57,10 +72,10 @@ function createOperator(em: EntityManager, createdAt: number): User {
   return user;
 }
 
-function createToken(em: EntityManager, user: User, secret: string, createdAt: number): void {
+function createToken(em: EntityManager, user: User, name: string, secret: string, createdAt: number): void {
   em.create(TokenSchema, {
     id: uuidV7(),
-    name: 'first token',
+    name,
     kind: 'PERSONAL',
     user,
     workspace: null,

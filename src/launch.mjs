@@ -2,15 +2,23 @@
 // JavaScript without dependencies, because on a fresh clone there is nothing else, and the machine's Node may be old.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const [task = 'start', ...args] = process.argv.slice(2);
 const NODE_MAJOR = 24;
-// As in package.json: a small young generation keeps the server small, for a few percent of its speed.
-const SERVER_FLAGS = ['--max-semi-space-size=8'];
+const LOCK_MS = 600_000;
 
 const bin = (path) => join(root, 'node_modules', path);
 const TSC = bin('typescript/bin/tsc');
@@ -23,7 +31,11 @@ const FORMATTED = ['src', 'migrations', 'test', '*.ts', '*.json'];
 const tasks = {
   start: () => start(),
   test: () => (build(), run([VITEST, 'run', ...args])),
-  dev: () => (build(), run([TSX, 'watch', '--clear-screen=false', 'src/main.ts', ...args])),
+  dev: () => {
+    process.env.NODE_ENV ??= 'development';
+    build();
+    run([...serverFlags(), TSX, 'watch', '--clear-screen=false', 'src/main.ts', ...args]);
+  },
   build: () => build(),
   check: () => {
     run([PRETTIER, '--check', '--log-level', 'warn', ...FORMATTED]);
@@ -41,36 +53,132 @@ const tasks = {
 const chosen = tasks[task];
 if (chosen === undefined) fail(`unknown task "${task}"; there are: ${Object.keys(tasks).join(', ')}`);
 process.chdir(root);
-install();
+// Where only what runs is installed (npm ci --omit=dev), nothing can be built: what was built elsewhere starts.
+const isProduction = task === 'start' && !existsSync(TSC) && existsSync('dist/src/main.js') && existsSync(bin('koa'));
+if (!isProduction) {
+  const unlock = lock();
+  install();
+  if (task !== 'start' && task !== 'test') unlock();
+  else {
+    build();
+    unlock();
+  }
+}
 await chosen();
 
 function install() {
   const stamp = bin('.inlet-installed');
   const wanted = hashOf(['package.json', 'package-lock.json']);
   if (read(stamp) === wanted) return;
-  // Somebody ran npm by hand after the lock file was written: that is as good.
-  if (
-    olderThan('package-lock.json', bin('.package-lock.json')) &&
-    olderThan('package.json', bin('.package-lock.json'))
-  ) {
+  // Somebody ran npm by hand: that is as good when what npm wrote down is what the lock file says.
+  if (isInstalled()) {
     writeFileSync(stamp, wanted);
     return;
   }
   say('installing dependencies');
+  // Aside, then in one move: an installation that fails leaves what worked.
+  const aside = join(root, `.inlet-install-${process.pid}`);
+  const away = `${aside}-old`;
+  try {
+    mkdirSync(aside);
+    for (const file of ['package.json', 'package-lock.json']) copyFileSync(file, join(aside, file));
+    const failure = npmInstall(aside);
+    if (failure !== null) {
+      if (!existsSync(bin('koa'))) fail(`npm could not install: ${failure}`);
+      process.stderr.write(`inlet: npm could not install, going on with what is there: ${failure}\n`);
+      return;
+    }
+    writeFileSync(join(aside, 'node_modules', '.inlet-installed'), wanted);
+    if (existsSync('node_modules')) renameSync('node_modules', away);
+    renameSync(join(aside, 'node_modules'), 'node_modules');
+  } finally {
+    for (const folder of [aside, away]) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** null, or in one line why not. */
+function npmInstall(folder) {
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  const attempt = (...words) =>
-    spawnSync(npm[0], [...npm.slice(1), ...words, '--no-audit', '--no-fund', '--loglevel=error'], {
-      stdio: ['ignore', 2, 2],
-    }).status === 0;
+  const patience = ['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
+  let said = '';
   // A registry mirror may lack another platform's optional binaries; `npm ci` insists, `npm install` does not.
-  if (!attempt('ci') && !attempt('install', '--no-save')) fail('npm could not install; its messages are above');
-  writeFileSync(stamp, wanted);
+  for (const words of [['ci'], ['install', '--no-save']]) {
+    const command = [...npm.slice(1), ...words, '--no-audit', '--no-fund', '--loglevel=error', ...patience];
+    const result = spawnSync(npm[0], command, { cwd: folder, stdio: ['ignore', 2, 'pipe'], encoding: 'utf8' });
+    if (result.status === 0) return null;
+    said = result.error ? result.error.message : result.stderr;
+    // No second try for minutes where there is no network.
+    if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH/.test(said)) break;
+  }
+  return said
+    .replace(/^npm error\s*/gm, '')
+    .replace(/\s*\n\s*/g, ' ')
+    .slice(0, 500);
+}
+
+/** Whether every package that the lock file names for this platform is there in that version. */
+function isInstalled() {
+  const locked = packagesOf('package-lock.json');
+  const there = packagesOf(bin('.package-lock.json'));
+  if (locked === null || there === null) return false;
+  return Object.entries(locked).every(
+    ([path, { version, optional }]) =>
+      path === '' || (there[path] === undefined ? optional === true : there[path].version === version),
+  );
+}
+
+function packagesOf(path) {
+  try {
+    return JSON.parse(read(path)).packages;
+  } catch {
+    return null;
+  }
+}
+
+/** One launcher at a time installs and builds; the others wait. A lock whose owner is gone counts for nothing. */
+function lock() {
+  const path = join(root, '.inlet-lock');
+  for (const until = Date.now() + LOCK_MS; ;) {
+    try {
+      writeFileSync(path, String(process.pid), { flag: 'wx' });
+      process.on('exit', () => owner(path) === process.pid && rmSync(path, { force: true }));
+      return () => rmSync(path, { force: true });
+    } catch (error) {
+      if (error.code === 'EROFS' || error.code === 'EACCES') return () => {};
+      if (error.code !== 'EEXIST') throw error;
+    }
+    const pid = owner(path);
+    if (pid !== null && !isAlive(pid)) rmSync(path, { force: true });
+    else if (Date.now() > until)
+      fail(`another launcher (process ${pid}) has been busy for minutes; if not, delete ${path}`);
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  }
+}
+
+function owner(path) {
+  const pid = Number(read(path));
+  return pid > 0 ? pid : null;
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
 }
 
 function build() {
   if (!existsSync('src/main.ts')) return;
   const stamp = join('dist', '.built');
-  const wanted = hashOf(['package-lock.json', 'tsconfig.json', ...files('src'), ...files('migrations')]);
+  const wanted = hashOf([
+    'package-lock.json',
+    'tsconfig.json',
+    'src/v8-flags.json',
+    ...files('src'),
+    ...files('migrations'),
+  ]);
   if (read(stamp) === wanted) return;
   say('building');
   // Beside the old one: a build that fails leaves what worked.
@@ -81,12 +189,18 @@ function build() {
   renameSync(fresh, 'dist');
 }
 
-async function start() {
-  build();
-  const main = join(root, 'dist/src/main.js');
-  // The usual case needs no second process.
-  if (isRightNode(process.versions.node)) await import(main);
-  else runForwarding([...SERVER_FLAGS, main, ...args]);
+function start() {
+  if (!isProduction) build();
+  const command = [...serverFlags(), join(root, 'dist/src/main.js'), ...args];
+  // The usual case needs no second process: this one becomes the server.
+  if (typeof process.execve !== 'function') return runForwarding(command);
+  process.emitWarning = () => {};
+  process.execve(node(), [node(), ...command], environment());
+}
+
+/** V8's flags of the server: on the command line only, as Node says that changing them later may crash it. */
+function serverFlags() {
+  return JSON.parse(read(join(root, 'src/v8-flags.json')) ?? read(join(root, 'dist/src/v8-flags.json')));
 }
 
 /** Node 24: this process's own, else the one that npm installed. */
@@ -134,10 +248,6 @@ function hashOf(paths) {
       .update(read(path) ?? '')
       .update('\0');
   return hash.digest('hex');
-}
-
-function olderThan(path, than) {
-  return existsSync(path) && existsSync(than) && statSync(path).mtimeMs <= statSync(than).mtimeMs;
 }
 
 function read(path) {

@@ -1,17 +1,11 @@
 import { enableCompileCache } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { ConfigError, readConfig, StartError } from './config.ts';
+import flags from './v8-flags.json' with { type: 'json' };
 
 // Start-up is mostly reading and compiling modules: keep the compiled code between starts.
 enableCompileCache();
-// V8 would let the heap grow to a multiple of what is in use before it collects: a small board has no room for that.
-setFlagsFromString('--heap-growing-percent=30');
-// A burst of requests that wait for the database makes V8 believe that requests live long: for good it would create
-// their objects in the old generation, which costs a third more time for each request and pauses of 15 ms.
-setFlagsFromString('--no-allocation-site-pretenuring');
-// A scavenge is a millisecond of one thread; shared out it waits for threads that a busy machine does not run.
-setFlagsFromString('--no-parallel-scavenge');
+// Before any library looks: they check their callers' every step otherwise.
+process.env['NODE_ENV'] ??= 'production';
 
 const FORCED_EXIT_MS = 25_000;
 /** A signal that comes later than this after the first one ends the process at once. */
@@ -21,6 +15,9 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const { startApp } = await import('./app.ts');
   const app = await startApp(config);
+  const missing = flags.filter((flag) => !process.execArgv.includes(flag));
+  if (missing.length > 0)
+    app.log.warn({ missing }, 'started without flags that npm start and inlet start give to node');
   setTimeout(giveBackStartUpMemory, 1_500).unref();
   let stoppingSince: number | null = null;
   const stop = (signal: string): void => {
@@ -47,9 +44,8 @@ async function main(): Promise<void> {
 
 /** Starting leaves tens of megabytes of garbage that V8 would keep until there is load: a small board wants them back. */
 function giveBackStartUpMemory(): void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as (options: object) => void;
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  const collect = globalThis.gc as ((options: object) => void) | undefined;
+  collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 main().catch((error: unknown) => {

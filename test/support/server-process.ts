@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import flags from '../../src/v8-flags.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const ADMIN_TOKEN = 'test-admin-token-0123456789abcdefghijklmnop';
@@ -22,7 +23,7 @@ export class ServerProcess {
 
   /** Resolves at the line `listening`; rejects with what was printed when the process ends before it. */
   static start(env: Record<string, string>, ownGroup = false): Promise<ServerProcess> {
-    const child = spawn(process.execPath, ['--max-semi-space-size=8', 'dist/src/main.js'], {
+    const child = spawn(process.execPath, [...flags, 'dist/src/main.js'], {
       cwd: ROOT,
       env: {
         PATH: process.env['PATH'] ?? '',

@@ -1,0 +1,13 @@
+import type { Config } from '../config.ts';
+
+/** What a command is given: the settings of the server, and the words behind its name. */
+export interface CommandInput {
+  config: Config;
+  args: string[];
+}
+
+/** One of the words behind `inlet`; rejects with what is to be told. */
+export interface Command {
+  run: (input: CommandInput) => Promise<void>;
+  usage: string;
+}

@@ -1,0 +1,39 @@
+import { ConfigError, readConfig, StartError } from '../config.ts';
+import { backup } from './backup.ts';
+import { check } from './check.ts';
+import type { Command } from './command.ts';
+import { restore } from './restore.ts';
+import { token } from './token.ts';
+
+const COMMANDS: Record<string, Command> = {
+  start: {
+    run: () => Promise.reject(new Error('bin/inlet.mjs starts the server')),
+    usage: 'start               the server',
+  },
+  token: { run: token, usage: 'token [NAME]        prints a new personal token of the operator' },
+  backup: { run: backup, usage: 'backup FILE         copies the SQLite database, while the server runs or not' },
+  restore: {
+    run: restore,
+    usage: 'restore FILE        puts a backup in the place of the database; the server must be stopped',
+  },
+  check: { run: check, usage: 'check [FILE]        looks whether the SQLite database, or a backup, is whole' },
+};
+
+async function main([name = '', ...args]: string[]): Promise<number> {
+  const command = COMMANDS[name];
+  if (command === undefined || args.includes('--help')) {
+    const lines = Object.values(COMMANDS).map(({ usage }) => `  inlet ${usage}`);
+    console.error(`Usage (settings as for the server, from the environment):\n${lines.join('\n')}`);
+    return name === '--help' || command !== undefined ? 0 : 2;
+  }
+  try {
+    await command.run({ config: readConfig(process.env), args });
+    return 0;
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    console.error(error instanceof ConfigError || error instanceof StartError ? said : `inlet ${name}: ${said}`);
+    return 1;
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

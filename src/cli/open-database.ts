@@ -1,0 +1,19 @@
+import { openPostgresOrm, openSqliteOrm } from '../database/open-orm.ts';
+import { OrmDatabase } from '../database/orm-database.ts';
+import { type Config, StartError } from '../config.ts';
+import type { Database } from '../domain/database.ts';
+import { mustExist, sqliteFile } from './sqlite-file.ts';
+
+/** A free turn: a command writes seldom, and SQLite itself makes it wait for the server. */
+const turns = { take: () => Promise.resolve(() => {}) };
+
+/** The catalogue beside a server that may be running on it. Throws StartError when it cannot be had. */
+export async function openDatabase(config: Config): Promise<{ database: Database; close: () => Promise<void> }> {
+  if (config.database.kind === 'sqlite') mustExist(sqliteFile({ config }));
+  const opening =
+    config.database.kind === 'postgres' ? openPostgresOrm(config.database.url) : openSqliteOrm(sqliteFile({ config }));
+  const orm = await opening.catch((cause: unknown) => {
+    throw new StartError('DATABASE_URL', 'the database cannot be opened', cause);
+  });
+  return { database: new OrmDatabase(orm, config.database.kind, turns), close: () => orm.close() };
+}

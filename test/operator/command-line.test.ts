@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import flags from '../../src/v8-flags.json' with { type: 'json' };
+import { ServerProcess } from '../support/server-process.ts';
+import { createDatabase, createProduct, DATABASES, startServer } from '../support/server.ts';
+
+/** `inlet …` as an operator runs it, to its end. */
+function inlet(
+  args: string[],
+  env: Record<string, string>,
+): Promise<{ code: number | null; out: string; err: string }> {
+  const child = spawn(process.execPath, ['bin/inlet.mjs', ...args], {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+  });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  return new Promise((resolve) => child.on('exit', (code) => resolve({ code, out, err })));
+}
+
+describe.each(DATABASES)('inlet token on %s', (name) => {
+  test('makes another token of the operator beside the running server, none on an empty database', async () => {
+    const database = await createDatabase(name);
+    const env = { DATABASE_URL: database.url };
+    expect((await inlet(['token'], env)).code).toBe(1);
+    const server = await startServer({ database });
+    const { code, out } = await inlet(['token', 'laptop'], env);
+    expect(code).toBe(0);
+    const { viewer } = await server.gql('{ viewer { token { name } user { operator } } }', {}, out.trim());
+    expect(viewer).toEqual({ token: { name: 'laptop' }, user: { operator: true } });
+    await server.stop();
+    await database.drop();
+  });
+});
+
+test('a first start that fails later has printed its token', async () => {
+  const database = await createDatabase('postgres');
+  const start = ServerProcess.start({ DATABASE_URL: database.url, ADMIN_TOKEN: '', REDIS_URL: 'redis://127.0.0.1:1' });
+  await expect(start).rejects.toThrow(/REDIS_URL.*first start.*"token":"inl_/s);
+  await database.drop();
+});
+
+test('what runs has V8’s flags on its command line, and the libraries know that it is production', async () => {
+  const server = await startServer({ database: 'sqlite' });
+  const line = readFileSync(`/proc/${server.process.child.pid}/cmdline`, 'utf8').split('\0');
+  expect(line).toEqual(expect.arrayContaining(flags));
+  expect(server.process.lines.filter(({ msg }) => String(msg).includes('without flags'))).toEqual([]);
+  await server.stop();
+
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-bare-'));
+  writeFileSync(join(folder, 'tell.cjs'), `process.on('exit', () => console.error('NODE_ENV', process.env.NODE_ENV));`);
+  const bare = spawn(process.execPath, ['--require', join(folder, 'tell.cjs'), 'dist/src/main.js'], {
+    env: { DATABASE_URL: 'sqlite::memory:', PORT: '0' },
+  });
+  let [out, err] = ['', ''];
+  bare.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  await new Promise<void>((resolve) =>
+    bare.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()).includes('without flags') && resolve()),
+  );
+  const ended = new Promise((resolve) => bare.once('exit', resolve));
+  bare.kill('SIGTERM');
+  await ended;
+  expect(out).toContain('"missing":["--max-semi-space-size=8"');
+  expect(err).toContain('NODE_ENV production');
+  rmSync(folder, { recursive: true });
+});
+
+describe('inlet backup, check and restore', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'inlet-backup-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  test(
+    'a backup made while writing goes on is whole, and brings back what was acknowledged before it',
+    { timeout: 120_000 },
+    async () => {
+      const path = join(folder, 'inlet.db');
+      const copy = join(folder, 'copy.db');
+      const env = { DATABASE_URL: `sqlite:${path}` };
+      const database = { url: env.DATABASE_URL, drop: async () => {} };
+      const server = await startServer({ database });
+      const { deviceIds } = await createProduct(server);
+      const sending = { on: true };
+      let [second, before] = [1_000, 0];
+      const send = async (): Promise<void> => {
+        while (sending.on) {
+          const timestamp = (second += 1);
+          const { status } = await server.record(deviceIds[0]!, { field: 'temperature', value: timestamp, timestamp });
+          expect(status).toBe(200);
+          before += 1;
+        }
+      };
+      const senders = [send(), send(), send()];
+      await expect.poll(() => before, { timeout: 20_000 }).toBeGreaterThan(50);
+      const acknowledged = before;
+      expect(await inlet(['backup', copy], env)).toMatchObject({ code: 0, err: '' });
+      sending.on = false;
+      await Promise.all(senders);
+      expect(statSync(copy).mode & 0o777).toBe(0o600);
+      expect(await inlet(['backup', copy], env)).toMatchObject({ code: 1, err: expect.stringContaining('EEXIST') });
+      expect(await inlet(['check', copy], env)).toMatchObject({ code: 0, out: `${copy}: whole\n` });
+      expect(await inlet(['restore', copy], env)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('another Inlet'),
+      });
+      await server.stop();
+
+      const torn = join(folder, 'torn.db');
+      copyFileSync(copy, torn);
+      truncateSync(torn, statSync(torn).size - 8_192);
+      expect((await inlet(['check', torn], env)).code).toBe(1);
+      expect((await inlet(['restore', torn], env)).code).toBe(1);
+
+      expect(await inlet(['restore', copy], env)).toMatchObject({ code: 0, err: '' });
+      expect(existsSync(`${path}.before-restore`)).toBe(true);
+      const again = await startServer({ database });
+      const { device } = await again.gql(
+        `query ($id: ID!) { device(id: $id) {
+         history(from: "1970-01-01T00:00:00Z", to: "2020-01-01T00:00:00Z") { timestamps } } }`,
+        { id: deviceIds[0] },
+      );
+      expect(device.history[0].timestamps.length).toBeGreaterThanOrEqual(acknowledged);
+      await again.stop();
+    },
+  );
+
+  test('say what to do on PostgreSQL, and how they are used', async () => {
+    const postgres = { DATABASE_URL: 'postgres://nobody@localhost/none' };
+    for (const command of ['backup', 'restore'])
+      expect((await inlet([command, 'file'], postgres)).err).toContain('use pg_dump and pg_restore');
+    expect(await inlet([], {})).toMatchObject({ code: 2, err: expect.stringContaining('inlet backup FILE') });
+  });
+});
