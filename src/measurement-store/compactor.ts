@@ -31,8 +31,9 @@ export interface CompactorDeps {
 
 const EVERY_MS = 60_000;
 const DEVICES_A_PAGE = 200;
-/** Each time costs a chunk written anew, so it should bring something. */
-const READINGS_WORTH_IT = 60;
+/** Each time costs a chunk written anew, so it should bring something; but reading has to look through readings. */
+const READINGS_WORTH_IT = 240;
+const OVERDUE_MS = 6 * 3_600_000;
 
 /** Goes over all devices once a minute and moves old readings into chunks, one device after the other. */
 export class Compactor {
@@ -60,7 +61,7 @@ export class Compactor {
   async #run(): Promise<void> {
     const { due, compact, keptMs, now, log } = this.#deps;
     const storedBefore = now() - keptMs;
-    const query = { storedBefore, overdueBefore: storedBefore - keptMs, atLeast: READINGS_WORTH_IT };
+    const query = { storedBefore, overdueBefore: storedBefore - OVERDUE_MS, atLeast: READINGS_WORTH_IT };
     let after = -1;
     while (!this.#stopped) {
       try {

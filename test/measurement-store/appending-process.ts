@@ -3,19 +3,25 @@ import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/p
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 
 /**
- * A process for tests to kill: `node appending-process.ts <file or URL> <first n> [remove]`. Ten appenders write value n
+ * A process for tests to kill: `node appending-process.ts <file or URL> <first n> [remove|compact]`. Ten appenders write value n
  * at time n, for device 1 + n % 10, and print `n` once it is acknowledged, or `! <code>`. With `remove`, each value is removed
- * again, and printed once that is acknowledged.
+ * again, and printed once that is acknowledged. With `compact`, readings go into chunks all the time.
  */
 const [, , place = '', first, mode] = process.argv;
-const open: Promise<MeasurementStore> = place.startsWith('postgres:')
-  ? PostgresMeasurementStore.open({ url: place })
-  : SqliteMeasurementStore.open({ path: place });
+const open: Promise<MeasurementStore & { compact(deviceKeys: number[], storedBefore: number): Promise<void> }> =
+  place.startsWith('postgres:')
+    ? PostgresMeasurementStore.open({ url: place })
+    : SqliteMeasurementStore.open({ path: place });
 const store = await open;
 
 let next = Number(first);
+let acknowledged = 0;
+let compacted!: () => void;
+/** All devices, after they had something to compact. */
+const firstCompaction = new Promise<void>((resolve) => (compacted = mode === 'compact' ? resolve : () => {}));
 async function appendForever(): Promise<void> {
   for (;;) {
+    if (mode === 'compact' && acknowledged > 200) await firstCompaction;
     const n = next++;
     const deviceKey = 1 + (n % 10);
     const text = { fieldKeys: [2], timestamps: [n], values: [`text ${n}`.padEnd(1_000, '.')] };
@@ -27,6 +33,7 @@ async function appendForever(): Promise<void> {
         ],
       });
       if (mode === 'remove') await store.remove({ deviceKey, fieldKeys: [1], from: n, to: n + 1, dryRun: false });
+      acknowledged++;
       process.stdout.write(`${n}\n`);
     } catch (error) {
       process.stdout.write(`! ${(error as { code?: string }).code}\n`);
@@ -34,4 +41,11 @@ async function appendForever(): Promise<void> {
     }
   }
 }
-await Promise.all(Array.from({ length: 10 }, appendForever));
+async function compactForever(): Promise<void> {
+  while (acknowledged < 200) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (;;) {
+    await store.compact([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], Infinity);
+    compacted();
+  }
+}
+await Promise.all([...Array.from({ length: 10 }, appendForever), ...(mode === 'compact' ? [compactForever()] : [])]);

@@ -31,6 +31,31 @@ describe.each(DIALECTS)('after kill -9 of a process with a %s store', (dialect) 
     }
   });
 
+  test('compaction has lost and doubled nothing, three times over', async () => {
+    let [chunks, before] = [0, 0];
+    for (let round = 0; round < 3; round++) {
+      const acknowledged = await linesUntil(append(database, 1 + round * 1_000_000, 'compact'), 500 + round * 333);
+      const store = await database.openStore();
+      const found = new Map<number, unknown>();
+      let texts = 0;
+      for (let device = 1; device <= 10; device++) {
+        for (const [time, value] of await everything(store, device, 1)) found.set(time, value);
+        texts += (await everything(store, device, 2)).length;
+      }
+      expect(acknowledged.filter((n) => found.get(n) !== n)).toEqual([]);
+      expect(texts).toBe(found.size);
+      const sql = 'SELECT CAST(coalesce(sum(count), 0) AS int) AS n FROM chunk';
+      const [row] = await database.sql<{ n: number }>(sql);
+      [before, chunks] = [chunks, Number(row!.n)];
+      expect(chunks).toBeGreaterThan(before);
+      await store.compact([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], Infinity);
+      expect(await database.sql('SELECT ts FROM reading')).toEqual([]);
+      const [all] = await database.sql<{ n: number }>(sql);
+      expect(Number(all!.n)).toBe(found.size * 2);
+      await store.stop();
+    }
+  });
+
   test('nothing is back that was removed', async () => {
     const removed = await linesUntil(append(database, 1, 'remove'), 300);
     const store = await database.openStore();

@@ -52,7 +52,6 @@ export interface Columns {
   values: StoredValue[];
 }
 
-/** A field's value with the latest measured time, `timestamp` in ms UTC. */
 /** The fields of a device whose newest values are wanted. */
 export interface LatestQuery {
   deviceKey: number;

@@ -6,6 +6,12 @@ import type { NewChunk } from './edit.ts';
 /** A chunk has at most so many values, and texts of about so many characters at most. */
 export const CHUNK_VALUES = 1_000;
 const CHUNK_CHARACTERS = 256 * 1024;
+/**
+ * Rows up to the first size fit twice on a page of SQLite and four times on one of PostgreSQL; from the second on they
+ * spread over pages that are full. What is in between would leave half a page empty.
+ */
+const HALF_PAGE_BYTES = 1_850;
+const SPREADING_BYTES = 4_000;
 
 /**
  * The columns as chunks in order. `filled`: all but the last one full, as what comes later goes behind them; else even
@@ -17,14 +23,22 @@ export function cutChunks(fieldKey: number, columns: SegmentColumns, filled: boo
   const most = filled || parts === 0 ? CHUNK_VALUES : Math.ceil(count / parts);
   const chunks: NewChunk[] = [];
   for (let start = 0; start < count;) {
-    const end = endOfPart(columns, start, Math.min(start + most, count));
-    const { timestamps, values } = sliceColumns(columns, start, end);
-    const { bytes, summary } = encode(timestamps, values);
-    const [firstAt, lastAt] = [timestamps[0]!, timestamps.at(-1)!];
-    chunks.push({ fieldKey, firstAt, lastAt, count: end - start, summary, bytes });
-    start = end;
+    const chunk = cutOne(fieldKey, columns, start, Math.min(start + most, count));
+    chunks.push(chunk);
+    start += chunk.count;
   }
   return chunks;
+}
+
+/** One chunk of the rows from `start`, to `end` (exclusive) if they fit. */
+function cutOne(fieldKey: number, columns: SegmentColumns, start: number, end: number): NewChunk {
+  const { timestamps, values } = sliceColumns(columns, start, endOfPart(columns, start, end));
+  const { bytes, summary } = encode(timestamps, values);
+  const count = timestamps.length;
+  const fitting = Math.floor((count * HALF_PAGE_BYTES) / bytes.length);
+  if (bytes.length > HALF_PAGE_BYTES && bytes.length < SPREADING_BYTES && fitting > count / 4)
+    return cutOne(fieldKey, columns, start, start + fitting - 1);
+  return { fieldKey, firstAt: timestamps[0]!, lastAt: timestamps.at(-1)!, count, summary, bytes };
 }
 
 function endOfPart(columns: SegmentColumns, start: number, end: number): number {

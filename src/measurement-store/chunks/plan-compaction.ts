@@ -4,10 +4,11 @@ import { indexAt, mergeColumns, sliceColumns } from './columns.ts';
 import { CHUNK_VALUES, cutChunks } from './cut-chunks.ts';
 import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
 import { allColumns } from './reading-columns.ts';
-import type { ChunkHead, Snapshot } from './snapshot.ts';
+import type { ChunkHead, ReadingRow, Snapshot } from './snapshot.ts';
 
-/** So that the transaction that writes the result stays short. */
-const READINGS_A_SLICE = 256;
+/** So that the transaction that writes the result stays short: a few milliseconds. */
+const READINGS_A_SLICE = 1_000;
+const BYTES_A_SLICE = 100_000;
 
 /**
  * Moves some of a device's old readings into chunks: behind the newest ones, or, if they are late, into those that they
@@ -18,14 +19,22 @@ export async function planCompaction(
   deviceKey: number,
   edit: Extract<Edit, { kind: 'compact' }>,
 ): Promise<Plan> {
-  const readings = await snapshot.oldReadings(deviceKey, edit.storedBefore, READINGS_A_SLICE);
+  const found = await snapshot.oldReadings(deviceKey, edit.storedBefore, READINGS_A_SLICE);
+  const readings = upToBytes(found, BYTES_A_SLICE);
   const change = emptyChange(deviceKey);
   change.readings = readings.map(({ timestamp, seq }) => ({ timestamp, seq, values: null }));
   const fields = allColumns(readings);
   const newest = await snapshot.newestChunks(deviceKey, [...fields.keys()]);
   for (const [fieldKey, columns] of fields)
     await addToChunks(snapshot, change, fieldKey, columns, newest.get(fieldKey));
-  return { change, next: readings.length < READINGS_A_SLICE ? null : edit };
+  const isLast = found.length < READINGS_A_SLICE && readings.length === found.length;
+  return { change, next: isLast ? null : edit };
+}
+
+function upToBytes(readings: ReadingRow[], most: number): ReadingRow[] {
+  let bytes = 0;
+  const end = readings.findIndex((reading) => (bytes += reading.values.length) > most);
+  return end < 0 ? readings : readings.slice(0, Math.max(1, end));
 }
 
 async function addToChunks(

@@ -3,11 +3,14 @@ import { watchPool } from '../../database/watch-pool.ts';
 import type { StoreLog } from '../store-log.ts';
 
 /** pg-pool awaits it; its types do not say so. */
-type PoolConfig = Omit<pg.PoolConfig, 'onConnect'> & { onConnect: (client: pg.ClientBase) => Promise<void> };
+type PoolConfig = Omit<pg.PoolConfig, 'onConnect'> & {
+  pipeline: boolean;
+  onConnect: (client: pg.ClientBase) => Promise<void>;
+};
 
-/** Connections whose commits are durable and whose bigints are numbers. */
-export function openPool(url: string, max: number, log: StoreLog | undefined): pg.Pool {
-  const config: PoolConfig = { ...settings(url), max, onConnect: makeCommitsDurable };
+/** Connections whose commits are durable and whose bigints are numbers. `pipeline`: several statements may be under way on one. */
+export function openPool(url: string, max: number, log: StoreLog | undefined, pipeline = false): pg.Pool {
+  const config: PoolConfig = { ...settings(url), max, pipeline, onConnect: makeCommitsDurable };
   const pool = new pg.Pool(config);
   watchPool(pool, (error) => log?.warn({ err: error }, 'an idle database connection was lost'));
   return pool;

@@ -9,7 +9,7 @@ const CONNECTIONS = 4;
 
 /** A reader thread: fetches, decodes and evaluates what would hold up the event loop, and moves readings into chunks. */
 const port = parentPort!;
-const pool = openPool((workerData as { url: string }).url, CONNECTIONS, undefined);
+const pool = openPool((workerData as { url: string }).url, CONNECTIONS, undefined, true);
 
 async function answer({ id, job }: Question<PostgresReaderJob>): Promise<void> {
   try {
