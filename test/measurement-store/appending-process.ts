@@ -16,6 +16,8 @@ const store = await open;
 
 let next = Number(first);
 let acknowledged = 0;
+let enough!: () => void;
+const firstAcknowledged = new Promise<void>((resolve) => (enough = resolve));
 let compacted!: () => void;
 /** All devices, after they had something to compact. */
 const firstCompaction = new Promise<void>((resolve) => (compacted = mode === 'compact' ? resolve : () => {}));
@@ -33,7 +35,7 @@ async function appendForever(): Promise<void> {
         ],
       });
       if (mode === 'remove') await store.remove({ deviceKey, fieldKeys: [1], from: n, to: n + 1, dryRun: false });
-      acknowledged++;
+      if (++acknowledged === 200) enough();
       process.stdout.write(`${n}\n`);
     } catch (error) {
       process.stdout.write(`! ${(error as { code?: string }).code}\n`);
@@ -42,7 +44,7 @@ async function appendForever(): Promise<void> {
   }
 }
 async function compactForever(): Promise<void> {
-  while (acknowledged < 200) await new Promise((resolve) => setTimeout(resolve, 5));
+  await firstAcknowledged;
   for (;;) {
     await store.compact([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], Infinity);
     compacted();

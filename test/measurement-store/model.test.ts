@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PointsAnswer } from '../../src/domain/measurements/series-request.ts';
 import type { StoredValue } from '../../src/domain/measurements/store.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { DIALECTS, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
@@ -121,6 +122,7 @@ describe.each(DIALECTS)('the %s store holds what a map would', (dialect) => {
       expect(forth.timestamps.map((moment, i) => [moment, forth.values[i]])).toEqual(rows.slice(0, limit));
       const back = await store.range({ ...query, newestFirst: true });
       expect(back.timestamps.map((moment, i) => [moment, back.values[i]])).toEqual(rows.toReversed().slice(0, limit));
+      await checkSeries(key, from, to, limit);
       const fieldKeys = Array.from({ length: FIELDS + 1 }, (_, f) => f);
       const devices = Array.from({ length: DEVICES }, (_, i) => base + i);
       const found = await store.latest(devices.map((deviceKey) => ({ deviceKey, fieldKeys })));
@@ -131,6 +133,37 @@ describe.each(DIALECTS)('the %s store holds what a map would', (dialect) => {
         }),
       );
       expect(found.sort((a, b) => a.deviceKey - b.deviceKey || a.fieldKey - b.fieldKey)).toEqual(wanted);
+    };
+
+    /** All fields of a device at once; what the views make of values is tested with them. */
+    const checkSeries = async (key: number, from: number, to: number, limit: number): Promise<void> => {
+      const edges = Float64Array.from({ length: 1 + below(5) }, (_, i) => from + i * Math.ceil((to - from) / 5));
+      const fields = Array.from({ length: FIELDS }, (_, field) => field);
+      const answers = await store.series(
+        fields.map((field) => ({
+          deviceKey: key,
+          fieldKey: field,
+          fieldType: 'STRING',
+          from,
+          to,
+          maxCharacters: 1e9,
+          views: [
+            { kind: 'raw', limit },
+            { kind: 'buckets', edges, aggregation: 'COUNT', fill: 'NONE', rawUpTo: 0 },
+          ],
+        })),
+      );
+      for (const field of fields) {
+        const { before, views } = answers[field]!;
+        const rows = model.rows(key, field, from, to);
+        const [raw, counts] = views as [PointsAnswer, PointsAnswer];
+        const shown = rows.slice(0, limit).map(([moment, kept]) => [moment, String(kept)]);
+        expect(Array.from(raw.timestamps, (moment, i) => [moment, String(raw.values[i])])).toEqual(shown);
+        expect(raw.total).toBe(rows.length);
+        expect(Array.from<unknown>(counts.values).reduce<number>((sum, count) => sum + Number(count), 0)).toBe(rows.length); // prettier-ignore
+        const last = model.rows(key, field, -Infinity, from).at(-1);
+        expect(before && [before.timestamp, String(before.value)]).toEqual(last ? [last[0], String(last[1])] : null);
+      }
     };
 
     for (let event = 0; event < EVENTS; event++) {

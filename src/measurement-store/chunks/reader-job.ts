@@ -1,20 +1,26 @@
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
+import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
 import type { LatestQuery, LatestRow, RangeQuery, RemoveQuery } from '../../domain/measurements/store.ts';
 import { countValues } from './count-values.ts';
 import { latestValues } from './latest-values.ts';
 import { readRange } from './read-range.ts';
+import { readSeries } from './read-series.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What is read off the event loop, on both databases. */
 export type ReaderJob =
   | { kind: 'latest'; queries: LatestQuery[] }
   | { kind: 'range'; query: RangeQuery }
-  | { kind: 'count'; query: RemoveQuery };
+  | { kind: 'count'; query: RemoveQuery }
+  | { kind: 'series'; requests: readonly SeriesRequest[] };
 
 const DEVICES_AT_ONCE = 50;
 
 /** Answers a job from one snapshot. */
-export function runReaderJob(snapshot: Snapshot, job: ReaderJob): Promise<LatestRow[] | SegmentColumns | number> {
+export function runReaderJob(
+  snapshot: Snapshot,
+  job: ReaderJob,
+): Promise<LatestRow[] | SegmentColumns | number | SeriesAnswer[]> {
   switch (job.kind) {
     case 'latest':
       return latestOfMany(snapshot, job.queries);
@@ -22,6 +28,8 @@ export function runReaderJob(snapshot: Snapshot, job: ReaderJob): Promise<Latest
       return readRange(snapshot, job.query);
     case 'count':
       return countValues(snapshot, job.query);
+    case 'series':
+      return readSeries(snapshot, job.requests);
   }
 }
 
@@ -34,6 +42,9 @@ async function latestOfMany(snapshot: Snapshot, queries: LatestQuery[]): Promise
   return rows;
 }
 
+/** Of what is answered: series → answer → views → view → column. */
+const DEPTH = 5;
+
 /** The memory of typed arrays in the answer, to change hands instead of being copied; each once. */
 export function transferables(answer: unknown): ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>();
@@ -44,6 +55,6 @@ export function transferables(answer: unknown): ArrayBuffer[] {
     } else if (depth > 0 && typeof value === 'object' && value !== null)
       for (const part of Object.values(value)) collect(part, depth - 1);
   };
-  collect(answer, 3);
+  collect(answer, DEPTH);
   return [...buffers];
 }

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { seriesFromRange } from '../../domain/history/series-from-range.ts';
 import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
 import type { WriteTurns } from '../../domain/database.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
@@ -111,7 +110,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]> {
-    return seriesFromRange(this, requests);
+    return this.#read({ kind: 'series', requests });
   }
 
   async range(query: RangeQuery): Promise<Columns> {

@@ -1,4 +1,3 @@
-import { seriesFromRange } from '../../domain/history/series-from-range.ts';
 import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
 import type { WriteTurns } from '../../domain/database.ts';
 import type {
@@ -115,7 +114,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]> {
-    return seriesFromRange(this, requests);
+    return this.#read({ kind: 'series', requests });
   }
 
   async range(query: RangeQuery): Promise<Columns> {

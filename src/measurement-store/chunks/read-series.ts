@@ -1,0 +1,157 @@
+import { evaluateSeries, segmentsToDecode } from '../../domain/history/evaluate-series.ts';
+import type { Segment, SegmentColumns } from '../../domain/measurements/segment.ts';
+import type { Moment, SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
+import type { StoredValue } from '../../domain/measurements/store.ts';
+import { eachValue, valueOf } from '../readings/reading-values.ts';
+import { decode } from './codec.ts';
+import { indexAt, mergeColumns, sliceColumns, toColumns } from './columns.ts';
+import type { ChunkHead, Snapshot } from './snapshot.ts';
+
+const READINGS_A_PAGE = 2_000;
+const CHUNKS_A_PAGE = 1_000;
+/** Requests of one device whose columns are in memory at once. */
+const AT_ONCE = 20;
+
+/** Answers the requests in order: chunks' heads first, then of those only what must be decoded, readings over them. */
+export async function readSeries(snapshot: Snapshot, requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]> {
+  const answers: SeriesAnswer[] = [];
+  const byDevice = Map.groupBy(requests.keys(), (i) => requests[i]!.deviceKey);
+  for (const indexes of byDevice.values())
+    for (let at = 0; at < indexes.length; at += AT_ONCE) {
+      const some = indexes.slice(at, at + AT_ONCE);
+      const answered = await ofDevice(
+        snapshot,
+        some.map((i) => requests[i]!),
+      );
+      some.forEach((i, n) => (answers[i] = answered[n]!));
+    }
+  return answers;
+}
+
+async function ofDevice(snapshot: Snapshot, requests: SeriesRequest[]): Promise<SeriesAnswer[]> {
+  const heads = await Promise.all(requests.map((request) => allHeads(snapshot, request)));
+  // A chunk that begins before the range has the value before it: what stands over it there is needed, too.
+  const from = Math.min(...requests.map((request, i) => Math.min(request.from, heads[i]![0]?.firstAt ?? Infinity)));
+  const to = Math.max(...requests.map((request) => request.to));
+  const fields = new Set(requests.map((request) => request.fieldKey));
+  const readings = await readingColumns(snapshot, requests[0]!.deviceKey, fields, from, to);
+  return Promise.all(
+    requests.map((request, i) => answer(snapshot, request, heads[i]!, readings.get(request.fieldKey)!)),
+  );
+}
+
+async function answer(
+  snapshot: Snapshot,
+  request: SeriesRequest,
+  heads: ChunkHead[],
+  readings: SegmentColumns,
+): Promise<SeriesAnswer> {
+  const begin = Math.min(request.from, heads[0]?.firstAt ?? Infinity);
+  const inRange = sliceColumns(readings, indexAt(readings.timestamps, begin), indexAt(readings.timestamps, request.to));
+  const segments = await toSegments(snapshot, request, heads, inRange);
+  const missing = segmentsToDecode(request, segments);
+  await decodeInto(snapshot, request, segments, missing);
+  const first = segments[0];
+  const before = first && first.firstAt < request.from ? null : await valueBefore(snapshot, request);
+  return evaluateSeries(request, segments, before);
+}
+
+async function allHeads(snapshot: Snapshot, { deviceKey, fieldKey, from, to }: SeriesRequest): Promise<ChunkHead[]> {
+  const heads: ChunkHead[] = [];
+  for (let start = from; ;) {
+    const range = { deviceKey, fieldKey, from: start, to, newestFirst: false, limit: CHUNKS_A_PAGE };
+    const page = await snapshot.chunks(range);
+    for (const head of page) heads.push(head);
+    if (page.length < CHUNKS_A_PAGE) return heads;
+    start = page.at(-1)!.lastAt + 1;
+  }
+}
+
+async function readingColumns(
+  snapshot: Snapshot,
+  deviceKey: number,
+  fields: Set<number>,
+  from: number,
+  to: number,
+): Promise<Map<number, SegmentColumns>> {
+  const found = new Map([...fields].map((key) => [key, { timestamps: [] as number[], values: [] as StoredValue[] }]));
+  for (let start = from; ;) {
+    const page = await snapshot.readings({ deviceKey, from: start, to, newestFirst: false, limit: READINGS_A_PAGE });
+    for (const { timestamp, values } of page)
+      eachValue(values, (fieldKey, value) => {
+        const field = found.get(fieldKey);
+        if (!field) return;
+        // The same field twice in one reading: the last one counts.
+        if (field.timestamps.at(-1) === timestamp) field.values.pop();
+        else field.timestamps.push(timestamp);
+        field.values.push(value);
+      });
+    if (page.length < READINGS_A_PAGE) break;
+    start = page.at(-1)!.timestamp + 1;
+  }
+  return new Map([...found].map(([key, { timestamps, values }]) => [key, toColumns(timestamps, values)]));
+}
+
+/** Chunks that readings fall into come merged with them; the readings between chunks are segments of their own. */
+async function toSegments(
+  snapshot: Snapshot,
+  { deviceKey, fieldKey }: SeriesRequest,
+  heads: ChunkHead[],
+  readings: SegmentColumns,
+): Promise<Segment[]> {
+  const segments: Segment[] = [];
+  const { timestamps } = readings;
+  let at = 0;
+  for (const head of heads) {
+    const start = indexAt(timestamps, head.firstAt);
+    if (start > at) segments.push(toSegment(sliceColumns(readings, at, start)));
+    at = indexAt(timestamps, head.lastAt + 1);
+    if (start === at) segments.push({ ...head, columns: null });
+    else {
+      const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [head.firstAt]);
+      segments.push(toSegment(mergeColumns(decode(bytes!), sliceColumns(readings, start, at))));
+    }
+  }
+  if (at < timestamps.length) segments.push(toSegment(sliceColumns(readings, at, timestamps.length)));
+  return segments;
+}
+
+function toSegment(columns: SegmentColumns): Segment {
+  const { timestamps } = columns;
+  return { firstAt: timestamps[0]!, lastAt: timestamps.at(-1)!, count: timestamps.length, summary: null, columns };
+}
+
+async function decodeInto(
+  snapshot: Snapshot,
+  { deviceKey, fieldKey }: SeriesRequest,
+  segments: Segment[],
+  indexes: number[],
+): Promise<void> {
+  for (let at = 0; at < indexes.length; at += CHUNKS_A_PAGE) {
+    const some = indexes.slice(at, at + CHUNKS_A_PAGE);
+    const firstAts = some.map((i) => segments[i]!.firstAt);
+    const bytes = await snapshot.chunkBytes(deviceKey, fieldKey, firstAts);
+    some.forEach((i, n) => (segments[i]!.columns = decode(bytes[n]!)));
+  }
+}
+
+/** The last value before the range; no chunk reaches into the range from before it. */
+async function valueBefore(snapshot: Snapshot, { deviceKey, fieldKey, from }: SeriesRequest): Promise<Moment | null> {
+  const place = { deviceKey, from: -Infinity, to: from, newestFirst: true };
+  const [chunk] = await snapshot.chunks({ ...place, fieldKey, limit: 1 });
+  const oldest = chunk?.lastAt ?? -Infinity;
+  let to = from;
+  for (let limit = 2; ; limit = READINGS_A_PAGE) {
+    const page = await snapshot.readings({ ...place, from: oldest, to, limit });
+    for (const { timestamp, values } of page) {
+      const value = valueOf(values, fieldKey);
+      if (value !== undefined) return { timestamp, value };
+    }
+    if (page.length < limit) break;
+    to = page.at(-1)!.timestamp;
+  }
+  if (!chunk) return null;
+  if (chunk.summary) return { timestamp: chunk.lastAt, value: chunk.summary.last };
+  const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [chunk.firstAt]);
+  return { timestamp: chunk.lastAt, value: decode(bytes!).values.at(-1)! };
+}
