@@ -36,6 +36,7 @@ import { UserService } from './domain/users/user-service.ts';
 import { CallFeed } from './domain/calls/call-feed.ts';
 import { CallLog } from './domain/calls/call-log.ts';
 import { CallSweeper } from './domain/calls/call-sweeper.ts';
+import { RetentionSweeper } from './domain/plans/retention-sweeper.ts';
 import { Replay } from './domain/calls/replay.ts';
 import { UnknownDevices } from './domain/calls/unknown-devices.ts';
 import { WebhookReceiver } from './domain/calls/webhook-receiver.ts';
@@ -109,6 +110,9 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const onError = (error: unknown): void => log.warn({ err: error }, 'sweeping the call log');
   const sweeper = new CallSweeper({ store, unknownDevices, days: config.callLog.days, now, onError });
   closers.add('call log', () => sweeper.stop());
+  const onRetentionError = (error: unknown): void => log.warn({ err: error }, 'forgetting what plans no longer keep');
+  const retention = new RetentionSweeper({ database, store, now, onError: onRetentionError });
+  closers.add('retention', () => retention.stop());
 
   return {
     authenticator,

@@ -3,6 +3,7 @@ import { CallSweeper } from '../../src/domain/calls/call-sweeper.ts';
 import { replayPages } from '../../src/domain/calls/replay-pages.ts';
 import type { DeviceInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import type { CallRow } from '../../src/domain/measurements/store.ts';
+import { RetentionSweeper } from '../../src/domain/plans/retention-sweeper.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
@@ -79,6 +80,35 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await sweeper.stop();
     expect(errors).toEqual([]);
     expect(forgotten).toEqual([30]);
+  });
+
+  test('values older than the plan keeps are forgotten at start, the newest of each field is not', async () => {
+    const now = domain.clock.now;
+    const fields = ['A', 'B'].map((identifier) => ({ identifier, type: 'FLOAT' as const }));
+    const product = await domain.products.create(domain.access, { name: 'p', fields });
+    const made = async (plan: string): Promise<DeviceInfo> => {
+      const [row] = await domain.devices.create(domain.access, product.id, [{ name: plan }], plan);
+      const device = (await domain.ingestCache.device(row!.id)) as DeviceInfo;
+      const at = (field: string, days: number) => ({ field, value: days, timestamp: (now - days * DAY) / 1000 });
+      const entries = [at('A', 200), at('A', 91), at('A', 89), at('B', 300), at('B', 200)];
+      const { stored } = await domain.recorder.record(device, entries, { limited: false, receivedAt: now });
+      expect(stored).toBe(5);
+      return device;
+    };
+    const [free, unlimited] = [await made('free'), await made('unlimited')];
+    const errors: unknown[] = [];
+    const { database, store } = domain;
+    const sweeper = new RetentionSweeper({ database, store, now: () => now, onError: (error) => errors.push(error) });
+    const left = async (device: DeviceInfo): Promise<unknown[]> => {
+      const ranges = keysOf(device).map((fieldKey) =>
+        store.range({ deviceKey: device.key, fieldKey, newestFirst: false, limit: 10 }),
+      );
+      return (await Promise.all(ranges)).map(({ values }) => values);
+    };
+    await expect.poll(() => left(free), { timeout: 10_000 }).toEqual([[89], [200]]);
+    await sweeper.stop();
+    expect(await left(unlimited)).toEqual([[200, 91, 89], [300, 200]]); // prettier-ignore
+    expect(errors).toEqual([]);
   });
 
   test('a replay takes no call received after it began, and "to" is exclusive', async () => {

@@ -137,7 +137,8 @@ describe.each(DIALECTS)('the %s store holds what a map would', (dialect) => {
 
     /** All fields of a device at once; what the views make of values is tested with them. */
     const checkSeries = async (key: number, from: number, to: number, limit: number): Promise<void> => {
-      const edges = Float64Array.from({ length: 1 + below(5) }, (_, i) => from + i * Math.ceil((to - from) / 5));
+      const buckets = 1 + below(5);
+      const edges = Float64Array.from({ length: buckets + 1 }, (_, i) => from + i * Math.ceil((to - from) / buckets));
       const fields = Array.from({ length: FIELDS }, (_, field) => field);
       const answers = await store.series(
         fields.map((field) => ({
