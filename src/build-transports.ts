@@ -60,7 +60,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   };
   const graphql = await createGraphqlTransport({
     resolvers: { ...domain, database, store, baseUrl, now },
-    sources: { database, store },
+    sources: { database, store, history: domain.history },
     live,
     authenticator,
     cluster,

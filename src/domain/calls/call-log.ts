@@ -8,7 +8,8 @@ import type { CallFeed, LiveCallChoice } from './call-feed.ts';
 import { type LoggedCall, toLoggedCall } from './logged-call.ts';
 
 /** Which calls of a product's log. */
-interface LogFilter {
+/** Which calls of a log; what is left out does not narrow. */
+export interface LogFilter {
   status?: CallStatus[] | null | undefined;
   /** Receipt time in milliseconds; start inclusive, end exclusive. */
   from?: number | null | undefined;

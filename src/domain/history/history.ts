@@ -2,7 +2,7 @@ import { badInput } from '../../errors.ts';
 import type { DeviceInfo, FieldInfo } from '../ingest-cache/ingest-cache.ts';
 import { fromStoredValue } from '../measurements/field-value.ts';
 import type { Moment, PointsAnswer, StatisticsAnswer } from '../measurements/series-request.ts';
-import type { MeasurementStore, StoredValue } from '../measurements/store.ts';
+import type { LatestRow, MeasurementStore, StoredValue } from '../measurements/store.ts';
 import type { PointBudget } from './point-budget.ts';
 import { checkRange, MAX_POINTS, planSeries, type SeriesPlan, type SeriesQuery } from './series-plan.ts';
 import { SeriesReader, type ViewRequest, type ViewResult } from './series-reader.ts';
@@ -60,6 +60,12 @@ export interface Page {
   lastTimestamp: number | null;
 }
 
+/** Whose newest values are wanted; fields are identifiers, left out: all of the product. */
+export interface LatestWanted {
+  device: DeviceInfo;
+  fields?: readonly string[] | null | undefined;
+}
+
 /** What one `history` of many devices may be about. */
 const MAX_SERIES = 2_000;
 /** Of texts, all series of one `history` together. */
@@ -80,14 +86,38 @@ export class History {
   }
 
   /** The value with the latest measured time of each field that has one. */
-  async latest(device: DeviceInfo, identifiers?: string[]): Promise<MeasuredValue[]> {
-    const fields = chosenFields(device, identifiers);
-    const rows = await this.#store.latest([{ deviceKey: device.key, fieldKeys: fields.map((field) => field.key) }]);
-    const byField = new Map(rows.map((row) => [row.fieldKey, row]));
-    return fields.flatMap((field) => {
-      const row = byField.get(field.key);
-      const value = row && fromStoredValue(field.type, row.value);
-      return row === undefined || value == null ? [] : [{ field, timestamp: row.timestamp, value }];
+  async latest(device: DeviceInfo): Promise<MeasuredValue[]> {
+    const [values] = await this.latestOfMany([{ device }]);
+    if (values instanceof Error) throw values;
+    return values ?? [];
+  }
+
+  /**
+   * The value with the latest measured time of each field that has one, for each device in order, in one look-up; in
+   * the place of one whose fields are wrong, the error.
+   */
+  async latestOfMany(wanted: readonly LatestWanted[]): Promise<(MeasuredValue[] | Error)[]> {
+    const chosen = wanted.map(({ device, fields }) => fieldsOrError(device, fields));
+    const queries = wanted.flatMap(({ device }, at) => {
+      const fields = chosen[at]!;
+      return fields instanceof Error ? [] : [{ deviceKey: device.key, fieldKeys: fields.map((field) => field.key) }];
+    });
+    const rows = queries.length === 0 ? [] : await this.#store.latest(queries);
+    const byDevice = new Map<number, Map<number, LatestRow>>();
+    for (const row of rows) {
+      const byField = byDevice.get(row.deviceKey);
+      if (byField === undefined) byDevice.set(row.deviceKey, new Map([[row.fieldKey, row]]));
+      else byField.set(row.fieldKey, row);
+    }
+    return wanted.map(({ device }, at) => {
+      const fields = chosen[at]!;
+      if (fields instanceof Error) return fields;
+      const byField = byDevice.get(device.key);
+      return fields.flatMap((field) => {
+        const row = byField?.get(field.key);
+        const value = row && fromStoredValue(field.type, row.value);
+        return row === undefined || value == null ? [] : [{ field, timestamp: row.timestamp, value }];
+      });
     });
   }
 
@@ -251,6 +281,14 @@ function fieldsOfEach(
 }
 
 /** The product's fields by identifier, each once; an unknown one is an error, never left out in silence. */
+function fieldsOrError(device: DeviceInfo, identifiers: readonly string[] | null | undefined): FieldInfo[] | Error {
+  try {
+    return chosenFields(device, identifiers);
+  } catch (error) {
+    return error as Error;
+  }
+}
+
 function chosenFields(device: DeviceInfo, identifiers: readonly string[] | null | undefined): FieldInfo[] {
   if (identifiers == null) return [...device.product.fields.values()];
   return [...new Set(identifiers)].map((identifier) => {

@@ -4,16 +4,20 @@ import { type ConfigurationFieldInfo, configurationInfo } from './device-configu
 import { ConfigurationFieldSchema } from '../entities/configuration-field.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { DeviceSchema, type Device } from '../entities/device.ts';
-import { FieldSchema, type FieldType } from '../entities/field.ts';
+import { type FieldRole, FieldSchema, type FieldType } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { LruMap } from '../lru-map.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 
-/** A field as recording needs it; `key` is the small number that measurements carry. */
+/** A field as recording and reading need it; `key` is the small number that measurements carry. */
 export interface FieldInfo {
   key: number;
   identifier: string;
   type: FieldType;
+  name?: string | null | undefined;
+  unit?: string | null | undefined;
+  description?: string | null | undefined;
+  role?: FieldRole | null | undefined;
 }
 
 /** A snapshot of a product with its fields and active decoder; a change makes a new one, nobody changes this. */
@@ -273,7 +277,9 @@ export class IngestCache {
           : await em.findOne(DecoderVersionSchema, { product: row.key, version: row.activeVersion });
       // Changed while it was read: what was read may mix old and new.
       if (before !== this.#revision) continue;
-      const infos = fields.map(({ key, identifier, type }) => ({ key, identifier, type }));
+      const infos = fields.map(({ key, identifier, type, name, unit, description, role }) => {
+        return { key, identifier, type, name, unit, description, role };
+      });
       const product: ProductInfo = {
         key: row.key,
         id: row.id,
@@ -329,5 +335,7 @@ export function isUuid(text: string): boolean {
 
 /** About what a product takes in memory: each field is an object in two maps, each character up to two bytes. */
 function bytesOfProduct({ fields, configuration, decoder }: ProductInfo): number {
-  return 2_000 + 300 * (fields.size + configuration.length) + 2 * (decoder?.source.length ?? 0);
+  let characters = decoder?.source.length ?? 0;
+  for (const { description } of fields.values()) characters += description?.length ?? 0;
+  return 2_000 + 500 * (fields.size + configuration.length) + 2 * characters;
 }

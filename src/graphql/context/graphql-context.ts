@@ -4,6 +4,7 @@ import { unauthenticated } from '../../errors.ts';
 import type { LiveCalls } from '../live/live-calls.ts';
 import type { LiveStatus } from '../live/live-status.ts';
 import type { LiveMeasurements } from '../live/live-measurements.ts';
+import { WorkBudget } from './work-budget.ts';
 import { createLoaders, type Loaders, type LoaderSources } from './loaders.ts';
 
 /** Why there is no access: nothing was presented, nothing readable, or what is not (or no longer) valid. */
@@ -30,40 +31,46 @@ export class GraphqlContext {
   readonly live: LiveSources;
   /** What the histories of this operation may still bring. */
   readonly points = new PointBudget();
-  // Not `#private`: Apollo Server hands each operation a shallow clone of its context.
-  private readonly presented: Access | NoAccess;
-  private readonly sources: LoaderSources;
-  private loaded: Loaders | null = null;
+  readonly budget = new WorkBudget();
+  /** Whose share of the work this is: the token's, or the address's when there is none. */
+  readonly caller: string;
+  readonly #presented: Access | NoAccess;
+  readonly #sources: LoaderSources;
+  #loaded: Loaders | null = null;
 
-  constructor(access: Access | NoAccess, sources: LoaderSources, live: LiveSources) {
-    this.presented = access;
-    this.sources = sources;
+  /** `address`: where a request without a token comes from. */
+  constructor(access: Access | NoAccess, address: string, sources: LoaderSources, live: LiveSources) {
+    this.#presented = access;
+    this.caller = typeof access === 'string' ? address : access.tokenId;
+    this.#sources = sources;
     this.live = live;
   }
 
   /** Who asks. Deny by default: throws UNAUTHENTICATED when nobody does, should the door ever have let that through. */
   get access(): Access {
-    if (typeof this.presented === 'string') throw unauthenticated(NO_ACCESS[this.presented]);
-    return this.presented;
+    if (typeof this.#presented === 'string') throw unauthenticated(NO_ACCESS[this.#presented]);
+    return this.#presented;
   }
 
   /** Whether nobody with a token asks. */
   get isAnonymous(): boolean {
-    return typeof this.presented === 'string';
+    return typeof this.#presented === 'string';
   }
 
+  /** What ended the operation is thrown here: there is nothing to load for it any more. */
   get loaders(): Loaders {
-    this.loaded ??= createLoaders(this.sources);
-    return this.loaded;
+    this.budget.check();
+    this.#loaded ??= createLoaders(this.#sources);
+    return this.#loaded;
   }
 
   /** What was loaded before a mutation of the same operation may be old after it. */
   forget(): void {
-    this.loaded = null;
+    this.#loaded = null;
   }
 
   /** The context for one pushed event of a subscription: same access, nothing remembered. */
   fresh(): GraphqlContext {
-    return new GraphqlContext(this.presented, this.sources, this.live);
+    return new GraphqlContext(this.#presented, this.caller, this.#sources, this.live);
   }
 }

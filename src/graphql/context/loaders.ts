@@ -4,6 +4,7 @@ import { type ConfigurationField, ConfigurationFieldSchema } from '../../domain/
 import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities/decoder-version.ts';
 import { type Device, DeviceSchema } from '../../domain/entities/device.ts';
 import { type Field, FieldSchema } from '../../domain/entities/field.ts';
+import type { History, LatestWanted, MeasuredValue } from '../../domain/history/history.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import { type Product, ProductSchema } from '../../domain/entities/product.ts';
 
@@ -17,6 +18,8 @@ export interface Loaders {
   activeDecoder: DataLoader<Product, DecoderVersion | null, number>;
   /** By id. */
   device: DataLoader<string, Device | null>;
+  /** The newest values of a device. */
+  latest: DataLoader<LatestWanted, MeasuredValue[], string>;
   /** Receipt time of the device's last batch in milliseconds; null: it never sent one. */
   lastHeard: DataLoader<number, number | null>;
 }
@@ -24,10 +27,11 @@ export interface Loaders {
 export interface LoaderSources {
   database: Database;
   store: MeasurementStore;
+  history: History;
 }
 
 /** New for each operation, and for each pushed event of a subscription: nothing may live longer than one answer. */
-export function createLoaders({ database, store }: LoaderSources): Loaders {
+export function createLoaders({ database, store, history }: LoaderSources): Loaders {
   return {
     product: new DataLoader(async (keys) => {
       const rows = await database.read().find(ProductSchema, { key: { $in: [...keys] } });
@@ -64,6 +68,9 @@ export function createLoaders({ database, store }: LoaderSources): Loaders {
     device: new DataLoader(async (ids) => {
       const rows = await database.read().find(DeviceSchema, { id: { $in: [...ids] } }, { populate: ['product'] });
       return inOrder(ids, rows as Device[], (row) => row.id);
+    }),
+    latest: new DataLoader((wanted) => history.latestOfMany(wanted), {
+      cacheKeyFn: ({ device, fields }) => `${device.key} ${fields?.join(' ') ?? '*'}`,
     }),
     lastHeard: new DataLoader(async (keys) => {
       const heard = await store.lastHeard([...keys]);

@@ -25,6 +25,8 @@ export interface CheckedDocument {
   hash: string;
   document: DocumentNode;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** Whether it was admitted before. */
+  isKept: boolean;
   /** By the operation's name, once it was seen again; null: it cannot be compiled. */
   compiled: Map<string | undefined, Execute | null>;
   bytes: number;
@@ -46,23 +48,13 @@ export class CheckedDocuments {
     this.#schema = schema;
   }
 
+  /** The document, when it was admitted before. */
+  kept(query: string): CheckedDocument | undefined {
+    return this.byHash(hash('sha256', query));
+  }
+
   /** Throws AppError QUERY_TOO_COMPLEX, or RefusedDocument with syntax errors or what validation found. */
   check(query: string): CheckedDocument {
-    const name = hash('sha256', query);
-    return this.byHash(name) ?? this.#check(query, name);
-  }
-
-  /** For a document that was admitted, again each time it is. */
-  keep(document: CheckedDocument, anonymous: boolean): void {
-    if (this.#kept.get(document.hash) === undefined)
-      (anonymous ? this.#anonymous : this.#kept).set(document.hash, document);
-  }
-
-  byHash(name: string): CheckedDocument | undefined {
-    return this.#kept.get(name) ?? this.#anonymous.get(name);
-  }
-
-  #check(query: string, name: string): CheckedDocument {
     const document = parsed(query);
     const mistakes = validate(this.#schema, document, specifiedRules, { maxErrors: 20 });
     if (mistakes.length > 0) throw new RefusedDocument(mistakes, 'GRAPHQL_VALIDATION_FAILED');
@@ -70,12 +62,24 @@ export class CheckedDocuments {
     for (const definition of document.definitions)
       if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
     return {
-      hash: name,
+      hash: hash('sha256', query),
       document,
       fragments,
+      isKept: false,
       compiled: new Map(),
       bytes: query.length * 2 + (document.tokenCount ?? query.length) * BYTES_PER_TOKEN,
     };
+  }
+
+  /** For a document that was admitted, again each time it is. */
+  keep(document: CheckedDocument, anonymous: boolean): void {
+    document.isKept = true;
+    if (this.#kept.get(document.hash) === undefined)
+      (anonymous ? this.#anonymous : this.#kept).set(document.hash, document);
+  }
+
+  byHash(name: string): CheckedDocument | undefined {
+    return this.#kept.get(name) ?? this.#anonymous.get(name);
   }
 }
 

@@ -10,10 +10,14 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import type { GraphqlContext } from '../context/graphql-context.ts';
+import { answerTooLarge, MAX_ANSWER_BYTES, MAX_SECONDS, type WorkBudget } from '../context/work-budget.ts';
 import { admit } from './admission.ts';
+import { answerBytes } from './answer-size.ts';
 import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
 import { comparing, compileOperation, type Execute } from './compiled-operation.ts';
 import { RefusedDocument } from './refused-document.ts';
+import { tooComplex } from './shape-limits.ts';
+import { WorkShares } from './work-shares.ts';
 
 /** What a client asks, whichever transport brought it. */
 export interface OperationRequest {
@@ -35,11 +39,19 @@ export interface AdmittedOperation {
 /** Which operations are compiled: those that were seen before; for tests none, or all, with the answers compared. */
 export type Compiling = 'seen' | 'none' | 'compare';
 
-/** The one way of an operation, over HTTP and WebSocket alike: parse, limits, validation, price, access, execution. */
+/** Milliseconds that a unit of price takes at worst, and usually. */
+const WORST_MS = 0.06;
+const USUAL_MS = 0.01;
+/** Writing an answer down takes a millisecond for so many bytes. */
+const BYTES_PER_MS = 100_000;
+/** From this price on an operation runs alone, and it is cheaper to compile it than to run it once as it is. */
+const DEAR = 2000;
+
+/** The one way of an operation, over HTTP and WebSocket alike: parse, limits, validation, price, access, turn, execution. */
 export class Operations {
   readonly schema: GraphQLSchema;
   readonly documents: CheckedDocuments;
-
+  readonly shares = new WorkShares();
   readonly #compiling: Compiling;
 
   constructor(schema: GraphQLSchema, compiling: Compiling) {
@@ -48,24 +60,29 @@ export class Operations {
     this.#compiling = compiling;
   }
 
-  /** Throws RefusedDocument, or AppError QUERY_TOO_COMPLEX or UNAUTHENTICATED. */
-  admit(request: OperationRequest, context: GraphqlContext): AdmittedOperation {
-    const checked = this.documents.check(request.query);
-    const operation = getOperationAST(checked.document, request.operationName);
-    if (!operation)
-      throw new RefusedDocument(
-        [new GraphQLError('Say by operationName which operation of the document is to run.')],
-        'OPERATION_RESOLUTION_FAILURE',
-      );
-    const cost = admit(this.schema, checked, operation, request.variables ?? {}, context);
-    const run = this.#compiled(checked, operation, context) ?? execute;
-    this.documents.keep(checked, context.isAnonymous);
-    return { checked, operation, request, context, cost, execute: run };
+  /** Throws RefusedDocument, or AppError QUERY_TOO_COMPLEX, UNAUTHENTICATED or OVERLOADED. */
+  async admit(request: OperationRequest, context: GraphqlContext): Promise<AdmittedOperation> {
+    const kept = this.documents.kept(request.query);
+    if (kept !== undefined) return this.#admit(kept, request, context);
+    return this.shares.run(context.caller, async () => {
+      const started = performance.now();
+      try {
+        return this.#admit(this.documents.check(request.query), request, context);
+      } finally {
+        this.shares.spend(context.caller, performance.now() - started);
+      }
+    });
   }
 
-  /** Runs a query or mutation; or, with the event as `root`, answers one event of a subscription. */
+  /**
+   * Runs a query or mutation, when it is its caller's turn; or, with the event as `root`, answers one event of a
+   * subscription. An answer that is too large, or not there in time, is an error. Throws OVERLOADED.
+   */
   async execute(admitted: AdmittedOperation, root?: unknown, context = admitted.context): Promise<ExecutionResult> {
-    return admitted.execute({ ...this.#args(admitted), rootValue: root, contextValue: context });
+    const run = (): Promise<ExecutionResult> => this.#run(admitted, root, context);
+    // A mutation may wait long for others than us, and must not be cut off: it takes no turn.
+    if (admitted.operation.operation === OperationTypeNode.MUTATION) return run();
+    return this.shares.run(context.caller, run, { dear: admitted.cost >= DEAR, patient: root !== undefined });
   }
 
   /** Opens what a subscription listens to. */
@@ -73,19 +90,58 @@ export class Operations {
     return createSourceEventStream({ ...this.#args(admitted), contextValue: admitted.context });
   }
 
-  /** Compiling takes longer than most operations: it is for those that come again, and never for strangers. */
-  #compiled(checked: CheckedDocument, operation: OperationDefinitionNode, context: GraphqlContext): Execute | null {
+  #admit(checked: CheckedDocument, request: OperationRequest, context: GraphqlContext): AdmittedOperation {
+    const operation = getOperationAST(checked.document, request.operationName);
+    if (!operation)
+      throw new RefusedDocument(
+        [new GraphQLError('Say by operationName which operation of the document is to run.')],
+        'OPERATION_RESOLUTION_FAILURE',
+      );
+    const cost = admit(this.schema, checked, operation, request.variables ?? {}, context);
+    const run = this.#compiled(checked, operation, context, cost) ?? execute;
+    this.documents.keep(checked, context.isAnonymous);
+    return { checked, operation, request, context, cost, execute: run };
+  }
+
+  /** Compiling takes longer than most operations: it is for those that come again or are dear, and never for strangers. */
+  #compiled(
+    checked: CheckedDocument,
+    operation: OperationDefinitionNode,
+    context: GraphqlContext,
+    cost: number,
+  ): Execute | null {
     if (this.#compiling === 'none' || context.isAnonymous || operation.operation === OperationTypeNode.MUTATION)
       return null;
     const name = operation.name?.value;
     const before = checked.compiled.get(name);
     if (before !== undefined) return before;
-    const isSeen = this.documents.byHash(checked.hash) !== undefined;
-    if (!isSeen && this.#compiling === 'seen') return null;
+    if (!checked.isKept && cost < DEAR && this.#compiling === 'seen') return null;
     const compiled = compileOperation(this.schema, { document: checked.document, operationName: name });
     const run = compiled === null || this.#compiling === 'seen' ? compiled : comparing(compiled);
     checked.compiled.set(name, run);
     return run;
+  }
+
+  async #run(admitted: AdmittedOperation, root: unknown, context: GraphqlContext): Promise<ExecutionResult> {
+    const { caller, budget } = context;
+    const expectedMs = admitted.cost * USUAL_MS;
+    this.shares.spend(caller, expectedMs);
+    const started = performance.now();
+    let bytes = 0;
+    try {
+      const isMutation = admitted.operation.operation === OperationTypeNode.MUTATION;
+      const running = admitted.execute({ ...this.#args(admitted), rootValue: root, contextValue: context });
+      const result = await (isMutation ? running : withinTime(running, budget));
+      bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
+      if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
+      return result;
+    } catch (error) {
+      const originalError = error instanceof Error ? error : new Error(String(error));
+      return { errors: [new GraphQLError(originalError.message, { originalError })], data: null };
+    } finally {
+      const usedMs = Math.min(performance.now() - started, 1 + admitted.cost * WORST_MS);
+      this.shares.spend(caller, usedMs + bytes / BYTES_PER_MS - expectedMs);
+    }
   }
 
   #args({ checked, request }: AdmittedOperation): ExecutionArgs {
@@ -96,4 +152,20 @@ export class Operations {
       variableValues: request.variables ?? null,
     };
   }
+}
+
+/** The result, or QUERY_TOO_COMPLEX when it takes too long: from then on nothing more is loaded for it. */
+function withinTime(
+  running: ExecutionResult | Promise<ExecutionResult>,
+  budget: WorkBudget,
+): ExecutionResult | Promise<ExecutionResult> {
+  if (!(running instanceof Promise)) return running;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      const error = tooComplex('seconds', MAX_SECONDS, null);
+      budget.end(error);
+      reject(error);
+    }, MAX_SECONDS * 1000);
+    running.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

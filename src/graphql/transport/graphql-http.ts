@@ -57,7 +57,12 @@ export class GraphqlHttp {
     if (context.method !== 'POST' && context.method !== 'GET') throw notAllowed('GET, POST');
     let admitted: AdmittedOperation;
     try {
-      admitted = this.#deps.operations.admit(readHttpRequest(context), await this.#deps.contextFor(context));
+      const request = readHttpRequest(context);
+      const asking = await this.#deps.contextFor(context);
+      context.res.once('close', () => {
+        if (!context.res.writableFinished) asking.budget.end(new AppError('UNAVAILABLE', 'The client is gone.'));
+      });
+      admitted = await this.#deps.operations.admit(request, asking);
       const { operation } = admitted.operation;
       if (operation === OperationTypeNode.SUBSCRIPTION) throw badInput(NO_SUBSCRIPTIONS);
       if (context.method === 'GET' && operation !== OperationTypeNode.QUERY) throw notAllowed('POST');

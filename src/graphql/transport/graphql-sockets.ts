@@ -110,7 +110,7 @@ export class GraphqlSockets {
     );
     socket.once('close', (code, reason) => {
       this.#sessions.delete(session);
-      session.running.clear();
+      session.gone();
       closed(code, reason.toString('utf8')).catch((error: unknown) =>
         this.#deps.log.error({ err: error }, 'closing a WebSocket failed'),
       );
@@ -182,7 +182,7 @@ export class GraphqlSockets {
   }
 
   /** The errors to report, or what to run. */
-  #admit(context: Context<Record<string, unknown>, Extra>, id: string, payload: SubscribePayload) {
+  async #admit(context: Context<Record<string, unknown>, Extra>, id: string, payload: SubscribePayload) {
     const { session } = context.extra;
     const { operations, sources, live } = this.#deps;
     try {
@@ -191,7 +191,9 @@ export class GraphqlSockets {
       if (Object.keys(context.subscriptions).length > MAX_OPERATIONS)
         throw new AppError('OVERLOADED', `At most ${MAX_OPERATIONS} operations run on one connection.`);
       if (id.length > MAX_ID) throw badInput(`An operation's id has at most ${MAX_ID} characters.`);
-      const admitted = operations.admit(payload, new GraphqlContext(session.access, sources, live));
+      const asking = new GraphqlContext(session.access, '', sources, live);
+      session.budgets.set(id, asking.budget);
+      const admitted = await operations.admit(payload, asking);
       if (admitted.operation.operation !== OperationTypeNode.SUBSCRIPTION) session.running.add(id);
       const args = { schema: operations.schema, document: admitted.checked.document };
       return { ...args, operationName: payload.operationName ?? null, admitted, session };

@@ -41,18 +41,23 @@ export interface GraphqlTransport {
 export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<GraphqlTransport> {
   const operations = new Operations(createSchema(deps.resolvers), deps.compiling);
   const { authenticator, secretOf, sources, live, log } = deps;
-  const contextFor = async ({ headers: { authorization } }: Koa.Context): Promise<GraphqlContext> => {
-    if (authorization === undefined) return new GraphqlContext('missing', sources, live);
+  const contextFor = async ({ headers: { authorization }, req }: Koa.Context): Promise<GraphqlContext> => {
     const secret = secretOf(authorization);
-    if (secret === null) return new GraphqlContext('malformed', sources, live);
-    return new GraphqlContext((await authenticator.authenticate(secret)) ?? 'invalid', sources, live);
+    const none = authorization === undefined ? 'missing' : 'malformed';
+    const access = secret === null ? none : ((await authenticator.authenticate(secret)) ?? 'invalid');
+    return new GraphqlContext(access, req.socket.remoteAddress ?? '', sources, live);
   };
   const http = new GraphqlHttp({ operations, contextFor, log });
   const sockets = new GraphqlSockets({ ...deps, operations });
   await http.start();
   return {
     handle: (context) => http.handle(context),
-    attachWebSocket: (server) => sockets.attach(server),
+    attachWebSocket: (server) => {
+      sockets.attach(server);
+      server.on('request', ({ url = '' }) => {
+        if (!url.startsWith('/graphql')) operations.shares.noteOthers();
+      });
+    },
     endSockets: () => sockets.stop(),
     stop: () => http.stop(),
   };

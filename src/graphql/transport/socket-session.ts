@@ -1,5 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { Access } from '../../domain/access/access.ts';
+import { AppError } from '../../errors.ts';
+import type { WorkBudget } from '../context/work-budget.ts';
 
 const PING_EVERY_MS = 15_000;
 /** Unsent bytes that a client may leave waiting in this process. */
@@ -18,6 +20,8 @@ export class SocketSession {
   access: Access | null = null;
   /** Ids of queries and mutations that were not yet answered. */
   readonly running = new Set<string>();
+  /** What each operation that runs may still use, by its id. */
+  readonly budgets = new Map<string, WorkBudget>();
   readonly #now: () => number;
   readonly #pinger: NodeJS.Timeout;
   #expiry: NodeJS.Timeout | null = null;
@@ -55,8 +59,16 @@ export class SocketSession {
 
   answered(id: string): void {
     this.running.delete(id);
+    this.budgets.delete(id);
     // The answer is handed to the socket right after this.
     if (this.ending) setImmediate(() => this.#closeIfIdle());
+  }
+
+  /** The socket is closed: what still runs for it stops where it can. */
+  gone(): void {
+    this.running.clear();
+    for (const budget of this.budgets.values()) budget.end(new AppError('UNAVAILABLE', 'The client is gone.'));
+    this.budgets.clear();
   }
 
   /** Resolves when the text has left this process, so that whoever sends next waits for a slow reader. */

@@ -16,7 +16,7 @@ export class DecoderVersionResolver {
 
   @FieldResolver(() => Boolean)
   async active(@Root() version: DecoderVersion, @Ctx() context: GraphqlContext): Promise<boolean> {
-    return (await productOf(version, context)).activeVersion === version.version;
+    return (await context.loaders.product.load(version.product.key))?.activeVersion === version.version;
   }
 }
 

@@ -3,6 +3,7 @@ import type { Device } from '../../../domain/entities/device.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/offline-after.ts';
 import { planBySlug } from '../../../domain/plans/plans.ts';
 import type { DeviceType, Product } from '../../../domain/entities/product.ts';
+import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { ConfigurationValueObject } from '../../types/configuration.ts';
 import { DateTime } from '../../types/date-time.ts';
@@ -61,9 +62,14 @@ export class DeviceObjectResolver {
   }
 }
 
-/** Always by the loader: what is loaded with the device may be older than this request. */
+/**
+ * By the loader: what is loaded with the device may be older than this request. Unless the product was deleted, with the
+ * device, since the device was read: then as it was.
+ */
 async function productOf(device: Device, { loaders }: GraphqlContext): Promise<Product> {
   const product = await loaders.product.load(device.product.key);
-  if (product === null) throw new Error(`Device ${device.id} has no product.`);
-  return product;
+  if (product !== null) return product;
+  const before = device.product as Partial<Product>;
+  if (before.name === undefined) throw notFound('product', device.product.id);
+  return before as Product;
 }

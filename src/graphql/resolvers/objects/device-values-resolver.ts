@@ -2,7 +2,7 @@ import { Arg, Args, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql
 import type { Device } from '../../../domain/entities/device.ts';
 import type { History } from '../../../domain/history/history.ts';
 import type { IngestCache, DeviceInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
-import { badInput, notFound } from '../../../errors.ts';
+import { badInput } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { encodeCursor } from '../../paging/cursor.ts';
 import { type Paging, readAfter, readFirst } from '../../paging/page.ts';
@@ -19,6 +19,9 @@ const MEASUREMENTS: Paging<{ fieldKey: number; newestFirst: boolean; timestamp: 
   shape: ['number', 'number', 'number'],
   keyOf: ({ fieldKey, newestFirst, timestamp }) => [fieldKey, newestFirst ? 1 : 0, timestamp],
 };
+
+/** The values of a device that is gone. */
+const NOTHING = { edges: [], pageInfo: { hasNextPage: false, endCursor: null }, count: async () => 0 };
 
 /** What a device measured (CONTRACT 7). */
 @Resolver(() => DeviceObject)
@@ -40,7 +43,8 @@ export class DeviceValuesResolver {
     @Ctx() context: GraphqlContext,
     @Arg('fields', () => [String], { nullable: true }) fields?: string[] | null,
   ): Promise<MeasurementObject[]> {
-    return this.#history.latest(await this.#readable(device, context), fields ?? undefined);
+    const info = await this.#readable(device, context);
+    return info === null ? [] : context.loaders.latest.load({ device: info, fields });
   }
 
   @FieldResolver(() => [SeriesObject], { complexity: 50, description: 'One series for each field.' })
@@ -49,7 +53,8 @@ export class DeviceValuesResolver {
     @Ctx() context: GraphqlContext,
     @Args(() => HistoryArgs) query: HistoryArgs,
   ): Promise<SeriesObject[]> {
-    return this.#history.series(await this.#readable(device, context), query, context.points);
+    const info = await this.#readable(device, context);
+    return info === null ? [] : this.#history.series(info, query, context.points);
   }
 
   @FieldResolver(() => [StatisticsObject], {
@@ -63,7 +68,8 @@ export class DeviceValuesResolver {
     @Arg('to', () => DateTime) to: number,
     @Arg('fields', () => [String], { nullable: true }) fields?: string[] | null,
   ): Promise<StatisticsObject[]> {
-    return this.#history.statistics(await this.#readable(device, context), { fields, from, to }, context.points);
+    const info = await this.#readable(device, context);
+    return info === null ? [] : this.#history.statistics(info, { fields, from, to }, context.points);
   }
 
   @FieldResolver(() => MeasurementConnection, {
@@ -82,6 +88,7 @@ export class DeviceValuesResolver {
   ): Promise<Connection<MeasurementObject>> {
     const limit = readFirst(first);
     const info = await this.#readable(device, context);
+    if (info === null) return NOTHING;
     const backwards = newestFirst ?? false;
     const place = readAfter(MEASUREMENTS, after);
     const fieldKey = info.product.fields.get(identifier)?.key;
@@ -110,11 +117,14 @@ export class DeviceValuesResolver {
     };
   }
 
-  /** Also guards parents that were not got by reading: createDevices answers devices to tokens without scope READ. */
-  async #readable(device: Device, { access }: GraphqlContext): Promise<DeviceInfo> {
-    const info = await this.#ingestCache.device(device.id);
-    if (info === null) throw notFound('device', device.id);
-    access.requireDevice(info, 'READ');
+  /**
+   * null: deleted since it was listed, which must not fail the list. Also guards parents that were not got by reading:
+   * createDevices answers devices to tokens without scope READ.
+   */
+  async #readable(device: Device, { access, budget }: GraphqlContext): Promise<DeviceInfo | null> {
+    budget.check();
+    const info = this.#ingestCache.cachedDevice(device.id) ?? (await this.#ingestCache.device(device.id));
+    if (info !== null) access.requireDevice(info, 'READ');
     return info;
   }
 }

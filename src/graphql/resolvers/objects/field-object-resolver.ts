@@ -1,13 +1,12 @@
-import { Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
+import { FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import type { Field, FieldRole } from '../../../domain/entities/field.ts';
 import type { FieldInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
-import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { FieldRoleEnum } from '../../types/enums.ts';
 import { FieldObject } from '../../types/field.ts';
 
 type Parent = Field | FieldInfo;
 
-/** A measurement's field comes from the catalogue, which keeps no more of it than recording needs. */
+/** What a field is to people, from the row or from what the ingest cache keeps of it. */
 @Resolver(() => FieldObject)
 export class FieldObjectResolver {
   @FieldResolver(() => ID)
@@ -16,29 +15,25 @@ export class FieldObjectResolver {
   }
 
   @FieldResolver(() => String, { nullable: true })
-  async name(@Root() field: Parent, @Ctx() context: GraphqlContext): Promise<string | null> {
-    return (await whole(field, context))?.name ?? null;
+  name(@Root() field: Parent): string | null {
+    return field.name ?? null;
   }
 
   @FieldResolver(() => String, { nullable: true })
-  async unit(@Root() field: Parent, @Ctx() context: GraphqlContext): Promise<string | null> {
-    return (await whole(field, context))?.unit ?? null;
+  unit(@Root() field: Parent): string | null {
+    return field.unit ?? null;
   }
 
   @FieldResolver(() => String, { nullable: true })
-  async description(@Root() field: Parent, @Ctx() context: GraphqlContext): Promise<string | null> {
-    return (await whole(field, context))?.description ?? null;
+  description(@Root() field: Parent): string | null {
+    return field.description ?? null;
   }
 
   @FieldResolver(() => FieldRoleEnum, {
     nullable: true,
     description: 'What it stands for in a list of mixed products.',
   })
-  async role(@Root() field: Parent, @Ctx() context: GraphqlContext): Promise<FieldRole | null> {
-    return (await whole(field, context))?.role ?? null;
+  role(@Root() field: Parent): FieldRole | null {
+    return field.role ?? null;
   }
-}
-
-async function whole(field: Parent, { loaders }: GraphqlContext): Promise<Field | null> {
-  return 'description' in field ? field : loaders.field.load(field.key);
 }

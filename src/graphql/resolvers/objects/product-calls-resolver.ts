@@ -1,16 +1,22 @@
 import { Arg, Ctx, FieldResolver, ID, Int, Resolver, Root } from 'type-graphql';
 import type { CallStatus } from '../../../domain/measurements/store.ts';
 import type { Product } from '../../../domain/entities/product.ts';
-import type { CallLog } from '../../../domain/calls/call-log.ts';
+import type { CallLog, LogFilter } from '../../../domain/calls/call-log.ts';
 import type { LoggedCall } from '../../../domain/calls/logged-call.ts';
+import type { Access } from '../../../domain/access/access.ts';
+import type { Page } from '../../../domain/page.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { MAX_LOADED_BYTES, type WorkBudget } from '../../context/work-budget.ts';
 import { connectionWith, type Paging, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { CallStatusEnum } from '../../types/enums.ts';
 import { ProductObject } from '../../types/product.ts';
 import { WebhookCallConnection, WebhookCallObject } from '../../types/webhook-call.ts';
+import { answerBytes } from '../../operation/answer-size.ts';
 import { visibleCall } from '../../live/visible-call.ts';
+
+const READ_AT_ONCE = 20;
 
 const CALLS: Paging<LoggedCall> = { kind: 'call', shape: ['string'], keyOf: (call) => [call.id] };
 
@@ -29,7 +35,7 @@ export class ProductCallsResolver {
   })
   async calls(
     @Root() { id, workspace, webhookId }: Product,
-    @Ctx() { access }: GraphqlContext,
+    @Ctx() { access, budget }: GraphqlContext,
     @Arg('status', () => [CallStatusEnum], { nullable: true }) status?: CallStatus[] | null,
     @Arg('from', () => DateTime, { nullable: true }) from?: number | null,
     @Arg('to', () => DateTime, { nullable: true }) to?: number | null,
@@ -41,7 +47,7 @@ export class ProductCallsResolver {
     const filter = { status, from, to };
     return connectionWith(
       CALLS,
-      await this.#calls.calls(access, id, filter, limit, last),
+      await this.#page(access, id, filter, limit, last, budget),
       (call) => visibleCall(call, access, { workspaceId: workspace.id, webhookId }),
       () => this.#calls.count(access, id, filter),
     );
@@ -54,5 +60,24 @@ export class ProductCallsResolver {
     @Arg('id', () => ID) callId: string,
   ): Promise<WebhookCallObject> {
     return visibleCall(await this.#calls.call(access, id, callId), access, { workspaceId: workspace.id, webhookId });
+  }
+
+  /** A few calls at a time, each up to megabytes: what nobody waits for, or is too much, is not read to its end. */
+  async #page(
+    access: Access,
+    productId: string,
+    filter: LogFilter,
+    limit: number,
+    after: string | undefined,
+    budget: WorkBudget,
+  ): Promise<Page<LoggedCall>> {
+    const items: LoggedCall[] = [];
+    for (;;) {
+      const count = Math.min(READ_AT_ONCE, limit - items.length);
+      const slice = await this.#calls.calls(access, productId, filter, count, items.at(-1)?.id ?? after);
+      for (const call of slice.items) budget.take(answerBytes(call, MAX_LOADED_BYTES));
+      items.push(...slice.items);
+      if (!slice.hasNextPage || items.length >= limit) return { items, hasNextPage: slice.hasNextPage };
+    }
   }
 }

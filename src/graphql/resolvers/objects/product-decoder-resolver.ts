@@ -30,8 +30,13 @@ export class ProductDecoderResolver {
     complexity: ({ childComplexity }) => 1 + 50 * childComplexity,
     description: 'Newest first.',
   })
-  decoderVersions(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<DecoderVersionObject[]> {
-    return this.#decoders.versions(access, id);
+  async decoderVersions(
+    @Root() { id }: Product,
+    @Ctx() { access, budget }: GraphqlContext,
+  ): Promise<DecoderVersionObject[]> {
+    const versions = await this.#decoders.versions(access, id);
+    for (const { source } of versions) budget.take(source.length);
+    return versions;
   }
 
   @FieldResolver(() => [DecoderExampleObject])

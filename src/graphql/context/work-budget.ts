@@ -1,0 +1,41 @@
+import { AppError } from '../../errors.ts';
+
+/** The largest answer, in bytes of JSON. */
+export const MAX_ANSWER_BYTES = 16 * 1_048_576;
+/** What one operation may load of rows that can be long, whether they come into the answer or not. */
+export const MAX_LOADED_BYTES = 64 * 1_048_576;
+/** How long a query may take once it runs. */
+export const MAX_SECONDS = 30;
+
+/** What one operation may still use. Whoever loads much asks first, so that work stops once nobody gets its result. */
+export class WorkBudget {
+  #bytesLeft = MAX_LOADED_BYTES;
+  #ended: AppError | null = null;
+
+  /** Throws QUERY_TOO_COMPLEX when that is more than an operation may load, or what ended the operation. */
+  take(bytes: number): void {
+    this.check();
+    this.#bytesLeft -= bytes;
+    if (this.#bytesLeft < 0) throw answerTooLarge();
+  }
+
+  /** From now on nothing is loaded any more: the client is gone, or its time is over. */
+  end(error: AppError): void {
+    this.#ended ??= error;
+  }
+
+  /** Throws what ended the operation. */
+  check(): void {
+    if (this.#ended !== null) throw this.#ended;
+  }
+}
+
+/** QUERY_TOO_COMPLEX: the answer is over its bytes. */
+export function answerTooLarge(): AppError {
+  return new AppError(
+    'QUERY_TOO_COMPLEX',
+    `The answer is over the limit of ${MAX_ANSWER_BYTES} bytes. Ask for smaller pages ("first"), shorter times, a ` +
+      '"resolution" or "maxPoints" for history, or leave long fields (body, source, dashboard, metadata) out of lists.',
+    { details: { limit: 'bytes', allowed: MAX_ANSWER_BYTES } },
+  );
+}

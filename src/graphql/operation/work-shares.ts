@@ -1,0 +1,151 @@
+import { AppError } from '../../errors.ts';
+
+/** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one. */
+const MAX_RUNNING = 16;
+const MAX_RUNNING_EACH = 4;
+const DEAR_WEIGHT = 4;
+/** Waiting for their turn: of all callers, and of one. */
+const MAX_WAITING = 2000;
+const MAX_WAITING_EACH = 200;
+/** What a caller may use at once before it has to wait for others, and the most that is held against it. */
+const BURST_MS = 50;
+const MAX_DEBT_MS = 2000;
+/** How much of the time all those get together who use more, while others are there. */
+const SHARE = 0.2;
+/** Whoever asked so lately is there. */
+const PRESENT_MS = 250;
+const LOOK_AGAIN_MS = 50;
+
+interface Kind {
+  /** So much that nothing else of the caller runs beside it. */
+  dear?: boolean;
+  /** Its number is bounded elsewhere: it always waits. */
+  patient?: boolean;
+}
+
+interface Caller {
+  running: number;
+  waiting: { weight: number; start: () => void }[];
+  /** Time used and not yet forgotten, as of `at`. */
+  debtMs: number;
+  at: number;
+  /** When it last asked for something that is not dear. */
+  cheapAt: number;
+}
+
+/**
+ * The time of the event loop, shared fairly between those who ask by GraphQL (CONTRACT 7, shares): each token, or each
+ * address without one, is a caller. Who has used more than its burst waits while anybody else is there, the ingest
+ * endpoints included; alone, everybody has everything.
+ */
+export class WorkShares {
+  readonly #now: () => number;
+  readonly #callers = new Map<string, Caller>();
+  #running = 0;
+  #waiting = 0;
+  #othersAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** `now`: milliseconds that never go back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Something else than GraphQL was asked of this process. */
+  noteOthers(): void {
+    this.#othersAt = this.#now();
+  }
+
+  /** Runs the work when it is the caller's turn. Throws OVERLOADED when too much waits already. */
+  async run<T>(name: string, work: () => Promise<T>, { dear = false, patient = false }: Kind = {}): Promise<T> {
+    const caller = this.#callerOf(name);
+    const weight = dear ? DEAR_WEIGHT : 1;
+    if (!dear) caller.cheapAt = this.#now();
+    if (caller.waiting.length > 0 || !this.#mayRun(caller, weight)) await this.#turn(caller, weight, patient);
+    else this.#start(caller, weight);
+    try {
+      return await work();
+    } finally {
+      caller.running -= weight;
+      this.#running -= weight;
+      this.#pump();
+    }
+  }
+
+  /** Holds time that was used against the caller. */
+  spend(name: string, milliseconds: number): void {
+    const caller = this.#callerOf(name);
+    caller.debtMs = Math.min(this.#debt(caller) + milliseconds, MAX_DEBT_MS);
+    caller.at = this.#now();
+  }
+
+  #callerOf(name: string): Caller {
+    const known = this.#callers.get(name);
+    if (known !== undefined) return known;
+    if (this.#callers.size >= MAX_WAITING) this.#sweep();
+    const caller: Caller = { running: 0, waiting: [], debtMs: 0, at: this.#now(), cheapAt: Number.NEGATIVE_INFINITY };
+    this.#callers.set(name, caller);
+    return caller;
+  }
+
+  #sweep(): void {
+    for (const [name, caller] of this.#callers)
+      if (caller.running === 0 && caller.waiting.length === 0 && this.#debt(caller) === 0) this.#callers.delete(name);
+  }
+
+  #turn(caller: Caller, weight: number, patient: boolean): Promise<void> {
+    if (!patient && (this.#waiting >= MAX_WAITING || caller.waiting.length >= MAX_WAITING_EACH))
+      throw new AppError('OVERLOADED', 'Too many operations of this token are waiting; send fewer at once.');
+    this.#waiting += 1;
+    return new Promise((start) => {
+      caller.waiting.push({ weight, start });
+      this.#pump();
+    });
+  }
+
+  #start(caller: Caller, weight: number): void {
+    caller.running += weight;
+    this.#running += weight;
+  }
+
+  #mayRun(caller: Caller, weight: number): boolean {
+    if (this.#running + weight > MAX_RUNNING || caller.running + weight > MAX_RUNNING_EACH) return false;
+    return this.#debt(caller) <= BURST_MS || !this.#othersAreThere(caller, weight === DEAR_WEIGHT);
+  }
+
+  #debt({ debtMs, at }: Caller): number {
+    return Math.max(0, debtMs - (this.#now() - at) * SHARE);
+  }
+
+  /** Ingest, or a caller who keeps within its share; for dear work also whoever asks for anything that is not. */
+  #othersAreThere(self: Caller, dear: boolean): boolean {
+    const since = this.#now() - PRESENT_MS;
+    if (this.#othersAt > since) return true;
+    for (const caller of this.#callers.values()) {
+      if (caller === self) continue;
+      if (dear && caller.cheapAt > since) return true;
+      if ((caller.running > 0 || caller.at > since) && this.#debt(caller) <= BURST_MS) return true;
+    }
+    return false;
+  }
+
+  /** Whoever has used least goes first. */
+  #pump(): void {
+    if (this.#waiting === 0) return;
+    const queues = [...this.#callers.values()].filter(({ waiting }) => waiting.length > 0);
+    for (const caller of queues.toSorted((a, b) => this.#debt(a) - this.#debt(b))) {
+      for (let next = caller.waiting[0]; next !== undefined; next = caller.waiting[0]) {
+        if (!this.#mayRun(caller, next.weight)) break;
+        caller.waiting.shift();
+        this.#waiting -= 1;
+        this.#start(caller, next.weight);
+        next.start();
+      }
+    }
+    if (this.#waiting > 0 && this.#timer === null)
+      this.#timer = setTimeout(() => {
+        this.#timer = null;
+        this.#pump();
+      }, LOOK_AGAIN_MS);
+  }
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+
+describe.each(DATABASES)('what an answer may hold on %s', (database) => {
+  let server: TestServer;
+
+  beforeAll(async () => {
+    // As it runs: what is read twice to be compared would count twice, and differ where rows go in between.
+    server = await startServer({ database, env: { GRAPHQL_COMPILE: 'seen' } });
+  });
+
+  afterAll(async () => {
+    await server?.stop();
+  });
+
+  test('an answer of too many bytes is refused, saying what to ask instead', async () => {
+    const { id, deviceIds } = await createProduct(server, {
+      serialNumbers: Array.from({ length: 50 }, (_, at) => `wordy-${at}`),
+    });
+    const metadata = { notes: Array.from({ length: 50 }, () => 'x'.repeat(400)) };
+    for (const device of deviceIds)
+      await server.gql('mutation ($d: ID!, $m: JSON!) { updateDevice(id: $d, input: { metadata: $m }) { id } }', {
+        d: device,
+        m: metadata,
+      });
+    const ask = (first: number) => {
+      const fields = Array.from({ length: 20 }, (_, at) => `m${at}: metadata`).join(' ');
+      const query = `query ($id: ID!) { devices(productId: $id, first: ${first}) { edges { node { ${fields} } } } }`;
+      return server.query(query, { id });
+    };
+    expect((await ask(1)).data?.['devices'].edges[0].node.m19).toEqual(metadata);
+    const { data, errors } = await ask(50);
+    expect(data).toBeNull();
+    expect(errors?.map(({ extensions }) => extensions)).toEqual([
+      { code: 'QUERY_TOO_COMPLEX', limit: 'bytes', allowed: 16_777_216 },
+    ]);
+    expect(errors?.[0]?.message).toContain('leave long fields');
+  });
+
+  test('logs of calls with long bodies are read no further than an operation may load', async () => {
+    const { id, webhookId } = await createProduct(server);
+    const body = 'x'.repeat(65_000);
+    for (let at = 0; at < 60; at += 1)
+      await fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body });
+    const calls = Array.from({ length: 20 }, (_, at) => `c${at}: calls(first: 60) { edges { node { id } } }`);
+    const one = `query ($id: ID!) { product(id: $id) { ${calls[0]} } }`;
+    const { product } = await server.gql(one, { id });
+    const ids = product.c0.edges.map((edge: { node: { id: string } }) => edge.node.id);
+    expect(new Set(ids).size).toBe(60);
+    const { errors } = await server.query(`query ($id: ID!) { product(id: $id) { ${calls.join(' ')} } }`, { id });
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', limit: 'bytes' });
+  });
+
+  test('devices and products that are deleted while a list is read do not fail it', async () => {
+    const query = `query ($id: ID!) { devices(productId: $id, first: 200) { edges { node { id product { name fields { unit } } online
+      latest { value } history(from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z") { values }
+      measurements(field: "temperature", first: 1) { edges { cursor } } } } } }`;
+    const codes: (string | undefined)[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      const { id, deviceIds } = await createProduct(server, {
+        serialNumbers: Array.from({ length: 60 }, (_, at) => `gone-${round}-${at}`),
+      });
+      const asking = Array.from({ length: 4 }, () => server.query(query, { id }));
+      const deleting =
+        round % 2 === 0
+          ? server.gql('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids: deviceIds })
+          : server.gql('mutation ($id: ID!) { deleteProduct(id: $id) }', { id });
+      for (const { errors } of await Promise.all(asking)) codes.push(errors?.[0]?.extensions.code);
+      await deleting;
+    }
+    // A product that is gone before the list starts is not found: nothing was read yet.
+    expect(codes.filter((code) => code !== undefined && code !== 'NOT_FOUND')).toEqual([]);
+    expect(codes).toContain(undefined);
+  }, 60_000);
+
+  test('what anonymous strangers ask leaves no memory behind', async () => {
+    const ask = async (from: number, count: number): Promise<void> => {
+      for (let at = from; at < from + count; at += 20)
+        await Promise.all(
+          Array.from({ length: 20 }, (_, more) =>
+            fetch(`${server.url}/graphql`, {
+              method: 'POST',
+              headers: { 'Content-Type': 'application/json' },
+              body: JSON.stringify({
+                query: `{ ${Array.from({ length: 40 }, (_, n) => `t${at + more}_${n}: __typename`).join(' ')} }`,
+              }),
+            }).then((answer) => answer.arrayBuffer()),
+          ),
+        );
+    };
+    await ask(0, 500);
+    const before = server.process.residentMb();
+    await ask(500, 2000);
+    expect(server.process.residentMb() - before).toBeLessThan(60);
+  }, 60_000);
+});
