@@ -22,7 +22,11 @@ import { createDomain } from './build-domain.ts';
 import { DrainingListener } from './http/drain.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { readyRoute } from './http/health-route.ts';
+import { metricsRoute, metricsServer } from './http/metrics-route.ts';
+import { watchRequest } from './http/request-watch.ts';
 import { createLog } from './log.ts';
+import { measuredEngine, measuredStore } from './metrics/measured.ts';
+import { Metrics } from './metrics/metrics.ts';
 import { DecoderPool } from './sandbox/decoder-pool.ts';
 
 /** How long a stop may take before what is left is cut off. */
@@ -54,7 +58,9 @@ export async function startApp(config: Config): Promise<App> {
 
 async function build(config: Config, log: Logger, closers: Closers): Promise<string> {
   const now = (): number => Date.now();
-  const { database, store } = await openDatabase(config, log, closers).catch(cannotOpen);
+  const metrics = new Metrics();
+  const { database, store: bareStore } = await openDatabase(config, log, closers).catch(cannotOpen);
+  const store = measuredStore(bareStore, metrics);
   const { generatedToken } = await bootstrap(database, { adminToken: config.adminToken, now }).catch(cannotOpen);
   // At once, as what comes next may fail, and whatever the log level: it is shown this once and kept nowhere.
   if (generatedToken !== null)
@@ -77,9 +83,11 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   });
   const baseUrl = (): string => config.baseUrl ?? `http://localhost:${portOf(server)}`;
 
-  const engine = new DecoderPool({ ...config.decoder, log: (level, message, facts) => log[level](facts, message) });
-  closers.add('decoders', () => engine.stop());
-  const domain = createDomain({ config, database, store, cluster, limiter, engine, now, log }, closers);
+  const pool = new DecoderPool({ ...config.decoder, log: (level, message, facts) => log[level](facts, message) });
+  closers.add('decoders', () => pool.stop());
+  const engine = measuredEngine(pool, metrics);
+  const onRejected = (code: string): void => metrics.rejected(code);
+  const domain = createDomain({ config, database, store, cluster, limiter, engine, onRejected, now, log }, closers);
   const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
   let listener: DrainingListener;
   const app = createHttpApp({
@@ -92,16 +100,21 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
       decoders: () => (engine.ready() ? 'ok' : 'failed'),
       ...(config.redisUrl === null ? {} : { redis: () => (cluster.connected ? 'ok' : 'degraded') }),
     }),
+    metrics: metricsRoute(metrics.registry, domain.authenticator),
     log,
   });
   const koa = app.callback();
-  listener = new DrainingListener(server, (request, response) => void koa(request, response), log);
+  const watch = watchRequest({ answered: (...facts) => metrics.request(...facts), log });
+  listener = new DrainingListener(server, (request, response) => void koa(request, response), watch, log);
   transports.attachWebSocket(server);
   closers.add('http', async () => {
     await listener.stop({ endSockets: () => transports.endSockets(), graceMs: config.shutdownGraceMs });
     await transports.stop();
   });
-  await listen(server, config);
+  metrics.gauge('inlet_redis_connected', '0: other nodes cannot be heard.', () => Number(cluster.connected));
+  metrics.gauge('inlet_ready_to_accept', '0: this server is stopping.', () => Number(listener.accepting));
+  if (config.metricsPort !== null) await startMetricsServer(metrics, config, closers);
+  await listen(server, config.host, config.port, 'HOST, PORT');
   const url = `http://localhost:${portOf(server)}`;
   log.info({ url, host: config.host, port: portOf(server), database: config.database.kind }, 'listening');
   return url;
@@ -175,9 +188,18 @@ async function joinCluster(
   return { cluster, limiter: new RedisWriteLimiter(cluster.commands, prefix, log) };
 }
 
-function listen(server: Server, { host, port }: Config): Promise<void> {
+async function startMetricsServer(metrics: Metrics, config: Config, closers: Closers): Promise<void> {
+  const server = metricsServer(metrics.registry);
+  await listen(server, config.host, config.metricsPort ?? 0, 'HOST, METRICS_PORT');
+  closers.add('metrics', () => {
+    server.close();
+    server.closeAllConnections();
+  });
+}
+
+function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const failed = (cause: Error): void => reject(new StartError('HOST, PORT', 'cannot listen', cause));
+    const failed = (cause: Error): void => reject(new StartError(setting, 'cannot listen', cause));
     server.once('error', failed);
     server.listen(port, host, () => {
       server.off('error', failed);

@@ -49,6 +49,7 @@ interface DomainDeps {
   cluster: Cluster;
   limiter: WriteLimiter;
   engine: DecoderEngine;
+  onRejected?: (code: string) => void;
   now: () => number;
   log: Logger;
 }
@@ -58,7 +59,7 @@ export type Domain = ReturnType<typeof createDomain>;
 
 /** Every object of the domain, in order of need. */
 export function createDomain(deps: DomainDeps, closers: Closers) {
-  const { config, database, store, cluster, limiter, engine, now, log } = deps;
+  const { config, database, store, cluster, limiter, engine, onRejected, now, log } = deps;
   const checkDecoder = (source: string): Promise<void> => checkSource(engine, source);
 
   const authenticator = new Authenticator(database, cluster, now);
@@ -69,7 +70,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const feed = new Feed(cluster, now);
   const receiptTimes = new ReceiptTimes();
   const checking = { suggestions, receiptTimes, maxFutureMs: config.maxFutureMs };
-  const recorder = new Recorder({ store, limiter, feed, ...checking });
+  const recorder = new Recorder({ store, limiter, feed, ...checking, onRejected });
   const history = new History(store);
 
   const tokens = new TokenService({ database, cluster, now });

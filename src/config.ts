@@ -23,6 +23,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Which GraphQL operations are compiled; anything but `seen` is for tests. */
   readonly graphqlCompile: GraphqlCompile;
+  /** Where the metrics are told without a token; null: only on `/metrics`, to ADMIN tokens. */
+  readonly metricsPort: number | null;
   /** How long a server that stops serves on while `readyz` says 503 already. */
   readonly shutdownGraceMs: number;
 }
@@ -120,6 +122,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     },
     logLevel: isLogLevel(logLevel) ? logLevel : 'info',
     graphqlCompile: graphqlCompile ?? 'seen',
+    metricsPort: text('METRICS_PORT') === null ? null : whole('METRICS_PORT', 0, 0, 65_535),
     shutdownGraceMs: whole('SHUTDOWN_GRACE_MS', 250, 0, 15_000),
   };
   if (mistakes.length > 0) throw new ConfigError(mistakes);

@@ -23,6 +23,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   cluster: ['domain'],
   'measurement-store': ['domain', 'database'],
   database: ['domain', 'migrations'],
+  metrics: ['domain'],
   domain: [],
 };
 
@@ -37,6 +38,7 @@ const PACKAGES: Record<string, string[]> = {
   'graphql-ws': ['graphql'],
   ws: ['graphql'],
   redis: ['cluster'],
+  '@prometheus-io/client': ['metrics'],
   'better-sqlite3': ['measurement-store', 'database'],
   pg: ['measurement-store', 'database'],
 };

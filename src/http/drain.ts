@@ -31,7 +31,8 @@ export class DrainingListener {
   readonly #quietSince = new Map<Socket, number>();
   #state: 'serving' | 'grace' | 'draining' = 'serving';
 
-  constructor(server: Server, serve: RequestListener, log: Logger) {
+  /** `watch` sees each request first, refused ones too. */
+  constructor(server: Server, serve: RequestListener, watch: RequestListener, log: Logger) {
     this.#server = server;
     this.#log = log;
     server.on('connection', (socket) => {
@@ -39,6 +40,7 @@ export class DrainingListener {
       socket.once('close', () => this.#quietSince.delete(socket));
     });
     server.on('request', (request, response) => {
+      watch(request, response);
       this.#requests.add(request, response);
       if (this.#state !== 'serving') response.shouldKeepAlive = false;
       if (this.#state !== 'draining' || HEALTH.test(request.url ?? '')) return serve(request, response);

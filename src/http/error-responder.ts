@@ -77,7 +77,9 @@ export function respondWithProblem(
   extra: Record<string, unknown> = {},
 ): void {
   if (response.headersSent || response.destroyed) return;
-  respondWithJson(response, problem.status, { ...problem.body, ...extra }, problem.headers);
+  const requestId = response.getHeader('X-Request-Id');
+  const body = { ...problem.body, ...extra, ...(requestId === undefined ? {} : { requestId }) };
+  respondWithJson(response, problem.status, body, problem.headers);
 }
 
 /** Ends the response with `body` as JSON and its length; `headers` go out beside `Content-Type`. */

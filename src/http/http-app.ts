@@ -17,6 +17,7 @@ interface HttpAppDeps extends IngestRoutesDeps {
   /** Process alive / ready to serve (CONTRACT 2). */
   health: Handler;
   ready: Handler;
+  metrics: Handler;
   /** Reads the body of what follows as JSON. */
   jsonBody: Koa.Middleware;
   graphql: Handler;
@@ -42,6 +43,7 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
   router.all('/v1/import', only(['POST'], deps.files.import));
   router.all('/healthz', only(['GET', 'HEAD'], deps.health));
   router.all('/readyz', only(['GET', 'HEAD'], deps.ready));
+  router.all('/metrics', only(['GET'], deps.metrics));
 
   const app = new Koa();
   app.use(async (context, next) => {

@@ -33,6 +33,8 @@ interface RecorderDeps {
   suggestions: Suggestions;
   receiptTimes: ReceiptTimes;
   maxFutureMs: number;
+  /** Told of each refused entry of the record endpoint. */
+  onRejected?: (code: Rejection['code']) => void;
 }
 
 /** THE write path: untrusted entries in, an outcome for each of them out, after the commit is durable (CONTRACT 3). */
@@ -61,7 +63,7 @@ export class Recorder {
         indexes.push(index);
       }
     }
-    if (batch.fieldKeys.length === 0) return { stored: 0, rejected };
+    if (batch.fieldKeys.length === 0) return this.#told({ stored: 0, rejected });
 
     const limited = options.limited && device.writeIntervalMs > 0;
     const kept = limited ? await this.#withinLimit(device, batch, indexes, rejected) : batch;
@@ -73,7 +75,12 @@ export class Recorder {
         throw error;
       }
     }
-    return { stored: kept.fieldKeys.length, rejected };
+    return this.#told({ stored: kept.fieldKeys.length, rejected });
+  }
+
+  #told(outcome: RecordOutcome): RecordOutcome {
+    if (this.#deps.onRejected) for (const { code } of outcome.rejected) this.#deps.onRejected(code);
+    return outcome;
   }
 
   /** Commits a receipt as one whole, then tells the live feed. */

@@ -1,0 +1,36 @@
+import { createServer, type Server } from 'node:http';
+import type { Authenticator } from '../domain/tokens/authenticator.ts';
+import { AppError } from '../errors.ts';
+import { authenticate } from './authenticate.ts';
+import type { Handler } from './http-app.ts';
+
+/** What Prometheus reads. */
+interface MetricsText {
+  contentType: string;
+  metrics(): Promise<string>;
+}
+
+/** `GET /metrics` for tokens with scope ADMIN in some workspace: numbers of this node, none of a tenant's content. */
+export function metricsRoute(registry: MetricsText, authenticator: Authenticator): Handler {
+  return async (context) => {
+    const access = await authenticate(context.req, authenticator);
+    if (access.workspaceIdsWith('ADMIN').length === 0)
+      throw new AppError('FORBIDDEN', 'The metrics need a token with scope ADMIN.');
+    context.set('Content-Type', registry.contentType);
+    context.body = await registry.metrics();
+  };
+}
+
+/** The same without a token on a port of its own, for a network that only Prometheus reaches (METRICS_PORT). */
+export function metricsServer(registry: MetricsText): Server {
+  return createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+}

@@ -1,0 +1,67 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** What this node counts, as Prometheus reads it; names begin with `inlet_`, times are seconds. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #requests = new Histogram({
+    name: 'inlet_http_request_duration_seconds',
+    help: 'From the head of a request to the end of its answer, by route and status.',
+    labelNames: ['route', 'status'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+  readonly #commits = new Histogram({
+    name: 'inlet_commit_duration_seconds',
+    help: 'How long receipts wait for their durable commit.',
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+  readonly #commitFailures = this.#counter('inlet_commit_failures_total', 'Receipts that could not be stored.');
+  readonly #stored = this.#counter('inlet_values_stored_total', 'Values stored.');
+  readonly #rejected = this.#counter('inlet_values_rejected_total', 'Entries refused by the record endpoint.', [
+    'code',
+  ]);
+  readonly #runs = new Histogram({
+    name: 'inlet_decoder_run_duration_seconds',
+    help: 'Time of decoder runs, by outcome: ok, or how they failed.',
+    labelNames: ['outcome'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  request(route: string, status: number, seconds: number): void {
+    this.#requests.labels(route, String(status)).observe(seconds);
+  }
+
+  committed(values: number, seconds: number): void {
+    this.#stored.inc(values);
+    this.#commits.observe(seconds);
+  }
+
+  commitFailed(): void {
+    this.#commitFailures.inc();
+  }
+
+  rejected(code: string): void {
+    this.#rejected.labels(code).inc();
+  }
+
+  decoderRun(outcome: string, seconds: number): void {
+    this.#runs.labels(outcome).observe(seconds);
+  }
+
+  /** A number that is asked for when Prometheus does. */
+  gauge(name: string, help: string, read: () => number): void {
+    const gauge: Gauge = new Gauge({ name, help, registers: [this.registry], collect: () => gauge.set(read()) });
+  }
+
+  #counter(name: string, help: string, labelNames: string[] = []): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+}
