@@ -280,6 +280,14 @@ describe.each(DATABASES)('history on %s', (database) => {
     expect(Math.max(...asked[0].values)).toBe(Math.max(...points('level').filter(({ t }) => t < START + 30 * DAY).map(({ v }) => v as number))); // prettier-ignore
   });
 
+  test('a field that is named twice is there once, in the order named', async () => {
+    const range = `from: "${iso(START)}", to: "${iso(START + DAY)}", fields: ["note", "level", "note"]`;
+    const named = '{ field { identifier } }';
+    const answer = await read(`history(${range}) ${named} statistics(${range}) ${named}`);
+    for (const of of ['history', 'statistics'])
+      expect(answer[of].map((one: any) => one.field.identifier)).toEqual(['note', 'level']);
+  });
+
   test('bad arguments are errors that say what to do', async () => {
     const range = `from: "${iso(START)}", to: "${iso(START + DAY)}"`;
     const cases: [string, RegExp][] = [
