@@ -13,10 +13,10 @@ const FLOAT64 = 8;
 /** Added to the form. */
 const RUNS = 16;
 const DEFLATED = 32;
-/** Inflating costs more than reading varints: it must leave no more than this share of the bytes. */
+/** Inflating takes four times as long as reading varints: it must leave no more than this share of the bytes. */
 const WORTH_DEFLATING = 0.6;
-/** Below this there is nothing to gain. */
-const MIN_DEFLATED = 64;
+/** Nor is it worth it where a value takes no more bytes than this: minute data of two decimals never does. */
+const SMALL_ENOUGH = 2.2;
 
 /** Decimals as integers where that gives every value back, exact floats else; deflated where it pays. */
 export function writeNumbers(out: ByteWriter, values: Float64Array): void {
@@ -26,7 +26,7 @@ export function writeNumbers(out: ByteWriter, values: Float64Array): void {
     : [Infinity, Infinity];
   if (decimal === null || Math.min(plainLength, runsLength) >= FLOAT64 * values.length) {
     const { bytes, width } = exactBytes(values);
-    writeBody(out, width, bytes);
+    writeBody(out, width, bytes, values.length);
     return;
   }
   const runs = runsLength < plainLength;
@@ -40,7 +40,7 @@ export function writeNumbers(out: ByteWriter, values: Float64Array): void {
   }
   body.bytes(new Uint8Array(Float64Array.from(decimal.exceptions, (index) => values[index]!).buffer));
   writeIntegers(body, decimal.integers, runs);
-  writeBody(out, runs ? DECIMALS + RUNS : DECIMALS, body.finish());
+  writeBody(out, runs ? DECIMALS + RUNS : DECIMALS, body.finish(), values.length);
 }
 
 /** `count` of them. */
@@ -66,8 +66,8 @@ export function readNumbers(from: ByteReader, count: number): Float64Array<Array
   return values;
 }
 
-function writeBody(out: ByteWriter, form: number, plain: Uint8Array): void {
-  const deflated = plain.length < MIN_DEFLATED ? plain : deflateRawSync(plain, { level: 6 });
+function writeBody(out: ByteWriter, form: number, plain: Uint8Array, count: number): void {
+  const deflated = plain.length <= SMALL_ENOUGH * count ? plain : deflateRawSync(plain, { level: 6 });
   const pays = deflated.length <= plain.length * WORTH_DEFLATING;
   const body = pays ? deflated : plain;
   out.byte(pays ? form + DEFLATED : form);
