@@ -1,13 +1,39 @@
 import { pino, type Logger } from 'pino';
 import type { LogLevel } from './config.ts';
 
-/** JSON lines on stdout (CONTRACT 2): `level` as a word, `time` in ISO 8601, `msg`. */
+const WARN = 40;
+const SAME_AGAIN_MS = 1_000;
+/** Messages are sentences of ours: few. */
+const MAX_MESSAGES = 200;
+
+/**
+ * JSON lines on stdout (CONTRACT 2): `level` as a word, `time` in ISO 8601, `msg`. The same warning is told once a second
+ * at most, with `times` it came since: what refuses a thousand requests must not fill a disk too.
+ */
 export function createLog(level: LogLevel): Logger {
+  const told = new Map<string, { at: number; held: number }>();
   return pino({
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     redact: ['*.authorization', '*.password', '*.secret', '*.token'],
+    hooks: {
+      logMethod(args, method, number) {
+        const [facts, message] = args as unknown as [unknown, unknown];
+        if (number !== WARN || typeof facts !== 'object' || facts === null || typeof message !== 'string')
+          return method.apply(this, args);
+        const now = performance.now();
+        const last = told.get(message);
+        if (last !== undefined && now - last.at < SAME_AGAIN_MS) {
+          last.held += 1;
+          return;
+        }
+        if (last === undefined && told.size >= MAX_MESSAGES) told.clear();
+        told.set(message, { at: now, held: 0 });
+        const times = last === undefined || last.held === 0 ? {} : { times: last.held + 1 };
+        return method.apply(this, [{ ...facts, ...times }, message] as unknown as typeof args);
+      },
+    },
   });
 }

@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts';
 import { SenderGone } from './body.ts';
 import { respondWithProblem, toProblem } from './error-responder.ts';
 import { ingestRoutes, type IngestRoutesDeps } from './ingest-routes.ts';
+import { OPENAPI } from './openapi.ts';
 import { requireMethod } from './require-method.ts';
 
 /** What answers a route: it fills `context`, or throws an AppError for the error responder. */
@@ -41,6 +42,12 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
   router.all('/v1/export.ndjson', only(['GET'], deps.files.exportNdjson));
   router.all('/v1/devices/:device/import', only(['POST'], deps.files.deviceImport));
   router.all('/v1/import', only(['POST'], deps.files.import));
+  router.all(
+    '/v1/openapi.json',
+    only(['GET', 'HEAD'], (context) => {
+      context.body = OPENAPI;
+    }),
+  );
   router.all('/healthz', only(['GET', 'HEAD'], deps.health));
   router.all('/readyz', only(['GET', 'HEAD'], deps.ready));
   router.all('/metrics', only(['GET'], deps.metrics));

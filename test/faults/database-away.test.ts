@@ -42,3 +42,15 @@ test('the process stays alive and says that it is not ready', async () => {
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
 });
+
+test('many refused requests are a line a second in the log, not a stack each', async () => {
+  const warnings = (): number =>
+    server.process.lines.filter(({ msg }) => String(msg).startsWith('The database does not answer')).length;
+  const [before, from] = [warnings(), performance.now()];
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, () => server.record(product.deviceIds[0]!, { field: 'temperature', value: 1 })),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+  await expect.poll(warnings).toBeGreaterThan(0);
+  expect(warnings() - before).toBeLessThanOrEqual(Math.ceil((performance.now() - from) / 1000) + 1);
+});
