@@ -33,7 +33,7 @@ function open() {
     store,
     suggestions,
     limiter: new LocalWriteLimiter(() => 0),
-    feed: new Feed({ store, cluster: new LocalCluster(), onError: () => {} }),
+    feed: new Feed({ store, cluster: new LocalCluster(), now: () => NOW, onError: () => {} }),
     receiptTimes: new ReceiptTimes(),
     maxFutureMs: 1_000,
   });

@@ -33,8 +33,16 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     stops.push(() => store.stop());
     return { store, feed: feedOver(store) };
   }
-  const feedOver = (store: Store): Feed =>
-    new Feed({ store, cluster: new LocalCluster(), onError: (error) => expect.unreachable(String(error)) });
+  const feedOver = (store: Store): Feed => {
+    const feed = new Feed({
+      store,
+      cluster: new LocalCluster(),
+      now: () => Date.now(),
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    stops.push(async () => feed.stop());
+    return feed;
+  };
 
   async function send(store: Store, feed: Feed, deviceKey: number, rows: Row[]): Promise<void> {
     await store.append(receipt(deviceKey, rows));

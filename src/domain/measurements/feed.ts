@@ -8,12 +8,13 @@ import type { MeasurementStore, RecordedPage, RecordedPlace, RecordedQuery } fro
 interface FeedDeps {
   store: Pick<MeasurementStore, 'position' | 'recorded'>;
   cluster: Cluster;
+  now: () => number;
   /** The database did not answer; it is asked again a second later. */
   onError: (error: unknown) => void;
 }
 
 /** What somebody follows. `accepts`: whether it wants what this device sends. */
-export interface FeedSubscription {
+interface FeedSubscription {
   accepts: (deviceKey: number) => boolean | Promise<boolean>;
   /** A cursor of an event: begins with everything recorded since. */
   after?: string | undefined;
@@ -26,6 +27,8 @@ const TELL_OTHERS_MS = 10;
 /** Other nodes say when they record; should that be lost, we look anyway. */
 const LOOK_ANYWAY_MS = 1_000;
 const AFTER_FAILURE_MS = 1_000;
+/** How far the clocks of nodes may be apart. */
+const CLOCKS_APART_MS = 2_000;
 
 /**
  * Live values (CONTRACT 7). The order of commits is in the database, so that is what is followed: one reader of it for
@@ -39,6 +42,10 @@ export class Feed {
   #joining: Follower[] = [];
   /** Everything before it has been handed out; null: nobody follows. */
   #position: string | null = null;
+  /** Where the order of commits stood not long ago, while nobody follows. */
+  #lastKnown: string | null = null;
+  #isDirty = true;
+  readonly #looking: NodeJS.Timeout;
   #running: Promise<void> | null = null;
   #awake = false;
   #wake = (): void => {};
@@ -47,6 +54,8 @@ export class Feed {
   constructor(deps: FeedDeps) {
     this.#deps = deps;
     deps.cluster.onMessage('recorded', () => this.#look());
+    this.#looking = setInterval(() => void this.#keepKnown(), LOOK_ANYWAY_MS).unref();
+    void this.#keepKnown();
   }
 
   /** Something was recorded on this node: call after the commit. Never waits. */
@@ -65,11 +74,13 @@ export class Feed {
    * no longer kept, BAD_USER_INPUT for a cursor that is none.
    */
   async subscribe({ accepts, after }: FeedSubscription): Promise<AsyncIterableIterator<RecordedEvent>> {
-    const { store } = this.#deps;
-    const cursor: FeedCursor =
-      after === undefined ? { after: await store.position(), between: null } : decodeCursor(after);
+    // What is recorded from this moment on: where the order of commits stood a little earlier is known without waiting.
+    const isNew = after === undefined;
+    const subscribedAt = this.#deps.now() - (this.#deps.cluster.shared ? CLOCKS_APART_MS : 0);
+    const cursor: FeedCursor = isNew ? { after: await this.#known(), between: null } : decodeCursor(after);
     const follower = new LiveFollower({
       cursor,
+      notBefore: isNew ? subscribedAt : -Infinity,
       accepts,
       read: (query) => this.#read(query),
       join: (ready) => this.#join(ready),
@@ -78,6 +89,23 @@ export class Feed {
     // So that a cursor that has expired is told at once.
     await follower.begin();
     return follower;
+  }
+
+  /** Ends looking where the order of commits stands. */
+  stop(): void {
+    clearInterval(this.#looking);
+  }
+
+  /** A position that is at most about a second old. */
+  #known(): string | Promise<string> {
+    return this.#position ?? this.#lastKnown ?? this.#deps.store.position();
+  }
+
+  async #keepKnown(): Promise<void> {
+    if (this.#position !== null || !(this.#isDirty || this.#deps.cluster.shared || this.#lastKnown === null)) return;
+    this.#isDirty = false;
+    // Whoever subscribes meanwhile, or while the database is away, asks for it.
+    this.#lastKnown = await this.#deps.store.position().catch(() => null);
   }
 
   async #read(query: RecordedQuery): Promise<RecordedPage> {
@@ -92,8 +120,15 @@ export class Feed {
 
   #join(follower: Follower): void {
     this.#joining.push(follower);
-    this.#running ??= this.#run().finally(() => (this.#running = null));
+    this.#start();
     this.#look();
+  }
+
+  #start(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+      if (this.#joining.length > 0) this.#start();
+    });
   }
 
   #leave(follower: Follower): void {
@@ -103,6 +138,7 @@ export class Feed {
   }
 
   #look(): void {
+    this.#isDirty = true;
     this.#awake = true;
     this.#wake();
   }
@@ -123,6 +159,7 @@ export class Feed {
       }
       if (!this.#awake && this.#joining.length === 0) await this.#sleep();
     }
+    this.#lastKnown = this.#position;
     this.#position = null;
   }
 

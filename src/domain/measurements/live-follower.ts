@@ -14,6 +14,8 @@ export interface Follower {
 
 interface LiveFollowerDeps {
   cursor: FeedCursor;
+  /** Of what was committed before it follows with the others: only what is not older (ms UTC). */
+  notBefore: number;
   accepts: (deviceKey: number) => boolean | Promise<boolean>;
   read: MeasurementStore['recorded'];
   join: (follower: Follower) => void;
@@ -96,7 +98,9 @@ export class LiveFollower implements Follower, AsyncIterableIterator<RecordedEve
       limit: PAGE_READINGS,
     };
     const page: RecordedPage = await this.#deps.read(query);
-    for (const event of toEvents(page, after)) if (await this.#deps.accepts(event.deviceKey)) this.#own.push(event);
+    for (const event of toEvents(page, after))
+      if (event.receivedAt >= this.#deps.notBefore && (await this.#deps.accepts(event.deviceKey)))
+        this.#own.push(event);
     const last = page.readings.at(-1);
     if (!page.complete && last !== undefined) {
       const { seq, deviceKey, timestamp } = last;

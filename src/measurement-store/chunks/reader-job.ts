@@ -6,7 +6,7 @@ import type {
   RecordedQuery,
   RemoveQuery,
 } from '../../domain/measurements/store.ts';
-import { readRecorded } from '../readings/read-recorded.ts';
+import { readRecorded } from './read-recorded.ts';
 import { countValues } from './count-values.ts';
 import { latestValues } from './latest-values.ts';
 import { readRange } from './read-range.ts';

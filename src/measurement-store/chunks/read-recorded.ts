@@ -1,6 +1,6 @@
 import type { RecordedPage, RecordedQuery, RecordedReading, StoredValue } from '../../domain/measurements/store.ts';
-import type { RecordedRow, Snapshot } from '../chunks/snapshot.ts';
-import { eachValue } from './reading-values.ts';
+import type { RecordedRow, Snapshot } from './snapshot.ts';
+import { eachValue } from '../readings/reading-values.ts';
 
 /** What was recorded between two positions, decoded; `expired` when some of it may be in chunks by now. */
 export async function readRecorded(snapshot: Snapshot, query: RecordedQuery): Promise<RecordedPage> {
