@@ -23,6 +23,7 @@ const device = { key: 1, id: 'd', product, writeIntervalMs: 60_000 } as DeviceIn
 function open() {
   const database = { away: false, receipts: [] as Receipt[] };
   const store = {
+    position: async () => '0',
     append: async (receipt: Receipt) => {
       if (database.away) throw new AppError('UNAVAILABLE', 'away');
       database.receipts.push(receipt);

@@ -175,7 +175,8 @@ export class Feed {
     for (const follower of this.#joining.splice(0)) {
       try {
         await this.#deliver(follower.after, this.#position, [follower]);
-        this.#followers.add(follower);
+        // Perhaps gone meanwhile.
+        if (!follower.ended) this.#followers.add(follower);
       } catch (error) {
         follower.fail(error);
       }

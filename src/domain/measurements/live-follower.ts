@@ -8,6 +8,7 @@ import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';
 export interface Follower {
   /** It has everything before this position. */
   readonly after: string;
+  readonly ended: boolean;
   offer(event: RecordedEvent): Promise<void>;
   fail(error: unknown): void;
 }
@@ -61,6 +62,10 @@ export class LiveFollower implements Follower, AsyncIterableIterator<RecordedEve
   /** Reads the first page: whether the cursor is good is known then. */
   async begin(): Promise<void> {
     await this.#readOn();
+  }
+
+  get ended(): boolean {
+    return this.#ended;
   }
 
   async offer(event: RecordedEvent): Promise<void> {
