@@ -46,7 +46,7 @@ export class Feed {
   #lastKnown: string | null = null;
   #isDirty = true;
   readonly #looking: NodeJS.Timeout;
-  #running: Promise<void> | null = null;
+  #isRunning = false;
   #awake = false;
   #wake = (): void => {};
   #telling = false;
@@ -125,8 +125,10 @@ export class Feed {
   }
 
   #start(): void {
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null;
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    void this.#run().finally(() => {
+      this.#isRunning = false;
       if (this.#joining.length > 0) this.#start();
     });
   }
@@ -199,7 +201,7 @@ export class Feed {
 
   #failAll(error: AppError): void {
     this.#position = null;
-    for (const follower of [...this.#followers]) follower.fail(error);
+    for (const follower of this.#followers) follower.fail(error);
   }
 
   #sleep(): Promise<void> {
