@@ -65,10 +65,21 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
     }
   });
   app.use(ingestRoutes(deps));
+  app.use(refuseUnreadableUrl);
   app.use(router.routes());
   app.on('error', (error: unknown) => log.error({ err: error }, 'error while answering'));
   return app;
 }
+
+/** `GET http://[::1` is no URL: Koa finds that out when somebody asks for the path. */
+const refuseUnreadableUrl: Koa.Middleware = (context, next) => {
+  try {
+    void context.path;
+  } catch {
+    throw new AppError('BAD_USER_INPUT', 'The URL of the request cannot be read.');
+  }
+  return next();
+};
 
 /** 405 with `Allow` for every other method. */
 export function only(methods: string[], handler: Handler): Handler {

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   createProduct,
@@ -440,6 +441,112 @@ describe.each(DATABASES)('native integrations on %s', (database) => {
     await server.gql(ADOPT, { id: unknown.id, product: own.id });
     expect(await callsOf(server, own.id)).toHaveLength(100);
   });
+
+  describe('the test tool', () => {
+    const TEST = `mutation ($id: ID!, $source: String, $request: DecoderRequestInput, $uplink: UplinkInput) {
+      testDecoder(productId: $id, source: $source, request: $request, uplink: $uplink) {
+        ok output error { kind message } entries {
+          field value code timestamp matchedDevice { id } suggestedField { identifier type name unit }
+        }
+      }
+    }`;
+    const CODEC = `function decodeUplink({ bytes, fPort, recvTime, variables }) {
+      return { data: { T: (bytes[0] << 8 | bytes[1]) / 100, PORT: fPort, AT: recvTime.toISOString(), V: variables.A || 'none',
+        fresh: { value: 3, unit: 'V', displayName: 'Battery' } } };
+    }`;
+    const codecProduct = () => productFor('tti', CODEC, { T: 'FLOAT', PORT: 'INTEGER', AT: 'STRING', V: 'STRING' });
+
+    test.each(['0866', '08 66', '0x08 0x66', '08-66', 'CGY='])('takes the bytes %s and a port', async (bytes) => {
+      const product = await codecProduct();
+      const uplink = { bytes, port: 5, recvTime: '2026-01-01T00:00:00.000Z', variables: { A: 7 } };
+      const { testDecoder: run } = await server.gql(TEST, { id: product.id, uplink });
+      expect(run.output.data).toMatchObject({ T: 21.5, PORT: 5, AT: '2026-01-01T00:00:00.000Z', V: '7' });
+      expect(run.entries[0]).toMatchObject({
+        field: 'T',
+        code: null,
+        timestamp: '2026-01-01T00:00:00.000Z',
+        matchedDevice: { id: product.deviceIds[0] },
+        suggestedField: null,
+      });
+      expect(run.entries[4]).toMatchObject({
+        code: 'UNKNOWN_FIELD',
+        suggestedField: { identifier: 'fresh', type: 'FLOAT', name: 'Battery', unit: 'V' },
+      });
+      expect(await latestOf(server, product.deviceIds[0]!)).toEqual({});
+    });
+
+    test('refuses bytes that are none, and names what is wrong', async () => {
+      const { id } = await codecProduct();
+      const codeOf = async (uplink: unknown) => {
+        const [error] = (await server.query(TEST, { id, uplink })).errors!;
+        return `${error!.extensions.code} ${error!.message}`;
+      };
+      expect(await codeOf({ bytes: 'xyz!' })).toMatch(/BAD_USER_INPUT uplink.bytes/);
+      expect(await codeOf({ bytes: '00', port: 300 })).toMatch(/BAD_USER_INPUT uplink.port/);
+      expect(await codeOf({ bytes: '00', variables: [1] })).toMatch(/BAD_USER_INPUT uplink.variables/);
+      expect(await codeOf({ bytes: '00', deviceId: 'nobody' })).toMatch(/NOT_FOUND/);
+    });
+
+    test("says that a network's message stands at the webhook's door", async () => {
+      const product = await createProduct(server, {
+        workspaceId,
+        input: { decoder: 'function Decoder(bytes, port) { return { T: bytes[0].x.y }; }' },
+      });
+      const request = { body: JSON.stringify(TTI_UPLINK) };
+      const { testDecoder: run } = await server.gql(TEST, { id: product.id, request });
+      expect(run.error.message).toContain(
+        'This is a message of The Things Stack: point it at /integrations/lorawan/tti/',
+      );
+      const { testDecoder: other } = await server.gql(TEST, { id: product.id, request: { body: '{"a":1}' } });
+      expect(other.error.message).not.toContain('point it at');
+    });
+
+    test('names the function that is missing', async () => {
+      const { id } = await codecProduct();
+      const source = 'function decode() { return {}; }';
+      const { testDecoder: run } = await server.gql(TEST, { id, source, uplink: { bytes: '00' } });
+      expect(run.error).toMatchObject({
+        kind: 'NO_DECODER_FUNCTION',
+        message: expect.stringContaining('decodeUplink'),
+      });
+    });
+
+    test('examples nested 50,000 levels deep are refused, not an internal error', async () => {
+      const { id } = await codecProduct();
+      const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+      for (const [headers, expected] of [
+        [deep, '[]'],
+        ['{}', deep],
+      ]) {
+        const variables = `{"id":"${id}","h":${headers},"e":${expected}}`;
+        const query =
+          'mutation ($id: ID!, $h: JSON, $e: JSON!) { addDecoderExample(productId: $id, name: "x", request: { headers: $h }, expected: $e) { id } }';
+        const response = await fetch(`${server.url}/graphql`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', authorization: `Token ${server.adminToken}` },
+          body: `{"query":${JSON.stringify(query)},"variables":${variables}}`,
+        });
+        expect(response.status).toBeLessThan(500);
+        const answer = (await response.json()) as { errors: { extensions: { code: string } }[] };
+        expect(answer.errors[0]!.extensions.code).not.toBe('INTERNAL_SERVER_ERROR');
+      }
+    });
+  });
+
+  test.each(['http://[::1', 'http://[::1/integrations/lorawan/tti/', 'http://%', '//[::1'])(
+    'the request target %s is refused, not an internal error',
+    async (target) => {
+      const { port } = new URL(server.url);
+      const line = await new Promise<string>((resolve, reject) => {
+        const socket = connect(Number(port), '127.0.0.1', () =>
+          socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
+        );
+        socket.once('data', (data) => resolve(data.toString().split('\r\n')[0]!));
+        socket.once('error', reject);
+      });
+      expect(line).toMatch(/^HTTP\/1\.1 4\d\d /);
+    },
+  );
 
   test('two devices with one EUI are told apart by nobody: 409', async () => {
     for (let i = 0; i < 2; i += 1) await productFor('tti', null, { T: 'FLOAT' });

@@ -1,11 +1,11 @@
 import { badInput } from '../../errors.ts';
-import { networkOfPath, readNetworkCall, uplinkInput } from '../networks/network-call.ts';
+import { networkOfPath, readNetworkCall, uplinkInput, wrongDoor } from '../networks/network-call.ts';
 import type { NetworkEvent } from '../networks/network-event.ts';
 import type { DeviceBatch } from '../measurements/recorder.ts';
 import type { CallStatus } from '../measurements/store.ts';
 import type { History } from '../history/history.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { DecoderEngine, DecoderEntryPoint, DecoderResult } from './decoder-engine.ts';
+import type { DecoderEngine, DecoderEntryPoint, DecoderFailure, DecoderResult } from './decoder-engine.ts';
 import { type RawEntry, readEntries, readUplinkEntries } from './decoder-output.ts';
 import { deviceValues } from './device-values.ts';
 import { configurationVariables } from '../ingest-cache/device-configuration.ts';
@@ -13,7 +13,8 @@ import { type DecoderRequest, webhookInput } from './decoder-request.ts';
 import type { EntryJudge, Judged } from './entry-judge.ts';
 import type { FinishedRun } from './run-text.ts';
 
-interface CallToRun {
+/** A call, and how it is to be run. */
+export interface CallToRun {
   product: ProductInfo;
   /** null: the product has none, or none is wanted. */
   source: string | null;
@@ -21,8 +22,11 @@ interface CallToRun {
   receivedAt: number;
   /** A real call: unknown identifiers count for `suggestedFields`. */
   counted: boolean;
-  /** A native network's message and its device, when they are known already. */
-  native?: { event: NetworkEvent; device: DeviceInfo };
+  /**
+   * A native network's message and its device, when they are known already; `variables`: in place of the device's
+   * configuration.
+   */
+  native?: { event: NetworkEvent; device: DeviceInfo | null; variables?: Record<string, string> | undefined };
 }
 
 /** What became of one call before anything is stored: its status, its run and the batches to commit. */
@@ -72,9 +76,9 @@ export class CallRunner {
   async #runWebhook({ product, source, request, receivedAt, counted }: CallToRun): Promise<CallOutcome> {
     if (source === null) return notRun('NO_DECODER');
     const result = await this.#execute(product, source, 'webhook', webhookInput(request), null);
-    if (result.output === null) return failedOutcome(result);
+    if (result.output === null) return failedOutcome({ ...result, error: atWrongDoor(result.error, request) });
     const { entries: raw, error } = readEntries(result.output, product.fields);
-    if (error !== null) return failedOutcome({ ...result, error });
+    if (error !== null) return failedOutcome({ ...result, error: atWrongDoor(error, request) });
     const options = { receivedAt, networkTime: null, counted, sender: null };
     return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options));
   }
@@ -87,7 +91,7 @@ export class CallRunner {
     let result: DecoderResult;
     if (source !== null) {
       if (!uplink.carriesPayload) return notRun('NOTHING_STORED');
-      const variables = device === null ? {} : configurationVariables(device);
+      const variables = call.native?.variables ?? (device === null ? {} : configurationVariables(device));
       const input = uplinkInput(event, receivedAt, variables);
       result = await this.#execute(product, source, content.kind, input, device);
     } else if (decoded === null) return notRun(uplink.carriesPayload ? 'NO_DECODER' : 'NOTHING_STORED');
@@ -134,6 +138,11 @@ export class CallRunner {
     const devices = await this.#deps.ingestCache.devicesByNetworkId(product.workspaceId, deviceIdentifier);
     return devices.find((device) => device.productId === product.id) ?? null;
   }
+}
+
+/** What fails may have failed because it is no webhook's call at all. */
+function atWrongDoor(error: DecoderFailure | null, { body }: DecoderRequest): DecoderFailure | null {
+  return error === null ? null : { ...error, message: error.message + wrongDoor(body) };
 }
 
 function notRun(status: CallStatus): CallOutcome {

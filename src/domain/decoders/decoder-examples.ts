@@ -49,6 +49,8 @@ export class DecoderExamples {
     const product = await this.#product(access, productId, 'CONFIGURE');
     checkText(name, 'name', { max: 200 });
     const { method, path, headers, body } = request;
+    // What is nested too deep cannot even be written as JSON.
+    checkJsonDocument(headers ?? null, 'request.headers', MAX_BYTES);
     const kept = JSON.parse(JSON.stringify({ method, path, headers, body })) as DecoderRequestInput;
     checkJsonDocument(kept, 'request', MAX_BYTES);
     typedRequest(product, kept); // refuses what could never run

@@ -1,23 +1,25 @@
 import type { Database } from '../database.ts';
 import { AppError, badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
-import { networkOfPath } from '../networks/network-call.ts';
+import { networkOfPath, pathOfNetwork } from '../networks/network-call.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { type IngestCache, isUuid, type ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { lockProduct } from '../access/find-product.ts';
 import { checkOptionalText } from '../text.ts';
 import type { Access } from '../access/access.ts';
 import type { TokenScope } from '../entities/token.ts';
-import { type CallRunner, refuseCutBody } from './call-runner.ts';
+import { type CallRunner, type CallToRun, refuseCutBody } from './call-runner.ts';
 import { checkSource, MAX_SOURCE_BYTES } from './check-source.ts';
 import type { DecoderEngine, DecoderStatistics } from './decoder-engine.ts';
 import type { DecoderExamples } from './decoder-examples.ts';
-import { type DecoderRequest, type DecoderRequestInput, requestOfCall } from './decoder-request.ts';
+import { type DecoderRequestInput, requestOfCall, requestOfInput } from './decoder-request.ts';
 import type { DecoderRun } from './decoder-run.ts';
+import { DeviceSchema } from '../entities/device.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { insertDecoderVersion } from './new-decoder-version.ts';
 import { toDecoderRun } from './run-text.ts';
 import { typedRequest } from './typed-request.ts';
+import { typedUplink, typedVariables, type UplinkTrial } from './typed-uplink.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 
 interface DecoderServiceDeps {
@@ -31,11 +33,12 @@ interface DecoderServiceDeps {
   now: () => number;
 }
 
-/** What to try out: one of `request` and `callId`. `source` left out: the active decoder. */
+/** What to try out: one of `request`, `callId` and `uplink`. `source` left out: the active decoder. */
 interface DecoderTrial {
   source?: string | null | undefined;
   request?: DecoderRequestInput | null | undefined;
   callId?: string | null | undefined;
+  uplink?: UplinkTrial | null | undefined;
 }
 
 /** A product's decoder: versions, the test tool, statistics (CONTRACT 5). Changing and trying needs CONFIGURE. */
@@ -94,13 +97,14 @@ export class DecoderService {
   /** Runs a source on a request or a logged call and says what would become of each entry; stores nothing. */
   async testDecoder(access: Access, productId: string, trial: DecoderTrial): Promise<DecoderRun> {
     const product = await this.#product(access, productId, 'CONFIGURE');
-    const { request, receivedAt } = await this.#requestOf(product, trial);
+    const { request, receivedAt, native } = await this.#callOf(product, trial);
     if (trial.source != null && Buffer.byteLength(trial.source) > MAX_SOURCE_BYTES)
       throw badInput(`source: the limit is ${MAX_SOURCE_BYTES} bytes.`);
     const source = trial.source ?? product.decoder?.source ?? null;
-    if (source === null && networkOfPath(request.path) === null)
+    if (source === null && native === undefined && networkOfPath(request.path) === null)
       throw badInput('The product has no active decoder; give "source".');
-    const { run, status } = await this.#deps.runner.run({ product, source, request, receivedAt, counted: false });
+    const call = { product, source, request, receivedAt, counted: false };
+    const { run, status } = await this.#deps.runner.run(native === undefined ? call : { ...call, native });
     if (run !== null) return toDecoderRun(run);
     // Nothing to run: an event that is no uplink, or an uplink that nobody decodes.
     if (status === 'NO_DECODER')
@@ -113,11 +117,13 @@ export class DecoderService {
     return this.#deps.engine.statistics(product.id);
   }
 
-  async #requestOf(
+  async #callOf(
     product: ProductInfo,
-    { request, callId }: DecoderTrial,
-  ): Promise<{ request: DecoderRequest; receivedAt: number }> {
-    if ((request == null) === (callId == null)) throw badInput('Give either "request" or "callId".');
+    { request, callId, uplink }: DecoderTrial,
+  ): Promise<Pick<CallToRun, 'request' | 'receivedAt' | 'native'>> {
+    if ([request, callId, uplink].filter((given) => given != null).length !== 1)
+      throw badInput('Give either "request" or "callId" or "uplink".');
+    if (uplink != null) return this.#uplinkOf(product, uplink);
     if (callId != null) {
       const row = isUuid(callId) ? await this.#deps.store.call(product.key, callId.toLowerCase()) : null;
       if (row === null) throw notFound('call', callId);
@@ -125,6 +131,25 @@ export class DecoderService {
       return { request: requestOfCall(row), receivedAt: row.receivedAt };
     }
     return { request: typedRequest(product, request as DecoderRequestInput), receivedAt: this.#deps.now() };
+  }
+
+  async #uplinkOf(
+    product: ProductInfo,
+    uplink: UplinkTrial,
+  ): Promise<Pick<CallToRun, 'request' | 'receivedAt' | 'native'>> {
+    if (product.deviceType === 'PARTICLE')
+      throw badInput('uplink: bytes are for LoRaWAN; give a "request" with an event.');
+    const { database, ingestCache, now } = this.#deps;
+    const where = { product: product.key, ...(uplink.deviceId == null ? {} : { id: uplink.deviceId.toLowerCase() }) };
+    const row = uplink.deviceId?.includes('\0')
+      ? null
+      : await database.read().findOne(DeviceSchema, where, { orderBy: { key: 'asc' }, fields: ['id'] });
+    if (row === null && uplink.deviceId != null) throw notFound('device', uplink.deviceId);
+    const device = row === null ? null : await ingestCache.device(row.id);
+    const receivedAt = now();
+    const event = typedUplink(uplink, device, receivedAt);
+    const request = requestOfInput({ path: pathOfNetwork('tti') }, product.webhookId);
+    return { request, receivedAt, native: { event, device, variables: typedVariables(uplink.variables) } };
   }
 
   #product(access: Access, id: string, scope: TokenScope): Promise<ProductInfo> {

@@ -37,6 +37,14 @@ const NETWORK_NAMES: Record<Network, string> = {
   particle: 'Particle',
 };
 
+/** What to say of a network's message that stands at a product's webhook; '': it is none. */
+export function wrongDoor(body: string): string {
+  const network = networkOfBody(body);
+  if (network === null) return '';
+  const url = pathOfNetwork(network);
+  return ` This is a message of ${NETWORK_NAMES[network]}: point it at ${url}, where the decoder gets its payload.`;
+}
+
 /** Which network's message this text is, as its keys show; null: none that is known. Actility's counts as ChirpStack's. */
 export function networkOfBody(body: string): Network | null {
   if (!/^\s*\{/.test(body)) return null;

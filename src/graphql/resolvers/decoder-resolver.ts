@@ -2,7 +2,13 @@ import { Arg, Ctx, ID, Int, Mutation, Resolver } from 'type-graphql';
 import type { DecoderExamples } from '../../domain/decoders/decoder-examples.ts';
 import type { DecoderService } from '../../domain/decoders/decoder-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { DecoderExampleObject, DecoderRequestInput, DecoderRun, DecoderVersionObject } from '../types/decoder.ts';
+import {
+  DecoderExampleObject,
+  DecoderRequestInput,
+  DecoderRun,
+  DecoderVersionObject,
+  UplinkInput,
+} from '../types/decoder.ts';
 import { Json } from '../types/json.ts';
 
 /** Decoders and their examples (CONTRACT 5). */
@@ -41,7 +47,7 @@ export class DecoderResolver {
 
   @Mutation(() => DecoderRun, {
     complexity: 100,
-    description: 'source left out: the active decoder. Give either request or callId. Stores nothing.',
+    description: 'source left out: the active decoder. Give one of request, callId and uplink. Stores nothing.',
   })
   testDecoder(
     @Ctx() { access }: GraphqlContext,
@@ -49,8 +55,9 @@ export class DecoderResolver {
     @Arg('source', () => String, { nullable: true }) source?: string | null,
     @Arg('request', () => DecoderRequestInput, { nullable: true }) request?: DecoderRequestInput | null,
     @Arg('callId', () => ID, { nullable: true }) callId?: string | null,
+    @Arg('uplink', () => UplinkInput, { nullable: true }) uplink?: UplinkInput | null,
   ): Promise<DecoderRun> {
-    return this.#decoders.testDecoder(access, productId, { source, request, callId });
+    return this.#decoders.testDecoder(access, productId, { source, request, callId, uplink });
   }
 
   @Mutation(() => DecoderExampleObject, {

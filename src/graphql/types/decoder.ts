@@ -153,6 +153,25 @@ export class DecoderStatisticsObject {
   p99Ms!: number | null;
 }
 
+/** A LoRaWAN payload to try a decoder on. */
+@InputType({ description: "A LoRaWAN payload. deviceId left out: the product's oldest device." })
+export class UplinkInput {
+  @Field(() => String, { description: 'Hexadecimal or base64.' })
+  bytes!: string;
+
+  @Field(() => Int, { nullable: true, description: '1 if left out.' })
+  port?: number | null;
+
+  @Field(() => DateTime, { nullable: true })
+  recvTime?: number | null;
+
+  @Field(() => Json, { nullable: true, description: "In place of the device's configuration." })
+  variables?: unknown;
+
+  @Field(() => ID, { nullable: true })
+  deviceId?: string | null;
+}
+
 @InputType()
 export class DecoderRequestInput {
   @Field(() => String, { nullable: true })

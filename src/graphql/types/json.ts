@@ -1,10 +1,16 @@
 import { GraphQLError, GraphQLScalarType, valueFromASTUntyped } from 'graphql';
 
+/** What is handed on is walked again, by code that overflows the stack at some depth. */
+const MAX_DEPTH = 500;
+
 /** Any JSON value, as it is. */
 export const Json = new GraphQLScalarType<unknown, unknown>({
   name: 'JSON',
   serialize: (value) => value,
-  parseValue: (value) => value,
+  parseValue(value) {
+    if (isDeeper(value, MAX_DEPTH)) throw new GraphQLError(`JSON: nested deeper than ${MAX_DEPTH} levels.`);
+    return value;
+  },
   parseLiteral(node, variables) {
     const value: unknown = valueFromASTUntyped(node, variables);
     // A literal such as 1e999 is a number of GraphQL, but none of JSON.
@@ -12,6 +18,11 @@ export const Json = new GraphQLScalarType<unknown, unknown>({
     return value;
   },
 });
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
+}
 
 function isFinitelyNumbered(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
