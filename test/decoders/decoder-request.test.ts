@@ -117,6 +117,7 @@ describe('a typed request', () => {
     { headers: { 'bad name': '1' } },
     { headers: { A: {} } },
     { headers: [['A']] },
+    { headers: Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`x-${at}`, '1'])) },
     { body: 'x'.repeat(1_048_577) },
   ])('%j is refused', (input) => {
     expect(() => requestOfInput(input, 'ID')).toThrow(/^request\./);

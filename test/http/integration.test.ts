@@ -548,6 +548,39 @@ describe.each(DATABASES)('native integrations on %s', (database) => {
     },
   );
 
+  test('entries may name the sender, however they write its identifier', async () => {
+    const source = `function Decoder() { return [
+      { device: "0004a30b001c0530", field: "N", value: 1 }, { device: "00-04-A3-0B-00-1C-05-30", field: "M", value: 2 },
+      { device: "0004a30b001c0531", field: "N", value: 3 } ]; }`;
+    const product = await productFor('tti', source, { N: 'INTEGER', M: 'INTEGER' });
+    expect(await send(PATHS.tti, TTI_UPLINK)).toMatchObject({ status: 200, body: { stored: 2, rejected: 1 } });
+    expect(await latestOf(server, product.deviceIds[0]!)).toEqual({ N: 1, M: 2 });
+  });
+
+  test("the test tool matches the product's own device, also when another product has one of that identifier", async () => {
+    const fields = { N: 'INTEGER' };
+    await productFor('tti', null, fields);
+    const product = await productFor('tti', 'function Decoder() { return { N: 1 }; }', fields);
+    const { testDecoder } = await server.gql(
+      `mutation ($id: ID!, $body: String!) { testDecoder(productId: $id, request: { body: $body }) {
+         entries { code matchedDevice { id } } } }`,
+      { id: product.id, body: JSON.stringify(TTI_UPLINK) },
+    );
+    expect(testDecoder.entries).toEqual([{ code: null, matchedDevice: { id: product.deviceIds[0] } }]);
+  });
+
+  test('a product has at most 100 examples', async () => {
+    const { id } = await productFor('tti', null, { N: 'INTEGER' });
+    const add = (names: string[]) =>
+      server.query(
+        `mutation ($id: ID!) { ${names.map((name) => `${name}: addDecoderExample(productId: $id, name: "${name}", request: { body: "{}" }, expected: []) { id }`).join('\n')} }`,
+        { id },
+      );
+    for (let from = 0; from < 100; from += 20)
+      expect((await add(Array.from({ length: 20 }, (_, at) => `e${from + at}`))).errors).toBeUndefined();
+    expect((await add(['e100'])).errors![0]!.message).toContain('at most 100 examples');
+  });
+
   test('two devices with one EUI are told apart by nobody: 409', async () => {
     for (let i = 0; i < 2; i += 1) await productFor('tti', null, { T: 'FLOAT' });
     expect(await send(PATHS.tti, TTI_UPLINK)).toMatchObject({ status: 409, body: { code: 'AMBIGUOUS_DEVICE' } });
