@@ -2,10 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { decoderCommand } from './decoder-command.ts';
 import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, RUN_FLAG } from './frames.ts';
-import type { PoolJob, PoolProduct } from './pool-job.ts';
-import { lowerPriority, processorUse, residentMb } from './process-usage.ts';
+import type { PoolProduct } from './penalties.ts';
+import type { PoolJob } from './pool-job.ts';
+import { ProcessKnowledge } from './process-knowledge.ts';
+import { lowerPriority, residentMb } from './process-usage.ts';
+import { RunWatch } from './run-watch.ts';
 
+/** What one process may do. */
 export interface ProcessLimits {
+  /** Processor time of one run. */
   timeoutMs: number;
   memoryMb: number;
   /** Jobs under way at once: the next is there when one ends. */
@@ -16,25 +21,31 @@ export interface ProcessLimits {
   worker?: string | undefined;
 }
 
-export interface ProcessEvents {
-  ready(): void;
-  result(job: PoolJob, durationMs: number, text: string): void;
-  /** The process is gone. `blame`: the jobs of which one was running; `rest`: those that had not begun. */
-  gone(reason: 'TIMEOUT' | 'OUT_OF_MEMORY' | 'ENDED', blame: PoolJob[], rest: PoolJob[], wasReady: boolean): void;
+/** Why a process is gone: over a limit, by a signal from outside, or it ended itself or was ended for no fault. */
+export type EndReason = 'TIMEOUT' | 'OUT_OF_MEMORY' | 'KILLED' | 'ENDED';
+
+/** A process that is gone. `blame`: the jobs of which one was running; `rest`: those that had not begun. */
+export interface Loss {
+  reason: EndReason;
+  blame: PoolJob[];
+  rest: PoolJob[];
+  wasReady: boolean;
 }
 
-/** How late isolated-vm may end a run, and a new isolate be made, before the process is killed. */
-const GRACE_MS = 150;
+interface ProcessEvents {
+  ready(): void;
+  /** A job was answered: the processor time and the wall time of its run in ms, and its text. */
+  result(job: PoolJob, durationMs: number, wallMs: number, text: string): void;
+  gone(loss: Loss): void;
+}
+
 const MAX_BYTES_UNDER_WAY = 4 << 20;
-const KNOWN_SOURCES = 200;
-const KNOWN_SERIALS = 50;
 /** 1 MiB of characters outside ASCII, or in quotes twice, and the console. */
 const MAX_RESULT_BYTES = 8 << 20;
-const START_MS = 15_000;
-const MAX_STARVED = 8;
 /** A run is repeated so many times at most with what it asked for. */
 export const MAX_ROUNDS = 5;
 const TRUSTED_RUNS = 10;
+const OUTSIDE_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 /** One decoder process (`decoder.worker.ts`): sends it jobs, knows which one is running, and kills it over its limits. */
 export class DecoderProcess {
@@ -47,22 +58,13 @@ export class DecoderProcess {
   /** The newest job under way may be a long one: nothing is sent after it that would have to wait for it. */
   #closed = false;
   #outgoing: Buffer[] = [];
-  #sources = new Set<number>();
-  #serials = new Map<number, string>();
-  /** Since when the oldest job under way can be running. */
-  #since = performance.now();
-  #killed: 'TIMEOUT' | 'OUT_OF_MEMORY' | 'ENDED' | null = null;
+  readonly #knowledge = new ProcessKnowledge();
+  readonly #watch: RunWatch;
+  #killed: EndReason | null = null;
   #gone = false;
   #retiring = false;
-  #blameless = false;
-  #done: Promise<void>;
-  /** Memory of the process when no run was using it. */
-  #idleRssMb = 0;
-  /** Processor time of the process when the run that is being watched began. */
-  #idleCpuMs = 0;
-  /** At the last look at a run past its time. */
-  #lastCpuMs = -1;
-  #watchedSince = 0;
+  #isBlameless = false;
+  readonly #done: Promise<void>;
   isReady = false;
   runs = 0;
 
@@ -73,6 +75,7 @@ export class DecoderProcess {
     // No variable of the server's environment gets in; local time is UTC on every machine.
     const child = spawn(command, args, { env: { TZ: 'UTC' }, stdio: ['ignore', 'ignore', 'ignore', 'pipe'], cwd: '/' });
     this.#child = child;
+    this.#watch = new RunWatch(child.pid, limits);
     this.#socket = child.stdio[3] as Socket;
     const reader = new FrameReader(MAX_RESULT_BYTES);
     this.#socket.on('data', (chunk: Buffer) => {
@@ -89,6 +92,10 @@ export class DecoderProcess {
         this.#lost();
         resolve();
       };
+      // The crashes of V8 itself are SIGABRT, SIGTRAP and their kin.
+      child.on('exit', (_code, signal) => {
+        if (signal !== null && OUTSIDE_SIGNALS.has(signal)) this.#killed ??= 'KILLED';
+      });
       // `close` comes after the last result has been read, `exit` may come before.
       child.on('close', end);
       child.on('error', end);
@@ -112,15 +119,15 @@ export class DecoderProcess {
     return this.#underWay.size;
   }
 
-  /** For how long it has been at what it is doing. */
+  /** For how long it has been at what it is doing, in ms. */
   busyMs(now: number): number {
-    return this.#underWay.size === 0 ? 0 : now - this.#since;
+    return this.#underWay.size === 0 ? 0 : now - this.#watch.since;
   }
 
-  /** Whose run it is at; null: nobody's, or it cannot be known. */
-  get runningProduct(): PoolProduct | null {
+  /** The run it is at; null: none, or it cannot be known. */
+  get runningJob(): PoolJob | null {
     const [first] = this.#underWay.values();
-    return first !== undefined && (this.#underWay.size === 1 || isAlone(first)) ? first.product : null;
+    return first !== undefined && (this.#underWay.size === 1 || isAlone(first)) ? first : null;
   }
 
   hasRoom(): boolean {
@@ -137,14 +144,7 @@ export class DecoderProcess {
 
   /** Hands over a job; what is sent within one turn of the event loop leaves in one piece. */
   send(job: PoolJob): void {
-    if (this.#underWay.size === 0) {
-      const now = performance.now();
-      // Looked up now and then: a look costs as much as a run.
-      if (now - this.#since > 100 || this.#idleRssMb === 0) {
-        this.#idleRssMb = this.rssMb();
-      }
-      this.#since = now;
-    }
+    if (this.#underWay.size === 0) this.#watch.begin(performance.now());
     this.#underWay.set(job.id, job);
     this.#bytes += job.inputBytes;
     this.runs += 1;
@@ -154,7 +154,7 @@ export class DecoderProcess {
       this.#queue(encodeFrame(FRAME.CHECK, [job.id], job.source.text));
       return;
     }
-    this.#supply(job);
+    for (const frame of this.#knowledge.missing(job)) this.#queue(frame);
     const lastRound = job.round >= MAX_ROUNDS;
     const flags =
       (lastRound ? RUN_FLAG.LAST_ROUND : 0) |
@@ -169,29 +169,9 @@ export class DecoderProcess {
   /** Kills the process when the running job is over its limits; to be called every few milliseconds. */
   watch(now: number): void {
     if (this.#killed !== null || this.#gone) return;
-    const busyMs = now - this.#since;
-    if (!this.isReady && busyMs > START_MS) this.kill('ENDED');
-    if (this.#underWay.size === 0) return;
-    if (busyMs < 15) return;
-    const { timeoutMs, memoryMb } = this.#limits;
-    const rssMb = this.rssMb();
-    if (this.#idleRssMb === 0) this.#idleRssMb = rssMb;
-    if (this.#watchedSince !== this.#since) {
-      this.#watchedSince = this.#since;
-      this.#idleCpuMs = processorUse(this.#child.pid).ms - busyMs;
-    }
-    const grownMb = rssMb - this.#idleRssMb;
-    if (grownMb > memoryMb * 2 + 32) this.kill('OUT_OF_MEMORY');
-    else if (busyMs > timeoutMs + GRACE_MS) {
-      // On a machine that is short of processors time passes without the run having had any of it.
-      const { ms, sleeping } = processorUse(this.#child.pid);
-      const asleep = sleeping && ms === this.#lastCpuMs;
-      this.#lastCpuMs = ms;
-      const starved = ms - this.#idleCpuMs < timeoutMs + GRACE_MS / 2;
-      if (starved && !asleep && busyMs < (timeoutMs + GRACE_MS) * MAX_STARVED) return;
-      // Out of memory, isolated-vm may put the thread to sleep for good: that is not waiting for a processor.
-      this.kill(grownMb > memoryMb || (starved && asleep) ? 'OUT_OF_MEMORY' : 'TIMEOUT');
-    }
+    const isAtWork = this.#underWay.size > 0;
+    const verdict = this.isReady ? (isAtWork ? this.#watch.verdict(now) : null) : this.#watch.startVerdict(now);
+    if (verdict !== null) this.kill(verdict);
   }
 
   /** Resident memory in MB; 0 where that cannot be known. */
@@ -199,7 +179,7 @@ export class DecoderProcess {
     return residentMb(this.#child.pid);
   }
 
-  kill(reason: 'TIMEOUT' | 'OUT_OF_MEMORY' | 'ENDED'): void {
+  kill(reason: EndReason): void {
     this.#killed ??= reason;
     this.#child.kill('SIGKILL');
   }
@@ -211,7 +191,7 @@ export class DecoderProcess {
 
   /** Gives all jobs under way back, blaming none: a run has no effects, so it can begin again elsewhere. */
   giveBack(): void {
-    this.#blameless = true;
+    this.#isBlameless = true;
     this.kill('ENDED');
   }
 
@@ -237,29 +217,6 @@ export class DecoderProcess {
     });
   }
 
-  /** Sends what the job needs and the process does not know yet. */
-  #supply({ source, product, serials }: PoolJob): void {
-    if (!this.#sources.delete(source.no)) {
-      this.#queue(encodeFrame(FRAME.SOURCE, [source.no], source.text));
-      if (this.#sources.size >= KNOWN_SOURCES) {
-        const [oldest] = this.#sources;
-        this.#sources.delete(oldest!);
-        this.#queue(encodeFrame(FRAME.DROP_SOURCE, [oldest!], ''));
-      }
-    }
-    this.#sources.add(source.no);
-    if (serials !== null && this.#serials.get(product.no) !== serials.version) {
-      this.#queue(encodeFrame(FRAME.SERIALS, [product.no], serials.text));
-      this.#serials.delete(product.no);
-      this.#serials.set(product.no, serials.version);
-      if (this.#serials.size > KNOWN_SERIALS) {
-        const [oldest] = this.#serials.keys();
-        this.#serials.delete(oldest!);
-        this.#queue(encodeFrame(FRAME.SERIALS, [oldest!], ''));
-      }
-    }
-  }
-
   #take(frame: Buffer): void {
     if (frame[0] === FRAME.READY) {
       this.isReady = true;
@@ -271,11 +228,8 @@ export class DecoderProcess {
     this.#underWay.delete(job.id);
     this.#bytes -= job.inputBytes;
     if (this.#underWay.size === 0) this.#closed = false;
-    const now = performance.now();
-    // A long run may have left memory behind that is not its successor's.
-    if (now - this.#since > 15) this.#idleRssMb = 0;
-    this.#since = now;
-    this.#events.result(job, frame.readUInt32LE(5) / 1000, frame.toString('utf8', 9));
+    this.#watch.next(performance.now());
+    this.#events.result(job, frame.readUInt32LE(5) / 1000, frame.readUInt32LE(9) / 1000, frame.toString('utf8', 13));
     if (this.#retiring && this.#underWay.size === 0) this.#end();
   }
 
@@ -285,9 +239,10 @@ export class DecoderProcess {
     const jobs = [...this.#underWay.values()];
     this.#underWay.clear();
     // The oldest may have ended with its result not written yet; jobs that run alone write around themselves.
-    let count = this.#blameless ? 0 : Math.min(1, jobs.length);
+    let count = this.#isBlameless ? 0 : Math.min(1, jobs.length);
     if (count === 1 && !isAlone(jobs[0]!)) while (count < jobs.length && !isAlone(jobs[count]!)) count += 1;
-    this.#events.gone(this.#killed ?? 'ENDED', jobs.slice(0, count), jobs.slice(count), this.isReady);
+    const reason = this.#killed ?? 'ENDED';
+    this.#events.gone({ reason, blame: jobs.slice(0, count), rest: jobs.slice(count), wasReady: this.isReady });
   }
 }
 

@@ -9,6 +9,9 @@ import type isolatedVm from 'isolated-vm';
 import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, RUN_FLAG } from './frames.ts';
 import { compileError, failureText, ProductIsolate } from './product-isolate.ts';
 
+// Signals to the server's group or service are the server's to answer: this process ends with the server's pipe.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+
 const SOCKET = 3;
 // A stop that is sent to the whole process group is the server's to carry out: this process ends with its socket.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
@@ -72,7 +75,7 @@ function run(frame: Buffer): void {
   const isolate = isolateOf(productNo);
   const entryPoint = ENTRY_POINTS[flags >> RUN_FLAG.ENTRY_SHIFT]!;
   const lastRound = (flags & RUN_FLAG.LAST_ROUND) !== 0;
-  const { text, durationMs, spoilt } = isolate.run(
+  const { text, durationMs, wallMs, spoilt } = isolate.run(
     sourceNo,
     sources.get(sourceNo)!,
     entryPoint,
@@ -82,7 +85,7 @@ function run(frame: Buffer): void {
     timeout,
   );
   const ended = performance.now();
-  results.push(encodeFrame(FRAME.RESULT, [jobId, Math.round(durationMs * 1000)], text));
+  results.push(encodeFrame(FRAME.RESULT, [jobId, Math.round(durationMs * 1000), Math.round(wallMs * 1000)], text));
   if (alone || ended - lastFlush > MAX_HOLD_MS) flush();
   if (spoilt) {
     isolate.dispose();
@@ -96,7 +99,7 @@ function check(frame: Buffer): void {
   const isolate = new ivm.Isolate({ memoryLimit: Math.max(8, memoryMb), onCatastrophicError: () => process.abort() });
   const text = compileError(isolate, frame.toString('utf8', 5)) ?? 'Onull';
   if (!isolate.isDisposed) isolate.dispose();
-  results.push(encodeFrame(FRAME.RESULT, [jobId, 0], text));
+  results.push(encodeFrame(FRAME.RESULT, [jobId, 0, 0], text));
 }
 
 function take(frame: Buffer): void {
@@ -123,7 +126,7 @@ function take(frame: Buffer): void {
       } catch (error) {
         // Opening an isolate failed: the job is told, the process lives on.
         const message = `The decoder could not be started: ${(error as Error).message}`;
-        results.push(encodeFrame(FRAME.RESULT, [frame.readUInt32LE(1), 0], failureText('OUT_OF_MEMORY', message)));
+        results.push(encodeFrame(FRAME.RESULT, [frame.readUInt32LE(1), 0, 0], failureText('OUT_OF_MEMORY', message)));
       }
       break;
     case FRAME.CHECK:

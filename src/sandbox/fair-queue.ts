@@ -1,4 +1,8 @@
-import type { PoolJob, PoolProduct } from './pool-job.ts';
+import { isSlow, type PoolProduct } from './penalties.ts';
+import type { PoolJob } from './pool-job.ts';
+
+/** `fast`: what behaves, many at a time; `slow`: slow and quarantined products, and suspects, one job at a time. */
+export type Lane = 'fast' | 'slow';
 
 /** Execution time each product may use in its turn. */
 const QUANTUM_MS = 4;
@@ -15,11 +19,15 @@ interface Line {
 export class FairQueue {
   #lines = new Map<PoolProduct, Line>();
   #turns: Line[] = [];
-  size = 0;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
 
   push(job: PoolJob): void {
     this.#lineOf(job.product).jobs.push(job);
-    this.size += 1;
+    this.#count(job, 1);
   }
 
   /** Before the other jobs of its product. */
@@ -27,38 +35,32 @@ export class FairQueue {
     const line = this.#lineOf(job.product);
     if (line.head > 0) line.jobs[--line.head] = job;
     else line.jobs.unshift(job);
-    this.size += 1;
+    this.#count(job, 1);
   }
 
-  next(): PoolJob | undefined {
-    for (let line = this.#turns[0]; line !== undefined; line = this.#turns[0]) {
-      if (line.creditMs <= 0) {
-        line.creditMs += QUANTUM_MS;
-        this.#turns.push(this.#turns.shift()!);
-        continue;
-      }
-      const job = line.jobs[line.head]!;
-      line.head += 1;
-      line.creditMs -= Math.max(0.05, Math.min(100, job.product.averageMs));
-      this.size -= 1;
-      if (line.head === line.jobs.length) this.#close(line);
-      else if (line.head > 1000) {
+  /** The job whose turn it is in a lane, suspects first; products that are held are passed over. */
+  next(lane: Lane, now: number): PoolJob | undefined {
+    const line = this.#lineIn(lane, now);
+    if (line === undefined) return undefined;
+    const job = line.jobs[line.head]!;
+    line.head += 1;
+    line.creditMs -= Math.max(0.05, Math.min(100, job.product.averageMs));
+    this.#count(job, -1);
+    if (line.head === line.jobs.length) this.#close(line);
+    else {
+      if (line.creditMs <= 0) this.#turns.push(...this.#turns.splice(this.#turns.indexOf(line), 1));
+      if (line.head > 1000) {
         line.jobs.splice(0, line.head);
         line.head = 0;
       }
-      return job;
     }
-    return undefined;
+    return job;
   }
 
-  /** Takes out all jobs of a product. */
-  take(product: PoolProduct): PoolJob[] {
-    const line = this.#lines.get(product);
-    if (line === undefined) return [];
-    const jobs = line.jobs.slice(line.head);
-    this.size -= jobs.length;
-    this.#close(line);
-    return jobs;
+  /** What `next` would give, left where it is. */
+  peek(lane: Lane, now: number): PoolJob | undefined {
+    const line = this.#lineIn(lane, now);
+    return line?.jobs[line.head];
   }
 
   /** Takes out the jobs that have waited since before `time`. */
@@ -66,13 +68,27 @@ export class FairQueue {
     const old: PoolJob[] = [];
     for (const line of this.#lines.values()) {
       while (line.head < line.jobs.length && line.jobs[line.head]!.queuedAt < time) {
-        old.push(line.jobs[line.head]!);
+        const job = line.jobs[line.head]!;
+        old.push(job);
         line.head += 1;
-        this.size -= 1;
+        this.#count(job, -1);
       }
       if (line.head === line.jobs.length) this.#close(line);
     }
     return old;
+  }
+
+  #lineIn(lane: Lane, now: number): Line | undefined {
+    const lines = this.#turns.filter((line) => laneOf(line, now) === lane);
+    if (lines.length === 0) return undefined;
+    const suspect = lane === 'slow' ? lines.find((line) => line.jobs[line.head]!.isSuspect) : undefined;
+    if (suspect !== undefined) return suspect;
+    const most = Math.max(...lines.map((line) => line.creditMs));
+    if (most <= 0) {
+      const rounds = Math.floor(-most / QUANTUM_MS) + 1;
+      for (const line of lines) line.creditMs += rounds * QUANTUM_MS;
+    }
+    return lines.find((line) => line.creditMs > 0);
   }
 
   #lineOf(product: PoolProduct): Line {
@@ -89,4 +105,16 @@ export class FairQueue {
     this.#lines.delete(line.product);
     this.#turns.splice(this.#turns.indexOf(line), 1);
   }
+
+  #count(job: PoolJob, by: 1 | -1): void {
+    this.#size += by;
+    job.product.waiting += by;
+  }
+}
+
+/** Where a line's first job may run now. */
+function laneOf({ product, jobs, head }: Line, now: number): Lane | null {
+  if (jobs[head]!.isSuspect) return 'slow';
+  if (now < product.heldUntil) return null;
+  return isSlow(product, now) ? 'slow' : 'fast';
 }

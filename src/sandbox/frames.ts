@@ -15,7 +15,7 @@ export const FRAME = {
   CHECK: 5,
   /** From the process. */
   READY: 6,
-  /** From the process: jobId, execution time in µs; result text (see `realm/run-decoder.ts`). */
+  /** From the process: jobId, processor time and wall time in µs; result text (see `realm/run-decoder.ts`). */
   RESULT: 7,
 } as const;
 

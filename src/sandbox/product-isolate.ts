@@ -2,14 +2,17 @@ import type ivm from 'isolated-vm';
 import { REALM_TEXT, ENTRY_FUNCTIONS } from './realm-text.ts';
 import { memoryMessage, timeoutMessage } from './run-result.ts';
 import { readTraits } from './source-traits.ts';
+import { ThreadClock } from './thread-clock.ts';
 
 type Isolates = typeof ivm;
 
 /** A run's text for the pool (see `realm/run-decoder.ts`), and whether the isolate may be used again. */
 export interface Outcome {
   text: string;
-  /** Time spent in the user's code and its wrapper. */
+  /** Processor time spent in the user's code and its wrapper. */
   durationMs: number;
+  /** The same by the clock on the wall. */
+  wallMs: number;
   spoilt: boolean;
 }
 
@@ -36,6 +39,10 @@ interface Program {
 
 const MAX_PROGRAMS = 4;
 const MAX_SPOILT_IN_A_ROW = 3;
+/** A run that had this part of its time of the processor before it was ended has had it. */
+const FAIR_SHARE = 0.75;
+/** Wall time for each millisecond of the limit, as a last resort. */
+const MAX_STARVED = 8;
 const FILE = { filename: 'decoder.js' };
 
 /** The isolate of one product: its sources' contexts, kept between calls. */
@@ -45,7 +52,10 @@ export class ProductIsolate {
   #programs = new Map<string, Program>();
   #serials = '{}';
   #memoryMb: number;
+  #clock = new ThreadClock();
+  /** Of the last call: its time of the processor, and by the clock on the wall. */
   #durationMs = 0;
+  #wallMs = 0;
 
   constructor(isolates: Isolates, memoryMb: number) {
     this.#memoryMb = memoryMb;
@@ -83,7 +93,7 @@ export class ProductIsolate {
     let program: Program;
     try {
       program = this.#program(sourceNo, source, entryPoint);
-      if (program.syntaxError !== null) return { text: program.syntaxError, durationMs: 0, spoilt: false };
+      if (program.syntaxError !== null) return { text: program.syntaxError, durationMs: 0, wallMs: 0, spoilt: false };
       let text = this.#callFairly(program, input, lookedUp, lastRound, timeout);
       if (text === 'D') {
         program.spoiltInARow += 1;
@@ -92,24 +102,32 @@ export class ProductIsolate {
         text = this.#call(program, input, lookedUp, lastRound, timeout);
         if (text === 'D') text = failureText('THREW', 'The decoder could not be run.');
       } else program.spoiltInARow = 0;
-      return { text: namedFailure(text), durationMs: this.#durationMs, spoilt: false };
+      return { text: namedFailure(text), durationMs: this.#durationMs, wallMs: this.#wallMs, spoilt: false };
     } catch (error) {
       const text = this.#failureOf(error, timeout);
       for (const any of this.#programs.values()) this.#drop(any);
-      return { text, durationMs: this.#durationMs, spoilt: !text.startsWith('E{"kind":"THREW"') };
+      return { text, durationMs: this.#durationMs, wallMs: this.#wallMs, spoilt: !text.startsWith('E{"kind":"THREW"') };
     }
   }
 
-  /** A run that was ended though it had no processor for most of its time gets another try. */
+  /**
+   * isolated-vm ends a run by wall time. One that had little of the processor meanwhile begins again with more of it: a
+   * busy machine must not turn an honest decoder into a TIMEOUT.
+   */
   #callFairly(program: Program, input: string, lookedUp: string, lastRound: boolean, timeout: number): string {
-    const before = this.#isolate.cpuTime;
-    try {
-      return this.#call(program, input, lookedUp, lastRound, timeout);
-    } catch (error) {
-      if (this.disposed || !isTimeout(error)) throw error;
-      if (Number(this.#isolate.cpuTime - before) / 1e6 > timeout / 2) throw error;
-      this.#drop(program);
-      return this.#call(program, input, lookedUp, lastRound, timeout);
+    let wallMs = timeout;
+    for (;;) {
+      try {
+        const text = this.#call(program, input, lookedUp, lastRound, wallMs);
+        if (this.#durationMs <= timeout * 1.1 || wallMs === timeout) return text;
+        return failureText('TIMEOUT', timeoutMessage(timeout));
+      } catch (error) {
+        if (this.disposed || !isTimeout(error) || this.#wallMs < wallMs * 0.9) throw error;
+        if (this.#durationMs > timeout * FAIR_SHARE || wallMs >= timeout * MAX_STARVED) throw error;
+        this.#drop(program);
+        const needsMs = (timeout * wallMs) / Math.max(1, this.#durationMs);
+        wallMs = Math.round(Math.min(timeout * MAX_STARVED, Math.max(wallMs * 2, needsMs * 1.5)));
+      }
     }
   }
 
@@ -118,6 +136,7 @@ export class ProductIsolate {
     const limit = { timeout };
     let text: string;
     const started = performance.now();
+    this.#clock.begin(started);
     try {
       text = cell.run.applySync(undefined, [input, lookedUp, lastRound], limit) as string;
       if (text === 'P') {
@@ -125,7 +144,8 @@ export class ProductIsolate {
         text = cell.settle.applySync(undefined, [], { timeout: left }) as string;
       }
     } finally {
-      this.#durationMs = performance.now() - started;
+      this.#wallMs = performance.now() - started;
+      this.#durationMs = this.#clock.usedMs(this.#wallMs);
     }
     program.calls += 1;
     if (!cell.kept) this.#drop(program);
@@ -166,7 +186,7 @@ export class ProductIsolate {
     // The wrapper returns text for whatever the user's code throws, so this is isolated-vm speaking, or a promise that
     // was rejected and not caught.
     if (this.#isFull()) return failureText('OUT_OF_MEMORY', memoryMessage(this.#memoryMb), ...at);
-    if (this.#durationMs >= timeout * 0.9 && isTimeout(error)) {
+    if (this.#wallMs >= timeout * 0.9 && isTimeout(error)) {
       return failureText('TIMEOUT', timeoutMessage(timeout), ...at);
     }
     const name = error instanceof Error ? `${error.name}: ` : '';

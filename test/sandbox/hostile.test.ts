@@ -112,8 +112,7 @@ const hostile: [name: string, source: string, kinds: string[]][] = [
   [
     'an exponential object',
     'function Decoder() { var a = [1]; for (var i = 0; i < 60; i++) a = [a, a]; return a }',
-    // It takes 100 ms of its 250, and a machine that runs other tests may not let it have them.
-    ['BAD_OUTPUT', 'TIMEOUT'],
+    ['BAD_OUTPUT'],
   ],
   [
     'a million console lines',
@@ -173,7 +172,8 @@ describe('hostile code gets its named failure and harms nobody', () => {
     const others = Array.from({ length: 5 }, () => pool.run(jobOf(GOOD, { productId: 'good' })));
     const started = performance.now();
     for (const other of others) expect(outputOf(await other)).toEqual(GOOD_OUTPUT);
-    expect(performance.now() - started).toBeLessThan(3_000);
+    // A fraction of it on an idle machine; how much they keep is measured in fairness.test.
+    expect(performance.now() - started).toBeLessThan(9_000);
     const result = await hog;
     expect(kinds).toContain(result.error?.kind ?? 'OK');
     if (result.error !== null) expect(result.error.message.length).toBeLessThan(2_100);

@@ -1,0 +1,46 @@
+import { encodeFrame, FRAME } from './frames.ts';
+import type { PoolJob } from './pool-job.ts';
+
+/** In bytes of UTF-8, about. */
+const KNOWN_SOURCE_BYTES = 16 << 20;
+const KNOWN_SERIAL_BYTES = 32 << 20;
+
+/** The sources and serial numbers that one decoder process has been sent and still keeps, oldest first. */
+export class ProcessKnowledge {
+  readonly #sources = new Map<number, number>();
+  #sourceBytes = 0;
+  readonly #serials = new Map<number, { version: string; size: number }>();
+  #serialBytes = 0;
+
+  /** Frames that tell the process what the job needs and it does not know yet, and what to forget for it. */
+  missing({ source, product, serials }: PoolJob): Buffer[] {
+    const frames: Buffer[] = [];
+    const known = this.#sources.get(source.no);
+    if (known === undefined) {
+      this.#sourceBytes += source.text.length;
+      frames.push(encodeFrame(FRAME.SOURCE, [source.no], source.text));
+    }
+    this.#sources.delete(source.no);
+    this.#sources.set(source.no, source.text.length);
+    for (const [no, size] of this.#sources) {
+      if (this.#sourceBytes <= KNOWN_SOURCE_BYTES) break;
+      this.#sources.delete(no);
+      this.#sourceBytes -= size;
+      frames.push(encodeFrame(FRAME.DROP_SOURCE, [no], ''));
+    }
+    if (serials === null) return frames;
+    const before = this.#serials.get(product.no);
+    if (before?.version === serials.version) return frames;
+    frames.push(encodeFrame(FRAME.SERIALS, [product.no], serials.text));
+    this.#serialBytes += serials.text.length - (before?.size ?? 0);
+    this.#serials.delete(product.no);
+    this.#serials.set(product.no, { version: serials.version, size: serials.text.length });
+    for (const [no, { size }] of this.#serials) {
+      if (this.#serialBytes <= KNOWN_SERIAL_BYTES) break;
+      this.#serials.delete(no);
+      this.#serialBytes -= size;
+      frames.push(encodeFrame(FRAME.SERIALS, [no], ''));
+    }
+    return frames;
+  }
+}

@@ -1,0 +1,89 @@
+import { processorUse, residentMb } from './process-usage.ts';
+
+interface WatchLimits {
+  /** Processor time of one run. */
+  timeoutMs: number;
+  memoryMb: number;
+}
+
+/** How late the process may end a run itself, and a new isolate be made, before it is killed. */
+const GRACE_MS = 150;
+/** A run that was ended without having had its time begins again (see `ProductIsolate`). */
+const WITH_ATTEMPTS = 1.75;
+/** Wall time for each millisecond of the limit, as a last resort: a machine may let a run have little of its processors. */
+const MAX_STARVED = 12;
+const START_MS = 15_000;
+/** A process is looked at so often or less; what it uses before the first look is not known. */
+const UNSEEN_MS = 40;
+/** So long without a wish for a processor, a run does not compute: V8 has put the thread to sleep for want of memory. */
+const ASLEEP_MS = 600;
+
+/** Whether the run that a decoder process is at is over its limits, told from outside. Times are of `performance.now`. */
+export class RunWatch {
+  readonly #pid: number | undefined;
+  readonly #limits: WatchLimits;
+  #since = performance.now();
+  /** Memory of the process when no run was using it; 0: not known. */
+  #idleRssMb = 0;
+  /** Processor time of the process when the run that is being watched began; NaN: not looked at yet. */
+  #beganMs = NaN;
+  #lastMs = -1;
+  #asleepSince = Infinity;
+
+  constructor(pid: number | undefined, limits: WatchLimits) {
+    this.#pid = pid;
+    this.#limits = limits;
+  }
+
+  /** Since when the oldest job under way can be running. */
+  get since(): number {
+    return this.#since;
+  }
+
+  /** A run begins in a process that had nothing to do. */
+  begin(now: number): void {
+    // Looked up now and then: a look costs as much as a run.
+    if (now - this.#since > 100 || this.#idleRssMb === 0) this.#idleRssMb = residentMb(this.#pid);
+    this.#start(now);
+  }
+
+  /** A run has ended, and the next one begins if there is one. */
+  next(now: number): void {
+    // A long run may have left memory behind that is not its successor's.
+    if (now - this.#since > 15) this.#idleRssMb = 0;
+    this.#start(now);
+  }
+
+  /** For a process that is not ready yet. */
+  startVerdict(now: number): 'ENDED' | null {
+    return now - this.#since > START_MS ? 'ENDED' : null;
+  }
+
+  /** For a process at work: which limit the run has passed, null while it has passed none. */
+  verdict(now: number): 'TIMEOUT' | 'OUT_OF_MEMORY' | null {
+    const busyMs = now - this.#since;
+    if (busyMs < 15) return null;
+    const { timeoutMs, memoryMb } = this.#limits;
+    const rssMb = residentMb(this.#pid);
+    const { ms, sleeping } = processorUse(this.#pid);
+    if (this.#idleRssMb === 0) this.#idleRssMb = rssMb;
+    if (Number.isNaN(this.#beganMs)) this.#beganMs = ms - Math.min(busyMs, UNSEEN_MS);
+    if (!sleeping || ms !== this.#lastMs) this.#asleepSince = now;
+    this.#lastMs = ms;
+    const grownMb = rssMb - this.#idleRssMb;
+    if (grownMb > memoryMb * 2 + 32) return 'OUT_OF_MEMORY';
+    const isAsleep = busyMs > timeoutMs + GRACE_MS && now - this.#asleepSince > ASLEEP_MS;
+    if (isAsleep) return 'OUT_OF_MEMORY';
+    // Where the processor time cannot be known it counts as all of the wall time.
+    const usedMs = ms === Infinity ? busyMs : ms - this.#beganMs;
+    const isOver = usedMs > timeoutMs * WITH_ATTEMPTS + GRACE_MS || busyMs > (timeoutMs + GRACE_MS) * MAX_STARVED;
+    return isOver ? (grownMb > memoryMb ? 'OUT_OF_MEMORY' : 'TIMEOUT') : null;
+  }
+
+  #start(now: number): void {
+    this.#since = now;
+    this.#beganMs = NaN;
+    this.#asleepSince = Infinity;
+    this.#lastMs = -1;
+  }
+}

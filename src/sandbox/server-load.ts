@@ -1,0 +1,35 @@
+const LATE_MS = 50;
+const EVERY = 10;
+/** Part of the time that this thread is at work. */
+const BUSY_FROM = 0.2;
+
+/** What the server's own thread is doing, told by a timer of the given period. */
+export class ServerLoad {
+  readonly #periodMs: number;
+  #lastTick = performance.now();
+  #ticks = 0;
+  #utilization = performance.eventLoopUtilization();
+  #isBusy = false;
+
+  constructor(periodMs: number) {
+    this.#periodMs = periodMs;
+  }
+
+  /** The thread was at work for a fifth of the time lately. */
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  /** False when the timer comes late: something else has held the thread. */
+  tick(now: number): boolean {
+    const isInTime = now - this.#lastTick <= this.#periodMs + LATE_MS;
+    this.#lastTick = now;
+    this.#ticks += 1;
+    if (this.#ticks % EVERY === 0) {
+      const utilization = performance.eventLoopUtilization();
+      this.#isBusy = performance.eventLoopUtilization(utilization, this.#utilization).utilization > BUSY_FROM;
+      this.#utilization = utilization;
+    }
+    return isInTime;
+  }
+}

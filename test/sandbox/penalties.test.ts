@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import { FairQueue } from '../../src/sandbox/fair-queue.ts';
+import { LookedUp } from '../../src/sandbox/looked-up.ts';
+import { isSlow, noteOffence, noteRun, Penalties, type PoolProduct } from '../../src/sandbox/penalties.ts';
+import type { PoolJob } from '../../src/sandbox/pool-job.ts';
+import { RunStatistics } from '../../src/sandbox/run-statistics.ts';
+import { ServerLoad } from '../../src/sandbox/server-load.ts';
+
+const product = (): PoolProduct => new Penalties().of('p');
+const job = (of: PoolProduct, fields: Partial<PoolJob> = {}): PoolJob => ({
+  id: 1,
+  product: of,
+  source: { no: 1, text: '', traits: { usesLookups: false, needsScript: false }, trust: 0 },
+  job: null,
+  serials: null,
+  lookedUp: new LookedUp(null),
+  inputBytes: 0,
+  queuedAt: 0,
+  spentMs: 0,
+  wallMs: 0,
+  round: 0,
+  isSuspect: false,
+  wasKilled: false,
+  resolve: () => {},
+  reject: () => {},
+  ...fields,
+});
+
+describe('quarantine', () => {
+  test('after an offence a product is let back, later each time, five minutes at most', () => {
+    const bad = product();
+    let now = 1_000;
+    const lengths: number[] = [];
+    for (let offence = 0; offence < 8; offence += 1) {
+      noteOffence(bad, now, false);
+      const until = bad.quarantinedUntil;
+      expect(isSlow(bad, until - 1)).toBe(true);
+      expect(isSlow(bad, until)).toBe(false);
+      lengths.push(until - now);
+      now = until;
+    }
+    expect(lengths).toEqual([10, 20, 40, 80, 160, 300, 300, 300].map((seconds) => seconds * 1_000));
+  });
+  test('what ends together is one offence', () => {
+    const bad = product();
+    for (let run = 0; run < 5; run += 1) noteOffence(bad, 1_000 + run, false);
+    expect(bad.offences).toBe(1);
+  });
+  test('good conduct for five minutes after it makes it forgotten', () => {
+    const bad = product();
+    noteOffence(bad, 0, false);
+    noteRun(bad, 1, bad.quarantinedUntil + 299_999);
+    expect(bad.offences).toBe(1);
+    noteRun(bad, 1, bad.quarantinedUntil + 300_001);
+    expect(bad.offences).toBe(0);
+  });
+  test('a product is slow from its first slow run on, and no longer when its runs are quick', () => {
+    const slow = product();
+    noteRun(slow, 200, 0);
+    expect(isSlow(slow, 0)).toBe(true);
+    for (let run = 0; run < 40; run += 1) noteRun(slow, 0.1, 0);
+    expect(isSlow(slow, 0)).toBe(false);
+  });
+  test('of products that nobody asked for lately no more than 10,000 are remembered', () => {
+    const penalties = new Penalties();
+    const first = penalties.of('first');
+    for (let i = 0; i < 4_000; i += 1) penalties.of(`a${i}`);
+    expect(penalties.of('first')).toBe(first);
+    for (let i = 0; i < 20_000; i += 1) penalties.of(`b${i}`);
+    expect(penalties.of('first')).not.toBe(first);
+  });
+});
+
+describe('the queue', () => {
+  test('passes over a product that rests because the server is busy, until its time has come', () => {
+    const queue = new FairQueue();
+    const bad = product();
+    noteOffence(bad, 1_000, true);
+    queue.push(job(bad));
+    expect(queue.next('slow', 1_499)).toBeUndefined();
+    expect(queue.next('fast', 1_499)).toBeUndefined();
+    expect(queue.next('slow', 1_500)?.product).toBe(bad);
+    const other = product();
+    noteOffence(other, 1_000, false);
+    queue.push(job(other));
+    expect(queue.next('slow', 1_001)?.product).toBe(other);
+  });
+  test('gives suspects to the slow lane, before offenders', () => {
+    const queue = new FairQueue();
+    const [bad, good] = [product(), product()];
+    noteOffence(bad, 0, false);
+    queue.push(job(bad));
+    queue.push(job(good));
+    queue.pushFirst(job(good, { id: 2, isSuspect: true }));
+    expect(queue.next('fast', 1)).toBeUndefined();
+    expect(queue.next('slow', 1)?.id).toBe(2);
+    expect(queue.next('fast', 1)?.product).toBe(good);
+    expect(queue.next('slow', 1)?.product).toBe(bad);
+    expect(queue.size).toBe(0);
+  });
+  test('shares by execution time, whoever has more calls', () => {
+    const queue = new FairQueue();
+    const [dear, cheap] = [product(), product()];
+    noteRun(dear, 8, 0);
+    noteRun(cheap, 1, 0);
+    for (let i = 0; i < 2_000; i += 1) queue.push(job(dear));
+    for (let i = 0; i < 2_000; i += 1) queue.push(job(cheap));
+    const served = new Map<PoolProduct, number>();
+    for (let i = 0; i < 900; i += 1) {
+      const next = queue.next('fast', 0)!;
+      served.set(next.product, (served.get(next.product) ?? 0) + 1);
+    }
+    expect(served.get(cheap)! / served.get(dear)!).toBeGreaterThan(7);
+    expect(served.get(cheap)! / served.get(dear)!).toBeLessThan(9);
+  });
+  test('gives back what has waited too long, suspects too', () => {
+    const queue = new FairQueue();
+    const good = product();
+    for (let at = 0; at < 4; at += 1) queue.push(job(good, { queuedAt: at, isSuspect: true }));
+    expect(queue.takeOlderThan(2).map(({ queuedAt }) => queuedAt)).toEqual([0, 1]);
+    expect(good.waiting).toBe(2);
+    expect(queue.takeOlderThan(Infinity)).toHaveLength(2);
+    expect([queue.size, good.waiting]).toEqual([0, 0]);
+  });
+});
+
+test('a thread that is at work is busy, one that waits is not', async () => {
+  const load = new ServerLoad(20);
+  const turn = async (worksMs: number): Promise<void> => {
+    for (let tick = 0; tick < 10; tick += 1) {
+      const end = performance.now() + worksMs;
+      while (performance.now() < end);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      load.tick(performance.now());
+    }
+  };
+  await turn(15);
+  expect(load.isBusy).toBe(true);
+  await turn(0);
+  await turn(0);
+  expect(load.isBusy).toBe(false);
+  expect(load.tick(performance.now())).toBe(true);
+  expect(load.tick(performance.now() + 500)).toBe(false);
+});
+
+test('statistics of 5,000 products are kept, the latest', () => {
+  const statistics = new RunStatistics();
+  for (let i = 0; i < 11_000; i += 1) statistics.record(`p${i}`, 1, null);
+  expect(statistics.of('p0').runs).toBe(0);
+  expect(statistics.of('p10999').runs).toBe(1);
+});
