@@ -17,6 +17,7 @@ import { failed, memoryMessage, readResult, timeoutMessage } from './run-result.
 import { RunStatistics } from './run-statistics.ts';
 import { ServerLoad } from './server-load.ts';
 
+/** How many processes, and what one run may take (CONTRACT 2, 5). */
 export interface DecoderPoolOptions {
   /** Processes of the fast lane; one more, of low priority, is started for the slow lane when it is needed. */
   processes: number;

@@ -9,7 +9,7 @@ import { lowerPriority, residentMb } from './process-usage.ts';
 import { RunWatch } from './run-watch.ts';
 
 /** What one process may do. */
-export interface ProcessLimits {
+interface ProcessLimits {
   /** Processor time of one run. */
   timeoutMs: number;
   memoryMb: number;
@@ -22,7 +22,7 @@ export interface ProcessLimits {
 }
 
 /** Why a process is gone: over a limit, by a signal from outside, or it ended itself or was ended for no fault. */
-export type EndReason = 'TIMEOUT' | 'OUT_OF_MEMORY' | 'KILLED' | 'ENDED';
+type EndReason = 'TIMEOUT' | 'OUT_OF_MEMORY' | 'KILLED' | 'ENDED';
 
 /** A process that is gone. `blame`: the jobs of which one was running; `rest`: those that had not begun. */
 export interface Loss {

@@ -2,7 +2,7 @@ import { isSlow, type PoolProduct } from './penalties.ts';
 import type { PoolJob } from './pool-job.ts';
 
 /** `fast`: what behaves, many at a time; `slow`: slow and quarantined products, and suspects, one job at a time. */
-export type Lane = 'fast' | 'slow';
+type Lane = 'fast' | 'slow';
 
 /** Execution time each product may use in its turn. */
 const QUANTUM_MS = 4;

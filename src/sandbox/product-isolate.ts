@@ -7,7 +7,7 @@ import { ThreadClock } from './thread-clock.ts';
 type Isolates = typeof ivm;
 
 /** A run's text for the pool (see `realm/run-decoder.ts`), and whether the isolate may be used again. */
-export interface Outcome {
+interface Outcome {
   text: string;
   /** Processor time spent in the user's code and its wrapper. */
   durationMs: number;
@@ -269,6 +269,7 @@ export function compileError(isolate: ivm.Isolate, source: string): string | nul
   }
 }
 
+/** The `E` text of a failure that the decoder's own code did not tell (see `realm/run-decoder.ts`). */
 export function failureText(kind: string, message: string, line = 0, column = 0): string {
   return `E${JSON.stringify({ kind, message, line, column, console: [] })}`;
 }

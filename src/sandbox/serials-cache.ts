@@ -1,5 +1,6 @@
 import type { DecoderJob } from '../domain/decoders/decoder-engine.ts';
 
+/** Serial numbers of one product at one version, ready for a decoder process. */
 export interface SerialsText {
   version: string;
   /** JSON text of serial number → device id. */

@@ -24,6 +24,7 @@ const REDECLARES = new RegExp(
   `(?:\\bvar\\s+|,\\s*)(?:${OWN_GLOBALS})\\s*(?:=(?!=)|;|,|\\bin\\b|\\bof\\b|\\n)|\\bfunction\\s+(?:${OWN_GLOBALS})\\s*\\(`,
 );
 
+/** The traits of a source text, in time proportional to its length. */
 export function readTraits(source: string): SourceTraits {
   const reflective = DYNAMIC.test(source) || WHOLE_GLOBAL.test(source);
   return {

@@ -87,4 +87,5 @@ export function captureBuiltins() {
   };
 }
 
+/** What the files of this folder use instead of globals. */
 export type Builtins = ReturnType<typeof captureBuiltins>;

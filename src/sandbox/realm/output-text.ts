@@ -140,5 +140,7 @@ export function makeOutputWriter(b: Builtins) {
   };
 }
 
+/** The writer and what it knows of its refusals. */
 export type OutputWriter = ReturnType<typeof makeOutputWriter>;
+/** A value as text of at most `maxLength` characters; with `display` for people. */
 export type Write = OutputWriter['write'];
