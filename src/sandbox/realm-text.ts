@@ -1,3 +1,4 @@
+import { installBuffer } from './realm/buffer.ts';
 import { captureBuiltins } from './realm/builtins.ts';
 import { watchBuiltins } from './realm/built-in-watch.ts';
 import { makeConsole } from './realm/console-capture.ts';
@@ -21,6 +22,7 @@ for (let i = 0; i < remove.length; i += 1) delete globalThis[remove[i]];
 const define = (name, value) =>
   b.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 (${installEncodings})(define);
+(${installBuffer})(define);
 const output = (${makeOutputWriter})(b);
 const write = output.write;
 const describe = (${makeErrorDescription})(b, write);

@@ -44,6 +44,23 @@ describe('defining Decoder', () => {
     expect((await run(source)).error).toMatchObject({ kind: 'NO_DECODER_FUNCTION' });
   });
 
+  test('which function is missing, and what is there instead', async () => {
+    const uplink = 'function decodeUplink(input) { return {data: {}} }';
+    const lorawan = { entryPoint: 'lorawan', input: JSON.stringify({ bytes: [], fPort: 1, recvTime: '' }) };
+    const particle = { entryPoint: 'particle', input: JSON.stringify({ payload: '', event: '' }) };
+    const messageOf = async (source: string, fields = {}) => (await run(source, fields)).error!.message;
+    expect(await messageOf(uplink)).toBe(
+      'The source defines no function Decoder(request); decodeUplink is called only for uplinks of LoRaWAN networks.',
+    );
+    expect(await messageOf('', lorawan)).toBe(
+      'The source defines neither decodeUplink(input) nor Decoder(bytes, port).',
+    );
+    expect(await messageOf('', particle)).toBe('The source defines no function Decoder(payload, event).');
+  });
+  test('Encoder and encodeDownlink may be there and are left alone', async () => {
+    const source = `function Encoder() { throw 1 } function encodeDownlink() { throw 2 } function decodeDownlink() { throw 3 } ${GOOD}`;
+    expect(outputOf(await run(source))).toEqual(GOOD_OUTPUT);
+  });
   test('a source that closes the wrapper early does not parse', async () => {
     const result = await run(`}); (() => { function Decoder() { return [] }`);
     expect(result.error).toMatchObject({ kind: 'SYNTAX', line: 1, column: 1 });
@@ -231,6 +248,26 @@ describe('helpers', () => {
     const body = `return [new Date(0).getTimezoneOffset(), new Date(2020, 0, 1).toISOString(), JSON.parse('[1]'), Math.max(1, 2), Date.now() > 1.6e12]`;
     expect(await valueOf(pool, body)).toEqual([0, '2020-01-01T00:00:00.000Z', [1], 2, true]);
   });
+  test('Buffer is that of Node, as far as it goes', async () => {
+    const code = `var b = Buffer.from('01fffe807f00c3a4', 'hex'), f = Buffer.alloc(16), u = Buffer.from('Grüße €', 'utf8');
+      var written = [f.writeFloatLE(1.5, 0), f.writeDoubleBE(-2.25, 4), f.writeUInt16BE(513, 12), f.writeInt8(-5, 14), f.writeUIntLE(200, 15, 1)];
+      return [b.readUInt8(1), b.readInt8(1), b.readUInt16LE(1), b.readUint16BE(1), b.readInt16LE(2), b.readInt16BE(2), b.readUInt32LE(0), b.readInt32BE(1),
+        b.readUIntBE(0, 3), b.readIntLE(1, 3), b.readUIntLE(2, 6), b[1], b.length, b.slice(1, 3).toString('hex'), b.subarray(-2).toString(),
+        b.toString('base64'), b.toString('base64url'), b.toString('latin1').length, b.toString('hex', 1, 3), written, f.readFloatLE(0), f.readDoubleBE(4), f.toString('hex'),
+        u.length, u.toString(), u.toString('utf8', 0, 3), Buffer.byteLength('€'), Buffer.concat([b.slice(0, 1), u.slice(0, 2)]).toString('hex'),
+        Buffer.isBuffer(b), Buffer.isBuffer(new Uint8Array(1)), Buffer.isBuffer(b.slice(1)), Buffer.from([1, 257, -1]).toString('hex'),
+        Buffer.from('AP8Q', 'base64').toString('hex'), Buffer.from('-_8', 'base64').toString('hex'), Buffer.from(new Uint8Array([7, 8]).buffer, 1).toString('hex'),
+        Buffer.from('abcz12', 'hex').toString('hex'), Buffer.from('a€', 'utf16le').toString('hex'), Buffer.from('YWI=', 'base64').toString('utf16le').length,
+        Buffer.alloc(3, 'ab').toString(), Buffer.alloc(2, 7).toString('hex'), b.equals(Buffer.from(b)), Buffer.compare(b, u), JSON.stringify(Buffer.from('a')),
+        b instanceof Uint8Array, Object.keys(Buffer.from('ab')), Buffer.from('abc').indexOf(99), Buffer.from(Buffer.from('abc').toJSON()).toString(),
+        String(b.readBigUInt64LE(0)), b.slice(0, 2).map(function (x) { return x + 1 }).toString('hex'), new Buffer('QQ==', 'base64').toString('ascii'),
+        (function () { try { b.readUInt32BE(6) } catch (e) { return e.name } })(), (function () { try { b.readUIntBE(0, 7) } catch (e) { return e.name } })(),
+        (function () { var c = Buffer.alloc(4); return [c.write('abcdef', 1), c.toString('hex'), Buffer.from('xyz').copy(c, 2), c.toString('latin1')] })()]`;
+    const expected = new Function('Buffer', code)(Buffer) as unknown[];
+    expect(await valueOf(pool, code)).toEqual(JSON.parse(JSON.stringify(expected)));
+    // As output it is the list of its bytes.
+    expect(await valueOf(pool, `return [Buffer.from([1, 2])]`)).toEqual([[1, 2]]);
+  });
   test('what could reach outside is not there', async () => {
     const names = [
       'process',
@@ -246,7 +283,6 @@ describe('helpers', () => {
       'XMLHttpRequest',
       'module',
       'exports',
-      'Buffer',
       'global',
       'FinalizationRegistry',
       'Deno',
@@ -513,6 +549,11 @@ describe('console', () => {
       '{"c":cyclic}',
       '{}',
     ]);
+  });
+  test('knows what Node and browsers know', async () => {
+    const source = `function Decoder() { console.trace('t'); console.table([{a: 1}]); console.dir({b: 2}, {depth: 1}); console.group('g'); console.log('in');
+      console.groupEnd(); console.groupCollapsed(); console.assert(true, 'x'); console.assert(false, 'y'); console.time('a'); console.timeEnd('a'); console.count(); console.clear(); }`;
+    expect((await run(source)).console).toEqual(['trace: t', '[{"a":1}]', '{"b":2}', 'g', 'in', '', 'assert: y']);
   });
   test('is cut at 64 KiB and says so', async () => {
     const { console: lines } = await run(

@@ -72,14 +72,14 @@ describe('one product cannot take the share of another', () => {
   test('a long run goes on aside, and the others do not wait for its end', async () => {
     pool = startPool({ timeoutMs: 20_000 });
     await throughput(pool, 1_000);
-    let isLong = true;
+    const state = { isLong: true };
     const long = pool
       .run(jobOf('function Decoder() { var end = Date.now() + 6000; while (Date.now() < end); return [1] }'))
-      .finally(() => (isLong = false));
+      .finally(() => (state.isLong = false));
     let meanwhile = 0;
-    while (isLong) {
+    while (state.isLong) {
       expect(outputOf(await pool.run(jobOf(GOOD, { productId: 'good' })))).toEqual(GOOD_OUTPUT);
-      if (isLong) meanwhile += 1;
+      if (state.isLong) meanwhile += 1;
     }
     expect(meanwhile).toBeGreaterThan(20);
     expect(outputOf(await long)).toEqual([1]);
@@ -180,9 +180,9 @@ describe('signals from outside', () => {
   test('the second time it is the call that is blamed', async () => {
     pool = startPool({ timeoutMs: 20_000 });
     await valueOf(pool, 'return []');
-    let isOver = false;
-    const run = pool.run(jobOf(LOOP)).finally(() => (isOver = true));
-    while (!isOver) {
+    const state = { isOver: false };
+    const run = pool.run(jobOf(LOOP)).finally(() => (state.isOver = true));
+    while (!state.isOver) {
       await new Promise((resolve) => setTimeout(resolve, 200));
       // A second of processor time: more than a start takes.
       for (const pid of processes()) if (ticksOf(pid) > 100) process.kill(pid, 'SIGKILL');

@@ -109,27 +109,25 @@ export function makeConsole(b: Builtins, write: Write, describeError: (error: un
     };
 
   const log = catcher('');
-  const info = catcher('info: ');
-  const warn = catcher('warn: ');
-  const error = catcher('error: ');
-  const debug = catcher('debug: ');
-  const object = {
-    log(...values: unknown[]) {
-      log(values);
-    },
-    info(...values: unknown[]) {
-      info(values);
-    },
-    warn(...values: unknown[]) {
-      warn(values);
-    },
-    error(...values: unknown[]) {
-      error(values);
-    },
-    debug(...values: unknown[]) {
-      debug(values);
+  const failed = catcher('assert: ');
+  const object: Record<string, (...values: any[]) => void> = {
+    log: (...values) => log(values),
+    dir: (value) => log([value]),
+    table: (value) => log([value]),
+    group: (...values) => log(values),
+    groupCollapsed: (...values) => log(values),
+    assert: (condition, ...values) => {
+      if (!condition) failed(values);
     },
   };
+  const levels = ['info', 'warn', 'error', 'debug', 'trace'];
+  for (let i = 0; i < levels.length; i += 1) {
+    const caught = catcher(levels[i] + ': ');
+    object[levels[i]!] = (...values) => caught(values);
+  }
+  // There, and of no use without a terminal or a clock.
+  const silent = ['groupEnd', 'clear', 'count', 'countReset', 'time', 'timeEnd', 'timeLog'];
+  for (let i = 0; i < silent.length; i += 1) object[silent[i]!] = () => {};
   return {
     object,
     /** Forgets the last run's lines. */

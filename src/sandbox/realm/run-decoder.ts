@@ -117,6 +117,11 @@ export function makeRunner(
     return typeof stack === 'string' && stack !== '' ? `"stack":${b.stringify(b.slice(stack, 0, 4000))},` : '';
   };
 
+  /** Ends the sentence that says which function is missing. */
+  const insteadOf = ({ decodeUplink, Decode }: EntryFunctions): string => {
+    const there = typeof decodeUplink === 'function' ? 'decodeUplink' : typeof Decode === 'function' ? 'Decode' : '';
+    return there === '' ? '.' : `; ${there} is called only for uplinks of LoRaWAN networks.`;
+  };
   const call = (functions: EntryFunctions, input: any): { value: unknown } | string => {
     const { Decoder, decodeUplink, Decode } = functions;
     if (entryPoint === 'lorawan') {
@@ -128,9 +133,12 @@ export function makeRunner(
       if (typeof Decoder === 'function') return { value: Decoder(input.bytes, input.fPort) };
       // ChirpStack's older form.
       if (typeof Decode === 'function') return { value: Decode(input.fPort, input.bytes, input.variables ?? {}) };
-      return 'The source defines neither a function decodeUplink nor a function Decoder.';
+      return `The source defines neither decodeUplink(input) nor Decoder(bytes, port)${insteadOf(functions)}`;
     }
-    if (typeof Decoder !== 'function') return 'The source defines no function Decoder.';
+    if (typeof Decoder !== 'function') {
+      const wanted = entryPoint === 'particle' ? 'Decoder(payload, event)' : 'Decoder(request)';
+      return `The source defines no function ${wanted}${insteadOf(functions)}`;
+    }
     if (entryPoint === 'particle') return { value: Decoder(input.payload, input.event) };
     return { value: Decoder(requestOf(input)) };
   };
