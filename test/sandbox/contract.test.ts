@@ -263,6 +263,7 @@ describe('helpers', () => {
         String(b.readBigUInt64LE(0)), b.slice(0, 2).map(function (x) { return x + 1 }).toString('hex'), new Buffer('QQ==', 'base64').toString('ascii'),
         (function () { try { b.readUInt32BE(6) } catch (e) { return e.name } })(), (function () { try { b.readUIntBE(0, 7) } catch (e) { return e.name } })(),
         (function () { var c = Buffer.alloc(4); return [c.write('abcdef', 1), c.toString('hex'), Buffer.from('xyz').copy(c, 2), c.toString('latin1')] })()]`;
+    // oxlint-disable-next-line no-implied-eval -- the same code under Node's own Buffer
     const expected = new Function('Buffer', code)(Buffer) as unknown[];
     expect(await valueOf(pool, code)).toEqual(JSON.parse(JSON.stringify(expected)));
     // As output it is the list of its bytes.

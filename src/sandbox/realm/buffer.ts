@@ -13,7 +13,7 @@ export function installBuffer(define: (name: string, value: unknown) => void): v
 
   class Bytes extends Uint8Array {}
 
-  const encodingOf = (given: unknown): string => {
+  const encodingOf = (given: any): string => {
     const name = given === undefined || given === null ? 'utf8' : String(given).toLowerCase();
     const known = { 'utf-8': 'utf8', binary: 'latin1', 'utf-16le': 'utf16le', ucs2: 'utf16le', 'ucs-2': 'utf16le' };
     const encoding = Object.hasOwn(known, name) ? (known as any)[name] : name;
