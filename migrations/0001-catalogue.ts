@@ -6,10 +6,11 @@ import { DialectMigration } from './dialect-migration.ts';
  */
 export class Catalogue extends DialectMigration {
   protected readonly sqlite = `
+    create table "installation" ("name" text not null primary key, "value" text not null);
     create table "user_account" ("id" text not null primary key, "email" text not null, "name" text null, "password_hash" text null, "operator" integer not null, "created_at" bigint not null);
     create unique index "user_account_email_unique" on "user_account" ("email");
     create table "workspace" ("id" text not null primary key, "name" text not null, "write_rate" double null, "created_at" bigint not null);
-    create table "token" ("id" text not null primary key, "name" text not null, "kind" text not null, "user_id" text null, "workspace_id" text null, "scopes" json not null, "product_ids" json null, "device_ids" json null, "hash" text not null, "created_at" bigint not null, "last_used_at" bigint null, "expires_at" bigint null, constraint "token_user_id_foreign" foreign key ("user_id") references "user_account" ("id") on delete cascade, constraint "token_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on delete cascade);
+    create table "token" ("id" text not null primary key, "name" text not null, "kind" text not null, "user_id" text null, "workspace_id" text null, "scopes" json not null, "product_ids" json null, "device_ids" json null, "hash" text not null, "created_at" bigint not null, "last_used_at" bigint null, "expires_at" bigint null, "signed_in" integer not null, constraint "token_user_id_foreign" foreign key ("user_id") references "user_account" ("id") on delete cascade, constraint "token_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on delete cascade);
     create index "token_user_id_index" on "token" ("user_id");
     create index "token_workspace_id_index" on "token" ("workspace_id");
     create unique index "token_hash_unique" on "token" ("hash");
@@ -50,10 +51,11 @@ export class Catalogue extends DialectMigration {
   `;
 
   protected readonly postgres = `
+    create table "installation" ("name" varchar(100) not null, "value" varchar(200) not null, primary key ("name"));
     create table "user_account" ("id" varchar(36) not null, "email" varchar(320) not null, "name" varchar(200) null, "password_hash" varchar(300) null, "operator" boolean not null, "created_at" bigint not null, primary key ("id"));
     alter table "user_account" add constraint "user_account_email_unique" unique ("email");
     create table "workspace" ("id" varchar(36) not null, "name" varchar(200) not null, "write_rate" double precision null, "created_at" bigint not null, primary key ("id"));
-    create table "token" ("id" varchar(36) not null, "name" varchar(200) not null, "kind" varchar(10) not null, "user_id" varchar(36) null, "workspace_id" varchar(36) null, "scopes" jsonb not null, "product_ids" jsonb null, "device_ids" jsonb null, "hash" varchar(64) not null, "created_at" bigint not null, "last_used_at" bigint null, "expires_at" bigint null, primary key ("id"));
+    create table "token" ("id" varchar(36) not null, "name" varchar(200) not null, "kind" varchar(10) not null, "user_id" varchar(36) null, "workspace_id" varchar(36) null, "scopes" jsonb not null, "product_ids" jsonb null, "device_ids" jsonb null, "hash" varchar(64) not null, "created_at" bigint not null, "last_used_at" bigint null, "expires_at" bigint null, "signed_in" boolean not null, primary key ("id"));
     create index "token_user_id_index" on "token" ("user_id");
     create index "token_workspace_id_index" on "token" ("workspace_id");
     alter table "token" add constraint "token_hash_unique" unique ("hash");

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { OrmDatabase } from './database/orm-database.ts';
 import type { Database, Dialect } from './domain/database.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { Cluster } from './domain/cluster.ts';
+import { sealWith } from './domain/sealed-text.ts';
 import type { WriteTurns } from './domain/database.ts';
 import type { MeasurementStore } from './domain/measurements/store.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
@@ -20,6 +21,7 @@ import { UserSchema } from './domain/entities/user.ts';
 import { createTransports } from './build-transports.ts';
 import { createDomain } from './build-domain.ts';
 import { DrainingListener } from './http/drain.ts';
+import { createHttpServer } from './http/http-server.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { readyRoute } from './http/health-route.ts';
 import { metricsRoute, metricsServer } from './http/metrics-route.ts';
@@ -61,7 +63,11 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const metrics = new Metrics();
   const { database, store: bareStore } = await openDatabase(config, log, closers).catch(cannotOpen);
   const store = measuredStore(bareStore, metrics);
-  const { generatedToken } = await bootstrap(database, { adminToken: config.adminToken, now }).catch(cannotOpen);
+  const { adminToken } = config;
+  const first = await bootstrap(database, { adminToken, now }).catch(cannotOpen);
+  const { generatedToken, adminTokenRevoked, cursorKey } = first;
+  if (adminTokenRevoked) log.warn('ADMIN_TOKEN was revoked earlier and stays so; set another one to get in');
+  sealWith(cursorKey);
   // At once, as what comes next may fail, and whatever the log level: it is shown this once and kept nowhere.
   if (generatedToken !== null)
     console.log(
@@ -73,14 +79,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     );
   const { cluster, limiter } = await joinCluster(config, database, log, closers);
 
-  const server = createServer({
-    connectionsCheckingInterval: 2_000,
-    headersTimeout: 10_000,
-    // A slow line may take minutes; a body that stops coming ends earlier (http/body.ts).
-    requestTimeout: 300_000,
-    // Longer than proxies keep theirs: else they send a request into a connection that is just being closed.
-    keepAliveTimeout: 75_000,
-  });
+  const { server, inTurn } = createHttpServer(config);
   const baseUrl = (): string => config.baseUrl ?? `http://localhost:${portOf(server)}`;
 
   const pool = new DecoderPool({ ...config.decoder, log: (level, message, facts) => log[level](facts, message) });
@@ -100,12 +99,13 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
       decoders: () => (engine.ready() ? 'ok' : 'failed'),
       ...(config.redisUrl === null ? {} : { redis: () => (cluster.connected ? 'ok' : 'degraded') }),
     }),
-    metrics: metricsRoute(metrics.registry, domain.authenticator),
+    metrics: metricsRoute(metrics.registry, transports.doorkeepers),
     log,
   });
   const koa = app.callback();
   const watch = watchRequest({ answered: (...facts) => metrics.request(...facts), log });
-  listener = new DrainingListener(server, (request, response) => void koa(request, response), watch, log);
+  const serve = inTurn((request, response) => void koa(request, response));
+  listener = new DrainingListener(server, serve, watch, log);
   transports.attachWebSocket(server);
   closers.add('http', async () => {
     await listener.stop({ endSockets: () => transports.endSockets(), graceMs: config.shutdownGraceMs });

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/sql';
+import { InstallationSchema } from './domain/entities/installation.ts';
 import type { Database } from './domain/database.ts';
 import { hashSecret } from './domain/tokens/authenticator.ts';
 import { TokenSchema } from './domain/entities/token.ts';
@@ -21,25 +23,38 @@ interface Bootstrapped {
   firstStart: boolean;
   /** A token that was generated and is known nowhere else: to be printed once. null: ADMIN_TOKEN was given, or not the first start. */
   generatedToken: string | null;
+  /** ADMIN_TOKEN was revoked earlier: it stays so. */
+  adminTokenRevoked: boolean;
+  /** What cursors and ids are sealed with. */
+  cursorKey: string;
 }
 
 /**
  * On an empty database: the operator user, the workspace `default` and the operator's first personal token (CONTRACT 2).
- * Later: a changed ADMIN_TOKEN becomes another token of an operator. Safe when several nodes start at once.
+ * Later: a changed ADMIN_TOKEN becomes another token of an operator, unless it was one already and has been revoked. Safe when several nodes start at once.
  */
 export function bootstrap(database: Database, { adminToken, now }: BootstrapOptions): Promise<Bootstrapped> {
   return database.write(async (em) => {
     if (database.dialect === 'postgres') await em.execute(`select pg_advisory_xact_lock(${BOOTSTRAP_LOCK})`);
+    const cursorKey = await fact(em, 'cursor key', () => randomBytes(32).toString('hex'));
     if ((await em.count(UserSchema)) === 0) {
       const secret = adminToken ?? newSecret();
       createToken(em, createOperator(em, now()), 'first token', secret, now());
-      return { firstStart: true, generatedToken: adminToken === null ? secret : null };
+      if (adminToken !== null) await fact(em, adminTokenFact(adminToken), () => String(now()));
+      const generatedToken = adminToken === null ? secret : null;
+      return { firstStart: true, generatedToken, adminTokenRevoked: false, cursorKey };
     }
-    if (adminToken !== null && (await em.count(TokenSchema, { hash: hashSecret(adminToken) })) === 0) {
+    const known = adminToken === null || (await em.count(TokenSchema, { hash: hashSecret(adminToken) })) > 0;
+    let adminTokenRevoked = false;
+    if (!known) {
+      adminTokenRevoked = (await em.count(InstallationSchema, { name: adminTokenFact(adminToken) })) > 0;
       const operator = await findOperator(em);
-      if (operator !== null) createToken(em, operator, 'ADMIN_TOKEN', adminToken, now());
+      if (operator !== null && !adminTokenRevoked) {
+        createToken(em, operator, 'ADMIN_TOKEN', adminToken, now());
+        await fact(em, adminTokenFact(adminToken), () => String(now()));
+      }
     }
-    return { firstStart: false, generatedToken: null };
+    return { firstStart: false, generatedToken: null, adminTokenRevoked, cursorKey };
   });
 }
 
@@ -56,6 +71,16 @@ export function createOperatorToken(database: Database, name: string, now: () =>
 
 function findOperator(em: EntityManager): Promise<User | null> {
   return em.findOne(UserSchema, { operator: true }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+}
+
+function adminTokenFact(adminToken: string): string {
+  return `admin token ${hashSecret(adminToken)}`;
+}
+
+/** A fact of the installation, made now if it is not there yet. */
+async function fact(em: EntityManager, name: string, make: () => string): Promise<string> {
+  const known = await em.findOne(InstallationSchema, { name });
+  return (known ?? em.create(InstallationSchema, { name, value: make() })).value;
 }
 
 function createOperator(em: EntityManager, createdAt: number): User {
@@ -86,5 +111,6 @@ function createToken(em: EntityManager, user: User, name: string, secret: string
     createdAt,
     lastUsedAt: null,
     expiresAt: null,
+    signedIn: false,
   });
 }

@@ -6,12 +6,13 @@ import type { Database } from './domain/database.ts';
 import type { Cluster } from './domain/cluster.ts';
 import type { MeasurementStore } from './domain/measurements/store.ts';
 import type { Domain } from './build-domain.ts';
-import { DeviceCache } from './domain/devices/device-cache.ts';
+import { DeviceCache } from './graphql/live/device-cache.ts';
 import { createGraphqlTransport } from './graphql/transport/graphql-transport.ts';
 import { LiveCalls } from './graphql/live/live-calls.ts';
 import { LiveStatus } from './graphql/live/live-status.ts';
 import { LiveMeasurements } from './graphql/live/live-measurements.ts';
-import { secretOf } from './http/authenticate.ts';
+import { AnonymousRequests } from './http/anonymous-requests.ts';
+import { type Doorkeepers, secretOf } from './http/authenticate.ts';
 import { healthRoute } from './http/health-route.ts';
 import type { BareHandler } from './http/ingest-routes.ts';
 import { jsonBody } from './http/json-body.ts';
@@ -34,6 +35,7 @@ interface TransportsDeps {
 }
 
 interface Transports {
+  doorkeepers: Doorkeepers;
   record: RecordRoute;
   health: Handler;
   jsonBody: Middleware;
@@ -50,8 +52,10 @@ interface Transports {
 export async function createTransports(deps: TransportsDeps): Promise<Transports> {
   const { config, domain, database, store, cluster, baseUrl, now, log } = deps;
   const { authenticator, ingestCache, feed, recorder, deviceFinder, exporter, importer } = domain;
-  const out = { authenticator, devices: deviceFinder, exporter, log };
-  const into = { authenticator, devices: deviceFinder, importer };
+  const { perMinute, trustedProxies } = config.anonymous;
+  const anonymous = new AnonymousRequests({ perMinute, trustedProxies, now });
+  const out = { anonymous, authenticator, devices: deviceFinder, exporter, log };
+  const into = { anonymous, authenticator, devices: deviceFinder, importer };
   const devices = new DeviceCache(database, cluster);
   const live = {
     measurements: new LiveMeasurements({ feed, ingestCache, devices }),
@@ -63,6 +67,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     sources: { database, store, history: domain.history },
     live,
     authenticator,
+    anonymous,
     cluster,
     secretOf,
     maxMessageBytes: config.maxBodyBytes,
@@ -71,8 +76,10 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     log,
   });
   return {
+    doorkeepers: { authenticator, anonymous },
     record: new RecordRoute({
       authenticator,
+      anonymous,
       devices: deviceFinder,
       recorder,
       maxBodyBytes: config.maxBodyBytes,
@@ -82,9 +89,10 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     health: healthRoute,
     jsonBody: jsonBody(config.maxBodyBytes),
     graphql: (context) => graphql.handle(context),
-    webhook: webhookRoute({ receiver: domain.webhookReceiver, maxBodyBytes: config.maxBodyBytes }),
+    webhook: webhookRoute({ receiver: domain.webhookReceiver, anonymous, maxBodyBytes: config.maxBodyBytes }),
     integration: networkRoute({
       authenticator,
+      anonymous,
       receiver: domain.networkReceiver,
       maxBodyBytes: config.maxBodyBytes,
     }),

@@ -17,6 +17,10 @@ export interface Config {
   /** Writes per second for each device and field; 0: no limit. */
   readonly writeRatePerField: number;
   readonly maxBodyBytes: number;
+  /** Connections that one address may hold; 0: any number. */
+  readonly connectionsPerAddress: number;
+  /** What one address may ask for without a valid token in a minute (0: any number), and whose word counts for it. */
+  readonly anonymous: { readonly perMinute: number; readonly trustedProxies: number };
   readonly maxFutureMs: number;
   readonly decoder: { readonly timeoutMs: number; readonly memoryMb: number; readonly processes: number };
   readonly callLog: { readonly days: number; readonly bodyBytes: number };
@@ -110,6 +114,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     adminToken,
     writeRatePerField: number('WRITE_RATE_PER_FIELD', 1, { min: 0, max: 1e6, whole: false }),
     maxBodyBytes: whole('MAX_BODY_BYTES', 1_048_576, 1, 256 * 1_048_576),
+    connectionsPerAddress: whole('CONNECTIONS_PER_ADDRESS', 10_000, 0, 1_000_000),
+    anonymous: {
+      perMinute: whole('ANONYMOUS_PER_MINUTE', 6_000, 0, 1_000_000),
+      trustedProxies: whole('TRUSTED_PROXIES', 0, 0, 10),
+    },
     maxFutureMs: number('MAX_FUTURE_SECONDS', 86_400, { min: 0, max: 1e10, whole: false }) * 1000,
     decoder: {
       timeoutMs: whole('DECODER_TIMEOUT_MS', 250, 1, 60_000),

@@ -48,6 +48,7 @@ const tasks = {
   format: () => run([PRETTIER, '--write', '--log-level', 'warn', ...FORMATTED]),
   bench: () => (build(), run([TSX, 'test/bench/main.ts', ...args])),
   corpus: () => run([TSX, 'test/corpus/main.ts', ...args]),
+  fuzz: () => (build(), run([TSX, 'test/fuzz/main.ts', ...args])),
   schema: () => (build(), run(['dist/src/graphql/print-schema.js', ...args])),
 };
 

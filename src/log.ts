@@ -6,6 +6,19 @@ const SAME_AGAIN_MS = 1_000;
 /** Messages are sentences of ours: few. */
 const MAX_MESSAGES = 200;
 
+/** Of an error only this: what libraries hang on theirs (`rawPacket` of a parse error) may hold credentials. */
+function shownError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return typeof error === 'object' ? 'not an Error' : error;
+  const { name, message, stack, code, cause } = error as Error & { code?: unknown };
+  return {
+    type: name,
+    message,
+    ...(typeof code === 'string' ? { code } : {}),
+    stack,
+    ...(cause === undefined || depth > 4 ? {} : { cause: shownError(cause, depth + 1) }),
+  };
+}
+
 /**
  * JSON lines on stdout (CONTRACT 2): `level` as a word, `time` in ISO 8601, `msg`. The same warning is told once a second
  * at most, with `times` it came since: what refuses a thousand requests must not fill a disk too.
@@ -17,6 +30,7 @@ export function createLog(level: LogLevel): Logger {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: shownError },
     redact: ['*.authorization', '*.password', '*.secret', '*.token'],
     hooks: {
       logMethod(args, method, number) {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../domain/access/access.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
+import type { AnonymousRequests } from './anonymous-requests.ts';
 import { unauthenticated } from '../errors.ts';
 
 const CREDENTIALS = /^\s*(?:token|bearer)\s+(\S+)\s*$/i;
@@ -21,8 +22,17 @@ export function secretOf(authorization: string | undefined): string | null {
   return colon < 0 || colon + 1 === userAndPassword.length ? null : userAndPassword.slice(colon + 1);
 }
 
-/** Whose request this is. Throws UNAUTHENTICATED saying what is wrong with the header. */
-export async function authenticate(request: IncomingMessage, authenticator: Authenticator): Promise<Access> {
+/** Who knows tokens, and what those who have none may cost. */
+export interface Doorkeepers {
+  authenticator: Authenticator;
+  anonymous: AnonymousRequests;
+}
+
+/** Whose request this is. Throws UNAUTHENTICATED saying what is wrong with the header, RATE_LIMITED after many of those. */
+export async function authenticate(
+  request: IncomingMessage,
+  { authenticator, anonymous }: Doorkeepers,
+): Promise<Access> {
   const { authorization } = request.headers;
   const secret = secretOf(authorization);
   if (secret === null)
@@ -31,7 +41,12 @@ export async function authenticate(request: IncomingMessage, authenticator: Auth
         ? 'Send a token in the header "Authorization: Token <token>".'
         : 'The Authorization header must be "Token <token>" (or "Bearer <token>", or Basic with the token as password).',
     );
-  const access = authenticator.cached(secret) ?? (await authenticator.authenticate(secret));
+  const cached = authenticator.cached(secret);
+  if (cached !== null) return cached;
+  // Looked up in the database: that is what a flood of unknown tokens costs.
+  anonymous.begin(request);
+  const access = await authenticator.authenticate(secret);
   if (access === null) throw unauthenticated('This token is unknown, expired or revoked.');
+  anonymous.wasKnown(request);
   return access;
 }

@@ -28,6 +28,12 @@ const STATUS: Record<ErrorCode, number> = {
   UNAVAILABLE: 503,
 };
 
+/** What is sent is what the Content-Type says: no browser is to guess. */
+export const NO_SNIFFING = { 'X-Content-Type-Options': 'nosniff' } as const;
+
+/** Whoever must wait longer asks once a day. */
+const MAX_RETRY_AFTER = 86_400;
+
 /** RFC 9457, with the stable `code` and whatever facts the error carries (CONTRACT 3). */
 interface Problem {
   status: number;
@@ -50,7 +56,10 @@ export function toProblem(thrown: unknown, log: Logger): Problem {
   const { headers, body } = problem(status, error.code, error.message, details);
   if (status === 401 || status === 403) headers['WWW-Authenticate'] = 'Token';
   if (status === 429 || status === 503)
-    headers['Retry-After'] = typeof retryAfterSeconds === 'number' ? String(retryAfterSeconds) : '1';
+    headers['Retry-After'] =
+      typeof retryAfterSeconds === 'number' && Number.isFinite(retryAfterSeconds)
+        ? String(Math.min(Math.max(1, Math.ceil(retryAfterSeconds)), MAX_RETRY_AFTER))
+        : '1';
   if (typeof allow === 'string') headers['Allow'] = allow;
   return { status, headers, body };
 }
@@ -92,6 +101,7 @@ export function respondWithJson(
   const text = JSON.stringify(body);
   response.writeHead(status, {
     'Content-Type': 'application/json',
+    ...NO_SNIFFING,
     ...headers,
     'Content-Length': Buffer.byteLength(text),
   });

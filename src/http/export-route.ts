@@ -8,11 +8,13 @@ import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import type { Export, Exporter, ExportQuery } from '../domain/transfer/exporter.ts';
 import { readTime } from '../domain/transfer/read-time.ts';
 import { badInput } from '../errors.ts';
+import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate } from './authenticate.ts';
 import type { Handler } from './http-app.ts';
 
 interface ExportRouteDeps {
   authenticator: Authenticator;
+  anonymous: AnonymousRequests;
   devices: DeviceFinder;
   exporter: Exporter;
   log: Logger;
@@ -25,11 +27,11 @@ const GZIP_LEVEL = 3;
 
 /** `GET /v1/devices/<device>/history.csv` and `.ndjson` (CONTRACT 8): one device's history, streamed. */
 export function historyFileRoute(
-  { authenticator, devices, exporter, log }: ExportRouteDeps,
+  { devices, exporter, log, ...doorkeepers }: ExportRouteDeps,
   format: ExportQuery['format'],
 ): Handler {
   return async (context) => {
-    const access = await authenticate(context.req, authenticator);
+    const access = await authenticate(context.req, doorkeepers);
     const { device: name } = context['params'] as { device: string };
     const query = readQuery(context, format, []);
     const device = await devices.named(access, name, 'READ');
@@ -38,9 +40,12 @@ export function historyFileRoute(
 }
 
 /** `GET /v1/export.csv` and `.ndjson` (CONTRACT 8): many devices, by product and tags. */
-export function exportRoute({ authenticator, exporter, log }: ExportRouteDeps, format: ExportQuery['format']): Handler {
+export function exportRoute(
+  { exporter, log, ...doorkeepers }: ExportRouteDeps,
+  format: ExportQuery['format'],
+): Handler {
   return async (context) => {
-    const access = await authenticate(context.req, authenticator);
+    const access = await authenticate(context.req, doorkeepers);
     const query = readQuery(context, format, CHOICE);
     const choice = { productId: one(context, 'product'), tags: many(context, 'tag') };
     await send(context, await exporter.ofMany(access, choice, query), log);

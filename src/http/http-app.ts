@@ -3,7 +3,7 @@ import Koa from 'koa';
 import type { Logger } from 'pino';
 import { AppError } from '../errors.ts';
 import { SenderGone } from './body.ts';
-import { respondWithProblem, toProblem } from './error-responder.ts';
+import { NO_SNIFFING, respondWithProblem, toProblem } from './error-responder.ts';
 import { ingestRoutes, type IngestRoutesDeps } from './ingest-routes.ts';
 import { OPENAPI } from './openapi.ts';
 import { requireMethod } from './require-method.ts';
@@ -54,6 +54,7 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
 
   const app = new Koa();
   app.use(async (context, next) => {
+    context.set(NO_SNIFFING);
     try {
       await next();
       if (context.respond !== false && context.status === 404 && context.body === undefined)
@@ -67,7 +68,11 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
   app.use(ingestRoutes(deps));
   app.use(refuseUnreadableUrl);
   app.use(router.routes());
-  app.on('error', (error: unknown) => log.error({ err: error }, 'error while answering'));
+  app.on('error', (error: unknown) => {
+    // The client went away or sent what is no HTTP: nothing is wrong here.
+    if (isAboutConnection(error)) log.debug({ code: (error as { code: string }).code }, 'connection lost');
+    else log.error({ err: error }, 'error while answering');
+  });
   return app;
 }
 
@@ -80,6 +85,13 @@ const refuseUnreadableUrl: Koa.Middleware = (context, next) => {
   }
   return next();
 };
+
+const CONNECTION = /^(?:ECONN|EPIPE$|ETIMEDOUT$|HPE_|ERR_STREAM_|ERR_HTTP_REQUEST_TIMEOUT$)/;
+
+function isAboutConnection(error: unknown): boolean {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return typeof code === 'string' && CONNECTION.test(code);
+}
 
 /** 405 with `Allow` for every other method. */
 export function only(methods: string[], handler: Handler): Handler {

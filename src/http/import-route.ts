@@ -8,12 +8,14 @@ import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import type { Importer } from '../domain/transfer/importer.ts';
 import { AppError, unauthenticated } from '../errors.ts';
+import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate, secretOf } from './authenticate.ts';
 import { SenderGone } from './body.ts';
 import type { Handler } from './http-app.ts';
 
 interface ImportRouteDeps {
   authenticator: Authenticator;
+  anonymous: AnonymousRequests;
   devices: DeviceFinder;
   importer: Importer;
 }
@@ -29,7 +31,7 @@ const KINDS = new Map([
 /** `POST /v1/devices/<device>/import` (CONTRACT 8): the device of the URL counts, whatever the lines name. */
 export function deviceImportRoute(deps: ImportRouteDeps): Handler {
   return async (context) => {
-    const access = await authenticate(context.req, deps.authenticator);
+    const access = await authenticate(context.req, deps);
     const device = await deps.devices.named(access, (context['params'] as { device: string }).device, 'CONFIGURE');
     await receive(deps, context, access, device);
   };
@@ -38,7 +40,7 @@ export function deviceImportRoute(deps: ImportRouteDeps): Handler {
 /** `POST /v1/import` (CONTRACT 8): each line names its device. */
 export function importRoute(deps: ImportRouteDeps): Handler {
   return async (context) => {
-    const access = await authenticate(context.req, deps.authenticator);
+    const access = await authenticate(context.req, deps);
     access.workspaceIdsWith('CONFIGURE');
     await receive(deps, context, access, null);
   };

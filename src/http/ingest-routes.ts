@@ -12,8 +12,7 @@ export interface IngestRoutesDeps {
   webhook: BareHandler;
 }
 
-/** Proxies may send the whole URL. */
-const RECORD = /^(?:https?:\/\/[^/?]*)?\/v1\/devices\/([^/?]+)\/record\/?(?:\?|$)/;
+const RECORD = /^\/v1\/devices\/([^/?]+)\/record\/?(?:\?|$)/;
 
 /**
  * The two routes that take the load, before the router: they are found by what stands in the URL as it was sent (device
@@ -22,12 +21,23 @@ const RECORD = /^(?:https?:\/\/[^/?]*)?\/v1\/devices\/([^/?]+)\/record\/?(?:\?|$
 export function ingestRoutes({ record, webhook }: IngestRoutesDeps): Middleware {
   return (context, next) => {
     const { req: request, res: response } = context;
-    const url = request.url ?? '';
+    const url = originForm(request.url ?? '');
+    request.url = url;
     const device = RECORD.exec(url)?.[1];
     if (device === undefined && !isWebhook(url)) return next();
     context.respond = false;
     return device === undefined ? webhook(request, response) : record.handle(request, response, device);
   };
+}
+
+/**
+ * The path and query of a request's target. Proxies may send the whole URL (RFC 9112, 3.2.2): what stands before the
+ * path is not looked at, so it may be anything.
+ */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const rest = target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /** Whatever a proxy puts before it, and whatever the sender puts behind it: the id in the path is what counts. */

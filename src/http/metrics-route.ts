@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, type Doorkeepers } from './authenticate.ts';
 import type { Handler } from './http-app.ts';
 
 /** What Prometheus reads. */
@@ -11,9 +10,9 @@ interface MetricsText {
 }
 
 /** `GET /metrics` for tokens with scope ADMIN in some workspace: numbers of this node, none of a tenant's content. */
-export function metricsRoute(registry: MetricsText, authenticator: Authenticator): Handler {
+export function metricsRoute(registry: MetricsText, doorkeepers: Doorkeepers): Handler {
   return async (context) => {
-    const access = await authenticate(context.req, authenticator);
+    const access = await authenticate(context.req, doorkeepers);
     if (access.workspaceIdsWith('ADMIN').length === 0)
       throw new AppError('FORBIDDEN', 'The metrics need a token with scope ADMIN.');
     context.set('Content-Type', registry.contentType);

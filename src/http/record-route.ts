@@ -5,9 +5,11 @@ import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
+import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate } from './authenticate.ts';
 import { bodyText, readBody, SenderGone } from './body.ts';
-import { respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
+import { NO_SNIFFING, respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
+import { FairTurns } from './fair-turns.ts';
 import { parseJson } from './parse-json.ts';
 import { requireMethod } from './require-method.ts';
 
@@ -15,6 +17,7 @@ const MAX_ENTRIES = 10_000;
 
 interface RecordRouteDeps {
   authenticator: Authenticator;
+  anonymous: AnonymousRequests;
   devices: DeviceFinder;
   recorder: Recorder;
   maxBodyBytes: number;
@@ -25,6 +28,7 @@ interface RecordRouteDeps {
 /** `POST /v1/devices/<device>/record/` (CONTRACT 3): works on the bare request, because every layer here costs. */
 export class RecordRoute {
   readonly #deps: RecordRouteDeps;
+  readonly #turns = new FairTurns();
 
   constructor(deps: RecordRouteDeps) {
     this.#deps = deps;
@@ -36,29 +40,50 @@ export class RecordRoute {
       requireMethod(request.method, ['POST']);
       const { recorder, maxBodyBytes, now } = this.#deps;
       const deviceName = decoded(encodedName);
-      await this.#authorised(request, deviceName);
+      const first = await this.#authorised(request, deviceName);
       const body = await readBody(request, maxBodyBytes);
       // A body may take its time: what has been revoked or deleted meanwhile stores nothing.
-      const device = await this.#authorised(request, deviceName);
-      const receivedAt = now();
-      const entries = readEntries(bodyText(body));
-      const outcome = await recorder.record(device, entries, { limited: true, receivedAt });
-      answer(response, outcome, device.writeIntervalMs);
+      await this.#turns.run(async () => {
+        const { device } = this.#stands(first) ? first : await this.#authorised(request, deviceName);
+        const receivedAt = now();
+        const entries = readEntries(bodyText(body));
+        const recheck = (): Promise<unknown> => this.#authorised(request, deviceName);
+        const outcome = await recorder.record(device, entries, { limited: true, receivedAt, recheck });
+        answer(response, outcome, device.writeIntervalMs);
+      });
     } catch (error) {
       if (error instanceof SenderGone) return;
-      respondWithProblem(response, toProblem(error, this.#deps.log), {
-        stored: 0,
-        rejected: error instanceof AppError ? (error.details['rejected'] ?? []) : [],
-      });
+      const problem = toProblem(error, this.#deps.log);
+      const rejected = error instanceof AppError ? (error.details['rejected'] ?? []) : [];
+      const counts = { 'Inlet-Stored': '0', 'Inlet-Rejected': String((rejected as unknown[]).length) };
+      Object.assign(problem.headers, counts);
+      respondWithProblem(response, problem, { stored: 0, rejected });
     }
   }
 
   /** The device that the request's token may record for; from memory, as a rule. */
-  async #authorised(request: IncomingMessage, deviceName: string): Promise<DeviceInfo> {
+  async #authorised(request: IncomingMessage, deviceName: string): Promise<Authorised> {
     const { authenticator, devices } = this.#deps;
-    const access = await authenticate(request, authenticator);
-    return devices.cached(access, deviceName) ?? devices.forRecording(access, deviceName);
+    const tokens = authenticator.revision;
+    const found = devices.revision;
+    const access = await authenticate(request, this.#deps);
+    const device = devices.cached(access, deviceName) ?? (await devices.forRecording(access, deviceName));
+    return { device, tokens, found, expires: access.expiresAt !== null };
   }
+
+  /** Two numbers compared instead of a hash and three look-ups for every request. */
+  #stands({ tokens, found, expires }: Authorised): boolean {
+    const { authenticator, devices } = this.#deps;
+    return !expires && tokens === authenticator.revision && found === devices.revision;
+  }
+}
+
+/** What was granted, and when: the revisions of what it was read from. */
+interface Authorised {
+  device: DeviceInfo;
+  tokens: number;
+  found: number;
+  expires: boolean;
 }
 
 /** A name that is no valid percent-encoding is no device's name either. */
@@ -96,12 +121,19 @@ function answer(response: ServerResponse, outcome: RecordOutcome, writeIntervalM
   const { stored, rejected } = outcome;
   if (rejected.length === 0) {
     const text = `{"stored":${stored},"rejected":[]}`;
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': text.length });
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      'Content-Length': text.length,
+      'Inlet-Stored': stored,
+      'Inlet-Rejected': 0,
+      ...NO_SNIFFING,
+    });
     response.end(text);
     return;
   }
   if (stored > 0) {
-    respondWithJson(response, 207, { stored, rejected });
+    const counts = { 'Inlet-Stored': String(stored), 'Inlet-Rejected': String(rejected.length) };
+    respondWithJson(response, 207, { stored, rejected }, counts);
     return;
   }
   if (rejected.every(({ code }) => code === 'RATE_LIMITED'))

@@ -1,5 +1,6 @@
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
-import type { WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
+import type { Recipient, WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
+import type { AnonymousRequests } from './anonymous-requests.ts';
 import { readBody } from './body.ts';
 import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import type { BareHandler } from './ingest-routes.ts';
@@ -7,20 +8,25 @@ import { requireMethod } from './require-method.ts';
 
 interface WebhookRouteDeps {
   receiver: WebhookReceiver;
+  anonymous: AnonymousRequests;
   maxBodyBytes: number;
 }
 
 /** `GET` or `POST /integrations/api/<product_webhook_id>/…` (CONTRACT 4). */
-export function webhookRoute({ receiver, maxBodyBytes }: WebhookRouteDeps): BareHandler {
+export function webhookRoute({ receiver, anonymous, maxBodyBytes }: WebhookRouteDeps): BareHandler {
   return async (request, response) => {
     requireMethod(request.method, ['GET', 'POST']);
     const { path, query } = splitUrl(request.url ?? '', WEBHOOK_ROOT);
     const id = path.slice(WEBHOOK_ROOT.length).split('/', 1)[0] ?? '';
-    await receiver.productOf(id);
+    const find = async (): Promise<Recipient> => ({ product: await receiver.productOf(id) });
+    // Looking up unknown ids costs something.
+    const known = receiver.knows(id);
+    if (!known) anonymous.begin(request);
+    await find();
+    if (!known) anonymous.wasKnown(request);
     const body = await readBody(request, maxBodyBytes);
-    // The id may have been rotated while the body came in.
-    const product = await receiver.productOf(id);
-    const answer = await receiver.receive(product, decoderRequestOf(request, path, query, body));
+    // Asks again: the id may have been rotated while the body came in.
+    const answer = await receiver.receive(find, decoderRequestOf(request, path, query, body));
     respondToCall(response, answer);
   };
 }

@@ -192,7 +192,7 @@ describe.each(DATABASES)('administration, %s', (name) => {
       end_device_ids: { dev_eui: '70B3D57ED0000001' },
       uplink_message: { f_port: 1, frm_payload: 'AQ==' },
     });
-    const answer = await domain.webhookReceiver.receive(product, { ...request, body });
+    const answer = await domain.webhookReceiver.receive(async () => ({ product }), { ...request, body });
     expect(answer.status).toBe(202);
     const live = (await watching.next()).value;
     const { calls } = await domain.replay.replayCalls(domain.access, productId, {});

@@ -23,7 +23,6 @@ const device = { key: 1, id: 'd', product, writeIntervalMs: 60_000 } as DeviceIn
 function open() {
   const database = { away: false, receipts: [] as Receipt[] };
   const store = {
-    position: async () => '0',
     append: async (receipt: Receipt) => {
       if (database.away) throw new AppError('UNAVAILABLE', 'away');
       database.receipts.push(receipt);
@@ -34,7 +33,7 @@ function open() {
     store,
     suggestions,
     limiter: new LocalWriteLimiter(() => 0),
-    feed: new Feed({ store, cluster: new LocalCluster(), now: () => NOW, onError: () => {} }),
+    feed: new Feed(new LocalCluster(), () => NOW),
     receiptTimes: new ReceiptTimes(),
     maxFutureMs: 1_000,
   });

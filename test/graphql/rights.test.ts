@@ -119,7 +119,9 @@ describe('every operation for every token', () => {
   });
 
   test.each(Object.entries(OPENS).filter(([name]) => name in OPERATIONS))('%s, without an id', async (name, open) => {
-    for (const holder of holders) {
+    // Whoever signs in waits for others: two of those are enough.
+    const some = OPERATIONS[name]!.needs === 'everybody' ? holders.slice(0, 2) : holders;
+    for (const holder of some) {
       const answer = await server.query(
         open.query.replace(/\{ \w+ \{.*\}$/, '$&'),
         open.variables?.(tenant),

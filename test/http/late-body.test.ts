@@ -96,6 +96,52 @@ describe.each(DATABASES)('what authorised a request is asked again when its body
     expect(calls['product'].calls.edges).toHaveLength(1);
   });
 
+  /** A decoder that takes its time: what is done meanwhile comes between the body and the commit. */
+  const SLOW = `function Decoder() {
+    var end = Date.now() + 150;
+    while (Date.now() < end);
+    return [{ device: "one", field: "temperature", value: 1 }, { device: "two", field: "temperature", value: 2 }];
+  }`;
+
+  async function calls(id: string): Promise<{ status: string; run: { entries: { code: string | null }[] } }[]> {
+    const query =
+      'query ($id: ID!) { product(id: $id) { calls { edges { node { status run { entries { code } } } } } } }';
+    const { product } = await server.gql(query, { id });
+    return product.calls.edges.map((edge: { node: unknown }) => edge.node);
+  }
+
+  /** Calls the webhook and makes the change while the decoder runs; gives the status. */
+  async function during(webhookId: string, change: () => Promise<unknown>): Promise<number> {
+    const calling = fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: '{}' });
+    await fetch(`${server.url}/healthz`);
+    await change();
+    return (await calling).status;
+  }
+
+  test('a webhook that is rotated while the decoder runs is not found, and no call is logged', async () => {
+    const input = { decoder: SLOW };
+    const product = await createProduct(server, { workspaceId, serialNumbers: ['one', 'two'], input });
+    expect(await during(product.webhookId, () => Promise.resolve())).toBe(200);
+    const status = await during(product.webhookId, () =>
+      server.gql('mutation ($id: ID!) { rotateWebhook(productId: $id) { id } }', { id: product.id }),
+    );
+    expect(status).toBe(404);
+    expect(await calls(product.id)).toHaveLength(1);
+  });
+
+  test('a device that is deleted while the decoder runs gets nothing, and its entry says so', async () => {
+    const input = { decoder: SLOW };
+    const product = await createProduct(server, { workspaceId, serialNumbers: ['one', 'two'], input });
+    expect(await during(product.webhookId, () => Promise.resolve())).toBe(200);
+    const status = await during(product.webhookId, () =>
+      server.gql('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids: product.deviceIds.slice(1) }),
+    );
+    expect(status).toBe(200);
+    const [last] = await calls(product.id);
+    expect(last?.status).toBe('PARTLY_STORED');
+    expect(last?.run.entries.map(({ code }) => code)).toEqual([null, 'UNKNOWN_DEVICE']);
+  });
+
   test('a token that is revoked while an uplink comes in stores nothing', async () => {
     const product = await createProduct(server, { workspaceId });
     const token = await createToken(server, ADMIN_TOKEN, workspaceId, ['RECORD']);

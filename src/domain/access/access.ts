@@ -19,6 +19,8 @@ interface AccessInit {
   productIds: string[] | null;
   deviceIds: string[] | null;
   expiresAt: number | null;
+  /** Made by signing in. */
+  signedIn: boolean;
 }
 
 /** Where a product or device belongs, as much as access needs to know. */
@@ -53,6 +55,7 @@ export class Access {
   /** null: not limited to some products or devices; else what is covered is the union of the two. */
   readonly productIds: ReadonlySet<string> | null;
   readonly deviceIds: ReadonlySet<string> | null;
+  readonly #signedIn: boolean;
   readonly #scopes: Map<string, ReadonlySet<TokenScope>>;
 
   constructor(init: AccessInit) {
@@ -61,6 +64,7 @@ export class Access {
     this.userId = init.userId;
     this.operator = init.operator;
     this.expiresAt = init.expiresAt;
+    this.#signedIn = init.signedIn;
     this.productIds = init.productIds && new Set(init.productIds);
     this.deviceIds = init.deviceIds && new Set(init.deviceIds);
     this.#scopes = init.scopes;
@@ -157,6 +161,16 @@ export class Access {
   requireDevice(device: DevicePlace, scope: TokenScope): void {
     if (!this.coversDevice(device)) throw notFound('device', device.id);
     if (!this.may(device.workspaceId, scope)) throw missingScope(scope);
+  }
+
+  /**
+   * For whatever lets somebody in until `until` (null: for good): what a token makes must not outlive it. A person who
+   * signed in is there and may; so may a token that does not expire.
+   */
+  requireOutlasts(until: number | null): void {
+    if (this.expiresAt === null || this.#signedIn) return;
+    if (until === null || until > this.expiresAt)
+      throw forbidden('What this token makes must not outlive it: sign in, or set expiresAt no later than its own.');
   }
 
   requireOperator(): void {

@@ -197,6 +197,8 @@ export const PATHS: Readonly<Record<string, OperationRight & { methods: readonly
   '/integrations/particle': { methods: ['POST'], needs: ['RECORD'] },
   // Each operation for itself: see above.
   '/graphql': { methods: ['GET', 'POST'], needs: 'everybody' },
+  '/metrics': { methods: ['GET'], needs: ['ADMIN'] },
+  '/v1/openapi.json': { methods: ['GET', 'HEAD'], needs: 'everybody' },
   '/healthz': { methods: ['GET', 'HEAD'], needs: 'everybody' },
   '/readyz': { methods: ['GET', 'HEAD'], needs: 'everybody' },
 };

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError, notFound } from '../../errors.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { Access } from '../access/access.ts';
@@ -31,7 +31,8 @@ export class NetworkReceiver {
    * on the record endpoint. A message of another kind than an uplink that names no device is answered and forgotten:
    * there is nothing to find it by.
    */
-  async receive(access: Access, network: Network, request: DecoderRequest): Promise<Answer> {
+  async receive(whose: () => Promise<Access>, network: Network, request: DecoderRequest): Promise<Answer> {
+    const access = await whose();
     const [workspaceId] = access.workspaceIdsWith('RECORD').sort();
     // Every sub-form of the URL is logged as one path: replay reads the network off it.
     const call = { ...request, path: pathOfNetwork(network) };
@@ -47,8 +48,12 @@ export class NetworkReceiver {
         'INVALID_BODY',
         `The identifier ${JSON.stringify(deviceIdentifier.slice(0, 50))} can be no device's.`,
       );
-    const device = await this.#devices.forUplink(access, deviceIdentifier);
-    if (device !== null) return this.#receiver.receive(device.product, call, { event, device });
+    if ((await this.#devices.forUplink(access, deviceIdentifier)) !== null)
+      return this.#receiver.receive(async () => {
+        const device = await this.#devices.forUplink(await whose(), deviceIdentifier);
+        if (device === null) throw notFound('device', deviceIdentifier);
+        return { product: device.product, native: { event, device } };
+      }, call);
     // A person's token may see several workspaces: the oldest (ids are in order of time) is the one that keeps it.
     await this.#unknown.keep(workspaceId as string, network, deviceIdentifier, call);
     return KEPT;

@@ -142,7 +142,9 @@ export class UnknownDevices {
       if (current === null || device === null) return; // deleted meanwhile
       const request = requestOfCall({ ...call, method: 'POST' });
       const event = readNetworkCall(network, request);
-      await retryWhileOverloaded(() => receiver.receive(current, request, { event, device }, receivedAt));
+      await retryWhileOverloaded(() =>
+        receiver.receive(async () => ({ product: current, native: { event, device } }), request, receivedAt),
+      );
     }
   }
 

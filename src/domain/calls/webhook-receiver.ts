@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts';
 import type { CallOutcome, CallRunner } from '../decoders/call-runner.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { NetworkEvent } from '../networks/network-event.ts';
-import type { Recorder } from '../measurements/recorder.ts';
+import type { DeviceBatch, Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallFeed } from './call-feed.ts';
 import { callRow, httpStatusOf } from './call-row.ts';
@@ -24,6 +24,14 @@ export interface Answer {
   body: string;
 }
 
+/** Whose call it is. `native`: the message of a native network and its device. */
+export interface Recipient {
+  product: ProductInfo;
+  native?: { event: NetworkEvent; device: DeviceInfo };
+}
+
+/** Who deletes devices faster than a decoder runs is to be waited for. */
+const MAX_RUNS = 3;
 const WEBHOOK_ID = /^[A-Za-z0-9_-]{16,64}$/;
 
 /** Takes calls in (CONTRACT 4): decoded, logged and stored in one commit before the answer. */
@@ -32,6 +40,11 @@ export class WebhookReceiver {
 
   constructor(deps: WebhookReceiverDeps) {
     this.#deps = deps;
+  }
+
+  /** Whether the id is in memory, so that `productOf` costs nothing. */
+  knows(webhookId: string): boolean {
+    return this.#deps.ingestCache.knowsWebhook(webhookId);
   }
 
   /** The product whose URL this is; NOT_FOUND for an id that is none (or no longer). */
@@ -43,30 +56,43 @@ export class WebhookReceiver {
   }
 
   /**
-   * One call to a product. Rejects with OVERLOADED or UNAVAILABLE: nothing is logged or stored then, and the sender is
-   * to try again. `native`: the message of a native network and its device. `receivedAt`: of a call that was kept.
+   * One call. `find` says whose it is and rejects when the sender has no right to it (any more): it is asked before the
+   * decoder runs and again before the commit. Where a device or field that it would write to is gone by then, the call
+   * runs again as the product is now. `receivedAt`: of a call that was kept. Rejects with OVERLOADED or UNAVAILABLE: nothing is logged or stored then, and the sender is
+   * to try again.
    */
   async receive(
-    product: ProductInfo,
+    find: () => Promise<Recipient>,
     request: DecoderRequest,
-    native?: { event: NetworkEvent; device: DeviceInfo },
     receivedAt: number = this.#deps.now(),
   ): Promise<Answer> {
-    const { runner, recorder, feed, bodyBytes } = this.#deps;
-    const source = product.decoder?.source ?? null;
-    const outcome = await runner.run({
-      product,
-      source,
-      request,
-      receivedAt,
-      counted: true,
-      ...(native === undefined ? {} : { native }),
-    });
-    // A replay finds the values under the time by which the log knows the call.
-    const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);
-    await recorder.commit({ batches: outcome.batches.map(({ batch }) => batch), call });
-    feed.publish(product.id, call);
-    return answerOf(outcome);
+    const { ingestCache, runner, recorder, feed, bodyBytes } = this.#deps;
+    let recipient = await find();
+    for (let runs = 1; ; runs += 1) {
+      const before = ingestCache.revision;
+      const { product, native } = recipient;
+      const source = product.decoder?.source ?? null;
+      const what = { product, source, request, receivedAt, counted: true };
+      const outcome = await runner.run(native === undefined ? what : { ...what, native });
+      recipient = await find();
+      if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, outcome.batches))) {
+        if (runs < MAX_RUNS) continue;
+        throw new AppError('OVERLOADED', 'The product is being changed all the time; try again.');
+      }
+      // A replay finds the values under the time by which the log knows the call.
+      const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);
+      await recorder.commit({ batches: outcome.batches.map(({ batch }) => batch), call }, outcome.batches);
+      feed.publish(product.id, call);
+      return answerOf(outcome);
+    }
+  }
+
+  async #allThere(product: ProductInfo, batches: DeviceBatch[]): Promise<boolean> {
+    for (const { device, batch } of batches) {
+      if ((await this.#deps.ingestCache.device(device.id))?.key !== device.key) return false;
+      if (!batch.fieldKeys.every((key) => product.fieldsByKey.has(key))) return false;
+    }
+    return true;
   }
 }
 

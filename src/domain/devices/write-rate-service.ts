@@ -6,6 +6,7 @@ import type { Access } from '../access/access.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { findDevice } from '../access/find-device.ts';
 
+const MIN_PER_SECOND = 1 / 864_000;
 const MAX_PER_SECOND = 1e6;
 
 interface WriteRateServiceDeps {
@@ -61,7 +62,10 @@ function readRate({ perSecond, reset }: WriteRateChange): number | null {
     throw badInput('Give either perSecond (null: no limit) or reset: true.');
   if (perSecond === undefined) return null;
   if (perSecond === null) return 0;
-  if (!Number.isFinite(perSecond) || perSecond < 0 || perSecond > MAX_PER_SECOND)
-    throw badInput(`perSecond: expected a number from 0 to ${MAX_PER_SECOND}, or null for no limit; got ${perSecond}.`);
+  const fits = perSecond === 0 || (perSecond >= MIN_PER_SECOND && perSecond <= MAX_PER_SECOND);
+  if (!fits)
+    throw badInput(
+      `perSecond: expected a number from ${MIN_PER_SECOND} (one in ten days) to ${MAX_PER_SECOND}, or null (also 0) for no limit; got ${perSecond}.`,
+    );
   return perSecond;
 }

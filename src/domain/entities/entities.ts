@@ -7,6 +7,7 @@ import { SuggestedFieldSchema } from './suggested-field.ts';
 import { ProductSchema } from './product.ts';
 import { TokenSchema } from './token.ts';
 import { UserSchema } from './user.ts';
+import { InstallationSchema } from './installation.ts';
 import { MemberSchema } from './member.ts';
 import { UnknownCallSchema } from './unknown-call.ts';
 import { UnknownDeviceSchema } from './unknown-device.ts';
@@ -27,4 +28,5 @@ export const ENTITIES = [
   DecoderExampleSchema,
   UnknownDeviceSchema,
   UnknownCallSchema,
+  InstallationSchema,
 ];

@@ -34,6 +34,8 @@ export const TokenSchema = defineEntity({
     createdAt: p.bigint('number'),
     lastUsedAt: p.bigint('number').nullable(),
     expiresAt: p.bigint('number').nullable(),
+    /** Made by signing in: a person is there, and what they make may last longer than it. */
+    signedIn: p.boolean(),
   },
 });
 

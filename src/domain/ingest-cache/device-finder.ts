@@ -11,6 +11,11 @@ export class DeviceFinder {
     this.#ingestCache = ingestCache;
   }
 
+  /** While it stands, whatever was found here is still so. */
+  get revision(): number {
+    return this.#ingestCache.revision;
+  }
+
   /** By id, from memory, when the token may record for it; null: ask `forRecording`. */
   cached(access: Access, id: string): DeviceInfo | null {
     const device = this.#ingestCache.cachedDevice(id);

@@ -92,6 +92,16 @@ export class IngestCache {
     });
   }
 
+  /** Whether the webhook's product is found without asking the database. */
+  knowsWebhook(webhookId: string): boolean {
+    return this.#productIdByWebhook.get(webhookId) !== undefined;
+  }
+
+  /** Moves whenever anything kept here is dropped: while it stands, what was found is still so. */
+  get revision(): number {
+    return this.#revision;
+  }
+
   async product(id: string): Promise<ProductInfo | null> {
     return this.#products.get(id) ?? this.#loadProduct(id);
   }

@@ -18,6 +18,8 @@ interface RecordOptions {
   receivedAt: number;
   /** Whether the write limit applies: on the record endpoint only. */
   limited: boolean;
+  /** Asked again where the limiter was waited for, between the caller's own check and the commit; rejects to refuse. */
+  recheck?: () => Promise<unknown>;
 }
 
 /** What the domain does after a commit needs the device of each batch as well. */
@@ -66,10 +68,10 @@ export class Recorder {
     if (batch.fieldKeys.length === 0) return this.#told({ stored: 0, rejected });
 
     const limited = options.limited && device.writeIntervalMs > 0;
-    const kept = limited ? await this.#withinLimit(device, batch, indexes, rejected) : batch;
+    const kept = limited ? await this.#withinLimit(device, batch, indexes, rejected, options) : batch;
     if (kept.fieldKeys.length > 0) {
       try {
-        await this.commit({ batches: [kept] });
+        await this.commit({ batches: [kept] }, [{ device, batch: kept }]);
       } catch (error) {
         if (limited) this.#deps.limiter.giveBack(device.key, kept.fieldKeys);
         throw error;
@@ -84,15 +86,26 @@ export class Recorder {
   }
 
   /** Commits a receipt as one whole, then tells the live feed. */
-  async commit(receipt: Receipt): Promise<void> {
+  async commit(receipt: Receipt, devices: DeviceBatch[]): Promise<void> {
     await this.#deps.store.append(receipt);
-    this.#deps.feed.recorded();
+    for (const { device, batch } of devices) this.#deps.feed.publish(device, batch);
   }
 
   /** Takes out of the batch what is over the write limit, as rejections in the order of the entries. */
-  async #withinLimit(device: DeviceInfo, batch: Batch, indexes: number[], rejected: Rejection[]): Promise<Batch> {
+  async #withinLimit(
+    device: DeviceInfo,
+    batch: Batch,
+    indexes: number[],
+    rejected: Rejection[],
+    { recheck }: RecordOptions,
+  ): Promise<Batch> {
     const reserving = this.#deps.limiter.reserve(device.key, batch.fieldKeys, device.writeIntervalMs);
-    const allowed = Array.isArray(reserving) ? reserving : await reserving;
+    let allowed: boolean[];
+    if (Array.isArray(reserving)) allowed = reserving;
+    else {
+      allowed = await reserving;
+      await recheck?.();
+    }
     if (!allowed.includes(false)) return batch;
     const kept: Batch = { ...batch, fieldKeys: [], timestamps: [], values: [] };
     allowed.forEach((isAllowed, at) => {

@@ -17,9 +17,8 @@ import {
   roleTaken,
   tooManyFields,
 } from './new-field.ts';
+import { fieldKeyOf } from './field-id.ts';
 import { type SuggestedField, SuggestedFieldSchema } from '../entities/suggested-field.ts';
-
-const LARGEST_KEY = 2_147_483_647;
 
 interface FieldServiceDeps {
   database: Database;
@@ -39,7 +38,7 @@ interface FieldChange {
   role?: FieldRole | null;
 }
 
-/** Fields of products (CONTRACT 1). Clients know a field by the text of its key. */
+/** Fields of products (CONTRACT 1). Clients know a field by its sealed key (`field-id`). */
 export class FieldService {
   readonly #deps: FieldServiceDeps;
 
@@ -94,7 +93,7 @@ export class FieldService {
     // First, so that nothing is recorded for the field after its measurements are forgotten.
     await this.#changed(field);
     await this.#deps.store.purge(deviceKeys.map((deviceKey) => ({ deviceKey, fieldKey: field.key })));
-    return String(field.key);
+    return id;
   }
 
   /** Identifiers that were sent but are no field, seen most often first (CONTRACT 3). */
@@ -124,9 +123,10 @@ export class FieldService {
   }
 
   async #find(em: EntityManager, access: Access, id: string): Promise<Field> {
-    const key = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : Infinity;
-    const seen = key > LARGEST_KEY ? null : await em.findOne(FieldSchema, { key }, { populate: ['product'] });
-    if (seen === null || !access.coversProduct(placeOfProduct(seen.product))) throw notFound('field', id);
+    const key = fieldKeyOf(id);
+    const seen = key === null ? null : await em.findOne(FieldSchema, { key }, { populate: ['product'] });
+    if (key === null || seen === null || !access.coversProduct(placeOfProduct(seen.product)))
+      throw notFound('field', id);
     await lockProduct(em, access, seen.product.id, 'CONFIGURE');
     // Perhaps removed while waiting for the lock.
     const field = await em.findOne(FieldSchema, { key }, { refresh: true });

@@ -49,6 +49,11 @@ export class Authenticator {
     this.#timer.unref();
   }
 
+  /** Moves whenever a token or user changes: while it stands, and before the expiry, what was granted still is. */
+  get revision(): number {
+    return this.#revision;
+  }
+
   /** null: unknown, revoked or expired. */
   async authenticate(secret: string): Promise<Access | null> {
     return this.cached(secret) ?? this.#load(hashSecret(secret));
@@ -109,6 +114,7 @@ export class Authenticator {
         productIds: token.productIds ?? null,
         deviceIds: token.deviceIds ?? null,
         expiresAt: token.expiresAt ?? null,
+        signedIn: token.signedIn,
       });
       this.#known.set(hashed, { access, lastUsedAt: now });
       this.#used.set(access.tokenId, now);

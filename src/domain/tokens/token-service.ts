@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../database.ts';
-import { badInput, forbidden, notFound } from '../../errors.ts';
+import { badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 import { placeOfDevice } from '../access/find-device.ts';
@@ -54,7 +54,7 @@ export class TokenService {
   /** For a user whose password was right. */
   async createForSignIn(userId: string): Promise<CreatedToken> {
     const expiresAt = this.#deps.now() + SIGN_IN_MS;
-    return this.#store({ name: 'sign-in', kind: 'PERSONAL', user: userId, scopes: [], expiresAt });
+    return this.#store({ name: 'sign-in', kind: 'PERSONAL', user: userId, scopes: [], expiresAt, signedIn: true });
   }
 
   /** The INDIVIDUAL tokens of the workspace, oldest first; for ADMINs. */
@@ -105,6 +105,7 @@ export class TokenService {
   #createPersonal(access: Access, input: NewToken, expiresAt: number | null): Promise<CreatedToken> {
     const userId = access.requireUser();
     checkPersonal(input);
+    access.requireOutlasts(expiresAt);
     return this.#store({ name: input.name, kind: 'PERSONAL', user: userId, scopes: [], expiresAt });
   }
 
@@ -113,9 +114,7 @@ export class TokenService {
     access.requireWorkspace(workspaceId, 'ADMIN');
     const { scopes, productIds, deviceIds } = checkIndividual(input);
     for (const scope of scopes) access.requireWorkspace(workspaceId, scope);
-    // A user's rights end with the user; an individual token's with its expiry, also by way of what it makes.
-    if (access.kind === 'INDIVIDUAL' && access.expiresAt !== null && (expiresAt ?? Infinity) > access.expiresAt)
-      throw forbidden('input.expiresAt: a token made by this token must not outlive it.');
+    access.requireOutlasts(expiresAt);
     await this.#requireAll('product', workspaceId, productIds);
     await this.#requireAll('device', workspaceId, deviceIds);
     return this.#store({
@@ -154,6 +153,7 @@ export class TokenService {
         workspace: null,
         productIds: null,
         deviceIds: null,
+        signedIn: false,
         ...token,
       }),
     );
@@ -170,4 +170,5 @@ interface TokenData {
   productIds?: string[] | null;
   deviceIds?: string[] | null;
   expiresAt: number | null;
+  signedIn?: boolean;
 }

@@ -6,15 +6,18 @@ const MAX_LENGTH = 1024;
 /** OWASP's choice with the least memory (16 MiB): several may run beside the ingest path. */
 const COST = { N: 2 ** 14, r: 8, p: 5 };
 const KEY_BYTES = 32;
-const AT_ONCE = 2;
-const MAX_WAITING = 100;
+const MAX_WAITING = 20;
+/** So many times as long as a hash took passes before the next one begins. */
+const REST = 2;
 
 /**
- * Hashes and checks passwords with scrypt, a few at a time: a flood of sign-ins waits in a bounded queue (OVERLOADED
- * beyond it) and takes neither the processor nor the memory from others.
+ * Hashes and checks passwords with scrypt, one at a time and with rests in between: a flood of sign-ins waits in a
+ * small queue (OVERLOADED beyond it) and gets a third of one processor at most. Who is let in to set a password goes
+ * first.
  */
 export class Passwords {
-  #running = 0;
+  #running = false;
+  #resting: NodeJS.Timeout | null = null;
   readonly #waiting: (() => void)[] = [];
   readonly #decoy = hashText(randomBytes(16), randomBytes(KEY_BYTES));
 
@@ -23,7 +26,13 @@ export class Passwords {
     if (password.length < MIN_LENGTH) throw badInput(`${path}: a password has at least ${MIN_LENGTH} characters.`);
     if (password.length > MAX_LENGTH) throw badInput(`${path}: a password has at most ${MAX_LENGTH} characters.`);
     const salt = randomBytes(16);
-    return hashText(salt, await this.#derive(password, salt, COST));
+    return hashText(salt, await this.#derive(password, salt, COST, 'first'));
+  }
+
+  /** OVERLOADED when no more may wait: ask before anything is remembered of a sign-in. */
+  requireRoom(): void {
+    if (this.#waiting.length >= MAX_WAITING)
+      throw new AppError('OVERLOADED', 'Too many sign-ins at once; try again in a few seconds.');
   }
 
   /** The same work is done when there is no hash to compare with, so that the time taken tells nothing. */
@@ -32,16 +41,19 @@ export class Passwords {
     const [, N, r, p, salt, key] = (hash ?? this.#decoy).split('$');
     const expected = Buffer.from(key!, 'base64url');
     const cost = { N: Number(N), r: Number(r), p: Number(p) };
-    const derived = await this.#derive(password, Buffer.from(salt!, 'base64url'), cost);
+    this.requireRoom();
+    const derived = await this.#derive(password, Buffer.from(salt!, 'base64url'), cost, 'last');
     return timingSafeEqual(derived, expected) && hash !== null;
   }
 
-  async #derive(password: string, salt: Buffer, cost: typeof COST): Promise<Buffer> {
-    if (this.#running >= AT_ONCE) {
-      if (this.#waiting.length >= MAX_WAITING)
-        throw new AppError('OVERLOADED', 'Too many sign-ins at once; try again in a few seconds.');
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else this.#running += 1;
+  async #derive(password: string, salt: Buffer, cost: typeof COST, place: 'first' | 'last'): Promise<Buffer> {
+    if (this.#running || (this.#resting !== null && place === 'last'))
+      await new Promise<void>((resolve) => {
+        if (place === 'first') this.#waiting.unshift(resolve);
+        else this.#waiting.push(resolve);
+      });
+    this.#running = true;
+    const started = performance.now();
     try {
       return await new Promise((resolve, reject) => {
         const options = { ...cost, maxmem: 256 * cost.N * cost.r };
@@ -50,11 +62,16 @@ export class Passwords {
         );
       });
     } finally {
-      // The place goes to the one who waits longest.
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running -= 1;
+      this.#running = false;
+      clearTimeout(this.#resting ?? undefined);
+      this.#resting = setTimeout(() => this.#next(), (performance.now() - started) * REST);
     }
+  }
+
+  #next(): void {
+    this.#resting = null;
+    // The one who waits longest.
+    if (!this.#running) this.#waiting.shift()?.();
   }
 }
 

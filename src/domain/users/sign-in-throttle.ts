@@ -1,5 +1,4 @@
 import { AppError } from '../../errors.ts';
-import { LruMap } from '../lru-map.ts';
 
 const FAILURES = 10;
 const WINDOW_MS = 5 * 60_000;
@@ -11,7 +10,7 @@ const MAX_EMAILS = 10_000;
  */
 export class SignInThrottle {
   readonly #now: () => number;
-  readonly #attempts = new LruMap<string, { count: number; until: number }>({ most: MAX_EMAILS });
+  readonly #attempts = new Map<string, { count: number; until: number }>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -21,6 +20,7 @@ export class SignInThrottle {
     const now = this.#now();
     let attempt = this.#attempts.get(email);
     if (attempt === undefined || attempt.until <= now) {
+      this.#makeRoom(email, now);
       attempt = { count: 0, until: now + WINDOW_MS };
       this.#attempts.set(email, attempt);
     }
@@ -35,6 +35,21 @@ export class SignInThrottle {
       );
     }
     attempt.count += 1;
+  }
+
+  /** Nobody is forgotten before their time, so that made-up addresses do not wash the real ones out: who is new waits. */
+  #makeRoom(email: string, now: number): void {
+    this.#attempts.delete(email);
+    if (this.#attempts.size < MAX_EMAILS) return;
+    // In the order of their beginning, which is that of their end.
+    for (const [known, { until }] of this.#attempts) {
+      if (until > now) break;
+      this.#attempts.delete(known);
+    }
+    if (this.#attempts.size >= MAX_EMAILS)
+      throw new AppError('OVERLOADED', 'Too many sign-ins with ever new addresses; try again in a few minutes.', {
+        details: { retryAfterSeconds: 60 },
+      });
   }
 
   succeeded(email: string): void {

@@ -11,6 +11,7 @@ import { type User, UserSchema } from '../entities/user.ts';
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const MAX_EMAIL = 254;
+const WRONG = 'Email address or password is wrong.';
 
 interface UserServiceDeps {
   database: Database;
@@ -39,6 +40,7 @@ export class UserService {
   /** For operators. CONFLICT when the email address is taken, in whatever case. */
   async create(access: Access, input: NewUser): Promise<User> {
     access.requireOperator();
+    access.requireOutlasts(null);
     const email = foldCase(checkText(input.email, 'input.email', { max: MAX_EMAIL }));
     if (!EMAIL.test(email) || email.length > MAX_EMAIL)
       throw badInput('input.email: expected an email address such as ada@example.org.');
@@ -63,12 +65,15 @@ export class UserService {
    * unknown address, a wrong password and a user without one; RATE_LIMITED after many failures.
    */
   async signIn(emailGiven: string, password: string): Promise<CreatedToken> {
-    const email = foldCase(emailGiven.slice(0, MAX_EMAIL + 1));
+    // Nothing is remembered of what can be no address, nor of whom there is no room for.
+    if (emailGiven.length > MAX_EMAIL) throw unauthenticated(WRONG);
+    const email = foldCase(emailGiven);
+    this.#deps.passwords.requireRoom();
     this.#deps.throttle.begin(email);
     const known = EMAIL.test(email) && !email.includes('\0') && email.isWellFormed();
     const user = known ? await this.#deps.database.read().findOne(UserSchema, { email }) : null;
     const matches = await this.#deps.passwords.matches(password, user?.passwordHash ?? null);
-    if (user === null || !matches) throw unauthenticated('Email address or password is wrong.');
+    if (user === null || !matches) throw unauthenticated(WRONG);
     this.#deps.throttle.succeeded(email);
     return this.#deps.tokens.createForSignIn(user.id);
   }

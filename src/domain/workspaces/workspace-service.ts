@@ -2,7 +2,7 @@ import type { Database } from '../database.ts';
 import { conflict, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { checkText } from '../text.ts';
-import type { Access } from '../access/access.ts';
+import { type Access, scopesOfRole } from '../access/access.ts';
 import { type User, UserSchema } from '../entities/user.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from './lock-workspace.ts';
@@ -68,6 +68,9 @@ export class WorkspaceService {
    */
   async setMember(access: Access, workspaceId: string, userId: string, role: Role): Promise<Workspace> {
     access.requireWorkspace(workspaceId, 'ADMIN');
+    // Nobody gives what they have not, nor for longer.
+    for (const scope of scopesOfRole(role)) access.requireWorkspace(workspaceId, scope);
+    access.requireOutlasts(null);
     const workspace = await this.#deps.database.write(async (em) => {
       const locked = await lockWorkspace(em, workspaceId);
       const members = await em.find(MemberSchema, { workspace: workspaceId });

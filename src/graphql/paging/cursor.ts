@@ -1,3 +1,4 @@
+import { seal, unseal } from '../../domain/sealed-text.ts';
 import { badInput } from '../../errors.ts';
 
 /** What a cursor may carry: the values of the sort key of the last row seen. */
@@ -5,7 +6,7 @@ export type CursorKey = (string | number)[];
 
 /** Opaque text of a place in a list. `kind` keeps one list's cursors out of another. */
 export function encodeCursor(kind: string, key: CursorKey): string {
-  return Buffer.from(JSON.stringify([kind, ...key]), 'utf8').toString('base64url');
+  return seal(JSON.stringify([kind, ...key]));
 }
 
 /**
@@ -28,8 +29,8 @@ function isPart(part: unknown, type: 'string' | 'number' | undefined): boolean {
 function parse(text: string): unknown[] {
   if (text.length > 2048) return [];
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return Array.isArray(value) ? value : [];
+    const content = unseal(text);
+    return content === null ? [] : (JSON.parse(content) as unknown[]);
   } catch {
     return [];
   }

@@ -169,6 +169,7 @@ export class GraphqlSockets {
 
   #createProtocol() {
     return makeServer<Record<string, unknown>, Extra>({
+      jsonMessageReviver: refuseServerMessages,
       connectionInitWaitTimeout: INIT_WITHIN_MS,
       onConnect: (context) => this.#connect(context),
       onSubscribe: (context, id, payload) => this.#admit(context, id, payload),
@@ -240,5 +241,14 @@ function running({ admitted, session }: Partial<Running>): Running {
 
 function refuseUpgrade(socket: Duplex, status: string): void {
   socket.once('finish', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+}
+
+/** What only a server may say: graphql-ws takes it for its own mistake, when it is the client's. */
+const OF_SERVERS: ReadonlySet<unknown> = new Set(['connection_ack', 'next', 'error']);
+
+function refuseServerMessages(key: string, value: unknown): unknown {
+  if (key === '' && typeof value === 'object' && value !== null && 'type' in value && OF_SERVERS.has(value.type))
+    throw new Error('A client does not send this.');
+  return value;
 }

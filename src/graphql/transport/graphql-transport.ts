@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type Koa from 'koa';
 import type { Cluster } from '../../domain/cluster.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
@@ -16,6 +16,8 @@ export interface GraphqlDoorDeps {
   sources: LoaderSources;
   live: LiveSources;
   authenticator: Authenticator;
+  /** `http/anonymous-requests`: what is asked without a valid token; throws RATE_LIMITED. */
+  anonymous: { begin: (request: IncomingMessage) => void; wasKnown: (request: IncomingMessage) => void };
   cluster: Cluster;
   /** `http/authenticate`: the secret in an Authorization header. */
   secretOf: (authorization: string | undefined) => string | null;
@@ -40,12 +42,17 @@ export interface GraphqlTransport {
 /** The GraphQL door (CONTRACT 7): one schema, over HTTP and WebSocket, with the same access, limits and errors. */
 export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<GraphqlTransport> {
   const operations = new Operations(createSchema(deps.resolvers), deps.compiling);
-  const { authenticator, secretOf, sources, live, log } = deps;
+  const { authenticator, anonymous, secretOf, sources, live, log } = deps;
   const contextFor = async ({ headers: { authorization }, req }: Koa.Context): Promise<GraphqlContext> => {
+    const address = req.socket.remoteAddress ?? '';
     const secret = secretOf(authorization);
+    const cached = secret === null ? null : authenticator.cached(secret);
+    if (cached !== null) return new GraphqlContext(cached, address, sources, live);
+    anonymous.begin(req);
     const none = authorization === undefined ? 'missing' : 'malformed';
     const access = secret === null ? none : ((await authenticator.authenticate(secret)) ?? 'invalid');
-    return new GraphqlContext(access, req.socket.remoteAddress ?? '', sources, live);
+    if (typeof access !== 'string') anonymous.wasKnown(req);
+    return new GraphqlContext(access, address, sources, live);
   };
   const http = new GraphqlHttp({ operations, contextFor, log });
   const sockets = new GraphqlSockets({ ...deps, operations });

@@ -1,12 +1,6 @@
-import type { SeriesRequest } from '../../domain/measurements/series-request.ts';
-import type {
-  LatestQuery,
-  LatestRow,
-  RangeQuery,
-  RecordedQuery,
-  RemoveQuery,
-} from '../../domain/measurements/store.ts';
-import { readRecorded } from './read-recorded.ts';
+import type { SegmentColumns } from '../../domain/measurements/segment.ts';
+import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
+import type { LatestQuery, LatestRow, RangeQuery, RemoveQuery } from '../../domain/measurements/store.ts';
 import { countValues } from './count-values.ts';
 import { latestValues } from './latest-values.ts';
 import { readRange } from './read-range.ts';
@@ -18,14 +12,15 @@ export type ReaderJob =
   | { kind: 'latest'; queries: LatestQuery[] }
   | { kind: 'range'; query: RangeQuery }
   | { kind: 'count'; query: RemoveQuery }
-  | { kind: 'series'; requests: readonly SeriesRequest[] }
-  | { kind: 'position' }
-  | { kind: 'recorded'; query: RecordedQuery };
+  | { kind: 'series'; requests: readonly SeriesRequest[] };
 
 const DEVICES_AT_ONCE = 50;
 
 /** Answers a job from one snapshot. */
-export function runReaderJob(snapshot: Snapshot, job: ReaderJob): Promise<unknown> {
+export function runReaderJob(
+  snapshot: Snapshot,
+  job: ReaderJob,
+): Promise<LatestRow[] | SegmentColumns | number | SeriesAnswer[]> {
   switch (job.kind) {
     case 'latest':
       return latestOfMany(snapshot, job.queries);
@@ -35,10 +30,6 @@ export function runReaderJob(snapshot: Snapshot, job: ReaderJob): Promise<unknow
       return countValues(snapshot, job.query);
     case 'series':
       return readSeries(snapshot, job.requests);
-    case 'position':
-      return snapshot.position();
-    case 'recorded':
-      return readRecorded(snapshot, job.query);
   }
 }
 

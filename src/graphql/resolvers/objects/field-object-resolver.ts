@@ -1,6 +1,7 @@
 import { FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import type { Field, FieldRole } from '../../../domain/entities/field.ts';
 import type { FieldInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
+import { fieldId } from '../../../domain/products/field-id.ts';
 import { FieldRoleEnum } from '../../types/enums.ts';
 import { FieldObject } from '../../types/field.ts';
 
@@ -11,7 +12,7 @@ type Parent = Field | FieldInfo;
 export class FieldObjectResolver {
   @FieldResolver(() => ID)
   id(@Root() field: Parent): string {
-    return String(field.key);
+    return fieldId(field.key);
   }
 
   @FieldResolver(() => String, { nullable: true })

@@ -1,0 +1,44 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+const MAC_BYTES = 16;
+const CIPHER = 'aes-256-ctr';
+
+interface Keys {
+  mac: Buffer;
+  text: Buffer;
+}
+
+/** Until the installation's own is read: a process alone needs no other. */
+let keys = derive(randomBytes(32).toString('hex'));
+
+function derive(secret: string): Keys {
+  const both = Buffer.from(hkdfSync('sha256', secret, '', 'inlet sealed text', 64));
+  return { mac: both.subarray(0, 32), text: both.subarray(32) };
+}
+
+/** Call at the start: the nodes of one installation share the secret, so that each reads what another sealed. */
+export function sealWith(secret: string): void {
+  keys = derive(secret);
+}
+
+/**
+ * Opaque text: it tells its reader nothing (cursors and ids hold keys that count what the whole installation has), the
+ * same for the same content, and nobody else can make one. The MAC is the initial vector, as in RFC 5297.
+ */
+export function seal(content: string): string {
+  const mac = createHmac('sha256', keys.mac).update(content).digest().subarray(0, MAC_BYTES);
+  const cipher = createCipheriv(CIPHER, keys.text, mac);
+  return Buffer.concat([mac, cipher.update(content, 'utf8'), cipher.final()]).toString('base64url');
+}
+
+/** What was sealed; null for anything else. */
+export function unseal(text: string): string | null {
+  if (text.length > 4096 || !/^[\w-]{22,}$/.test(text)) return null;
+  const bytes = Buffer.from(text, 'base64url');
+  const mac = bytes.subarray(0, MAC_BYTES);
+  if (mac.length < MAC_BYTES) return null;
+  const decipher = createDecipheriv(CIPHER, keys.text, mac);
+  const content = Buffer.concat([decipher.update(bytes.subarray(MAC_BYTES)), decipher.final()]);
+  const expected = createHmac('sha256', keys.mac).update(content).digest().subarray(0, MAC_BYTES);
+  return timingSafeEqual(mac, expected) ? content.toString('utf8') : null;
+}

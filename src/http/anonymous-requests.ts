@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http';
+import { LruMap } from '../domain/lru-map.ts';
+import { AppError } from '../errors.ts';
+import { addressGroup } from './address-group.ts';
+
+const MINUTE_MS = 60_000;
+const MAX_ADDRESSES = 10_000;
+
+interface AnonymousRequestsOptions {
+  /** ANONYMOUS_PER_MINUTE; 0: any number. */
+  perMinute: number;
+  /** TRUSTED_PROXIES: so many proxies stand in front, and each adds the address it sees to X-Forwarded-For. */
+  trustedProxies: number;
+  now: () => number;
+}
+
+/**
+ * What costs the server something and is asked without a valid token (looking up an unknown token or webhook, GraphQL
+ * without a token): so many a minute for one address, then RATE_LIMITED. Known tokens never come here.
+ */
+export class AnonymousRequests {
+  readonly #options: AnonymousRequestsOptions;
+  readonly #left = new LruMap<string, { tokens: number; at: number }>({ most: MAX_ADDRESSES });
+
+  constructor(options: AnonymousRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Call before the work; throws RATE_LIMITED. */
+  begin(request: IncomingMessage): void {
+    const { perMinute, now } = this.#options;
+    if (perMinute === 0) return;
+    const address = this.#addressOf(request);
+    const at = now();
+    let left = this.#left.get(address);
+    if (left === undefined) this.#left.set(address, (left = { tokens: perMinute, at }));
+    // A clock that was set back gives nothing.
+    left.tokens = Math.min(perMinute, left.tokens + (Math.max(0, at - left.at) * perMinute) / MINUTE_MS);
+    left.at = at;
+    if (left.tokens < 1)
+      throw new AppError('RATE_LIMITED', 'Too many requests without a valid token from this address; wait a while.', {
+        details: { retryAfterSeconds: Math.max(1, Math.ceil(60 / perMinute)) },
+      });
+    left.tokens -= 1;
+  }
+
+  /** The token was valid after all: a server that was just started knows none yet. */
+  wasKnown(request: IncomingMessage): void {
+    const left = this.#left.get(this.#addressOf(request));
+    if (left !== undefined) left.tokens += 1;
+  }
+
+  #addressOf({ socket, headers }: IncomingMessage): string {
+    const { trustedProxies } = this.#options;
+    if (trustedProxies === 0) return addressGroup(socket.remoteAddress);
+    const forwarded = headers['x-forwarded-for'];
+    const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',');
+    // What stands further left was written by the client.
+    return addressGroup(hops.at(-trustedProxies)?.trim() || socket.remoteAddress);
+  }
+}

@@ -1,0 +1,378 @@
+import { connect } from 'node:net';
+import { WebSocket } from 'ws';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
+import { createProduct, type TestProduct, type TestServer } from '../support/server.ts';
+import { Chance } from './chance.ts';
+import { GrownOperations } from './grown-operation.ts';
+import { lyingDecoder } from './lying-decoders.ts';
+
+/** No answer within this time is a freeze. */
+const FREEZE_MS = 5_000;
+const AT_ONCE = 8;
+const MAX_FINDINGS = 20;
+
+export interface FuzzOptions {
+  seed: number;
+  inputs: number;
+  /** Ends earlier when this has passed. */
+  withinMs?: number;
+  onProgress?: (done: number) => void;
+}
+
+export interface FuzzResult {
+  inputs: number;
+  byKind: Record<string, number>;
+  /** What went wrong, with the input that did it. */
+  findings: string[];
+}
+
+/** Everything that anyone may send, and nothing that comes back may be a 500, a crash, a freeze or an error in the log. */
+export async function fuzz(
+  server: TestServer,
+  { seed, inputs, withinMs, onProgress }: FuzzOptions,
+): Promise<FuzzResult> {
+  const fuzzer = new Fuzzer(server, await GrownOperations.of((query) => server.gql(query)));
+  await fuzzer.prepare();
+  const started = performance.now();
+  const byKind: Record<string, number> = {};
+  let done = 0;
+  const worker = async (): Promise<void> => {
+    while (done < inputs && fuzzer.findings.length < MAX_FINDINGS) {
+      if (withinMs !== undefined && performance.now() - started > withinMs) return;
+      const index = done;
+      done += 1;
+      // Each input has a seed of its own: it can be made again alone.
+      const kind = await fuzzer.one(new Chance(seed * 1_000_003 + index), index);
+      byKind[kind] = (byKind[kind] ?? 0) + 1;
+      if (index % 1000 === 999) onProgress?.(index + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await fuzzer.end();
+  return { inputs: done, byKind, findings: fuzzer.findings };
+}
+
+type Kind = 'record' | 'webhook' | 'network' | 'raw' | 'graphql' | 'socket' | 'decoder' | 'file';
+const KINDS: readonly Kind[] = [
+  'record', 'record', 'record', 'webhook', 'webhook', 'network', 'network', 'raw', 'raw', 'graphql', 'graphql', 'graphql', 'socket', 'decoder', 'file',
+]; // prettier-ignore
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'];
+const NETWORKS = [
+  'lorawan/tti',
+  'lorawan/chirpstack',
+  'lorawan/helium',
+  'particle',
+  'lorawan/actility',
+  'lorawan/nothing',
+];
+
+class Fuzzer {
+  readonly findings: string[] = [];
+  readonly #server: TestServer;
+  readonly #operations: GrownOperations;
+  #product: TestProduct = { id: '', webhookId: '', deviceIds: [] };
+  #ids: string[] = [];
+
+  constructor(server: TestServer, operations: GrownOperations) {
+    this.#server = server;
+    this.#operations = operations;
+  }
+
+  /** Mutations of the fuzzer may delete the product: a new one is made when it is gone. */
+  async prepare(): Promise<void> {
+    this.#product = await createProduct(this.#server, {
+      fields: { temperature: 'FLOAT', note: 'STRING', place: 'GEOLOCATION' },
+      serialNumbers: ['serial-1', `70B3D5${String(Math.random()).slice(2, 12)}`],
+    });
+    const { viewer, product } = await this.#server.gql(
+      'query ($id: ID!) { viewer { user { id } workspaces { id } } product(id: $id) { fields { id } } }',
+      { id: this.#product.id },
+    );
+    this.#ids = [
+      this.#product.id,
+      ...this.#product.deviceIds,
+      viewer.user.id,
+      viewer.workspaces[0].id,
+      ...product.fields.map((field: { id: string }) => field.id),
+    ];
+  }
+
+  async one(chance: Chance, index: number): Promise<Kind> {
+    const kind = chance.pick(KINDS);
+    const started = performance.now();
+    let input = '';
+    try {
+      const answer = await this.#send(kind, chance, (text) => (input = text));
+      if (/"INTERNAL_SERVER_ERROR"|^HTTP\/1\.1 500/.test(answer))
+        this.#found(index, kind, 'answered 500', input, answer);
+    } catch (error) {
+      // A decoder that loops holds up the calls of its own product, and nobody else.
+      const own = kind === 'webhook' || kind === 'decoder' || kind === 'network';
+      if (performance.now() - started >= FREEZE_MS && !own) this.#found(index, kind, 'no answer', input, String(error));
+      else if (own) await this.#checkHealth(index);
+    }
+    if (this.#server.process.child.exitCode !== null || this.#server.process.child.signalCode !== null)
+      this.#found(index, kind, 'the server is gone', input, '');
+    if (index % 500 === 499) await this.#check(index);
+    return kind;
+  }
+
+  async end(): Promise<void> {
+    await this.#check(-1);
+  }
+
+  async #check(index: number): Promise<void> {
+    await this.#checkHealth(index);
+    const { lines } = this.#server.process;
+    for (const line of lines)
+      if (line['level'] === 'error' || 'line' in line) this.#found(index, 'log', JSON.stringify(line), '', '');
+    lines.length = 0;
+    const alive = await this.#server.query('query ($id: ID!) { product(id: $id) { id } }', { id: this.#product.id });
+    if (alive.data === null) await this.prepare();
+  }
+
+  async #checkHealth(index: number): Promise<void> {
+    const health = await fetch(`${this.#server.url}/healthz`, { signal: AbortSignal.timeout(FREEZE_MS) }).catch(String);
+    if (typeof health === 'string') this.#found(index, 'healthz', health, '', '');
+  }
+
+  #found(index: number, kind: string, what: string, input: string, answer: string): void {
+    this.findings.push(
+      `#${index} ${kind}: ${what.slice(0, 1500)}\n  input: ${input.slice(0, 800)}\n  answer: ${answer.slice(0, 300)}`,
+    );
+  }
+
+  #send(kind: Kind, chance: Chance, note: (input: string) => void): Promise<string> {
+    switch (kind) {
+      case 'record': {
+        const entry = (): unknown =>
+          chance.of(0.7)
+            ? {
+                field: chance.of(0.7) ? chance.pick(['temperature', 'note', 'place']) : chance.text(),
+                value: chance.json(1),
+                ...(chance.of(0.5) ? { timestamp: chance.of(0.5) ? chance.number() : chance.json(1) } : {}),
+              }
+            : chance.json();
+        const body = chance.jsonText(chance.of(0.8) ? Array.from({ length: chance.int(6) }, entry) : entry());
+        const name = chance.of(0.8)
+          ? chance.pick(this.#product.deviceIds)
+          : encodeURIComponent(chance.text().toWellFormed());
+        return this.#http(
+          chance,
+          `/v1/devices/${name}/record/${chance.of(0.3) ? `?${chance.text()}` : ''}`,
+          body,
+          note,
+        );
+      }
+      case 'webhook': {
+        const id = chance.of(0.9) ? this.#product.webhookId : chance.text();
+        return this.#http(chance, `/integrations/api/${id}/${chance.text()}?${chance.text()}`, chance.jsonText(), note);
+      }
+      case 'network':
+        return this.#http(
+          chance,
+          `/integrations/${chance.pick(NETWORKS)}/?event=up`,
+          chance.jsonText(uplink(chance)),
+          note,
+        );
+      case 'file': {
+        const [path, type] = chance.pick([
+          [`/v1/devices/${chance.pick(this.#product.deviceIds)}/history.csv`, ''],
+          ['/v1/export.ndjson', ''],
+          [`/v1/devices/${chance.pick(this.#product.deviceIds)}/import`, 'text/csv'],
+          ['/v1/import', 'application/x-ndjson'],
+        ] as const);
+        const query = chance.of(0.5)
+          ? `?${chance.pick(['fields', 'from', 'to', 'layout', 'tag', 'product', 'resolution'])}=${chance.text()}`
+          : '';
+        const lines = Array.from({ length: chance.int(5) }, () =>
+          chance.of(0.5) ? `serial-1,temperature,${chance.number()},${chance.number()}` : chance.text(),
+        );
+        const body =
+          type === 'text/csv'
+            ? ['device,field,timestamp,value', ...lines].join('\n')
+            : lines.map(() => chance.jsonText()).join('\n');
+        return this.#http(chance, path + query, type === '' ? null : body, note, type);
+      }
+      case 'graphql': {
+        const kindOf = chance.pick(['Query', 'Query', 'Mutation'] as const);
+        const query = this.#operations.grow(chance, this.#ids, kindOf);
+        const body = {
+          query: chance.of(0.1) ? chance.mutated(query) : query,
+          ...(chance.of(0.1) ? { variables: chance.json() } : {}),
+        };
+        return this.#http(
+          chance,
+          '/graphql',
+          chance.of(0.05) ? chance.jsonText(body) : JSON.stringify(body),
+          note,
+          'application/json',
+        );
+      }
+      case 'decoder': {
+        const source = lyingDecoder(chance);
+        note(source);
+        return this.#decode(chance, source);
+      }
+      case 'socket':
+        return this.#socket(chance, note);
+      case 'raw':
+        return this.#raw(chance, note);
+    }
+  }
+
+  async #http(
+    chance: Chance,
+    path: string,
+    body: string | null,
+    note: (input: string) => void,
+    type = 'application/json',
+  ): Promise<string> {
+    const method = body === null ? 'GET' : chance.of(0.95) ? 'POST' : chance.pick(METHODS);
+    const safe = path.toWellFormed().replaceAll('\0', '%00').replaceAll('#', '%23');
+    note(`${method} ${safe}\n${body}`);
+    const response = await fetch(`${this.#server.url}${safe.startsWith('/') ? safe : `/${safe}`}`, {
+      method,
+      headers: {
+        Authorization: `Token ${chance.of(0.97) ? ADMIN_TOKEN : encodeURIComponent(chance.text().toWellFormed()).slice(0, 500)}`,
+        'Content-Type': chance.of(0.95)
+          ? type || 'text/plain'
+          : chance.pick(['', 'application/x-www-form-urlencoded', 'text/plain; charset=utf-99']),
+        ...(chance.of(0.02) ? { 'Content-Encoding': chance.pick(['gzip', 'br', 'deflate', 'zstd', 'identity']) } : {}),
+      },
+      ...(method === 'GET' || method === 'HEAD' || body === null ? {} : { body }),
+      signal: AbortSignal.timeout(FREEZE_MS),
+    });
+    return `HTTP/1.1 ${response.status} ${await response.text()}`;
+  }
+
+  async #decode(chance: Chance, source: string): Promise<string> {
+    const save =
+      'mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source, force: true) { version } }';
+    const saved = await this.#server.query(save, { id: this.#product.id, source });
+    const tried = await this.#server.query(
+      'mutation ($id: ID!, $source: String, $body: String) { testDecoder(productId: $id, source: $source, request: { body: $body }) { ok output console error { kind message line column } entries { index device field value timestamp code message } } }',
+      { id: this.#product.id, source: chance.of(0.5) ? source : null, body: chance.jsonText() },
+    );
+    const called = await this.#http(
+      chance,
+      `/integrations/api/${this.#product.webhookId}/`,
+      chance.jsonText(),
+      () => {},
+    );
+    const read = await this.#server.query(
+      'query ($id: ID!) { product(id: $id) { calls(first: 3) { edges { node { status headers query body run { output console error { kind message line column } entries { value } } } } } } }',
+      { id: this.#product.id },
+    );
+    return JSON.stringify([saved.errors, tried.errors, called, read.errors]);
+  }
+
+  #socket(chance: Chance, note: (input: string) => void): Promise<string> {
+    const frames = Array.from({ length: 1 + chance.int(6) }, (): string => {
+      const kind = chance.int(6);
+      if (kind === 0) return chance.jsonText();
+      if (kind === 1) return JSON.stringify({ type: chance.text(), id: chance.text(), payload: chance.json() });
+      const type = chance.pick(['subscribe', 'subscribe', 'complete', 'ping', 'pong', 'connection_init', 'next']);
+      const query = this.#operations.grow(
+        chance,
+        this.#ids,
+        chance.pick(['Query', 'Subscription', 'Subscription', 'Mutation']),
+      );
+      return JSON.stringify({
+        type,
+        id: chance.pick(['1', '1', '2', chance.text(), 'x'.repeat(300)]),
+        payload: { query },
+      });
+    });
+    note(frames.join('\n'));
+    return new Promise((resolve) => {
+      const socket = new WebSocket(
+        `${this.#server.url.replace('http', 'ws')}/graphql`,
+        chance.of(0.95) ? 'graphql-transport-ws' : 'x',
+      );
+      let text = '';
+      const timer = setTimeout(() => socket.close(), 150);
+      socket.on('open', () => {
+        if (chance.of(0.95)) socket.send(JSON.stringify({ type: 'connection_init', payload: { token: ADMIN_TOKEN } }));
+        for (const frame of frames)
+          socket.send(chance.of(0.95) ? frame : Buffer.from(frame.slice(0, chance.int(frame.length))));
+        if (chance.of(0.1)) socket.terminate();
+      });
+      socket.on('message', (data) => (text += String(data as Buffer)));
+      socket.on('error', () => {});
+      socket.on('close', (code) => {
+        clearTimeout(timer);
+        // 1011, 4500: the server blames itself.
+        resolve(code === 1011 || code === 4500 ? `"INTERNAL_SERVER_ERROR" ${code}` : text);
+      });
+    });
+  }
+
+  #raw(chance: Chance, note: (input: string) => void): Promise<string> {
+    const target = chance.of(0.5)
+      ? chance.pick([
+          '/',
+          '/healthz',
+          `/v1/devices/${this.#product.deviceIds[0]}/record/`,
+          '/graphql',
+          'http://[::1',
+          '*',
+          '//',
+          'http://x/healthz',
+        ])
+      : chance.text().replaceAll(/[\r\n ]/g, '');
+    const head = [
+      `${chance.of(0.9) ? chance.pick(METHODS) : chance.text()} ${target} HTTP/1.${chance.pick([0, 1, 1, 9])}`,
+      'Host: x',
+      `Authorization: Token ${ADMIN_TOKEN}`,
+      ...Array.from({ length: chance.int(4) }, () =>
+        chance.of(0.5)
+          ? chance.pick([
+              'Transfer-Encoding: chunked',
+              'Content-Length: 10',
+              'Content-Length: -1',
+              'Upgrade: h2c',
+              'Connection: Upgrade',
+              'Expect: 100-continue',
+              'Expect: x',
+              'Upgrade: websocket',
+              'Content-Encoding: gzip',
+            ])
+          : `${chance.text()}: ${chance.text()}`,
+      ),
+    ].join('\r\n');
+    const whole = `${head}\r\n\r\n${chance.jsonText()}`;
+    const text = chance.of(0.4) ? chance.mutated(whole) : whole;
+    note(text);
+    return new Promise((resolve) => {
+      const socket = connect(this.#server.process.port, '127.0.0.1', () => socket.write(text));
+      let answer = '';
+      // What was sent may be only a beginning, for which the server rightly waits.
+      const timer = setTimeout(() => socket.destroy(), 100);
+      socket.on('data', (data) => (answer += data.toString('latin1')));
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        clearTimeout(timer);
+        resolve(answer);
+      });
+      if (chance.of(0.2)) socket.end();
+    });
+  }
+}
+
+/** Something like a network's message. */
+function uplink(chance: Chance): unknown {
+  const odd = (value: unknown): unknown => (chance.of(0.15) ? chance.json(2) : value);
+  const bytes = chance.pick(['AQID', '', '****', 'AA==']);
+  const eui = odd(chance.pick(['70B3D57ED0000001', '70-b3-d5', 'serial-1', '']));
+  const time = odd(chance.pick(['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.123456789Z', 'never']));
+  return chance.pick([
+    { end_device_ids: odd({ dev_eui: eui }), received_at: time, uplink_message: odd({ f_port: odd(1), frm_payload: odd(bytes), decoded_payload: odd({ temperature: odd(1) }), rx_metadata: odd([{ rssi: odd(-1), snr: odd(1) }]), settings: odd({ frequency: odd('868100000') }) }) },
+    { deviceInfo: odd({ devEui: eui }), data: odd(bytes), fPort: odd(1), time, object: odd({ temperature: odd(2) }), rxInfo: odd([{}]), txInfo: odd({}) },
+    { dev_eui: eui, payload: odd(bytes), port: odd(1), reported_at: odd(1767225600000), decoded: odd({ payload: odd({ temperature: 3 }) }), hotspots: odd([{}]) },
+    { coreid: eui, data: odd(chance.pick(['1', '{"temperature":1}', 'x'])), event: odd('e'), published_at: time },
+    { DevEUI_uplink: odd({ DevEUI: eui, payload_hex: odd('0102'), FPort: odd('1'), Time: time }) },
+    chance.json(),
+  ]); // prettier-ignore
+}

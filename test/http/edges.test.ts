@@ -1,0 +1,259 @@
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
+import { createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let product: TestProduct;
+let device: string;
+
+beforeAll(async () => {
+  server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
+  product = await createProduct(server, {
+    serialNumbers: ['one'],
+    input: {
+      decoder:
+        'function Decoder() { var end = Date.now() + 150; while (Date.now() < end); return [{ device: "one", field: "temperature", value: 7 }] }',
+    },
+  });
+  device = product.deviceIds[0]!;
+});
+afterAll(() => server.stop());
+
+/** A bare socket; resolves with everything that came back when it is closed. */
+function raw(to: TestServer = server): { socket: Socket; answer: Promise<string> } {
+  const socket = connect(to.process.port, '127.0.0.1');
+  let text = '';
+  const answer = new Promise<string>((resolve) => {
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('close', () => resolve(text));
+    socket.on('error', () => resolve(text));
+  });
+  return { socket, answer };
+}
+
+async function send(text: string): Promise<string> {
+  const { socket, answer } = raw();
+  socket.write(text);
+  return answer;
+}
+
+const CLOSE = 'Host: x\r\nConnection: close\r\n';
+
+describe('request targets', () => {
+  test.each([
+    ['http://[::1', 404],
+    ['http://[::1/healthz', 200],
+    ['http://%zz:99999/readyz?x', 200],
+    ['http://', 404],
+    ['//[::1', 404],
+    ['//', 404],
+    ['*', 404],
+    ['/\\[::1#%', 404],
+    ['/integrations/lorawan/%zz', 405],
+    ['/integrations/api/%zz/', 404],
+    ['/v1/devices/%zz/record', 405],
+    ['/%2e%2e/%ff%fe', 404],
+    ['/healthz?%', 200],
+  ])('GET %s is answered, never with 500', async (target, status) => {
+    const answer = await send(`GET ${target} HTTP/1.1\r\n${CLOSE}\r\n`);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  });
+
+  test('every answer tells browsers not to guess', async () => {
+    const urls = ['/healthz', '/nowhere', `/v1/devices/${device}/record/`, '/graphql', '/integrations/api/x/'];
+    for (const url of urls) {
+      const answer = await fetch(`${server.url}${url}`, { method: 'POST', body: '{}' });
+      expect(answer.headers.get('x-content-type-options'), url).toBe('nosniff');
+    }
+    const stored = await server.record(device, { field: 'temperature', value: 1, timestamp: 1 });
+    expect(stored.status).toBe(200);
+    expect(stored.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+});
+
+test('the counts are in the headers too', async () => {
+  const entries = [
+    { field: 'temperature', value: 1, timestamp: 2 },
+    { field: 'no', value: 1 },
+  ];
+  for (const [body, stored, rejected] of [
+    [entries.slice(0, 1), '1', '0'],
+    [entries, '1', '1'],
+    [entries.slice(1), '0', '1'],
+  ] as const) {
+    const { headers } = await server.record(device, body);
+    expect([headers.get('inlet-stored'), headers.get('inlet-rejected')]).toEqual([stored, rejected]);
+  }
+});
+
+test('an upgrade to h2c, as Java asks for, is ignored and the request answered', async () => {
+  const body = '{"field":"temperature","value":3,"timestamp":3}';
+  const { socket, answer } = raw();
+  socket.write(
+    `POST /v1/devices/${device}/record/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n` +
+      `HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\nAuthorization: Token ${ADMIN_TOKEN}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.write(`GET /healthz HTTP/1.1\r\n${CLOSE}\r\n`);
+  expect((await answer).match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+});
+
+test('an upgrade that is refused ends its connection', async () => {
+  const head = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nHost: x\r\n';
+  const answer = await send(`GET /elsewhere HTTP/1.1\r\n${head}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`);
+  expect(answer).toMatch(/^HTTP\/1\.1 404/);
+});
+
+test('pipelined requests of one connection wait for each other', async () => {
+  const { socket, answer } = raw();
+  const body = JSON.stringify({ field: 'temperature', value: 8, timestamp: Math.floor(Date.now() / 1000) + 3600 });
+  // The decoder takes 150 ms and stores 7 at its receipt time; what follows must not overtake it.
+  socket.write(
+    `GET /integrations/api/${product.webhookId}/ HTTP/1.1\r\nHost: x\r\n\r\n` +
+      `POST /v1/devices/${device}/record/ HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
+      `GET /healthz HTTP/1.1\r\n${CLOSE}\r\n`,
+  );
+  const query = 'query ($id: ID!) { device(id: $id) { latest { value } } }';
+  const latest = async (): Promise<unknown> =>
+    (await server.gql(query, { id: device }))['device'].latest.map(({ value }: { value: unknown }) => value);
+  // Were the two handled side by side, 8 would be there long before the decoder is done.
+  for (let seen = await latest(); ; seen = await latest()) {
+    if ((seen as number[]).includes(8)) break;
+  }
+  const calls = await server.gql('query ($id: ID!) { product(id: $id) { calls { edges { node { status } } } } }', {
+    id: product.id,
+  });
+  expect(calls['product'].calls.edges).toEqual([{ node: { status: 'STORED' } }]);
+  expect((await answer).match(/HTTP\/1\.1 \d+/g)).toHaveLength(3);
+});
+
+test('a thousand pipelined requests are all answered, in their order', async () => {
+  const paths = Array.from({ length: 1000 }, (_, at) => (at % 3 === 0 ? '/healthz' : `/nothing/${at}`));
+  const heads = paths.map((path, at) => `GET ${path} HTTP/1.1\r\n${at === 999 ? CLOSE : 'Host: x\r\n'}\r\n`);
+  const statuses = (await send(heads.join(''))).match(/HTTP\/1\.1 \d+/g);
+  expect(statuses).toEqual(paths.map((path) => `HTTP/1.1 ${path === '/healthz' ? 200 : 404}`));
+});
+
+describe('logs', () => {
+  test('neither broken requests nor clients that leave are errors, and no credential is logged', async () => {
+    const secret = `Authorization: Token ${ADMIN_TOKEN}\r\n`;
+    const broken = [
+      `POST /v1/devices/${device}/record/ HTTP/1.1\r\n${secret}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nXX\r\n`,
+      `POST /graphql HTTP/1.1\r\nHost: x\r\n${secret}Transfer-Encoding: chunked\r\n\r\nzz\r\n${secret}`,
+      `GET /healthz HTTP/1.1\r\n${secret}bad header\r\n\r\n`,
+      `POST /integrations/api/${product.webhookId}/ HTTP/1.1\r\nHost: x\r\n${secret}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nQ\r\n`,
+    ];
+    for (const text of broken) expect(await send(text)).toMatch(/^(?:HTTP\/1\.1 (?:400|200|202)|$)/);
+    for (const path of ['/graphql', `/v1/devices/${device}/record/`, '/integrations/particle/', '/healthz'])
+      for (let round = 0; round < 10; round += 1) {
+        const { socket, answer } = raw();
+        socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\n${secret}Content-Length: 2000\r\n\r\n{"query":"{`, () =>
+          round % 2 === 0 ? socket.destroy() : socket.resetAndDestroy(),
+        );
+        await answer;
+      }
+    // Answers that nobody waits for.
+    for (let round = 0; round < 20; round += 1) {
+      const { socket, answer } = raw();
+      const body = JSON.stringify({ query: '{ __schema { types { name fields { name } } } }' });
+      socket.write(`POST /graphql HTTP/1.1\r\nHost: x\r\n${secret}Content-Length: ${body.length}\r\n\r\n${body}`, () =>
+        socket.resetAndDestroy(),
+      );
+      await answer;
+    }
+    await fetch(`${server.url}/healthz`);
+    const text = JSON.stringify(server.process.lines);
+    expect(server.process.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(text).not.toContain(ADMIN_TOKEN);
+    expect(text).not.toContain('rawPacket');
+  });
+});
+
+describe('one address', () => {
+  let small: TestServer;
+  beforeAll(async () => {
+    const env = { CONNECTIONS_PER_ADDRESS: '20', ANONYMOUS_PER_MINUTE: '30', TRUSTED_PROXIES: '1' };
+    small = await startServer({ database: 'sqlite', env });
+  });
+  afterAll(() => small.stop());
+
+  test('holds a bounded number of connections, the others are told, and what is closed counts no more', async () => {
+    const held = Array.from({ length: 30 }, () => raw(small));
+    const answers = Promise.all(held.map(({ answer }) => answer));
+    const refused: string[] = [];
+    for (const { answer } of held) void answer.then((text) => text !== '' && refused.push(text));
+    while (refused.length < 10) await new Promise((resolve) => setTimeout(resolve, 10));
+    for (const text of refused) expect(text).toMatch(/^HTTP\/1\.1 503[\s\S]*Retry-After: 5/);
+    for (const { socket } of held) socket.destroy();
+    await answers;
+    let status = 0;
+    while (status !== 200)
+      status = await fetch(`${small.url}/healthz`).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+    expect(refused.length).toBeLessThanOrEqual(30 - 20 + 5);
+  });
+
+  test('asks for so much without a valid token and no more; known tokens and other addresses go on', async () => {
+    const from = (address: string, token: string): Promise<number> =>
+      fetch(`${small.url}/v1/devices/x/record/`, {
+        method: 'POST',
+        headers: { Authorization: `Token ${token}`, 'X-Forwarded-For': `9.9.9.9, ${address}` },
+        body: '[]',
+      }).then((answer) => answer.status);
+    const statuses = [];
+    for (let at = 0; at < 60; at += 1) statuses.push(await from('10.1.1.1', `unknown-${at}`));
+    expect(statuses[0]).toBe(401);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(20);
+    expect(await from('10.1.1.2', 'unknown')).toBe(401);
+    expect(await from('10.1.1.2', ADMIN_TOKEN)).toBe(404);
+    expect(await from('10.1.1.1', ADMIN_TOKEN)).toBe(404);
+    const anonymous = await fetch(`${small.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': '10.1.1.1' },
+      body: '{"query":"{ __typename }"}',
+    });
+    expect(await anonymous.text()).toContain('RATE_LIMITED');
+  });
+});
+
+describe('sign-in', () => {
+  const attempt = (email: string): Promise<string> =>
+    server
+      .query('mutation ($e: String!) { signIn(email: $e, password: "wrong password") { secret } }', { e: email }, null)
+      .then((answer) => answer.errors![0]!.extensions.code);
+
+  test('a crowd waits in a small queue, and who finds it full is told so at once', async () => {
+    const codes: string[] = [];
+    const crowd = Array.from({ length: 60 }, (_, at) =>
+      attempt(`crowd-${at}@example.org`).then(
+        (code) => codes.push(code),
+        () => {},
+      ),
+    );
+    // One is hashed, twenty wait, the others were told long before the last of those was hashed.
+    while (codes.filter((code) => code === 'OVERLOADED').length < 60 - 25)
+      await Promise.race(crowd.slice(-35)).then(() => new Promise((resolve) => setTimeout(resolve, 20)));
+    expect(codes.filter((code) => code === 'UNAUTHENTICATED').length).toBeLessThan(15);
+  });
+
+  test('an address of any length is refused without being remembered', async () => {
+    expect(await attempt(`${'x'.repeat(300)}@example.org`)).toBe('UNAUTHENTICATED');
+  });
+});
+
+test('an answer that nobody reads ends its connection', { timeout: 90_000 }, async () => {
+  const { socket, answer } = raw();
+  socket.pause();
+  // Far more than the buffers of both ends take.
+  const body = JSON.stringify({ query: '{ __schema { types { name description fields { name description } } } }' });
+  const request = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const before = server.process.residentMb();
+  socket.write(request.repeat(2000));
+  await new Promise((resolve) => setTimeout(resolve, 25_000));
+  expect(server.process.residentMb() - before).toBeLessThan(150);
+  socket.resume();
+  expect((await answer).split('HTTP/1.1 200').length).toBeLessThan(1900);
+});
