@@ -93,9 +93,7 @@ export class IngestCache {
   }
 
   /** Whether the webhook's product is found without asking the database. */
-  knowsWebhook(webhookId: string): boolean {
-    return this.#productIdByWebhook.get(webhookId) !== undefined;
-  }
+  readonly knowsWebhook = (webhookId: string): boolean => this.#productIdByWebhook.get(webhookId) !== undefined;
 
   /** Moves whenever anything kept here is dropped: while it stands, what was found is still so. */
   get revision(): number {
