@@ -5,9 +5,18 @@ import {
   type Aggregation,
   type GapFill,
 } from '../../src/domain/measurements/series-request.ts';
+import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
+import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 import { naiveBuckets, naiveStatistics, type Point } from '../history/naive-history.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import {
+  createDatabase,
+  createProduct,
+  DATABASES,
+  startServer,
+  type TestDatabase,
+  type TestServer,
+} from '../support/server.ts';
 import { createToken } from '../support/tenant.ts';
 
 const DAY = 86_400_000;
@@ -25,8 +34,18 @@ function closeTo(found: unknown[], expected: readonly unknown[], what: unknown[]
   });
 }
 
+/** Moves every reading of the first devices into chunks, as the compactor does an hour later. */
+async function compactAll(url: string): Promise<void> {
+  const store = url.startsWith('sqlite:')
+    ? await SqliteMeasurementStore.open({ path: url.slice('sqlite:'.length) })
+    : await PostgresMeasurementStore.open({ url });
+  await store.compact([1, 2, 3], Date.now() + 3_600_000);
+  await store.stop();
+}
+
 describe.each(DATABASES)('history on %s', (database) => {
   let server: TestServer;
+  let stored: TestDatabase;
   let productId: string;
   let deviceIds: string[];
   /** What the first device holds, kept by hand. */
@@ -61,7 +80,8 @@ describe.each(DATABASES)('history on %s', (database) => {
   };
 
   beforeAll(async () => {
-    server = await startServer({ database });
+    stored = await createDatabase(database);
+    server = await startServer({ database: stored });
     const product = await createProduct(server, { fields: FIELDS, serialNumbers: ['a', 'b', 'c'] });
     productId = product.id;
     deviceIds = product.deviceIds;
@@ -78,10 +98,17 @@ describe.each(DATABASES)('history on %s', (database) => {
     const sent = [...entries.toSorted(() => random() - 0.5), ...corrected];
     for (const { field, t, v } of sent) model[field]!.set(t, v);
     await record(deviceIds[0]!, sent.slice(0, 3_000));
+    // The first part goes into chunks; the rest, corrections of it too, stays beside them.
+    await server.stop();
+    await compactAll(stored.url);
+    server = await startServer({ database: stored });
     await record(deviceIds[0]!, sent.slice(3_000));
   });
 
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    await server.stop();
+    await stored.drop();
+  });
 
   /** All aggregations and fills of one field and grid in few requests, against the model. */
   async function compare(
