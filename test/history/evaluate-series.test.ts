@@ -200,6 +200,31 @@ test('raw values are the oldest so many of the range, and no more segments are d
   }
 });
 
+test('a segment that ends on an edge is in two buckets, one that ends before it in one', () => {
+  const segment = (lastAt: number): Segment => {
+    const timestamps = Float64Array.of(START, lastAt);
+    const values = Float64Array.of(1, 2);
+    return {
+      firstAt: START,
+      lastAt,
+      count: 2,
+      summary: summarize(timestamps, values),
+      columns: { timestamps, values },
+    };
+  };
+  const edges = Float64Array.of(START, START + 10, START + 20);
+  const view: SeriesView = { kind: 'buckets', edges, aggregation: 'COUNT', fill: 'NULL', rawUpTo: -1 };
+  const request: SeriesRequest = { deviceKey: 1, fieldKey: 1, fieldType: 'FLOAT', from: START, to: START + 20, maxCharacters: 0, views: [view] }; // prettier-ignore
+  for (const [lastAt, decoded, counts] of [
+    [START + 9, 0, [2, Number.NaN]],
+    [START + 10, 1, [1, 1]],
+  ] as const) {
+    const found = answer(request, [segment(lastAt)], []);
+    expect(found.decoded).toBe(decoded);
+    expect([...(found.views[0] as PointsAnswer).values]).toEqual(counts);
+  }
+});
+
 test('long texts are cut by what they hold', () => {
   const all = Array.from({ length: 100 }, (_, i) => ({ t: START + i, v: 'x'.repeat(100) }));
   const timestamps = Float64Array.from(all, ({ t }) => t);
