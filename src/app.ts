@@ -116,6 +116,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   if (config.metricsPort !== null) await startMetricsServer(metrics, config, closers);
   await listen(server, config.host, config.port, 'HOST, PORT');
   const url = `http://localhost:${portOf(server)}`;
+  await startBackups(config, log, closers);
   log.info({ url, host: config.host, port: portOf(server), database: config.database.kind }, 'listening');
   return url;
 }
@@ -186,6 +187,15 @@ async function joinCluster(
   });
   closers.add('redis', () => cluster.stop());
   return { cluster, limiter: new RedisWriteLimiter(cluster.commands, prefix, log) };
+}
+
+async function startBackups({ backups, database }: Config, log: Logger, closers: Closers): Promise<void> {
+  if (backups === null || database.kind === 'postgres' || database.inMemory) return;
+  const { DailyBackups } = await import('./database/daily-backups.ts');
+  const tell = (file: string, failure: string | null): void =>
+    failure === null ? log.info({ file }, 'backup made') : log.error({ file, failure }, 'backup failed');
+  const daily = new DailyBackups({ ...backups, path: database.path, now: Date.now, tell });
+  closers.add('backups', () => daily.stop());
 }
 
 async function startMetricsServer(metrics: Metrics, config: Config, closers: Closers): Promise<void> {

@@ -29,6 +29,8 @@ export interface Config {
   readonly graphqlCompile: GraphqlCompile;
   /** Where the metrics are told without a token; null: only on `/metrics`, to ADMIN tokens. */
   readonly metricsPort: number | null;
+  /** Where a copy of the SQLite file is put each day, and how many stay; null: nowhere. */
+  readonly backups: { readonly folder: string; readonly keep: number } | null;
   /** How long a server that stops serves on while `readyz` says 503 already. */
   readonly shutdownGraceMs: number;
 }
@@ -105,11 +107,16 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const graphqlCompile = GRAPHQL_COMPILE.find((mode) => mode === (text('GRAPHQL_COMPILE') ?? 'seen'));
   if (graphqlCompile === undefined) mistakes.push(`GRAPHQL_COMPILE: expected one of ${GRAPHQL_COMPILE.join(', ')}.`);
 
+  const database = readDatabase(text('DATABASE_URL') ?? 'sqlite:data/inlet.db', mistakes);
+  const backupFolder = text('BACKUP_DIR');
+  if (backupFolder !== null && (database.kind === 'postgres' || database.inMemory))
+    mistakes.push('BACKUP_DIR: only for a SQLite file; on PostgreSQL use pg_dump.');
+
   const config: Config = {
     host: text('HOST') ?? '0.0.0.0',
     port: whole('PORT', 8080, 0, 65_535),
     baseUrl: baseUrl?.replace(/\/+$/, '') ?? null,
-    database: readDatabase(text('DATABASE_URL') ?? 'sqlite:data/inlet.db', mistakes),
+    database,
     redisUrl,
     adminToken,
     writeRatePerField: number('WRITE_RATE_PER_FIELD', 1, { min: 0, max: 1e6, whole: false }),
@@ -132,6 +139,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     logLevel: isLogLevel(logLevel) ? logLevel : 'info',
     graphqlCompile: graphqlCompile ?? 'seen',
     metricsPort: text('METRICS_PORT') === null ? null : whole('METRICS_PORT', 0, 0, 65_535),
+    backups: backupFolder === null ? null : { folder: backupFolder, keep: whole('BACKUP_KEEP', 7, 1, 10_000) },
     shutdownGraceMs: whole('SHUTDOWN_GRACE_MS', 250, 0, 15_000),
   };
   if (mistakes.length > 0) throw new ConfigError(mistakes);

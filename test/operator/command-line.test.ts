@@ -2,15 +2,17 @@ import { spawn } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import flags from '../../src/v8-flags.json' with { type: 'json' };
 import { ServerProcess } from '../support/server-process.ts';
@@ -137,6 +139,24 @@ describe('inlet backup, check and restore', () => {
       await again.stop();
     },
   );
+
+  test('BACKUP_DIR gets a whole copy each day and keeps the newest', async () => {
+    const backups = join(folder, 'backups');
+    mkdirSync(backups);
+    for (const name of ['inlet-2020-01-01.db', 'inlet-2020-01-02.db', 'mine.db'])
+      writeFileSync(join(backups, name), '');
+    const url = `sqlite:${join(folder, 'inlet.db')}`;
+    const env = { BACKUP_DIR: backups, BACKUP_KEEP: '2' };
+    const server = await startServer({ database: { url, drop: async () => {} }, env });
+    const made = (): unknown => server.process.lines.find(({ msg }) => msg === 'backup made')?.['file'];
+    await expect.poll(made, { timeout: 20_000 }).toMatch(/inlet-20[2-9]\d-\d\d-\d\d\.db$/);
+    await server.stop();
+    const today = made() as string;
+    expect(readdirSync(backups).sort()).toEqual(['inlet-2020-01-02.db', basename(today), 'mine.db']);
+    expect((await inlet(['check', today], {})).code).toBe(0);
+    const wrong = startServer({ database: { url: 'sqlite::memory:', drop: async () => {} }, env });
+    await expect(wrong).rejects.toThrow(/BACKUP_DIR: only for a SQLite file/);
+  });
 
   test('say what to do on PostgreSQL, and how they are used', async () => {
     const postgres = { DATABASE_URL: 'postgres://nobody@localhost/none' };

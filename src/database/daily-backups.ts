@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const LOOK_EVERY_MS = 60_000;
+const NAME = /^inlet-\d{4}-\d\d-\d\d\.db$/;
+
+interface DailyBackupsOptions {
+  /** The SQLite file that the server has open. */
+  path: string;
+  folder: string;
+  /** How many of our copies stay; other files in the folder are left alone. */
+  keep: number;
+  now: () => number;
+  /** Told when a copy was made, or could not be. */
+  tell: (file: string, failure: string | null) => void;
+}
+
+/**
+ * One copy for each day (UTC) on which the server runs, `inlet-YYYY-MM-DD.db`, made by `inlet backup` in a process of its
+ * own, so that nobody waits for it.
+ */
+export class DailyBackups {
+  readonly #options: DailyBackupsOptions;
+  readonly #timer: NodeJS.Timeout;
+  #running: ChildProcess | null = null;
+
+  constructor(options: DailyBackupsOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    this.#timer.unref();
+    this.#look();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#running?.kill('SIGKILL');
+  }
+
+  #look(): void {
+    const { folder, now, tell } = this.#options;
+    const file = join(folder, `inlet-${new Date(now()).toISOString().slice(0, 10)}.db`);
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      if (this.#running === null && !existsSync(file)) this.#backup(file);
+    } catch (error) {
+      tell(file, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #backup(file: string): void {
+    const { path, tell } = this.#options;
+    const inlet = fileURLToPath(new URL('../cli/inlet.js', import.meta.url));
+    const child = spawn(process.execPath, [inlet, 'backup', file], {
+      env: { DATABASE_URL: `sqlite:${path}` },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#running = child;
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(0, 1_000)));
+    const ended = (failure: string | null): void => {
+      this.#running = null;
+      tell(file, failure);
+      if (failure === null) this.#removeOldest();
+    };
+    child.once('error', (error) => ended(error.message));
+    child.once('exit', (code) => ended(code === 0 ? null : said.trim() || `ended with ${code}`));
+  }
+
+  #removeOldest(): void {
+    const { folder, keep } = this.#options;
+    const ours = readdirSync(folder).filter((name) => NAME.test(name));
+    for (const name of ours.sort().slice(0, -keep)) rmSync(join(folder, name), { force: true });
+  }
+}
