@@ -25,17 +25,17 @@ export interface CompactorDeps {
   compact(deviceKey: number, storedBefore: number): Promise<boolean>;
   /** How long readings stay readings, in milliseconds: those who follow live values may resume so far back. */
   keptMs: number;
+  everyMs: number;
   now: () => number;
   log: StoreLog | undefined;
 }
 
-const EVERY_MS = 60_000;
 const DEVICES_A_PAGE = 200;
 /** Each time costs a chunk written anew, so it should bring something; but reading has to look through readings. */
 const READINGS_WORTH_IT = 240;
 const OVERDUE_MS = 6 * 3_600_000;
 
-/** Goes over all devices once a minute and moves old readings into chunks, one device after the other. */
+/** Goes over all devices once in a while and moves old readings into chunks, one device after the other. */
 export class Compactor {
   readonly #deps: CompactorDeps;
   readonly #timer: NodeJS.Timeout;
@@ -44,7 +44,7 @@ export class Compactor {
 
   constructor(deps: CompactorDeps) {
     this.#deps = deps;
-    this.#timer = setInterval(() => void this.#start(), EVERY_MS).unref();
+    this.#timer = setInterval(() => void this.#start(), deps.everyMs).unref();
   }
 
   /** Resolves after the slice under way; what is left waits for the next start. */

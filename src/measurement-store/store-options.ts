@@ -7,10 +7,13 @@ export interface StoreOptions {
   maxWaitingBytes?: number;
   /** How long readings stay readings, in milliseconds, before they go into chunks: default an hour. */
   keptMs?: number;
+  /** How often that is looked after, in milliseconds: default a minute. */
+  compactEveryMs?: number;
 }
 
 export const STORE_DEFAULTS = {
   maxWaitingRows: 200_000,
   maxWaitingBytes: 32 * 1024 * 1024,
   keptMs: 3_600_000,
+  compactEveryMs: 60_000,
 };

@@ -7,6 +7,7 @@ import type { WriteTurns } from '../../src/domain/database.ts';
 import type { MeasurementStore, Receipt, StoredValue } from '../../src/domain/measurements/store.ts';
 import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
+import type { StoreOptions } from '../../src/measurement-store/store-options.ts';
 import { createPostgresDatabase } from '../support/postgres.ts';
 
 export const DIALECTS = ['sqlite', 'postgres'] as const;
@@ -21,7 +22,7 @@ export interface OpenDatabase {
   /** The file, or the URL. */
   place: string;
   /** Of a migrated, at first empty database; may be called again after `stop`. */
-  openStore(limits?: { maxWaitingRows?: number; maxWaitingBytes?: number }): Promise<Store>;
+  openStore(options?: StoreOptions): Promise<Store>;
   /** Bound values are written `?`. */
   sql<Row>(text: string, values?: unknown[]): Promise<Row[]>;
   close(): Promise<void>;
@@ -34,7 +35,7 @@ export async function openDatabase(dialect: Dialect): Promise<OpenDatabase> {
     const orm = await openSqliteOrm(path);
     return {
       place: path,
-      openStore: (limits) => SqliteMeasurementStore.open({ path, ...limits }),
+      openStore: (options) => SqliteMeasurementStore.open({ path, ...options }),
       sql: (text, values) => orm.em.fork().getConnection().execute(text, values),
       close: async () => {
         await orm.close();
@@ -46,7 +47,7 @@ export async function openDatabase(dialect: Dialect): Promise<OpenDatabase> {
   const orm = await openPostgresOrm(url);
   return {
     place: url,
-    openStore: (limits) => PostgresMeasurementStore.open({ url, ...limits }),
+    openStore: (options) => PostgresMeasurementStore.open({ url, ...options }),
     sql: (text, values) => orm.em.fork().getConnection().execute(text, values),
     close: async () => {
       await orm.close();

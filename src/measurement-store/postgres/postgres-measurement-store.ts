@@ -80,6 +80,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
       },
       compact: (deviceKey, storedBefore) => this.#edit(deviceKey, { kind: 'compact', storedBefore }),
       keptMs: options.keptMs ?? STORE_DEFAULTS.keptMs,
+      everyMs: options.compactEveryMs ?? STORE_DEFAULTS.compactEveryMs,
       now: Date.now,
       log,
     });

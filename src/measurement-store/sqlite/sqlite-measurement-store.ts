@@ -83,6 +83,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
       due: (query) => this.#read({ kind: 'due', query }),
       compact: (deviceKey, storedBefore) => this.#edit(deviceKey, { kind: 'compact', storedBefore }),
       keptMs: options.keptMs ?? STORE_DEFAULTS.keptMs,
+      everyMs: options.compactEveryMs ?? STORE_DEFAULTS.compactEveryMs,
       now: Date.now,
       log,
     });

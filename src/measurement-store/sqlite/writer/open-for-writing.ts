@@ -7,6 +7,8 @@ export function openForWriting(path: string): Sqlite.Database {
   db.pragma('synchronous = FULL');
   db.pragma('busy_timeout = 2000');
   db.pragma('cache_size = -16384');
+  // 16 MB: pages that many flushes change are copied into the file once. At SQLite's 4 MB recording costs an eighth more.
+  db.pragma('wal_autocheckpoint = 4000');
   return db;
 }
 

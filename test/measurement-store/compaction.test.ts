@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
+
+const MINUTE = 60_000;
+
+describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
+  let database: OpenDatabase;
+  let store: Store;
+  beforeEach(async () => {
+    database = await openDatabase(dialect);
+  });
+  afterEach(async () => {
+    await store.stop();
+    await database.close();
+  });
+
+  const rows = (from: number, count: number): Row[] => Array.from({ length: count }, (_, i) => [1, from + i, i / 4]);
+  const readings = async (device: number): Promise<number> =>
+    (await database.sql('SELECT ts FROM reading WHERE device_key = ?', [device])).length;
+  const counts = async (device: number): Promise<number[]> =>
+    (
+      await database.sql<{ count: number }>('SELECT count FROM chunk WHERE device_key = ? ORDER BY first_at', [device])
+    ).map(({ count }) => count);
+
+  test('happens by itself: where it is worth it, not where readings are few or young', async () => {
+    store = await database.openStore({ keptMs: 0, compactEveryMs: 20 });
+    await store.append(receipt(1, rows(0, 239)));
+    await store.append(receipt(3, rows(0, 240)));
+    await expect.poll(() => readings(3), { timeout: 10_000 }).toBe(0);
+    expect(await readings(1)).toBe(239);
+    expect(await everything(store, 3, 1)).toHaveLength(240);
+    await store.stop();
+    store = await database.openStore({ keptMs: 60 * MINUTE, compactEveryMs: 20 });
+    await store.append(receipt(4, rows(0, 500)));
+    // What was committed more than six hours before that goes, however little it is.
+    await database.sql('UPDATE reading SET stored_at = stored_at - ? WHERE device_key = 1', [8 * 60 * MINUTE]);
+    await expect.poll(() => readings(1), { timeout: 10_000 }).toBe(0);
+    expect(await readings(4)).toBe(500);
+  });
+
+  test('fills chunks up to a thousand values, whatever the pieces in which they come', async () => {
+    store = await database.openStore();
+    for (let at = 0; at < 2_300; at += 230) {
+      await store.append(receipt(1, rows(at, 230)));
+      await store.compact([1], Infinity);
+    }
+    expect(await counts(1)).toEqual([1_000, 1_000, 300]);
+    // A correction changes no count; what is earlier than a first chunk that is full begins a new one.
+    await store.append(receipt(1, [[1, 500, 'corrected'], [1, -5, 0]])); // prettier-ignore
+    await store.compact([1], Infinity);
+    expect(await counts(1)).toEqual([1, 1_000, 1_000, 300]);
+    await store.append(receipt(1, [[2, 1, 1], [1, 3_000, 1]])); // prettier-ignore
+    await store.compact([1], Infinity);
+    expect((await everything(store, 1, 1)).slice(498, 503).map(([, value]) => value)).toContain('corrected');
+    expect(await everything(store, 1, 2)).toEqual([[1, 1]]);
+    expect(await everything(store, 1, 1)).toHaveLength(2_302);
+  });
+
+  test('leaves a reading alone that is written again while it is at work', async () => {
+    store = await database.openStore();
+    const model = new Map<number, number>();
+    let running = true;
+    const compacting = (async () => {
+      while (running) await store.compact([1], Infinity);
+    })();
+    for (let n = 1; n <= 1_500; n++) {
+      const at = n % 37;
+      model.set(at, n);
+      await store.append(receipt(1, [[1, at, n]]));
+    }
+    running = false;
+    await compacting;
+    expect(new Map(await everything(store, 1, 1))).toEqual(model);
+  });
+});
