@@ -52,6 +52,15 @@ describe.each(DIALECTS)('the call log of the %s store', (dialect) => {
     expect(await store.call(productKey, row.id)).toEqual({ ...row, body: 'a\uFFFDb' });
   });
 
+  test('keeps a call of which another part than the body has a NUL', async () => {
+    const row = call(productKey, NOON, { query: '{"a":"b\0"}', run: 'c\0' });
+    const beside = call(productKey, NOON + 1);
+    await Promise.all([row, beside].map((one) => store.append({ batches: [], call: one })));
+    const [query, run] = dialect === 'sqlite' ? [row.query, row.run] : ['{"a":"b\uFFFD"}', 'c\uFFFD'];
+    expect(await store.call(productKey, row.id)).toEqual({ ...row, query, run });
+    expect(await store.call(productKey, beside.id)).toEqual(beside);
+  });
+
   test('shows no call to another product, nor one that is not there', async () => {
     const row = call(productKey, NOON);
     await store.append({ batches: [], call: row });

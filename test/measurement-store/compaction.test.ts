@@ -59,16 +59,16 @@ describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
   test('leaves a reading alone that is written again while it is at work', async () => {
     store = await database.openStore();
     const model = new Map<number, number>();
-    let running = true;
+    const appending = { done: false };
     const compacting = (async () => {
-      while (running) await store.compact([1], Infinity);
+      while (!appending.done) await store.compact([1], Infinity);
     })();
     for (let n = 1; n <= 1_500; n++) {
       const at = n % 37;
       model.set(at, n);
       await store.append(receipt(1, [[1, at, n]]));
     }
-    running = false;
+    appending.done = true;
     await compacting;
     expect(new Map(await everything(store, 1, 1))).toEqual(model);
   });

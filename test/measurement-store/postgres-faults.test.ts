@@ -126,6 +126,51 @@ describe('the PostgreSQL store', () => {
     await other.stop();
   });
 
+  test('takes a new connection after a failed flush: the server may be a former primary', async () => {
+    const pids = async (): Promise<number[]> =>
+      (
+        await database.sql<{ pid: number }>(
+          "SELECT pid FROM pg_stat_activity WHERE application_name = 'inlet' AND datname = current_database() AND query LIKE '%INSERT INTO reading%'",
+        )
+      ).map(({ pid }) => pid);
+    await store.append(receipt(1, [[1, 1, 1]]));
+    const [before] = await pids();
+    await database.sql('ALTER TABLE reading RENAME TO elsewhere');
+    await expect(store.append(receipt(1, [[1, 2, 2]]))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await database.sql('ALTER TABLE elsewhere RENAME TO reading');
+    await store.append(receipt(1, [[1, 3, 3]]));
+    expect(await pids()).not.toContain(before);
+    expect((await everything(store, 1, 1)).map(([time]) => time)).toEqual([1, 3]);
+  });
+
+  test('purges again after a purge that failed', async () => {
+    await store.append(receipt(1, [[1, 1, 1]]));
+    await database.sql('CREATE SEQUENCE tries');
+    await database.sql(
+      "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF nextval('tries') = 1 THEN RAISE EXCEPTION 'no'; END IF; RETURN OLD; END $$",
+    );
+    await database.sql('CREATE TRIGGER fail BEFORE DELETE ON reading FOR EACH ROW EXECUTE FUNCTION fail()');
+    await store.purge([{ deviceKey: 1, fieldKey: null }]);
+    await expect.poll(() => everything(store, 1, 1), { timeout: 10_000 }).toEqual([]);
+  });
+
+  test('keeps a moment small that is written again and again', async () => {
+    for (let n = 0; n < 60; n++) await store.append(receipt(1, [[1, 1, 'x'.repeat(1_000) + n], [2, 1, n]])); // prettier-ignore
+    const [row] = await database.sql<{ n: number }>('SELECT octet_length(packed) AS n FROM reading');
+    expect(row!.n).toBeLessThan(10_000);
+    expect(await everything(store, 1, 1)).toEqual([[1, `${'x'.repeat(1_000)}59`]]);
+    expect(await everything(store, 1, 2)).toEqual([[1, 59]]);
+  });
+
+  test('sends the readings of a flush in order of their keys, so that nodes do not wait for each other', async () => {
+    await database.sql('CREATE TABLE seen (n serial, device_key int)');
+    await failInserts('INSERT INTO seen (device_key) VALUES (NEW.device_key)');
+    await Promise.all([3, 1, 2].map((device) => store.append(receipt(device, [[1, 1, 1]]))));
+    expect(await database.sql('SELECT device_key FROM seen ORDER BY n')).toEqual(
+      [1, 2, 3].map((key) => ({ device_key: key })),
+    );
+  });
+
   async function failInserts(plpgsql: string): Promise<void> {
     await database.sql(
       `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${plpgsql}; RETURN NEW; END $$`,
