@@ -1,6 +1,9 @@
 import { Thread, type ThreadOptions } from './thread.ts';
 
-/** Some threads that do the same: a question goes to the one with the fewest to answer, so that short ones pass long ones. */
+/**
+ * Some threads that do the same. Short questions go to the first, which gets none that may take long: they go to
+ * whichever of the others has the fewest to answer.
+ */
 export class Threads<Job> {
   readonly #threads: { thread: Thread<Job>; asked: number }[];
 
@@ -8,17 +11,19 @@ export class Threads<Job> {
     this.#threads = Array.from({ length: count }, () => ({ thread: new Thread<Job>(options), asked: 0 }));
   }
 
-  /** Starts one of them, and rejects if that fails; the others start when they are needed. */
+  /** Starts the first, and rejects if that fails; the others start when they are needed. */
   start(): Promise<void> {
     return this.#threads[0]!.thread.start();
   }
 
-  /** `limitMs` as in `Thread`. */
-  async ask<T>(job: Job, limitMs?: number): Promise<T> {
-    const chosen = this.#threads.reduce((least, other) => (other.asked < least.asked ? other : least));
+  /** `longMs`: it may take long, at most this. */
+  async ask<T>(job: Job, longMs?: number): Promise<T> {
+    const [first, ...others] = this.#threads;
+    const forLong = others.reduce((least, other) => (other.asked < least.asked ? other : least));
+    const chosen = longMs === undefined ? first! : forLong;
     chosen.asked++;
     try {
-      return await chosen.thread.ask<T>(job, undefined, limitMs);
+      return await chosen.thread.ask<T>(job, undefined, longMs);
     } finally {
       chosen.asked--;
     }

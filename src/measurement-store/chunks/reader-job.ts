@@ -16,6 +16,12 @@ export type ReaderJob =
 
 const DEVICES_AT_ONCE = 50;
 
+/** Whether it takes as long as there is something to read. */
+export function isLongRead(job: { kind: string; queries?: unknown[] }): boolean {
+  if (job.kind === 'latest') return (job.queries?.length ?? 0) > DEVICES_AT_ONCE;
+  return job.kind === 'range' || job.kind === 'count' || job.kind === 'series';
+}
+
 /** Answers a job from one snapshot. */
 export function runReaderJob(
   snapshot: Snapshot,

@@ -17,6 +17,7 @@ import type {
 } from '../../domain/measurements/store.ts';
 import type { CallOutcome } from '../call-columns.ts';
 import { type Edit, removal } from '../chunks/edit.ts';
+import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor, dueSelect } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
 import { Purger, type PurgeRow } from '../purger.ts';
@@ -36,7 +37,8 @@ export interface PostgresStoreOptions extends StoreOptions {
 }
 
 const READ_CONNECTIONS = 4;
-const READERS = 2;
+/** They start when they are needed; the first one gets nothing that may take long. */
+const READERS = 3;
 /** For what takes as long as there is something to read; each statement has the connection's limit. */
 const LONG_JOB_MS = 60_000;
 
@@ -207,7 +209,9 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   #read<T>(job: PostgresReaderJob): Promise<T> {
-    return this.#readers.ask<T>(job, LONG_JOB_MS).catch(unavailable);
+    return this.#readers
+      .ask<T>(job, job.kind === 'edit' || isLongRead(job) ? LONG_JOB_MS : undefined)
+      .catch(unavailable);
   }
 
   async #rows<Row extends unknown[]>(query: pg.QueryConfig): Promise<Row[]> {

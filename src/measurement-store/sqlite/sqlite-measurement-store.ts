@@ -16,6 +16,7 @@ import type {
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import type { CallOutcome } from '../call-columns.ts';
 import { type Edit, isEmpty, type Plan, removal } from '../chunks/edit.ts';
+import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
 import { Purger } from '../purger.ts';
@@ -35,7 +36,8 @@ export interface SqliteStoreOptions extends StoreOptions {
   path: string;
 }
 
-const READERS = 2;
+/** One for what is short; the others start when they are needed. */
+const READERS = 3;
 const CALLS_A_CHUNK = 500;
 /** For what takes as long as there is something to read. */
 const LONG_JOB_MS = 60_000;
@@ -210,7 +212,10 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   #read<T>(job: SqliteReaderJob): Promise<T> {
-    const long = job.kind !== 'ping' && job.kind !== 'lastHeard' && job.kind !== 'call';
-    return this.#readers.ask<T>(job, long ? LONG_JOB_MS : undefined).catch(unavailable);
+    return this.#readers.ask<T>(job, mayTakeLong(job) ? LONG_JOB_MS : undefined).catch(unavailable);
   }
+}
+
+function mayTakeLong(job: SqliteReaderJob): boolean {
+  return isLongRead(job) || job.kind === 'countCalls';
 }
