@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** The ceiling in a process of its own. */
-export function startBareKoa(): Promise<{ port: number; stop: () => void }> {
-  const file = fileURLToPath(new URL('./bare-koa.ts', import.meta.url));
+/** The ceiling in a process of its own: a file beside this one that prints its port. */
+export function startBareKoa(name = 'bare-koa.ts'): Promise<{ port: number; stop: () => void }> {
+  const file = fileURLToPath(new URL(`./${name}`, import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', file], {
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['pipe', 'pipe', 'inherit'],

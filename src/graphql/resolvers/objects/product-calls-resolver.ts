@@ -16,7 +16,7 @@ import { WebhookCallConnection, WebhookCallObject } from '../../types/webhook-ca
 import { answerBytes } from '../../operation/answer-size.ts';
 import { visibleCall } from '../../live/visible-call.ts';
 
-const READ_AT_ONCE = 20;
+const READ_AT_ONCE = 50;
 
 const CALLS: Paging<LoggedCall> = { kind: 'call', shape: ['string'], keyOf: (call) => [call.id] };
 
