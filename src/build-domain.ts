@@ -67,7 +67,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const ingestCache = new IngestCache(database, cluster, config.writeRatePerField);
   const suggestions = new Suggestions(database);
   closers.add('suggested fields', () => suggestions.stop());
-  const feed = new Feed(cluster, now);
+  const feed = new Feed({ store, cluster, now, onError: (error) => log.warn({ err: error }, 'reading live values') });
+  closers.add('live values', () => feed.stop());
   const receiptTimes = new ReceiptTimes();
   const checking = { suggestions, receiptTimes, maxFutureMs: config.maxFutureMs };
   const recorder = new Recorder({ store, limiter, feed, ...checking, onRejected });

@@ -6,7 +6,7 @@ import type { Database } from './domain/database.ts';
 import type { Cluster } from './domain/cluster.ts';
 import type { MeasurementStore } from './domain/measurements/store.ts';
 import type { Domain } from './build-domain.ts';
-import { DeviceCache } from './graphql/live/device-cache.ts';
+import { DeviceCache } from './domain/devices/device-cache.ts';
 import { createGraphqlTransport } from './graphql/transport/graphql-transport.ts';
 import { LiveCalls } from './graphql/live/live-calls.ts';
 import { LiveStatus } from './graphql/live/live-status.ts';

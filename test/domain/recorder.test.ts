@@ -23,6 +23,7 @@ const device = { key: 1, id: 'd', product, writeIntervalMs: 60_000 } as DeviceIn
 function open() {
   const database = { away: false, receipts: [] as Receipt[] };
   const store = {
+    position: async () => '0',
     append: async (receipt: Receipt) => {
       if (database.away) throw new AppError('UNAVAILABLE', 'away');
       database.receipts.push(receipt);
@@ -33,7 +34,7 @@ function open() {
     store,
     suggestions,
     limiter: new LocalWriteLimiter(() => 0),
-    feed: new Feed(new LocalCluster(), () => NOW),
+    feed: new Feed({ store, cluster: new LocalCluster(), now: () => NOW, onError: () => {} }),
     receiptTimes: new ReceiptTimes(),
     maxFutureMs: 1_000,
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { firstPush } from '../support/subscribe.ts';
 import { createDatabase, createProduct, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
 
 const redisUrl = inject('redisUrl');
@@ -44,6 +45,30 @@ describe.skipIf(redisUrl === null)('two nodes on one PostgreSQL and one Redis', 
     expect((await ask()).data.viewer.token.name).toBe('t');
     await a.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: createToken.token.id });
     expect((await ask()).errors[0].extensions.code).toBe('UNAUTHENTICATED');
+  });
+
+  test('a value recorded on one node is pushed by the other, and a cursor of one goes on at the other', async () => {
+    const { deviceIds } = await createProduct(a);
+    const LIVE = `subscription ($d: [ID!], $after: String) {
+      measurementsRecorded(deviceIds: $d, after: $after) { cursor measurements { value } } }`;
+    const value = (push: any): unknown => push?.data?.measurementsRecorded.measurements[0].value;
+    const first = firstPush(b.url, b.adminToken, LIVE, { d: deviceIds }, 20_000);
+    let sent = 0;
+    const timer = setInterval(() => void a.record(deviceIds[0]!, { field: 'temperature', value: (sent += 1) }), 1_100);
+    const push = (await first.finally(() => clearInterval(timer))) as any;
+    expect(value(push)).toBeGreaterThanOrEqual(1);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    expect((await b.record(deviceIds[0]!, { field: 'temperature', value: 'next'.length * 100 })).status).toBe(200);
+    const { cursor } = push.data.measurementsRecorded;
+    const later: unknown[] = [];
+    for (let after = cursor; later.at(-1) !== 400;) {
+      const next = (await firstPush(a.url, a.adminToken, LIVE, { d: deviceIds, after }, 20_000)) as any;
+      later.push(value(next));
+      after = next.data.measurementsRecorded.cursor;
+    }
+    expect(later.slice(0, -1)).toEqual(
+      Array.from({ length: sent - (value(push) as number) }, (_, i) => (value(push) as number) + 1 + i),
+    );
   });
 
   test('the write limit spans the nodes', async () => {

@@ -159,8 +159,8 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
     expect(data?.['measurementsRecorded']).toMatchObject({
       device: { id: one, name: 'device one', product: { name: 'product' } },
       measurements: [
-        { field: { identifier: 'temperature' }, timestamp: '2026-01-01T00:00:00.125Z', value: 21.5 },
         { field: { identifier: 'on' }, timestamp: '2026-01-01T00:00:00.000Z', value: true },
+        { field: { identifier: 'temperature' }, timestamp: '2026-01-01T00:00:00.125Z', value: 21.5 },
       ],
     });
     expect(Date.parse(data?.['measurementsRecorded'].receivedAt)).toBeGreaterThan(Date.now() - 60_000);

@@ -134,7 +134,7 @@ export class Replay {
     if (dryRun) return replayed;
     const batches = outcomes.flatMap((outcome) => outcome.batches);
     if (batches.length > 0)
-      await retryWhileOverloaded(() => recorder.commit({ batches: batches.map(({ batch }) => batch) }, batches));
+      await retryWhileOverloaded(() => recorder.commit({ batches: batches.map(({ batch }) => batch) }));
     for (const { call } of replayed) {
       if (call.bodyTruncated) continue;
       await retryWhileOverloaded(() => store.updateCall(call));

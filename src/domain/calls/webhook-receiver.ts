@@ -81,7 +81,7 @@ export class WebhookReceiver {
       }
       // A replay finds the values under the time by which the log knows the call.
       const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);
-      await recorder.commit({ batches: outcome.batches.map(({ batch }) => batch), call }, outcome.batches);
+      await recorder.commit({ batches: outcome.batches.map(({ batch }) => batch), call });
       feed.publish(product.id, call);
       return answerOf(outcome);
     }

@@ -58,6 +58,7 @@ export class StatusWatch {
   /** Workspaces whose devices are in `#watched`. */
   readonly #loaded = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
+  #endListening = (): void => {};
   /** One look after the other. */
   #turn: Promise<void> = Promise.resolve();
 
@@ -66,7 +67,6 @@ export class StatusWatch {
     deps.cluster.onChanged((changes) => {
       if (this.#subscribers.size > 0) this.#inTurn(() => this.#changed(changes));
     });
-    deps.cluster.onMissed(() => this.#inTurn(() => this.#refresh()));
   }
 
   /** What changes from now on in these workspaces; ends when returned. OVERLOADED when there are too many devices. */
@@ -112,27 +112,25 @@ export class StatusWatch {
   #rest(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
+    this.#endListening();
     this.#watched.clear();
     this.#loaded.clear();
   }
 
   /** Hears what is recorded, until nobody subscribes any more. */
   async #listen(): Promise<void> {
-    const accepts = ({ deviceKey }: { deviceKey: number }): boolean => this.#watched.has(deviceKey);
+    const accepts = (deviceKey: number): boolean => this.#watched.has(deviceKey);
     while (this.#timer !== null) {
       const timer = this.#timer;
-      const events = this.#deps.feed.subscribe({ accepts });
-      const rest = setInterval(() => {
-        if (this.#timer !== timer) void events.return?.();
-      }, EVERY_MS);
-      rest.unref();
       try {
-        for await (const { deviceKey, receivedAt } of events) this.#hear(deviceKey, receivedAt);
-      } catch {
-        // Too much at once, or another node was not heard: the database knows.
+        const events = await this.#deps.feed.subscribe({ accepts });
+        this.#endListening = () => void events.return?.();
         this.#inTurn(() => this.#refresh());
-      } finally {
-        clearInterval(rest);
+        for await (const { deviceKey, receivedAt } of events) this.#hear(deviceKey, receivedAt);
+      } catch (error) {
+        // Too much at once, or the database is away: it knows, and is asked again.
+        this.#deps.onError(error);
+        await new Promise((resolve) => setTimeout(resolve, EVERY_MS).unref());
       }
       if (this.#timer !== timer) return;
     }

@@ -1,178 +1,222 @@
-import { randomBytes } from 'node:crypto';
 import { AppError } from '../../errors.ts';
-import { BoundedStream } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
-import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
-import type { Batch, StoredValue } from './store.ts';
+import { decodeCursor, type FeedCursor } from './feed-cursor.ts';
+import { type Follower, LiveFollower } from './live-follower.ts';
+import { type RecordedEvent, toEvents } from './recorded-event.ts';
+import type { MeasurementStore, RecordedPage, RecordedPlace, RecordedQuery } from './store.ts';
 
-/** A recorded batch on its way to subscribers. */
-export interface RecordedEvent {
-  /** Opaque; `subscribe` with it delivers what came after. */
-  cursor: string;
-  deviceId: string;
-  deviceKey: number;
-  productId: string;
-  workspaceId: string;
-  receivedAt: number;
-  fieldKeys: number[];
-  timestamps: number[];
-  values: StoredValue[];
+interface FeedDeps {
+  store: Pick<MeasurementStore, 'position' | 'recorded'>;
+  cluster: Cluster;
+  now: () => number;
+  /** The database did not answer; it is asked again a second later. */
+  onError: (error: unknown) => void;
 }
 
+/** What somebody follows. `accepts`: whether it wants what this device sends. */
 interface FeedSubscription {
-  accepts: (event: RecordedEvent) => boolean;
-  /** A cursor of this feed; CURSOR_EXPIRED when what came after it is no longer kept. */
+  accepts: (deviceKey: number) => boolean | Promise<boolean>;
+  /** A cursor of an event: begins with everything recorded since. */
   after?: string | undefined;
 }
 
-interface Subscriber {
-  accepts: (event: RecordedEvent) => boolean;
-  stream: BoundedStream<RecordedEvent>;
-}
-
-/** Kept for those who come back after a dropped connection: about so many bytes, for so long. */
-const KEPT_BYTES = 16 * 1024 * 1024;
-const KEPT_MS = 3_600_000;
-/** What one subscriber may leave unread before it is closed. */
-const UNREAD_BYTES = 4 * 1024 * 1024;
+const PAGE_READINGS = 2_000;
+/** One look at the database serves what was recorded meanwhile. */
+const SHORTEST_MS = 5;
+const TELL_OTHERS_MS = 10;
+/** Other nodes say when they record; should that be lost, we look anyway. */
+const LOOK_ANYWAY_MS = 1_000;
+const AFTER_FAILURE_MS = 1_000;
+/** How far the clocks of nodes may be apart. */
+const CLOCKS_APART_MS = 2_000;
 
 /**
- * Live values (CONTRACT 7): each batch after its commit, in the order of this node's commits. A cursor is good on the
- * node and run that gave it, as far back as memory keeps; any other answers CURSOR_EXPIRED, never a silent gap.
+ * Live values (CONTRACT 7). The order of commits is in the database, so that is what is followed: one reader of it for
+ * all subscribers of a node, woken by what is recorded here and elsewhere. A subscriber that comes back with a cursor
+ * first reads from there by itself. Nothing is missed whatever dies meanwhile, and nothing is kept in memory for it.
  */
 export class Feed {
-  readonly #cluster: Cluster;
-  readonly #now: () => number;
-  readonly #subscribers = new Set<Subscriber>();
-  readonly #run = randomBytes(6).toString('base64url');
-  readonly #kept: RecordedEvent[] = [];
-  #keptFrom = 0;
-  #keptBytes = 0;
-  #sequence = 0;
-  /** Nothing is kept before somebody has subscribed: a server without live dashboards pays nothing. */
-  #keepUntil = 0;
+  readonly #deps: FeedDeps;
+  readonly #followers = new Set<Follower>();
+  /** Those who have caught up, as far as they know. */
+  #joining: Follower[] = [];
+  /** Everything before it has been handed out; null: nobody follows. */
+  #position: string | null = null;
+  /** Where the order of commits stood not long ago, while nobody follows. */
+  #lastKnown: string | null = null;
+  #isDirty = true;
+  readonly #looking: NodeJS.Timeout;
+  #isRunning = false;
+  #awake = false;
+  #wake = (): void => {};
+  #telling = false;
 
-  constructor(cluster: Cluster, now: () => number) {
-    this.#cluster = cluster;
-    this.#now = now;
-    cluster.onMessage('recorded', (message) => this.#deliver(JSON.parse(message) as Omit<RecordedEvent, 'cursor'>));
-    cluster.onMissed(() => this.#miss());
+  constructor(deps: FeedDeps) {
+    this.#deps = deps;
+    deps.cluster.onMessage('recorded', () => this.#look());
+    this.#looking = setInterval(() => void this.#keepKnown(), LOOK_ANYWAY_MS).unref();
+    void this.#keepKnown();
   }
 
-  publish(device: DeviceInfo, batch: Batch): void {
-    if (!this.#cluster.shared && !this.#listening()) {
-      this.#skip();
-      return;
-    }
-    const event = {
-      deviceId: device.id,
-      deviceKey: device.key,
-      productId: device.productId,
-      workspaceId: device.workspaceId,
-      receivedAt: batch.receivedAt,
-      fieldKeys: batch.fieldKeys,
-      timestamps: batch.timestamps,
-      values: batch.values,
-    };
-    this.#deliver(event);
-    if (this.#cluster.shared) this.#cluster.publish('recorded', JSON.stringify(event));
+  /** Something was recorded on this node: call after the commit. Never waits. */
+  recorded(): void {
+    this.#look();
+    if (!this.#deps.cluster.shared || this.#telling) return;
+    this.#telling = true;
+    setTimeout(() => {
+      this.#telling = false;
+      this.#deps.cluster.publish('recorded', '');
+    }, TELL_OTHERS_MS).unref();
   }
 
-  /** Ends when returned; throws OVERLOADED when the subscriber leaves too much unread. */
-  subscribe(subscription: FeedSubscription): AsyncIterableIterator<RecordedEvent> {
-    const missed = subscription.after === undefined ? [] : this.#since(subscription.after);
-    const { accepts } = subscription;
-    const stream = new BoundedStream<RecordedEvent>({
-      initial: missed.filter(accepts),
-      sizeOf: bytesOf,
-      read: (event) => event,
-      maxUnread: UNREAD_BYTES,
-      tooSlow: 'This subscriber reads too slowly; subscribe again with "after".',
-      onEnd: () => {
-        this.#subscribers.delete(subscriber);
-        this.#keepUntil = this.#now() + KEPT_MS;
-      },
+  /**
+   * Ends when returned; throws OVERLOADED when too much is left unread, CURSOR_EXPIRED when what came after the cursor is
+   * no longer kept, BAD_USER_INPUT for a cursor that is none.
+   */
+  async subscribe({ accepts, after }: FeedSubscription): Promise<AsyncIterableIterator<RecordedEvent>> {
+    // What is recorded from this moment on: where the order of commits stood a little earlier is known without waiting.
+    const isNew = after === undefined;
+    const subscribedAt = this.#deps.now() - (this.#deps.cluster.shared ? CLOCKS_APART_MS : 0);
+    const cursor: FeedCursor = isNew ? { after: await this.#known(), between: null } : decodeCursor(after);
+    const follower = new LiveFollower({
+      cursor,
+      notBefore: isNew ? subscribedAt : -Infinity,
+      accepts,
+      read: (query) => this.#read(query),
+      join: (ready) => this.#join(ready),
+      leave: (gone) => this.#leave(gone),
     });
-    const subscriber = { accepts, stream };
-    this.#subscribers.add(subscriber);
-    return stream;
+    // So that a cursor that has expired is told at once.
+    await follower.begin();
+    return follower;
   }
 
-  /** Values of other nodes may be missing after what was delivered so far: nobody goes on as if there were none. */
-  #miss(): void {
-    this.#skip();
-    const error = new AppError('UNAVAILABLE', 'Live values of other nodes were missed; subscribe again with "after".');
-    for (const { stream } of this.#subscribers) stream.fail(error);
+  /** Ends looking where the order of commits stands. */
+  stop(): void {
+    clearInterval(this.#looking);
   }
 
-  #listening(): boolean {
-    return this.#subscribers.size > 0 || (this.#keepUntil > 0 && this.#now() < this.#keepUntil);
+  /** A position that is at most about a second old. */
+  #known(): string | Promise<string> {
+    return this.#position ?? this.#lastKnown ?? this.#deps.store.position();
   }
 
-  #deliver(content: Omit<RecordedEvent, 'cursor'>): void {
-    if (!this.#listening()) {
-      this.#skip();
-      return;
-    }
-    this.#sequence += 1;
-    const event = { cursor: `${this.#run}.${this.#sequence}`, ...content };
-    this.#keep(event);
-    for (const { accepts, stream } of this.#subscribers) if (accepts(event)) stream.offer(event);
+  async #keepKnown(): Promise<void> {
+    if (this.#position !== null || !(this.#isDirty || this.#deps.cluster.shared || this.#lastKnown === null)) return;
+    this.#isDirty = false;
+    // Whoever subscribes meanwhile, or while the database is away, asks for it.
+    this.#lastKnown = await this.#deps.store.position().catch(() => null);
   }
 
-  /** Nobody listens. What was kept would have a gap after it, so it goes. */
-  #skip(): void {
-    this.#sequence += 1;
-    if (this.#kept.length > 0) this.#forgetAll();
-  }
-
-  #keep(event: RecordedEvent): void {
-    if (this.#kept.length === this.#keptFrom) this.#forgetAll();
-    this.#kept.push(event);
-    this.#keptBytes += bytesOf(event);
-    const oldest = this.#now() - KEPT_MS;
-    for (;;) {
-      const first = this.#kept[this.#keptFrom];
-      if (first === undefined || (this.#keptBytes <= KEPT_BYTES && first.receivedAt >= oldest)) break;
-      this.#keptBytes -= bytesOf(first);
-      this.#keptFrom += 1;
-    }
-    // Cut now and then, so that dropping the oldest stays cheap.
-    if (this.#keptFrom > 1024 && this.#keptFrom * 2 > this.#kept.length) {
-      this.#kept.splice(0, this.#keptFrom);
-      this.#keptFrom = 0;
-    }
-  }
-
-  #forgetAll(): void {
-    this.#kept.length = 0;
-    this.#keptFrom = 0;
-    this.#keptBytes = 0;
-  }
-
-  #since(cursor: string): RecordedEvent[] {
-    const [run, text] = cursor.split('.');
-    const sequence = Number(text);
-    if (run === undefined || !Number.isSafeInteger(sequence) || sequence < 0)
-      throw new AppError('BAD_USER_INPUT', '"after" is no cursor of measurementsRecorded.');
-    if (run === this.#run && sequence === this.#sequence) return [];
-    const first = this.#kept[this.#keptFrom];
-    if (run !== this.#run || first === undefined || sequence < sequenceOf(first) - 1 || sequence > this.#sequence)
+  async #read(query: RecordedQuery): Promise<RecordedPage> {
+    const page = await this.#deps.store.recorded(query);
+    if (page.expired)
       throw new AppError(
         'CURSOR_EXPIRED',
-        'What was recorded after this cursor is no longer kept here; read it with history and subscribe without "after".',
+        'What was recorded after this cursor is no longer kept in its order; read it with `history` and subscribe without "after".',
       );
-    return this.#kept.slice(this.#keptFrom + (sequence - sequenceOf(first) + 1));
+    return page;
+  }
+
+  #join(follower: Follower): void {
+    this.#joining.push(follower);
+    this.#start();
+    this.#look();
+  }
+
+  #start(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    void this.#run().finally(() => {
+      this.#isRunning = false;
+      if (this.#joining.length > 0) this.#start();
+    });
+  }
+
+  #leave(follower: Follower): void {
+    this.#followers.delete(follower);
+    this.#joining = this.#joining.filter((other) => other !== follower);
+    if (this.#followers.size === 0) this.#look();
+  }
+
+  #look(): void {
+    this.#isDirty = true;
+    this.#awake = true;
+    this.#wake();
+  }
+
+  /** Until nobody follows any more. */
+  async #run(): Promise<void> {
+    while (this.#followers.size > 0 || this.#joining.length > 0) {
+      this.#awake = false;
+      try {
+        await this.#handOut();
+        await this.#takeIn();
+        await pause(SHORTEST_MS);
+      } catch (error) {
+        if (this.#followers.size === 0 && this.#joining.length === 0) break;
+        if (error instanceof AppError && error.code === 'CURSOR_EXPIRED') this.#failAll(error);
+        else this.#deps.onError(error);
+        await pause(AFTER_FAILURE_MS);
+      }
+      if (!this.#awake && this.#joining.length === 0) await this.#sleep();
+    }
+    this.#lastKnown = this.#position;
+    this.#position = null;
+  }
+
+  /** What was committed since the last look, to all who follow. */
+  async #handOut(): Promise<void> {
+    if (this.#followers.size === 0) this.#position = null;
+    this.#position ??= await this.#deps.store.position();
+    this.#position = await this.#deliver(this.#position, null, this.#followers);
+  }
+
+  /** Those who have caught up get what lies between them and the others, and are one of them from then on. */
+  async #takeIn(): Promise<void> {
+    for (const follower of this.#joining.splice(0)) {
+      try {
+        await this.#deliver(follower.after, this.#position, [follower]);
+        // Perhaps gone meanwhile.
+        if (!follower.ended) this.#followers.add(follower);
+      } catch (error) {
+        follower.fail(error);
+      }
+    }
+  }
+
+  /** Everything between two positions (null: until now), in the order of commits; resolves with the second. */
+  async #deliver(after: string, end: string | null, followers: Iterable<Follower>): Promise<string> {
+    let upTo = end;
+    let place: RecordedPlace | null = null;
+    for (;;) {
+      const page: RecordedPage = await this.#read({ after, upTo, place, limit: PAGE_READINGS });
+      upTo = page.upTo;
+      for (const event of toEvents(page, after)) for (const follower of followers) await follower.offer(event);
+      const last = page.readings.at(-1);
+      if (page.complete || last === undefined) return upTo;
+      place = { seq: last.seq, deviceKey: last.deviceKey, timestamp: last.timestamp };
+    }
+  }
+
+  #failAll(error: AppError): void {
+    this.#position = null;
+    for (const follower of this.#followers) follower.fail(error);
+  }
+
+  #sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#deps.cluster.shared ? setTimeout(() => this.#wake(), LOOK_ANYWAY_MS) : null;
+      timer?.unref();
+      this.#wake = () => {
+        if (timer !== null) clearTimeout(timer);
+        this.#wake = () => {};
+        resolve();
+      };
+    });
   }
 }
 
-function sequenceOf(event: RecordedEvent): number {
-  return Number(event.cursor.slice(event.cursor.indexOf('.') + 1));
-}
-
-/** About what an event takes in memory. */
-function bytesOf(event: RecordedEvent): number {
-  let bytes = 500 + event.fieldKeys.length * 48;
-  for (const value of event.values) if (typeof value === 'string') bytes += value.length * 2;
-  return bytes;
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -71,7 +71,7 @@ export class Recorder {
     const kept = limited ? await this.#withinLimit(device, batch, indexes, rejected, options) : batch;
     if (kept.fieldKeys.length > 0) {
       try {
-        await this.commit({ batches: [kept] }, [{ device, batch: kept }]);
+        await this.commit({ batches: [kept] });
       } catch (error) {
         if (limited) this.#deps.limiter.giveBack(device.key, kept.fieldKeys);
         throw error;
@@ -86,9 +86,9 @@ export class Recorder {
   }
 
   /** Commits a receipt as one whole, then tells the live feed. */
-  async commit(receipt: Receipt, devices: DeviceBatch[]): Promise<void> {
+  async commit(receipt: Receipt): Promise<void> {
     await this.#deps.store.append(receipt);
-    for (const { device, batch } of devices) this.#deps.feed.publish(device, batch);
+    this.#deps.feed.recorded();
   }
 
   /** Takes out of the batch what is over the write limit, as rejections in the order of the entries. */

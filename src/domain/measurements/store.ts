@@ -111,6 +111,38 @@ export interface Purge {
   fieldKey: number | null;
 }
 
+/** A moment of a device as it was recorded, with the place of its commit in the order of commits. Times in ms UTC. */
+export interface RecordedReading {
+  seq: string;
+  deviceKey: number;
+  timestamp: number;
+  /** When it was committed. */
+  storedAt: number;
+  /** Every field of the moment, also those of earlier commits; two columns of equal length. */
+  fieldKeys: number[];
+  values: StoredValue[];
+}
+
+/** A reading inside the order of commits: by seq, then device, then time. */
+export type RecordedPlace = Pick<RecordedReading, 'seq' | 'deviceKey' | 'timestamp'>;
+
+/** What was committed after the position `after` and not after `upTo` (null: until now), from behind `place` on. */
+export interface RecordedQuery {
+  after: string;
+  upTo: string | null;
+  place: RecordedPlace | null;
+  limit: number;
+}
+
+/** `upTo`: the position that was reached; `complete`: nothing is left before it. */
+export interface RecordedPage {
+  upTo: string;
+  readings: RecordedReading[];
+  complete: boolean;
+  /** Something recorded after `after` is no longer kept in the order of commits. */
+  expired: boolean;
+}
+
 /** What keeps measurements and the call log, on SQLite and PostgreSQL alike; all times in ms UTC. */
 export interface MeasurementStore {
   /**
@@ -128,6 +160,11 @@ export interface MeasurementStore {
   series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]>;
   /** Receipt time of the last batch of each device that ever sent one. */
   lastHeard(deviceKeys: number[]): Promise<Map<number, number>>;
+
+  /** Where the order of commits stands: everything acknowledged so far is before it. Good on every node, after a restart too. */
+  position(): Promise<string>;
+  /** Readings in the order of their commits; those of the last hour at least are kept for it. */
+  recorded(query: RecordedQuery): Promise<RecordedPage>;
 
   /** Deletes (or counts) the measurements of a range; returns how many there were. */
   remove(query: RemoveQuery): Promise<number>;

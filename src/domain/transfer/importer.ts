@@ -111,7 +111,7 @@ class ImportRun {
     if (devices.length > 0) {
       await this.#isAllowed();
       const receipt = { batches: devices.map(({ batch }) => batch) };
-      await retryWhileOverloaded(() => this.#deps.recorder.commit(receipt, devices));
+      await retryWhileOverloaded(() => this.#deps.recorder.commit(receipt));
     }
     const { outcome } = this;
     outcome.lines += this.#waiting.lines;

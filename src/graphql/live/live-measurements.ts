@@ -1,11 +1,13 @@
 import type { Device } from '../../domain/entities/device.ts';
 import { fromStoredValue } from '../../domain/measurements/field-value.ts';
-import type { Feed, RecordedEvent } from '../../domain/measurements/feed.ts';
+import { placeOfDevice } from '../../domain/access/find-device.ts';
+import type { Feed } from '../../domain/measurements/feed.ts';
+import type { RecordedEvent } from '../../domain/measurements/recorded-event.ts';
 import type { IngestCache, ProductInfo } from '../../domain/ingest-cache/ingest-cache.ts';
 import { seal, unseal } from '../../domain/sealed-text.ts';
 import type { Access } from '../../domain/access/access.ts';
 import { badInput } from '../../errors.ts';
-import type { DeviceCache } from './device-cache.ts';
+import type { DeviceCache } from '../../domain/devices/device-cache.ts';
 import { liveStream } from './live-stream.ts';
 import { type LiveChoice, narrowed } from './narrowed.ts';
 import type { RecordedBatch } from '../types/measurement.ts';
@@ -35,8 +37,13 @@ export class LiveMeasurements {
     const { products, accepts } = await narrowed(access, this.#deps.ingestCache, query);
     const fields = query.fields == null ? null : new Set(query.fields);
     if (fields !== null) checkFields(fields, products);
-    const events = this.#deps.feed.subscribe({
-      accepts,
+    const { devices, feed } = this.#deps;
+    const acceptsDevice = (device: Device | null): boolean => device !== null && accepts(placeOfDevice(device));
+    const events = await feed.subscribe({
+      accepts: (deviceKey) => {
+        const device = devices.cached(deviceKey);
+        return device === undefined ? devices.get(deviceKey).then(acceptsDevice) : acceptsDevice(device);
+      },
       after: query.after == null ? undefined : (unseal(query.after) ?? ''),
     });
     return liveStream(events, (event) => this.#toBatch(event, fields));
@@ -44,8 +51,9 @@ export class LiveMeasurements {
 
   /** null when nothing of the event is wanted, or its device is gone. */
   async #toBatch(event: RecordedEvent, wanted: Set<string> | null): Promise<RecordedBatch | null> {
-    const product = await this.#deps.ingestCache.product(event.productId);
-    if (product === null) return null;
+    const device = await this.#deps.devices.get(event.deviceKey);
+    const product = device && (await this.#deps.ingestCache.product(device.product.id));
+    if (device === null || product === null) return null;
     const measurements = event.fieldKeys.flatMap((key, index) => {
       const field = product.fieldsByKey.get(key);
       const stored = event.values[index];
@@ -56,8 +64,7 @@ export class LiveMeasurements {
       return value === null ? [] : [{ field, timestamp, value }];
     });
     if (measurements.length === 0) return null;
-    const device: Device | null = await this.#deps.devices.get(event.deviceKey);
-    return device && { cursor: seal(event.cursor), receivedAt: event.receivedAt, device, measurements };
+    return { cursor: seal(event.cursor), receivedAt: event.receivedAt, device, measurements };
   }
 }
 

@@ -2,7 +2,7 @@ import type { Access } from '../../domain/access/access.ts';
 import type { StatusEvent, StatusWatch } from '../../domain/devices/status-watch.ts';
 import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
 import type { DeviceStatus } from '../types/device.ts';
-import type { DeviceCache } from './device-cache.ts';
+import type { DeviceCache } from '../../domain/devices/device-cache.ts';
 import { liveStream } from './live-stream.ts';
 import { type LiveChoice, narrowed } from './narrowed.ts';
 
@@ -21,7 +21,7 @@ export class LiveStatus {
   /** The errors of `narrowed`. */
   async open(access: Access, choice: LiveChoice): Promise<AsyncIterableIterator<DeviceStatus>> {
     const { workspaceIds, accepts } = await narrowed(access, this.#ingestCache, choice);
-    const events = await this.#watch.subscribe(workspaceIds, accepts);
+    const events = await this.#watch.subscribe(workspaceIds, ({ deviceId: id, ...place }) => accepts({ id, ...place }));
     return liveStream(events, async ({ deviceKey, online, at }: StatusEvent) => {
       const device = await this.#devices.get(deviceKey);
       return device && { device, online, at };

@@ -1,4 +1,4 @@
-import type { Access } from '../../domain/access/access.ts';
+import type { Access, DevicePlace } from '../../domain/access/access.ts';
 import type { IngestCache, ProductInfo } from '../../domain/ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../../domain/ingest-cache/visible-product.ts';
 import { badInput, notFound } from '../../errors.ts';
@@ -17,7 +17,7 @@ export interface Narrowed {
   workspaceIds: string[];
   /** Empty: any. */
   products: ProductInfo[];
-  accepts: (event: { deviceId: string; productId: string; workspaceId: string }) => boolean;
+  accepts: (device: DevicePlace) => boolean;
 }
 
 /** NOT_FOUND for a device, product or workspace that the token does not see; FORBIDDEN without scope READ. */
@@ -31,12 +31,12 @@ export async function narrowed(access: Access, ingestCache: IngestCache, choice:
   return {
     workspaceIds: workspaceId != null ? [workspaceId] : product !== null ? [product.workspaceId] : readable,
     products: product !== null ? [product] : (devices ?? []).map((device) => device.product),
-    accepts: (event) =>
-      (workspaceId == null || event.workspaceId === workspaceId) &&
-      (product === null || event.productId === product.id) &&
-      (ids === null || ids.has(event.deviceId)) &&
-      access.may(event.workspaceId, 'READ') &&
-      access.coversDevice({ id: event.deviceId, productId: event.productId, workspaceId: event.workspaceId }),
+    accepts: (device) =>
+      (workspaceId == null || device.workspaceId === workspaceId) &&
+      (product === null || device.productId === product.id) &&
+      (ids === null || ids.has(device.id)) &&
+      access.may(device.workspaceId, 'READ') &&
+      access.coversDevice(device),
   };
 }
 

@@ -34,6 +34,8 @@ export interface NewChunk {
 /** What one slice of an edit writes, in one transaction. */
 export interface Change {
   deviceKey: number;
+  /** Readings were moved that are no longer in the order of commits: those up to this one; null: none. */
+  movedUpTo: Seq | null;
   readings: ReadingChange[];
   chunksGone: { fieldKey: number; firstAt: number }[];
   chunksNew: NewChunk[];
@@ -46,7 +48,7 @@ export interface Plan {
 }
 
 export function emptyChange(deviceKey: number): Change {
-  return { deviceKey, readings: [], chunksGone: [], chunksNew: [] };
+  return { deviceKey, movedUpTo: null, readings: [], chunksGone: [], chunksNew: [] };
 }
 
 export function isEmpty(change: Change): boolean {

@@ -4,7 +4,7 @@ import { indexAt, mergeColumns, sliceColumns } from './columns.ts';
 import { CHUNK_VALUES, cutChunks } from './cut-chunks.ts';
 import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
 import { allColumns } from './reading-columns.ts';
-import type { ChunkHead, ReadingRow, Snapshot } from './snapshot.ts';
+import type { ChunkHead, ReadingRow, Seq, Snapshot } from './snapshot.ts';
 
 /** So that the transaction that writes the result stays short: a few milliseconds. */
 const READINGS_A_SLICE = 1_000;
@@ -23,6 +23,7 @@ export async function planCompaction(
   const readings = upToBytes(found, BYTES_A_SLICE);
   const change = emptyChange(deviceKey);
   change.readings = readings.map(({ timestamp, seq }) => ({ timestamp, seq, values: null }));
+  change.movedUpTo = latestSeq(readings);
   const fields = allColumns(readings);
   const newest = await snapshot.newestChunks(deviceKey, [...fields.keys()]);
   for (const [fieldKey, columns] of fields)
@@ -96,4 +97,11 @@ async function after(
   if (!newest || newest.firstAt <= chunk.firstAt) return undefined;
   const behind = { ...place, from: chunk.lastAt + 1, to: Infinity, newestFirst: false, limit: 1 };
   return (await snapshot.chunks(behind))[0];
+}
+
+function latestSeq(readings: readonly ReadingRow[]): Seq | null {
+  let latest: Seq | null = null;
+  // Transaction ids are texts of numbers that a double may not hold.
+  for (const { seq } of readings) if (latest === null || BigInt(seq) > BigInt(latest)) latest = seq;
+  return latest;
 }

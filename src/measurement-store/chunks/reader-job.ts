@@ -1,6 +1,12 @@
-import type { SegmentColumns } from '../../domain/measurements/segment.ts';
-import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
-import type { LatestQuery, LatestRow, RangeQuery, RemoveQuery } from '../../domain/measurements/store.ts';
+import type { SeriesRequest } from '../../domain/measurements/series-request.ts';
+import type {
+  LatestQuery,
+  LatestRow,
+  RangeQuery,
+  RecordedQuery,
+  RemoveQuery,
+} from '../../domain/measurements/store.ts';
+import { readRecorded } from './read-recorded.ts';
 import { countValues } from './count-values.ts';
 import { latestValues } from './latest-values.ts';
 import { readRange } from './read-range.ts';
@@ -12,7 +18,9 @@ export type ReaderJob =
   | { kind: 'latest'; queries: LatestQuery[] }
   | { kind: 'range'; query: RangeQuery }
   | { kind: 'count'; query: RemoveQuery }
-  | { kind: 'series'; requests: readonly SeriesRequest[] };
+  | { kind: 'series'; requests: readonly SeriesRequest[] }
+  | { kind: 'position' }
+  | { kind: 'recorded'; query: RecordedQuery };
 
 const DEVICES_AT_ONCE = 50;
 
@@ -23,10 +31,7 @@ export function isLongRead(job: { kind: string; queries?: unknown[] }): boolean 
 }
 
 /** Answers a job from one snapshot. */
-export function runReaderJob(
-  snapshot: Snapshot,
-  job: ReaderJob,
-): Promise<LatestRow[] | SegmentColumns | number | SeriesAnswer[]> {
+export function runReaderJob(snapshot: Snapshot, job: ReaderJob): Promise<unknown> {
   switch (job.kind) {
     case 'latest':
       return latestOfMany(snapshot, job.queries);
@@ -36,6 +41,10 @@ export function runReaderJob(
       return countValues(snapshot, job.query);
     case 'series':
       return readSeries(snapshot, job.requests);
+    case 'position':
+      return snapshot.position();
+    case 'recorded':
+      return readRecorded(snapshot, job.query);
   }
 }
 

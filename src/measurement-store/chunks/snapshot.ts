@@ -1,4 +1,5 @@
 import type { NumberSummary } from '../../domain/measurements/segment.ts';
+import type { RecordedQuery } from '../../domain/measurements/store.ts';
 
 /** When a reading was committed: SQLite the number of the flush, PostgreSQL the transaction id as text. */
 export type Seq = number | string;
@@ -8,6 +9,13 @@ export interface ReadingRow {
   timestamp: number;
   seq: Seq;
   values: Buffer;
+}
+
+/** A reading as the order of commits has it. */
+export interface RecordedRow extends Omit<ReadingRow, 'seq'> {
+  seq: string;
+  deviceKey: number;
+  storedAt: number;
 }
 
 /** What a chunk says of itself without being decoded. */
@@ -43,6 +51,12 @@ export interface Snapshot {
   readings(range: ReadingRange): Promise<ReadingRow[]>;
   /** In order of time; a device's readings that were committed before then. */
   oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<ReadingRow[]>;
+  /** Everything committed so far is before it (see `RecordedQuery`). */
+  position(): Promise<string>;
+  /** In the order of commits, at most `limit`. */
+  recorded(query: RecordedQuery & { upTo: string }): Promise<RecordedRow[]>;
+  /** Whether every reading that was committed after the position is still a reading, and the position is one of ours. */
+  isKept(position: string): Promise<boolean>;
   /** In order of time. */
   chunks(range: ChunkRange): Promise<ChunkHead[]>;
   /** The newest chunk of each of the fields that have one. */

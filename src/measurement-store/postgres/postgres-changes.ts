@@ -16,14 +16,17 @@ const UPDATE_READINGS = `
   UPDATE reading SET packed = changed.packed FROM unnest($2::int8[], $3::text[], $4::bytea[]) AS changed (ts, seq, packed)
   WHERE reading.device_key = $1 AND reading.ts = changed.ts AND reading.seq = changed.seq::xid8`;
 
+const MOVE_HORIZON = 'UPDATE live_horizon SET seq = $1::xid8 WHERE seq < $1::xid8';
+
 /**
  * Writes what a slice of an edit changes, inside the transaction of the caller. Returns how many of its readings had
  * been written again in the meantime: those are as they were.
  */
 export async function writeChange(
   client: pg.ClientBase,
-  { deviceKey, readings, chunksGone, chunksNew }: Change,
+  { deviceKey, movedUpTo, readings, chunksGone, chunksNew }: Change,
 ): Promise<number> {
+  if (movedUpTo !== null) await client.query(MOVE_HORIZON, [String(movedUpTo)]);
   const change = async (text: string, values: unknown[]): Promise<number> =>
     (await client.query(text, [deviceKey, ...values])).rowCount ?? 0;
   if (chunksGone.length > 0)

@@ -12,6 +12,8 @@ import type {
   MeasurementStore,
   Purge,
   RangeQuery,
+  RecordedPage,
+  RecordedQuery,
   Receipt,
   RemoveQuery,
 } from '../../domain/measurements/store.ts';
@@ -119,6 +121,14 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   async range(query: RangeQuery): Promise<Columns> {
     const { timestamps, values } = await this.#read<SegmentColumns>({ kind: 'range', query });
     return { timestamps: Array.from(timestamps), values: Array.isArray(values) ? values : Array.from(values) };
+  }
+
+  position(): Promise<string> {
+    return this.#read({ kind: 'position' });
+  }
+
+  recorded(query: RecordedQuery): Promise<RecordedPage> {
+    return this.#read({ kind: 'recorded', query });
   }
 
   async lastHeard(deviceKeys: number[]): Promise<Map<number, number>> {

@@ -1,11 +1,14 @@
 import type pg from 'pg';
-import type { ChunkHead, ChunkRange, ReadingRange, ReadingRow, Snapshot } from '../chunks/snapshot.ts';
+import type { RecordedQuery } from '../../domain/measurements/store.ts';
+import type { ChunkHead, ChunkRange, ReadingRange, ReadingRow, RecordedRow, Snapshot } from '../chunks/snapshot.ts';
 import { unpackSummary } from '../chunks/summary-bytes.ts';
 import { toBigint } from './to-bigint.ts';
 
 type RawReading = [timestamp: number, seq: string, values: Buffer];
 type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer | null];
 
+/** A snapshot's text, short enough to be one of ours. */
+const SNAPSHOT = /^\d{1,19}:\d{1,19}:(?:\d{1,19}(?:,\d{1,19}){0,199})?$/;
 const HEAD = 'first_at, last_at, count, summary';
 
 /** The statements of a snapshot on PostgreSQL, over a connection whose transaction the caller has begun. */
@@ -33,6 +36,45 @@ export class PostgresSnapshot implements Snapshot {
       [deviceKey, toBigint(storedBefore), limit],
     );
     return rows.map(toReading);
+  }
+
+  async position(): Promise<string> {
+    const [row] = await this.#rows<[string]>('inlet-position', 'SELECT pg_current_snapshot()::text', []);
+    return row![0];
+  }
+
+  /** In the order of transaction ids: those that committed meanwhile are told apart by the two snapshots. */
+  async recorded({ after, upTo, place, limit }: RecordedQuery & { upTo: string }): Promise<RecordedRow[]> {
+    if (!SNAPSHOT.test(after) || !SNAPSHOT.test(upTo)) return [];
+    const from = place ?? { seq: '0', deviceKey: 0, timestamp: 0 };
+    const rows = await this.#rows<[string, number, number, number, Buffer]>(
+      'inlet-recorded',
+      `SELECT seq::text, device_key, ts, stored_at, packed FROM reading
+       WHERE seq >= pg_snapshot_xmin($1::pg_snapshot) AND seq < pg_snapshot_xmax($2::pg_snapshot)
+         AND NOT pg_visible_in_snapshot(seq, $1::pg_snapshot) AND pg_visible_in_snapshot(seq, $2::pg_snapshot)
+         AND (seq, device_key, ts) > ($3::xid8, $4::int4, $5::int8)
+       ORDER BY reading.seq, device_key, ts LIMIT $6`,
+      [after, upTo, from.seq, from.deviceKey, from.timestamp, limit],
+    );
+    return rows.map(([seq, deviceKey, timestamp, storedAt, values]) => ({
+      seq,
+      deviceKey,
+      timestamp,
+      storedAt,
+      values,
+    }));
+  }
+
+  /** Everything up to the horizon had ended when the snapshot was taken, and it was taken of this database. */
+  async isKept(position: string): Promise<boolean> {
+    if (!SNAPSHOT.test(position)) return false;
+    const [row] = await this.#rows<[boolean]>(
+      'inlet-is-kept',
+      `SELECT seq < pg_snapshot_xmin($1::pg_snapshot)
+         AND pg_snapshot_xmax($1::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()) FROM live_horizon`,
+      [position],
+    );
+    return row?.[0] ?? false;
   }
 
   async chunks({ deviceKey, fieldKey, from, to, newestFirst, limit }: ChunkRange): Promise<ChunkHead[]> {

@@ -1,8 +1,10 @@
 import type Sqlite from 'better-sqlite3';
-import type { ChunkHead, ChunkRange, ReadingRange, ReadingRow, Snapshot } from '../../chunks/snapshot.ts';
+import type { RecordedQuery } from '../../../domain/measurements/store.ts';
+import type { ChunkHead, ChunkRange, ReadingRange, ReadingRow, RecordedRow, Snapshot } from '../../chunks/snapshot.ts';
 import { unpackSummary } from '../../chunks/summary-bytes.ts';
 
 type RawReading = [timestamp: number, seq: number, values: Buffer];
+type RawRecorded = [seq: number, deviceKey: number, timestamp: number, storedAt: number, values: Buffer];
 type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer | null];
 
 /**
@@ -12,6 +14,10 @@ type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer
 export class SqliteSnapshot implements Snapshot {
   readonly #readings: Record<'asc' | 'desc', Sqlite.Statement<number[], RawReading>>;
   readonly #oldReadings: Sqlite.Statement<number[], RawReading>;
+  readonly #position: Sqlite.Statement<[], number>;
+  readonly #horizon: Sqlite.Statement<[], number>;
+  readonly #lastSeq: Sqlite.Statement<[], number>;
+  readonly #recorded: Sqlite.Statement<number[], RawRecorded>;
   readonly #chunks: Record<'asc' | 'desc', Sqlite.Statement<number[], RawChunk>>;
   readonly #chunkBytes: Sqlite.Statement<number[], Buffer>;
   readonly #nextField: Sqlite.Statement<number[], number>;
@@ -27,6 +33,17 @@ export class SqliteSnapshot implements Snapshot {
     this.#oldReadings = db
       .prepare<number[], RawReading>(
         'SELECT ts, seq, packed FROM reading WHERE device_key = ? AND stored_at < ? ORDER BY ts LIMIT ?',
+      )
+      .raw();
+    this.#horizon = db.prepare<[], number>('SELECT seq FROM live_horizon').pluck();
+    this.#position = db
+      .prepare<[], number>('SELECT max((SELECT coalesce(max(seq), 0) FROM reading), (SELECT seq FROM live_horizon))')
+      .pluck();
+    this.#lastSeq = db.prepare<[], number>('SELECT max(seq) FROM device_state').pluck();
+    this.#recorded = db
+      .prepare<number[], RawRecorded>(
+        `SELECT seq, device_key, ts, stored_at, packed FROM reading
+         WHERE seq <= ? AND (seq, device_key, ts) > (?, ?, ?) ORDER BY seq, device_key, ts LIMIT ?`,
       )
       .raw();
     const chunks = (order: string): Sqlite.Statement<number[], RawChunk> =>
@@ -55,6 +72,32 @@ export class SqliteSnapshot implements Snapshot {
 
   oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<ReadingRow[]> {
     return Promise.resolve(this.#oldReadings.all(deviceKey, storedBefore, limit).map(toReading));
+  }
+
+  /** The number of the last flush. */
+  position(): Promise<string> {
+    return Promise.resolve(String(this.#position.get() ?? 0));
+  }
+
+  recorded({ after, upTo, place, limit }: RecordedQuery & { upTo: string }): Promise<RecordedRow[]> {
+    const from = place ? [Number(place.seq), place.deviceKey, place.timestamp] : [Number(after), Infinity, 0];
+    const rows = this.#recorded.all(Number(upTo), ...from, limit);
+    return Promise.resolve(
+      rows.map(([seq, deviceKey, timestamp, storedAt, values]) => ({
+        seq: String(seq),
+        deviceKey,
+        timestamp,
+        storedAt,
+        values,
+      })),
+    );
+  }
+
+  isKept(position: string): Promise<boolean> {
+    const seq = /^\d{1,15}$/.test(position) ? Number(position) : Infinity;
+    if (seq < (this.#horizon.get() ?? 0)) return Promise.resolve(false);
+    // Readings of the last flush may have been deleted: what the devices sent says how far flushes have come.
+    return Promise.resolve(seq <= (this.#position.get() ?? 0) || seq <= (this.#lastSeq.get() ?? 0));
   }
 
   chunks({ deviceKey, fieldKey, from, to, newestFirst, limit }: ChunkRange): Promise<ChunkHead[]> {

@@ -1,6 +1,6 @@
-import type { Database } from '../../domain/database.ts';
-import type { Cluster } from '../../domain/cluster.ts';
-import { type Device, DeviceSchema } from '../../domain/entities/device.ts';
+import type { Database } from '../database.ts';
+import type { Cluster } from '../cluster.ts';
+import { type Device, DeviceSchema } from '../entities/device.ts';
 
 const MAX_KEPT = 10_000;
 
@@ -25,6 +25,12 @@ export class DeviceCache {
     });
   }
 
+  /** The row without waiting, when it is in memory. */
+  cached(key: number): Device | undefined {
+    return this.#rows.get(key);
+  }
+
+  /** null: there is no such device (any more). */
   async get(key: number): Promise<Device | null> {
     const known = this.#rows.get(key);
     if (known !== undefined) return known;

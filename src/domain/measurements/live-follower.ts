@@ -1,0 +1,121 @@
+import { AppError } from '../../errors.ts';
+import { BoundedStream } from '../bounded-stream.ts';
+import type { FeedCursor } from './feed-cursor.ts';
+import { bytesOfEvent, type RecordedEvent, toEvents } from './recorded-event.ts';
+import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';
+
+/** A subscriber as the feed sees it. */
+export interface Follower {
+  /** It has everything before this position. */
+  readonly after: string;
+  readonly ended: boolean;
+  offer(event: RecordedEvent): Promise<void>;
+  fail(error: unknown): void;
+}
+
+interface LiveFollowerDeps {
+  cursor: FeedCursor;
+  /** Of what was committed before it follows with the others: only what is not older (ms UTC). */
+  notBefore: number;
+  accepts: (deviceKey: number) => boolean | Promise<boolean>;
+  read: MeasurementStore['recorded'];
+  join: (follower: Follower) => void;
+  leave: (follower: Follower) => void;
+}
+
+/** What a subscriber may leave unread before it is closed. */
+const UNREAD_BYTES = 4 * 1024 * 1024;
+const PAGE_READINGS = 1_000;
+
+/**
+ * One subscriber: as long as it has not caught up it reads the order of commits itself, a page whenever the one before
+ * has been read; then it joins the others.
+ */
+export class LiveFollower implements Follower, AsyncIterableIterator<RecordedEvent> {
+  readonly #deps: LiveFollowerDeps;
+  readonly #stream: BoundedStream<RecordedEvent>;
+  #cursor: FeedCursor;
+  /** Read by itself and not yet taken. */
+  #own: RecordedEvent[] = [];
+  #isBehind = true;
+  #ended = false;
+
+  constructor(deps: LiveFollowerDeps) {
+    this.#deps = deps;
+    this.#cursor = deps.cursor;
+    this.#stream = new BoundedStream<RecordedEvent>({
+      sizeOf: bytesOfEvent,
+      read: (event) => event,
+      maxUnread: UNREAD_BYTES,
+      tooSlow: 'This subscriber reads too slowly; subscribe again with "after".',
+      onEnd: () => {
+        this.#ended = true;
+        deps.leave(this);
+      },
+    });
+  }
+
+  get after(): string {
+    return this.#cursor.after;
+  }
+
+  /** Reads the first page: whether the cursor is good is known then. */
+  async begin(): Promise<void> {
+    await this.#readOn();
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  async offer(event: RecordedEvent): Promise<void> {
+    if (await this.#deps.accepts(event.deviceKey)) this.#stream.offer(event);
+  }
+
+  fail(error: unknown): void {
+    this.#stream.fail(
+      error instanceof AppError ? error : new AppError('UNAVAILABLE', 'Live values cannot be read.', { cause: error }),
+    );
+  }
+
+  async next(): Promise<IteratorResult<RecordedEvent>> {
+    while (!this.#ended && this.#own.length === 0 && this.#isBehind) await this.#readOn();
+    const own = this.#ended ? undefined : this.#own.shift();
+    return own === undefined ? this.#stream.next() : { value: own, done: false };
+  }
+
+  async return(): Promise<IteratorResult<RecordedEvent>> {
+    this.#own = [];
+    return this.#stream.return();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** One page; what is complete makes it one of the others. */
+  async #readOn(): Promise<void> {
+    const { after, between } = this.#cursor;
+    const query: RecordedQuery = {
+      after,
+      upTo: between?.upTo ?? null,
+      place: between?.place ?? null,
+      limit: PAGE_READINGS,
+    };
+    const page: RecordedPage = await this.#deps.read(query);
+    for (const event of toEvents(page, after))
+      if (event.receivedAt >= this.#deps.notBefore && (await this.#deps.accepts(event.deviceKey)))
+        this.#own.push(event);
+    const last = page.readings.at(-1);
+    if (!page.complete && last !== undefined) {
+      const { seq, deviceKey, timestamp } = last;
+      this.#cursor = { after, between: { upTo: page.upTo, place: { seq, deviceKey, timestamp } } };
+      return;
+    }
+    // Behind the end of what a cursor stood between there may be much more.
+    this.#cursor = { after: page.upTo, between: null };
+    if (between !== null || page.readings.length >= PAGE_READINGS / 2) return;
+    this.#isBehind = false;
+    if (!this.#ended) this.#deps.join(this);
+  }
+}

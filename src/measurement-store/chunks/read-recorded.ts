@@ -1,0 +1,20 @@
+import type { RecordedPage, RecordedQuery, RecordedReading, StoredValue } from '../../domain/measurements/store.ts';
+import type { RecordedRow, Snapshot } from './snapshot.ts';
+import { eachValue } from '../readings/reading-values.ts';
+
+/** What was recorded between two positions, decoded; `expired` when some of it may be in chunks by now. */
+export async function readRecorded(snapshot: Snapshot, query: RecordedQuery): Promise<RecordedPage> {
+  const upTo = query.upTo ?? (await snapshot.position());
+  const rows = await snapshot.recorded({ ...query, upTo, limit: query.limit + 1 });
+  // Looked at behind the rows: what was moved away before they were read has moved the horizon.
+  if (!(await snapshot.isKept(query.after))) return { expired: true, upTo, readings: [], complete: false };
+  const complete = rows.length <= query.limit;
+  return { expired: false, upTo, readings: rows.slice(0, query.limit).map(toReading), complete };
+}
+
+function toReading({ seq, deviceKey, timestamp, storedAt, values: bytes }: RecordedRow): RecordedReading {
+  const values = new Map<number, StoredValue>();
+  // Written again within its moment: the last one counts.
+  eachValue(bytes, (fieldKey, value) => values.set(fieldKey, value));
+  return { seq, deviceKey, timestamp, storedAt, fieldKeys: [...values.keys()], values: [...values.values()] };
+}

@@ -1,0 +1,244 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { LocalCluster } from '../../src/cluster/local-cluster.ts';
+import { Feed } from '../../src/domain/measurements/feed.ts';
+import type { RecordedEvent } from '../../src/domain/measurements/recorded-event.ts';
+import type { StoredValue } from '../../src/domain/measurements/store.ts';
+import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
+
+const all = (): boolean => true;
+
+/** The same for each seed. */
+function random(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+describe.each(DIALECTS)('the live feed on %s', (dialect) => {
+  let database: OpenDatabase;
+  const stops: (() => Promise<unknown>)[] = [];
+
+  afterEach(async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  });
+
+  async function open(): Promise<{ store: Store; feed: Feed }> {
+    if (stops.length === 0) {
+      database = await openDatabase(dialect);
+      stops.push(() => database.close());
+    }
+    const store = await database.openStore();
+    stops.push(() => store.stop());
+    return { store, feed: feedOver(store) };
+  }
+  const feedOver = (store: Store): Feed => {
+    const feed = new Feed({
+      store,
+      cluster: new LocalCluster(),
+      now: () => Date.now(),
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    stops.push(async () => feed.stop());
+    return feed;
+  };
+
+  async function send(store: Store, feed: Feed, deviceKey: number, rows: Row[]): Promise<void> {
+    await store.append(receipt(deviceKey, rows));
+    feed.recorded();
+  }
+
+  async function take(events: AsyncIterator<RecordedEvent>, count: number): Promise<RecordedEvent[]> {
+    const got: RecordedEvent[] = [];
+    while (got.length < count) got.push((await events.next()).value as RecordedEvent);
+    return got;
+  }
+  const codeOf = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => 'none',
+      (error: { code: string }) => error.code,
+    );
+
+  test('hands out what is recorded from now on, device by device, to those who want it', async () => {
+    const { store, feed } = await open();
+    await send(store, feed, 1, [[1, 1000, 'before']]);
+    const events = await feed.subscribe({ accepts: (key) => key !== 3 });
+    await send(store, feed, 3, [[1, 1000, 1]]);
+    await send(store, feed, 1, [
+      [1, 2000, 21.5],
+      [2, 2000, 'x'],
+      [1, 3000, -4],
+    ]);
+    await send(store, feed, 2, [[5, 1000, 1]]);
+    const [first, second] = await take(events, 2);
+    expect(first).toMatchObject({
+      deviceKey: 1,
+      fieldKeys: [1, 2, 1],
+      timestamps: [2000, 2000, 3000],
+      values: [21.5, 'x', -4],
+    });
+    expect(Math.abs(first!.receivedAt - Date.now())).toBeLessThan(60_000);
+    expect(second).toMatchObject({ deviceKey: 2, fieldKeys: [5], values: [1] });
+    const waiting = events.next();
+    await events.return?.();
+    expect(await waiting).toEqual({ value: undefined, done: true });
+  });
+
+  test('goes on from a cursor, also of an event in the middle of a commit, also after a restart', async () => {
+    const { store, feed } = await open();
+    const events = await feed.subscribe({ accepts: all });
+    // One commit of three devices.
+    await store.append({ batches: [1, 2, 3].flatMap((key) => receipt(key, [[1, 1000, key]]).batches) });
+    await send(store, feed, 4, [[1, 1000, 4]]);
+    const got = await take(events, 4);
+    expect(got.map(({ deviceKey }) => deviceKey)).toEqual([1, 2, 3, 4]);
+    await events.return?.();
+    await store.stop();
+    const { feed: later } = await open();
+    for (let at = 0; at < got.length; at += 1) {
+      const resumed = await later.subscribe({ accepts: all, after: got[at]!.cursor });
+      const rest = await take(resumed, 3 - at);
+      expect(rest.map(({ deviceKey, values }) => [deviceKey, values])).toEqual(
+        got.slice(at + 1).map(({ deviceKey, values }) => [deviceKey, values]),
+      );
+      await resumed.return?.();
+    }
+  });
+
+  test('a cursor that is none, of another database, or older than what is kept', async () => {
+    const { store, feed } = await open();
+    expect(await codeOf(feed.subscribe({ accepts: all, after: 'nonsense' }))).toBe('BAD_USER_INPUT');
+    const future = dialect === 'sqlite' ? '999999' : '999999999:999999999:';
+    for (const place of [[future], ["1'; drop table reading"], ['1:2:3:4']]) {
+      const after = Buffer.from(JSON.stringify(place)).toString('base64url');
+      expect(await codeOf(feed.subscribe({ accepts: all, after }))).toBe('CURSOR_EXPIRED');
+    }
+    const events = await feed.subscribe({ accepts: all });
+    await send(store, feed, 1, [[1, 1000, 1]]);
+    await send(store, feed, 1, [[1, 2000, 2]]);
+    const [first, second] = await take(events, 2);
+    await events.return?.();
+    await store.compact([1], Infinity);
+    expect(await codeOf(feed.subscribe({ accepts: all, after: first!.cursor }))).toBe('CURSOR_EXPIRED');
+    if (dialect === 'sqlite') {
+      const resumed = await feed.subscribe({ accepts: all, after: second!.cursor });
+      await send(store, feed, 1, [[1, 3000, 3]]);
+      expect((await take(resumed, 1))[0]).toMatchObject({ values: [3] });
+      await resumed.return?.();
+    }
+  });
+
+  test('what was deleted does not expire a cursor', async () => {
+    const { store, feed } = await open();
+    const events = await feed.subscribe({ accepts: all });
+    await send(store, feed, 1, [[1, 1000, 1]]);
+    const [first] = await take(events, 1);
+    await events.return?.();
+    await store.remove({ deviceKey: 1, fieldKeys: [1], from: 0, to: 5000, dryRun: false });
+    const resumed = await feed.subscribe({ accepts: all, after: first!.cursor });
+    await send(store, feed, 1, [[1, 6000, 6]]);
+    expect((await take(resumed, 1))[0]).toMatchObject({ values: [6] });
+    await resumed.return?.();
+  });
+
+  test('a reader that stands still is closed with a reason, and goes on from where it was', async () => {
+    const { store, feed } = await open();
+    const slow = await feed.subscribe({ accepts: all });
+    const quick = await feed.subscribe({ accepts: all });
+    const text = 'x'.repeat(4_000);
+    const wanted: number[] = [];
+    for (let at = 1; at <= 60; at += 1) {
+      wanted.push(at);
+      await send(
+        store,
+        feed,
+        1,
+        Array.from({ length: 20 }, (_, i): Row => [i, at, text]),
+      );
+      expect((await take(quick, 1))[0]!.timestamps[0]).toBe(at);
+    }
+    const got: number[] = [];
+    let cursor = '';
+    const read = async (events: AsyncIterator<RecordedEvent>): Promise<string> => {
+      try {
+        while (got.length < wanted.length) {
+          const event = (await events.next()).value as RecordedEvent;
+          cursor = event.cursor;
+          got.push(event.timestamps[0]!);
+        }
+        return 'complete';
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+    };
+    const first = (await slow.next().catch((error: { code: string }) => error.code)) as
+      IteratorResult<RecordedEvent> | string;
+    // What lay unread is gone with it: nothing was read before, so it starts anew from the beginning.
+    expect(first).toBe('OVERLOADED');
+    const position = dialect === 'sqlite' ? '0' : null;
+    if (position !== null) {
+      const after = Buffer.from(JSON.stringify([position])).toString('base64url');
+      const again = await feed.subscribe({ accepts: all, after });
+      expect(await read(again)).toBe('complete');
+      expect(got).toEqual(wanted);
+      expect(cursor).not.toBe('');
+      await again.return?.();
+    }
+    await quick.return?.();
+  });
+
+  test.each([1, 2, 3])('misses nothing and repeats nothing over disconnects while writing, seed %i', async (seed) => {
+    const pick = random(seed);
+    const { store, feed } = await open();
+    // On PostgreSQL a second node writes too; it says so to nobody.
+    const other = dialect === 'postgres' ? await open() : { store, feed };
+    const expected = new Map<string, StoredValue>();
+    const nothingYet = await feed.subscribe({ accepts: all });
+    await send(store, feed, 99, [[1, 1, 0]]);
+    let { cursor } = (await take(nothingYet, 1))[0]!;
+    await nothingYet.return?.();
+
+    const writers = Array.from({ length: 6 }, async (_, writer) => {
+      for (let at = 0; at < 40; at += 1) {
+        const deviceKey = 1 + pick(4);
+        const rows: Row[] = Array.from({ length: 1 + pick(5) }, (__, i) => [
+          i,
+          writer * 1_000_000 + at * 10 + pick(3),
+          pick(1000),
+        ]);
+        const node = at % 2 === 0 ? { store, feed } : other;
+        await node.store.append(receipt(deviceKey, rows));
+        if (node.store === store) feed.recorded();
+        for (const [field, timestamp, value] of rows) expected.set(`${deviceKey} ${field} ${timestamp}`, value);
+        if (pick(10) === 0) await new Promise((resolve) => setTimeout(resolve, pick(10)));
+      }
+    });
+    const done = Promise.all(writers).then(() => send(store, feed, 100, [[1, 1, 'end']]));
+    const got = new Map<string, StoredValue>();
+    const seen = new Set<string>();
+    let doubled = 0;
+    let isEnd = false;
+    while (!isEnd) {
+      const events = await feed.subscribe({ accepts: all, after: cursor });
+      for (let left = 1 + pick(20); left > 0 && !isEnd; left -= 1) {
+        const event = (await events.next()).value as RecordedEvent;
+        cursor = event.cursor;
+        isEnd = event.deviceKey === 100;
+        event.timestamps.forEach((timestamp, at) => {
+          const key = `${event.deviceKey} ${event.fieldKeys[at]} ${timestamp}`;
+          got.set(key, event.values[at]!);
+          const once = `${key} ${event.values[at]} ${event.receivedAt}`;
+          if (seen.has(once)) doubled += 1;
+          seen.add(once);
+        });
+      }
+      await events.return?.();
+    }
+    await done;
+    got.delete('100 1 1');
+    expect(Object.fromEntries([...got].sort())).toEqual(Object.fromEntries([...expected].sort()));
+    // A moment that was written again comes whole, the rest once.
+    expect(doubled).toBeLessThan(expected.size / 2);
+  });
+});
