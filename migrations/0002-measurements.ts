@@ -16,7 +16,7 @@ export class Measurements extends DialectMigration {
     create table "device_state" ("device_key" integer not null primary key, "last_heard_at" integer not null, "seq" integer not null);
     create table "live_horizon" ("seq" integer not null);
     insert into "live_horizon" values (0);
-    create table "purge" ("id" integer not null primary key autoincrement, "device_key" integer not null, "field_key" integer null);
+    create table "purge" ("id" integer not null primary key autoincrement, "device_key" integer not null, "field_key" integer null, "into_device_key" integer null);
     create table "webhook_call" ("key" integer not null primary key autoincrement, "product_key" integer not null, "id" text not null, "received_at" integer not null, "method" text not null, "path" text not null, "query" text not null, "headers" text not null, "body" text not null, "body_truncated" integer not null, "status" text not null, "http_status" integer not null, "decoder_version" integer null, "run" text null);
     create unique index "webhook_call_product_key_id_unique" on "webhook_call" ("product_key", "id");
     create index "webhook_call_product_key_status_id_index" on "webhook_call" ("product_key", "status", "id");
@@ -31,7 +31,7 @@ export class Measurements extends DialectMigration {
     create table "device_state" ("device_key" int not null primary key, "last_heard_at" bigint not null) with (fillfactor = 50);
     create table "live_horizon" ("seq" xid8 not null);
     insert into "live_horizon" values ('0');
-    create table "purge" ("id" bigserial primary key, "device_key" int not null, "field_key" int null);
+    create table "purge" ("id" bigserial primary key, "device_key" int not null, "field_key" int null, "into_device_key" int null);
     create table "webhook_call" ("key" bigserial primary key, "product_key" int not null, "id" varchar(36) collate "C" not null, "received_at" bigint not null, "method" text not null, "path" text not null, "query" text not null, "headers" text not null, "body" bytea not null, "body_truncated" boolean not null, "status" varchar(20) not null, "http_status" int not null, "decoder_version" int null, "run" text null);
     alter table "webhook_call" add constraint "webhook_call_product_key_id_unique" unique ("product_key", "id");
     create index "webhook_call_product_key_status_id_index" on "webhook_call" ("product_key", "status", "id");

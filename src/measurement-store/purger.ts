@@ -3,11 +3,15 @@ import type { StoreLog } from './store-log.ts';
 
 export interface PurgeRow extends Purge {
   id: number;
+  /** The device that gets the values first; null: nobody. */
+  intoDeviceKey: number | null;
 }
 
 export interface PurgerDeps {
   /** What is written down, the oldest first. */
   list(limit: number): Promise<PurgeRow[]>;
+  /** Writes all values of the field to `intoDeviceKey` as well; false: it was stopped before the end. */
+  handOver(purge: PurgeRow, isStopped: () => boolean): Promise<boolean>;
   /** Removes all values of the device (or of one field of it), slice by slice; false: it was stopped before the end. */
   forget(purge: PurgeRow): Promise<boolean>;
   /** Strikes it off. */
@@ -36,6 +40,11 @@ export class Purger {
     this.#running ??= this.#run().finally(() => (this.#running = null));
   }
 
+  /** Resolves when nothing is written down any more, or when it has to be tried again later. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
   /** Resolves after the slice under way; the next start goes on with the rest. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -44,12 +53,16 @@ export class Purger {
   }
 
   async #run(): Promise<void> {
-    const { list, forget, end, log } = this.#deps;
+    const { list, handOver, forget, end, log } = this.#deps;
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false;
         const purges = await list(A_PAGE);
-        for (const purge of purges) if (!this.#stopped && (await forget(purge))) await end(purge);
+        for (const purge of purges) {
+          if (this.#stopped) return;
+          if (purge.intoDeviceKey !== null && !(await handOver(purge, () => this.#stopped))) return;
+          if (await forget(purge)) await end(purge);
+        }
         if (purges.length > 0) this.#again = true;
       }
     } catch (error) {

@@ -36,6 +36,19 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
     return (await values(field)).find(([ms]) => ms === Math.round(seconds * 1000))?.[1];
   }
 
+  test('the counts stand in headers too, whatever the answer', async () => {
+    const counts = async (body: unknown, options = {}): Promise<[number, string | null, string | null]> => {
+      const { status, headers } = await server.record(device, body, options);
+      return [status, headers.get('inlet-stored'), headers.get('inlet-rejected')];
+    };
+    const good = { field: 'temperature', value: 1, timestamp: 1 };
+    expect(await counts([good, { ...good, timestamp: 2 }])).toEqual([200, '2', '0']);
+    expect(await counts([good, { field: 'no', value: 1 }, {}])).toEqual([207, '1', '2']);
+    expect(await counts([{ field: 'no', value: 1 }])).toEqual([400, '0', '1']);
+    expect(await counts('no JSON')).toEqual([400, '0', '0']);
+    expect((await counts([good], { token: null }))[0]).toBe(401);
+  });
+
   test('every entry stored answers 200 with the count, and the values are there at once', async () => {
     const answer = await server.record(device, [
       { field: 'temperature', value: 21.5, timestamp: 1000 },

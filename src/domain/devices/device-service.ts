@@ -1,4 +1,4 @@
-import { type EntityManager, LockMode } from '@mikro-orm/core';
+import { type EntityManager, LockMode } from '@mikro-orm/sql';
 import type { Database } from '../database.ts';
 import { badInput } from '../../errors.ts';
 import type { Change, Cluster } from '../cluster.ts';
@@ -22,8 +22,11 @@ import {
 import { findDevice, findDevices } from '../access/find-device.ts';
 import { checkOfflineAfter } from '../offline-after.ts';
 import { newSerialNumber } from './serial.ts';
+import { absorbDevice } from './absorb-device.ts';
 import { requireFreeSerials } from './taken-serials.ts';
 
+/** What takes longer goes on behind the answer. */
+const LONGEST_HAND_OVER_MS = 15_000;
 const MAX_AT_ONCE = 10_000;
 
 interface DeviceServiceDeps {
@@ -140,6 +143,27 @@ export class DeviceService {
     return devices.map((device) => device.id);
   }
 
+  /**
+   * The device goes on with another sensor (contract `replaceDevice`): takes its serial number, and, from the device of
+   * the same product that has it so far (`absorb`), what that one recorded; the absorbed device is gone. CONFLICT when
+   * the serial number belongs to a device that is not absorbed.
+   */
+  async replace(access: Access, id: string, serialNumber: string, absorb: string | null): Promise<Device> {
+    checkSerialNumber(serialNumber, 'serialNumber');
+    const { device, gone } = await this.#deps.database.write(async (em) => {
+      const found = await findDevice(em, access, id, 'CONFIGURE');
+      const absorbed = absorb === null ? null : await findDevice(em, access, absorb, 'CONFIGURE');
+      if (absorbed !== null) await absorbDevice(em, found, absorbed, serialNumber);
+      await this.#changeSerial(em, found, serialNumber);
+      found.searchText = deviceSearchText(found.name, found.serialNumber);
+      return { device: found, gone: absorbed?.id ?? null };
+    });
+    const ids = gone === null ? [device.id] : [device.id, gone];
+    await this.#deps.cluster.changed([{ kind: 'devices', productId: device.product.id, ids }]);
+    if (gone !== null) await Promise.race([this.#deps.store.settlePurges(), waited(LONGEST_HAND_OVER_MS)]);
+    return device;
+  }
+
   async #changeSerial(em: EntityManager, device: Device, serialNumber: string): Promise<void> {
     checkSerialNumber(serialNumber, 'input.serialNumber');
     if (serialNumber === device.serialNumber) return;
@@ -187,3 +211,7 @@ type CheckedDevice = Pick<
   Device,
   'name' | 'serialNumber' | 'serialFolded' | 'searchText' | 'tags' | 'metadata' | 'location'
 >;
+
+function waited(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

@@ -7,7 +7,7 @@ import { DeviceSchema } from '../entities/device.ts';
 const CHUNK = 1000;
 
 /** How serial numbers of the product are compared: networks write their EUIs in many ways (CONTRACT 6). */
-function serialIdentity(deviceType: DeviceType, serial: string): string {
+export function serialIdentity(deviceType: DeviceType, serial: string): string {
   return deviceType === 'API' ? serial : networkIdentity(serial);
 }
 

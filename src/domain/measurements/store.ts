@@ -175,6 +175,8 @@ export interface MeasurementStore {
   dropOlderThan(deviceKeys: number[], before: number): Promise<void>;
   /** Forgets in small slices, without blocking writers; survives a restart. Call after the commit that removed the owner. */
   purge(purges: Purge[]): Promise<void>;
+  /** Works off what is written down to be forgotten or handed over; resolves when that is done, or must be tried again. */
+  settlePurges(): Promise<void>;
 
   calls(query: CallQuery): Promise<CallRow[]>;
   /** How many calls the query would bring without `limit` and `after`. */

@@ -95,6 +95,20 @@ export class DeviceResolver {
     return this.#devices.update(access, id, input);
   }
 
+  @Mutation(() => DeviceObject, {
+    description:
+      'The device goes on with another sensor: takes its serial number, and, from a device of its product that already ' +
+      'has it (absorb), what that one recorded; the absorbed device is gone.',
+  })
+  replaceDevice(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID) id: string,
+    @Arg('serialNumber', () => String) serialNumber: string,
+    @Arg('absorb', () => ID, { nullable: true }) absorb?: string | null,
+  ): Promise<DeviceObject> {
+    return this.#devices.replace(access, id, serialNumber, absorb ?? null);
+  }
+
   @Mutation(() => [ID], { description: 'With their measurements; all or none.' })
   deleteDevices(@Ctx() { access }: GraphqlContext, @Arg('ids', () => [ID]) ids: string[]): Promise<string[]> {
     return this.#devices.delete(access, ids);

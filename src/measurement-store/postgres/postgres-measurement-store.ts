@@ -22,6 +22,7 @@ import { type Edit, removal } from '../chunks/edit.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor, dueSelect } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
+import { handOver } from '../hand-over.ts';
 import { Purger, type PurgeRow } from '../purger.ts';
 import { runEdit, type SliceResult } from '../run-edit.ts';
 import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
@@ -71,6 +72,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     this.#commits = new GroupCommit(new PostgresFlushes(this.#writes), { ...STORE_DEFAULTS, ...options });
     this.#purger = new Purger({
       list: (limit) => this.#purges(limit),
+      handOver: (purge, isStopped) => handOver(this, purge, isStopped),
       forget: ({ deviceKey, fieldKey }) =>
         this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity)),
       end: (purge) => this.#endPurge(purge),
@@ -164,6 +166,11 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     this.#purger.start();
   }
 
+  async settlePurges(): Promise<void> {
+    this.#purger.start();
+    await this.#purger.idle();
+  }
+
   calls(query: CallQuery): Promise<CallRow[]> {
     return this.#callLog.find(query).catch(unavailable);
   }
@@ -207,9 +214,9 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   async #purges(limit: number): Promise<PurgeRow[]> {
-    const text = 'SELECT id, device_key, field_key FROM purge ORDER BY id LIMIT $1';
-    const rows = await this.#rows<[number, number, number | null]>({ text, values: [limit] });
-    return rows.map(([id, deviceKey, fieldKey]) => ({ id, deviceKey, fieldKey }));
+    const text = 'SELECT id, device_key, field_key, into_device_key FROM purge ORDER BY id LIMIT $1';
+    const rows = await this.#rows<[number, number, number | null, number | null]>({ text, values: [limit] });
+    return rows.map(([id, deviceKey, fieldKey, intoDeviceKey]) => ({ id, deviceKey, fieldKey, intoDeviceKey }));
   }
 
   async #endPurge({ id, deviceKey, fieldKey }: PurgeRow): Promise<void> {

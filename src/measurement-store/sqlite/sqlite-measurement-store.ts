@@ -21,6 +21,7 @@ import { type Edit, isEmpty, type Plan, removal } from '../chunks/edit.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
+import { handOver } from '../hand-over.ts';
 import { Purger } from '../purger.ts';
 import { runEdit, type SliceResult } from '../run-edit.ts';
 import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
@@ -78,6 +79,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     });
     this.#purger = new Purger({
       list: (limit) => this.#read({ kind: 'purges', limit }),
+      handOver: (purge, isStopped) => handOver(this, purge, isStopped),
       forget: ({ deviceKey, fieldKey }) =>
         this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity)),
       end: ({ id, ...purge }) => this.#write({ kind: 'endPurge', id, purge }),
@@ -159,6 +161,11 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     if (purges.length === 0) return;
     await this.#write({ kind: 'purge', purges });
     this.#purger.start();
+  }
+
+  async settlePurges(): Promise<void> {
+    this.#purger.start();
+    await this.#purger.idle();
   }
 
   calls(query: CallQuery): Promise<CallRow[]> {

@@ -35,7 +35,8 @@ export class SqliteReader {
   purges(limit: number): PurgeRow[] {
     return this.#db
       .prepare<[number], PurgeRow>(
-        'SELECT id, device_key AS deviceKey, field_key AS fieldKey FROM purge ORDER BY id LIMIT ?',
+        `SELECT id, device_key AS deviceKey, field_key AS fieldKey, into_device_key AS intoDeviceKey FROM purge
+         ORDER BY id LIMIT ?`,
       )
       .all(limit);
   }

@@ -1,0 +1,34 @@
+import type { EntityManager } from '@mikro-orm/sql';
+import { badInput } from '../../errors.ts';
+import { type Device, DeviceSchema } from '../entities/device.ts';
+import { FieldSchema } from '../entities/field.ts';
+import { serialIdentity } from './taken-serials.ts';
+
+/**
+ * Removes a device and writes down, in the same transaction, that the store is to hand its values over to `device`, so
+ * that nothing is lost whatever happens next. BAD_USER_INPUT unless it is another device of the same product with that
+ * serial number.
+ */
+export async function absorbDevice(
+  em: EntityManager,
+  device: Device,
+  absorbed: Device,
+  serialNumber: string,
+): Promise<void> {
+  const { product } = device;
+  if (absorbed.key === device.key) throw badInput('absorb: a device cannot absorb itself.');
+  if (absorbed.product.key !== product.key)
+    throw badInput('absorb: the two devices are of different products, whose fields differ.');
+  if (serialIdentity(product.deviceType, absorbed.serialNumber) !== serialIdentity(product.deviceType, serialNumber))
+    throw badInput(`absorb: that device has the serial number "${absorbed.serialNumber}", not the one to take over.`);
+  const fields = await em.find(FieldSchema, { product: product.key }, { fields: ['key'] });
+  const write = (fieldKey: number | null, into: number | null): Promise<unknown> =>
+    em.execute('insert into purge (device_key, field_key, into_device_key) values (?, ?, ?)', [
+      absorbed.key,
+      fieldKey,
+      into,
+    ]);
+  for (const { key } of fields) await write(key, device.key);
+  await write(null, null);
+  await em.nativeDelete(DeviceSchema, { key: absorbed.key });
+}

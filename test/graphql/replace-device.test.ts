@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
+
+const REPLACE = `mutation ($id: ID!, $s: String!, $absorb: ID) {
+  replaceDevice(id: $id, serialNumber: $s, absorb: $absorb) { id name serialNumber lastHeardAt }
+}`;
+
+describe.each(DATABASES)('replaceDevice on %s', (database) => {
+  let server: TestServer;
+  let workspaceId: string;
+  let token: string;
+
+  beforeAll(async () => {
+    server = await startServer({ database });
+    workspaceId = await createWorkspace(server, 'replace');
+    ({ token } = await createMember(server, workspaceId, 'ADMIN'));
+  });
+
+  afterAll(async () => {
+    await server?.stop();
+  });
+
+  const replace = (id: string, s: string, absorb: string | null = null, as = token) =>
+    server.query(REPLACE, { id, s, absorb }, as);
+  async function values(device: string, field = 'temperature'): Promise<[string, number][]> {
+    const answer = await server.gql(
+      `query ($d: ID!, $f: String!) { device(id: $d) { measurements(field: $f, first: 500) { edges { node { timestamp value } } } } }`,
+      { d: device, f: field },
+      token,
+    );
+    return answer.device.measurements.edges.map(({ node }: any) => [node.timestamp, node.value]);
+  }
+
+  test('the device takes a serial number that nobody has', async () => {
+    const { deviceIds } = await createProduct(server, { token, serialNumbers: ['broken'] });
+    expect((await replace(deviceIds[0]!, 'fresh')).data?.replaceDevice).toMatchObject({
+      id: deviceIds[0],
+      serialNumber: 'fresh',
+    });
+    expect((await server.record('fresh', [{ field: 'temperature', value: 1 }], { token })).status).toBe(200);
+    expect((await server.record('broken', [{ field: 'temperature', value: 1 }], { token })).status).toBe(404);
+  });
+
+  test('and from the device that has it what that one recorded; it is gone', async () => {
+    const { id, deviceIds } = await createProduct(server, {
+      token,
+      fields: { temperature: 'FLOAT', note: 'STRING' },
+      serialNumbers: ['old', 'new'],
+    });
+    const [kept, absorbed] = deviceIds as [string, string];
+    await server.record(
+      kept,
+      [1, 2, 3].map((timestamp) => ({ field: 'temperature', value: timestamp, timestamp })),
+      { token },
+    );
+    await server.record(
+      absorbed,
+      [
+        { field: 'temperature', value: 30, timestamp: 3 },
+        { field: 'temperature', value: 40, timestamp: 4 },
+        { field: 'note', value: 'hello', timestamp: 4 },
+      ],
+      { token },
+    );
+    expect((await replace(kept, 'new')).errors?.[0]?.extensions.code).toBe('CONFLICT');
+    const answer = await replace(kept, 'new', absorbed);
+    expect(answer.data?.replaceDevice).toMatchObject({ id: kept, name: 'device old', serialNumber: 'new' });
+    expect((await values(kept)).map(([, value]) => value)).toEqual([1, 2, 30, 40]);
+    expect(await values(kept, 'note')).toEqual([['1970-01-01T00:00:04.000Z', 'hello']]);
+    const { product } = await server.gql(
+      'query ($p: ID!) { product(id: $p) { devices { edges { node { id } } } } }',
+      { p: id },
+      token,
+    );
+    expect(product.devices.edges.map(({ node }: any) => node.id)).toEqual([kept]);
+    await server.record('new', [{ field: 'temperature', value: 50, timestamp: 5 }], { token });
+    expect((await values(kept)).at(-1)).toEqual(['1970-01-01T00:00:05.000Z', 50]);
+  });
+
+  test('only a device of the same product that has the serial number is absorbed, and none of it happens by halves', async () => {
+    const { deviceIds } = await createProduct(server, { token, serialNumbers: ['one', 'two', 'three'] });
+    const other = await createProduct(server, { token, serialNumbers: ['two'] });
+    const [one, two, three] = deviceIds as [string, string, string];
+    for (const absorb of [other.deviceIds[0]!, three, one])
+      expect((await replace(one, 'two', absorb)).errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    expect((await replace(one, 'two', '00000000-0000-7000-8000-000000000000')).errors?.[0]?.extensions.code).toBe(
+      'NOT_FOUND',
+    );
+    const limited = await createToken(server, token, workspaceId, ['READ', 'CONFIGURE'], { deviceIds: [one] });
+    expect((await replace(one, 'two', two, limited.secret)).errors?.[0]?.extensions.code).toBe('NOT_FOUND');
+    const { devices } = await server.gql(
+      'query ($ids: [ID!]) { devices(ids: $ids) { edges { node { serialNumber } } } }',
+      { ids: deviceIds },
+      token,
+    );
+    expect(devices.edges.map(({ node }: any) => node.serialNumber)).toEqual(['one', 'two', 'three']);
+  });
+});
