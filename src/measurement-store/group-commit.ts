@@ -43,7 +43,7 @@ export class GroupCommit {
   readonly #target: FlushTarget;
   readonly #limits: QueueLimits;
   #gathering = emptyGroup();
-  readonly #underWay = { flushes: 0, rows: 0, bytes: 0 };
+  readonly #underWay = new Set<Group>();
   #scheduled = false;
   #stopping: { resolve: () => void } | null = null;
 
@@ -68,7 +68,7 @@ export class GroupCommit {
       group.rows += rows;
       group.resolves.push(resolve);
       group.rejects.push(reject);
-      if (this.#underWay.flushes > 0) this.#flushIfWorthIt();
+      if (this.#underWay.size > 0) this.#flushIfWorthIt();
       else if (!this.#scheduled) {
         // Requests that arrived in the same turn of the event loop come along.
         this.#scheduled = true;
@@ -78,6 +78,19 @@ export class GroupCommit {
         });
       }
     });
+  }
+
+  /** Resolves when everything handed over so far has had its answer, whatever comes in the meantime. */
+  async settled(): Promise<void> {
+    const groups = [...this.#underWay, ...(this.#gathering.resolves.length > 0 ? [this.#gathering] : [])];
+    const ends = groups.map(
+      ({ resolves, rejects }) =>
+        new Promise<void>((resolve) => {
+          resolves.push(resolve);
+          rejects.push(() => resolve());
+        }),
+    );
+    await Promise.all(ends);
   }
 
   /** Refuses what comes from now on; resolves when everything that waits has had its answer. */
@@ -91,37 +104,36 @@ export class GroupCommit {
   #isFull(rows: number, bytes: number): boolean {
     // A receipt on its own always fits, however large.
     if (this.#isIdle()) return false;
-    const waitingRows = this.#gathering.rows + this.#underWay.rows;
-    const waitingBytes = this.#gathering.bytes + this.#underWay.bytes;
+    let waitingRows = this.#gathering.rows;
+    let waitingBytes = this.#gathering.bytes;
+    for (const group of this.#underWay) {
+      waitingRows += group.rows;
+      waitingBytes += group.bytes;
+    }
     return waitingRows + rows > this.#limits.maxWaitingRows || waitingBytes + bytes > this.#limits.maxWaitingBytes;
   }
 
   #flushIfWorthIt(): void {
     if (this.#gathering.resolves.length === 0) return;
-    const { flushes, rows } = this.#underWay;
-    if (flushes > 0 && (flushes >= MAX_UNDER_WAY || this.#gathering.rows < rows * WORTH_A_FLUSH)) return;
+    const [first] = this.#underWay;
+    const isCrumb = first !== undefined && this.#gathering.rows < first.rows * WORTH_A_FLUSH;
+    if (isCrumb || this.#underWay.size >= MAX_UNDER_WAY) return;
     void this.#flush();
   }
 
   async #flush(): Promise<void> {
     const group = this.#gathering;
     this.#gathering = emptyGroup();
-    this.#count(group, 1);
+    this.#underWay.add(group);
     try {
       await this.#target.flush();
       for (const resolve of group.resolves) resolve();
     } catch (error) {
       for (const reject of group.rejects) reject(error);
     }
-    this.#count(group, -1);
+    this.#underWay.delete(group);
     this.#flushIfWorthIt();
     this.#resolveWhenDone();
-  }
-
-  #count(group: Group, sign: 1 | -1): void {
-    this.#underWay.flushes += sign;
-    this.#underWay.rows += sign * group.rows;
-    this.#underWay.bytes += sign * group.bytes;
   }
 
   #resolveWhenDone(): void {
@@ -129,7 +141,7 @@ export class GroupCommit {
   }
 
   #isIdle(): boolean {
-    return this.#underWay.flushes === 0 && this.#gathering.resolves.length === 0;
+    return this.#underWay.size === 0 && this.#gathering.resolves.length === 0;
   }
 }
 

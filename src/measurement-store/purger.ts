@@ -10,6 +10,8 @@ export interface PurgeRow extends Purge {
 export interface PurgerDeps {
   /** What is written down, the oldest first. */
   list(limit: number): Promise<PurgeRow[]>;
+  /** Resolves when the receipts handed over so far are stored: they may be of a device that is to be forgotten. */
+  settled(): Promise<void>;
   /** Writes all values of the field to `intoDeviceKey` as well; false: it was stopped before the end. */
   handOver(purge: PurgeRow, isStopped: () => boolean): Promise<boolean>;
   /** Removes all values of the device (or of one field of it), slice by slice; false: it was stopped before the end. */
@@ -53,11 +55,12 @@ export class Purger {
   }
 
   async #run(): Promise<void> {
-    const { list, handOver, forget, end, log } = this.#deps;
+    const { list, settled, handOver, forget, end, log } = this.#deps;
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false;
         const purges = await list(A_PAGE);
+        if (purges.length > 0) await settled();
         for (const purge of purges) {
           if (this.#stopped) return;
           if (purge.intoDeviceKey !== null && !(await handOver(purge, () => this.#stopped))) return;

@@ -95,9 +95,12 @@ describe.each(DATABASES)('over a restart on %s', (name) => {
       const page = (await first.gql(query, { id: product.id }))['product'];
       const cursor: string = page.devices.pageInfo.endCursor;
       const fieldId: string = page.fields[0].id;
-      for (const text of [cursor, fieldId]) {
+      const add =
+        'mutation ($id: ID!) { addConfigurationField(productId: $id, input: { identifier: "N", type: NUMBER }) { id } }';
+      const configurationId: string = (await first.gql(add, { id: product.id }))['addConfigurationField'].id;
+      for (const text of [cursor, fieldId, configurationId]) {
         expect(text).not.toMatch(/^\d+$/);
-        expect(Buffer.from(text, 'base64url').toString('latin1')).not.toMatch(/device|field/);
+        expect(Buffer.from(text, 'base64url').toString('latin1')).not.toMatch(/device|field|configuration/);
       }
       const { viewer } = await first.gql('{ viewer { token { id } } }');
       await first.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: viewer.token.id });
@@ -117,6 +120,12 @@ describe.each(DATABASES)('over a restart on %s', (name) => {
       expect((await third.gql(update, { id: fieldId }, token))['updateField'].unit).toBe('K');
       for (const forged of ['1', `${fieldId.slice(0, -2)}AA`, Buffer.from('field 1').toString('base64url'), ''])
         expect((await third.query(update, { id: forged }, token)).errors?.[0]?.extensions.code).toBe('NOT_FOUND');
+      const remove = 'mutation ($id: ID!) { removeConfigurationField(id: $id) }';
+      for (const wrong of ['1', fieldId, `${configurationId.slice(0, -2)}AA`])
+        expect((await third.query(remove, { id: wrong }, token)).errors?.[0]?.extensions.code).toBe('NOT_FOUND');
+      expect(await third.gql(remove, { id: configurationId }, token)).toEqual({
+        removeConfigurationField: configurationId,
+      });
       await third.stop();
     } finally {
       await database.drop();

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
 
@@ -209,6 +210,34 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     expect([...(await store.lastHeard([device, device + 1])).keys()]).toEqual([device + 1]);
     expect(await store.latest([{ deviceKey: device, fieldKeys: [1, 2] }])).toEqual([]);
   });
+
+  test('forgets also what was handed over before the device was deleted, but was not stored yet', async () => {
+    const letGo = await holdWrites();
+    const queued = [1, 2, 3].map((value) => store.append(receipt(device, [[1, value, value]])));
+    await new Promise((resolve) => setImmediate(resolve));
+    await database.sql('INSERT INTO purge (device_key, field_key) VALUES (?, NULL)', [device]);
+    const settled = store.settlePurges();
+    // Time enough to forget what is not there yet.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await letGo();
+    await Promise.all([...queued, settled]);
+    await waitFor(async () => (await database.sql('SELECT id FROM purge')).length === 0);
+    expect(await everything(store, device, 1)).toEqual([]);
+    expect((await store.lastHeard([device])).size).toBe(0);
+  });
+
+  /** Nothing is stored until what it resolves with is called. */
+  async function holdWrites(): Promise<() => Promise<void>> {
+    if (dialect === 'sqlite') {
+      const giveBack = await store.take();
+      return async () => giveBack();
+    }
+    const client = new pg.Client({ connectionString: database.place });
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query('LOCK TABLE reading IN SHARE MODE');
+    return () => client.end();
+  }
 
   test('goes on purging after it starts again', async () => {
     await store.append(

@@ -13,11 +13,11 @@ import {
 import type { Device } from '../entities/device.ts';
 import { FIELD_IDENTIFIER } from '../entities/field.ts';
 import { checkOptionalText, checkStorable } from '../text.ts';
+import { configurationFieldKeyOf } from './field-id.ts';
 import { FIELD_TEXTS } from './new-field.ts';
 
 const MAX_FIELDS = 200;
 const MAX_TEXT = 4096;
-const LARGEST_KEY = 2_147_483_647;
 
 interface ConfigurationServiceDeps {
   database: Database;
@@ -92,7 +92,7 @@ export class ConfigurationService {
       return found;
     });
     await this.#changed(field);
-    return String(field.key);
+    return id;
   }
 
   /** Identifier → value; null: back to the product's default. What is not named stays. */
@@ -122,10 +122,10 @@ export class ConfigurationService {
   }
 
   async #find(em: EntityManager, access: Access, id: string): Promise<ConfigurationField> {
-    const key = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : Infinity;
-    const seen =
-      key > LARGEST_KEY ? null : await em.findOne(ConfigurationFieldSchema, { key }, { populate: ['product'] });
-    if (seen === null || !access.coversProduct(placeOfProduct(seen.product))) throw notFound('configuration field', id);
+    const key = configurationFieldKeyOf(id);
+    const seen = key === null ? null : await em.findOne(ConfigurationFieldSchema, { key }, { populate: ['product'] });
+    if (key === null || seen === null || !access.coversProduct(placeOfProduct(seen.product)))
+      throw notFound('configuration field', id);
     await lockProduct(em, access, seen.product.id, 'CONFIGURE');
     // Perhaps removed while waiting for the lock.
     const field = await em.findOne(ConfigurationFieldSchema, { key }, { refresh: true });

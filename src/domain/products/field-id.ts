@@ -1,6 +1,6 @@
 import { seal, unseal } from '../sealed-text.ts';
 
-const SEALED = /^field ([1-9]\d{0,9})$/;
+const SEALED = /^(field|configuration) ([1-9]\d{0,9})$/;
 const LARGEST_KEY = 2_147_483_647;
 
 /** The id by which clients know a field: its key would count the fields of everybody. */
@@ -10,6 +10,21 @@ export function fieldId(key: number): string {
 
 /** The key of a field's id; null for what is none. */
 export function fieldKeyOf(id: string): number | null {
-  const key = Number(SEALED.exec(unseal(id) ?? '')?.[1] ?? Infinity);
-  return key <= LARGEST_KEY ? key : null;
+  return keyOf('field', id);
+}
+
+/** The same for a configuration field; neither is the id of the other. */
+export function configurationFieldId(key: number): string {
+  return seal(`configuration ${key}`);
+}
+
+/** The key of a configuration field's id; null for what is none. */
+export function configurationFieldKeyOf(id: string): number | null {
+  return keyOf('configuration', id);
+}
+
+function keyOf(kind: string, id: string): number | null {
+  const [, sealedKind, text] = SEALED.exec(unseal(id) ?? '') ?? [];
+  const key = Number(text ?? Infinity);
+  return sealedKind === kind && key <= LARGEST_KEY ? key : null;
 }

@@ -1,5 +1,6 @@
 import { Arg, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
 import type { ConfigurationService } from '../../domain/products/configuration-service.ts';
+import { configurationFieldId } from '../../domain/products/field-id.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import {
   ConfigurationFieldInput,
@@ -20,7 +21,7 @@ export class ConfigurationResolver {
 
   @FieldResolver(() => ID)
   id(@Root() { key }: ConfigurationFieldObject): string {
-    return String(key);
+    return configurationFieldId(key);
   }
 
   @Mutation(() => ConfigurationFieldObject)

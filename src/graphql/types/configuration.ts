@@ -7,7 +7,7 @@ import { Json } from './json.ts';
 /** Parent: the ConfigurationField entity. `id` is in configuration-resolver. */
 @ObjectType('ConfigurationField', { simpleResolvers: true })
 export class ConfigurationFieldObject {
-  /** Not shown; the id that clients see is its text. */
+  /** Not shown; the id that clients see is sealed. */
   key!: number;
 
   @Field(() => String)

@@ -8,7 +8,7 @@ import { Json } from './json.ts';
 /** Parent: the Field entity or a FieldInfo. `id`, `name`, `unit` and `description` are in resolvers/objects. */
 @ObjectType('Field', { simpleResolvers: true })
 export class FieldObject {
-  /** Not shown; the id that clients see is its text. */
+  /** Not shown; the id that clients see is sealed. */
   key!: number;
 
   @Field(() => String)

@@ -72,6 +72,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     this.#commits = new GroupCommit(new PostgresFlushes(this.#writes), { ...STORE_DEFAULTS, ...options });
     this.#purger = new Purger({
       list: (limit) => this.#purges(limit),
+      settled: () => this.#commits.settled(),
       handOver: (purge, isStopped) => handOver(this, purge, isStopped),
       forget: ({ deviceKey, fieldKey }) =>
         this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity)),

@@ -79,6 +79,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     });
     this.#purger = new Purger({
       list: (limit) => this.#read({ kind: 'purges', limit }),
+      settled: () => this.#commits.settled(),
       handOver: (purge, isStopped) => handOver(this, purge, isStopped),
       forget: ({ deviceKey, fieldKey }) =>
         this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity)),
