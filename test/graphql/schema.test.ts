@@ -44,6 +44,17 @@ describe('the GraphQL schema', () => {
     expect(newDemands(schema)).toEqual([]);
   });
 
+  it('says of every type, field, argument, input field and enum value what it means', () => {
+    expect(undescribed(schema)).toEqual([]);
+  });
+
+  it('would be found out if something had no meaning', () => {
+    const silent = 'enum E { A } input I { x: Int } type T { f(a: I): E } type Query { t: T }';
+    const spoken = '"an enum" enum E { "a" A } "in" input I { "x" x: Int } "q" type Query { "f" f("a" a: I): E }';
+    expect(undescribed(buildSchema(silent)).sort()).toEqual(['E', 'E.A', 'I', 'I.x', 'Query.t', 'T', 'T.f', 'T.f(a:)']);
+    expect(undescribed(buildSchema(spoken))).toEqual([]);
+  });
+
   it('is what schema.graphql in the repository says (npm run schema)', () => {
     expect(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8')).toBe(schemaText());
   });
@@ -103,4 +114,25 @@ function newDemands(actual: GraphQLSchema): string[] {
     }
   }
   return demands;
+}
+
+/** Every part of the schema without a description; the root types speak for themselves. */
+function undescribed(actual: GraphQLSchema): string[] {
+  const silent: string[] = [];
+  const check = (place: string, { description }: { description?: string | null | undefined }): void => {
+    if (description == null || !/\S/.test(description)) silent.push(place);
+  };
+  const roots = [actual.getQueryType(), actual.getMutationType(), actual.getSubscriptionType()];
+  for (const type of Object.values(actual.getTypeMap())) {
+    if (type.name.startsWith('__')) continue;
+    if (!roots.some((root) => root === type)) check(type.name, type);
+    if (isEnumType(type)) for (const value of type.getValues()) check(`${type.name}.${value.name}`, value);
+    if (isInputObjectType(type) || isObjectType(type))
+      for (const field of Object.values(type.getFields())) {
+        const place = `${type.name}.${field.name}`;
+        check(place, field);
+        if ('args' in field) for (const arg of field.args) check(`${place}(${arg.name}:)`, arg);
+      }
+  }
+  return silent;
 }

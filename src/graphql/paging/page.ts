@@ -6,6 +6,16 @@ import type { Connection } from '../types/connection.ts';
 export const MAX_FIRST = 500;
 export const DEFAULT_FIRST = 50;
 
+/** The arguments of every list, as the schema describes them. */
+export const FIRST = {
+  nullable: true,
+  description: `How many items at most: 1 to ${MAX_FIRST}; left out: ${DEFAULT_FIRST}.`,
+} as const;
+export const AFTER = {
+  nullable: true,
+  description: 'The cursor behind which the page begins: endCursor of the page before; left out: the first page.',
+} as const;
+
 /** `first` of a list: 50 by default, at most 500 (CONTRACT 7). Never clamped: a wrong one is BAD_USER_INPUT. */
 export function readFirst(first: number | null | undefined): number {
   if (first === null || first === undefined) return DEFAULT_FIRST;

@@ -19,16 +19,19 @@ export class ConfigurationResolver {
     this.#configurations = configurations;
   }
 
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: 'The id of the configuration field.' })
   id(@Root() { key }: ConfigurationFieldObject): string {
     return configurationFieldId(key);
   }
 
-  @Mutation(() => ConfigurationFieldObject)
+  @Mutation(() => ConfigurationFieldObject, {
+    description: 'Adds a value that decoders can be told about each device; CONFLICT when the identifier is taken.',
+  })
   addConfigurationField(
     @Ctx() { access }: GraphqlContext,
-    @Arg('productId', () => ID) productId: string,
-    @Arg('input', () => ConfigurationFieldInput) input: ConfigurationFieldInput,
+    @Arg('productId', () => ID, { description: 'The product.' }) productId: string,
+    @Arg('input', () => ConfigurationFieldInput, { description: 'The configuration field.' })
+    input: ConfigurationFieldInput,
   ): Promise<ConfigurationFieldObject> {
     return this.#configurations.add(access, productId, input);
   }
@@ -36,14 +39,18 @@ export class ConfigurationResolver {
   @Mutation(() => ConfigurationFieldObject, { description: 'Left out: unchanged. null clears.' })
   updateConfigurationField(
     @Ctx() { access }: GraphqlContext,
-    @Arg('id', () => ID) id: string,
-    @Arg('input', () => UpdateConfigurationFieldInput) input: UpdateConfigurationFieldInput,
+    @Arg('id', () => ID, { description: 'The id of the configuration field.' }) id: string,
+    @Arg('input', () => UpdateConfigurationFieldInput, { description: 'What is to change.' })
+    input: UpdateConfigurationFieldInput,
   ): Promise<ConfigurationFieldObject> {
     return this.#configurations.update(access, id, input);
   }
 
   @Mutation(() => ID, { description: 'Removes the field and its values on every device of the product.' })
-  removeConfigurationField(@Ctx() { access }: GraphqlContext, @Arg('id', () => ID) id: string): Promise<string> {
+  removeConfigurationField(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The id of the configuration field.' }) id: string,
+  ): Promise<string> {
     return this.#configurations.remove(access, id);
   }
 
@@ -52,8 +59,11 @@ export class ConfigurationResolver {
   })
   setConfiguration(
     @Ctx() { access }: GraphqlContext,
-    @Arg('deviceId', () => ID) deviceId: string,
-    @Arg('values', () => Json) values: unknown,
+    @Arg('deviceId', () => ID, { description: 'The device.' }) deviceId: string,
+    @Arg('values', () => Json, {
+      description: 'An object of identifiers of configuration fields to values of their types, or null.',
+    })
+    values: unknown,
   ): Promise<DeviceObject> {
     return this.#configurations.set(access, deviceId, values);
   }

@@ -28,19 +28,23 @@ export class DecoderResolver {
   })
   saveDecoder(
     @Ctx() { access }: GraphqlContext,
-    @Arg('productId', () => ID) productId: string,
-    @Arg('source', () => String) source: string,
-    @Arg('note', () => String, { nullable: true }) note?: string | null,
-    @Arg('force', () => Boolean, { nullable: true }) force?: boolean | null,
+    @Arg('productId', () => ID, { description: 'The product.' }) productId: string,
+    @Arg('source', () => String, { description: 'JavaScript, up to 256 KiB of UTF-8.' }) source: string,
+    @Arg('note', () => String, { nullable: true, description: 'What changed and why, up to 10,000 characters.' })
+    note?: string | null,
+    @Arg('force', () => Boolean, { nullable: true, description: 'true: saves although an example fails.' })
+    force?: boolean | null,
   ): Promise<DecoderVersionObject> {
     return this.#decoders.saveDecoder(access, productId, source, { note, force });
   }
 
-  @Mutation(() => DecoderVersionObject)
+  @Mutation(() => DecoderVersionObject, {
+    description: 'Makes a saved version the active one, at once; NOT_FOUND: there is no such version.',
+  })
   activateDecoder(
     @Ctx() { access }: GraphqlContext,
-    @Arg('productId', () => ID) productId: string,
-    @Arg('version', () => Int) version: number,
+    @Arg('productId', () => ID, { description: 'The product.' }) productId: string,
+    @Arg('version', () => Int, { description: 'The number of the version, from 1.' }) version: number,
   ): Promise<DecoderVersionObject> {
     return this.#decoders.activateDecoder(access, productId, version);
   }
@@ -51,11 +55,15 @@ export class DecoderResolver {
   })
   testDecoder(
     @Ctx() { access }: GraphqlContext,
-    @Arg('productId', () => ID) productId: string,
-    @Arg('source', () => String, { nullable: true }) source?: string | null,
-    @Arg('request', () => DecoderRequestInput, { nullable: true }) request?: DecoderRequestInput | null,
-    @Arg('callId', () => ID, { nullable: true }) callId?: string | null,
-    @Arg('uplink', () => UplinkInput, { nullable: true }) uplink?: UplinkInput | null,
+    @Arg('productId', () => ID, { description: 'The product whose devices and fields it is to see.' })
+    productId: string,
+    @Arg('source', () => String, { nullable: true, description: 'The source to try, up to 256 KiB of UTF-8.' })
+    source?: string | null,
+    @Arg('request', () => DecoderRequestInput, { nullable: true, description: 'A call to make up.' })
+    request?: DecoderRequestInput | null,
+    @Arg('callId', () => ID, { nullable: true, description: "A call of the product's log." }) callId?: string | null,
+    @Arg('uplink', () => UplinkInput, { nullable: true, description: 'A LoRaWAN payload.' })
+    uplink?: UplinkInput | null,
   ): Promise<DecoderRun> {
     return this.#decoders.testDecoder(access, productId, { source, request, callId, uplink });
   }
@@ -66,16 +74,21 @@ export class DecoderResolver {
   })
   addDecoderExample(
     @Ctx() { access }: GraphqlContext,
-    @Arg('productId', () => ID) productId: string,
-    @Arg('name', () => String) name: string,
-    @Arg('request', () => DecoderRequestInput) request: DecoderRequestInput,
-    @Arg('expected', () => Json) expected: unknown,
+    @Arg('productId', () => ID, { description: 'The product; it has at most 100 examples.' }) productId: string,
+    @Arg('name', () => String, { description: '1 to 200 characters, unique in the product.' }) name: string,
+    @Arg('request', () => DecoderRequestInput, { description: 'The call, up to 256 KiB.' })
+    request: DecoderRequestInput,
+    @Arg('expected', () => Json, { description: 'The entries expected of it, in order: at most 1,000 and 256 KiB.' })
+    expected: unknown,
   ): Promise<DecoderExampleObject> {
     return this.#examples.addDecoderExample(access, productId, name, request, expected);
   }
 
-  @Mutation(() => ID)
-  removeDecoderExample(@Ctx() { access }: GraphqlContext, @Arg('id', () => ID) id: string): Promise<string> {
+  @Mutation(() => ID, { description: 'Removes an example and returns its id.' })
+  removeDecoderExample(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The id of the example.' }) id: string,
+  ): Promise<string> {
     return this.#examples.removeDecoderExample(access, id);
   }
 }

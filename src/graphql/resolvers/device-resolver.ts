@@ -4,7 +4,7 @@ import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { deviceOf, devicePaging } from '../paging/devices.ts';
-import { connectionWith, readAfter, readFirst } from '../paging/page.ts';
+import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../paging/page.ts';
 import type { Connection } from '../types/connection.ts';
 import { DateTime } from '../types/date-time.ts';
 import { DeviceConnection, DeviceInput, DeviceObject, UpdateDeviceInput } from '../types/device.ts';
@@ -31,19 +31,42 @@ export class DeviceResolver {
   })
   async devices(
     @Ctx() { access }: GraphqlContext,
-    @Arg('workspaceId', () => ID, { nullable: true }) workspaceId?: string | null,
-    @Arg('productId', () => ID, { nullable: true }) productId?: string | null,
-    @Arg('ids', () => [ID], { nullable: true }) ids?: string[] | null,
-    @Arg('search', () => String, { nullable: true }) search?: string | null,
-    @Arg('tags', () => [String], { nullable: true }) tags?: string[] | null,
-    @Arg('anyTags', () => [String], { nullable: true }) anyTags?: string[] | null,
-    @Arg('online', () => Boolean, { nullable: true }) online?: boolean | null,
-    @Arg('lastHeardBefore', () => DateTime, { nullable: true }) lastHeardBefore?: number | null,
-    @Arg('lastHeardAfter', () => DateTime, { nullable: true }) lastHeardAfter?: number | null,
-    @Arg('orderBy', () => DeviceOrderEnum, { nullable: true }) orderBy?: DeviceOrder | null,
-    @Arg('descending', () => Boolean, { nullable: true }) descending?: boolean | null,
-    @Arg('first', () => Int, { nullable: true }) first?: number | null,
-    @Arg('after', () => String, { nullable: true }) after?: string | null,
+    @Arg('workspaceId', () => ID, { nullable: true, description: 'Only devices of this workspace.' })
+    workspaceId?: string | null,
+    @Arg('productId', () => ID, { nullable: true, description: 'Only devices of this product.' })
+    productId?: string | null,
+    @Arg('ids', () => [ID], { nullable: true, description: 'Only these devices, at most 1,000.' })
+    ids?: string[] | null,
+    @Arg('search', () => String, {
+      nullable: true,
+      description: 'Part of the name or serial number in any case, up to 200 characters.',
+    })
+    search?: string | null,
+    @Arg('tags', () => [String], { nullable: true, description: 'Only devices with all of these tags.' })
+    tags?: string[] | null,
+    @Arg('anyTags', () => [String], { nullable: true, description: 'Only devices with at least one of these tags.' })
+    anyTags?: string[] | null,
+    @Arg('online', () => Boolean, {
+      nullable: true,
+      description: 'true: only those online; false: only those that are not.',
+    })
+    online?: boolean | null,
+    @Arg('lastHeardBefore', () => DateTime, {
+      nullable: true,
+      description: 'Only devices last heard of before this time, or never.',
+    })
+    lastHeardBefore?: number | null,
+    @Arg('lastHeardAfter', () => DateTime, {
+      nullable: true,
+      description: 'Only devices last heard of at this time or later.',
+    })
+    lastHeardAfter?: number | null,
+    @Arg('orderBy', () => DeviceOrderEnum, { nullable: true, description: 'The order; left out: CREATED.' })
+    orderBy?: DeviceOrder | null,
+    @Arg('descending', () => Boolean, { nullable: true, description: 'true: the order turned round; left out: false.' })
+    descending?: boolean | null,
+    @Arg('first', () => Int, FIRST) first?: number | null,
+    @Arg('after', () => String, AFTER) after?: string | null,
   ): Promise<Connection<DeviceObject>> {
     const limit = readFirst(first);
     const order = { orderBy: orderBy ?? 'CREATED', descending: descending ?? false } as const;
@@ -61,15 +84,21 @@ export class DeviceResolver {
   })
   deviceBySerialNumber(
     @Ctx() { access }: GraphqlContext,
-    @Arg('serialNumber', () => String) serialNumber: string,
-    @Arg('productId', () => ID, { nullable: true }) productId?: string | null,
-    @Arg('workspaceId', () => ID, { nullable: true }) workspaceId?: string | null,
+    @Arg('serialNumber', () => String, { description: 'The serial number, up to 200 characters.' })
+    serialNumber: string,
+    @Arg('productId', () => ID, { nullable: true, description: 'Look only in this product.' })
+    productId?: string | null,
+    @Arg('workspaceId', () => ID, { nullable: true, description: 'Look only in this workspace.' })
+    workspaceId?: string | null,
   ): Promise<DeviceObject | null> {
     return this.#list.bySerialNumber(access, serialNumber, { productId, workspaceId });
   }
 
-  @Query(() => DeviceObject)
-  device(@Ctx() { access }: GraphqlContext, @Arg('id', () => ID) id: string): Promise<DeviceObject> {
+  @Query(() => DeviceObject, { description: "One device; NOT_FOUND also for another tenant's." })
+  device(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The id of the device.' }) id: string,
+  ): Promise<DeviceObject> {
     return this.#devices.get(access, id);
   }
 
@@ -79,9 +108,13 @@ export class DeviceResolver {
   })
   createDevices(
     @Ctx() { access }: GraphqlContext,
-    @Arg('productId', () => ID) productId: string,
-    @Arg('devices', () => [DeviceInput]) devices: DeviceInput[],
-    @Arg('plan', () => String, { nullable: true }) plan?: string | null,
+    @Arg('productId', () => ID, { description: 'The product they are to belong to.' }) productId: string,
+    @Arg('devices', () => [DeviceInput], { description: '1 to 10,000 devices.' }) devices: DeviceInput[],
+    @Arg('plan', () => String, {
+      nullable: true,
+      description: 'The slug of the plan that is to cover them (see plans); PLAN_LIMIT when they are too many for it.',
+    })
+    plan?: string | null,
   ): Promise<DeviceObject[]> {
     return this.#devices.create(access, productId, devices, plan);
   }
@@ -89,8 +122,8 @@ export class DeviceResolver {
   @Mutation(() => DeviceObject, { description: 'Left out: unchanged. null clears tags, metadata or location.' })
   updateDevice(
     @Ctx() { access }: GraphqlContext,
-    @Arg('id', () => ID) id: string,
-    @Arg('input', () => UpdateDeviceInput) input: UpdateDeviceInput,
+    @Arg('id', () => ID, { description: 'The id of the device.' }) id: string,
+    @Arg('input', () => UpdateDeviceInput, { description: 'What is to change.' }) input: UpdateDeviceInput,
   ): Promise<DeviceObject> {
     return this.#devices.update(access, id, input);
   }
@@ -102,15 +135,23 @@ export class DeviceResolver {
   })
   replaceDevice(
     @Ctx() { access }: GraphqlContext,
-    @Arg('id', () => ID) id: string,
-    @Arg('serialNumber', () => String) serialNumber: string,
-    @Arg('absorb', () => ID, { nullable: true }) absorb?: string | null,
+    @Arg('id', () => ID, { description: 'The device that goes on.' }) id: string,
+    @Arg('serialNumber', () => String, { description: 'The serial number of the new sensor, up to 100 characters.' })
+    serialNumber: string,
+    @Arg('absorb', () => ID, {
+      nullable: true,
+      description: 'The device that has this serial number by now; left out: there must be none.',
+    })
+    absorb?: string | null,
   ): Promise<DeviceObject> {
     return this.#devices.replace(access, id, serialNumber, absorb ?? null);
   }
 
   @Mutation(() => [ID], { description: 'With their measurements; all or none.' })
-  deleteDevices(@Ctx() { access }: GraphqlContext, @Arg('ids', () => [ID]) ids: string[]): Promise<string[]> {
+  deleteDevices(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('ids', () => [ID], { description: 'At most 10,000 devices.' }) ids: string[],
+  ): Promise<string[]> {
     return this.#devices.delete(access, ids);
   }
 
@@ -120,11 +161,24 @@ export class DeviceResolver {
   })
   async setWriteRate(
     @Ctx() { access }: GraphqlContext,
-    @Arg('workspaceId', () => ID, { nullable: true }) workspaceId?: string | null,
-    @Arg('productId', () => ID, { nullable: true }) productId?: string | null,
-    @Arg('deviceId', () => ID, { nullable: true }) deviceId?: string | null,
-    @Arg('perSecond', () => Float, { nullable: true }) perSecond?: number | null,
-    @Arg('reset', () => Boolean, { nullable: true }) reset?: boolean | null,
+    @Arg('workspaceId', () => ID, {
+      nullable: true,
+      description: 'Of all devices of this workspace; needs scope ADMIN.',
+    })
+    workspaceId?: string | null,
+    @Arg('productId', () => ID, { nullable: true, description: 'Of all devices of this product.' })
+    productId?: string | null,
+    @Arg('deviceId', () => ID, { nullable: true, description: 'Of this device.' }) deviceId?: string | null,
+    @Arg('perSecond', () => Float, {
+      nullable: true,
+      description: 'Writes per second for each device and field, from one in ten days (1/864000) to 1,000,000.',
+    })
+    perSecond?: number | null,
+    @Arg('reset', () => Boolean, {
+      nullable: true,
+      description: 'true: no setting of its own any more; in place of perSecond.',
+    })
+    reset?: boolean | null,
   ): Promise<boolean> {
     await this.#writeRates.set(access, { workspaceId, productId, deviceId, perSecond, reset });
     return true;

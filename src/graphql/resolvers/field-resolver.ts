@@ -13,11 +13,13 @@ export class FieldResolver {
     this.#fields = fields;
   }
 
-  @Mutation(() => FieldObject)
+  @Mutation(() => FieldObject, {
+    description: 'Adds a field to the product; CONFLICT when the identifier or role is taken.',
+  })
   addField(
     @Ctx() { access }: GraphqlContext,
-    @Arg('productId', () => ID) productId: string,
-    @Arg('input', () => FieldInput) input: FieldInput,
+    @Arg('productId', () => ID, { description: 'The product.' }) productId: string,
+    @Arg('input', () => FieldInput, { description: 'The field.' }) input: FieldInput,
   ): Promise<FieldObject> {
     return this.#fields.add(access, productId, input);
   }
@@ -25,8 +27,8 @@ export class FieldResolver {
   @Mutation(() => FieldObject, { description: 'Left out: unchanged. null clears name, unit or description.' })
   updateField(
     @Ctx() { access }: GraphqlContext,
-    @Arg('id', () => ID) id: string,
-    @Arg('input', () => UpdateFieldInput) input: UpdateFieldInput,
+    @Arg('id', () => ID, { description: 'The id of the field.' }) id: string,
+    @Arg('input', () => UpdateFieldInput, { description: 'What is to change.' }) input: UpdateFieldInput,
   ): Promise<FieldObject> {
     return this.#fields.update(access, id, input);
   }
@@ -36,15 +38,19 @@ export class FieldResolver {
   })
   ignoreSuggestedField(
     @Ctx() { access }: GraphqlContext,
-    @Arg('productId', () => ID) productId: string,
-    @Arg('identifier', () => String) identifier: string,
-    @Arg('ignore', () => Boolean, { nullable: true }) ignore?: boolean | null,
+    @Arg('productId', () => ID, { description: 'The product.' }) productId: string,
+    @Arg('identifier', () => String, { description: 'The identifier as it was sent.' }) identifier: string,
+    @Arg('ignore', () => Boolean, { nullable: true, description: 'false: show it again; left out: true.' })
+    ignore?: boolean | null,
   ): Promise<ProductObject> {
     return this.#fields.ignoreSuggestion(access, productId, identifier, ignore ?? true);
   }
 
   @Mutation(() => ID, { description: 'Removes the field and its measurements on every device of the product.' })
-  removeField(@Ctx() { access }: GraphqlContext, @Arg('id', () => ID) id: string): Promise<string> {
+  removeField(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The id of the field.' }) id: string,
+  ): Promise<string> {
     return this.#fields.remove(access, id);
   }
 }

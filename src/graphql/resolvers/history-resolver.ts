@@ -31,9 +31,18 @@ export class HistoryResolver {
   async history(
     @Ctx() { access, points }: GraphqlContext,
     @Args(() => HistoryArgs) query: HistoryArgs,
-    @Arg('deviceIds', () => [ID], { nullable: true }) deviceIds?: string[] | null,
-    @Arg('productId', () => ID, { nullable: true }) productId?: string | null,
-    @Arg('tags', () => [String], { nullable: true }) tags?: string[] | null,
+    @Arg('deviceIds', () => [ID], {
+      nullable: true,
+      description: 'The devices, at most 200; give one of deviceIds, productId and tags.',
+    })
+    deviceIds?: string[] | null,
+    @Arg('productId', () => ID, { nullable: true, description: 'All devices of this product, at most 200.' })
+    productId?: string | null,
+    @Arg('tags', () => [String], {
+      nullable: true,
+      description: 'All devices that have all of these tags, at most 200.',
+    })
+    tags?: string[] | null,
   ): Promise<DeviceHistoryObject[]> {
     const chosen = await this.#choice.choose(access, { deviceIds, productId, tags });
     const infos = chosen.map(({ info }) => info);

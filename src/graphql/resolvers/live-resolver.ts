@@ -23,11 +23,23 @@ export class LiveResolver {
   })
   measurementsRecorded(
     @Root() batch: RecordedBatch,
-    @Arg('deviceIds', () => [ID], { nullable: true }) _deviceIds?: string[] | null,
-    @Arg('productId', () => ID, { nullable: true }) _productId?: string | null,
-    @Arg('workspaceId', () => ID, { nullable: true }) _workspaceId?: string | null,
-    @Arg('fields', () => [String], { nullable: true }) _fields?: string[] | null,
-    @Arg('after', () => String, { nullable: true }) _after?: string | null,
+    @Arg('deviceIds', () => [ID], { nullable: true, description: 'Only these devices, at most 1,000.' })
+    _deviceIds?: string[] | null,
+    @Arg('productId', () => ID, { nullable: true, description: 'Only devices of this product.' })
+    _productId?: string | null,
+    @Arg('workspaceId', () => ID, { nullable: true, description: 'Only devices of this workspace.' })
+    _workspaceId?: string | null,
+    @Arg('fields', () => [String], {
+      nullable: true,
+      description: 'Only values of fields with these identifiers; left out: all.',
+    })
+    _fields?: string[] | null,
+    @Arg('after', () => String, {
+      nullable: true,
+      description:
+        'The cursor of the last event received: begins with everything recorded since; too old: CURSOR_EXPIRED.',
+    })
+    _after?: string | null,
   ): RecordedBatch {
     return batch;
   }
@@ -39,9 +51,17 @@ export class LiveResolver {
   })
   webhookCalled(
     @Root() call: WebhookCallObject,
-    @Arg('productId', () => ID) _productId: string,
-    @Arg('last', () => Int, { nullable: true }) _last?: number | null,
-    @Arg('status', () => [CallStatusEnum], { nullable: true }) _status?: CallStatus[] | null,
+    @Arg('productId', () => ID, { description: 'The product.' }) _productId: string,
+    @Arg('last', () => Int, {
+      nullable: true,
+      description: 'How many of the newest calls to begin with, 0 to 500; left out: none.',
+    })
+    _last?: number | null,
+    @Arg('status', () => [CallStatusEnum], {
+      nullable: true,
+      description: 'Only calls with one of these outcomes; left out: all.',
+    })
+    _status?: CallStatus[] | null,
   ): WebhookCallObject {
     return call;
   }
@@ -52,9 +72,12 @@ export class LiveResolver {
   })
   deviceStatusChanged(
     @Root() status: DeviceStatus,
-    @Arg('deviceIds', () => [ID], { nullable: true }) _deviceIds?: string[] | null,
-    @Arg('productId', () => ID, { nullable: true }) _productId?: string | null,
-    @Arg('workspaceId', () => ID, { nullable: true }) _workspaceId?: string | null,
+    @Arg('deviceIds', () => [ID], { nullable: true, description: 'Only these devices, at most 1,000.' })
+    _deviceIds?: string[] | null,
+    @Arg('productId', () => ID, { nullable: true, description: 'Only devices of this product.' })
+    _productId?: string | null,
+    @Arg('workspaceId', () => ID, { nullable: true, description: 'Only devices of this workspace.' })
+    _workspaceId?: string | null,
   ): DeviceStatus {
     return status;
   }

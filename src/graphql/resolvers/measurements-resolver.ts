@@ -32,8 +32,8 @@ export class MeasurementsResolver {
   })
   async recordMeasurements(
     @Ctx() context: GraphqlContext,
-    @Arg('deviceId', () => ID) deviceId: string,
-    @Arg('entries', () => [EntryInput]) entries: EntryInput[],
+    @Arg('deviceId', () => ID, { description: 'The device.' }) deviceId: string,
+    @Arg('entries', () => [EntryInput], { description: 'The entries, at most 10,000.' }) entries: EntryInput[],
   ): Promise<RecordResult> {
     const device = await this.#device(context, deviceId, 'RECORD');
     if (entries.length > MAX_ENTRIES)
@@ -69,11 +69,13 @@ export class MeasurementsResolver {
   })
   async deleteMeasurements(
     @Ctx() context: GraphqlContext,
-    @Arg('deviceId', () => ID) deviceId: string,
-    @Arg('from', () => DateTime) from: number,
-    @Arg('to', () => DateTime) to: number,
-    @Arg('fields', () => [String], { nullable: true }) fields?: string[] | null,
-    @Arg('dryRun', () => Boolean, { nullable: true }) dryRun?: boolean | null,
+    @Arg('deviceId', () => ID, { description: 'The device.' }) deviceId: string,
+    @Arg('from', () => DateTime, { description: 'Start of the time range, inclusive.' }) from: number,
+    @Arg('to', () => DateTime, { description: 'End of the time range, exclusive; after from.' }) to: number,
+    @Arg('fields', () => [String], { nullable: true, description: 'Identifiers of the fields; left out: all.' })
+    fields?: string[] | null,
+    @Arg('dryRun', () => Boolean, { nullable: true, description: 'true: counts and deletes nothing; left out: false.' })
+    dryRun?: boolean | null,
   ): Promise<DeleteResult> {
     const device = await this.#device(context, deviceId, 'CONFIGURE');
     if (from >= to) throw badInput('"from" must be before "to".');

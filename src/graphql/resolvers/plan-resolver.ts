@@ -6,7 +6,10 @@ import { PlanObject } from '../types/plan.ts';
 /** The plans to choose from; the same for everybody who has a token. */
 @Resolver()
 export class PlanResolver {
-  @Query(() => [PlanObject], { complexity: ({ childComplexity }) => 1 + 5 * childComplexity })
+  @Query(() => [PlanObject], {
+    complexity: ({ childComplexity }) => 1 + 5 * childComplexity,
+    description: 'Every plan, the smallest first.',
+  })
   plans(@Ctx() context: GraphqlContext): readonly PlanObject[] {
     // Throws without a token.
     void context.access;

@@ -2,7 +2,7 @@ import { Arg, Ctx, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
 import type { Product } from '../../domain/entities/product.ts';
 import type { ProductService } from '../../domain/products/product-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { connectionWith, type Paging, readAfter, readFirst } from '../paging/page.ts';
+import { AFTER, FIRST, connectionWith, type Paging, readAfter, readFirst } from '../paging/page.ts';
 import type { Connection } from '../types/connection.ts';
 import { CreateProductInput, ProductConnection, ProductObject, UpdateProductInput } from '../types/product.ts';
 
@@ -20,10 +20,12 @@ export class ProductResolver {
   @Query(() => ProductConnection, { description: 'In the order of creation. search: part of the name, in any case.' })
   async products(
     @Ctx() { access }: GraphqlContext,
-    @Arg('workspaceId', () => ID, { nullable: true }) workspaceId?: string | null,
-    @Arg('search', () => String, { nullable: true }) search?: string | null,
-    @Arg('first', () => Int, { nullable: true }) first?: number | null,
-    @Arg('after', () => String, { nullable: true }) after?: string | null,
+    @Arg('workspaceId', () => ID, { nullable: true, description: 'Only products of this workspace.' })
+    workspaceId?: string | null,
+    @Arg('search', () => String, { nullable: true, description: 'Part of the name in any case, up to 200 characters.' })
+    search?: string | null,
+    @Arg('first', () => Int, FIRST) first?: number | null,
+    @Arg('after', () => String, AFTER) after?: string | null,
   ): Promise<Connection<ProductObject>> {
     const limit = readFirst(first);
     const afterKey = readAfter(PRODUCTS, after)?.[0] as number | undefined;
@@ -36,8 +38,11 @@ export class ProductResolver {
     );
   }
 
-  @Query(() => ProductObject)
-  product(@Ctx() { access }: GraphqlContext, @Arg('id', () => ID) id: string): Promise<ProductObject> {
+  @Query(() => ProductObject, { description: "One product; NOT_FOUND also for another tenant's." })
+  product(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The id of the product.' }) id: string,
+  ): Promise<ProductObject> {
     return this.#products.get(access, id);
   }
 
@@ -47,38 +52,44 @@ export class ProductResolver {
   })
   cloneProduct(
     @Ctx() { access }: GraphqlContext,
-    @Arg('id', () => ID) id: string,
-    @Arg('name', () => String) name: string,
+    @Arg('id', () => ID, { description: 'The product to copy.' }) id: string,
+    @Arg('name', () => String, { description: 'The name of the copy, 1 to 200 characters.' }) name: string,
   ): Promise<ProductObject> {
     return this.#products.clone(access, id, name);
   }
 
-  @Mutation(() => ProductObject, { complexity: 100 })
+  @Mutation(() => ProductObject, {
+    complexity: 100,
+    description: 'Creates a product with its fields and the first version of its decoder: all or nothing.',
+  })
   createProduct(
     @Ctx() { access }: GraphqlContext,
-    @Arg('input', () => CreateProductInput) input: CreateProductInput,
+    @Arg('input', () => CreateProductInput, { description: 'The product.' }) input: CreateProductInput,
   ): Promise<ProductObject> {
     return this.#products.create(access, input);
   }
 
-  @Mutation(() => ProductObject)
+  @Mutation(() => ProductObject, { description: 'Changes a product; takes effect at once for every device of it.' })
   updateProduct(
     @Ctx() { access }: GraphqlContext,
-    @Arg('id', () => ID) id: string,
-    @Arg('input', () => UpdateProductInput) input: UpdateProductInput,
+    @Arg('id', () => ID, { description: 'The id of the product.' }) id: string,
+    @Arg('input', () => UpdateProductInput, { description: 'What is to change.' }) input: UpdateProductInput,
   ): Promise<ProductObject> {
     return this.#products.update(access, id, input);
   }
 
   @Mutation(() => ID, { description: 'With its devices, fields, decoders, calls and measurements.' })
-  deleteProduct(@Ctx() { access }: GraphqlContext, @Arg('id', () => ID) id: string): Promise<string> {
+  deleteProduct(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The id of the product.' }) id: string,
+  ): Promise<string> {
     return this.#products.delete(access, id);
   }
 
   @Mutation(() => ProductObject, { description: 'The old webhook URL is unknown from the answer on.' })
   rotateWebhook(
     @Ctx() { access }: GraphqlContext,
-    @Arg('productId', () => ID) productId: string,
+    @Arg('productId', () => ID, { description: 'The product.' }) productId: string,
   ): Promise<ProductObject> {
     return this.#products.rotateWebhook(access, productId);
   }

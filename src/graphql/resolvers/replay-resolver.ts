@@ -23,12 +23,20 @@ export class ReplayResolver {
   })
   replayCalls(
     @Ctx() { access }: GraphqlContext,
-    @Arg('productId', () => ID) productId: string,
-    @Arg('callIds', () => [ID], { nullable: true }) callIds?: string[] | null,
-    @Arg('from', () => DateTime, { nullable: true }) from?: number | null,
-    @Arg('to', () => DateTime, { nullable: true }) to?: number | null,
-    @Arg('status', () => [CallStatusEnum], { nullable: true }) status?: CallStatus[] | null,
-    @Arg('dryRun', () => Boolean, { nullable: true }) dryRun?: boolean | null,
+    @Arg('productId', () => ID, { description: 'The product whose log it is.' }) productId: string,
+    @Arg('callIds', () => [ID], { nullable: true, description: 'Only these calls, at most 1,000.' })
+    callIds?: string[] | null,
+    @Arg('from', () => DateTime, { nullable: true, description: 'Only calls received at this time or later.' })
+    from?: number | null,
+    @Arg('to', () => DateTime, { nullable: true, description: 'Only calls received before this time.' })
+    to?: number | null,
+    @Arg('status', () => [CallStatusEnum], { nullable: true, description: 'Only calls with one of these outcomes.' })
+    status?: CallStatus[] | null,
+    @Arg('dryRun', () => Boolean, {
+      nullable: true,
+      description: 'true: only reports and stores nothing; left out: false.',
+    })
+    dryRun?: boolean | null,
   ): Promise<ReplayResult> {
     return this.#replay.replayCalls(access, productId, { callIds, from, to, status, dryRun });
   }

@@ -17,13 +17,16 @@ export class TokenResolver {
   })
   createToken(
     @Ctx() { access }: GraphqlContext,
-    @Arg('input', () => CreateTokenInput) input: CreateTokenInput,
+    @Arg('input', () => CreateTokenInput, { description: 'The token.' }) input: CreateTokenInput,
   ): Promise<CreatedToken> {
     return this.#tokens.create(access, input);
   }
 
   @Mutation(() => ID, { description: 'The next request with it is refused.' })
-  revokeToken(@Ctx() { access }: GraphqlContext, @Arg('id', () => ID) id: string): Promise<string> {
+  revokeToken(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The id of the token.' }) id: string,
+  ): Promise<string> {
     return this.#tokens.revoke(access, id);
   }
 }

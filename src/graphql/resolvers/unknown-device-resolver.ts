@@ -18,7 +18,11 @@ export class UnknownDeviceResolver {
   })
   unknownDevices(
     @Ctx() { access }: GraphqlContext,
-    @Arg('workspaceId', () => ID, { nullable: true }) workspaceId?: string | null,
+    @Arg('workspaceId', () => ID, {
+      nullable: true,
+      description: 'Only those of this workspace; left out: of every workspace where the token may READ.',
+    })
+    workspaceId?: string | null,
   ): Promise<UnknownDeviceObject[]> {
     return this.#unknownDevices.list(access, workspaceId);
   }
@@ -28,10 +32,15 @@ export class UnknownDeviceResolver {
   })
   adoptUnknownDevice(
     @Ctx() { access }: GraphqlContext,
-    @Arg('id', () => ID) id: string,
-    @Arg('productId', () => ID) productId: string,
-    @Arg('name', () => String, { nullable: true }) name?: string | null,
-    @Arg('plan', () => String, { nullable: true }) plan?: string | null,
+    @Arg('id', () => ID, { description: 'The id of the unknown device.' }) id: string,
+    @Arg('productId', () => ID, { description: 'The product it is to belong to.' }) productId: string,
+    @Arg('name', () => String, {
+      nullable: true,
+      description: 'The name of the device, 1 to 200 characters; left out: its identifier.',
+    })
+    name?: string | null,
+    @Arg('plan', () => String, { nullable: true, description: 'The slug of the plan that is to cover it (see plans).' })
+    plan?: string | null,
   ): Promise<DeviceObject> {
     return this.#unknownDevices.adopt(access, id, productId, { name, plan });
   }

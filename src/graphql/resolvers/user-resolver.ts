@@ -19,7 +19,7 @@ export class UserResolver {
   })
   createUser(
     @Ctx() { access }: GraphqlContext,
-    @Arg('input', () => CreateUserInput) input: CreateUserInput,
+    @Arg('input', () => CreateUserInput, { description: 'The user.' }) input: CreateUserInput,
   ): Promise<UserObject> {
     return this.#users.create(access, input);
   }
@@ -31,8 +31,11 @@ export class UserResolver {
     description: 'A PERSONAL token for 30 days. Needs no token.',
   })
   signIn(
-    @Arg('email', () => String) email: string,
-    @Arg('password', () => String) password: string,
+    @Arg('email', () => String, { description: "The user's address, in any case." }) email: string,
+    @Arg('password', () => String, {
+      description: "The user's password; after ten failures in five minutes: RATE_LIMITED.",
+    })
+    password: string,
   ): Promise<CreatedToken> {
     return this.#users.signIn(email, password);
   }

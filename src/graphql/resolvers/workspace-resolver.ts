@@ -19,15 +19,18 @@ export class WorkspaceResolver {
     return this.#workspaces.list(access);
   }
 
-  @Query(() => WorkspaceObject)
-  workspace(@Ctx() { access }: GraphqlContext, @Arg('id', () => ID) id: string): Promise<WorkspaceObject> {
+  @Query(() => WorkspaceObject, { description: 'One workspace; NOT_FOUND also for one that the token does not see.' })
+  workspace(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The id of the workspace.' }) id: string,
+  ): Promise<WorkspaceObject> {
     return this.#workspaces.get(access, id);
   }
 
   @Mutation(() => WorkspaceObject, { description: 'For operators; the caller becomes its first ADMIN.' })
   createWorkspace(
     @Ctx() { access }: GraphqlContext,
-    @Arg('name', () => String) name: string,
+    @Arg('name', () => String, { description: 'The name that people read, 1 to 200 characters.' }) name: string,
   ): Promise<WorkspaceObject> {
     return this.#workspaces.create(access, name);
   }
@@ -35,9 +38,9 @@ export class WorkspaceResolver {
   @Mutation(() => WorkspaceObject, { description: "Adds a member or changes a member's role; for ADMINs." })
   setMember(
     @Ctx() { access }: GraphqlContext,
-    @Arg('workspaceId', () => ID) workspaceId: string,
-    @Arg('userId', () => ID) userId: string,
-    @Arg('role', () => RoleEnum) role: Role,
+    @Arg('workspaceId', () => ID, { description: 'The workspace.' }) workspaceId: string,
+    @Arg('userId', () => ID, { description: 'The user.' }) userId: string,
+    @Arg('role', () => RoleEnum, { description: 'What the user may do there from now on.' }) role: Role,
   ): Promise<WorkspaceObject> {
     return this.#workspaces.setMember(access, workspaceId, userId, role);
   }
@@ -45,8 +48,8 @@ export class WorkspaceResolver {
   @Mutation(() => WorkspaceObject, { description: 'For ADMINs; the last ADMIN stays.' })
   removeMember(
     @Ctx() { access }: GraphqlContext,
-    @Arg('workspaceId', () => ID) workspaceId: string,
-    @Arg('userId', () => ID) userId: string,
+    @Arg('workspaceId', () => ID, { description: 'The workspace.' }) workspaceId: string,
+    @Arg('userId', () => ID, { description: 'The member who is to leave.' }) userId: string,
   ): Promise<WorkspaceObject> {
     return this.#workspaces.removeMember(access, workspaceId, userId);
   }

@@ -9,12 +9,15 @@ export interface Connection<Node> {
   count: () => Promise<number>;
 }
 
-@ObjectType({ simpleResolvers: true })
+@ObjectType({ simpleResolvers: true, description: 'Where a page ends and whether there are more.' })
 export class PageInfo {
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether there is at least one more item behind this page.' })
   hasNextPage!: boolean;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, {
+    nullable: true,
+    description: 'The cursor of the last item, for `after` of the next page; null when the page is empty.',
+  })
   endCursor!: string | null;
 }
 
@@ -23,21 +26,21 @@ export function connectionOf<Node extends object>(
   name: string,
   node: () => new () => Node,
 ): new () => Connection<Node> {
-  @ObjectType(`${name}Edge`, { simpleResolvers: true })
+  @ObjectType(`${name}Edge`, { simpleResolvers: true, description: 'One item of a page and its place in the list.' })
   class Edge {
-    @Field(() => String)
+    @Field(() => String, { description: 'The place of the item, for `after`; opaque.' })
     cursor!: string;
 
-    @Field(node)
+    @Field(node, { description: 'The item.' })
     node!: Node;
   }
 
-  @ObjectType(`${name}Connection`, { simpleResolvers: true })
+  @ObjectType(`${name}Connection`, { simpleResolvers: true, description: 'One page of a list.' })
   class ConnectionObject {
-    @Field(() => [Edge])
+    @Field(() => [Edge], { description: 'The items of this page, in order.' })
     edges!: Edge[];
 
-    @Field(() => PageInfo)
+    @Field(() => PageInfo, { description: 'Where the page ends and whether there are more.' })
     pageInfo!: PageInfo;
 
     count!: () => Promise<number>;

@@ -6,46 +6,49 @@ import { FieldTypeEnum } from './enums.ts';
 import { Json } from './json.ts';
 
 /** Parent: the DecoderVersion entity. `source` (guarded) and `active` are in resolvers/objects. */
-@ObjectType('DecoderVersion', { simpleResolvers: true })
+@ObjectType('DecoderVersion', { simpleResolvers: true, description: "One saved source of a product's decoder." })
 export class DecoderVersionObject {
-  @Field(() => Int)
+  @Field(() => Int, { description: 'The number of the version; the first of a product is 1.' })
   version!: number;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'What its author wrote about it, up to 10,000 characters.' })
   note?: string | null;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When it was saved.' })
   createdAt!: number;
 }
 
-@ObjectType('DecoderError', { simpleResolvers: true })
+@ObjectType('DecoderError', { simpleResolvers: true, description: 'Why a run of a decoder failed.' })
 export class DecoderError {
-  @Field(() => String)
+  @Field(() => String, {
+    description:
+      'SYNTAX, NO_DECODER_FUNCTION, THREW, TIMEOUT, OUT_OF_MEMORY, BAD_OUTPUT, or BODY_TRUNCATED (a logged call whose body was cut is not run again).',
+  })
   kind!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'What happened, in words.' })
   message!: string;
 
-  @Field(() => Int, { nullable: true })
+  @Field(() => Int, { nullable: true, description: "The line in the decoder's own source, from 1; null: unknown." })
   line!: number | null;
 
-  @Field(() => Int, { nullable: true })
+  @Field(() => Int, { nullable: true, description: 'The column in that line, from 1; null: unknown.' })
   column!: number | null;
 }
 
 /** What `addField` needs for the field that an entry would have. */
 @ObjectType('EntryField', { simpleResolvers: true, description: 'The field that would take the entry: see addField.' })
 export class EntryFieldObject {
-  @Field(() => String)
+  @Field(() => String, { description: 'The identifier to give to addField.' })
   identifier!: string;
 
-  @Field(() => FieldTypeEnum)
+  @Field(() => FieldTypeEnum, { description: 'A type that takes the value.' })
   type!: FieldType;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The name that came beside the value, if any.' })
   name!: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The unit that came beside the value, if any.' })
   unit!: string | null;
 }
 
@@ -55,25 +58,35 @@ export class EntryFieldObject {
   description: 'code null: stored, or it would be. device and field are as the decoder wrote them.',
 })
 export class EntryOutcomeObject {
-  @Field(() => Int)
+  @Field(() => Int, { description: 'The position of the entry in what was handed in, from 0.' })
   index!: number;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, {
+    nullable: true,
+    description: 'The serial number or device id that the decoder named, as text; null: none.',
+  })
   device!: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The field identifier of the entry, as text; null: none.' })
   field!: string | null;
 
-  @Field(() => Json, { nullable: true })
+  @Field(() => Json, { nullable: true, description: 'The value of the entry, as it was given.' })
   value!: unknown;
 
-  @Field(() => DateTime, { nullable: true })
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'The time under which it is stored, or would be; null where no time could be read.',
+  })
   timestamp!: number | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'null: accepted; else INVALID_ENTRY, UNKNOWN_FIELD, MISSING_VALUE, INVALID_VALUE, INVALID_TIMESTAMP, TIMESTAMP_IN_FUTURE, RATE_LIMITED, MISSING_DEVICE or UNKNOWN_DEVICE.',
+  })
   code!: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Why it was refused, in a sentence; null: accepted.' })
   message!: string | null;
 
   @Field(() => EntryFieldObject, { nullable: true, description: 'Of an UNKNOWN_FIELD.' })
@@ -84,54 +97,62 @@ export class EntryOutcomeObject {
   matchedFieldKey!: number | null;
 }
 
-@ObjectType('DecoderRun', { simpleResolvers: true })
+@ObjectType('DecoderRun', {
+  simpleResolvers: true,
+  description: 'One run of a decoder, or the reading of what a network has decoded.',
+})
 export class DecoderRun {
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether it ran to its end; single entries may still have been refused.' })
   ok!: boolean;
 
   @Field(() => Json, { nullable: true, description: 'What Decoder returned, as JSON.' })
   output!: unknown;
 
-  @Field(() => [String])
+  @Field(() => [String], { description: 'What the decoder printed, line by line, 64 KiB at most.' })
   console!: string[];
 
-  @Field(() => DecoderError, { nullable: true })
+  @Field(() => DecoderError, { nullable: true, description: 'Why the run failed; null: it did not.' })
   error!: DecoderError | null;
 
-  @Field(() => Float)
+  @Field(() => Float, { description: 'How long the run took, in milliseconds.' })
   durationMs!: number;
 
-  @Field(() => [EntryOutcomeObject])
+  @Field(() => [EntryOutcomeObject], {
+    description: 'What became of each entry that the decoder returned, or would become of it.',
+  })
   entries!: EntryOutcomeObject[];
 
   @Field(() => Boolean, { description: 'Output or entries were too long for the call log and are cut there.' })
   truncated!: boolean;
 }
 
-@ObjectType('RecordResult', { simpleResolvers: true })
+@ObjectType('RecordResult', { simpleResolvers: true, description: 'What recordMeasurements stored and refused.' })
 export class RecordResult {
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many entries were stored.' })
   stored!: number;
 
-  @Field(() => [EntryOutcomeObject])
+  @Field(() => [EntryOutcomeObject], { description: 'The entries that were refused, each with its reason.' })
   rejected!: EntryOutcomeObject[];
 }
 
-@ObjectType('DecoderExample', { simpleResolvers: true })
+@ObjectType('DecoderExample', {
+  simpleResolvers: true,
+  description: 'A stored call and the entries that the decoder must make of it; runs whenever a decoder is saved.',
+})
 export class DecoderExampleObject {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'The id of the example.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'Its name, unique in the product.' })
   name!: string;
 
-  @Field(() => Json)
+  @Field(() => Json, { description: 'The call, with the keys of DecoderRequestInput.' })
   request!: unknown;
 
   @Field(() => Json, { description: 'The entries expected.' })
   expected!: unknown;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When it was added.' })
   createdAt!: number;
 }
 
@@ -140,16 +161,22 @@ export class DecoderExampleObject {
   description: 'Runs of the decoder on this node since it started.',
 })
 export class DecoderStatisticsObject {
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many runs there were.' })
   runs!: number;
 
   @Field(() => Json, { description: 'Failures by kind.' })
   failures!: unknown;
 
-  @Field(() => Float, { nullable: true })
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Half of the latest runs took at most so many milliseconds; null: no run yet.',
+  })
   p50Ms!: number | null;
 
-  @Field(() => Float, { nullable: true })
+  @Field(() => Float, {
+    nullable: true,
+    description: '99 of 100 of the latest runs took at most so many milliseconds; null: no run yet.',
+  })
   p99Ms!: number | null;
 }
 
@@ -162,19 +189,19 @@ export class UplinkInput {
   @Field(() => Int, { nullable: true, description: '1 if left out.' })
   port?: number | null;
 
-  @Field(() => DateTime, { nullable: true })
+  @Field(() => DateTime, { nullable: true, description: 'When the network received it; left out: now.' })
   recvTime?: number | null;
 
   @Field(() => Json, { nullable: true, description: "In place of the device's configuration." })
   variables?: unknown;
 
-  @Field(() => ID, { nullable: true })
+  @Field(() => ID, { nullable: true, description: 'The device that is to have sent it; must be one of the product.' })
   deviceId?: string | null;
 }
 
-@InputType()
+@InputType({ description: 'A webhook call to try a decoder on.' })
 export class DecoderRequestInput {
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The HTTP method; left out: GET without a body, else POST.' })
   method?: string | null;
 
   @Field(() => String, {
@@ -183,9 +210,9 @@ export class DecoderRequestInput {
   })
   path?: string | null;
 
-  @Field(() => Json, { nullable: true })
+  @Field(() => Json, { nullable: true, description: 'An object of header names to texts; names in any case.' })
   headers?: unknown;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The raw body, up to 1,048,576 characters; left out: empty.' })
   body?: string | null;
 }

@@ -5,24 +5,26 @@ import { DateTime } from './date-time.ts';
 import { Json } from './json.ts';
 
 /** Parent: the Device entity. `product`, `plan`, `deviceType` and everything about measurements is in resolvers/objects. */
-@ObjectType('Device', { simpleResolvers: true })
+@ObjectType('Device', { simpleResolvers: true, description: 'One thing that measures; belongs to a product.' })
 export class DeviceObject {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'The id of the device, a UUID.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The name that people read, 1 to 200 characters.' })
   name!: string;
 
-  @Field(() => String)
+  @Field(() => String, {
+    description: 'What the device is called by senders: up to 100 characters, unique in its product.',
+  })
   serialNumber!: string;
 
-  @Field(() => [String])
+  @Field(() => [String], { description: 'Words to find it by: at most 50, of up to 100 characters each.' })
   tags!: string[];
 
-  @Field(() => Json, { nullable: true })
+  @Field(() => Json, { nullable: true, description: 'Any JSON that its owner keeps with it, up to 64 KiB.' })
   metadata?: unknown;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Where it is, in free text of up to 500 characters.' })
   location?: string | null;
 
   @Field(() => Int, {
@@ -31,17 +33,17 @@ export class DeviceObject {
   })
   offlineAfterSeconds?: number | null;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: number;
 }
 
 /** A device went silent or is heard again. */
-@ObjectType('DeviceStatus', { simpleResolvers: true })
+@ObjectType('DeviceStatus', { simpleResolvers: true, description: 'A device has gone silent or is heard of again.' })
 export class DeviceStatus {
-  @Field(() => DeviceObject)
+  @Field(() => DeviceObject, { description: 'The device.' })
   device!: DeviceObject;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'true: heard of again; false: silent for longer than its limit.' })
   online!: boolean;
 
   @Field(() => DateTime, { description: 'When the silence had lasted too long, or ended.' })
@@ -50,42 +52,60 @@ export class DeviceStatus {
 
 export const DeviceConnection = connectionOf('Device', () => DeviceObject);
 
-@InputType()
+@InputType({ description: 'A device to be.' })
 export class DeviceInput {
-  @Field(() => String)
+  @Field(() => String, { description: 'The name that people read, 1 to 200 characters.' })
   name!: string;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, {
+    nullable: true,
+    description: 'What senders call it: up to 100 characters, unique in the product; left out: one is made.',
+  })
   serialNumber?: string | null;
 
-  @Field(() => [String], { nullable: true })
+  @Field(() => [String], {
+    nullable: true,
+    description: 'Words to find it by: at most 50 different ones of 1 to 100 characters.',
+  })
   tags?: string[] | null;
 
-  @Field(() => Json, { nullable: true })
+  @Field(() => Json, { nullable: true, description: 'Any JSON to keep with it, up to 64 KiB.' })
   metadata?: unknown;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'Where it is, in free text of up to 500 characters.' })
   location?: string | null;
 }
 
-@InputType()
+@InputType({ description: 'Changes of a device: what is left out stays.' })
 export class UpdateDeviceInput {
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The name that people read, 1 to 200 characters.' })
   name?: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, {
+    nullable: true,
+    description: 'What senders call it: up to 100 characters, unique in the product.',
+  })
   serialNumber?: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, {
+    nullable: true,
+    description: 'The slug of another plan (see plans); PLAN_LIMIT when it covers no more devices.',
+  })
   plan?: string | null;
 
-  @Field(() => [String], { nullable: true })
+  @Field(() => [String], {
+    nullable: true,
+    description: 'All its tags from now on: at most 50 of 1 to 100 characters; null: none.',
+  })
   tags?: string[] | null;
 
-  @Field(() => Json, { nullable: true })
+  @Field(() => Json, { nullable: true, description: 'Any JSON to keep with it, up to 64 KiB; null clears.' })
   metadata?: unknown;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Where it is, in free text of up to 500 characters; null clears.',
+  })
   location?: string | null;
 
   @Field(() => Int, { nullable: true, description: "Seconds; null: the product's." })

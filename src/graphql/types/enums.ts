@@ -10,33 +10,92 @@ import { TOKEN_KINDS, TOKEN_SCOPES } from '../../domain/entities/token.ts';
 import { ROLES } from '../../domain/entities/member.ts';
 
 /** Each is the object by which type-graphql knows the enum: `@Field(() => FieldTypeEnum)`. */
-export const FieldTypeEnum = enumOf('FieldType', FIELD_TYPES);
-export const FieldRoleEnum = enumOf('FieldRole', FIELD_ROLES);
-export const DeviceTypeEnum = enumOf('DeviceType', DEVICE_TYPES);
-export const DeviceOrderEnum = enumOf('DeviceOrder', DEVICE_ORDERS);
-export const TokenScopeEnum = enumOf('TokenScope', TOKEN_SCOPES);
-export const TokenKindEnum = enumOf('TokenKind', TOKEN_KINDS);
-export const RoleEnum = enumOf('Role', ROLES);
-export const AggregationEnum = enumOf(
-  'Aggregation',
-  AGGREGATIONS,
-  'DIFFERENCE: last value minus the last of the bucket before; a falling counter counts as a restart from 0. ' +
-    'Differences of neighbours add up to the difference of the whole.',
+export const FieldTypeEnum = enumOf('FieldType', FIELD_TYPES, 'What the values of a field are.', {
+  FLOAT: 'A finite number; numeric texts and booleans (1 and 0) are converted.',
+  INTEGER: 'A whole number; whole numeric texts and booleans (1 and 0) are converted.',
+  BOOLEAN: 'true or false; 1, 0 and the texts "true", "false", "1", "0" in any case are converted.',
+  STRING: 'A text of up to 4,096 characters; numbers and booleans become their JSON text.',
+  GEOLOCATION: 'A place as text, "(lat,lon)": latitude from -90 to 90, longitude from -180 to 180 degrees.',
+});
+export const FieldRoleEnum = enumOf('FieldRole', FIELD_ROLES, 'What a field stands for in a list of mixed products.', {
+  PRIMARY: 'The value to show first.',
+  SECONDARY: 'The value to show beside it.',
+  BATTERY: 'The state of the battery.',
+  SIGNAL: 'The strength of the radio signal.',
+  LOCATION: 'Where the device is.',
+});
+export const DeviceTypeEnum = enumOf('DeviceType', DEVICE_TYPES, 'How the devices of a product send.', {
+  API: 'By the record endpoint or through the webhook of the product.',
+  LORAWAN: 'Through a LoRaWAN network, which names them by their EUI.',
+  PARTICLE: 'Through Particle, which names them by their core id.',
+});
+export const DeviceOrderEnum = enumOf('DeviceOrder', DEVICE_ORDERS, 'By what a list of devices is ordered.', {
+  CREATED: 'By the time of creation, oldest first.',
+  NAME: 'By name, without regard to case.',
+  LAST_HEARD: 'By when they were last heard of; those never heard of come first.',
+});
+export const TokenScopeEnum = enumOf('TokenScope', TOKEN_SCOPES, 'One right in a workspace; none includes another.', {
+  READ: 'See products, devices, measurements and calls.',
+  RECORD: 'Record measurements.',
+  CONFIGURE: 'Create, change and delete products, devices and decoders; see webhook URLs.',
+  ADMIN: 'Manage members, INDIVIDUAL tokens and settings of the workspace.',
+});
+export const TokenKindEnum = enumOf('TokenKind', TOKEN_KINDS, 'For whom a token acts.', {
+  PERSONAL: 'Acts as its user, with the role of the user in each of the workspaces.',
+  INDIVIDUAL: 'Belongs to one workspace and has its own scopes, perhaps only for some products or devices.',
+});
+export const RoleEnum = enumOf('Role', ROLES, 'What a member may do in a workspace.', {
+  VIEWER: 'Scope READ.',
+  EDITOR: 'Scopes READ, RECORD and CONFIGURE.',
+  ADMIN: 'Every scope.',
+});
+export const AggregationEnum = enumOf('Aggregation', AGGREGATIONS, 'What stands for the values of one bucket.', {
+  AVG: 'Their mean; of booleans the share of true. Not of strings and places.',
+  MIN: 'The smallest; of booleans 0 or 1. Not of strings and places.',
+  MAX: 'The largest; of booleans 0 or 1. Not of strings and places.',
+  SUM: 'Their sum; of booleans how many are true. Not of strings and places.',
+  COUNT: 'How many there are.',
+  FIRST: 'The earliest.',
+  LAST: 'The latest.',
+  DIFFERENCE:
+    'The last value minus the last of the bucket before; a falling counter counts as a restart from 0. Differences of ' +
+    'neighbours add up to the difference of the whole. Not of strings and places.',
+});
+export const GapFillEnum = enumOf('GapFill', GAP_FILLS, 'What stands for an empty bucket.', {
+  NULL: 'null.',
+  NONE: 'Nothing: empty buckets are left out.',
+  PREVIOUS: 'The bucket before; at the begin the value before `from`, but not for SUM, COUNT and DIFFERENCE.',
+  LINEAR: 'A straight line between the buckets on both sides; numbers only.',
+});
+export const ConfigurationTypeEnum = enumOf(
+  'ConfigurationType',
+  CONFIGURATION_TYPES,
+  'What the values of a configuration field are.',
+  {
+    NUMBER: 'A finite number.',
+    STRING: 'A text of up to 4,096 characters.',
+    BOOLEAN: 'true or false.',
+  },
 );
-export const GapFillEnum = enumOf(
-  'GapFill',
-  GAP_FILLS,
-  'NONE: empty buckets are left out. PREVIOUS looks back before `from`.',
-);
-export const ConfigurationTypeEnum = enumOf('ConfigurationType', CONFIGURATION_TYPES);
-export const CallStatusEnum = enumOf('CallStatus', CALL_STATUSES);
+export const CallStatusEnum = enumOf('CallStatus', CALL_STATUSES, 'What became of a logged call.', {
+  STORED: 'Every entry was stored.',
+  PARTLY_STORED: 'Some entries were stored, others refused.',
+  NOTHING_STORED: 'There was nothing to store, or every entry was refused.',
+  DECODER_FAILED: 'The decoder failed; the call can be replayed.',
+  NO_DECODER: 'The product had no decoder; the call can be replayed.',
+});
 
 function enumOf<Value extends string>(
   name: string,
   values: readonly Value[],
-  description?: string,
+  description: string,
+  meanings: Record<Value, string>,
 ): Record<Value, Value> {
   const enumObject = Object.fromEntries(values.map((value) => [value, value])) as Record<Value, Value>;
-  registerEnumType(enumObject, { name, ...(description === undefined ? {} : { description }) });
+  const valuesConfig = Object.fromEntries(values.map((value) => [value, { description: meanings[value] }])) as Record<
+    Value,
+    { description: string }
+  >;
+  registerEnumType(enumObject, { name, description, valuesConfig });
   return enumObject;
 }

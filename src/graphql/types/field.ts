@@ -6,28 +6,31 @@ import { FieldRoleEnum, FieldTypeEnum } from './enums.ts';
 import { Json } from './json.ts';
 
 /** Parent: the Field entity or a FieldInfo. `id`, `name`, `unit` and `description` are in resolvers/objects. */
-@ObjectType('Field', { simpleResolvers: true })
+@ObjectType('Field', { simpleResolvers: true, description: 'One thing that the devices of a product measure.' })
 export class FieldObject {
   /** Not shown; the id that clients see is sealed. */
   key!: number;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The name that senders use, matched exactly; never changes.' })
   identifier!: string;
 
-  @Field(() => FieldTypeEnum)
+  @Field(() => FieldTypeEnum, { description: 'The type of its values.' })
   type!: FieldType;
 }
 
 /** Parent: the SuggestedField entity. */
-@ObjectType('SuggestedField', { simpleResolvers: true })
+@ObjectType('SuggestedField', {
+  simpleResolvers: true,
+  description: 'An identifier that senders use and the product has no field for; at most 200 are kept for a product.',
+})
 export class SuggestedFieldObject {
-  @Field(() => String)
+  @Field(() => String, { description: 'The identifier as it was sent.' })
   identifier!: string;
 
   @Field(() => FieldTypeEnum, { description: 'Guessed from the values seen.' })
   type!: FieldType;
 
-  @Field(() => Json, { nullable: true })
+  @Field(() => Json, { nullable: true, description: 'The value seen last; texts are cut after 256 characters.' })
   lastValue?: unknown;
 
   @Field(() => String, { nullable: true, description: 'As senders gave it beside the value.' })
@@ -36,46 +39,52 @@ export class SuggestedFieldObject {
   @Field(() => String, { nullable: true, description: 'As senders gave it beside the value.' })
   unit?: string | null;
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many times it was sent.' })
   seen!: number;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When it was sent last.' })
   lastSeenAt!: number;
 }
 
-@InputType()
+@InputType({ description: 'A field to be; a product has at most 500.' })
 export class FieldInput {
-  @Field(() => String)
+  @Field(() => String, {
+    description:
+      'The name that senders use: 1 to 64 characters of A-Z a-z 0-9 _ -; unique in the product, never changed.',
+  })
   identifier!: string;
 
-  @Field(() => FieldTypeEnum)
+  @Field(() => FieldTypeEnum, { description: 'The type of its values.' })
   type!: FieldType;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The name that people read, up to 200 characters.' })
   name?: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The unit of its values, up to 50 characters, such as °C.' })
   unit?: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'What it is, up to 2,000 characters.' })
   description?: string | null;
 
   @Field(() => FieldRoleEnum, { nullable: true, description: 'At most one field of a product has it.' })
   role?: FieldRole | null;
 }
 
-@InputType()
+@InputType({ description: 'Changes of a field: what is left out stays.' })
 export class UpdateFieldInput {
-  @Field(() => FieldTypeEnum, { nullable: true })
+  @Field(() => FieldTypeEnum, {
+    nullable: true,
+    description: 'Another type; stored values stay as they are, and those that do not fit it are null in raw series.',
+  })
   type?: FieldType | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The name that people read, up to 200 characters; null clears.' })
   name?: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The unit of its values, up to 50 characters; null clears.' })
   unit?: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'What it is, up to 2,000 characters; null clears.' })
   description?: string | null;
 
   @Field(() => FieldRoleEnum, { nullable: true, description: 'At most one field of a product has it.' })

@@ -6,6 +6,7 @@ const MAX_DEPTH = 500;
 /** Any JSON value, as it is. */
 export const Json = new GraphQLScalarType<unknown, unknown>({
   name: 'JSON',
+  description: `Any JSON value; where it is given, nested at most ${MAX_DEPTH} levels deep.`,
   serialize: (value) => value,
   parseValue(value) {
     if (isDeeper(value, MAX_DEPTH)) throw new GraphQLError(`JSON: nested deeper than ${MAX_DEPTH} levels.`);

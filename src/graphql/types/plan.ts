@@ -2,12 +2,12 @@ import 'reflect-metadata';
 import { Field, Int, ObjectType } from 'type-graphql';
 
 /** Parent: plain. */
-@ObjectType('Plan', { simpleResolvers: true })
+@ObjectType('Plan', { simpleResolvers: true, description: 'What covers devices of a workspace.' })
 export class PlanObject {
-  @Field(() => String)
+  @Field(() => String, { description: 'The name to give as `plan`.' })
   slug!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The name that people read.' })
   name!: string;
 
   @Field(() => Int, { nullable: true, description: 'How many devices of a workspace it covers; null: any number.' })

@@ -8,61 +8,85 @@ import { FieldInput } from './field.ts';
 import { Json } from './json.ts';
 
 /** Parent: the Product entity. Whatever is loaded or secret (`webhookId`, `fields`, …) is in resolvers/objects. */
-@ObjectType('Product', { simpleResolvers: true })
+@ObjectType('Product', {
+  simpleResolvers: true,
+  description: 'What many devices have in common: fields, decoder, dashboard, webhook.',
+})
 export class ProductObject {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'The id of the product, a UUID.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The name that people read, 1 to 200 characters.' })
   name!: string;
 
-  @Field(() => DeviceTypeEnum)
+  @Field(() => DeviceTypeEnum, { description: 'How its devices send.' })
   deviceType!: DeviceType;
 
-  @Field(() => Json)
+  @Field(() => Json, {
+    description:
+      "What its devices' page shows: {widgets: [{kind, title, fields, range, place, options}]}, up to 200 widgets and 256 KiB.",
+  })
   dashboard!: unknown;
 
   @Field(() => Int, { nullable: true, description: 'A device that was silent for longer is not online; null: 2400.' })
   offlineAfterSeconds?: number | null;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: number;
 }
 
 export const ProductConnection = connectionOf('Product', () => ProductObject);
 
-@InputType()
+@InputType({ description: 'A product to be.' })
 export class CreateProductInput {
-  @Field(() => String)
+  @Field(() => String, { description: 'The name that people read, 1 to 200 characters.' })
   name!: string;
 
-  @Field(() => ID, { nullable: true })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'The workspace it is to belong to; may be left out by a token that sees only one.',
+  })
   workspaceId?: string | null;
 
-  @Field(() => DeviceTypeEnum, { nullable: true })
+  @Field(() => DeviceTypeEnum, { nullable: true, description: 'How its devices send; left out: API.' })
   deviceType?: DeviceType | null;
 
-  @Field(() => Json, { nullable: true })
+  @Field(() => Json, {
+    nullable: true,
+    description: "What its devices' page shows, as in Product.dashboard; left out: no widgets.",
+  })
   dashboard?: unknown;
 
-  @Field(() => [FieldInput], { nullable: true })
+  @Field(() => [FieldInput], { nullable: true, description: 'What its devices measure, at most 500 fields.' })
   fields?: FieldInput[] | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, {
+    nullable: true,
+    description: "The source of its decoder's first version, up to 256 KiB of UTF-8; left out: no decoder.",
+  })
   decoder?: string | null;
 
-  @Field(() => Int, { nullable: true })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Devices silent for so many seconds are not online: 1 to 2147483647; left out: 2400.',
+  })
   offlineAfterSeconds?: number | null;
 }
 
-@InputType()
+@InputType({ description: 'Changes of a product: what is left out stays.' })
 export class UpdateProductInput {
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The name that people read, 1 to 200 characters.' })
   name?: string | null;
 
-  @Field(() => Json, { nullable: true })
+  @Field(() => Json, {
+    nullable: true,
+    description: "What its devices' page shows, as in Product.dashboard; null: no widgets.",
+  })
   dashboard?: unknown;
 
-  @Field(() => Int, { nullable: true })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Devices silent for so many seconds are not online: 1 to 2147483647; null: 2400.',
+  })
   offlineAfterSeconds?: number | null;
 }

@@ -10,34 +10,37 @@ import { MeasurementObject } from './measurement.ts';
   description: 'min to difference only for numbers and booleans; null where nothing was measured.',
 })
 export class StatisticsObject {
-  @Field(() => FieldObject)
+  @Field(() => FieldObject, { description: 'The field that was summed up.' })
   field!: FieldObject;
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many values there are in the range.' })
   count!: number;
 
-  @Field(() => Float, { nullable: true })
+  @Field(() => Float, { nullable: true, description: 'The smallest value; of booleans 0 or 1.' })
   min!: number | null;
 
   @Field(() => DateTime, { nullable: true, description: 'Of the first value that is the smallest.' })
   minAt!: number | null;
 
-  @Field(() => Float, { nullable: true })
+  @Field(() => Float, { nullable: true, description: 'The largest value; of booleans 0 or 1.' })
   max!: number | null;
 
   @Field(() => DateTime, { nullable: true, description: 'Of the first value that is the largest.' })
   maxAt!: number | null;
 
-  @Field(() => Float, { nullable: true })
+  @Field(() => Float, { nullable: true, description: 'The mean of the values; of booleans the share of true.' })
   average!: number | null;
 
-  @Field(() => Float, { nullable: true })
+  @Field(() => Float, {
+    nullable: true,
+    description: 'The sum of the values; null also when it is beyond what a float can hold.',
+  })
   sum!: number | null;
 
-  @Field(() => MeasurementObject, { nullable: true })
+  @Field(() => MeasurementObject, { nullable: true, description: 'The earliest value of the range.' })
   first!: MeasurementObject | null;
 
-  @Field(() => MeasurementObject, { nullable: true })
+  @Field(() => MeasurementObject, { nullable: true, description: 'The latest value of the range.' })
   last!: MeasurementObject | null;
 
   @Field(() => Float, {

@@ -3,23 +3,26 @@ import { Field, ID, Int, ObjectType } from 'type-graphql';
 import { DateTime } from './date-time.ts';
 
 /** Parent: the UnknownDevice entity. */
-@ObjectType('UnknownDevice', { simpleResolvers: true })
+@ObjectType('UnknownDevice', {
+  simpleResolvers: true,
+  description: 'An identifier that a network sent and no device of the workspace has; at most 1,000 are kept.',
+})
 export class UnknownDeviceObject {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'The id to give to adoptUnknownDevice.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The EUI or core id, as it was sent.' })
   identifier!: string;
 
   @Field(() => String, { description: 'tti, chirpstack, helium or particle.' })
   network!: string;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When it was sent first.' })
   firstSeenAt!: number;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When it was sent last.' })
   lastSeenAt!: number;
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many times it was sent.' })
   seen!: number;
 }

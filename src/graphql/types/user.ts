@@ -4,42 +4,42 @@ import { RoleEnum } from './enums.ts';
 import type { Role } from '../../domain/entities/member.ts';
 
 /** Parent: the User entity. */
-@ObjectType('User', { simpleResolvers: true })
+@ObjectType('User', { simpleResolvers: true, description: 'A person, or a program with a personal token.' })
 export class UserObject {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'The id of the user, a UUID.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The address to sign in with, in lower case, up to 254 characters.' })
   email!: string;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The name that people read, up to 200 characters.' })
   name?: string | null;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'Whether the user runs this server: may create workspaces and users.' })
   operator!: boolean;
 }
 
 /** Parent: `{ user, role }` with the user loaded. */
-@ObjectType('Member', { simpleResolvers: true })
+@ObjectType('Member', { simpleResolvers: true, description: "A user's place in a workspace." })
 export class MemberObject {
-  @Field(() => UserObject)
+  @Field(() => UserObject, { description: 'The user.' })
   user!: UserObject;
 
-  @Field(() => RoleEnum)
+  @Field(() => RoleEnum, { description: 'What the user may do in the workspace.' })
   role!: Role;
 }
 
-@InputType()
+@InputType({ description: 'A user to be.' })
 export class CreateUserInput {
-  @Field(() => String)
+  @Field(() => String, { description: 'The address to sign in with, up to 254 characters, unique in any case.' })
   email!: string;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: 'The name that people read, up to 200 characters.' })
   name?: string | null;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: '8 to 1,024 characters; left out: the user cannot sign in.' })
   password?: string | null;
 
-  @Field(() => Boolean, { nullable: true })
+  @Field(() => Boolean, { nullable: true, description: 'true: may create workspaces and users; left out: false.' })
   operator?: boolean | null;
 }

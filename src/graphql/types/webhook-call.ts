@@ -7,91 +7,100 @@ import { DecoderRun } from './decoder.ts';
 import { CallStatusEnum } from './enums.ts';
 import { Json } from './json.ts';
 
-@ObjectType('WebhookCall', { simpleResolvers: true })
+@ObjectType('WebhookCall', {
+  simpleResolvers: true,
+  description: 'One logged call of a webhook or a network, with its outcome.',
+})
 export class WebhookCallObject {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'The id of the call, a UUID.' })
   id!: string;
 
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When it was received.' })
   receivedAt!: number;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'GET or POST.' })
   method!: string;
 
-  @Field(() => String)
+  @Field(() => String, {
+    description: 'The path as it was sent, without the query; the webhook id is hidden without scope CONFIGURE.',
+  })
   path!: string;
 
-  @Field(() => Json)
+  @Field(() => Json, { description: 'The query: an object of names to lists of texts.' })
   query!: unknown;
 
-  @Field(() => Json)
+  @Field(() => Json, { description: 'The headers: an object of names to texts, credentials masked.' })
   headers!: unknown;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The body as text, cut after CALL_LOG_BODY_BYTES.' })
   body!: string;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, {
+    description: 'Whether the body was longer than the log keeps; such a call cannot be replayed.',
+  })
   bodyTruncated!: boolean;
 
-  @Field(() => CallStatusEnum)
+  @Field(() => CallStatusEnum, { description: 'What became of it.' })
   status!: CallStatus;
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'The status of the answer.' })
   httpStatus!: number;
 
-  @Field(() => Int, { nullable: true })
+  @Field(() => Int, { nullable: true, description: 'The version of the decoder that ran; null: none did.' })
   decoderVersion!: number | null;
 
-  @Field(() => DecoderRun, { nullable: true })
+  @Field(() => DecoderRun, { nullable: true, description: 'What the decoder did; null: nothing ran.' })
   run!: DecoderRun | null;
 }
 
 export const WebhookCallConnection = connectionOf('WebhookCall', () => WebhookCallObject);
 
-@ObjectType('ReplayedCall', { simpleResolvers: true })
+@ObjectType('ReplayedCall', { simpleResolvers: true, description: 'One call that was run again.' })
 export class ReplayedCall {
-  @Field(() => WebhookCallObject)
+  @Field(() => WebhookCallObject, { description: 'The logged call.' })
   call!: WebhookCallObject;
 
-  @Field(() => DecoderRun)
+  @Field(() => DecoderRun, { description: 'What the active decoder made of it.' })
   run!: DecoderRun;
 }
 
-@ObjectType('ReplayResult', { simpleResolvers: true })
+@ObjectType('ReplayResult', { simpleResolvers: true, description: 'What a replay did.' })
 export class ReplayResult {
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many calls were run again.' })
   calls!: number;
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many entries were stored, or would be.' })
   stored!: number;
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many entries were refused.' })
   rejected!: number;
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many calls the decoder failed on.' })
   failed!: number;
 
-  @Field(() => [ReplayedCall])
+  @Field(() => [ReplayedCall], {
+    description: 'The first calls one by one: at most 1,000, and less when they are long.',
+  })
   results!: ReplayedCall[];
 }
 
 @ObjectType('ReplayProgress', { simpleResolvers: true, description: 'A replay that is running now.' })
 export class ReplayProgressObject {
-  @Field(() => DateTime)
+  @Field(() => DateTime, { description: 'When it began.' })
   startedAt!: number;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: 'true: it only reports and stores nothing.' })
   dryRun!: boolean;
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many calls were run again so far.' })
   calls!: number;
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many entries were stored so far, or would be.' })
   stored!: number;
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many entries were refused so far.' })
   rejected!: number;
 
-  @Field(() => Int)
+  @Field(() => Int, { description: 'How many calls the decoder failed on so far.' })
   failed!: number;
 }

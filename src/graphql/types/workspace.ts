@@ -2,11 +2,14 @@ import 'reflect-metadata';
 import { Field, ID, ObjectType } from 'type-graphql';
 
 /** Parent: the Workspace entity. `members` and `tokens` are in resolvers/objects. */
-@ObjectType('Workspace', { simpleResolvers: true })
+@ObjectType('Workspace', {
+  simpleResolvers: true,
+  description: 'The tenant: products, devices and individual tokens belong to exactly one, users are its members.',
+})
 export class WorkspaceObject {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'The id of the workspace, a UUID.' })
   id!: string;
 
-  @Field(() => String)
+  @Field(() => String, { description: 'The name that people read, 1 to 200 characters.' })
   name!: string;
 }

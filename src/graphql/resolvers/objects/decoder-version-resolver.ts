@@ -14,7 +14,7 @@ export class DecoderVersionResolver {
     return version.source;
   }
 
-  @FieldResolver(() => Boolean)
+  @FieldResolver(() => Boolean, { description: "Whether this version decodes the product's calls now." })
   async active(@Root() version: DecoderVersion, @Ctx() context: GraphqlContext): Promise<boolean> {
     return (await context.loaders.product.load(version.product.key))?.activeVersion === version.version;
   }

@@ -21,17 +21,17 @@ export class DeviceObjectResolver {
     this.#now = now;
   }
 
-  @FieldResolver(() => DeviceTypeEnum)
+  @FieldResolver(() => DeviceTypeEnum, { description: 'How it sends: the device type of its product.' })
   async deviceType(@Root() device: Device, @Ctx() context: GraphqlContext): Promise<DeviceType> {
     return (await productOf(device, context)).deviceType;
   }
 
-  @FieldResolver(() => ProductObject)
+  @FieldResolver(() => ProductObject, { description: 'The product it belongs to.' })
   product(@Root() device: Device, @Ctx() context: GraphqlContext): Promise<ProductObject> {
     return productOf(device, context);
   }
 
-  @FieldResolver(() => PlanObject)
+  @FieldResolver(() => PlanObject, { description: 'The plan that covers it.' })
   plan(@Root() device: Device): PlanObject {
     return planBySlug(device.plan, 'plan');
   }

@@ -5,7 +5,7 @@ import type { IngestCache, DeviceInfo } from '../../../domain/ingest-cache/inges
 import { badInput } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { encodeCursor } from '../../paging/cursor.ts';
-import { type Paging, readAfter, readFirst } from '../../paging/page.ts';
+import { AFTER, FIRST, type Paging, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { DeviceObject } from '../../types/device.ts';
@@ -41,7 +41,8 @@ export class DeviceValuesResolver {
   async latest(
     @Root() device: Device,
     @Ctx() context: GraphqlContext,
-    @Arg('fields', () => [String], { nullable: true }) fields?: string[] | null,
+    @Arg('fields', () => [String], { nullable: true, description: 'Identifiers of the fields to show; left out: all.' })
+    fields?: string[] | null,
   ): Promise<MeasurementObject[]> {
     const info = await this.#readable(device, context);
     return info === null ? [] : context.loaders.latest.load({ device: info, fields });
@@ -64,9 +65,13 @@ export class DeviceValuesResolver {
   async statistics(
     @Root() device: Device,
     @Ctx() context: GraphqlContext,
-    @Arg('from', () => DateTime) from: number,
-    @Arg('to', () => DateTime) to: number,
-    @Arg('fields', () => [String], { nullable: true }) fields?: string[] | null,
+    @Arg('from', () => DateTime, { description: 'Start of the range, inclusive.' }) from: number,
+    @Arg('to', () => DateTime, { description: 'End of the range, exclusive; after from.' }) to: number,
+    @Arg('fields', () => [String], {
+      nullable: true,
+      description: 'Identifiers of the fields to sum up; left out: all.',
+    })
+    fields?: string[] | null,
   ): Promise<StatisticsObject[]> {
     const info = await this.#readable(device, context);
     return info === null ? [] : this.#history.statistics(info, { fields, from, to }, context.points);
@@ -79,12 +84,24 @@ export class DeviceValuesResolver {
   async measurements(
     @Root() device: Device,
     @Ctx() context: GraphqlContext,
-    @Arg('field', () => String) identifier: string,
-    @Arg('from', () => DateTime, { nullable: true }) from?: number | null,
-    @Arg('to', () => DateTime, { nullable: true }) to?: number | null,
-    @Arg('newestFirst', () => Boolean, { nullable: true }) newestFirst?: boolean | null,
-    @Arg('first', () => Int, { nullable: true }) first?: number | null,
-    @Arg('after', () => String, { nullable: true }) after?: string | null,
+    @Arg('field', () => String, { description: 'The identifier of the field.' }) identifier: string,
+    @Arg('from', () => DateTime, {
+      nullable: true,
+      description: 'Start of the time range, inclusive; left out: from the first value.',
+    })
+    from?: number | null,
+    @Arg('to', () => DateTime, {
+      nullable: true,
+      description: 'End of the time range, exclusive; left out: to the last value.',
+    })
+    to?: number | null,
+    @Arg('newestFirst', () => Boolean, {
+      nullable: true,
+      description: 'true: the newest value first; left out: the oldest.',
+    })
+    newestFirst?: boolean | null,
+    @Arg('first', () => Int, FIRST) first?: number | null,
+    @Arg('after', () => String, AFTER) after?: string | null,
   ): Promise<Connection<MeasurementObject>> {
     const limit = readFirst(first);
     const info = await this.#readable(device, context);

@@ -7,7 +7,10 @@ import { FieldObject } from '../../types/field.ts';
 /** null where nothing was matched, or what was matched is gone by now. */
 @Resolver(() => EntryOutcomeObject)
 export class EntryOutcomeResolver {
-  @FieldResolver(() => DeviceObject, { nullable: true })
+  @FieldResolver(() => DeviceObject, {
+    nullable: true,
+    description: 'The device that the entry was matched to; null: none, or it is gone by now.',
+  })
   async matchedDevice(
     @Root() { matchedDeviceId }: EntryOutcomeObject,
     @Ctx() { access, loaders }: GraphqlContext,
@@ -19,7 +22,10 @@ export class EntryOutcomeResolver {
     return access.coversDevice({ id, productId: product.id, workspaceId: workspace.id }) ? device : null;
   }
 
-  @FieldResolver(() => FieldObject, { nullable: true })
+  @FieldResolver(() => FieldObject, {
+    nullable: true,
+    description: 'The field that the entry was matched to; null: none, or it is gone by now.',
+  })
   async matchedField(
     @Root() { matchedFieldKey }: EntryOutcomeObject,
     @Ctx() { loaders }: GraphqlContext,

@@ -10,22 +10,25 @@ type Parent = Field | FieldInfo;
 /** What a field is to people, from the row or from what the ingest cache keeps of it. */
 @Resolver(() => FieldObject)
 export class FieldObjectResolver {
-  @FieldResolver(() => ID)
+  @FieldResolver(() => ID, { description: 'The id of the field.' })
   id(@Root() field: Parent): string {
     return fieldId(field.key);
   }
 
-  @FieldResolver(() => String, { nullable: true })
+  @FieldResolver(() => String, { nullable: true, description: 'The name that people read, up to 200 characters.' })
   name(@Root() field: Parent): string | null {
     return field.name ?? null;
   }
 
-  @FieldResolver(() => String, { nullable: true })
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'The unit of its values, up to 50 characters, such as °C.',
+  })
   unit(@Root() field: Parent): string | null {
     return field.unit ?? null;
   }
 
-  @FieldResolver(() => String, { nullable: true })
+  @FieldResolver(() => String, { nullable: true, description: 'What it is, up to 2,000 characters.' })
   description(@Root() field: Parent): string | null {
     return field.description ?? null;
   }

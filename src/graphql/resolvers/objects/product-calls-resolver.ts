@@ -7,7 +7,7 @@ import type { Access } from '../../../domain/access/access.ts';
 import type { Page } from '../../../domain/page.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { MAX_LOADED_BYTES, type WorkBudget } from '../../context/work-budget.ts';
-import { connectionWith, type Paging, readAfter, readFirst } from '../../paging/page.ts';
+import { AFTER, FIRST, connectionWith, type Paging, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { CallStatusEnum } from '../../types/enums.ts';
@@ -36,11 +36,23 @@ export class ProductCallsResolver {
   async calls(
     @Root() { id, workspace, webhookId }: Product,
     @Ctx() { access, budget }: GraphqlContext,
-    @Arg('status', () => [CallStatusEnum], { nullable: true }) status?: CallStatus[] | null,
-    @Arg('from', () => DateTime, { nullable: true }) from?: number | null,
-    @Arg('to', () => DateTime, { nullable: true }) to?: number | null,
-    @Arg('first', () => Int, { nullable: true }) first?: number | null,
-    @Arg('after', () => String, { nullable: true }) after?: string | null,
+    @Arg('status', () => [CallStatusEnum], {
+      nullable: true,
+      description: 'Only calls with one of these outcomes; left out: all.',
+    })
+    status?: CallStatus[] | null,
+    @Arg('from', () => DateTime, {
+      nullable: true,
+      description: 'Start of the time of receipt, inclusive; left out: from the first call.',
+    })
+    from?: number | null,
+    @Arg('to', () => DateTime, {
+      nullable: true,
+      description: 'End of the time of receipt, exclusive; left out: to the last call.',
+    })
+    to?: number | null,
+    @Arg('first', () => Int, FIRST) first?: number | null,
+    @Arg('after', () => String, AFTER) after?: string | null,
   ): Promise<Connection<WebhookCallObject>> {
     const limit = readFirst(first);
     const last = readAfter(CALLS, after)?.[0] as string | undefined;
@@ -53,11 +65,11 @@ export class ProductCallsResolver {
     );
   }
 
-  @FieldResolver(() => WebhookCallObject)
+  @FieldResolver(() => WebhookCallObject, { description: 'One call of the log.' })
   async call(
     @Root() { id, workspace, webhookId }: Product,
     @Ctx() { access }: GraphqlContext,
-    @Arg('id', () => ID) callId: string,
+    @Arg('id', () => ID, { description: 'The id of the call.' }) callId: string,
   ): Promise<WebhookCallObject> {
     return visibleCall(await this.#calls.call(access, id, callId), access, { workspaceId: workspace.id, webhookId });
   }

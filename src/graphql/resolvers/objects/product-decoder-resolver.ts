@@ -39,12 +39,14 @@ export class ProductDecoderResolver {
     return versions;
   }
 
-  @FieldResolver(() => [DecoderExampleObject])
+  @FieldResolver(() => [DecoderExampleObject], {
+    description: 'What must go on working: the examples that run on every save, in the order in which they were added.',
+  })
   decoderExamples(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<DecoderExampleObject[]> {
     return this.#examples.decoderExamples(access, id);
   }
 
-  @FieldResolver(() => DecoderStatisticsObject)
+  @FieldResolver(() => DecoderStatisticsObject, { description: 'How its decoder has been doing on this node.' })
   decoderStatistics(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<DecoderStatisticsObject> {
     return this.#decoders.statistics(access, id);
   }

@@ -4,7 +4,7 @@ import type { FieldService } from '../../../domain/products/field-service.ts';
 import { placeOfProduct } from '../../../domain/access/find-product.ts';
 import type { Product } from '../../../domain/entities/product.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
-import { connectionWith, readAfter, readFirst } from '../../paging/page.ts';
+import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
 import { DeviceConnection, type DeviceObject } from '../../types/device.ts';
 import { ConfigurationFieldObject } from '../../types/configuration.ts';
@@ -38,16 +38,23 @@ export class ProductObjectResolver {
     return `${this.#baseUrl()}/integrations/api/${product.webhookId}/`;
   }
 
-  @FieldResolver(() => [FieldObject], { complexity: ({ childComplexity }) => 1 + 20 * childComplexity })
+  @FieldResolver(() => [FieldObject], {
+    complexity: ({ childComplexity }) => 1 + 20 * childComplexity,
+    description: 'What its devices measure, in the order in which the fields were added.',
+  })
   fields(@Root() { key }: Product, @Ctx() { loaders }: GraphqlContext): Promise<FieldObject[]> {
     return loaders.fieldsOfProduct.load(key);
   }
 
-  @FieldResolver(() => FieldObject, { nullable: true })
+  @FieldResolver(() => FieldObject, {
+    nullable: true,
+    description: 'One of its fields; null: there is none with this identifier.',
+  })
   async field(
     @Root() { key }: Product,
     @Ctx() { loaders }: GraphqlContext,
-    @Arg('identifier', () => String) identifier: string,
+    @Arg('identifier', () => String, { description: 'The identifier of the field, matched exactly.' })
+    identifier: string,
   ): Promise<FieldObject | null> {
     const fields = await loaders.fieldsOfProduct.load(key);
     return fields.find((field) => field.identifier === identifier) ?? null;
@@ -69,12 +76,12 @@ export class ProductObjectResolver {
     return this.#fields.suggestions(access, id);
   }
 
-  @FieldResolver(() => DeviceConnection)
+  @FieldResolver(() => DeviceConnection, { description: 'Its devices, in the order of creation.' })
   async devices(
     @Root() { id }: Product,
     @Ctx() { access }: GraphqlContext,
-    @Arg('first', () => Int, { nullable: true }) first?: number | null,
-    @Arg('after', () => String, { nullable: true }) after?: string | null,
+    @Arg('first', () => Int, FIRST) first?: number | null,
+    @Arg('after', () => String, AFTER) after?: string | null,
   ): Promise<Connection<DeviceObject>> {
     const limit = readFirst(first);
     const paging = devicePaging('CREATED', false);

@@ -16,7 +16,9 @@ export class WorkspaceObjectResolver {
     this.#tokens = tokens;
   }
 
-  @FieldResolver(() => [MemberObject])
+  @FieldResolver(() => [MemberObject], {
+    description: 'Its users and their roles, oldest user first; not for tokens limited to some products or devices.',
+  })
   members(@Root() { id }: WorkspaceObject, @Ctx() { access }: GraphqlContext): Promise<MemberObject[]> {
     return this.#workspaces.members(access, id);
   }
