@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
+import { fieldId } from '../../src/domain/products/field-id.ts';
 import type { DeviceInfo, ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import type { NewToken } from '../../src/domain/tokens/new-token.ts';
 import { TokenSchema } from '../../src/domain/entities/token.ts';
@@ -164,7 +165,7 @@ describe.each(DATABASES)('administration, %s', (name) => {
       expect(await suggested()).toEqual([['X', 1]]);
       const field = await domain.fields.add(domain.access, productId, { identifier: 'X', type: 'FLOAT' });
       expect(await suggested()).toEqual([]);
-      await domain.fields.remove(domain.access, String(field.key));
+      await domain.fields.remove(domain.access, fieldId(field.key));
       expect(await suggested()).toEqual([]);
 
       await domain.fields.add(domain.access, productId, { identifier: 'X', type: 'FLOAT' });

@@ -3,6 +3,7 @@ import { CallSweeper } from '../../src/domain/calls/call-sweeper.ts';
 import { replayPages } from '../../src/domain/calls/replay-pages.ts';
 import type { DeviceInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import type { CallRow } from '../../src/domain/measurements/store.ts';
+import { fieldId } from '../../src/domain/products/field-id.ts';
 import { RetentionSweeper } from '../../src/domain/plans/retention-sweeper.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
@@ -40,7 +41,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
   test('values of a field', async () => {
     const device = await recorded();
     const [a, b] = keysOf(device);
-    await domain.fields.remove(domain.access, String(a));
+    await domain.fields.remove(domain.access, fieldId(a!));
     await expect.poll(() => keysLeft(device), { timeout: 10_000 }).toEqual([b]);
   });
 
