@@ -55,6 +55,18 @@ export const REACHES: Record<string, Reach[]> = {
     reach('workspace', 'READ', `query ($id: ID) { devices(workspaceId: $id) { edges { node { ${DEVICE} } } } }`),
     reach('product', 'READ', `query ($id: ID) { devices(productId: $id) { edges { node { ${DEVICE} } } } }`),
   ],
+  'Query.deviceBySerialNumber': [
+    reach(
+      'workspace',
+      'READ',
+      `query ($id: ID) { deviceBySerialNumber(serialNumber: "x", workspaceId: $id) { ${DEVICE} } }`,
+    ),
+    reach(
+      'product',
+      'READ',
+      `query ($id: ID) { deviceBySerialNumber(serialNumber: "x", productId: $id) { ${DEVICE} } }`,
+    ),
+  ],
   'Query.unknownDevices': [
     reach('workspace', 'READ', 'query ($id: ID) { unknownDevices(workspaceId: $id) { id identifier network seen } }'),
   ],
@@ -208,6 +220,14 @@ export const REACHES: Record<string, Reach[]> = {
       `mutation ($id: ID!) { updateProduct(id: $id, input: { name: "x" }) { ${PRODUCT} } }`,
     ),
   ],
+  'Mutation.cloneProduct': [
+    reach(
+      'workspace',
+      'CONFIGURE',
+      `mutation ($id: ID!) { cloneProduct(id: $id, name: "x") { ${PRODUCT} } }`,
+      (target) => ({ id: target.productId }),
+    ),
+  ],
   'Mutation.deleteProduct': [reach('product', 'CONFIGURE', 'mutation ($id: ID!) { deleteProduct(id: $id) }')],
   'Mutation.rotateWebhook': [
     reach('product', 'CONFIGURE', `mutation ($id: ID!) { rotateWebhook(productId: $id) { ${PRODUCT} } }`),
@@ -227,6 +247,13 @@ export const REACHES: Record<string, Reach[]> = {
       (target) => ({ id: target.fieldId }),
     ),
   ],
+  'Mutation.ignoreSuggestedField': [
+    reach(
+      'product',
+      'CONFIGURE',
+      `mutation ($id: ID!) { ignoreSuggestedField(productId: $id, identifier: "SEEN") { ${PRODUCT} } }`,
+    ),
+  ],
   'Mutation.removeField': [
     reach('product', 'CONFIGURE', 'mutation ($id: ID!) { removeField(id: $id) }', (target) => ({ id: target.fieldId })),
   ],
@@ -239,6 +266,13 @@ export const REACHES: Record<string, Reach[]> = {
   ],
   'Mutation.updateDevice': [
     reach('device', 'CONFIGURE', `mutation ($id: ID!) { updateDevice(id: $id, input: { name: "x" }) { ${DEVICE} } }`),
+  ],
+  'Mutation.replaceDevice': [
+    reach(
+      'device',
+      'CONFIGURE',
+      `mutation ($id: ID!) { replaceDevice(id: $id, serialNumber: "replaced") { ${DEVICE} } }`,
+    ),
   ],
   'Mutation.deleteDevices': [
     reach('device', 'CONFIGURE', 'mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', (target, self) => ({
@@ -333,6 +367,14 @@ export const REACHES: Record<string, Reach[]> = {
       'subscription ($id: ID!) { measurementsRecorded(deviceIds: [$id]) { device { name } measurements { value } } }',
     ),
   ],
+  'Subscription.deviceStatusChanged': (['workspaceId: $id', 'productId: $id', 'deviceIds: [$id]'] as const).map(
+    (choice) =>
+      reach(
+        choice.startsWith('workspace') ? 'workspace' : choice.startsWith('product') ? 'product' : 'device',
+        'READ',
+        `subscription ($id: ID!) { deviceStatusChanged(${choice}) { device { name } online } }`,
+      ),
+  ),
   'Subscription.webhookCalled': [
     reach('product', 'READ', 'subscription ($id: ID!) { webhookCalled(productId: $id) { body } }'),
   ],

@@ -146,7 +146,16 @@ describe.each(DATABASES)('tenants on %s', (database) => {
     const { __type } = await server.gql(
       '{ __type(name: "Product") { fields { name type { kind name ofType { kind name ofType { ofType { kind name } } } } } } }',
     );
-    const open = ['id', 'name', 'deviceType', 'offlineAfterSeconds', 'createdAt', 'fields', 'field'];
+    const open = [
+      'id',
+      'name',
+      'deviceType',
+      'offlineAfterSeconds',
+      'createdAt',
+      'fields',
+      'field',
+      'configurationFields',
+    ];
     const inside: Record<string, string> = {
       field: '(identifier: "NOTE") { id }',
       call: `(id: "${mine.callId}") { body }`,

@@ -89,7 +89,7 @@ export async function createTenant(server: TestServer): Promise<Tenant> {
   const other = await tenantProduct(server, member.token, workspaceId, marker);
   const data = await server.gql(
     `mutation ($device: ID!, $product: ID!, $marker: String!, $value: MeasurementValue!) {
-       recordMeasurements(deviceId: $device, entries: [{ field: "NOTE", value: $value }]) { stored }
+       recordMeasurements(deviceId: $device, entries: [{ field: "NOTE", value: $value }, { field: "SEEN", value: 1 }]) { stored }
        addConfigurationField(productId: $product, input: { identifier: "NOTE", type: STRING, name: $marker }) { id }
        addDecoderExample(productId: $product, name: $marker, request: { body: "{}" }, expected: []) { id }
      }`,
