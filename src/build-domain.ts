@@ -110,7 +110,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const unknownDevices = new UnknownDevices({ database, ingestCache, devices, receiver: webhookReceiver, now });
   const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver, unknownDevices);
   const onError = (error: unknown): void => log.warn({ err: error }, 'sweeping the call log');
-  const sweeper = new CallSweeper({ store, unknownDevices, days: config.callLog.days, now, onError });
+  const sweeper = new CallSweeper({ store, unknownDevices, products, days: config.callLog.days, now, onError });
   closers.add('call log', () => sweeper.stop());
   const onRetentionError = (error: unknown): void => log.warn({ err: error }, 'forgetting what plans no longer keep');
   const retention = new RetentionSweeper({ database, store, now, onError: onRetentionError });

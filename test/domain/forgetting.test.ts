@@ -59,18 +59,50 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     expect(await domain.store.calls({ productKey: device.product.key, limit: 10 })).toEqual([]);
   });
 
+  test('a product whose deletion was interrupted, later', async () => {
+    const device = await recorded();
+    const { access, products, devices, deviceList } = domain;
+    const more = Array.from({ length: 2_500 }, (_, at) => ({ name: `d ${at}` }));
+    await devices.create(access, device.productId, more, 'unlimited');
+    const filter = { productId: device.productId };
+    const left = async (): Promise<number> =>
+      (await domain.database.read().getConnection().execute('select key from device where product_key = ?', [device.product.key])).length; // prettier-ignore
+    let slices = 0;
+    domain.cluster.onChanged(([change]) => {
+      if (change?.kind === 'devices' && change.productId === device.productId && (slices += 1) === 2)
+        throw new Error('power cut');
+    });
+    await expect(products.delete(access, device.productId)).rejects.toThrow('power cut');
+    expect(await left()).toBe(501);
+    await expect(products.get(access, device.productId)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(deviceList.count(access, filter)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await domain.ingestCache.device(device.id)).toBeNull();
+    const { database } = domain;
+    const errors: unknown[] = [];
+    const unknownDevices = { forgetBefore: async () => {} };
+    const { store, clock } = domain;
+    const sweeper = new CallSweeper({ store, unknownDevices, products, days: 30, now: () => clock.now, onError: (error) => errors.push(error) }); // prettier-ignore
+    await sweeper.sweep();
+    await sweeper.stop();
+    expect(errors).toEqual([]);
+    expect(await left()).toBe(0);
+    expect(await database.read().getConnection().execute('select key from product where key = ?', [device.product.key])).toEqual([]); // prettier-ignore
+    await expect.poll(() => keysLeft(device), { timeout: 10_000 }).toEqual([]);
+  });
+
   test('calls that are too old are forgotten at start, not ten minutes later', async () => {
     const { product } = await recorded();
     const now = domain.clock.now;
     await domain.store.append({ batches: [], call: call(product.key, now - 31 * DAY) });
     await domain.store.append({ batches: [], call: call(product.key, now - 29 * DAY) });
     const errors: unknown[] = [];
-    const { store } = domain;
+    const { store, products } = domain;
     const forgotten: number[] = [];
     const unknownDevices = { forgetBefore: async (time: number) => void forgotten.push((now - time) / DAY) };
     const sweeper = new CallSweeper({
       store,
       unknownDevices,
+      products,
       days: 30,
       now: () => now,
       onError: (error) => errors.push(error),

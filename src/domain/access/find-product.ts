@@ -33,7 +33,7 @@ async function find(
     ? null
     : await em.findOne(
         ProductSchema,
-        { id: id.toLowerCase() },
+        { id: id.toLowerCase(), deletedAt: null },
         lockMode === undefined ? {} : { lockMode, refresh: true },
       );
   if (product === null) throw notFound('product', id);

@@ -7,6 +7,7 @@ const EVERY_MS = 600_000;
 interface CallSweeperDeps {
   store: MeasurementStore;
   unknownDevices: Pick<UnknownDevices, 'forgetBefore'>;
+  products: { finishDeletions: () => Promise<void> };
   /** CALL_LOG_DAYS */
   days: number;
   now: () => number;
@@ -14,7 +15,10 @@ interface CallSweeperDeps {
   onError: (error: unknown) => void;
 }
 
-/** Forgets calls of the log, and unknown devices, that are too old (CONTRACT 2): at start, then every ten minutes, in the store's small chunks. */
+/**
+ * Forgets calls of the log, and unknown devices, that are too old (CONTRACT 2), and what is left of products whose
+ * deletion was interrupted: at start, then every ten minutes, in small chunks.
+ */
 export class CallSweeper {
   readonly #deps: CallSweeperDeps;
   readonly #timer: NodeJS.Timeout;
@@ -42,9 +46,10 @@ export class CallSweeper {
   }
 
   async #run(): Promise<void> {
-    const { store, unknownDevices, days, now, onError } = this.#deps;
+    const { store, unknownDevices, products, days, now, onError } = this.#deps;
     const before = now() - days * DAY_MS;
     try {
+      await products.finishDeletions();
       await store.removeCalls(before);
       await unknownDevices.forgetBefore(before);
     } catch (error) {

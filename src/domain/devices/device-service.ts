@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/sql';
 import type { Database } from '../database.ts';
-import { badInput } from '../../errors.ts';
+import { badInput, notFound } from '../../errors.ts';
 import type { Change, Cluster } from '../cluster.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { DEFAULT_PLAN, type Plan, planBySlug, requireAllowance } from '../plans/plans.ts';
@@ -19,8 +19,10 @@ import {
   deviceSearchText,
   type NewDevice,
 } from './device-input.ts';
-import { findDevice, findDevices } from '../access/find-device.ts';
+import { findDevice, findDeviceKeys } from '../access/find-device.ts';
 import { checkOfflineAfter } from '../offline-after.ts';
+import { giveWay } from '../give-way.ts';
+import { deleteDeviceRows, type DeviceRow, deviceSlices, insertDeviceSlices } from './device-rows.ts';
 import { newSerialNumber } from './serial.ts';
 import { absorbDevice } from './absorb-device.ts';
 import { requireFreeSerials } from './taken-serials.ts';
@@ -28,6 +30,7 @@ import { requireFreeSerials } from './taken-serials.ts';
 /** What takes longer goes on behind the answer. */
 const LONGEST_HAND_OVER_MS = 15_000;
 const MAX_AT_ONCE = 10_000;
+const CHECKED_AT_ONCE = 500;
 
 interface DeviceServiceDeps {
   database: Database;
@@ -67,7 +70,12 @@ export class DeviceService {
     if (devices.length === 0 || devices.length > MAX_AT_ONCE)
       throw badInput(`devices: from 1 to ${MAX_AT_ONCE} at once, not ${devices.length}.`);
     const plan = planBySlug(planSlug ?? DEFAULT_PLAN, 'plan');
-    const checked = devices.map(checkNewDevice);
+    const checked: DeviceRow[] = [];
+    for (const [index, device] of devices.entries()) {
+      checked.push(checkNewDevice(device, index));
+      if (index % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await giveWay();
+    }
+    const slices = await deviceSlices(checked);
     const { product, created } = await this.#deps.database.write(async (em) => {
       const locked = await lockProduct(em, access, productId, 'CONFIGURE');
       const pathOf = (index: number): string => `devices[${index}].serialNumber`;
@@ -79,19 +87,15 @@ export class DeviceService {
       );
       await requireRoom(em, access, locked.workspace.id, plan, checked.length);
       const createdAt = this.#deps.now();
-      const rows = checked.map((device) =>
-        em.create(DeviceSchema, {
-          id: uuidV7(),
-          workspace: locked.workspace,
-          product: locked,
-          plan: plan.slug,
-          offlineAfterSeconds: null,
-          writeRate: null,
-          createdAt,
-          ...device,
-        }),
-      );
-      return { product: locked, created: rows };
+      const { dialect } = this.#deps.database;
+      const shared = { product: locked, workspace: locked.workspace, plan: plan.slug, createdAt };
+      const keys = await insertDeviceSlices(em, dialect, slices, shared);
+      const unset = { configuration: null, offlineAfterSeconds: null, writeRate: null };
+      return {
+        product: locked,
+        // Rows like those that are read, without the weight of entities that somebody may still change.
+        created: checked.map((row) => ({ ...row, ...shared, ...unset, key: keys.get(row.id)! }) as Device),
+      };
     });
     await this.#deps.cluster.changed([
       { kind: 'devices', productId: product.id, ids: created.map((device) => device.id) },
@@ -126,20 +130,22 @@ export class DeviceService {
   /** All or none, with their measurements. */
   async delete(access: Access, ids: string[]): Promise<string[]> {
     if (ids.length > MAX_AT_ONCE) throw badInput(`ids: at most ${MAX_AT_ONCE} at once.`);
-    const devices = await this.#deps.database.write(async (em) => {
-      const found = await findDevices(em, access, ids, 'CONFIGURE');
-      await em.nativeDelete(DeviceSchema, { key: { $in: found.map((device) => device.key) } });
-      return found;
+    const devices = await findDeviceKeys(this.#deps.database.read(), access, ids, 'CONFIGURE');
+    await this.#deps.database.write(async (em) => {
+      const keys = devices.map((device) => device.key);
+      const gone = new Set(await deleteDeviceRows(em, keys));
+      const missed = devices.find((device) => !gone.has(device.id));
+      // Somebody else deleted it in between.
+      if (missed !== undefined) throw notFound('device', missed.id);
     });
-    const byProduct = Map.groupBy(devices, (device) => device.product.id);
+    const byProduct = Map.groupBy(devices, (device) => device.productId);
     const changes = [...byProduct].map(([productId, own]): Change => ({
       kind: 'devices',
       productId,
       ids: own.map((device) => device.id),
     }));
-    // First, so that nothing is recorded for a device whose measurements are already forgotten.
     await this.#deps.cluster.changed(changes);
-    await this.#deps.store.purge(devices.map((device) => ({ deviceKey: device.key, fieldKey: null })));
+    void this.#deps.store.settlePurges();
     return devices.map((device) => device.id);
   }
 
@@ -191,12 +197,13 @@ async function requireRoom(
   requireAllowance(plan, used + more, !access.limited);
 }
 
-function checkNewDevice(device: NewDevice, index: number): CheckedDevice {
+function checkNewDevice(device: NewDevice, index: number): DeviceRow {
   const path = `devices[${index}]`;
   const name = checkDeviceName(device.name, `${path}.name`);
   const serialNumber =
     device.serialNumber == null ? newSerialNumber() : checkSerialNumber(device.serialNumber, `${path}.serialNumber`);
   return {
+    id: uuidV7(),
     name,
     serialNumber,
     serialFolded: networkIdentity(serialNumber),
@@ -206,11 +213,6 @@ function checkNewDevice(device: NewDevice, index: number): CheckedDevice {
     location: checkLocation(device.location, `${path}.location`),
   };
 }
-
-type CheckedDevice = Pick<
-  Device,
-  'name' | 'serialNumber' | 'serialFolded' | 'searchText' | 'tags' | 'metadata' | 'location'
->;
 
 function waited(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());

@@ -2,9 +2,10 @@ import type { EntityManager } from '@mikro-orm/core';
 import { conflict } from '../../errors.ts';
 import type { DeviceType, Product } from '../entities/product.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
+import { giveWay } from '../give-way.ts';
 import { DeviceSchema } from '../entities/device.ts';
 
-const CHUNK = 1000;
+const CHUNK = 500;
 
 /** How serial numbers of the product are compared: networks write their EUIs in many ways (CONTRACT 6). */
 export function serialIdentity(deviceType: DeviceType, serial: string): string {
@@ -33,7 +34,10 @@ export async function requireFreeSerials(
   for (let start = 0; start < identities.length; start += CHUNK) {
     const where = { product: product.key, [column]: { $in: identities.slice(start, start + CHUNK) } };
     const [taken] = await em.find(DeviceSchema, where, { fields: ['serialNumber'], limit: 1 });
-    if (taken === undefined) continue;
+    if (taken === undefined) {
+      if (start + CHUNK < identities.length) await giveWay();
+      continue;
+    }
     const index = indexes.get(serialIdentity(product.deviceType, taken.serialNumber)) ?? start;
     throw conflict(`${pathOf(index)}: a device of the product already has the serial number "${taken.serialNumber}".`);
   }

@@ -28,6 +28,8 @@ export const ProductSchema = defineEntity({
     /** The version of the active decoder; null: no decoder. */
     activeVersion: p.integer().nullable(),
     createdAt: p.bigint('number'),
+    /** Its deletion is under way: it is found no more, and its devices go slice by slice. */
+    deletedAt: p.bigint('number').nullable(),
   },
 });
 

@@ -275,7 +275,7 @@ export class IngestCache {
     for (;;) {
       const before = this.#revision;
       const em = this.#database.read();
-      const row = await em.findOne(ProductSchema, { id }, { populate: ['workspace'] });
+      const row = await em.findOne(ProductSchema, { id, deletedAt: null }, { populate: ['workspace'] });
       if (row === null) return null;
       const fields = await em.find(FieldSchema, { product: row.key }, { orderBy: { key: 'asc' } });
       const configuration = await em.find(ConfigurationFieldSchema, { product: row.key }, { orderBy: { key: 'asc' } });

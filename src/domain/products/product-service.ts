@@ -3,7 +3,7 @@ import { badInput } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { containsSql } from '../contains.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
-import { DeviceSchema } from '../entities/device.ts';
+import { deleteDeviceRows } from '../devices/device-rows.ts';
 import { FieldSchema } from '../entities/field.ts';
 import { checkNewFields, type NewField } from './new-field.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
@@ -21,6 +21,7 @@ import { type DeviceType, type Product, ProductSchema } from '../entities/produc
 import { newWebhookId } from './webhook-id.ts';
 
 const MAX_NAME = 200;
+const DELETED_AT_ONCE = 1000;
 
 interface ProductServiceDeps {
   database: Database;
@@ -93,7 +94,7 @@ export class ProductService {
     const query = database
       .read()
       .createQueryBuilder(ProductSchema, 'p')
-      .where({ workspace: { $in: workspaces } });
+      .where({ workspace: { $in: workspaces }, deletedAt: null });
     if (access.limited) query.andWhere({ id: { $in: [...(access.productIds ?? [])] } });
     if (search != null && search !== '')
       query.andWhere(containsSql(database.dialect, 'p.search_text'), [
@@ -176,25 +177,48 @@ export class ProductService {
     return product;
   }
 
-  /** With its devices, fields, decoders, calls and measurements. */
+  /** With its devices, fields, decoders, calls and measurements. Once begun it goes on, over a restart too. */
   async delete(access: Access, id: string): Promise<string> {
-    const { product, devices } = await this.#deps.database.write(async (em) => {
+    const product = await this.#deps.database.write(async (em) => {
       const found = await lockProduct(em, access, id, 'CONFIGURE');
-      const rows = await em.find(DeviceSchema, { product: found.key }, { fields: ['key', 'id'] });
-      await em.nativeDelete(ProductSchema, { key: found.key });
-      return {
-        product: { id: found.id, key: found.key },
-        devices: rows.map(({ key, id: deviceId }) => ({ key, id: deviceId })),
-      };
+      found.deletedAt = this.#deps.now();
+      return { id: found.id, key: found.key };
     });
-    const ids = devices.map((device) => device.id);
-    // First, so that nothing is recorded for a device whose measurements are already forgotten.
-    await this.#deps.cluster.changed([
-      { kind: 'devices', productId: product.id, ids },
-      { kind: 'product', id: product.id },
-    ]);
-    await this.#deps.store.purge(devices.map(({ key }) => ({ deviceKey: key, fieldKey: null })));
-    await this.#deps.store.removeCalls(Number.MAX_SAFE_INTEGER, product.key);
+    await this.#finishDeletion(product);
     return product.id;
+  }
+
+  /** Goes on with deletions that a stop or a failure of the database has interrupted. */
+  async finishDeletions(): Promise<void> {
+    const begun = await this.#deps.database
+      .read()
+      .find(ProductSchema, { deletedAt: { $ne: null } }, { fields: ['id', 'key'] });
+    for (const { id, key } of begun) await this.#finishDeletion({ id, key });
+  }
+
+  /** Each slice is a short transaction: nobody waits long for their turn to write. */
+  async #finishDeletion({ id, key }: { id: string; key: number }): Promise<void> {
+    const { database, cluster, store } = this.#deps;
+    // First, so that nothing is recorded for a device whose measurements are already forgotten.
+    await cluster.changed([{ kind: 'product', id }]);
+    for (;;) {
+      const { ids, isLast } = await database.write(async (em) => {
+        const rows = await em.execute<{ key: number }[]>(
+          `select key from device where product_key = ? order by key limit ${DELETED_AT_ONCE}`,
+          [key],
+        );
+        const last = rows.length < DELETED_AT_ONCE;
+        const gone = await deleteDeviceRows(
+          em,
+          rows.map((row) => row.key),
+        );
+        if (last) await em.nativeDelete(ProductSchema, { key });
+        return { ids: gone, isLast: last };
+      });
+      await cluster.changed([{ kind: 'devices', productId: id, ids }]);
+      if (isLast) break;
+    }
+    void store.settlePurges();
+    await store.removeCalls(Number.MAX_SAFE_INTEGER, key);
   }
 }

@@ -8,6 +8,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
   typeFromAST,
+  type VariableDefinitionNode,
 } from 'graphql';
 import { rightOfOperation } from '../../domain/access/rights.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
@@ -40,19 +41,24 @@ export function admit(
 }
 
 /**
- * The variables as execution will see them: converted, defaults filled in. Whole input objects are left out: no price
- * depends on them, and converting thousands of entries twice would. What cannot be converted is for execution to refuse.
+ * The variables as execution will see them: converted, defaults filled in. Input objects are as they were sent: prices
+ * only count them, and converting thousands of entries twice takes long. What cannot be converted is for execution to
+ * refuse.
  */
 function coercedValues(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const definitions = (operation.variableDefinitions ?? []).filter(({ type }) => {
-    const known = typeFromAST(schema, type as Parameters<typeof typeFromAST>[1]);
-    return known !== undefined && isLeafType(getNamedType(known));
-  });
-  return getVariableValues(schema, definitions, variables).coerced ?? {};
+  const leaves: VariableDefinitionNode[] = [];
+  const values: Record<string, unknown> = {};
+  for (const definition of operation.variableDefinitions ?? []) {
+    const { name } = definition.variable;
+    const known = typeFromAST(schema, definition.type as Parameters<typeof typeFromAST>[1]);
+    if (known !== undefined && isLeafType(getNamedType(known))) leaves.push(definition);
+    else if (Object.hasOwn(variables, name.value)) values[name.value] = variables[name.value];
+  }
+  return Object.assign(values, getVariableValues(schema, leaves, variables).coerced);
 }
 
 function isOpenToAll(operation: string, name: string): boolean {

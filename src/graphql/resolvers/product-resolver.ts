@@ -78,7 +78,10 @@ export class ProductResolver {
     return this.#products.update(access, id, input);
   }
 
-  @Mutation(() => ID, { description: 'With its devices, fields, decoders, calls and measurements.' })
+  @Mutation(() => ID, {
+    complexity: 1000,
+    description: 'With its devices, fields, decoders, calls and measurements.',
+  })
   deleteProduct(
     @Ctx() { access }: GraphqlContext,
     @Arg('id', () => ID, { description: 'The id of the product.' }) id: string,
