@@ -17,7 +17,8 @@ let deviceId: string;
 beforeAll(async () => {
   database = await createDatabase('postgres');
   ({ proxy, url } = await SilentProxy.before(database.url));
-  server = await startServer({ database: { url, drop: async () => {} } });
+  // Each operation once: comparing would run it twice, and a database that is away fails in more than one way.
+  server = await startServer({ database: { url, drop: async () => {} }, env: { GRAPHQL_COMPILE: 'seen' } });
   deviceId = (await createProduct(server)).deviceIds[0]!;
 });
 afterAll(async () => {
@@ -46,9 +47,10 @@ test(
       timed(record()),
       timed(ready()),
       ...Array.from({ length: 6 }, () => timed(code(CREATE))),
-      ...Array.from({ length: 6 }, () => timed(code('{ products { edges { node { id } } } }'))),
+      // Far more than run at once for one token.
+      ...Array.from({ length: 40 }, () => timed(code('{ products { edges { node { id } } } }'))),
     ]);
-    expect(during.map(({ result }) => result)).toEqual([503, 503, ...Array.from({ length: 12 }, () => 'UNAVAILABLE')]);
+    expect(during.map(({ result }) => result)).toEqual([503, 503, ...Array.from({ length: 46 }, () => 'UNAVAILABLE')]);
     for (const { ms } of during) expect(ms).toBeLessThan(ANSWER_MS);
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
 

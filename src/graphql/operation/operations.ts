@@ -9,6 +9,7 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
+import { AppError, databaseAway } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, MAX_SECONDS, type WorkBudget } from '../context/work-budget.ts';
 import { admit } from './admission.ts';
@@ -46,6 +47,8 @@ const USUAL_MS = 0.01;
 const BYTES_PER_MS = 100_000;
 /** From this price on an operation runs alone, and it is cheaper to compile it than to run it once as it is. */
 const DEAR = 2000;
+/** With the time-outs of the database, which come to about five seconds, everybody is answered within ten. */
+const WAITED_FOR_NOTHING_MS = 4_000;
 
 /** The one way of an operation, over HTTP and WebSocket alike: parse, limits, validation, price, access, turn, execution. */
 export class Operations {
@@ -60,7 +63,7 @@ export class Operations {
     this.#compiling = compiling;
   }
 
-  /** Throws RefusedDocument, or AppError QUERY_TOO_COMPLEX, UNAUTHENTICATED or OVERLOADED. */
+  /** Throws RefusedDocument, or AppError QUERY_TOO_COMPLEX, UNAUTHENTICATED, OVERLOADED or UNAVAILABLE. */
   async admit(request: OperationRequest, context: GraphqlContext): Promise<AdmittedOperation> {
     const kept = this.documents.kept(request.query);
     if (kept !== undefined) return this.#admit(kept, request, context);
@@ -76,13 +79,15 @@ export class Operations {
 
   /**
    * Runs a query or mutation, when it is its caller's turn; or, with the event as `root`, answers one event of a
-   * subscription. An answer that is too large, or not there in time, is an error. Throws OVERLOADED.
+   * subscription. An answer that is too large, or not there in time, is an error, and so is OVERLOADED, or UNAVAILABLE
+   * when those before it got no answer from the database.
    */
   async execute(admitted: AdmittedOperation, root?: unknown, context = admitted.context): Promise<ExecutionResult> {
     const run = (): Promise<ExecutionResult> => this.#run(admitted, root, context);
     // A mutation may wait long for others than us, and must not be cut off: it takes no turn.
     if (admitted.operation.operation === OperationTypeNode.MUTATION) return run();
-    return this.shares.run(context.caller, run, { dear: admitted.cost >= DEAR, patient: root !== undefined });
+    const kind = { dear: admitted.cost >= DEAR, patient: root !== undefined };
+    return this.shares.run(context.caller, run, kind).catch(failed);
   }
 
   /** Opens what a subscription listens to. */
@@ -132,12 +137,14 @@ export class Operations {
       const isMutation = admitted.operation.operation === OperationTypeNode.MUTATION;
       const running = admitted.execute({ ...this.#args(admitted), rootValue: root, contextValue: context });
       const result = await (isMutation ? running : withinTime(running, budget));
+      const away = databaseFailure(result);
+      // They would wait for their own time-outs one after the other.
+      if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
       return result;
     } catch (error) {
-      const originalError = error instanceof Error ? error : new Error(String(error));
-      return { errors: [new GraphQLError(originalError.message, { originalError })], data: null };
+      return failed(error);
     } finally {
       const usedMs = Math.min(performance.now() - started, 1 + admitted.cost * WORST_MS);
       this.shares.spend(caller, usedMs + bytes / BYTES_PER_MS - expectedMs);
@@ -152,6 +159,23 @@ export class Operations {
       variableValues: request.variables ?? null,
     };
   }
+}
+
+/** The result of what could not be executed to its end. */
+function failed(error: unknown): ExecutionResult {
+  const originalError = error instanceof Error ? error : new Error(String(error));
+  return { errors: [new GraphQLError(originalError.message, { originalError })], data: null };
+}
+
+/** What says that the database did not answer; null: it did. */
+function databaseFailure({ errors = [] }: ExecutionResult): AppError | null {
+  for (const { originalError } of errors) {
+    if (!(originalError instanceof AppError)) {
+      const away = databaseAway(originalError);
+      if (away !== null) return away;
+    } else if (originalError.code === 'UNAVAILABLE') return originalError;
+  }
+  return null;
 }
 
 /** The result, or QUERY_TOO_COMPLEX when it takes too long: from then on nothing more is loaded for it. */

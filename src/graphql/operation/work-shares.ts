@@ -23,9 +23,17 @@ interface Kind {
   patient?: boolean;
 }
 
+interface Waiting {
+  weight: number;
+  since: number;
+  patient: boolean;
+  start: () => void;
+  refuse: (error: Error) => void;
+}
+
 interface Caller {
   running: number;
-  waiting: { weight: number; start: () => void }[];
+  waiting: Waiting[];
   /** Time used and not yet forgotten, as of `at`. */
   debtMs: number;
   at: number;
@@ -56,7 +64,7 @@ export class WorkShares {
     this.#othersAt = this.#now();
   }
 
-  /** Runs the work when it is the caller's turn. Throws OVERLOADED when too much waits already. */
+  /** Runs the work when it is the caller's turn. Throws OVERLOADED when too much waits already, and what `refuse` says. */
   async run<T>(name: string, work: () => Promise<T>, { dear = false, patient = false }: Kind = {}): Promise<T> {
     const caller = this.#callerOf(name);
     const weight = dear ? DEAR_WEIGHT : 1;
@@ -69,6 +77,19 @@ export class WorkShares {
       caller.running -= weight;
       this.#running -= weight;
       this.#pump();
+    }
+  }
+
+  /** Refuses whoever has waited at least so long for its turn, except the patient. */
+  refuse(waitedMs: number, error: Error): void {
+    const before = this.#now() - waitedMs;
+    const isRefused = ({ since, patient }: Waiting): boolean => !patient && since <= before;
+    for (const caller of this.#callers.values()) {
+      const refused = caller.waiting.filter(isRefused);
+      if (refused.length === 0) continue;
+      caller.waiting = caller.waiting.filter((waiting) => !isRefused(waiting));
+      this.#waiting -= refused.length;
+      for (const waiting of refused) waiting.refuse(error);
     }
   }
 
@@ -97,8 +118,8 @@ export class WorkShares {
     if (!patient && (this.#waiting >= MAX_WAITING || caller.waiting.length >= MAX_WAITING_EACH))
       throw new AppError('OVERLOADED', 'Too many operations of this token are waiting; send fewer at once.');
     this.#waiting += 1;
-    return new Promise((start) => {
-      caller.waiting.push({ weight, start });
+    return new Promise((start, refuse) => {
+      caller.waiting.push({ weight, since: this.#now(), patient, start, refuse });
       this.#pump();
     });
   }
