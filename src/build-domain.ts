@@ -40,6 +40,7 @@ import { RetentionSweeper } from './domain/plans/retention-sweeper.ts';
 import { Replay } from './domain/calls/replay.ts';
 import { UnknownDevices } from './domain/calls/unknown-devices.ts';
 import { WebhookReceiver } from './domain/calls/webhook-receiver.ts';
+import { WorkspaceRemoval } from './domain/products/workspace-removal.ts';
 import { WorkspaceService } from './domain/workspaces/workspace-service.ts';
 
 interface DomainDeps {
@@ -76,9 +77,10 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
 
   const tokens = new TokenService({ database, cluster, now });
   const throttle = new SignInThrottle(now);
-  const users = new UserService({ database, passwords: new Passwords(), throttle, tokens, now });
+  const users = new UserService({ database, cluster, passwords: new Passwords(), throttle, tokens, now });
   const workspaces = new WorkspaceService({ database, cluster, now });
   const products = new ProductService({ database, cluster, store, checkDecoder, now });
+  const workspaceRemoval = new WorkspaceRemoval({ database, cluster, products });
   const fields = new FieldService({ database, cluster, store, suggestions });
   const devices = new DeviceService({ database, cluster, store, now });
   const configurations = new ConfigurationService({ database, cluster });
@@ -126,6 +128,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     tokens,
     users,
     workspaces,
+    workspaceRemoval,
     products,
     fields,
     devices,

@@ -13,12 +13,14 @@ export interface Reach {
   level: 'workspace' | 'product' | 'device';
 }
 
-/** An operation that takes no id: it must never show what another tenant owns. `refused`: only operators may. */
+/** An operation that takes no id of a tenant: it must never show what another tenant owns. `refused`: only operators may. */
 export interface Open {
   query: string;
   variables?: (self: Tenant) => Record<string, unknown>;
   scope: Scope | null;
   refused?: true;
+  /** For people: refused to INDIVIDUAL tokens. */
+  person?: true;
 }
 
 const PRODUCT = 'id name deviceType dashboard webhookId webhookUrl fields { id identifier } createdAt';
@@ -200,6 +202,20 @@ export const REACHES: Record<string, Reach[]> = {
       ),
     ),
   ],
+  'Mutation.updateToken': [
+    reach(
+      'workspace',
+      'ADMIN',
+      'mutation ($id: ID!) { updateToken(id: $id, input: { name: "x" }) { name } }',
+      (target) => ({
+        id: target.individualId,
+      }),
+    ),
+  ],
+  'Mutation.renameWorkspace': [
+    reach('workspace', 'ADMIN', 'mutation ($id: ID!) { renameWorkspace(id: $id, name: "x") { name } }'),
+  ],
+  'Mutation.deleteWorkspace': [reach('workspace', 'ADMIN', 'mutation ($id: ID!) { deleteWorkspace(id: $id) }')],
   'Mutation.revokeToken': [
     reach('workspace', 'ADMIN', 'mutation ($id: ID!) { revokeToken(id: $id) }', (target) => ({
       id: target.individualId,
@@ -400,6 +416,30 @@ export const OPENS: Record<string, Open> = {
     refused: true,
     query: 'mutation { createUser(input: { email: "x@example.org" }) { id } }',
   },
+  'Query.user': {
+    scope: 'ADMIN',
+    query: 'query ($email: String!) { user(email: $email) { id email name } }',
+    variables: (self) => ({ email: self.email }),
+  },
+  'Mutation.updateUser': {
+    scope: null,
+    refused: true,
+    query: 'mutation ($id: ID!) { updateUser(id: $id, input: { name: "x" }) { id } }',
+    variables: (self) => ({ id: self.userId }),
+  },
+  'Mutation.deleteUser': {
+    scope: null,
+    refused: true,
+    query: 'mutation ($id: ID!) { deleteUser(id: $id) }',
+    variables: (self) => ({ id: self.userId }),
+  },
+  'Mutation.changePassword': {
+    scope: null,
+    person: true,
+    query:
+      'mutation ($password: String!) { changePassword(currentPassword: $password, newPassword: $password) { id email } }',
+    variables: () => ({ password: 'correct horse battery' }),
+  },
   'Mutation.signIn': {
     scope: null,
     query:
@@ -419,4 +459,5 @@ export const DESTRUCTIVE = [
   'Mutation.deleteProduct',
   'Mutation.revokeToken',
   'Mutation.removeMember',
+  'Mutation.deleteWorkspace',
 ];

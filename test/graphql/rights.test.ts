@@ -93,7 +93,12 @@ function allowed(right: OperationRight, holder: Holder): boolean {
 }
 
 /** Those whose arguments decide more than the table says: they have tests of their own. */
-const ARGUMENTS_DECIDE = ['Mutation.createToken', 'Mutation.revokeToken', 'Mutation.setWriteRate'];
+const ARGUMENTS_DECIDE = [
+  'Mutation.createToken',
+  'Mutation.updateToken',
+  'Mutation.revokeToken',
+  'Mutation.setWriteRate',
+];
 
 describe('every operation for every token', () => {
   const nobody = { ...({} as Tenant) };

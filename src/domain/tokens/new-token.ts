@@ -14,8 +14,13 @@ export interface NewToken {
   expiresAt?: number | null;
 }
 
+/** Left out: unchanged. null: no limit, no end. */
+export type TokenChange = Partial<Pick<NewToken, 'productIds' | 'deviceIds' | 'expiresAt'>> & {
+  name?: string | null;
+};
+
 /** BAD_USER_INPUT when the input of a PERSONAL token has what only INDIVIDUAL ones can have. */
-export function checkPersonal(input: NewToken): void {
+export function checkPersonal(input: Partial<Omit<NewToken, 'name' | 'kind'>>): void {
   for (const key of ['workspaceId', 'scopes', 'productIds', 'deviceIds'] as const)
     if (input[key] != null)
       throw badInput(`input.${key}: leave it out; a PERSONAL token may do what its user may, everywhere.`);
@@ -32,13 +37,16 @@ export function checkIndividual(input: NewToken): {
   if (new Set(scopes).size < scopes.length) throw badInput('input.scopes: each scope once.');
   return {
     scopes,
-    productIds: limit(input.productIds, 'input.productIds'),
-    deviceIds: limit(input.deviceIds, 'input.deviceIds'),
+    productIds: checkLimit(input.productIds, 'input.productIds'),
+    deviceIds: checkLimit(input.deviceIds, 'input.deviceIds'),
   };
 }
 
-/** An empty list could be meant as "no limit" or as "nothing": neither is guessed. */
-function limit(ids: string[] | null | undefined, path: string): string[] | null {
+/**
+ * Each id once, null: no limit; else BAD_USER_INPUT naming `path`. An empty list could be meant as "no limit" or as
+ * "nothing": neither is guessed.
+ */
+export function checkLimit(ids: string[] | null | undefined, path: string): string[] | null {
   if (ids == null) return null;
   if (ids.length === 0) throw badInput(`${path}: leave it out for no limit, or name at least one.`);
   const unique = [...new Set(ids.map((id) => id.toLowerCase()))];

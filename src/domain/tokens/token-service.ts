@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/core';
 import type { Database } from '../database.ts';
 import { badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
@@ -12,10 +13,11 @@ import { MemberSchema } from '../entities/member.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
 import { type Access, scopesOfRole } from '../access/access.ts';
 import { hashSecret } from './authenticator.ts';
-import { checkIndividual, checkPersonal, type NewToken } from './new-token.ts';
+import { checkIndividual, checkLimit, checkPersonal, type NewToken, type TokenChange } from './new-token.ts';
 import { type Token, TOKEN_SCOPES, type TokenScope, TokenSchema } from '../entities/token.ts';
 
 const SIGN_IN_MS = 30 * 86_400_000;
+const MAX_SHOWN = 500;
 
 interface TokenServiceDeps {
   database: Database;
@@ -44,8 +46,7 @@ export class TokenService {
 
   async create(access: Access, input: NewToken): Promise<CreatedToken> {
     checkText(input.name, 'input.name', { max: 200 });
-    const expiresAt = input.expiresAt ?? null;
-    if (expiresAt !== null && expiresAt <= this.#deps.now()) throw badInput('input.expiresAt: must be in the future.');
+    const expiresAt = this.#checkEnd(input.expiresAt);
     return input.kind === 'PERSONAL'
       ? this.#createPersonal(access, input, expiresAt)
       : this.#createIndividual(access, input, expiresAt);
@@ -63,13 +64,48 @@ export class TokenService {
     return this.#deps.database.read().find(TokenSchema, { workspace: workspaceId }, { orderBy: { id: 'asc' } });
   }
 
+  /** The PERSONAL tokens of the calling user, newest first, at most 500; none of an INDIVIDUAL token. */
+  async ofUser(access: Access): Promise<Token[]> {
+    if (access.userId === null) return [];
+    const options = { orderBy: { id: 'desc' }, limit: MAX_SHOWN } as const;
+    return this.#deps.database.read().find(TokenSchema, { user: access.userId }, options);
+  }
+
+  /**
+   * Name, limits and end of one's own PERSONAL token, or as ADMIN of an INDIVIDUAL token of the workspace. Who changes
+   * it needs every scope it has; limits are of INDIVIDUAL tokens only.
+   */
+  async update(access: Access, id: string, change: TokenChange): Promise<Token> {
+    const { database, cluster } = this.#deps;
+    const known = await this.#find(database.read(), access, id);
+    if (change.name === null) throw badInput('input.name: a token needs a name; leave it out to keep it.');
+    if (change.name !== undefined) checkText(change.name, 'input.name', { max: 200 });
+    const expiresAt = this.#checkEnd(change.expiresAt);
+    if (change.expiresAt !== undefined) access.requireOutlasts(expiresAt);
+    const productIds = checkLimit(change.productIds, 'input.productIds');
+    const deviceIds = checkLimit(change.deviceIds, 'input.deviceIds');
+    const workspaceId = known.workspace?.id;
+    if (workspaceId == null) checkPersonal(change);
+    else {
+      for (const scope of known.scopes) access.requireWorkspace(workspaceId, scope);
+      await this.#requireAll('product', workspaceId, productIds);
+      await this.#requireAll('device', workspaceId, deviceIds);
+    }
+    const token = await database.write(async (em) => {
+      const found = await this.#find(em, access, id);
+      if (change.name !== undefined) found.name = change.name ?? found.name;
+      if (change.expiresAt !== undefined) found.expiresAt = expiresAt;
+      if (change.productIds !== undefined) found.productIds = productIds;
+      if (change.deviceIds !== undefined) found.deviceIds = deviceIds;
+      return found;
+    });
+    await cluster.changed([{ kind: 'token', id: token.id }]);
+    return token;
+  }
+
   /** One's own PERSONAL token, or as ADMIN an INDIVIDUAL token of the workspace. The next request with it is refused. */
   async revoke(access: Access, id: string): Promise<string> {
-    const token = id.includes('\0') ? null : await this.#deps.database.read().findOne(TokenSchema, { id });
-    const workspaceId = token?.workspace?.id;
-    const visible = workspaceId == null ? token?.user?.id === access.userId : access.seesWorkspace(workspaceId);
-    if (token === null || !visible) throw notFound('token', id);
-    if (workspaceId != null) access.requireWorkspace(workspaceId, 'ADMIN');
+    const token = await this.#find(this.#deps.database.read(), access, id);
     await this.#deps.database.write((em) => em.nativeDelete(TokenSchema, { id: token.id }));
     await this.#deps.cluster.changed([{ kind: 'token', id: token.id }]);
     return token.id;
@@ -100,6 +136,22 @@ export class TokenService {
     const options = { populate: ['product'], orderBy: { key: 'asc' } } as const;
     const devices = (await this.#deps.database.read().find(DeviceSchema, where, options)) as Device[];
     return devices.filter((device) => access.coversDevice(placeOfDevice(device)));
+  }
+
+  /** One's own PERSONAL token, or as ADMIN an INDIVIDUAL token of the workspace; NOT_FOUND or FORBIDDEN else. */
+  async #find(em: EntityManager, access: Access, id: string): Promise<Token> {
+    const token = id.includes('\0') ? null : await em.findOne(TokenSchema, { id });
+    const workspaceId = token?.workspace?.id;
+    const visible = workspaceId == null ? token?.user?.id === access.userId : access.seesWorkspace(workspaceId);
+    if (token === null || !visible) throw notFound('token', id);
+    if (workspaceId != null) access.requireWorkspace(workspaceId, 'ADMIN');
+    return token;
+  }
+
+  /** Milliseconds, null: never; BAD_USER_INPUT when it is over already. */
+  #checkEnd(expiresAt: number | null | undefined): number | null {
+    if (expiresAt != null && expiresAt <= this.#deps.now()) throw badInput('input.expiresAt: must be in the future.');
+    return expiresAt ?? null;
   }
 
   #createPersonal(access: Access, input: NewToken, expiresAt: number | null): Promise<CreatedToken> {

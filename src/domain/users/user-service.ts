@@ -1,8 +1,14 @@
-import { UniqueConstraintViolationException } from '@mikro-orm/core';
+import { type EntityManager, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { Database } from '../database.ts';
-import { badInput, conflict, unauthenticated } from '../../errors.ts';
+import { badInput, conflict, forbidden, notFound, unauthenticated } from '../../errors.ts';
 import { checkOptionalText, checkText, foldCase } from '../text.ts';
 import type { Access } from '../access/access.ts';
+import { seesUser } from '../access/find-user.ts';
+import type { Cluster } from '../cluster.ts';
+import { MemberSchema } from '../entities/member.ts';
+import { TokenSchema } from '../entities/token.ts';
+import { lockWorkspace } from '../workspaces/lock-workspace.ts';
+import { requireOtherAdmin } from '../workspaces/require-other-admin.ts';
 import type { CreatedToken, TokenService } from '../tokens/token-service.ts';
 import { uuidV7 } from '../uuid.ts';
 import type { Passwords } from './password.ts';
@@ -15,6 +21,7 @@ const WRONG = 'Email address or password is wrong.';
 
 interface UserServiceDeps {
   database: Database;
+  cluster: Cluster;
   passwords: Passwords;
   throttle: SignInThrottle;
   tokens: TokenService;
@@ -24,6 +31,14 @@ interface UserServiceDeps {
 /** `password` left out: cannot sign in. */
 interface NewUser {
   email: string;
+  name?: string | null;
+  password?: string | null;
+  operator?: boolean | null;
+}
+
+/** Left out: unchanged. null: no name, no password (cannot sign in). */
+interface UserChange {
+  email?: string | null;
   name?: string | null;
   password?: string | null;
   operator?: boolean | null;
@@ -41,23 +56,99 @@ export class UserService {
   async create(access: Access, input: NewUser): Promise<User> {
     access.requireOperator();
     access.requireOutlasts(null);
-    const email = foldCase(checkText(input.email, 'input.email', { max: MAX_EMAIL }));
-    if (!EMAIL.test(email) || email.length > MAX_EMAIL)
-      throw badInput('input.email: expected an email address such as ada@example.org.');
+    const email = checkEmail(input.email);
     const name = checkOptionalText(input.name, 'input.name', { max: 200 });
     const passwordHash =
       input.password == null ? null : await this.#deps.passwords.hash(input.password, 'input.password');
     const createdAt = this.#deps.now();
     const operator = input.operator ?? false;
-    try {
-      return await this.#deps.database.write(async (em) =>
-        em.create(UserSchema, { id: uuidV7(), email, name, passwordHash, operator, createdAt }),
-      );
-    } catch (error) {
-      if (error instanceof UniqueConstraintViolationException)
-        throw conflict(`input.email: there is already a user with the email address ${email}.`);
-      throw error;
+    return this.#write(email, async (em) =>
+      em.create(UserSchema, { id: uuidV7(), email, name, passwordHash, operator, createdAt }),
+    );
+  }
+
+  /** Who has exactly this address, in whatever case; null: nobody that the token sees. For ADMINs and operators. */
+  async byEmail(access: Access, emailGiven: string): Promise<User | null> {
+    if (!access.operator) {
+      access.workspaceIdsWith('ADMIN');
+      access.requireUnlimited();
     }
+    const email = foldCase(checkText(emailGiven, 'email', { max: MAX_EMAIL }));
+    const em = this.#deps.database.read();
+    const user = await em.findOne(UserSchema, { email });
+    return user !== null && (await seesUser(em, access, user)) ? user : null;
+  }
+
+  /** For operators. CONFLICT when the address is taken or the last operator would be none. */
+  async update(access: Access, id: string, change: UserChange): Promise<User> {
+    access.requireOperator();
+    access.requireOutlasts(null);
+    if (change.email === null) throw badInput('input.email: a user needs an email address; leave it out to keep it.');
+    const email = change.email === undefined ? undefined : checkEmail(change.email);
+    const name = checkOptionalText(change.name, 'input.name', { max: 200 });
+    const passwordHash =
+      change.password == null ? null : await this.#deps.passwords.hash(change.password, 'input.password');
+    const user = await this.#write(email ?? '', async (em) => {
+      const found = await findUser(em, id);
+      if (change.operator != null && change.operator !== found.operator) {
+        if (!change.operator) await requireOtherOperator(em, found);
+        found.operator = change.operator;
+      }
+      if (email !== undefined) found.email = email;
+      if (change.name !== undefined) found.name = name;
+      if (change.password !== undefined) found.passwordHash = passwordHash;
+      return found;
+    });
+    await this.#deps.cluster.changed([{ kind: 'user', id: user.id }]);
+    return user;
+  }
+
+  /** With their PERSONAL tokens; for operators. CONFLICT for the last operator and for the last ADMIN of a workspace. */
+  async delete(access: Access, id: string): Promise<string> {
+    access.requireOperator();
+    const userId = await this.#deps.database.write(async (em) => {
+      const user = await findUser(em, id);
+      if (user.operator) await requireOtherOperator(em, user);
+      const places = await em.find(MemberSchema, { user: user.id, role: 'ADMIN' });
+      // In one order, so that two who do this at once do not wait for each other.
+      for (const workspaceId of places.map(({ workspace }) => workspace.id).sort()) {
+        await lockWorkspace(em, workspaceId);
+        requireOtherAdmin(await em.find(MemberSchema, { workspace: workspaceId }), user.id);
+      }
+      em.remove(user);
+      return user.id;
+    });
+    await this.#deps.cluster.changed([{ kind: 'user', id: userId }]);
+    return userId;
+  }
+
+  /**
+   * For the calling user, who knows the password of now (null: there is none yet). Everything they are signed in with
+   * but the calling token ends; tokens made with createToken stay. FORBIDDEN for a wrong one; RATE_LIMITED after many.
+   */
+  async changePassword(access: Access, current: string | null, wanted: string): Promise<User> {
+    const id = access.requireUser();
+    access.requireOutlasts(null);
+    const { database, cluster, passwords, throttle } = this.#deps;
+    const known = await findUser(database.read(), id);
+    if (known.passwordHash != null) {
+      passwords.requireRoom();
+      throttle.begin(known.email);
+      if (!(await passwords.matches(current ?? '', known.passwordHash)))
+        throw forbidden('currentPassword: this is not the password of now.');
+      throttle.succeeded(known.email);
+    }
+    const passwordHash = await passwords.hash(wanted, 'newPassword');
+    const user = await database.write(async (em) => {
+      const found = await em.findOne(UserSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+      if (found === null) throw notFound('user', id);
+      if (found.passwordHash !== known.passwordHash) throw conflict('The password was changed meanwhile.');
+      found.passwordHash = passwordHash;
+      await em.nativeDelete(TokenSchema, { user: id, signedIn: true, id: { $ne: access.tokenId } });
+      return found;
+    });
+    await cluster.changed([{ kind: 'user', id }]);
+    return user;
   }
 
   /**
@@ -77,4 +168,35 @@ export class UserService {
     this.#deps.throttle.succeeded(email);
     return this.#deps.tokens.createForSignIn(user.id);
   }
+
+  /** CONFLICT when the address is taken. */
+  async #write(email: string, work: (em: EntityManager) => Promise<User>): Promise<User> {
+    try {
+      return await this.#deps.database.write(work);
+    } catch (error) {
+      if (error instanceof UniqueConstraintViolationException)
+        throw conflict(`input.email: there is already a user with the email address ${email}.`);
+      throw error;
+    }
+  }
+}
+
+function checkEmail(given: string): string {
+  const email = foldCase(checkText(given, 'input.email', { max: MAX_EMAIL }));
+  if (!EMAIL.test(email) || email.length > MAX_EMAIL)
+    throw badInput('input.email: expected an email address such as ada@example.org.');
+  return email;
+}
+
+async function findUser(em: EntityManager, id: string): Promise<User> {
+  const user = id.includes('\0') ? null : await em.findOne(UserSchema, { id: id.toLowerCase() });
+  if (user === null) throw notFound('user', id);
+  return user;
+}
+
+async function requireOtherOperator(em: EntityManager, user: User): Promise<void> {
+  const lock = { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: 'asc' } } as const;
+  const operators = await em.find(UserSchema, { operator: true }, lock);
+  if (!operators.some(({ id }) => id !== user.id))
+    throw conflict('This is the last operator; make somebody else operator first.');
 }

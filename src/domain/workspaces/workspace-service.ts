@@ -1,11 +1,13 @@
 import type { Database } from '../database.ts';
-import { conflict, notFound } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { checkText } from '../text.ts';
 import { type Access, scopesOfRole } from '../access/access.ts';
+import { seesUser } from '../access/find-user.ts';
 import { type User, UserSchema } from '../entities/user.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from './lock-workspace.ts';
+import { requireOtherAdmin } from './require-other-admin.ts';
 import { MemberSchema, type Role } from '../entities/member.ts';
 import { type Workspace, WorkspaceSchema } from '../entities/workspace.ts';
 
@@ -62,6 +64,17 @@ export class WorkspaceService {
     return workspace;
   }
 
+  /** For ADMINs. */
+  async rename(access: Access, id: string, name: string): Promise<Workspace> {
+    access.requireWorkspace(id, 'ADMIN');
+    checkText(name, 'name', { max: 200 });
+    return this.#deps.database.write(async (em) => {
+      const workspace = await lockWorkspace(em, id);
+      workspace.name = name;
+      return workspace;
+    });
+  }
+
   /**
    * Adds the user or changes their role, for ADMINs. Who only belongs to workspaces that the token does not see does not
    * exist for it, unless it is an operator's. CONFLICT when the last ADMIN would be lowered.
@@ -81,12 +94,7 @@ export class WorkspaceService {
         return locked;
       }
       const user = /\0/.test(userId) ? null : await em.findOne(UserSchema, { id: userId });
-      if (user === null) throw notFound('user', userId);
-      if (!access.operator) {
-        const places = await em.find(MemberSchema, { user: userId });
-        if (places.length > 0 && !places.some((place) => access.seesWorkspace(place.workspace.id)))
-          throw notFound('user', userId);
-      }
+      if (user === null || !(await seesUser(em, access, user))) throw notFound('user', userId);
       em.create(MemberSchema, { workspace: locked, user, role });
       return locked;
     });
@@ -109,10 +117,4 @@ export class WorkspaceService {
     await this.#deps.cluster.changed([{ kind: 'user', id: userId }]);
     return workspace;
   }
-}
-
-function requireOtherAdmin(members: { user: { id: string }; role: Role }[], userId: string): void {
-  const admins = members.filter((member) => member.role === 'ADMIN');
-  if (admins.length === 1 && admins[0]?.user.id === userId)
-    throw conflict('This is the last ADMIN of the workspace; make somebody else ADMIN first.');
 }

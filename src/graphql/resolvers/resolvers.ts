@@ -17,6 +17,7 @@ import type { ConfigurationService } from '../../domain/products/configuration-s
 import type { ProductService } from '../../domain/products/product-service.ts';
 import type { TokenService } from '../../domain/tokens/token-service.ts';
 import type { UserService } from '../../domain/users/user-service.ts';
+import type { WorkspaceRemoval } from '../../domain/products/workspace-removal.ts';
 import type { WorkspaceService } from '../../domain/workspaces/workspace-service.ts';
 import { ConfigurationResolver } from './configuration-resolver.ts';
 import { DecoderResolver } from './decoder-resolver.ts';
@@ -52,6 +53,7 @@ export interface ResolverDeps {
   recorder: Recorder;
   history: History;
   workspaces: WorkspaceService;
+  workspaceRemoval: WorkspaceRemoval;
   users: UserService;
   tokens: TokenService;
   products: ProductService;
@@ -77,8 +79,8 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   ResolverClass,
   (deps: ResolverDeps) => object
 >([
-  [ViewerResolver, (d) => new ViewerResolver(d.database)],
-  [WorkspaceResolver, (d) => new WorkspaceResolver(d.workspaces)],
+  [ViewerResolver, (d) => new ViewerResolver(d.database, d.tokens)],
+  [WorkspaceResolver, (d) => new WorkspaceResolver(d.workspaces, d.workspaceRemoval)],
   [WorkspaceObjectResolver, (d) => new WorkspaceObjectResolver(d.workspaces, d.tokens)],
   [UserResolver, (d) => new UserResolver(d.users)],
   [TokenResolver, (d) => new TokenResolver(d.tokens)],

@@ -1,7 +1,7 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import type { TokenService } from '../../domain/tokens/token-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { CreatedToken, CreateTokenInput } from '../types/token.ts';
+import { CreatedToken, CreateTokenInput, TokenObject, UpdateTokenInput } from '../types/token.ts';
 
 /** Tokens (CONTRACT 1). */
 @Resolver()
@@ -20,6 +20,19 @@ export class TokenResolver {
     @Arg('input', () => CreateTokenInput, { description: 'The token.' }) input: CreateTokenInput,
   ): Promise<CreatedToken> {
     return this.#tokens.create(access, input);
+  }
+
+  @Mutation(() => TokenObject, {
+    description:
+      'Changes name, limits and end of a token: INDIVIDUAL for ADMINs who have all of its scopes, PERSONAL for its user. ' +
+      'Left out: unchanged. null clears limits and end.',
+  })
+  updateToken(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The id of the token.' }) id: string,
+    @Arg('input', () => UpdateTokenInput, { description: 'What is to change.' }) input: UpdateTokenInput,
+  ): Promise<TokenObject> {
+    return this.#tokens.update(access, id, input);
   }
 
   @Mutation(() => ID, { description: 'The next request with it is refused.' })

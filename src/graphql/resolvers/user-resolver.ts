@@ -1,8 +1,8 @@
-import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
+import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
 import type { UserService } from '../../domain/users/user-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { CreatedToken } from '../types/token.ts';
-import { CreateUserInput, UserObject } from '../types/user.ts';
+import { CreateUserInput, UpdateUserInput, UserObject } from '../types/user.ts';
 
 /** People and how they sign in. */
 @Resolver()
@@ -22,6 +22,61 @@ export class UserResolver {
     @Arg('input', () => CreateUserInput, { description: 'The user.' }) input: CreateUserInput,
   ): Promise<UserObject> {
     return this.#users.create(access, input);
+  }
+
+  @Query(() => UserObject, {
+    nullable: true,
+    description:
+      'Who has exactly this email address, for setMember; for ADMINs of a workspace and operators. null: nobody, or ' +
+      'somebody who only belongs to workspaces that the token does not see.',
+  })
+  user(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('email', () => String, { description: 'The whole address, in any case, up to 254 characters.' })
+    email: string,
+  ): Promise<UserObject | null> {
+    return this.#users.byEmail(access, email);
+  }
+
+  @Mutation(() => UserObject, {
+    complexity: 1000,
+    description: 'Changes a user; for operators. The last operator stays.',
+  })
+  updateUser(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The user.' }) id: string,
+    @Arg('input', () => UpdateUserInput, { description: 'What is to change.' }) input: UpdateUserInput,
+  ): Promise<UserObject> {
+    return this.#users.update(access, id, input);
+  }
+
+  @Mutation(() => ID, {
+    description:
+      'Deletes a user with their PERSONAL tokens; for operators. CONFLICT for the last operator and for the last ADMIN of ' +
+      'a workspace.',
+  })
+  deleteUser(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The user.' }) id: string,
+  ): Promise<string> {
+    return this.#users.delete(access, id);
+  }
+
+  @Mutation(() => UserObject, {
+    complexity: 2500,
+    description:
+      "Changes the calling user's password. Every other token got by signing in ends; those made by createToken stay.",
+  })
+  changePassword(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('newPassword', () => String, { description: '8 to 1,024 characters.' }) newPassword: string,
+    @Arg('currentPassword', () => String, {
+      nullable: true,
+      description: 'The password of now; left out only when there is none.',
+    })
+    currentPassword?: string | null,
+  ): Promise<UserObject> {
+    return this.#users.changePassword(access, currentPassword ?? null, newPassword);
   }
 
   /** The one operation that needs no token. */

@@ -1,19 +1,23 @@
-import { Ctx, Query, Resolver } from 'type-graphql';
+import { Ctx, FieldResolver, Query, Resolver } from 'type-graphql';
 import type { Database } from '../../domain/database.ts';
 import { TokenSchema } from '../../domain/entities/token.ts';
 import { type User, UserSchema } from '../../domain/entities/user.ts';
 import { WorkspaceSchema } from '../../domain/entities/workspace.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
+import type { TokenService } from '../../domain/tokens/token-service.ts';
+import { TokenObject } from '../types/token.ts';
 import { Viewer } from '../types/viewer.ts';
 
 /** Who asks. Open to every token, whatever its scopes. */
-@Resolver()
+@Resolver(() => Viewer)
 export class ViewerResolver {
   readonly #database: Database;
+  readonly #tokens: TokenService;
 
-  constructor(database: Database) {
+  constructor(database: Database, tokens: TokenService) {
     this.#database = database;
+    this.#tokens = tokens;
   }
 
   @Query(() => Viewer, { description: 'Whose token this is, and what it may do.' })
@@ -29,5 +33,12 @@ export class ViewerResolver {
     );
     const user: User | null = access.userId === null ? null : await em.findOne(UserSchema, { id: access.userId });
     return { user, token, workspaces };
+  }
+
+  @FieldResolver(() => [TokenObject], {
+    description: "The user's PERSONAL tokens, newest first, at most 500; none for an INDIVIDUAL token.",
+  })
+  tokens(@Ctx() { access }: GraphqlContext): Promise<TokenObject[]> {
+    return this.#tokens.ofUser(access);
   }
 }

@@ -1,5 +1,6 @@
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
 import type { Role } from '../../domain/entities/member.ts';
+import type { WorkspaceRemoval } from '../../domain/products/workspace-removal.ts';
 import type { WorkspaceService } from '../../domain/workspaces/workspace-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { RoleEnum } from '../types/enums.ts';
@@ -9,9 +10,11 @@ import { WorkspaceObject } from '../types/workspace.ts';
 @Resolver()
 export class WorkspaceResolver {
   readonly #workspaces: WorkspaceService;
+  readonly #removal: WorkspaceRemoval;
 
-  constructor(workspaces: WorkspaceService) {
+  constructor(workspaces: WorkspaceService, removal: WorkspaceRemoval) {
     this.#workspaces = workspaces;
+    this.#removal = removal;
   }
 
   @Query(() => [WorkspaceObject], { description: 'Those where the token may READ.' })
@@ -52,5 +55,27 @@ export class WorkspaceResolver {
     @Arg('userId', () => ID, { description: 'The member who is to leave.' }) userId: string,
   ): Promise<WorkspaceObject> {
     return this.#workspaces.removeMember(access, workspaceId, userId);
+  }
+
+  @Mutation(() => WorkspaceObject, { description: 'Gives a workspace another name; for ADMINs.' })
+  renameWorkspace(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The workspace.' }) id: string,
+    @Arg('name', () => String, { description: 'The name that people read, 1 to 200 characters.' }) name: string,
+  ): Promise<WorkspaceObject> {
+    return this.#workspaces.rename(access, id, name);
+  }
+
+  @Mutation(() => ID, {
+    complexity: 1000,
+    description:
+      'Deletes a workspace with its products, devices, measurements, calls and INDIVIDUAL tokens; users stay. For ADMINs ' +
+      'who may CONFIGURE too. Stopped halfway, it can be asked for again.',
+  })
+  deleteWorkspace(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The workspace.' }) id: string,
+  ): Promise<string> {
+    return this.#removal.delete(access, id);
   }
 }

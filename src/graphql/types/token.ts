@@ -78,3 +78,25 @@ export class CreateTokenInput {
   @Field(() => DateTime, { nullable: true, description: 'When it ends, in the future; left out: never.' })
   expiresAt?: number | null;
 }
+
+/** Left out: unchanged. */
+@InputType({ description: 'Changes of a token: what is left out stays. Limits are of INDIVIDUAL tokens only.' })
+export class UpdateTokenInput {
+  @Field(() => String, { nullable: true, description: 'A name to know it by, 1 to 200 characters.' })
+  name?: string | null;
+
+  @Field(() => [ID], {
+    nullable: true,
+    description: 'The products, with their devices, that it is limited to, 1 to 1,000; null: not limited that way.',
+  })
+  productIds?: string[] | null;
+
+  @Field(() => [ID], {
+    nullable: true,
+    description: 'The devices that it is limited to, 1 to 1,000; null: not limited that way.',
+  })
+  deviceIds?: string[] | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'When it ends, in the future; null: never.' })
+  expiresAt?: number | null;
+}

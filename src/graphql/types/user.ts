@@ -43,3 +43,22 @@ export class CreateUserInput {
   @Field(() => Boolean, { nullable: true, description: 'true: may create workspaces and users; left out: false.' })
   operator?: boolean | null;
 }
+
+/** Left out: unchanged. */
+@InputType({ description: 'Changes of a user: what is left out stays.' })
+export class UpdateUserInput {
+  @Field(() => String, { nullable: true, description: 'The address to sign in with, up to 254 characters, unique.' })
+  email?: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'The name that people read, up to 200 characters; null clears.',
+  })
+  name?: string | null;
+
+  @Field(() => String, { nullable: true, description: '8 to 1,024 characters; null: the user cannot sign in.' })
+  password?: string | null;
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether the user may create workspaces and users.' })
+  operator?: boolean | null;
+}

@@ -1,0 +1,56 @@
+import { conflict } from '../../errors.ts';
+import type { Access } from '../access/access.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Database } from '../database.ts';
+import { MemberSchema } from '../entities/member.ts';
+import { ProductSchema } from '../entities/product.ts';
+import { TokenSchema } from '../entities/token.ts';
+import { lockWorkspace } from '../workspaces/lock-workspace.ts';
+import type { ProductService } from './product-service.ts';
+
+/** So often products that were created meanwhile are deleted too. */
+const ROUNDS = 10;
+
+interface WorkspaceRemovalDeps {
+  database: Database;
+  cluster: Cluster;
+  products: ProductService;
+}
+
+/** Takes a workspace away with everything in it (CONTRACT 1). */
+export class WorkspaceRemoval {
+  readonly #deps: WorkspaceRemovalDeps;
+
+  constructor(deps: WorkspaceRemovalDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Products one by one, each with its measurements and calls, then members and INDIVIDUAL tokens; users stay. Stopped
+   * halfway, it can be asked for again. CONFLICT when others go on creating products. Returns the id.
+   */
+  async delete(access: Access, id: string): Promise<string> {
+    const { database, cluster, products } = this.#deps;
+    access.requireWorkspace(id, 'ADMIN');
+    access.requireWorkspace(id, 'CONFIGURE');
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const rows = await database.read().find(ProductSchema, { workspace: id }, { fields: ['id'] });
+      for (const product of rows) await products.delete(access, product.id);
+      const gone = await database.write(async (em) => {
+        const workspace = await lockWorkspace(em, id);
+        if ((await em.count(ProductSchema, { workspace: id })) > 0) return null;
+        const tokens = await em.find(TokenSchema, { workspace: id }, { fields: ['id'] });
+        const members = await em.find(MemberSchema, { workspace: id });
+        em.remove(workspace);
+        return [
+          ...tokens.map((token) => ({ kind: 'token' as const, id: token.id })),
+          ...members.map(({ user }) => ({ kind: 'user' as const, id: user.id })),
+        ];
+      });
+      if (gone === null) continue;
+      await cluster.changed([{ kind: 'workspace', id }, ...gone]);
+      return id;
+    }
+    throw conflict('Products are being created in the workspace all the time; stop that first.');
+  }
+}
