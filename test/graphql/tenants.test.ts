@@ -100,7 +100,7 @@ describe.each(DATABASES)('tenants on %s', (database) => {
     const lists = Object.entries(OPENS).filter(([, open]) => open.scope === missing);
     if (lists.length > 0)
       test.each(lists)('%s answers FORBIDDEN', async (_name, open) => {
-        expectRefusal(await server.query(open.query, {}, token), 'FORBIDDEN');
+        expectRefusal(await server.query(open.query, open.variables?.(mine), token), 'FORBIDDEN');
       });
   });
 
