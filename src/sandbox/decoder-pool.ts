@@ -39,7 +39,7 @@ const STOP_MS = 5_000;
 const QUICK_MS = 5;
 
 /**
- * Runs decoders in processes of their own (CONTRACT 5, DESIGN decision 4). Jobs wait in one fair queue for one of two
+ * Runs decoders in processes of their own (CONTRACT 5). Jobs wait in one fair queue for one of two
  * lanes. Starts with its construction.
  */
 export class DecoderPool implements DecoderEngine {

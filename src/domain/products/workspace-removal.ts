@@ -34,8 +34,11 @@ export class WorkspaceRemoval {
     access.requireWorkspace(id, 'ADMIN');
     access.requireWorkspace(id, 'CONFIGURE');
     for (let round = 0; round < ROUNDS; round += 1) {
-      const rows = await database.read().find(ProductSchema, { workspace: id }, { fields: ['id'] });
+      const where = { workspace: id, deletedAt: null };
+      const rows = await database.read().find(ProductSchema, where, { fields: ['id'] });
       for (const product of rows) await products.delete(access, product.id);
+      // Those whose deletion was begun before, and perhaps interrupted.
+      await products.finishDeletions();
       const gone = await database.write(async (em) => {
         const workspace = await lockWorkspace(em, id);
         if ((await em.count(ProductSchema, { workspace: id })) > 0) return null;
