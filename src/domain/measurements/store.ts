@@ -173,9 +173,11 @@ export interface MeasurementStore {
    * thousand values that are stored together with younger ones stay as long as those.
    */
   dropOlderThan(deviceKeys: number[], before: number): Promise<void>;
-  /** Forgets in small slices, without blocking writers; survives a restart. Call after the commit that removed the owner. */
-  purge(purges: Purge[]): Promise<void>;
-  /** Works off what is written down to be forgotten or handed over; resolves when that is done, or must be tried again. */
+  /**
+   * Works off what is written down (table `purge`, in the transaction that removed the owner) to be forgotten or handed
+   * over, in small slices, without blocking writers; survives a restart. Resolves when that is done, or must be tried
+   * again.
+   */
   settlePurges(): Promise<void>;
 
   calls(query: CallQuery): Promise<CallRow[]>;

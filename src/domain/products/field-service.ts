@@ -1,8 +1,7 @@
-import type { EntityManager } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from '../database.ts';
 import { badInput, conflict, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
-import { DeviceSchema } from '../entities/device.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { findProduct, lockProduct, placeOfProduct } from '../access/find-product.ts';
 import { checkOptionalText } from '../text.ts';
@@ -84,15 +83,18 @@ export class FieldService {
 
   /** With its measurements on every device of the product. */
   async remove(access: Access, id: string): Promise<string> {
-    const { field, deviceKeys } = await this.#deps.database.write(async (em) => {
+    const field = await this.#deps.database.write(async (em) => {
       const found = await this.#find(em, access, id);
-      const devices = await em.find(DeviceSchema, { product: found.product.key }, { fields: ['key'] });
+      await em.execute(
+        'insert into purge (device_key, field_key) select key, ? from device where product_key = ?',
+        [found.key, found.product.key],
+        'run',
+      );
       await em.nativeDelete(FieldSchema, { key: found.key });
-      return { field: found, deviceKeys: devices.map((device) => device.key) };
+      return found;
     });
-    // First, so that nothing is recorded for the field after its measurements are forgotten.
     await this.#changed(field);
-    await this.#deps.store.purge(deviceKeys.map((deviceKey) => ({ deviceKey, fieldKey: field.key })));
+    void this.#deps.store.settlePurges();
     return id;
   }
 

@@ -10,7 +10,6 @@ import type {
   LatestQuery,
   LatestRow,
   MeasurementStore,
-  Purge,
   RangeQuery,
   RecordedPage,
   RecordedQuery,
@@ -155,16 +154,6 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
 
   async compact(deviceKeys: number[], storedBefore: number): Promise<void> {
     for (const deviceKey of deviceKeys) await this.#edit(deviceKey, { kind: 'compact', storedBefore });
-  }
-
-  /** Resolves when it is written down what to forget; the forgetting goes on in the background. */
-  async purge(purges: Purge[]): Promise<void> {
-    if (purges.length === 0) return;
-    await this.#rows({
-      text: 'INSERT INTO purge (device_key, field_key) SELECT * FROM unnest($1::int4[], $2::int4[])',
-      values: [purges.map((purge) => purge.deviceKey), purges.map((purge) => purge.fieldKey)],
-    });
-    this.#purger.start();
   }
 
   async settlePurges(): Promise<void> {

@@ -8,7 +8,6 @@ import type {
   LatestQuery,
   LatestRow,
   MeasurementStore,
-  Purge,
   RangeQuery,
   RecordedPage,
   RecordedQuery,
@@ -155,13 +154,6 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
 
   async compact(deviceKeys: number[], storedBefore: number): Promise<void> {
     for (const deviceKey of deviceKeys) await this.#edit(deviceKey, { kind: 'compact', storedBefore });
-  }
-
-  /** Resolves when it is written down what to forget; the forgetting goes on in the background. */
-  async purge(purges: Purge[]): Promise<void> {
-    if (purges.length === 0) return;
-    await this.#write({ kind: 'purge', purges });
-    this.#purger.start();
   }
 
   async settlePurges(): Promise<void> {

@@ -70,14 +70,6 @@ export class SqliteWriter {
     }
   }
 
-  /** Writes down what is to be forgotten. */
-  addPurges(purges: Purge[]): void {
-    const insert = this.#db.prepare('INSERT INTO purge (device_key, field_key) VALUES (?, ?)');
-    this.#transact(() => {
-      for (const purge of purges) insert.run(purge.deviceKey, purge.fieldKey);
-    });
-  }
-
   /** All of it is forgotten now. */
   endPurge(id: number, { deviceKey, fieldKey }: Purge): void {
     this.#transact(() => {

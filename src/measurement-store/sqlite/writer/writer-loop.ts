@@ -42,8 +42,6 @@ export class WriterLoop {
         return this.#answers.answer(id, undefined);
       case 'change':
         return this.#answers.answer(id, writer.change(job.change, job.durable));
-      case 'purge':
-        return this.#answers.answer(id, writer.addPurges(job.purges));
       case 'endPurge':
         return this.#answers.answer(id, writer.endPurge(job.id, job.purge));
       case 'updateCall':

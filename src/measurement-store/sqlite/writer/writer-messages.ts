@@ -12,7 +12,6 @@ export type WriterJob =
   | { kind: 'release' }
   /** Answered with how many of its readings had been written again in the meantime. */
   | { kind: 'change'; change: Change; durable: boolean }
-  | { kind: 'purge'; purges: Purge[] }
   | { kind: 'endPurge'; id: number; purge: Purge }
   | { kind: 'updateCall'; call: CallOutcome }
   /** Answered with how many went: at most `limit`. */
