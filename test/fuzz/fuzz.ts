@@ -81,7 +81,10 @@ class Fuzzer {
 
   /** Mutations of the fuzzer may delete the product: a new one is made when it is gone. */
   async prepare(): Promise<void> {
+    // What the fuzzer sent may have made more of them.
+    const { workspaces } = await this.#server.gql('{ workspaces { id } }');
     this.#product = await createProduct(this.#server, {
+      workspaceId: workspaces[0].id,
       fields: { temperature: 'FLOAT', note: 'STRING', place: 'GEOLOCATION' },
       serialNumbers: ['serial-1', `70B3D5${String(Math.random()).slice(2, 12)}`],
     });
