@@ -91,6 +91,50 @@ describe.each(DATABASES)("a product's decoder on %s", (database) => {
     expect((await save(SOURCE)).data?.['saveDecoder'].version).toBe(1);
   });
 
+  test.each(['var x = 1;', 'function decode() {}', ''])(
+    'a source without a function to call is refused: %j',
+    async (source) => {
+      const answer = await save(source);
+      expect(answer.errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_DECODER', kind: 'NO_DECODER_FUNCTION' });
+      expect(answer.errors?.[0]?.message).toContain('force');
+      expect((await save(source, { force: true })).data?.['saveDecoder']).toMatchObject({ version: 1, active: true });
+    },
+  );
+
+  test.each([
+    'const Decoder = (request) => { throw new Error(request) };',
+    'function decodeUplink(input) { return { data: {} }; }',
+    'function Decode(fPort, bytes) { return {}; }',
+    'function Decoder() { for (;;); }',
+  ])('one that has a function is saved, whatever it does: %j', async (source) => {
+    expect((await save(source)).data?.['saveDecoder']).toMatchObject({ version: 1 });
+    const { product: shown } = await server.gql(
+      'query ($id: ID!) { product(id: $id) { decoderStatistics { runs } } }',
+      { id: product.id },
+    );
+    expect(shown.decoderStatistics.runs).toBe(0);
+  });
+
+  test('versions come in pages, newest first, each with its own source', async () => {
+    const source = (n: number) => `function Decoder() { return ${n}; }`;
+    for (const n of [1, 2, 3]) await save(source(n));
+    const page = async (args: string) => {
+      const query = `query ($id: ID!) { product(id: $id) { decoderVersions${args} { version source active } } }`;
+      return server.query<any>(query, { id: product.id });
+    };
+    const shown = (n: number) => ({ version: n, source: source(n), active: n === 3 });
+    expect((await page('(first: 2)')).data?.product.decoderVersions).toEqual([shown(3), shown(2)]);
+    expect((await page('(first: 2, before: 2)')).data?.product.decoderVersions).toEqual([shown(1)]);
+    expect((await page('(before: 1)')).data?.product.decoderVersions).toEqual([]);
+    expect(codeOf(await page('(first: 0)'))).toBe('BAD_USER_INPUT');
+  });
+
+  test('an expected entry has no other keys than those that are compared', async () => {
+    const answer = await addExample('typo', { body: '' }, [{ field: 'T', valeu: 1 }]);
+    expect(codeOf(answer)).toBe('BAD_USER_INPUT');
+    expect(answer.errors?.[0]?.message).toContain('expected[0].valeu');
+  });
+
   test('the test tool shows output, console, error and outcomes, and stores nothing', async () => {
     await save(SOURCE);
     const source = `function Decoder(r) {

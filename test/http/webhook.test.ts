@@ -153,7 +153,7 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     ['TIMEOUT', 'function Decoder() { for (;;); }', null],
     ['BAD_OUTPUT', 'function Decoder() { return 5; }', null],
   ])('a decoder that fails with %s: 202, kept with the failure', async (kind, source, line) => {
-    await saveDecoder(server, product.id, source);
+    await saveDecoder(server, product.id, source, true);
     const answer = await callWebhook(server, product, { body: 'kept' });
     expect(answer).toMatchObject({ status: 202, body: { stored: 0, rejected: 0, error: 'DECODER_FAILED' } });
     const [call] = await callsOf(server, product.id);

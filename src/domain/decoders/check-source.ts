@@ -28,6 +28,29 @@ export async function checkSource(engine: DecoderEngine, source: string): Promis
   if (failure !== null) throw invalidDecoder(failure);
 }
 
+/**
+ * INVALID_DECODER (kind NO_DECODER_FUNCTION) when nothing in the source could be called: no Decoder, decodeUplink or
+ * Decode. Runs it once on an empty uplink, aside from the product's own runs and statistics; how that ends otherwise
+ * does not matter.
+ */
+export async function requireDecoderFunction(engine: DecoderEngine, productId: string, source: string): Promise<void> {
+  const payload = { rawPayload: {}, normalizedPayload: {} };
+  const input = { bytes: [], fPort: 1, recvTime: new Date(0).toISOString(), variables: {}, ...payload };
+  const { error } = await engine.run({
+    productId: `${productId} saved`,
+    source,
+    entryPoint: 'lorawan',
+    input: JSON.stringify(input),
+    serials: { version: '', load: () => Promise.resolve({}) },
+    lookUp: (ids) => Promise.resolve(Object.fromEntries(ids.map((id) => [id, null]))),
+    senderId: null,
+  });
+  if (error?.kind !== 'NO_DECODER_FUNCTION') return;
+  throw new AppError('INVALID_DECODER', `${error.message} Nothing was saved; "force" saves it as it is.`, {
+    details: { kind: error.kind, line: error.line, column: error.column },
+  });
+}
+
 function invalidDecoder({ kind, message, line, column }: DecoderFailure): AppError {
   const place = line === null ? '' : ` (line ${line}${column === null ? '' : `, column ${column}`})`;
   return new AppError('INVALID_DECODER', `The decoder does not parse: ${message}${place}`, {

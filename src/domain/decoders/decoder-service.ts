@@ -9,7 +9,7 @@ import { checkOptionalText } from '../text.ts';
 import type { Access } from '../access/access.ts';
 import type { TokenScope } from '../entities/token.ts';
 import { type CallRunner, type CallToRun, refuseCutBody } from './call-runner.ts';
-import { checkSource, MAX_SOURCE_BYTES } from './check-source.ts';
+import { checkSource, MAX_SOURCE_BYTES, requireDecoderFunction } from './check-source.ts';
 import type { DecoderEngine, DecoderStatistics } from './decoder-engine.ts';
 import type { DecoderExamples } from './decoder-examples.ts';
 import { type DecoderRequestInput, requestOfCall, requestOfInput } from './decoder-request.ts';
@@ -51,7 +51,8 @@ export class DecoderService {
 
   /**
    * Saves a new version, which becomes the active one. INVALID_DECODER (details `kind`, `line`, `column`) when it does
-   * not parse, or (kind `EXAMPLE`, `example`) when a stored example fails and `force` is not set.
+   * not parse, or, unless `force` is set, when there is no function to call (kind `NO_DECODER_FUNCTION`) or a stored
+   * example fails (kind `EXAMPLE`, `example`).
    */
   async saveDecoder(
     access: Access,
@@ -63,7 +64,10 @@ export class DecoderService {
     const product = await this.#product(access, productId, 'CONFIGURE');
     const note = checkOptionalText(options.note, 'note', { max: 10_000, multiline: true });
     await checkSource(engine, source);
-    if (options.force !== true) await examples.run(access, product, source);
+    if (options.force !== true) {
+      await requireDecoderFunction(engine, product.id, source);
+      await examples.run(access, product, source);
+    }
     const version = await database.write(async (em) => {
       await lockProduct(em, access, product.id, 'CONFIGURE');
       return insertDecoderVersion(em, product.key, source, note, now());
@@ -87,11 +91,12 @@ export class DecoderService {
     return found;
   }
 
-  /** Newest first. */
-  async versions(access: Access, productId: string): Promise<DecoderVersion[]> {
+  /** Newest first, at most `limit`, only those older than `before` if given; without their sources. */
+  async versions(access: Access, productId: string, limit: number, before: number | null): Promise<DecoderVersion[]> {
     const product = await this.#product(access, productId, 'READ');
-    const em = this.#deps.database.read();
-    return em.find(DecoderVersionSchema, { product: product.key }, { orderBy: { version: 'desc' } });
+    const where = { product: product.key, ...(before === null ? {} : { version: { $lt: before } }) };
+    const options = { orderBy: { version: 'desc' }, limit, exclude: ['source'] } as const;
+    return (await this.#deps.database.read().find(DecoderVersionSchema, where, options)) as unknown as DecoderVersion[];
   }
 
   /** Runs a source on a request or a logged call and says what would become of each entry; stores nothing. */

@@ -2,6 +2,7 @@ import { badInput } from '../../errors.ts';
 import type { RawEntry } from './decoder-output.ts';
 
 const MAX_EXPECTED = 1_000;
+const COMPARED = ['device', 'field', 'value', 'timestamp'];
 
 /** The expected entries of an example: `{device?, field, value, timestamp?}`; BAD_USER_INPUT for anything else. */
 export function readExpected(expected: unknown): Record<string, unknown>[] {
@@ -15,6 +16,9 @@ export function readExpected(expected: unknown): Record<string, unknown>[] {
       typeof (entry as { field?: unknown }).field !== 'string'
     )
       throw badInput(`expected[${index}]: must be an object {device, field, value, timestamp?}.`);
+    const unknown = Object.keys(entry).find((key) => !COMPARED.includes(key));
+    if (unknown !== undefined)
+      throw badInput(`expected[${index}].${unknown.slice(0, 50)}: unknown; there are ${COMPARED.join(', ')}.`);
     return entry as Record<string, unknown>;
   });
 }
@@ -30,7 +34,7 @@ export function differenceOf(expected: Record<string, unknown>[], came: RawEntry
     if (wanted === undefined) return `entry ${at} was not expected: ${shown(entry)}`;
     if (entry === undefined) return `entry ${at} is missing: expected ${shown(wanted)}`;
     const got = (typeof entry === 'object' && entry !== null ? entry : {}) as Record<string, unknown>;
-    for (const key of ['device', 'field', 'value', 'timestamp']) {
+    for (const key of COMPARED) {
       if (wanted[key] === undefined || wanted[key] === null) continue;
       const same =
         key === 'device'

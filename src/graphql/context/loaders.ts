@@ -8,6 +8,9 @@ import type { History, LatestWanted, MeasuredValue } from '../../domain/history/
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import { type Product, ProductSchema } from '../../domain/entities/product.ts';
 
+/** A source has up to 256 KiB. */
+const SOURCES_AT_ONCE = 50;
+
 /** What children of lists are loaded by: one query for all parents of a level. Number keys are the rows' small keys. */
 export interface Loaders {
   product: DataLoader<number, Product | null>;
@@ -16,6 +19,8 @@ export interface Loaders {
   field: DataLoader<number, Field | null>;
   /** The active decoder of a product; null: it has none. */
   activeDecoder: DataLoader<Product, DecoderVersion | null, number>;
+  /** Sources of versions that came without. */
+  decoderSource: DataLoader<DecoderVersion, string | null, string>;
   /** By id. */
   device: DataLoader<string, Device | null>;
   /** The newest values of a device. */
@@ -64,6 +69,15 @@ export function createLoaders({ database, store, history }: LoaderSources): Load
         return products.map(({ key }) => byProduct.get(key) ?? null);
       },
       { cacheKeyFn: ({ key }) => key },
+    ),
+    decoderSource: new DataLoader(
+      async (versions) => {
+        const wanted = versions.map(({ product, version }) => ({ product: product.key, version }));
+        const rows = await database.read().find(DecoderVersionSchema, { $or: wanted });
+        const sources = new Map(rows.map((row) => [`${row.product.key} ${row.version}`, row.source]));
+        return versions.map(({ product, version }) => sources.get(`${product.key} ${version}`) ?? null);
+      },
+      { cacheKeyFn: ({ product, version }) => `${product.key} ${version}`, maxBatchSize: SOURCES_AT_ONCE },
     ),
     device: new DataLoader(async (ids) => {
       const rows = await database.read().find(DeviceSchema, { id: { $in: [...ids] } }, { populate: ['product'] });

@@ -24,7 +24,8 @@ export class DecoderResolver {
 
   @Mutation(() => DecoderVersionObject, {
     complexity: 100,
-    description: 'A new version, active at once. Refused when it does not parse, or (unless force) an example fails.',
+    description:
+      'A new version, active at once. Refused when it does not parse, or, unless force, when it has no Decoder, decodeUplink or Decode function or an example fails.',
   })
   saveDecoder(
     @Ctx() { access }: GraphqlContext,
@@ -32,7 +33,10 @@ export class DecoderResolver {
     @Arg('source', () => String, { description: 'JavaScript, up to 256 KiB of UTF-8.' }) source: string,
     @Arg('note', () => String, { nullable: true, description: 'What changed and why, up to 10,000 characters.' })
     note?: string | null,
-    @Arg('force', () => Boolean, { nullable: true, description: 'true: saves although an example fails.' })
+    @Arg('force', () => Boolean, {
+      nullable: true,
+      description: 'true: saves although an example fails or there is no function to call.',
+    })
     force?: boolean | null,
   ): Promise<DecoderVersionObject> {
     return this.#decoders.saveDecoder(access, productId, source, { note, force });
@@ -70,7 +74,7 @@ export class DecoderResolver {
 
   @Mutation(() => DecoderExampleObject, {
     description:
-      'Run on every save. expected: a list of {device, field, value, timestamp}; what is left out may be anything.',
+      'Run on every save. expected: a list of {device, field, value, timestamp} and no other keys; what is left out may be anything.',
   })
   addDecoderExample(
     @Ctx() { access }: GraphqlContext,

@@ -166,7 +166,7 @@ export class DeviceResolver {
 
   @Mutation(() => Boolean, {
     description:
-      'perSecond null removes the limit, reset true goes back to the wider setting. Give one of the three ids.',
+      'perSecond null or 0 removes the limit, reset true goes back to the wider setting. Give one of the three ids.',
   })
   async setWriteRate(
     @Ctx() { access }: GraphqlContext,
@@ -180,7 +180,8 @@ export class DeviceResolver {
     @Arg('deviceId', () => ID, { nullable: true, description: 'Of this device.' }) deviceId?: string | null,
     @Arg('perSecond', () => Float, {
       nullable: true,
-      description: 'Writes per second for each device and field, from one in ten days (1/864000) to 1,000,000.',
+      description:
+        'Writes per second for each device and field; null or 0: no limit; else from one in ten days (1/864000) to 1,000,000.',
     })
     perSecond?: number | null,
     @Arg('reset', () => Boolean, {

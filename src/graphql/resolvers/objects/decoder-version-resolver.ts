@@ -11,7 +11,11 @@ export class DecoderVersionResolver {
   @FieldResolver(() => String, { description: 'Needs scope CONFIGURE.' })
   async source(@Root() version: DecoderVersion, @Ctx() context: GraphqlContext): Promise<string> {
     context.access.requireProduct(placeOfProduct(await productOf(version, context)), 'CONFIGURE');
-    return version.source;
+    const given = version.source as string | undefined;
+    const source = given ?? (await context.loaders.decoderSource.load(version));
+    if (source === null) throw notFound('decoder version', String(version.version));
+    if (given === undefined) context.budget.take(source.length);
+    return source;
   }
 
   @FieldResolver(() => Boolean, { description: "Whether this version decodes the product's calls now." })

@@ -1,9 +1,10 @@
-import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
 import type { DecoderExamples } from '../../../domain/decoders/decoder-examples.ts';
 import type { DecoderService } from '../../../domain/decoders/decoder-service.ts';
 import type { Product } from '../../../domain/entities/product.ts';
 import type { Replay } from '../../../domain/calls/replay.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { DEFAULT_FIRST, FIRST, readFirst } from '../../paging/page.ts';
 import { DecoderExampleObject, DecoderStatisticsObject, DecoderVersionObject } from '../../types/decoder.ts';
 import { ProductObject } from '../../types/product.ts';
 import { ReplayProgressObject } from '../../types/webhook-call.ts';
@@ -27,16 +28,20 @@ export class ProductDecoderResolver {
   }
 
   @FieldResolver(() => [DecoderVersionObject], {
-    complexity: ({ childComplexity }) => 1 + 50 * childComplexity,
-    description: 'Newest first.',
+    complexity: ({ args, childComplexity }) => 1 + Math.max(1, args['first'] ?? DEFAULT_FIRST) * childComplexity,
+    description: 'Its saved versions, newest first.',
   })
-  async decoderVersions(
+  decoderVersions(
     @Root() { id }: Product,
-    @Ctx() { access, budget }: GraphqlContext,
+    @Ctx() { access }: GraphqlContext,
+    @Arg('first', () => Int, FIRST) first?: number | null,
+    @Arg('before', () => Int, {
+      nullable: true,
+      description: 'Only versions with a smaller number: the last one of the page before.',
+    })
+    before?: number | null,
   ): Promise<DecoderVersionObject[]> {
-    const versions = await this.#decoders.versions(access, id);
-    for (const { source } of versions) budget.take(source.length);
-    return versions;
+    return this.#decoders.versions(access, id, readFirst(first), before ?? null);
   }
 
   @FieldResolver(() => [DecoderExampleObject], {
