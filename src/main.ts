@@ -1,4 +1,5 @@
 import { enableCompileCache } from 'node:module';
+import type { App } from './app.ts';
 import { ConfigError, readConfig, StartError } from './config.ts';
 import flags from './v8-flags.json' with { type: 'json' };
 
@@ -13,33 +14,46 @@ const SECOND_SIGNAL_MS = 1_000;
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const { startApp } = await import('./app.ts');
-  const app = await startApp(config);
+  const starting = import('./app.ts').then(({ startApp }) => startApp(config));
+  stopOnSignals(starting);
+  const app = await starting;
   const missing = flags.filter((flag) => !process.execArgv.includes(flag));
   if (missing.length > 0)
     app.log.warn({ missing }, 'started without flags that npm start and inlet start give to node');
   setTimeout(giveBackStartUpMemory, 1_500).unref();
+}
+
+/** Also from the first moment of the start: what it has opened by then is closed again. */
+function stopOnSignals(starting: Promise<App>): void {
   let stoppingSince: number | null = null;
   const stop = (signal: string): void => {
     if (stoppingSince !== null) {
       // One wish may come twice: to the process and to its group.
       if (performance.now() - stoppingSince < SECOND_SIGNAL_MS) return;
-      app.log.warn({ signal }, 'second signal: exiting at once');
+      console.error(`${signal} again: exiting at once`);
       process.exit(1);
     }
     stoppingSince = performance.now();
-    app.log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref();
-    app.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        app.log.error({ err: error }, 'stopping failed');
-        process.exit(1);
-      },
+    starting.then(
+      (app) => end(app, signal),
+      // A start that fails says so itself.
+      () => {},
     );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+}
+
+async function end(app: App, signal: string): Promise<void> {
+  app.log.info({ signal }, 'stopping');
+  try {
+    await app.stop();
+    process.exit(0);
+  } catch (error) {
+    app.log.error({ err: error }, 'stopping failed');
+    process.exit(1);
+  }
 }
 
 /** Starting leaves tens of megabytes of garbage that V8 would keep until there is load: a small board wants them back. */

@@ -29,9 +29,10 @@ describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is in troubl
     if (answer.status === 200) stored.push(value);
     return answer;
   };
+  type Batch = { measurementsRecorded: { measurements: { value: number }[] } };
   /** What one subscriber on this node is pushed, and why it ended. */
-  const listen = <T>(server: TestServer, query: string): { pushed: T[]; ended: unknown[]; close: () => void } => {
-    const pushed: T[] = [];
+  const listen = (server: TestServer, query: string): { pushed: Batch[]; ended: unknown[]; close: () => void } => {
+    const pushed: Batch[] = [];
     const ended: unknown[] = [];
     const connectionParams = { token: server.adminToken };
     const url = `${server.url.replace('http', 'ws')}/graphql`;
@@ -40,14 +41,14 @@ describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is in troubl
     client.subscribe(
       { query },
       {
-        next: ({ data, errors }) => (errors === undefined ? pushed.push(data as T) : ended.push(errors[0])),
+        next: ({ data, errors }) =>
+          errors === undefined ? pushed.push(data as unknown as Batch) : ended.push(errors[0]),
         error: (error) => ended.push(Array.isArray(error) ? error[0] : error),
         complete: () => ended.push('complete'),
       },
     );
     return { pushed, ended, close: () => void client.dispose() };
   };
-  type Batch = { measurementsRecorded: { measurements: { value: number }[] } };
   const valuesOf = (pushed: Batch[]): number[] =>
     pushed.flatMap((batch) => batch.measurementsRecorded.measurements.map(({ value }) => value)).sort((x, y) => x - y);
   const timed = async (work: Promise<unknown>): Promise<number> => {
@@ -78,7 +79,7 @@ describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is in troubl
       { timeout: 60_000 },
       async () => {
         await expect.poll(() => status(a), { timeout: 10_000 }).toBe('ready');
-        const live = listen<Batch>(
+        const live = listen(
           b,
           `subscription { measurementsRecorded(productId: "${product.id}") { measurements { value } } }`,
         );

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN_TOKEN } from '../support/server-process.ts';
+import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
 import { createDatabase, createProduct, DATABASES, startServer, type TestDatabase } from '../support/server.ts';
 
 describe.each(DATABASES)('SIGTERM on %s', (name) => {
@@ -168,5 +168,17 @@ test('the memory database leaves no folder behind', async () => {
   expect(readdirSync(folder).some((name) => name.startsWith('inlet-'))).toBe(true);
   await server.stop();
   expect(readdirSync(folder).filter((name) => name.startsWith('inlet-'))).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
+
+test('nor does a stop while the server still starts', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-memory-'));
+  const holds = (): boolean => readdirSync(folder).some((name) => name.startsWith('inlet-'));
+  const process = ServerProcess.spawn({ DATABASE_URL: 'sqlite::memory:', TMPDIR: folder });
+  await expect.poll(holds, { timeout: 20_000, interval: 1 }).toBe(true);
+  const exit = new Promise((resolve) => process.once('exit', resolve));
+  process.kill('SIGTERM');
+  expect(await exit).toBe(0);
+  expect(holds()).toBe(false);
   rmSync(folder, { recursive: true });
 });

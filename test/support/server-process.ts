@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import flags from '../../src/v8-flags.json' with { type: 'json' };
 
@@ -21,9 +22,9 @@ export class ServerProcess {
     this.lines = lines;
   }
 
-  /** Resolves at the line `listening`; rejects with what was printed when the process ends before it. */
-  static start(env: Record<string, string>, ownGroup = false): Promise<ServerProcess> {
-    const child = spawn(process.execPath, [...flags, 'dist/src/main.js'], {
+  /** The process alone, from its first moment. */
+  static spawn(env: Record<string, string>, ownGroup = false): ChildProcessByStdio<null, Readable, Readable> {
+    return spawn(process.execPath, [...flags, 'dist/src/main.js'], {
       cwd: ROOT,
       env: {
         PATH: process.env['PATH'] ?? '',
@@ -36,6 +37,11 @@ export class ServerProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: ownGroup,
     });
+  }
+
+  /** Resolves at the line `listening`; rejects with what was printed when the process ends before it. */
+  static start(env: Record<string, string>, ownGroup = false): Promise<ServerProcess> {
+    const child = ServerProcess.spawn(env, ownGroup);
     const lines: Record<string, unknown>[] = [];
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => {
