@@ -97,7 +97,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   closers.add('device status', () => statusWatch.stop());
   const exporter = new Exporter({ store, devices: deviceList, ingestCache });
   const importer = new Importer({ devices: deviceFinder, recorder, maxFutureMs: config.maxFutureMs, now });
-  const writeRates = new WriteRateService({ database, cluster });
+  const writeRates = new WriteRateService({ database, cluster, defaultRate: config.writeRatePerField });
 
   const judge = new EntryJudge({ ingestCache, ...checking });
   const runner = new CallRunner({ engine, ingestCache, history, judge });

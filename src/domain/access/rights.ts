@@ -112,6 +112,7 @@ export const FIELDS: Readonly<Record<string, FieldRight>> = {
   'Product.fields': SETUP,
   'Product.field': SETUP,
   'Product.configurationFields': SETUP,
+  'Product.writeRate': { anyOf: ['READ', 'CONFIGURE'], on: 'product' },
   'Product.dashboard': { anyOf: ['READ', 'CONFIGURE'], on: 'product' },
   'Product.decoder': { anyOf: ['READ', 'CONFIGURE'], on: 'product' },
   'Product.webhookId': { anyOf: ['CONFIGURE'], on: 'product' },
@@ -129,6 +130,7 @@ export const FIELDS: Readonly<Record<string, FieldRight>> = {
   'Device.metadata': { anyOf: ['READ', 'CONFIGURE'], on: 'device' },
   'Device.location': { anyOf: ['READ', 'CONFIGURE'], on: 'device' },
   'Device.offlineAfterSeconds': { anyOf: ['READ', 'CONFIGURE'], on: 'device' },
+  'Device.writeRate': { anyOf: ['READ', 'CONFIGURE'], on: 'device' },
   'Device.configuration': { anyOf: ['READ', 'CONFIGURE'], on: 'device' },
 
   'Field.*': SETUP,
@@ -168,6 +170,7 @@ export const FIELDS: Readonly<Record<string, FieldRight>> = {
   'User.*': ANY,
   'Member.*': ANY,
   'Plan.*': ANY,
+  'WriteRate.*': SETUP,
   'CreatedToken.*': ANY,
   'Token.*': ANY,
   'Token.products': VALUES,

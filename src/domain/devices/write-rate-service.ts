@@ -12,7 +12,21 @@ const MAX_PER_SECOND = 1e6;
 interface WriteRateServiceDeps {
   database: Database;
   cluster: Cluster;
+  /** WRITE_RATE_PER_FIELD; 0: no limit. */
+  defaultRate: number;
 }
+
+/** Where a write limit can be set, the nearest first; SERVER: WRITE_RATE_PER_FIELD. */
+export const WRITE_RATE_SOURCES = ['DEVICE', 'PRODUCT', 'WORKSPACE', 'SERVER'] as const;
+
+/** A limit that holds, in writes per second for each device and field (null: none), and who set it. */
+export interface WriteRate {
+  perSecond: number | null;
+  source: (typeof WRITE_RATE_SOURCES)[number];
+}
+
+/** What can have a setting of its own: null or undefined inherits, 0 is no limit. */
+type Setting = { writeRate?: number | null } | null;
 
 /** One of the three ids, and either `perSecond` (null or 0: no limit) or `reset` true (the wider setting again). */
 interface WriteRateChange {
@@ -29,6 +43,13 @@ export class WriteRateService {
 
   constructor(deps: WriteRateServiceDeps) {
     this.#deps = deps;
+  }
+
+  /** The limit that holds where the settings of device, product and workspace are these; null: not so near. */
+  effective(device: Setting, product: Setting, workspace: Setting): WriteRate {
+    const settings = [device, product, workspace, { writeRate: this.#deps.defaultRate }];
+    const at = settings.findIndex((setting) => setting?.writeRate != null);
+    return { perSecond: settings[at]?.writeRate || null, source: WRITE_RATE_SOURCES[at] ?? 'SERVER' };
   }
 
   async set(access: Access, change: WriteRateChange): Promise<void> {

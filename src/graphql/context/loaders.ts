@@ -7,6 +7,7 @@ import { type Field, FieldSchema } from '../../domain/entities/field.ts';
 import type { History, LatestWanted, MeasuredValue } from '../../domain/history/history.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import { type Product, ProductSchema } from '../../domain/entities/product.ts';
+import { type Workspace, WorkspaceSchema } from '../../domain/entities/workspace.ts';
 
 /** A source has up to 256 KiB. */
 const SOURCES_AT_ONCE = 50;
@@ -14,6 +15,8 @@ const SOURCES_AT_ONCE = 50;
 /** What children of lists are loaded by: one query for all parents of a level. Number keys are the rows' small keys. */
 export interface Loaders {
   product: DataLoader<number, Product | null>;
+  /** By id. */
+  workspace: DataLoader<string, Workspace | null>;
   fieldsOfProduct: DataLoader<number, Field[]>;
   configurationOfProduct: DataLoader<number, ConfigurationField[]>;
   field: DataLoader<number, Field | null>;
@@ -41,6 +44,10 @@ export function createLoaders({ database, store, history }: LoaderSources): Load
     product: new DataLoader(async (keys) => {
       const rows = await database.read().find(ProductSchema, { key: { $in: [...keys] } });
       return inOrder(keys, rows, (row) => row.key);
+    }),
+    workspace: new DataLoader(async (ids) => {
+      const rows = await database.read().find(WorkspaceSchema, { id: { $in: [...ids] } });
+      return inOrder(ids, rows, (row) => row.id);
     }),
     fieldsOfProduct: new DataLoader(async (keys) => {
       const rows = await database

@@ -36,6 +36,11 @@ import { ProductDecoderResolver } from './objects/product-decoder-resolver.ts';
 import { ProductObjectResolver } from './objects/product-object-resolver.ts';
 import { TokenObjectResolver } from './objects/token-object-resolver.ts';
 import { WorkspaceObjectResolver } from './objects/workspace-object-resolver.ts';
+import {
+  DeviceWriteRateResolver,
+  ProductWriteRateResolver,
+  WorkspaceWriteRateResolver,
+} from './objects/write-rate-resolvers.ts';
 import { PlanResolver } from './plan-resolver.ts';
 import { ProductResolver } from './product-resolver.ts';
 import { ReplayResolver } from './replay-resolver.ts';
@@ -100,6 +105,9 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates)],
   [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.now)],
   [DeviceValuesResolver, (d) => new DeviceValuesResolver(d.ingestCache, d.history)],
+  [DeviceWriteRateResolver, (d) => new DeviceWriteRateResolver(d.writeRates)],
+  [ProductWriteRateResolver, (d) => new ProductWriteRateResolver(d.writeRates)],
+  [WorkspaceWriteRateResolver, (d) => new WorkspaceWriteRateResolver(d.writeRates)],
   [HistoryResolver, (d) => new HistoryResolver(new DeviceChoice(d.ingestCache, d.deviceList), d.history)],
   [MeasurementsResolver, (d) => new MeasurementsResolver(d)],
   [EntryOutcomeResolver, () => new EntryOutcomeResolver()],

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { registerEnumType } from 'type-graphql';
+import { WRITE_RATE_SOURCES } from '../../domain/devices/write-rate-service.ts';
 import { DEVICE_ORDERS } from '../../domain/devices/device-list.ts';
 import { CONFIGURATION_TYPES } from '../../domain/entities/configuration-field.ts';
 import { FIELD_ROLES, FIELD_TYPES } from '../../domain/entities/field.ts';
@@ -77,6 +78,12 @@ export const ConfigurationTypeEnum = enumOf(
     BOOLEAN: 'true or false.',
   },
 );
+export const WriteRateSourceEnum = enumOf('WriteRateSource', WRITE_RATE_SOURCES, 'Where a write limit was set.', {
+  DEVICE: 'For the device.',
+  PRODUCT: 'For all devices of the product.',
+  WORKSPACE: 'For all devices of the workspace.',
+  SERVER: 'Nowhere: the default of the server, WRITE_RATE_PER_FIELD.',
+});
 export const CallStatusEnum = enumOf('CallStatus', CALL_STATUSES, 'What became of a logged call.', {
   STORED: 'Every entry was stored.',
   PARTLY_STORED: 'Some entries were stored, others refused.',
