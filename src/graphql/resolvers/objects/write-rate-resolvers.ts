@@ -55,7 +55,8 @@ export class WorkspaceWriteRateResolver {
     description:
       'The write limit of its devices on the record endpoint, where neither they nor their product have one.',
   })
-  writeRate(@Root() workspace: Workspace): WriteRateObject {
+  writeRate(@Root() workspace: Workspace, @Ctx() { access }: GraphqlContext): WriteRateObject {
+    access.requireUnlimited();
     return this.#rates.effective(null, null, workspace);
   }
 }
