@@ -36,6 +36,7 @@ export class DrainingListener {
     this.#server = server;
     this.#log = log;
     server.on('connection', (socket) => {
+      this.#requests.connected(socket);
       this.#quietSince.set(socket, performance.now());
       socket.once('close', () => this.#quietSince.delete(socket));
     });
