@@ -95,7 +95,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     onError: (error) => log.warn({ err: error }, 'watching which devices are online'),
   });
   closers.add('device status', () => statusWatch.stop());
-  const exporter = new Exporter({ store, devices: deviceList, ingestCache });
+  const exporter = new Exporter({ store, history, devices: deviceList, ingestCache });
   const importer = new Importer({ devices: deviceFinder, recorder, maxFutureMs: config.maxFutureMs, now });
   const writeRates = new WriteRateService({ database, cluster, defaultRate: config.writeRatePerField });
 

@@ -20,7 +20,7 @@ interface ExportRouteDeps {
   log: Logger;
 }
 
-const PARAMETERS = ['fields', 'from', 'to', 'layout', 'spreadsheet'];
+const PARAMETERS = ['fields', 'from', 'to', 'resolution', 'maxPoints', 'timeZone', 'layout', 'spreadsheet'];
 const CHOICE = ['product', 'tag'];
 /** A table is long and repeats itself: more effort than this costs more time than it saves bytes. */
 const GZIP_LEVEL = 3;
@@ -63,6 +63,9 @@ function readQuery(context: Koa.Context, format: ExportQuery['format'], others: 
   if (layout !== 'long' && layout !== 'wide') throw badInput('layout: expected long or wide.');
   const spreadsheet = one(context, 'spreadsheet') ?? 'false';
   if (spreadsheet !== 'true' && spreadsheet !== 'false') throw badInput('spreadsheet: expected true or false.');
+  const chart = chartOf(context);
+  if (chart !== null && (one(context, 'from') === null || one(context, 'to') === null))
+    throw badInput('resolution, maxPoints: give "from" and "to" as well.');
   const [from, to] = [timeOf(context, 'from') ?? 0, timeOf(context, 'to') ?? Number.MAX_SAFE_INTEGER];
   if (from >= to) throw badInput('"from" must be before "to".');
   return {
@@ -71,8 +74,25 @@ function readQuery(context: Koa.Context, format: ExportQuery['format'], others: 
     fields: fields.length === 0 ? null : [...new Set(fields)],
     from,
     to,
+    chart,
     spreadsheet: spreadsheet === 'true',
   };
+}
+
+/** null: neither buckets nor a choice of points is asked for. */
+function chartOf(context: Koa.Context): ExportQuery['chart'] {
+  const [resolution, points, timeZone] = [
+    one(context, 'resolution'),
+    one(context, 'maxPoints'),
+    one(context, 'timeZone'),
+  ];
+  if (points !== null && !/^[1-9]\d{0,6}$/.test(points)) throw badInput('maxPoints: expected a whole number from 1.');
+  if (resolution === null && points === null) {
+    if (timeZone !== null)
+      throw badInput('timeZone: it says where buckets begin; give "resolution" or "maxPoints" as well.');
+    return null;
+  }
+  return { resolution, maxPoints: points === null ? null : Number(points), timeZone };
 }
 
 function many({ query }: Koa.Context, name: string): string[] {
@@ -98,6 +118,12 @@ function timeOf(context: Koa.Context, name: string): number | null {
 /** Waits for the reader; what goes wrong behind the first byte can only be told by breaking off. */
 async function send(context: Koa.Context, { contentType, text }: Export, log: Logger): Promise<void> {
   const { res: response } = context;
+  // What cannot be answered at all says so by its status.
+  const first = await text.next();
+  async function* all(): AsyncGenerator<string> {
+    if (!first.done) yield first.value;
+    yield* text;
+  }
   const packed = context.acceptsEncodings('gzip', 'identity') === 'gzip';
   context.respond = false;
   response.writeHead(200, {
@@ -106,7 +132,7 @@ async function send(context: Koa.Context, { contentType, text }: Export, log: Lo
     'Cache-Control': 'no-store',
     ...(packed ? { 'Content-Encoding': 'gzip' } : {}),
   });
-  const source = Readable.from(text, { objectMode: true, highWaterMark: 2 });
+  const source = Readable.from(all(), { objectMode: true, highWaterMark: 2 });
   try {
     if (packed) await pipeline(source, createGzip({ level: GZIP_LEVEL, flush: constants.Z_NO_FLUSH }), response);
     else await pipeline(source, response);

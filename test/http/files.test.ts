@@ -124,6 +124,22 @@ describe.each(DATABASES)('files on %s', (database) => {
     expect(await rows(`from=${first + 1}`)).toBe(2);
   });
 
+  test('buckets and a choice of points, as charts have them', async () => {
+    const path = `/v1/devices/${deviceId}/history.csv?fields=temperature,count&from=2024-02-29&to=2024-03-02`;
+    expect((await get(`${path}&resolution=1d`)).text).toBe(
+      'device,field,timestamp,value\n' +
+        'dev-1,temperature,2024-02-29T00:00:00.000Z,10.7\ndev-1,temperature,2024-03-01T00:00:00.000Z,1e-7\n' +
+        'dev-1,count,2024-02-29T00:00:00.000Z,9007199254740991\n',
+    );
+    expect((await get(`${path}&resolution=1d&layout=wide&timeZone=Asia/Kathmandu`)).text).toContain(
+      'device,timestamp,temperature,count\ndev-1,2024-02-29T18:15:00.000Z,',
+    );
+    expect((await get(`${path}&maxPoints=2`)).text.trim().split('\n').length).toBeLessThanOrEqual(5);
+    for (const wrong of ['resolution=7x', 'maxPoints=0', 'timeZone=Europe/Berlin', 'resolution=1d&timeZone=Mars/Base'])
+      expect((await get(`${path}&${wrong}`)).status, wrong).toBe(400);
+    expect((await get(`/v1/devices/${deviceId}/history.csv?resolution=1d`)).status).toBe(400);
+  });
+
   test('texts that look like formulas get an apostrophe only when asked for', async () => {
     const path = `/v1/devices/${deviceId}/history.csv?fields=note&from=2024-03-01`;
     expect((await get(path)).text).toContain(',=cmd|x\n');
