@@ -47,6 +47,9 @@ export class Catalogue extends DialectMigration {
     create index "device_workspace_id_serial_number_index" on "device" ("workspace_id", "serial_number");
     create index "device_workspace_id_serial_folded_index" on "device" ("workspace_id", "serial_folded");
     create unique index "device_product_key_serial_number_unique" on "device" ("product_key", "serial_number");
+    create table "audit_entry" ("id" text not null primary key, "workspace_id" text null, "at" bigint not null, "operation" text not null, "token_id" text not null, "token_name" text null, "user_id" text null, "user_email" text null, "subjects" text not null, "arguments" text not null);
+    create index "audit_entry_workspace_id_id_index" on "audit_entry" ("workspace_id", "id");
+    create index "audit_entry_at_index" on "audit_entry" ("at");
     create table "heartbeat" ("id" integer not null primary key, "at" integer not null);
   `;
 
@@ -97,6 +100,9 @@ export class Catalogue extends DialectMigration {
     alter table "member" add constraint "member_user_id_foreign" foreign key ("user_id") references "user_account" ("id") on update cascade on delete cascade;
     alter table "device" add constraint "device_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on delete cascade;
     alter table "device" add constraint "device_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade;
+    create table "audit_entry" ("id" varchar(36) not null, "workspace_id" varchar(36) null, "at" bigint not null, "operation" varchar(50) not null, "token_id" varchar(36) not null, "token_name" varchar(200) null, "user_id" varchar(36) null, "user_email" varchar(320) null, "subjects" text not null, "arguments" text not null, primary key ("id"));
+    create index "audit_entry_workspace_id_id_index" on "audit_entry" ("workspace_id", "id");
+    create index "audit_entry_at_index" on "audit_entry" ("at");
     create table "heartbeat" ("id" int not null primary key, "at" bigint not null);
   `;
 }

@@ -35,13 +35,18 @@ import { SignInThrottle } from './domain/users/sign-in-throttle.ts';
 import { UserService } from './domain/users/user-service.ts';
 import { CallFeed } from './domain/calls/call-feed.ts';
 import { CallLog } from './domain/calls/call-log.ts';
-import { CallSweeper } from './domain/calls/call-sweeper.ts';
-import { RetentionSweeper } from './domain/plans/retention-sweeper.ts';
+import { sweepCalls } from './domain/calls/sweep-calls.ts';
+import { sweepRetention } from './domain/plans/sweep-retention.ts';
+import { AuditLog } from './domain/audit/audit-log.ts';
+import { Sweeper } from './domain/sweeper.ts';
 import { Replay } from './domain/calls/replay.ts';
 import { UnknownDevices } from './domain/calls/unknown-devices.ts';
 import { WebhookReceiver } from './domain/calls/webhook-receiver.ts';
 import { WorkspaceRemoval } from './domain/products/workspace-removal.ts';
 import { WorkspaceService } from './domain/workspaces/workspace-service.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 interface DomainDeps {
   config: Config;
@@ -60,13 +65,16 @@ export type Domain = ReturnType<typeof createDomain>;
 
 /** Every object of the domain, in order of need. */
 export function createDomain(deps: DomainDeps, closers: Closers) {
-  const { config, database, store, cluster, limiter, engine, onRejected, now, log } = deps;
+  const { config, database: bare, store, cluster, limiter, engine, onRejected, now, log } = deps;
+  const auditLog = new AuditLog({ database: bare, now });
+  // For the services of administration: what they change under audit has its entry in the same transaction.
+  const { database } = auditLog;
   const checkDecoder = (source: string): Promise<void> => checkSource(engine, source);
 
-  const authenticator = new Authenticator(database, cluster, now);
+  const authenticator = new Authenticator(bare, cluster, now);
   closers.add('times of last use', () => authenticator.stop());
-  const ingestCache = new IngestCache(database, cluster, config.writeRatePerField);
-  const suggestions = new Suggestions(database);
+  const ingestCache = new IngestCache(bare, cluster, config.writeRatePerField);
+  const suggestions = new Suggestions(bare);
   closers.add('suggested fields', () => suggestions.stop());
   const feed = new Feed({ store, cluster, now, onError: (error) => log.warn({ err: error }, 'reading live values') });
   closers.add('live values', () => feed.stop());
@@ -87,7 +95,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const deviceList = new DeviceList({ database, now });
   const deviceFinder = new DeviceFinder(ingestCache);
   const statusWatch = new StatusWatch({
-    database,
+    database: bare,
     store,
     feed,
     cluster,
@@ -111,14 +119,19 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const webhookReceiver = new WebhookReceiver(receiving);
   const unknownDevices = new UnknownDevices({ database, ingestCache, devices, receiver: webhookReceiver, now });
   const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver, unknownDevices);
-  const onError = (error: unknown): void => log.warn({ err: error }, 'sweeping the call log');
-  const sweeper = new CallSweeper({ store, unknownDevices, products, days: config.callLog.days, now, onError });
-  closers.add('call log', () => sweeper.stop());
-  const onRetentionError = (error: unknown): void => log.warn({ err: error }, 'forgetting what plans no longer keep');
-  const retention = new RetentionSweeper({ database, store, now, onError: onRetentionError });
-  closers.add('retention', () => retention.stop());
+
+  const sweep = (what: string, everyMs: number, work: (isStopping: () => boolean) => Promise<void>): void => {
+    const onError = (error: unknown): void => log.warn({ err: error }, `forgetting what is old: ${what}`);
+    const sweeper = new Sweeper({ everyMs, sweep: work, onError });
+    closers.add(`forgetting: ${what}`, () => sweeper.stop());
+  };
+  const callSweep = { store, unknownDevices, products, days: config.callLog.days, now };
+  sweep('call log', 10 * MINUTE_MS, () => sweepCalls(callSweep));
+  sweep('retention', 360 * MINUTE_MS, (isStopping) => sweepRetention({ database: bare, store, now }, isStopping));
+  sweep('audit log', 60 * MINUTE_MS, () => auditLog.forgetBefore(now() - config.auditLogDays * DAY_MS));
 
   return {
+    auditLog,
     authenticator,
     ingestCache,
     suggestions,

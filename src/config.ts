@@ -24,6 +24,8 @@ export interface Config {
   readonly maxFutureMs: number;
   readonly decoder: { readonly timeoutMs: number; readonly memoryMb: number; readonly processes: number };
   readonly callLog: { readonly days: number; readonly bodyBytes: number };
+  /** How long the audit log is kept, in days. */
+  readonly auditLogDays: number;
   readonly logLevel: LogLevel;
   /** Which GraphQL operations are compiled; anything but `seen` is for tests. */
   readonly graphqlCompile: GraphqlCompile;
@@ -132,6 +134,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       memoryMb: whole('DECODER_MEMORY_MB', 64, 8, 4096),
       processes: whole('DECODER_PROCESSES', Math.max(1, availableParallelism() - 1), 1, 256),
     },
+    auditLogDays: number('AUDIT_LOG_DAYS', 365, { min: 0, max: 36_500, whole: false }),
     callLog: {
       days: number('CALL_LOG_DAYS', 30, { min: 0, max: 36_500, whole: false }),
       bodyBytes: whole('CALL_LOG_BODY_BYTES', 65_536, 0, 16 * 1_048_576),

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
+import type { AuditLog } from '../domain/audit/audit-log.ts';
 import { GraphqlContext } from './context/graphql-context.ts';
 import { guardSchema } from './guard-schema.ts';
 import { type ResolverDeps, RESOLVERS } from './resolvers/resolvers.ts';
@@ -33,17 +34,22 @@ export function createSchema(deps: ResolverDeps | null): GraphQLSchema {
     skipCheck: deps !== null,
   });
   guardSchema(schema);
-  forgetBetweenMutations(schema);
+  wrapMutations(schema, deps?.auditLog ?? null);
   return schema;
 }
 
-/** The mutations of one operation run one after the other: each starts with nothing remembered. */
-function forgetBetweenMutations(schema: GraphQLSchema): void {
+/**
+ * The mutations of one operation run one after the other: each starts with nothing remembered, and has its entry in the
+ * audit log when it succeeds.
+ */
+function wrapMutations(schema: GraphQLSchema, auditLog: AuditLog | null): void {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
-    const { resolve } = field;
+    const { name, resolve } = field;
     field.resolve = (parent, args, context, info): unknown => {
-      if (context instanceof GraphqlContext) context.forget();
-      return resolve?.(parent, args, context, info);
+      const work = (): unknown => resolve?.(parent, args, context, info);
+      if (!(context instanceof GraphqlContext) || auditLog === null) return work();
+      context.forget();
+      return auditLog.run(name, args, context.isAnonymous ? null : context.access, work);
     };
   }
 }

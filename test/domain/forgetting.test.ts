@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CallSweeper } from '../../src/domain/calls/call-sweeper.ts';
+import { sweepCalls } from '../../src/domain/calls/sweep-calls.ts';
+import { Sweeper } from '../../src/domain/sweeper.ts';
 import { replayPages } from '../../src/domain/calls/replay-pages.ts';
 import type { DeviceInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import type { CallRow } from '../../src/domain/measurements/store.ts';
 import { fieldId } from '../../src/domain/products/field-id.ts';
-import { RetentionSweeper } from '../../src/domain/plans/retention-sweeper.ts';
+import { sweepRetention } from '../../src/domain/plans/sweep-retention.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
@@ -78,13 +79,9 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await expect(deviceList.count(access, filter)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await domain.ingestCache.device(device.id)).toBeNull();
     const { database } = domain;
-    const errors: unknown[] = [];
     const unknownDevices = { forgetBefore: async () => {} };
     const { store, clock } = domain;
-    const sweeper = new CallSweeper({ store, unknownDevices, products, days: 30, now: () => clock.now, onError: (error) => errors.push(error) }); // prettier-ignore
-    await sweeper.sweep();
-    await sweeper.stop();
-    expect(errors).toEqual([]);
+    await sweepCalls({ store, unknownDevices, products, days: 30, now: () => clock.now });
     expect(await left()).toBe(0);
     expect(await database.read().getConnection().execute('select key from product where key = ?', [device.product.key])).toEqual([]); // prettier-ignore
     await expect.poll(() => keysLeft(device), { timeout: 10_000 }).toEqual([]);
@@ -99,14 +96,9 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     const { store, products } = domain;
     const forgotten: number[] = [];
     const unknownDevices = { forgetBefore: async (time: number) => void forgotten.push((now - time) / DAY) };
-    const sweeper = new CallSweeper({
-      store,
-      unknownDevices,
-      products,
-      days: 30,
-      now: () => now,
-      onError: (error) => errors.push(error),
-    });
+    const deps = { store, unknownDevices, products, days: 30, now: () => now };
+    const onError = (error: unknown): void => void errors.push(error);
+    const sweeper = new Sweeper({ everyMs: 600_000, sweep: () => sweepCalls(deps), onError });
     const ages = async (): Promise<number[]> =>
       (await store.calls({ productKey: product.key, limit: 10 })).map(({ receivedAt }) => (now - receivedAt) / DAY);
     await expect.poll(ages, { timeout: 10_000 }).toEqual([29]);
@@ -131,7 +123,9 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     const [free, unlimited] = [await made('free'), await made('unlimited')];
     const errors: unknown[] = [];
     const { database, store } = domain;
-    const sweeper = new RetentionSweeper({ database, store, now: () => now, onError: (error) => errors.push(error) });
+    const onError = (error: unknown): void => void errors.push(error);
+    const deps = { database, store, now: () => now };
+    const sweeper = new Sweeper({ everyMs: 600_000, sweep: (isStopping) => sweepRetention(deps, isStopping), onError });
     const left = async (device: DeviceInfo): Promise<unknown[]> => {
       const ranges = keysOf(device).map((fieldKey) =>
         store.range({ deviceKey: device.key, fieldKey, newestFirst: false, limit: 10 }),

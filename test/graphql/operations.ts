@@ -69,6 +69,13 @@ export const REACHES: Record<string, Reach[]> = {
       `query ($id: ID) { deviceBySerialNumber(serialNumber: "x", productId: $id) { ${DEVICE} } }`,
     ),
   ],
+  'Query.auditLog': [
+    reach(
+      'workspace',
+      'ADMIN',
+      'query ($id: ID) { auditLog(workspaceId: $id) { edges { node { id userEmail subjects arguments } } } }',
+    ),
+  ],
   'Query.unknownDevices': [
     reach('workspace', 'READ', 'query ($id: ID) { unknownDevices(workspaceId: $id) { id identifier network seen } }'),
   ],

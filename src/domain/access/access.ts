@@ -1,5 +1,6 @@
 import { AppError, forbidden, notFound } from '../../errors.ts';
 import type { Role } from '../entities/member.ts';
+import { noteChangeOf } from './audit-trail.ts';
 import type { FieldRight, OperationRight } from './rights.ts';
 import type { TokenKind, TokenScope } from '../entities/token.ts';
 
@@ -145,6 +146,7 @@ export class Access {
     if (!this.seesWorkspace(workspaceId)) throw notFound('workspace', workspaceId);
     if (!this.may(workspaceId, scope)) throw missingScope(scope);
     if (scope !== 'READ') this.requireUnlimited();
+    note(workspaceId, scope);
   }
 
   requireUnlimited(): void {
@@ -156,11 +158,13 @@ export class Access {
   requireProduct(product: ProductPlace, scope: TokenScope): void {
     if (!this.coversProduct(product)) throw notFound('product', product.id);
     if (!this.may(product.workspaceId, scope)) throw missingScope(scope);
+    note(product.workspaceId, scope);
   }
 
   requireDevice(device: DevicePlace, scope: TokenScope): void {
     if (!this.coversDevice(device)) throw notFound('device', device.id);
     if (!this.may(device.workspaceId, scope)) throw missingScope(scope);
+    note(device.workspaceId, scope);
   }
 
   /**
@@ -182,6 +186,11 @@ export class Access {
     if (this.userId === null) throw forbidden('This needs the PERSONAL token of a user.');
     return this.userId;
   }
+}
+
+/** What was granted for changing something is about that workspace. */
+function note(workspaceId: string, scope: TokenScope): void {
+  if (scope === 'CONFIGURE' || scope === 'ADMIN') noteChangeOf(workspaceId);
 }
 
 function missingScope(scope: TokenScope): AppError {

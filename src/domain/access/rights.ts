@@ -41,6 +41,8 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Query.deviceBySerialNumber': READ,
   'Query.history': READ,
   'Query.unknownDevices': { needs: ['READ'], whole: true },
+  // Without a workspace it is about the installation, for operators: the argument decides.
+  'Query.auditLog': ADMIN,
 
   'Mutation.signIn': { needs: 'everybody' },
   'Mutation.createWorkspace': { needs: 'operator' },
@@ -166,6 +168,9 @@ export const FIELDS: Readonly<Record<string, FieldRight>> = {
   'RecordResult.*': ANY,
   'DeleteResult.*': ANY,
 
+  'AuditEntry.*': ANY,
+  'AuditEntryConnection.*': ANY,
+  'AuditEntryEdge.*': ANY,
   'Viewer.*': ANY,
   'User.*': ANY,
   'Member.*': ANY,

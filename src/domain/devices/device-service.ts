@@ -76,7 +76,7 @@ export class DeviceService {
       if (index % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await giveWay();
     }
     const slices = await deviceSlices(checked);
-    const { product, created } = await this.#deps.database.write(async (em) => {
+    const created = await this.#deps.database.write(async (em) => {
       const locked = await lockProduct(em, access, productId, 'CONFIGURE');
       const pathOf = (index: number): string => `devices[${index}].serialNumber`;
       await requireFreeSerials(
@@ -91,15 +91,11 @@ export class DeviceService {
       const shared = { product: locked, workspace: locked.workspace, plan: plan.slug, createdAt };
       const keys = await insertDeviceSlices(em, dialect, slices, shared);
       const unset = { configuration: null, offlineAfterSeconds: null, writeRate: null };
-      return {
-        product: locked,
-        // Rows like those that are read, without the weight of entities that somebody may still change.
-        created: checked.map((row) => ({ ...row, ...shared, ...unset, key: keys.get(row.id)! }) as Device),
-      };
+      // Rows like those that are read, without the weight of entities that somebody may still change.
+      return checked.map((row) => ({ ...row, ...shared, ...unset, key: keys.get(row.id)! }) as Device);
     });
-    await this.#deps.cluster.changed([
-      { kind: 'devices', productId: product.id, ids: created.map((device) => device.id) },
-    ]);
+    const ids = created.map((device) => device.id);
+    await this.#deps.cluster.changed([{ kind: 'devices', productId: created[0]!.product.id, ids }]);
     return created;
   }
 

@@ -1,3 +1,4 @@
+import { AuditEntrySchema } from './audit-entry.ts';
 import { ConfigurationFieldSchema } from './configuration-field.ts';
 import { DecoderExampleSchema } from './decoder-example.ts';
 import { DecoderVersionSchema } from './decoder-version.ts';
@@ -29,4 +30,5 @@ export const ENTITIES = [
   UnknownDeviceSchema,
   UnknownCallSchema,
   InstallationSchema,
+  AuditEntrySchema,
 ];

@@ -2,6 +2,7 @@ import { conflict } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Database } from '../database.ts';
+import { AuditEntrySchema } from '../entities/audit-entry.ts';
 import { MemberSchema } from '../entities/member.ts';
 import { ProductSchema } from '../entities/product.ts';
 import { TokenSchema } from '../entities/token.ts';
@@ -45,6 +46,7 @@ export class WorkspaceRemoval {
         const tokens = await em.find(TokenSchema, { workspace: id }, { fields: ['id'] });
         const members = await em.find(MemberSchema, { workspace: id });
         em.remove(workspace);
+        await em.nativeDelete(AuditEntrySchema, { workspaceId: id });
         return [
           ...tokens.map((token) => ({ kind: 'token' as const, id: token.id })),
           ...members.map(({ user }) => ({ kind: 'user' as const, id: user.id })),

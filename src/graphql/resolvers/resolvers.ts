@@ -1,6 +1,7 @@
 import type { CallLog } from '../../domain/calls/call-log.ts';
 import type { UnknownDevices } from '../../domain/calls/unknown-devices.ts';
 import type { Replay } from '../../domain/calls/replay.ts';
+import type { AuditLog } from '../../domain/audit/audit-log.ts';
 import type { Database } from '../../domain/database.ts';
 import type { DecoderExamples } from '../../domain/decoders/decoder-examples.ts';
 import type { DecoderService } from '../../domain/decoders/decoder-service.ts';
@@ -19,6 +20,7 @@ import type { TokenService } from '../../domain/tokens/token-service.ts';
 import type { UserService } from '../../domain/users/user-service.ts';
 import type { WorkspaceRemoval } from '../../domain/products/workspace-removal.ts';
 import type { WorkspaceService } from '../../domain/workspaces/workspace-service.ts';
+import { AuditResolver } from './audit-resolver.ts';
 import { ConfigurationResolver } from './configuration-resolver.ts';
 import { DecoderResolver } from './decoder-resolver.ts';
 import { DeviceResolver } from './device-resolver.ts';
@@ -53,6 +55,7 @@ import { WorkspaceResolver } from './workspace-resolver.ts';
 /** What resolvers answer from: the domain's services, and what a few of them read themselves. */
 export interface ResolverDeps {
   database: Database;
+  auditLog: AuditLog;
   store: MeasurementStore;
   ingestCache: IngestCache;
   recorder: Recorder;
@@ -87,6 +90,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [ViewerResolver, (d) => new ViewerResolver(d.database, d.tokens)],
   [WorkspaceResolver, (d) => new WorkspaceResolver(d.workspaces, d.workspaceRemoval)],
   [WorkspaceObjectResolver, (d) => new WorkspaceObjectResolver(d.workspaces, d.tokens)],
+  [AuditResolver, (d) => new AuditResolver(d.auditLog)],
   [UserResolver, (d) => new UserResolver(d.users)],
   [TokenResolver, (d) => new TokenResolver(d.tokens)],
   [TokenObjectResolver, (d) => new TokenObjectResolver(d.tokens)],

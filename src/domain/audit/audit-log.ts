@@ -1,0 +1,120 @@
+import type { Access } from '../access/access.ts';
+import { underAudit } from '../access/audit-trail.ts';
+import type { Database } from '../database.ts';
+import { type AuditEntry, AuditEntrySchema } from '../entities/audit-entry.ts';
+import { type Page, pageOf } from '../page.ts';
+import { AUDITED } from './audited-operations.ts';
+import { AuditedDatabase, OperationTrail } from './audited-database.ts';
+
+/** Of each workspace, and of the installation; the oldest make room. */
+export const MAX_AUDIT_ENTRIES = 20_000;
+const DELETED_AT_ONCE = 1_000;
+
+/** Which entries of a log; what is left out does not narrow. Times in ms UTC, start inclusive, end exclusive. */
+export interface AuditFilter {
+  from?: number | null | undefined;
+  to?: number | null | undefined;
+  userId?: string | null | undefined;
+  operation?: string | null | undefined;
+}
+
+interface AuditLogDeps {
+  database: Database;
+  now: () => number;
+}
+
+/** Who changed what, when: the administrative mutations that were done (see `audited-operations`). */
+export class AuditLog {
+  /** For the services of administration: see `AuditedDatabase`. */
+  readonly database: Database;
+  readonly #bare: Database;
+
+  constructor({ database, now }: AuditLogDeps) {
+    this.#bare = database;
+    this.database = new AuditedDatabase(database, now);
+  }
+
+  /**
+   * Carries out a mutation; when it succeeds it has its entry, in the transaction of its first change. One that changes
+   * nothing of the catalogue (`deleteMeasurements`, `replayCalls`) gets it before the answer.
+   */
+  async run<T>(
+    operation: string,
+    args: Readonly<Record<string, unknown>>,
+    access: Access | null,
+    work: () => Promise<T> | T,
+  ): Promise<T> {
+    if (access === null || AUDITED[operation] === null || args['dryRun'] === true) return work();
+    const trail = new OperationTrail(operation, args, access);
+    return underAudit(trail, async () => {
+      try {
+        const result = await work();
+        if (!trail.settled) await this.database.write(async () => {});
+        return result;
+      } finally {
+        // What it left running must not bring along an entry of something that was refused.
+        trail.settled = true;
+      }
+    });
+  }
+
+  /** Newest first, after the id `after`. `workspaceId` for its ADMINs; null: the installation's, for operators. */
+  async list(
+    access: Access,
+    workspaceId: string | null,
+    filter: AuditFilter,
+    limit: number,
+    after: string | null,
+  ): Promise<Page<AuditEntry>> {
+    const where = { ...readable(access, workspaceId, filter), ...(after === null ? {} : { id: { $lt: after } }) };
+    const options = { orderBy: { id: 'desc' }, limit: limit + 1 } as const;
+    return pageOf(await this.#bare.read().find(AuditEntrySchema, where, options), limit);
+  }
+
+  /** How many entries all pages together hold. */
+  async count(access: Access, workspaceId: string | null, filter: AuditFilter): Promise<number> {
+    return this.#bare.read().count(AuditEntrySchema, readable(access, workspaceId, filter));
+  }
+
+  /** Forgets what is older than `before` (ms UTC), and the oldest of those that are too many; in small transactions. */
+  async forgetBefore(before: number): Promise<void> {
+    while (await this.#deleteSome('at < ?', [before]));
+    const full = await this.#bare
+      .read()
+      .execute<{ workspace_id: string | null }[]>(
+        `select workspace_id from audit_entry group by workspace_id having count(*) > ${MAX_AUDIT_ENTRIES}`,
+      );
+    for (const { workspace_id: workspaceId } of full) {
+      const options = { orderBy: { id: 'desc' }, offset: MAX_AUDIT_ENTRIES - 1, limit: 1, fields: ['id'] } as const;
+      const [oldest] = await this.#bare.read().find(AuditEntrySchema, { workspaceId }, options);
+      if (oldest === undefined) continue;
+      const where = workspaceId === null ? 'workspace_id is null and id < ?' : 'workspace_id = ? and id < ?';
+      while (await this.#deleteSome(where, workspaceId === null ? [oldest.id] : [workspaceId, oldest.id]));
+    }
+  }
+
+  /** Whether there may be more. */
+  #deleteSome(where: string, parameters: unknown[]): Promise<boolean> {
+    return this.#bare.write(async (em) => {
+      const { affectedRows } = await em.execute<{ affectedRows: number }>(
+        `delete from audit_entry where id in (select id from audit_entry where ${where} limit ${DELETED_AT_ONCE})`,
+        parameters,
+        'run',
+      );
+      return affectedRows === DELETED_AT_ONCE;
+    });
+  }
+}
+
+function readable(access: Access, workspaceId: string | null, { from, to, userId, operation }: AuditFilter) {
+  if (workspaceId === null) access.requireOperator();
+  else access.requireWorkspace(workspaceId, 'ADMIN');
+  return {
+    workspaceId,
+    ...(from == null && to == null
+      ? {}
+      : { at: { ...(from == null ? {} : { $gte: from }), ...(to == null ? {} : { $lt: to }) } }),
+    ...(userId == null ? {} : { userId: userId.replaceAll('\0', '') }),
+    ...(operation == null ? {} : { operation: operation.replaceAll('\0', '') }),
+  };
+}

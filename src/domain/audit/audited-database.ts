@@ -1,0 +1,101 @@
+import type { EntityManager } from '@mikro-orm/sql';
+import type { Access } from '../access/access.ts';
+import { type AuditTrail, currentTrail } from '../access/audit-trail.ts';
+import type { Database, Dialect } from '../database.ts';
+import { AuditEntrySchema } from '../entities/audit-entry.ts';
+import { uuidV7 } from '../uuid.ts';
+import { AUDITED } from './audited-operations.ts';
+import { toldArguments } from './told-arguments.ts';
+
+const MAX_SUBJECTS = 20;
+
+/** A mutation under way: who does what, and whether its entry has been written or may no longer be. */
+export class OperationTrail implements AuditTrail {
+  readonly workspaceIds = new Set<string>();
+  settled = false;
+
+  constructor(
+    readonly operation: string,
+    readonly args: Readonly<Record<string, unknown>>,
+    readonly access: Access,
+  ) {}
+}
+
+/**
+ * The same database, whose first transaction of each operation under audit brings the operation's entry along: either
+ * both are there or neither. What such an operation writes after that has no entry of its own.
+ */
+export class AuditedDatabase implements Database {
+  readonly #bare: Database;
+  readonly #now: () => number;
+
+  constructor(bare: Database, now: () => number) {
+    this.#bare = bare;
+    this.#now = now;
+  }
+
+  get dialect(): Dialect {
+    return this.#bare.dialect;
+  }
+
+  read(): EntityManager {
+    return this.#bare.read();
+  }
+
+  async write<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
+    const trail = currentTrail();
+    if (!(trail instanceof OperationTrail) || trail.settled) return this.#bare.write(work);
+    const done = await this.#bare.write(async (em) => {
+      // Before the work: it may be that token that it takes away.
+      const who = await whoIs(em, trail.access.tokenId);
+      const result = await work(em);
+      await insertEntries(em, trail, { ...who, subjects: subjectsOf(result), at: this.#now() });
+      return result;
+    });
+    trail.settled = true;
+    return done;
+  }
+}
+
+interface Facts {
+  tokenName: string | null;
+  userEmail: string | null;
+  subjects: string[];
+  at: number;
+}
+
+async function insertEntries(em: EntityManager, trail: OperationTrail, facts: Facts): Promise<void> {
+  const { operation, access, workspaceIds } = trail;
+  const ofInstallation = AUDITED[operation] === 'installation' || workspaceIds.size === 0;
+  // What one mutation changed in several workspaces is told to none of them in full: the rest is another's.
+  const shared = !ofInstallation && workspaceIds.size > 1;
+  for (const workspaceId of ofInstallation ? [null] : workspaceIds)
+    await em.insert(AuditEntrySchema, {
+      id: uuidV7(facts.at),
+      workspaceId,
+      at: facts.at,
+      operation,
+      tokenId: access.tokenId,
+      tokenName: facts.tokenName,
+      userId: access.userId,
+      userEmail: facts.userEmail,
+      subjects: JSON.stringify(shared ? [] : facts.subjects),
+      arguments: shared ? '"(in several workspaces at once)"' : toldArguments(trail.args),
+    });
+}
+
+/** No entity of it: what the work finds must be as it is in the database. */
+async function whoIs(em: EntityManager, tokenId: string): Promise<Pick<Facts, 'tokenName' | 'userEmail'>> {
+  const [row] = await em.execute<{ name: string; email: string | null }[]>(
+    'select token.name, user_account.email from token ' +
+      'left join user_account on user_account.id = token.user_id where token.id = ?',
+    [tokenId],
+  );
+  return { tokenName: row?.name ?? null, userEmail: row?.email ?? null };
+}
+
+/** The ids of what the work returned: an entity, or a list of them. */
+function subjectsOf(result: unknown): string[] {
+  const rows = Array.isArray(result) ? result.slice(0, MAX_SUBJECTS) : [result];
+  return rows.map((row) => (row as { id?: unknown } | null | undefined)?.id).filter((id) => typeof id === 'string');
+}

@@ -1,0 +1,24 @@
+import type { MeasurementStore } from '../measurements/store.ts';
+import type { UnknownDevices } from './unknown-devices.ts';
+
+const DAY_MS = 86_400_000;
+
+interface SweepCallsDeps {
+  store: Pick<MeasurementStore, 'removeCalls'>;
+  unknownDevices: Pick<UnknownDevices, 'forgetBefore'>;
+  products: { finishDeletions: () => Promise<void> };
+  /** CALL_LOG_DAYS */
+  days: number;
+  now: () => number;
+}
+
+/**
+ * Forgets calls of the log, and unknown devices, that are too old (CONTRACT 2), and what is left of products whose
+ * deletion was interrupted; in small chunks.
+ */
+export async function sweepCalls({ store, unknownDevices, products, days, now }: SweepCallsDeps): Promise<void> {
+  const before = now() - days * DAY_MS;
+  await products.finishDeletions();
+  await store.removeCalls(before);
+  await unknownDevices.forgetBefore(before);
+}

@@ -1,0 +1,38 @@
+import type { Database } from '../database.ts';
+import { DeviceSchema } from '../entities/device.ts';
+import type { MeasurementStore } from '../measurements/store.ts';
+import { PLANS } from './plans.ts';
+
+const DAY_MS = 86_400_000;
+const DEVICES_A_PAGE = 500;
+
+interface SweepRetentionDeps {
+  database: Database;
+  store: Pick<MeasurementStore, 'dropOlderThan'>;
+  /** ms UTC. */
+  now: () => number;
+}
+
+/**
+ * Forgets measurements that are older than the plan of their device keeps them (CONTRACT 1), plan by plan, in the
+ * store's small slices. The newest value of each field stays.
+ */
+export async function sweepRetention(deps: SweepRetentionDeps, isStopping: () => boolean): Promise<void> {
+  for (const { slug, retentionDays } of PLANS)
+    if (retentionDays !== null) await sweepPlan(deps, slug, deps.now() - retentionDays * DAY_MS, isStopping);
+}
+
+async function sweepPlan(
+  { database, store }: SweepRetentionDeps,
+  plan: string,
+  before: number,
+  isStopping: () => boolean,
+): Promise<void> {
+  const options = { fields: ['key'], orderBy: { key: 'asc' }, limit: DEVICES_A_PAGE } as const;
+  for (let after = 0; !isStopping();) {
+    const page = await database.read().find(DeviceSchema, { plan, key: { $gt: after } }, options);
+    for (const { key } of page) if (!isStopping()) await store.dropOlderThan([key], before);
+    if (page.length < DEVICES_A_PAGE) return;
+    after = page.at(-1)!.key;
+  }
+}

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MAX_AUDIT_ENTRIES } from '../../src/domain/audit/audit-log.ts';
+import { uuidV7 } from '../../src/domain/uuid.ts';
+import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { DATABASES } from '../support/server.ts';
+
+const DAY = 86_400_000;
+
+describe.each(DATABASES)('the audit log in %s', (name) => {
+  let domain: OpenDomain;
+  beforeAll(async () => {
+    domain = await openDomain(name);
+  });
+  afterAll(() => domain.close());
+
+  const list = (workspaceId: string) => domain.auditLog.list(domain.access, workspaceId, {}, 500, null);
+
+  test('an entry and its change are there together or not at all', async () => {
+    const { auditLog, workspaces, access } = domain;
+    const { id } = await workspaces.create(access, 'before');
+    const rename = (args: Record<string, unknown>): Promise<unknown> =>
+      auditLog.run('renameWorkspace', args, access, () => workspaces.rename(access, id, 'after'));
+    // An entry that cannot be written takes the change back.
+    await expect(rename({ name: 1n })).rejects.toThrow(TypeError);
+    expect((await workspaces.get(access, id)).name).toBe('before');
+    expect((await list(id)).items).toEqual([]);
+    await rename({ name: 'after' });
+    expect((await list(id)).items).toHaveLength(1);
+    const failed = auditLog.run('renameWorkspace', {}, access, () =>
+      auditLog.database.write(async () => {
+        access.requireWorkspace(id, 'ADMIN');
+        throw new Error('power cut');
+      }),
+    );
+    await expect(failed).rejects.toThrow('power cut');
+    expect((await list(id)).items).toHaveLength(1);
+  });
+
+  test('what a refused operation left running brings no entry along', async () => {
+    const { auditLog, access } = domain;
+    const { id } = await domain.workspaces.create(access, 'w');
+    let later = Promise.resolve();
+    const refused = auditLog.run('renameWorkspace', {}, access, () => {
+      access.requireWorkspace(id, 'ADMIN');
+      later = new Promise((resolve) => setTimeout(resolve, 20)).then(() => auditLog.database.write(async () => {}));
+      throw new Error('refused');
+    });
+    await expect(refused).rejects.toThrow('refused');
+    await later;
+    expect((await list(id)).items).toEqual([]);
+  });
+
+  test('forgets what is too old, and of each workspace the oldest that are too many', async () => {
+    const { auditLog, access, database } = domain;
+    const [full, other] = [await domain.workspaces.create(access, 'full'), await domain.workspaces.create(access, 'o')];
+    const now = domain.clock.now;
+    const insert = async (workspaceId: string, ats: number[]): Promise<void> => {
+      for (let from = 0; from < ats.length; from += 1000)
+        await database.write(async (em) => {
+          const rows = ats.slice(from, from + 1000);
+          await em.execute(
+            `insert into audit_entry (id, workspace_id, at, operation, token_id, subjects, arguments) values ${rows.map(() => "(?, ?, ?, 'x', 't', '[]', '{}')").join(', ')}`,
+            rows.flatMap((at) => [uuidV7(at), workspaceId, at]),
+          );
+        });
+    };
+    await insert(
+      full.id,
+      Array.from({ length: MAX_AUDIT_ENTRIES + 1500 }, (_, index) => now - 30_000 + index),
+    );
+    await insert(other.id, [now - 366 * DAY, now - 364 * DAY]);
+    await auditLog.forgetBefore(now - 365 * DAY);
+    expect(await auditLog.count(access, full.id, {})).toBe(MAX_AUDIT_ENTRIES);
+    expect((await list(full.id)).items[0]!.at).toBe(now - 30_000 + MAX_AUDIT_ENTRIES + 1499);
+    expect((await list(other.id)).items.map(({ at }) => (now - at) / DAY)).toEqual([364]);
+  });
+});
