@@ -11,7 +11,7 @@ export const MAX_AUDIT_ENTRIES = 20_000;
 const DELETED_AT_ONCE = 1_000;
 
 /** Which entries of a log; what is left out does not narrow. Times in ms UTC, start inclusive, end exclusive. */
-export interface AuditFilter {
+interface AuditFilter {
   from?: number | null | undefined;
   to?: number | null | undefined;
   userId?: string | null | undefined;
