@@ -117,7 +117,10 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   await listen(server, config.host, config.port, 'HOST, PORT');
   const url = `http://localhost:${portOf(server)}`;
   await startBackups(config, log, closers);
-  log.info({ url, host: config.host, port: portOf(server), database: config.database.kind }, 'listening');
+  log.info(
+    { url, console: `${url}/console/`, host: config.host, port: portOf(server), database: config.database.kind },
+    'listening',
+  );
   return url;
 }
 

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
@@ -16,6 +16,9 @@ import { type Doorkeepers, secretOf } from './http/authenticate.ts';
 import { healthRoute } from './http/health-route.ts';
 import type { BareHandler } from './http/ingest-routes.ts';
 import { jsonBody } from './http/json-body.ts';
+import { ConsoleFiles, leadToConsole } from './http/console-files.ts';
+import { sessionSecretOf } from './http/session-cookie.ts';
+import { sessionRoute } from './http/session-route.ts';
 import { exportRoute, historyFileRoute } from './http/export-route.ts';
 import type { FileRoute, Handler } from './http/http-app.ts';
 import { deviceImportRoute, importRoute } from './http/import-route.ts';
@@ -43,6 +46,7 @@ interface Transports {
   webhook: BareHandler;
   integration: Handler;
   files: Record<FileRoute, Handler>;
+  console: { session: Handler; files: Handler; lead: Handler };
   attachWebSocket: (server: Server) => void;
   endSockets: () => Promise<void>;
   stop: () => Promise<void>;
@@ -54,7 +58,9 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   const { authenticator, ingestCache, feed, recorder, deviceFinder, exporter, importer } = domain;
   const { perMinute, trustedProxies } = config.anonymous;
   const anonymous = new AnonymousRequests({ perMinute, trustedProxies, now });
-  const out = { anonymous, authenticator, devices: deviceFinder, exporter, log };
+  const ofSession = (request: IncomingMessage): string | null => sessionSecretOf(request, baseUrl());
+  // Files that a page of the console links to; never what records or imports.
+  const out = { anonymous, authenticator, sessionSecretOf: ofSession, devices: deviceFinder, exporter, log };
   const into = { anonymous, authenticator, devices: deviceFinder, importer };
   const devices = new DeviceCache(database, cluster);
   const live = {
@@ -70,6 +76,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     anonymous,
     cluster,
     secretOf,
+    sessionSecretOf: ofSession,
     maxMessageBytes: config.maxBodyBytes,
     compiling: config.graphqlCompile,
     now,
@@ -103,6 +110,17 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       exportNdjson: exportRoute(out, 'ndjson'),
       deviceImport: deviceImportRoute(into),
       import: importRoute(into),
+    },
+    console: {
+      session: sessionRoute({
+        authenticator,
+        anonymous,
+        signIn: (email, password) => domain.users.signIn(email, password),
+        signOut: (access) => domain.tokens.signOut(access),
+        baseUrl,
+      }),
+      files: new ConsoleFiles().serve,
+      lead: leadToConsole,
     },
     attachWebSocket: (server) => graphql.attachWebSocket(server),
     endSockets: () => graphql.endSockets(),

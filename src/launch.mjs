@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -26,7 +27,8 @@ const VITEST = bin('vitest/vitest.mjs');
 const PRETTIER = bin('prettier/bin/prettier.cjs');
 const OXLINT = bin('oxlint/bin/oxlint');
 const TSX = bin('tsx/dist/cli.mjs');
-const FORMATTED = ['src', 'migrations', 'test', '*.ts', '*.json'];
+const VITE = bin('vite/bin/vite.js');
+const FORMATTED = ['build', 'src', 'migrations', 'test', '*.ts', '*.json'];
 
 const tasks = {
   start: () => start(),
@@ -39,17 +41,23 @@ const tasks = {
   build: () => build(),
   check: () => {
     run([PRETTIER, '--check', '--log-level', 'warn', ...FORMATTED]);
-    run([OXLINT, '--type-aware', '--deny-warnings', 'src', 'migrations', 'test']);
+    run([OXLINT, '--type-aware', '--deny-warnings', 'build', 'src', 'migrations', 'test']);
     run([TSC, '-p', 'tsconfig.json', '--noEmit']);
     run([TSC, '-p', 'test/tsconfig.json']);
+    run([TSC, '-p', 'src/console/tsconfig.json']);
     build();
     run(['dist/src/graphql/print-schema.js', '--check']);
+    run(['build/console-operations.ts', '--check']);
   },
   format: () => run([PRETTIER, '--write', '--log-level', 'warn', ...FORMATTED]),
   bench: () => (build(), run([TSX, 'test/bench/main.ts', ...args])),
   corpus: () => run([TSX, 'test/corpus/main.ts', ...args]),
   fuzz: () => (build(), run([TSX, 'test/fuzz/main.ts', ...args])),
-  schema: () => (build(), run(['dist/src/graphql/print-schema.js', ...args])),
+  schema: () => {
+    build();
+    run(['dist/src/graphql/print-schema.js', ...args]);
+    run(['build/console-operations.ts', ...args]);
+  },
 };
 
 const chosen = tasks[task];
@@ -171,22 +179,40 @@ function isAlive(pid) {
   }
 }
 
+/** The server by tsc, the console by Vite; of the two only what has changed. */
 function build() {
   if (!existsSync('src/main.ts')) return;
-  const stamp = join('dist', '.built');
-  const wanted = hashOf([
-    'package-lock.json',
-    'tsconfig.json',
-    'src/v8-flags.json',
-    ...files('src'),
-    ...files('migrations'),
-  ]);
-  if (read(stamp) === wanted) return;
+  const isOfConsole = (path) => path.startsWith(join('src', 'console'));
+  const sources = files('src');
+  const parts = [
+    {
+      stamp: '.built',
+      folders: ['src', 'migrations'],
+      from: [
+        'tsconfig.json',
+        'src/v8-flags.json',
+        ...sources.filter((path) => !isOfConsole(path)),
+        ...files('migrations'),
+      ],
+      command: (fresh) => [TSC, '-p', 'tsconfig.json', '--outDir', fresh],
+    },
+    {
+      stamp: '.console-built',
+      folders: ['console'],
+      from: ['build/console.ts', ...sources.filter(isOfConsole)],
+      command: (fresh) => [VITE, 'build', '--config', 'build/console.ts', '--outDir', join(root, fresh, 'console')],
+    },
+  ].map((part) => ({ ...part, wanted: hashOf(['package-lock.json', ...part.from]) }));
+  const isBuilt = ({ stamp, wanted }) => read(join('dist', stamp)) === wanted;
+  if (parts.every(isBuilt)) return;
   say('building');
   // Beside the old one: a build that fails leaves what worked.
   const fresh = `dist-${process.pid}`;
-  run([TSC, '-p', 'tsconfig.json', '--outDir', fresh], () => rmSync(fresh, { recursive: true, force: true }));
-  writeFileSync(join(fresh, '.built'), wanted);
+  for (const part of parts) {
+    if (!isBuilt(part)) run(part.command(fresh), () => rmSync(fresh, { recursive: true, force: true }));
+    else for (const folder of part.folders) cpSync(join('dist', folder), join(fresh, folder), { recursive: true });
+    writeFileSync(join(fresh, part.stamp), part.wanted);
+  }
   rmSync('dist', { recursive: true, force: true });
   renameSync(fresh, 'dist');
 }
@@ -236,7 +262,7 @@ function runForwarding(command) {
 
 function files(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.(?:tsx?|css|html|svg|json|graphql)$/.test(entry.name))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .sort();
 }

@@ -26,15 +26,17 @@ export function secretOf(authorization: string | undefined): string | null {
 export interface Doorkeepers {
   authenticator: Authenticator;
   anonymous: AnonymousRequests;
+  /** Where the console's cookie counts as well; left out: only the header does. */
+  sessionSecretOf?: (request: IncomingMessage) => string | null;
 }
 
 /** Whose request this is. Throws UNAUTHENTICATED saying what is wrong with the header, RATE_LIMITED after many of those. */
 export async function authenticate(
   request: IncomingMessage,
-  { authenticator, anonymous }: Doorkeepers,
+  { authenticator, anonymous, sessionSecretOf }: Doorkeepers,
 ): Promise<Access> {
   const { authorization } = request.headers;
-  const secret = secretOf(authorization);
+  const secret = authorization === undefined ? (sessionSecretOf?.(request) ?? null) : secretOf(authorization);
   if (secret === null)
     throw unauthenticated(
       authorization === undefined

@@ -9,12 +9,13 @@ import type { Export, Exporter, ExportQuery } from '../domain/transfer/exporter.
 import { readTime } from '../domain/transfer/read-time.ts';
 import { badInput } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, type Doorkeepers } from './authenticate.ts';
 import type { Handler } from './http-app.ts';
 
 interface ExportRouteDeps {
   authenticator: Authenticator;
   anonymous: AnonymousRequests;
+  sessionSecretOf: NonNullable<Doorkeepers['sessionSecretOf']>;
   devices: DeviceFinder;
   exporter: Exporter;
   log: Logger;

@@ -26,6 +26,8 @@ interface HttpAppDeps extends IngestRoutesDeps {
   integration: Handler;
   /** Measurements out and in as files (CONTRACT 8). */
   files: Record<FileRoute, Handler>;
+  /** The console (CONTRACT 9): its session, its files, and the way to it. */
+  console: { session: Handler; files: Handler; lead: Handler };
   log: Logger;
 }
 
@@ -51,6 +53,10 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
   router.all('/healthz', only(['GET', 'HEAD'], deps.health));
   router.all('/readyz', only(['GET', 'HEAD'], deps.ready));
   router.all('/metrics', only(['GET'], deps.metrics));
+
+  router.all('/console/session', deps.console.session);
+  router.all('/console{/*rest}', only(['GET', 'HEAD'], deps.console.files));
+  router.all('/', only(['GET', 'HEAD'], deps.console.lead));
 
   const app = new Koa();
   app.use(async (context, next) => {

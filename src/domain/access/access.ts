@@ -56,7 +56,8 @@ export class Access {
   /** null: not limited to some products or devices; else what is covered is the union of the two. */
   readonly productIds: ReadonlySet<string> | null;
   readonly deviceIds: ReadonlySet<string> | null;
-  readonly #signedIn: boolean;
+  /** Got by signing in with a password. */
+  readonly signedIn: boolean;
   readonly #scopes: Map<string, ReadonlySet<TokenScope>>;
 
   constructor(init: AccessInit) {
@@ -65,7 +66,7 @@ export class Access {
     this.userId = init.userId;
     this.operator = init.operator;
     this.expiresAt = init.expiresAt;
-    this.#signedIn = init.signedIn;
+    this.signedIn = init.signedIn;
     this.productIds = init.productIds && new Set(init.productIds);
     this.deviceIds = init.deviceIds && new Set(init.deviceIds);
     this.#scopes = init.scopes;
@@ -172,7 +173,7 @@ export class Access {
    * signed in is there and may; so may a token that does not expire.
    */
   requireOutlasts(until: number | null): void {
-    if (this.expiresAt === null || this.#signedIn) return;
+    if (this.expiresAt === null || this.signedIn) return;
     if (until === null || until > this.expiresAt)
       throw forbidden('What this token makes must not outlive it: sign in, or set expiresAt no later than its own.');
   }

@@ -212,6 +212,9 @@ export const PATHS: Readonly<Record<string, OperationRight & { methods: readonly
   '/integrations/particle': { methods: ['POST'], needs: ['RECORD'] },
   // Each operation for itself: see above.
   '/graphql': { methods: ['GET', 'POST'], needs: 'everybody' },
+  '/console/session': { methods: ['POST', 'DELETE'], needs: 'everybody' },
+  '/console': { methods: ['GET', 'HEAD'], needs: 'everybody' },
+  '/': { methods: ['GET', 'HEAD'], needs: 'everybody' },
   '/metrics': { methods: ['GET'], needs: ['ADMIN'] },
   '/v1/openapi.json': { methods: ['GET', 'HEAD'], needs: 'everybody' },
   '/healthz': { methods: ['GET', 'HEAD'], needs: 'everybody' },

@@ -111,6 +111,11 @@ export class TokenService {
     return token.id;
   }
 
+  /** Ends the calling token if it was got by signing in; what createToken made stays. */
+  async signOut(access: Access): Promise<void> {
+    if (access.signedIn) await this.revoke(access, access.tokenId);
+  }
+
   /** Of a PERSONAL token: everything its user may do in one workspace or another. */
   async scopesOf(token: Token): Promise<TokenScope[]> {
     if (token.user == null) return token.scopes;

@@ -21,6 +21,7 @@ export interface GraphqlSocketsDeps {
   authenticator: Authenticator;
   cluster: Cluster;
   secretOf: (authorization: string | undefined) => string | null;
+  sessionSecretOf: (request: IncomingMessage) => string | null;
   maxMessageBytes: number;
   now: () => number;
   log: GraphqlLog;
@@ -164,7 +165,7 @@ export class GraphqlSockets {
     if (typeof token === 'string') return this.#deps.secretOf(token) ?? (token === '' ? null : token);
     const authorization = params?.['authorization'] ?? params?.['Authorization'];
     if (typeof authorization === 'string') return this.#deps.secretOf(authorization);
-    return this.#deps.secretOf(request.headers.authorization);
+    return this.#deps.secretOf(request.headers.authorization) ?? this.#deps.sessionSecretOf(request);
   }
 
   #createProtocol() {

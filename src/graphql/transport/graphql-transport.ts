@@ -21,6 +21,8 @@ export interface GraphqlDoorDeps {
   cluster: Cluster;
   /** `http/authenticate`: the secret in an Authorization header. */
   secretOf: (authorization: string | undefined) => string | null;
+  /** `http/session-cookie`: the secret of the console's session, for requests of its own pages. */
+  sessionSecretOf: (request: IncomingMessage) => string | null;
   /** The largest WebSocket message in bytes, as for bodies. */
   maxMessageBytes: number;
   compiling: Compiling;
@@ -42,10 +44,12 @@ export interface GraphqlTransport {
 /** The GraphQL door (CONTRACT 7): one schema, over HTTP and WebSocket, with the same access, limits and errors. */
 export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<GraphqlTransport> {
   const operations = new Operations(createSchema(deps.resolvers), deps.compiling);
-  const { authenticator, anonymous, secretOf, sources, live, log } = deps;
-  const contextFor = async ({ headers: { authorization }, req }: Koa.Context): Promise<GraphqlContext> => {
+  const { authenticator, anonymous, secretOf, sessionSecretOf, sources, live, log } = deps;
+  const contextFor = async ({ headers: { authorization }, req, method }: Koa.Context): Promise<GraphqlContext> => {
     const address = req.socket.remoteAddress ?? '';
-    const secret = secretOf(authorization);
+    // A body of JSON is what no form and no link of another site can send.
+    const fromSession = authorization === undefined && method === 'POST';
+    const secret = fromSession ? sessionSecretOf(req) : secretOf(authorization);
     const cached = secret === null ? null : authenticator.cached(secret);
     if (cached !== null) return new GraphqlContext(cached, address, sources, live);
     anonymous.begin(req);

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { defineConfig } from 'vite';
+
+const ROOT = join(import.meta.dirname, '..');
+const PACKED = /\.(?:js|css|html|svg|json)$/;
+
+/** Beside each file its `.br` and `.gz`: packed once, as tightly as it goes. */
+function packFiles(folder: string): void {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!PACKED.test(name)) continue;
+    const content = readFileSync(join(folder, name));
+    const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, quality));
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
+  }
+}
+
+/** The console's build; `--outDir` says where to (see src/launch.mjs). */
+export default defineConfig({
+  root: join(ROOT, 'src/console'),
+  base: '/console/',
+  logLevel: 'warn',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    target: 'es2022',
+    emptyOutDir: true,
+    reportCompressedSize: false,
+    // Everything from files: the policy of the page allows nothing inline.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 5_000,
+  },
+  plugins: [
+    {
+      name: 'pack-files',
+      writeBundle: ({ dir }) => packFiles(dir!),
+    },
+  ],
+});

@@ -1,0 +1,48 @@
+import { ApiError, errorOf } from './api-error.ts';
+import type { Operation } from './operation.ts';
+import { sessionEnded } from './session-end.ts';
+
+/**
+ * Runs a query or mutation with the session's cookie; its data. Throws ApiError in the server's words; an expired session
+ * also leads to the sign-in page. An aborted request rejects with the signal's reason.
+ */
+export async function request<Data, Variables>(
+  operation: Operation<Data, Variables>,
+  variables: Variables,
+  signal?: AbortSignal,
+): Promise<Data> {
+  const answer = await post(operation.text, variables, signal);
+  if (answer.errors !== undefined && answer.errors.length > 0) {
+    const error = errorOf(answer.errors);
+    if (error.code === 'UNAUTHENTICATED') sessionEnded();
+    throw error;
+  }
+  return answer.data as Data;
+}
+
+interface Answer {
+  data?: unknown;
+  errors?: { message: string; extensions?: Record<string, unknown> }[];
+}
+
+async function post(query: string, variables: unknown, signal: AbortSignal | undefined): Promise<Answer> {
+  let response: Response;
+  try {
+    response = await fetch('/graphql', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+      body: JSON.stringify({ query, variables }),
+      signal: signal ?? null,
+    });
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    throw new ApiError(
+      'OFFLINE',
+      'The server cannot be reached. Check the connection; this page tries again by itself.',
+    );
+  }
+  const body = (await response.json().catch(() => ({}))) as Answer & { detail?: string; code?: string };
+  if (body.data !== undefined || body.errors !== undefined) return body;
+  // A problem (RFC 9457): of a proxy, or while the server stops.
+  throw new ApiError(body.code ?? String(response.status), body.detail ?? `The server answered ${response.status}.`);
+}

@@ -1,0 +1,80 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { connection } from './api/connection.ts';
+import { useStore } from './api/store.ts';
+import { Shell } from './layout/shell.tsx';
+import { usePlace } from './navigation/place.ts';
+import { routeOf, type ScreenProps, type Section } from './navigation/routes.ts';
+import { Note } from './parts/note.tsx';
+import { ROUTES } from './routes.ts';
+import { SignInScreen } from './screens/sign-in/sign-in-screen.tsx';
+import { session } from './session/session.ts';
+
+interface Shown {
+  key: string;
+  Screen: ComponentType<ScreenProps>;
+  params: Record<string, string>;
+  section: Section | null;
+}
+
+/** The whole page: the sign-in page for who is not signed in, else the screen that the address names. */
+export function App() {
+  const now = useStore(session);
+  const shown = useScreen();
+  useEffect(() => {
+    if (now.state === 'in') connection();
+  }, [now.state]);
+  if (now.state === 'out') return <SignInScreen />;
+  if (now.state === 'failed')
+    return (
+      <main class="alone">
+        <Note kind="error">{now.message}</Note>
+      </main>
+    );
+  if (now.state === 'unknown' || shown === null) return null;
+  const { key, Screen, params, section } = shown;
+  return (
+    <Shell section={section} viewer={now.viewer}>
+      <Screen key={key} params={params} />
+    </Shell>
+  );
+}
+
+/** The screen of the address; the one before stays until the code of the next has come. */
+function useScreen(): Shown | null {
+  const { path } = usePlace();
+  const [shown, setShown] = useState<Shown | null>(null);
+  useEffect(() => {
+    let isWanted = true;
+    const found = routeOf(ROUTES, path);
+    const show = (Screen: ComponentType<ScreenProps>): void => {
+      if (isWanted) setShown({ key: path, Screen, params: found?.params ?? {}, section: found?.route.section ?? null });
+    };
+    if (found === null) show(NowhereScreen);
+    // A build that was replaced has other files: the page is of yesterday.
+    else found.route.load().then(show, () => show(OutdatedScreen));
+    return () => void (isWanted = false);
+  }, [path]);
+  return shown;
+}
+
+function NowhereScreen() {
+  return (
+    <main class="page">
+      <Note>
+        There is nothing at this address. <a href="/console/">To the start</a>
+      </Note>
+    </main>
+  );
+}
+
+function OutdatedScreen() {
+  return (
+    <main class="page">
+      <Note kind="error">
+        This part of the console could not be loaded. The server may have been updated:{' '}
+        <a href="">load the page anew</a>
+      </Note>
+    </main>
+  );
+}

@@ -1,0 +1,49 @@
+import { useStore } from '../api/store.ts';
+import { useAction } from '../api/use-action.ts';
+import { Icon } from '../parts/icon.tsx';
+import { Menu } from '../parts/menu.tsx';
+import { chooseWorkspace, signOut, workspaceId } from '../session/session.ts';
+import { nextTheme, theme } from './theme.ts';
+
+/** As much of the viewer as the menu shows. */
+export interface AccountViewer {
+  user: { email: string; name: string | null } | null;
+  token: { name: string };
+  workspaces: { id: string; name: string }[];
+}
+
+/** Who is signed in, in which workspace, in which theme; and the way out. */
+export function AccountMenu({ viewer }: { viewer: AccountViewer }) {
+  const chosen = useStore(workspaceId);
+  const themeNow = useStore(theme);
+  const leaving = useAction(signOut);
+  const who = viewer.user?.name ?? viewer.user?.email ?? viewer.token.name;
+  return (
+    <Menu label={`Account: ${who}`} button={<span class="avatar">{who.slice(0, 1).toUpperCase()}</span>}>
+      <div class="menu-head">
+        <strong>{who}</strong>
+        <small>{viewer.user === null ? 'token of a workspace' : viewer.user.email}</small>
+      </div>
+      {viewer.workspaces.length > 1 && (
+        <div class="menu-part" role="group" aria-label="Workspace">
+          {viewer.workspaces.map(({ id, name }) => (
+            <button key={id} type="button" aria-pressed={id === chosen} onClick={() => chooseWorkspace(id)}>
+              <Icon name={id === chosen ? 'check' : 'none'} />
+              {name}
+            </button>
+          ))}
+        </div>
+      )}
+      <div class="menu-part">
+        <button type="button" data-stays onClick={() => theme.set(nextTheme(themeNow))}>
+          <Icon name="theme" />
+          Theme: {themeNow}
+        </button>
+        <button type="button" disabled={leaving.busy} onClick={() => void leaving.run()}>
+          <Icon name="leave" />
+          Sign out
+        </button>
+      </div>
+    </Menu>
+  );
+}

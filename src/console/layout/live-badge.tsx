@@ -1,0 +1,20 @@
+import { type LiveState, liveState } from '../api/connection.ts';
+import { useStore } from '../api/store.ts';
+
+const WORDS: Record<LiveState, [name: string, meaning: string]> = {
+  live: ['Live', 'Connected: what you see is what the server has.'],
+  syncing: ['Syncing', 'Fetching what is new.'],
+  retrying: ['Retrying', 'The connection to the server is lost; trying again. What you see may be old.'],
+};
+
+/** Whether what the page shows is up to date. */
+export function LiveBadge() {
+  const state = useStore(liveState);
+  const [name, meaning] = WORDS[state];
+  return (
+    <span class="badge" data-state={state} role="status" title={meaning}>
+      <i aria-hidden="true" />
+      <span>{name}</span>
+    </span>
+  );
+}

@@ -1,0 +1,50 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useRef } from 'preact/hooks';
+
+interface MenuProps {
+  /** What the button is called. */
+  label: string;
+  button: ComponentChildren;
+  class?: string;
+  children: ComponentChildren;
+}
+
+/** A button that opens a small sheet below it; a click elsewhere, Escape or a choice closes it. */
+export function Menu({ label, button, class: more = '', children }: MenuProps) {
+  const id = useId();
+  const sheet = useRef<HTMLDivElement>(null);
+  const anchor = useRef<HTMLButtonElement>(null);
+  const place = (): void => {
+    if (sheet.current === null || anchor.current === null) return;
+    const { bottom, right } = anchor.current.getBoundingClientRect();
+    sheet.current.style.top = `${bottom + 6}px`;
+    sheet.current.style.right = `${Math.max(8, document.documentElement.clientWidth - right)}px`;
+  };
+  return (
+    <>
+      <button
+        ref={anchor}
+        type="button"
+        class={`quiet ${more}`}
+        aria-label={label}
+        title={label}
+        popovertarget={id}
+        onClick={place}
+      >
+        {button}
+      </button>
+      <div
+        ref={sheet}
+        id={id}
+        popover="auto"
+        class="menu"
+        onClick={(event) => {
+          const chosen = (event.target as Element).closest('button, a');
+          if (chosen !== null && !chosen.hasAttribute('data-stays')) sheet.current?.hidePopover();
+        }}
+      >
+        {children}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+/** A measured value as the API gives it: a place is the text `(lat,lon)`. */
+export type MeasuredValue = number | string | boolean | null;
+
+const PLAIN = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6, useGrouping: true });
+const WHOLE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
+const VERY_SMALL = 1e-4;
+const VERY_LARGE = 1e15;
+
+/** A number for people: six digits, thousands apart, powers of ten only where there is no other way. */
+export function numberText(value: number): string {
+  const size = Math.abs(value);
+  if (size !== 0 && (size < VERY_SMALL || size >= VERY_LARGE)) return value.toPrecision(4);
+  return size >= 1e5 ? WHOLE.format(value) : PLAIN.format(value);
+}
+
+/** Any measured value for people, with its unit; a dash where there is none. */
+export function valueText(value: MeasuredValue | undefined, unit: string | null = null): string {
+  if (value == null) return '–';
+  if (typeof value === 'boolean') return value ? 'true' : 'false';
+  if (typeof value === 'string') return value;
+  if (unit === null || unit === '') return numberText(value);
+  return unit === '%' || unit === '°' ? `${numberText(value)}${unit}` : `${numberText(value)} ${unit}`;
+}

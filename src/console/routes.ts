@@ -1,0 +1,11 @@
+import type { Route } from './navigation/routes.ts';
+
+/** Every screen of the console; the code of each is got when somebody goes there. */
+export const ROUTES: readonly Route[] = [
+  { path: '/', section: null, load: () => import('./screens/home/home-screen.tsx').then((code) => code.HomeScreen) },
+  {
+    path: '/devices',
+    section: 'devices',
+    load: () => import('./screens/devices/devices-screen.tsx').then((code) => code.DevicesScreen),
+  },
+];

@@ -1,0 +1,90 @@
+import { ApiError } from '../api/api-error.ts';
+import { disconnect } from '../api/connection.ts';
+import type { DataOf } from '../api/operation.ts';
+import { request } from '../api/request.ts';
+import { onSessionEnd } from '../api/session-end.ts';
+import { createStore } from '../api/store.ts';
+import type { TokenScope } from '../api/schema-types.ts';
+import { forgetAnswers } from '../api/use-query.ts';
+import { Viewer } from './session.graphql.ts';
+
+type ViewerData = DataOf<typeof Viewer>['viewer'];
+
+/** Whether somebody is signed in, and who; `unknown` until the server has said so, `failed` when it could not. */
+type Session =
+  { state: 'unknown' } | { state: 'out' } | { state: 'failed'; message: string } | { state: 'in'; viewer: ViewerData };
+
+const WORKSPACE = 'inlet.workspace';
+const AGAIN_MS = 3_000;
+
+/** The session of this page. */
+export const session = createStore<Session>({ state: 'unknown' });
+
+/** The id of the workspace that is looked at; null while nobody is signed in or there is none. */
+export const workspaceId = createStore<string | null>(null);
+
+onSessionEnd(() => {
+  if (session.get().state === 'in') end();
+});
+
+function end(): void {
+  disconnect();
+  forgetAnswers();
+  session.set({ state: 'out' });
+}
+
+/** Asks the server who is signed in. While it cannot be reached, again and again. */
+export async function loadSession(): Promise<void> {
+  try {
+    const { viewer } = await request(Viewer, {});
+    const chosen = localStorage.getItem(WORKSPACE);
+    const known = viewer.workspaces.find(({ id }) => id === chosen) ?? viewer.workspaces[0];
+    workspaceId.set(known?.id ?? null);
+    session.set({ state: 'in', viewer });
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'UNAUTHENTICATED') {
+      session.set({ state: 'out' });
+      return;
+    }
+    session.set({ state: 'failed', message: error instanceof Error ? error.message : String(error) });
+    setTimeout(() => void loadSession(), AGAIN_MS);
+  }
+}
+
+/** Looks at another workspace from now on, also after a reload. */
+export function chooseWorkspace(id: string): void {
+  localStorage.setItem(WORKSPACE, id);
+  workspaceId.set(id);
+}
+
+/** Whether the signed-in token may do this somewhere; where exactly is for the server to say. */
+export function may(scope: TokenScope): boolean {
+  const now = session.get();
+  return now.state === 'in' && now.viewer.token.scopes.includes(scope);
+}
+
+/** Signs in with a token, or with an email address and a password. Throws ApiError in the server's words. */
+export async function signIn(credentials: { token: string } | { email: string; password: string }): Promise<void> {
+  await callSession('POST', credentials);
+  forgetAnswers();
+  await loadSession();
+}
+
+/** Signs out; a session that was begun with a password is revoked. */
+export async function signOut(): Promise<void> {
+  await callSession('DELETE');
+  end();
+}
+
+async function callSession(method: 'POST' | 'DELETE', body?: unknown): Promise<void> {
+  const response = await fetch('/console/session', {
+    method,
+    headers: { 'Content-Type': 'application/json' },
+    body: body === undefined ? null : JSON.stringify(body),
+  }).catch(() => {
+    throw new ApiError('OFFLINE', 'The server cannot be reached.');
+  });
+  if (response.ok) return;
+  const { detail, code } = (await response.json().catch(() => ({}))) as { detail?: string; code?: string };
+  throw new ApiError(code ?? String(response.status), detail ?? `The server answered ${response.status}.`);
+}

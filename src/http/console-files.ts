@@ -1,0 +1,79 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type Koa from 'koa';
+import type { Handler } from './http-app.ts';
+
+/** Beside the compiled server, or where the source tree puts it. */
+const FOLDERS = ['../../console', '../../dist/console'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const ROOT = '/console/';
+const ASSETS = 'assets/';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+  '.ttf': 'font/ttf',
+  '.json': 'application/json',
+  '.webmanifest': 'application/manifest+json',
+};
+
+/** Nothing from elsewhere, nothing inline, in nobody's frame. */
+const POLICY =
+  "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/** The console's build (CONTRACT 9): files by their path from `/console/`, each perhaps packed as `.br` and `.gz`. */
+export class ConsoleFiles {
+  readonly #folder: string | null;
+  /** Only what the build wrote can be asked for: no path of a request ever reaches the file system. */
+  readonly #names: ReadonlySet<string>;
+  /** As many as the build has. */
+  readonly #contents = new Map<string, Buffer>();
+
+  constructor() {
+    this.#folder = FOLDERS.find((folder) => existsSync(join(folder, 'index.html'))) ?? null;
+    const found = this.#folder === null ? [] : readdirSync(this.#folder, { recursive: true, encoding: 'utf8' });
+    this.#names = new Set(found.map((name) => name.replaceAll('\\', '/')));
+  }
+
+  /** `GET /console/…`: a file, or the page for every address of the console, which the page itself reads. */
+  readonly serve: Handler = (context) => {
+    if (context.path === '/console') return context.redirect(ROOT);
+    const name = context.path.slice(ROOT.length);
+    const isFile = extname(name) in TYPES && this.#names.has(name);
+    if (!isFile && name.startsWith(ASSETS)) return;
+    if (!this.#names.has('index.html')) return;
+    this.#send(context, isFile ? name : 'index.html');
+  };
+
+  #send(context: Koa.Context, name: string): void {
+    const hashed = name.startsWith(ASSETS);
+    context.set('Cache-Control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+    context.set('Content-Security-Policy', POLICY);
+    context.set('Referrer-Policy', 'same-origin');
+    context.set('Vary', 'Accept-Encoding');
+    context.type = TYPES[extname(name)] ?? 'application/octet-stream';
+    const encodings = { br: '.br', gzip: '.gz' } as const;
+    const packed = (['br', 'gzip'] as const).filter((encoding) => this.#names.has(name + encodings[encoding]));
+    const encoding = context.acceptsEncodings(...packed, 'identity');
+    const suffix = encoding === 'br' || encoding === 'gzip' ? encodings[encoding] : '';
+    if (suffix !== '') context.set('Content-Encoding', String(encoding));
+    context.body = this.#read(name + suffix);
+  }
+
+  #read(name: string): Buffer {
+    let content = this.#contents.get(name);
+    if (content === undefined) {
+      content = readFileSync(join(this.#folder ?? '', name));
+      this.#contents.set(name, content);
+    }
+    return content;
+  }
+}
+
+/** `GET /` leads browsers to the console (CONTRACT 9); nobody else finds anything there. */
+export const leadToConsole: Handler = (context) => {
+  if (context.get('accept').includes('text/html')) context.redirect(ROOT);
+};

@@ -1,0 +1,17 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * Whether a request comes from a page of this very server, so that a cookie sent along with it was meant. Browsers say
+ * so in `Sec-Fetch-Site`, and where they do not (plain HTTP) in `Origin` or `Referer`, whose host must be the one asked
+ * or that of BASE_URL. What says nothing of itself is no page of ours.
+ */
+export function isFromOwnPage({ headers }: IncomingMessage, baseUrl: string): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin';
+  const host = hostOf(headers.origin ?? headers.referer);
+  return host !== null && (host === headers.host?.toLowerCase() || host === hostOf(baseUrl));
+}
+
+function hostOf(url: string | undefined): string | null {
+  return url !== undefined && URL.canParse(url) ? new URL(url).host : null;
+}

@@ -1,0 +1,56 @@
+import type { Access } from '../domain/access/access.ts';
+import type { Authenticator } from '../domain/tokens/authenticator.ts';
+import { AppError, forbidden, unauthenticated } from '../errors.ts';
+import type { AnonymousRequests } from './anonymous-requests.ts';
+import { readBody } from './body.ts';
+import { type Handler, only } from './http-app.ts';
+import { isFromOwnPage } from './own-page.ts';
+import { parseJson } from './parse-json.ts';
+import { sessionCookie, sessionSecretOf } from './session-cookie.ts';
+
+const MAX_BYTES = 8_192;
+
+interface SessionRouteDeps {
+  authenticator: Authenticator;
+  anonymous: AnonymousRequests;
+  /** A new token for who knows the password; throws as the mutation `signIn` does. */
+  signIn: (email: string, password: string) => Promise<{ secret: string }>;
+  /** Ends a token that was got by signing in; leaves every other as it is. */
+  signOut: (access: Access) => Promise<void>;
+  baseUrl: () => string;
+}
+
+/**
+ * `/console/session`: POST `{token}` or `{email, password}` puts the token into the console's cookie, DELETE takes it out
+ * and ends it if it was made by signing in. Only for pages of this server.
+ */
+export function sessionRoute(deps: SessionRouteDeps): Handler {
+  const { authenticator, anonymous, signIn, signOut, baseUrl } = deps;
+  const secretFor = async (body: Record<string, unknown>): Promise<string> => {
+    const { token, email, password } = body;
+    if (typeof email === 'string' && typeof password === 'string') return (await signIn(email, password)).secret;
+    if (typeof token !== 'string') throw new AppError('INVALID_BODY', 'Send {"token"} or {"email", "password"}.');
+    const secret = token.trim();
+    if ((await authenticator.authenticate(secret)) === null)
+      throw unauthenticated('This token is unknown, expired or revoked.');
+    return secret;
+  };
+  return only(['POST', 'DELETE'], async (context) => {
+    const { req: request } = context;
+    if (!isFromOwnPage(request, baseUrl())) throw forbidden('A session is for pages of this server.');
+    context.set('Cache-Control', 'no-store');
+    context.status = 204;
+    if (context.method === 'POST') {
+      anonymous.begin(request);
+      const body = parseJson((await readBody(request, MAX_BYTES)).toString('utf8'));
+      const secret = await secretFor(typeof body === 'object' && body !== null ? { ...body } : {});
+      anonymous.wasKnown(request);
+      context.set('Set-Cookie', sessionCookie(secret, request));
+      return;
+    }
+    const secret = sessionSecretOf(request, baseUrl());
+    const access = secret === null ? null : await authenticator.authenticate(secret);
+    if (access !== null) await signOut(access);
+    context.set('Set-Cookie', sessionCookie(null, request));
+  });
+}
