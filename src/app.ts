@@ -18,6 +18,7 @@ import type { WriteTurns } from './domain/database.ts';
 import type { MeasurementStore } from './domain/measurements/store.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
 import { UserSchema } from './domain/entities/user.ts';
+import { tellLoad } from './build-metrics.ts';
 import { createTransports } from './build-transports.ts';
 import { createDomain } from './build-domain.ts';
 import { DrainingListener } from './http/drain.ts';
@@ -61,7 +62,7 @@ export async function startApp(config: Config): Promise<App> {
 async function build(config: Config, log: Logger, closers: Closers): Promise<string> {
   const now = (): number => Date.now();
   const metrics = new Metrics();
-  const { database, store: bareStore } = await openDatabase(config, log, closers).catch(cannotOpen);
+  const { database, store: bareStore } = await openDatabase(config, metrics, log, closers).catch(cannotOpen);
   const store = measuredStore(bareStore, metrics);
   const { adminToken } = config;
   const first = await bootstrap(database, { adminToken, now }).catch(cannotOpen);
@@ -111,8 +112,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     await listener.stop({ endSockets: () => transports.endSockets(), graceMs: config.shutdownGraceMs });
     await transports.stop();
   });
-  metrics.gauge('inlet_redis_connected', '0: other nodes cannot be heard.', () => Number(cluster.connected));
-  metrics.gauge('inlet_ready_to_accept', '0: this server is stopping.', () => Number(listener.accepting));
+  tellLoad(metrics, { store: bareStore, pool, transports, domain, cluster, accepting: () => listener.accepting });
   if (config.metricsPort !== null) await startMetricsServer(metrics, config, closers);
   await listen(server, config.host, config.port, 'HOST, PORT');
   const url = `http://localhost:${portOf(server)}`;
@@ -124,17 +124,22 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   return url;
 }
 
+/** How much waits in it can be asked. */
+type WatchedStore = MeasurementStore & { readonly waitingValues: number };
+
 /** The catalogue and the measurement store over one database; migrations have run. */
 async function openDatabase(
   config: Config,
+  metrics: Metrics,
   log: Logger,
   closers: Closers,
-): Promise<{ database: OrmDatabase; store: MeasurementStore }> {
+): Promise<{ database: OrmDatabase; store: WatchedStore }> {
   const { database: setting } = config;
   // Imported when needed: a server uses one of the two, and start-up is mostly reading modules.
   const { openPostgresOrm, openSqliteOrm } = await import('./database/open-orm.ts');
   const tell = (message: string): void => log.error(message);
-  const finish = (orm: MikroORM, dialect: Dialect, store: MeasurementStore & WriteTurns, guard: DatabaseGuard) => {
+  const onFlush = (values: number, seconds: number): void => metrics.flushed(values, seconds);
+  const finish = (orm: MikroORM, dialect: Dialect, store: WatchedStore & WriteTurns, guard: DatabaseGuard) => {
     closers.add('store', () => store.stop());
     return { database: new OrmDatabase(orm, dialect, store, guard), store: guarded(store, guard) };
   };
@@ -145,7 +150,7 @@ async function openDatabase(
     const orm = await openPostgresOrm(setting.url);
     closers.add('orm', () => orm.close());
     const { PostgresMeasurementStore } = await import('./measurement-store/postgres/postgres-measurement-store.ts');
-    return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, log }), guard);
+    return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, log, onFlush }), guard);
   }
   const { SqliteGuard } = await import('./database/sqlite-guard.ts');
   const path = setting.inMemory ? temporaryFile(closers) : setting.path;
@@ -154,7 +159,7 @@ async function openDatabase(
   const orm = await openSqliteOrm(path);
   closers.add('orm', () => orm.close());
   const { SqliteMeasurementStore } = await import('./measurement-store/sqlite/sqlite-measurement-store.ts');
-  return finish(orm, 'sqlite', await SqliteMeasurementStore.open({ path, log }), guard);
+  return finish(orm, 'sqlite', await SqliteMeasurementStore.open({ path, log, onFlush }), guard);
 }
 
 /** Two threads cannot share SQLite's own memory database; a folder that goes with the process can be shared. */

@@ -7,7 +7,7 @@ import type { Cluster } from './domain/cluster.ts';
 import type { MeasurementStore } from './domain/measurements/store.ts';
 import type { Domain } from './build-domain.ts';
 import { DeviceCache } from './domain/devices/device-cache.ts';
-import { createGraphqlTransport } from './graphql/transport/graphql-transport.ts';
+import { createGraphqlTransport, type GraphqlTransport } from './graphql/transport/graphql-transport.ts';
 import { LiveCalls } from './graphql/live/live-calls.ts';
 import { LiveStatus } from './graphql/live/live-status.ts';
 import { LiveMeasurements } from './graphql/live/live-measurements.ts';
@@ -23,6 +23,7 @@ import { exportRoute, historyFileRoute } from './http/export-route.ts';
 import type { FileRoute, Handler } from './http/http-app.ts';
 import { deviceImportRoute, importRoute } from './http/import-route.ts';
 import { networkRoute } from './http/network-route.ts';
+import { requestIdOf } from './http/request-watch.ts';
 import { RecordRoute } from './http/record-route.ts';
 import { webhookRoute } from './http/webhook-route.ts';
 
@@ -37,7 +38,8 @@ interface TransportsDeps {
   log: Logger;
 }
 
-interface Transports {
+/** The doors, and how full they are. */
+export interface Transports {
   doorkeepers: Doorkeepers;
   record: RecordRoute;
   health: Handler;
@@ -48,6 +50,7 @@ interface Transports {
   files: Record<FileRoute, Handler>;
   console: { session: Handler; files: Handler; lead: Handler };
   attachWebSocket: (server: Server) => void;
+  load: GraphqlTransport['load'];
   endSockets: () => Promise<void>;
   stop: () => Promise<void>;
 }
@@ -77,6 +80,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     cluster,
     secretOf,
     sessionSecretOf: ofSession,
+    requestIdOf,
     maxMessageBytes: config.maxBodyBytes,
     compiling: config.graphqlCompile,
     now,
@@ -123,6 +127,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       lead: leadToConsole,
     },
     attachWebSocket: (server) => graphql.attachWebSocket(server),
+    load: () => graphql.load(),
     endSockets: () => graphql.endSockets(),
     stop: () => graphql.stop(),
   };

@@ -13,6 +13,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'build-domain.ts': ['*'],
   'bootstrap.ts': ['domain'],
   'build-transports.ts': ['*'],
+  'build-metrics.ts': ['*'],
   'log.ts': ['config.ts'],
   'config.ts': [],
   'closers.ts': [],

@@ -41,16 +41,20 @@ interface Problem {
   body: Record<string, unknown>;
 }
 
-/** Turns any error into a problem; what is not an AppError is logged with an id and leaves without details. */
-export function toProblem(thrown: unknown, log: Logger): Problem {
+/**
+ * Turns any error into a problem; what is not an AppError is logged with an id and leaves without details. `response`:
+ * the one that it is for, whose request's id is logged too.
+ */
+export function toProblem(thrown: unknown, log: Logger, response?: ServerResponse): Problem {
   const error = thrown instanceof AppError ? thrown : (databaseAway(thrown) ?? thrown);
   if (!(error instanceof AppError)) {
     const id = randomBytes(6).toString('hex');
-    log.error({ err: error, id }, 'internal error');
+    log.error({ err: error, id, requestId: response?.getHeader('X-Request-Id') }, 'internal error');
     return problem(500, 'INTERNAL_SERVER_ERROR', `Internal error (${id}); the server's log has the details.`, {});
   }
   // Without a cause it only says that the server is stopping.
-  if (error.code === 'UNAVAILABLE' && error.cause !== undefined) log.warn({ err: error.cause }, error.message);
+  if (error.code === 'UNAVAILABLE' && error.cause !== undefined)
+    log.warn({ err: error.cause, requestId: response?.getHeader('X-Request-Id') }, error.message);
   const status = STATUS[error.code];
   const { allow, retryAfterSeconds, ...details } = error.details;
   const { headers, body } = problem(status, error.code, error.message, details);

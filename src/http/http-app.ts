@@ -68,16 +68,16 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
     } catch (error) {
       if (error instanceof SenderGone) return;
       context.respond = false;
-      respondWithProblem(context.res, toProblem(error, log));
+      respondWithProblem(context.res, toProblem(error, log, context.res));
     }
   });
   app.use(ingestRoutes(deps));
   app.use(refuseUnreadableUrl);
   app.use(router.routes());
-  app.on('error', (error: unknown) => {
+  app.on('error', (error: unknown, context?: Koa.Context) => {
     // The client went away or sent what is no HTTP: nothing is wrong here.
     if (isAboutConnection(error)) log.debug({ code: (error as { code: string }).code }, 'connection lost');
-    else log.error({ err: error }, 'error while answering');
+    else log.error({ err: error, requestId: context?.res.getHeader('X-Request-Id') }, 'error while answering');
   });
   return app;
 }

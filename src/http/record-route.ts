@@ -53,7 +53,7 @@ export class RecordRoute {
       });
     } catch (error) {
       if (error instanceof SenderGone) return;
-      const problem = toProblem(error, this.#deps.log);
+      const problem = toProblem(error, this.#deps.log, response);
       const rejected = error instanceof AppError ? (error.details['rejected'] ?? []) : [];
       const counts = { 'Inlet-Stored': '0', 'Inlet-Rejected': String((rejected as unknown[]).length) };
       Object.assign(problem.headers, counts);

@@ -32,8 +32,7 @@ export function watchRequest({
 }: RequestWatchDeps): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const from = performance.now();
-    const given = request.headers['x-request-id'];
-    const requestId = typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID();
+    const requestId = requestIdOf(request);
     response.setHeader('X-Request-Id', requestId);
     response.once('close', () => {
       const route = routeOf(request.url ?? '');
@@ -44,6 +43,12 @@ export function watchRequest({
         log.debug({ requestId, method: request.method, route, status, ms: Math.round(ms * 10) / 10 }, 'request');
     });
   };
+}
+
+/** The id that the sender gave the request, if it is fit to be logged, else a new one. */
+export function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID();
 }
 
 function routeOf(url: string): string {

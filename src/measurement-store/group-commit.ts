@@ -13,10 +13,12 @@ export interface FlushTarget {
   flush(): Promise<void>;
 }
 
-export interface QueueLimits {
+export interface CommitOptions {
   /** Rows and bytes that may wait, gathered or under way. */
   maxWaitingRows: number;
   maxWaitingBytes: number;
+  /** Told after each flush that was stored: how many rows it had, and how long it took. */
+  onFlush?: (rows: number, seconds: number) => void;
 }
 
 interface Group {
@@ -41,15 +43,15 @@ const WORTH_A_FLUSH = 0.6;
  */
 export class GroupCommit {
   readonly #target: FlushTarget;
-  readonly #limits: QueueLimits;
+  readonly #options: CommitOptions;
   #gathering = emptyGroup();
   readonly #underWay = new Set<Group>();
   #scheduled = false;
   #stopping: { resolve: () => void } | null = null;
 
-  constructor(target: FlushTarget, limits: QueueLimits) {
+  constructor(target: FlushTarget, options: CommitOptions) {
     this.#target = target;
-    this.#limits = limits;
+    this.#options = options;
   }
 
   append(receipt: Receipt): Promise<void> {
@@ -80,6 +82,13 @@ export class GroupCommit {
     });
   }
 
+  /** Gathered or under way. */
+  get waitingRows(): number {
+    let rows = this.#gathering.rows;
+    for (const group of this.#underWay) rows += group.rows;
+    return rows;
+  }
+
   /** Resolves when everything handed over so far has had its answer, whatever comes in the meantime. */
   async settled(): Promise<void> {
     const groups = [...this.#underWay, ...(this.#gathering.resolves.length > 0 ? [this.#gathering] : [])];
@@ -104,13 +113,10 @@ export class GroupCommit {
   #isFull(rows: number, bytes: number): boolean {
     // A receipt on its own always fits, however large.
     if (this.#isIdle()) return false;
-    let waitingRows = this.#gathering.rows;
     let waitingBytes = this.#gathering.bytes;
-    for (const group of this.#underWay) {
-      waitingRows += group.rows;
-      waitingBytes += group.bytes;
-    }
-    return waitingRows + rows > this.#limits.maxWaitingRows || waitingBytes + bytes > this.#limits.maxWaitingBytes;
+    for (const group of this.#underWay) waitingBytes += group.bytes;
+    const { maxWaitingRows, maxWaitingBytes } = this.#options;
+    return this.waitingRows + rows > maxWaitingRows || waitingBytes + bytes > maxWaitingBytes;
   }
 
   #flushIfWorthIt(): void {
@@ -125,8 +131,10 @@ export class GroupCommit {
     const group = this.#gathering;
     this.#gathering = emptyGroup();
     this.#underWay.add(group);
+    const from = performance.now();
     try {
       await this.#target.flush();
+      this.#options.onFlush?.(group.rows, (performance.now() - from) / 1000);
       for (const resolve of group.resolves) resolve();
     } catch (error) {
       for (const reject of group.rejects) reject(error);

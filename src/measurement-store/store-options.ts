@@ -9,6 +9,8 @@ export interface StoreOptions {
   keptMs?: number;
   /** How often that is looked after, in milliseconds: default a minute. */
   compactEveryMs?: number;
+  /** Told after each flush that was stored: how many values it had, and how long it took. */
+  onFlush?: (values: number, seconds: number) => void;
 }
 
 export const STORE_DEFAULTS = {

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 
+const SIZES = [1, 10, 100, 1_000, 10_000, 100_000];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** What this node counts, as Prometheus reads it; names begin with `inlet_`, times are seconds. */
@@ -16,6 +17,18 @@ export class Metrics {
     name: 'inlet_commit_duration_seconds',
     help: 'How long receipts wait for their durable commit.',
     buckets: SECONDS,
+    registers: [this.registry],
+  });
+  readonly #flushes = new Histogram({
+    name: 'inlet_flush_duration_seconds',
+    help: 'How long one transaction of the measurement store takes.',
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+  readonly #flushValues = new Histogram({
+    name: 'inlet_flush_values',
+    help: 'Values, and logged calls, that share one transaction.',
+    buckets: SIZES,
     registers: [this.registry],
   });
   readonly #commitFailures = this.#counter('inlet_commit_failures_total', 'Receipts that could not be stored.');
@@ -44,6 +57,12 @@ export class Metrics {
     this.#commits.observe(seconds);
   }
 
+  /** One transaction of the measurement store is durable. */
+  flushed(values: number, seconds: number): void {
+    this.#flushValues.observe(values);
+    this.#flushes.observe(seconds);
+  }
+
   commitFailed(): void {
     this.#commitFailures.inc();
   }
@@ -59,6 +78,15 @@ export class Metrics {
   /** A number that is asked for when Prometheus does. */
   gauge(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [this.registry], collect: () => gauge.set(read()) });
+  }
+
+  /** The same for several numbers, told apart by `label`: what is no longer there is no longer told. */
+  gauges(name: string, help: string, label: string, read: () => Record<string, number>): void {
+    const collect = (): void => {
+      gauge.reset();
+      for (const [value, number] of Object.entries(read())) gauge.labels(value).set(number);
+    };
+    const gauge: Gauge = new Gauge({ name, help, labelNames: [label], registers: [this.registry], collect });
   }
 
   #counter(name: string, help: string, labelNames: string[] = []): Counter {

@@ -70,6 +70,16 @@ export class DecoderPool implements DecoderEngine {
     this.#timer.unref();
   }
 
+  /** Calls that wait for a process. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /** Resident memory of each process in bytes, by its place in the pool (`fast 0`, `slow`, …). */
+  memory(): Record<string, number> {
+    return this.#roster.memory();
+  }
+
   ready(): boolean {
     return this.#stopping === null && this.#roster.isUp;
   }

@@ -99,6 +99,18 @@ export class ProcessRoster {
     return process === this.#slow;
   }
 
+  /** Resident memory of each process in bytes, by its place. */
+  memory(): Record<string, number> {
+    const named = (name: string, processes: Iterable<DecoderProcess | null>): [string, number][] =>
+      [...processes].map((process, index) => [`${name} ${index}`, Math.round((process?.rssMb() ?? 0) * 1_048_576)]);
+    return Object.fromEntries([
+      ...named('fast', this.#fast),
+      ...named('slow', [this.#slow]),
+      ...named('spare', [this.#spare]),
+      ...named('aside', this.#aside),
+    ]);
+  }
+
   /** Kills what is over its limits; to be called every few milliseconds. */
   watch(now: number): void {
     for (const process of this.#all()) process.watch(now);

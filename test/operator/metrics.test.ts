@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
+import Sqlite from 'better-sqlite3';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../support/postgres.ts';
-import { createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createDatabase, createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
 let product: TestProduct;
@@ -45,6 +49,50 @@ test('requests, values and decoder runs are counted', async () => {
   expect(await (await read()).text()).not.toContain(product.webhookId);
 });
 
+test('how full it is: flushes, queues, subscribers, caches, and the memory of each process', async () => {
+  const flushes = await valueOf('inlet_flush_duration_seconds_count');
+  const values = await valueOf('inlet_flush_values_sum');
+  await server.record(product.deviceIds[0]!, [
+    { field: 'temperature', value: 1, timestamp: 1 },
+    { field: 'temperature', value: 2, timestamp: 2 },
+  ]);
+  // A flush more, and perhaps one of those before.
+  expect(await valueOf('inlet_flush_duration_seconds_count')).toBeGreaterThan(flushes);
+  expect(await valueOf('inlet_flush_values_sum')).toBe(values + 2);
+  expect(await valueOf('inlet_values_waiting')).toBe(0);
+  expect(await valueOf('inlet_decoder_calls_waiting')).toBe(0);
+  expect(await valueOf('inlet_cache_entries{cache="products"}')).toBe(1);
+  expect(await valueOf('inlet_cache_entries{cache="devices"}')).toBe(1);
+  expect(await valueOf('inlet_cache_entries{cache="tokens"}')).toBe(1);
+  expect(await valueOf('inlet_cache_entries{cache="documents"}')).toBeGreaterThan(0);
+  expect(await valueOf('inlet_process_memory_bytes{process="server"}')).toBeGreaterThan(50e6);
+  expect(await valueOf('inlet_process_memory_bytes{process="decoder fast 0"}')).toBeGreaterThan(20e6);
+  expect(await valueOf('inlet_subscriptions')).toBe(0);
+  const client = createClient({
+    url: `${server.url.replace(/^http/, 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: { token: server.adminToken },
+  });
+  for (let index = 0; index < 2; index += 1)
+    client.subscribe(
+      { query: 'subscription { measurementsRecorded { cursor } }' },
+      { next: () => {}, error: () => {}, complete: () => {} },
+    );
+  await expect.poll(() => valueOf('inlet_subscriptions')).toBe(2);
+  expect(await valueOf('inlet_websockets')).toBe(1);
+  await client.dispose();
+  await expect.poll(() => valueOf('inlet_websockets')).toBe(0);
+  expect(await valueOf('inlet_subscriptions')).toBe(0);
+});
+
+test('the dashboard asks only for what is told', async () => {
+  const dashboard = readFileSync(new URL('../../deploy/grafana/inlet.json', import.meta.url), 'utf8');
+  const told = await (await read()).text();
+  const names = new Set(dashboard.match(/\b(?:inlet|nodejs|process)_\w+/g));
+  expect(names.size).toBeGreaterThan(12);
+  for (const name of names) expect(told, name).toMatch(new RegExp(`^${name}[ {]`, 'm'));
+});
+
 test('are told to ADMIN tokens, and to anybody on METRICS_PORT', async () => {
   const { workspaces } = await server.gql('{ workspaces { id } }');
   const create = async (scope: string): Promise<string> => {
@@ -78,4 +126,50 @@ test('every request has an id: the sender’s or a new one, in the answer, in pr
   const logged = (): unknown => server.process.lines.find((line) => line['requestId'] === 'my.request:7');
   await expect.poll(logged).toMatchObject({ msg: 'request', route: 'other', status: 404, method: 'GET' });
   expect(JSON.stringify(server.process.lines)).not.toContain(product.webhookId);
+});
+
+test('an internal error is logged with the id of its request, whatever way it came', async () => {
+  const database = await createDatabase('sqlite');
+  const broken = await startServer({ database });
+  try {
+    const [device] = (await createProduct(broken)).deviceIds;
+    const file = new Sqlite(database.url.slice('sqlite:'.length));
+    file.exec('alter table field rename to gone');
+    file.close();
+    const lineOf = (id: string): unknown =>
+      broken.process.lines.find((line) => line['requestId'] === id && line['level'] === 'error');
+    const answer = await broken.record(device!, [], { headers: { 'X-Request-Id': 'record-1' } });
+    expect(answer).toMatchObject({ status: 500, body: { requestId: 'record-1' } });
+    await expect.poll(() => lineOf('record-1')).toBeDefined();
+    const asked = await fetch(`${broken.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Request-Id': 'graphql-1',
+        Authorization: `Token ${broken.adminToken}`,
+      },
+      body: JSON.stringify({ query: '{ products { edges { node { fields { id } } } } }' }),
+    });
+    expect(await asked.text()).toContain('Internal error');
+    await expect.poll(() => lineOf('graphql-1')).toBeDefined();
+    const socket = createClient({
+      url: `${broken.url.replace(/^http/, 'ws')}/graphql`,
+      webSocketImpl: class extends WebSocket {
+        constructor(url: string, protocols: string) {
+          super(url, protocols, { headers: { 'X-Request-Id': 'socket-1' } });
+        }
+      },
+      connectionParams: { token: broken.adminToken },
+    });
+    await new Promise<void>((resolve) => {
+      const done = (): void => resolve();
+      const query = '{ products { edges { node { fields { id } } } } }';
+      socket.subscribe({ query }, { next: done, error: done, complete: done });
+    });
+    await expect.poll(() => lineOf('socket-1')).toBeDefined();
+    await socket.dispose();
+  } finally {
+    await broken.stop();
+    await database.drop();
+  }
 });

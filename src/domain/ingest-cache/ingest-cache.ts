@@ -7,6 +7,7 @@ import { DeviceSchema, type Device } from '../entities/device.ts';
 import { type FieldRole, FieldSchema, type FieldType } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { LruMap } from '../lru-map.ts';
+import { bytesOfProduct } from './bytes-of-product.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 
 /** A field as recording and reading need it; `key` is the small number that measurements carry. */
@@ -94,6 +95,17 @@ export class IngestCache {
 
   /** Whether the webhook's product is found without asking the database. */
   readonly knowsWebhook = (webhookId: string): boolean => this.#productIdByWebhook.get(webhookId) !== undefined;
+
+  /** How many entries are in memory, by what they are. */
+  get sizes(): Record<string, number> {
+    return {
+      products: this.#products.size,
+      webhooks: this.#productIdByWebhook.size,
+      devices: this.#devices.size,
+      serials: this.#deviceIdBySerial.size,
+      names: this.#deviceIdsByName.size,
+    };
+  }
 
   /** Moves whenever anything kept here is dropped: while it stands, what was found is still so. */
   get revision(): number {
@@ -339,11 +351,4 @@ function isPossibleSerial(name: string): boolean {
 /** Also true in upper case: ids are compared without regard to case. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
-}
-
-/** About what a product takes in memory: each field is an object in two maps, each character up to two bytes. */
-function bytesOfProduct({ fields, configuration, decoder }: ProductInfo): number {
-  let characters = decoder?.source.length ?? 0;
-  for (const { description } of fields.values()) characters += description?.length ?? 0;
-  return 2_000 + 500 * (fields.size + configuration.length) + 2 * characters;
 }

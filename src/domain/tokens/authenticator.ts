@@ -49,6 +49,11 @@ export class Authenticator {
     this.#timer.unref();
   }
 
+  /** How many secrets are in memory. */
+  get size(): number {
+    return this.#known.size;
+  }
+
   /** Moves whenever a token or user changes: while it stands, and before the expiry, what was granted still is. */
   get revision(): number {
     return this.#revision;

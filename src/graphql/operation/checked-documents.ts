@@ -48,6 +48,11 @@ export class CheckedDocuments {
     this.#schema = schema;
   }
 
+  /** How many documents are in memory. */
+  get size(): number {
+    return this.#kept.size + this.#anonymous.size;
+  }
+
   /** The document, when it was admitted before. */
   kept(query: string): CheckedDocument | undefined {
     return this.byHash(hash('sha256', query));

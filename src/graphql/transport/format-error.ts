@@ -61,15 +61,15 @@ const INPUT_NODES: ReadonlySet<string> = new Set([
  */
 export function createErrorFormatter(
   log: GraphqlLog,
-): (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError {
-  return (formatted, error) => {
+): (formatted: GraphQLFormattedError, error: unknown, requestId?: string) => GraphQLFormattedError {
+  return (formatted, error, requestId) => {
     const place = {
       ...(formatted.locations ? { locations: formatted.locations } : {}),
       ...(formatted.path ? { path: formatted.path } : {}),
     };
     const chain = causes(error);
     const own = chain.find((link) => link instanceof AppError) ?? databaseAway(chain.at(-1));
-    if (own?.code === 'UNAVAILABLE') log.warn({ err: own.cause ?? own }, own.message);
+    if (own?.code === 'UNAVAILABLE') log.warn({ err: own.cause ?? own, requestId }, own.message);
     if (own != null) return { message: own.message, ...place, extensions: { ...own.details, code: CODES[own.code] } };
     if (chain.some(isAboutInput))
       return { message: formatted.message, ...place, extensions: { code: 'BAD_USER_INPUT' } };
@@ -77,7 +77,7 @@ export function createErrorFormatter(
     if (code !== undefined) return { message: formatted.message, ...place, extensions: { code } };
 
     const errorId = randomBytes(6).toString('hex');
-    log.error({ errorId, err: chain.at(-1) ?? error, path: formatted.path }, 'GraphQL resolver failed');
+    log.error({ errorId, requestId, err: chain.at(-1) ?? error, path: formatted.path }, 'GraphQL resolver failed');
     return {
       message: `Internal error (${errorId}).`,
       ...place,

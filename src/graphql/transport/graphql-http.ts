@@ -24,6 +24,7 @@ interface GraphqlHttpDeps {
 /** What Apollo Server calls its context: the operation as it was admitted. */
 interface ApolloContext {
   admitted: AdmittedOperation;
+  requestId: string | undefined;
 }
 
 const JSON_TYPE = 'application/json';
@@ -83,7 +84,7 @@ export class GraphqlHttp {
         // The variables went with the admitted operation.
         body: { query, ...(operationName == null ? {} : { operationName }) },
       },
-      context: async () => ({ admitted }),
+      context: async () => ({ admitted, requestId: requestIdOf(context) }),
     });
     const unexecuted = response.status === 400 && wantsPlainJson(context);
     context.status = unexecuted ? 200 : (response.status ?? 200);
@@ -98,11 +99,11 @@ export class GraphqlHttp {
     context.status = statusOf(error, wantsPlainJson(context));
     if (context.status === 401) context.set('WWW-Authenticate', 'Token');
     context.type = context.accepts([JSON_TYPE, RESPONSE_TYPE]) || JSON_TYPE;
-    context.body = JSON.stringify({ errors: this.#formatted(errors) });
+    context.body = JSON.stringify({ errors: this.#formatted(errors, requestIdOf(context)) });
   }
 
-  #formatted(errors: readonly GraphQLError[]): GraphQLFormattedError[] {
-    return errors.map((error) => this.#format(error.toJSON(), error));
+  #formatted(errors: readonly GraphQLError[], requestId: string | undefined): GraphQLFormattedError[] {
+    return errors.map((error) => this.#format(error.toJSON(), error, requestId));
   }
 
   #createApollo(): ApolloServer<ApolloContext> {
@@ -139,7 +140,7 @@ export class GraphqlHttp {
               return {
                 // Without data nothing was executed: the variables did not fit.
                 http: { status: result.data === undefined ? 400 : undefined, headers: new HeaderMap() },
-                body: { kind: 'single', singleResult: this.#answer(result) },
+                body: { kind: 'single', singleResult: this.#answer(result, contextValue.requestId) },
               };
             },
           }),
@@ -148,12 +149,18 @@ export class GraphqlHttp {
     });
   }
 
-  #answer({ data, errors }: ExecutionResult) {
+  #answer({ data, errors }: ExecutionResult, requestId: string | undefined) {
     return {
-      ...(errors === undefined ? {} : { errors: this.#formatted(errors) }),
+      ...(errors === undefined ? {} : { errors: this.#formatted(errors, requestId) }),
       ...(data === undefined ? {} : { data }),
     };
   }
+}
+
+/** What the door that this one stands in has given the request. */
+function requestIdOf({ res }: Koa.Context): string | undefined {
+  const id = res.getHeader('X-Request-Id');
+  return typeof id === 'string' ? id : undefined;
 }
 
 function wantsPlainJson(context: Koa.Context): boolean {

@@ -22,6 +22,7 @@ export interface GraphqlSocketsDeps {
   cluster: Cluster;
   secretOf: (authorization: string | undefined) => string | null;
   sessionSecretOf: (request: IncomingMessage) => string | null;
+  requestIdOf: (request: IncomingMessage) => string;
   maxMessageBytes: number;
   now: () => number;
   log: GraphqlLog;
@@ -65,6 +66,13 @@ export class GraphqlSockets {
     deps.cluster.onChanged((changes) => this.#changed(changes));
   }
 
+  /** Connections that are open, and subscriptions that run on them. */
+  get load(): { sockets: number; subscriptions: number } {
+    let subscriptions = 0;
+    for (const { budgets, running } of this.#sessions) subscriptions += budgets.size - running.size;
+    return { sockets: this.#sessions.size, subscriptions };
+  }
+
   attach(server: Server): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy());
@@ -91,10 +99,10 @@ export class GraphqlSockets {
   }
 
   #opened(socket: WebSocket, request: IncomingMessage): void {
-    const session = new SocketSession(socket, this.#deps.now);
+    const session = new SocketSession(socket, this.#deps.now, this.#deps.requestIdOf(request));
     this.#sessions.add(session);
     // Too large a message, broken frames: ws closes by itself and says why.
-    socket.on('error', (error) => this.#deps.log.warn({ err: error }, 'WebSocket error'));
+    socket.on('error', (error) => this.#deps.log.warn({ err: error, requestId: session.requestId }, 'WebSocket error'));
     const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,
@@ -113,7 +121,7 @@ export class GraphqlSockets {
       this.#sessions.delete(session);
       session.gone();
       closed(code, reason.toString('utf8')).catch((error: unknown) =>
-        this.#deps.log.error({ err: error }, 'closing a WebSocket failed'),
+        this.#deps.log.error({ err: error, requestId: session.requestId }, 'closing a WebSocket failed'),
       );
     });
     if (this.#draining) session.end(SERVICE_RESTART, 'the server restarts, connect again');
@@ -125,7 +133,7 @@ export class GraphqlSockets {
       session.socket.close(TRY_AGAIN_LATER, error.message.slice(0, 100));
       return;
     }
-    this.#deps.log.error({ err: error }, 'WebSocket message failed');
+    this.#deps.log.error({ err: error, requestId: session.requestId }, 'WebSocket message failed');
     session.socket.close(CloseCode.InternalServerError, 'internal error');
   }
 
@@ -176,9 +184,9 @@ export class GraphqlSockets {
       onSubscribe: (context, id, payload) => this.#admit(context, id, payload),
       execute: (args: ExecutionArgs & Partial<Running>) => this.#deps.operations.execute(running(args).admitted),
       subscribe: (args: ExecutionArgs & Partial<Running>) => this.#subscribe(running(args)),
-      onNext: (_context, _id, _payload, _args, result) =>
-        result.errors === undefined ? undefined : { ...result, errors: this.#formatted(result.errors) },
-      onError: (_context, _id, _payload, errors) => this.#formatted(errors),
+      onNext: ({ extra }, _id, _payload, _args, result) =>
+        result.errors === undefined ? undefined : { ...result, errors: this.#formatted(result.errors, extra.session) },
+      onError: ({ extra }, _id, _payload, errors) => this.#formatted(errors, extra.session),
       onComplete: (context, id) => context.extra.session.answered(id),
     });
   }
@@ -224,8 +232,8 @@ export class GraphqlSockets {
     return liveStream(stream as AsyncIterableIterator<unknown>, answer, endsOn);
   }
 
-  #formatted(errors: readonly GraphQLError[]) {
-    return errors.map((error) => this.#format(error.toJSON(), error));
+  #formatted(errors: readonly GraphQLError[], { requestId }: SocketSession) {
+    return errors.map((error) => this.#format(error.toJSON(), error, requestId));
   }
 }
 

@@ -23,6 +23,8 @@ export interface GraphqlDoorDeps {
   secretOf: (authorization: string | undefined) => string | null;
   /** `http/session-cookie`: the secret of the console's session, for requests of its own pages. */
   sessionSecretOf: (request: IncomingMessage) => string | null;
+  /** `http/request-watch`: the id of a request. */
+  requestIdOf: (request: IncomingMessage) => string;
   /** The largest WebSocket message in bytes, as for bodies. */
   maxMessageBytes: number;
   compiling: Compiling;
@@ -35,6 +37,8 @@ export interface GraphqlTransport {
   handle(context: Koa.Context): Promise<void>;
   /** Takes over the server's WebSocket upgrades. */
   attachWebSocket(server: Server): void;
+  /** Connections that are open, subscriptions that run on them, documents in memory. */
+  load(): { sockets: number; subscriptions: number; documents: number };
   /** Lets what runs on the WebSockets end, then closes them: clients may connect again elsewhere. */
   endSockets(): Promise<void>;
   /** When the last HTTP request was answered: operations that come later fail. */
@@ -69,6 +73,7 @@ export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<Gra
         if (!url.startsWith('/graphql')) operations.shares.noteOthers();
       });
     },
+    load: () => ({ ...sockets.load, documents: operations.documents.size }),
     endSockets: () => sockets.stop(),
     stop: () => http.stop(),
   };

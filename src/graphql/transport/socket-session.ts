@@ -16,6 +16,8 @@ export const FORBIDDEN = 4403;
 /** One open WebSocket: whose it is, what still runs on it, and how it ends. */
 export class SocketSession {
   readonly socket: WebSocket;
+  /** Of the request that opened it. */
+  readonly requestId: string;
   /** null until the connection was acknowledged. */
   access: Access | null = null;
   /** Ids of queries and mutations that were not yet answered. */
@@ -28,8 +30,9 @@ export class SocketSession {
   #end: { code: number; reason: string } | null = null;
   #alive = true;
 
-  constructor(socket: WebSocket, now: () => number) {
+  constructor(socket: WebSocket, now: () => number, requestId: string) {
     this.socket = socket;
+    this.requestId = requestId;
     this.#now = now;
     this.#pinger = setInterval(() => this.#ping(), PING_EVERY_MS);
     this.#pinger.unref();

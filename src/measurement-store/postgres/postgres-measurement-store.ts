@@ -108,6 +108,11 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#commits.append(receipt);
   }
 
+  /** Values that wait for their commit. */
+  get waitingValues(): number {
+    return this.#commits.waitingRows;
+  }
+
   take(): Promise<() => void> {
     return Promise.resolve(() => {});
   }

@@ -111,6 +111,11 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#commits.append(receipt);
   }
 
+  /** Values that wait for their commit. */
+  get waitingValues(): number {
+    return this.#commits.waitingRows;
+  }
+
   /** Hold it briefly, and do not wait for the store while you do: it answers when the turn has been given back. */
   take(): Promise<() => void> {
     return this.#turns.take();

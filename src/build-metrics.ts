@@ -1,0 +1,35 @@
+import type { Domain } from './build-domain.ts';
+import type { Transports } from './build-transports.ts';
+import type { Cluster } from './domain/cluster.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { DecoderPool } from './sandbox/decoder-pool.ts';
+
+interface Watched {
+  store: { readonly waitingValues: number };
+  pool: DecoderPool;
+  transports: Transports;
+  domain: Domain;
+  cluster: Cluster;
+  /** Whether new requests are taken. */
+  accepting: () => boolean;
+}
+
+/** How full everything is, for Prometheus: all of it is looked up when it asks, nothing is counted meanwhile. */
+export function tellLoad(metrics: Metrics, { store, pool, transports, domain, cluster, accepting }: Watched): void {
+  const load = (): ReturnType<Transports['load']> => transports.load();
+  metrics.gauge('inlet_values_waiting', 'Values that wait for their commit.', () => store.waitingValues);
+  metrics.gauge('inlet_decoder_calls_waiting', 'Calls that wait for a decoder process.', () => pool.waiting);
+  metrics.gauge('inlet_websockets', 'Open WebSocket connections.', () => load().sockets);
+  metrics.gauge('inlet_subscriptions', 'Subscriptions that run on them.', () => load().subscriptions);
+  metrics.gauges('inlet_cache_entries', 'What is in memory, by kind.', 'cache', () => ({
+    ...domain.ingestCache.sizes,
+    tokens: domain.authenticator.size,
+    documents: load().documents,
+  }));
+  metrics.gauges('inlet_process_memory_bytes', 'Resident memory, by process.', 'process', () => ({
+    server: process.memoryUsage.rss(),
+    ...Object.fromEntries(Object.entries(pool.memory()).map(([place, bytes]) => [`decoder ${place}`, bytes])),
+  }));
+  metrics.gauge('inlet_redis_connected', '0: other nodes cannot be heard.', () => Number(cluster.connected));
+  metrics.gauge('inlet_ready_to_accept', '0: this server is stopping.', () => Number(accepting()));
+}
