@@ -8,6 +8,7 @@ import { type FieldRole, FieldSchema, type FieldType } from '../entities/field.t
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { LruMap } from '../lru-map.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
+import { isPossibleSerial } from './possible-serial.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 
 /** A field as recording and reading need it; `key` is the small number that measurements carry. */
@@ -342,10 +343,6 @@ export class IngestCache {
     if (product !== undefined) this.#productIdByWebhook.delete(product.webhookId);
     if (change.kind === 'devices') for (const id of change.ids) this.#devices.delete(id);
   }
-}
-
-function isPossibleSerial(name: string): boolean {
-  return name.length <= 200 && !name.includes('\0');
 }
 
 /** Also true in upper case: ids are compared without regard to case. */
