@@ -101,7 +101,6 @@ export class IngestCache {
   get sizes(): Record<string, number> {
     return {
       products: this.#products.size,
-      webhooks: this.#productIdByWebhook.size,
       devices: this.#devices.size,
       serials: this.#deviceIdBySerial.size,
       names: this.#deviceIdsByName.size,
