@@ -3,7 +3,7 @@ import { BoundedStream } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallRow, CallStatus, MeasurementStore } from '../measurements/store.ts';
-import { type LoggedCall, toLoggedCall } from './logged-call.ts';
+import { LoggedCall } from './logged-call.ts';
 
 /** What one subscriber may leave unread before it is closed. */
 const UNREAD_CHARACTERS = 8_000_000;
@@ -50,7 +50,7 @@ export class CallFeed {
     const accepts = ({ status }: CallRow): boolean => statuses === null || statuses.includes(status);
     const stream = new BoundedStream<CallRow, LoggedCall>({
       sizeOf,
-      read: toLoggedCall,
+      read: (row) => new LoggedCall(row),
       maxUnread: UNREAD_CHARACTERS,
       tooSlow: 'This subscriber reads too slowly; subscribe again and read `calls`.',
       onEnd: () => {

@@ -5,9 +5,8 @@ import { type IngestCache, isUuid, type ProductInfo } from '../ingest-cache/inge
 import type { Access } from '../access/access.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { CallFeed, LiveCallChoice } from './call-feed.ts';
-import { type LoggedCall, toLoggedCall } from './logged-call.ts';
+import { LoggedCall } from './logged-call.ts';
 
-/** Which calls of a product's log. */
 /** Which calls of a log; what is left out does not narrow. */
 export interface LogFilter {
   status?: CallStatus[] | null | undefined;
@@ -43,7 +42,7 @@ export class CallLog {
       limit: limit + 1,
     });
     const { items, hasNextPage } = pageOf(rows, limit);
-    return { items: items.map(toLoggedCall), hasNextPage };
+    return { items: items.map((row) => new LoggedCall(row)), hasNextPage };
   }
 
   /** How many calls all pages together hold. */
@@ -55,7 +54,7 @@ export class CallLog {
     const product = await this.#readable(access, productId);
     const row = isUuid(callId) ? await this.#store.call(product.key, callId.toLowerCase()) : null;
     if (row === null) throw notFound('call', callId);
-    return toLoggedCall(row);
+    return new LoggedCall(row);
   }
 
   /** Each call from now on, after its commit; ends when returned, throws OVERLOADED for a reader that is too slow. */

@@ -2,31 +2,62 @@ import type { CallRow, CallStatus } from '../measurements/store.ts';
 import type { DecoderRun } from '../decoders/decoder-run.ts';
 import { parseRun } from '../decoders/run-text.ts';
 
-/** A call as clients see it (contract type WebhookCall): the row with its JSON texts parsed. */
-export interface LoggedCall {
-  id: string;
-  receivedAt: number;
-  method: string;
-  path: string;
-  /** Name → list of values. */
-  query: Record<string, string[]>;
-  /** Title-Case name → value; credentials are `***`. */
-  headers: Record<string, string>;
-  body: string;
-  bodyTruncated: boolean;
-  status: CallStatus;
-  httpStatus: number;
-  decoderVersion: number | null;
-  run: DecoderRun | null;
-}
+/** Changes what is shown of a call, without regard to which part of it. */
+type Mask = (value: unknown) => unknown;
 
-/** The stored row as clients see it; what its columns hold was written by `callRow`. */
-export function toLoggedCall(row: CallRow): LoggedCall {
-  const { productKey: _, query, headers, run, ...rest } = row;
-  return {
-    ...rest,
-    query: JSON.parse(query) as Record<string, string[]>,
-    headers: JSON.parse(headers) as Record<string, string>,
-    run: run === null ? null : parseRun(run),
-  };
+/**
+ * A call as clients see it (contract type WebhookCall). What its columns hold as JSON, up to hundreds of kilobytes
+ * written by `callRow`, is parsed when it is asked for.
+ */
+export class LoggedCall {
+  readonly id: string;
+  readonly receivedAt: number;
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+  readonly bodyTruncated: boolean;
+  readonly status: CallStatus;
+  readonly httpStatus: number;
+  readonly decoderVersion: number | null;
+  readonly #row: CallRow;
+  readonly #mask: Mask;
+
+  constructor(row: CallRow, mask: Mask = (value) => value) {
+    this.id = row.id;
+    this.receivedAt = row.receivedAt;
+    this.method = row.method;
+    this.path = mask(row.path) as string;
+    this.body = mask(row.body) as string;
+    this.bodyTruncated = row.bodyTruncated;
+    this.status = row.status;
+    this.httpStatus = row.httpStatus;
+    this.decoderVersion = row.decoderVersion;
+    this.#row = row;
+    this.#mask = mask;
+  }
+
+  /** Name → list of values. */
+  get query(): Record<string, string[]> {
+    return this.#mask(JSON.parse(this.#row.query)) as Record<string, string[]>;
+  }
+
+  /** Title-Case name → value; credentials are `***`. */
+  get headers(): Record<string, string> {
+    return this.#mask(JSON.parse(this.#row.headers)) as Record<string, string>;
+  }
+
+  get run(): DecoderRun | null {
+    return this.#row.run === null ? null : (this.#mask(parseRun(this.#row.run)) as DecoderRun);
+  }
+
+  /** About what it takes in an answer that shows all of it. */
+  get characters(): number {
+    const { path, query, headers, body, run } = this.#row;
+    return 200 + path.length + query.length + headers.length + body.length + (run?.length ?? 0);
+  }
+
+  /** The same with every text and name in it masked. */
+  masked(mask: Mask): LoggedCall {
+    return new LoggedCall(this.#row, mask);
+  }
 }

@@ -10,7 +10,7 @@ import type { CallRow, MeasurementStore } from '../measurements/store.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Access } from '../access/access.ts';
 import type { CallFeed } from './call-feed.ts';
-import { type LoggedCall, toLoggedCall } from './logged-call.ts';
+import { LoggedCall } from './logged-call.ts';
 import { retryWhileOverloaded } from './retry-while-overloaded.ts';
 import { type ReplayQuery, replayPages } from './replay-pages.ts';
 
@@ -110,7 +110,7 @@ export class Replay {
           if (outcome.status === 'DECODER_FAILED' || outcome.status === 'NO_DECODER') progress.failed += 1;
           characters += call.body.length + (call.run?.length ?? 0) + (run.output?.length ?? 0);
           if (results.length < MAX_RESULTS && (characters <= MAX_RESULT_CHARACTERS || results.length === 0))
-            results.push({ call: toLoggedCall(call), run: toDecoderRun(run) });
+            results.push({ call: new LoggedCall(call), run: toDecoderRun(run) });
         }
       }
     }

@@ -1,16 +1,15 @@
-import { raw } from '@mikro-orm/core';
-import type { QueryBuilder } from '@mikro-orm/sql';
 import { badInput, conflict } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { findProduct } from '../access/find-product.ts';
 import { containsSql } from '../contains.ts';
 import type { Database } from '../database.ts';
-import { type Device, DeviceSchema } from '../entities/device.ts';
-import { ProductSchema } from '../entities/product.ts';
+import type { Device } from '../entities/device.ts';
+import { type Product, ProductSchema } from '../entities/product.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
 import { type Page, pageOf } from '../page.ts';
 import { checkText, foldCase } from '../text.ts';
 import { checkTags } from './device-input.ts';
+import { DEVICE_COLUMNS, type DeviceRecord, toDevice } from './device-record.ts';
 import { isHexadecimalEui } from './serial.ts';
 
 /** How many devices a list may be narrowed to by id. */
@@ -24,9 +23,8 @@ export type DeviceOrder = (typeof DEVICE_ORDERS)[number];
 /** Never heard counts as before every time. */
 const LAST_HEARD = 'coalesce((select s.last_heard_at from device_state s where s.device_key = d."key"), -1)';
 const LAST_HEARD_IN_TIME = `exists (
-  select 1 from device_state s, product q
-  where s.device_key = d."key" and q."key" = d.product_key
-    and s.last_heard_at >= ? - coalesce(d.offline_after_seconds, q.offline_after_seconds, ${DEFAULT_OFFLINE_AFTER_SECONDS}) * 1000.0)`;
+  select 1 from device_state s where s.device_key = d."key"
+    and s.last_heard_at >= ? - coalesce(d.offline_after_seconds, p.offline_after_seconds, ${DEFAULT_OFFLINE_AFTER_SECONDS}) * 1000.0)`;
 
 /** What `DeviceList` is made of; `now` in milliseconds. */
 interface DeviceListDeps {
@@ -62,13 +60,21 @@ interface DeviceQuery extends DeviceFilter {
   limit: number;
 }
 
-/** A device and where it stands in the order that was asked for. */
+/** A device, where it stands in the order that was asked for, and when something of it was last received. */
 export interface ListedDevice {
   device: Device;
   position: DevicePosition;
+  /** Milliseconds; null: never. */
+  lastHeardAt: number | null;
 }
 
-type Rows = QueryBuilder<Device, 'd'>;
+/** Conditions that must all hold, with the values of their question marks. */
+interface Conditions {
+  sql: string[];
+  values: unknown[];
+}
+
+type Row = DeviceRecord & { last_heard_at: number | string | null; sorted_by?: string | number };
 
 /** The devices that a token sees (CONTRACT 7, `devices`). */
 export class DeviceList {
@@ -81,48 +87,45 @@ export class DeviceList {
   /** One page; FORBIDDEN, NOT_FOUND or BAD_USER_INPUT for a filter that cannot be. */
   async page(access: Access, query: DeviceQuery): Promise<Page<ListedDevice>> {
     const { orderBy, descending, after, limit } = query;
-    const rows = await this.#filtered(access, query);
+    const { sql, values } = await this.#conditions(access, query);
     const column = sortColumn(orderBy, this.#deps.database.dialect);
     const direction = descending ? 'desc' : 'asc';
     const beyond = descending ? '<' : '>';
     if (after != null) {
       const [sortedBy, key] = after;
-      if (column === null) rows.andWhere(`d."key" ${beyond} ?`, [key]);
-      else rows.andWhere(`(${column}, d."key") ${beyond} (?, ?)`, [sortedBy, key]);
+      sql.push(column === null ? `d."key" ${beyond} ?` : `(${column}, d."key") ${beyond} (?, ?)`);
+      values.push(...(column === null ? [key] : [sortedBy, key]));
     }
-    if (column !== null) rows.select(['*', raw(`${column} as sorted_by`)]).orderBy({ [raw(column)]: direction });
-    rows.andOrderBy({ key: direction }).limit(limit + 1);
-    const em = this.#deps.database.read();
-    const found = await rows.execute<(Record<string, unknown> & { sorted_by?: string | number })[]>('all', true);
-    const { items, hasNextPage } = pageOf(found, limit);
-    const listed = items.map((row) => {
-      const device = em.map(DeviceSchema, row) as Device;
-      // PostgreSQL gives a bigint as text.
-      const sortedBy = orderBy === 'NAME' ? String(row.sorted_by) : Number(row.sorted_by ?? device.key);
-      return { device, position: [sortedBy, device.key] as DevicePosition };
-    });
-    await em.populate(
-      listed.map(({ device }) => device),
-      ['product'],
+    const order = column === null ? '' : `${column} ${direction}, `;
+    const found = await this.#rows(
+      sql,
+      values,
+      column === null ? '' : `, ${column} as sorted_by`,
+      `order by ${order}d."key" ${direction} limit ${limit + 1}`,
     );
+    const { items, hasNextPage } = pageOf(found, limit);
+    const devices = await this.#devices(items);
+    const listed = items.map((row, at) => {
+      // PostgreSQL gives a bigint as text.
+      const sortedBy = orderBy === 'NAME' ? String(row.sorted_by) : Number(row.sorted_by ?? row.key);
+      const lastHeardAt = row.last_heard_at === null ? null : Number(row.last_heard_at);
+      return { device: devices[at]!, position: [sortedBy, row.key] as DevicePosition, lastHeardAt };
+    });
     return { items: listed, hasNextPage };
   }
 
   /** How many devices all pages together hold. */
   async count(access: Access, filter: DeviceFilter): Promise<number> {
-    return (await this.#filtered(access, filter)).getCount();
+    const { sql, values } = await this.#conditions(access, filter);
+    const rows = await this.#select<{ count: number | string }>('count(*) as count', sql, values);
+    return Number(rows[0]?.count ?? 0);
   }
 
   /** The ids of the products of all devices that the filter lets through. */
   async productIds(access: Access, filter: DeviceFilter): Promise<string[]> {
-    const rows = await this.#filtered(access, filter);
-    const keys = await rows
-      .select(raw('distinct d.product_key as product_key'))
-      .execute<{ product_key: number }[]>('all', false);
-    const products = await this.#deps.database
-      .read()
-      .find(ProductSchema, { key: { $in: keys.map((row) => row.product_key) } }, { orderBy: { key: 'asc' } });
-    return products.map(({ id }) => id);
+    const { sql, values } = await this.#conditions(access, filter);
+    const rows = await this.#select<{ id: string; key: number }>('distinct p.id, p."key"', sql, values);
+    return rows.toSorted((a, b) => a.key - b.key).map(({ id }) => id);
   }
 
   /**
@@ -135,53 +138,89 @@ export class DeviceList {
     narrow: Pick<DeviceFilter, 'productId' | 'workspaceId'>,
   ): Promise<Device | null> {
     checkText(serialNumber, 'serialNumber', { max: 200 });
-    const find = async (column: 'serialNumber' | 'serialFolded', text: string): Promise<Device | null> => {
-      const rows = (await this.#filtered(access, narrow)).andWhere({ [column]: text }).limit(2);
-      const [device, other] = (await rows.getResultList()) as Device[];
-      if (other !== undefined)
+    const find = async (column: string, text: string): Promise<Device | null> => {
+      const { sql, values } = await this.#conditions(access, narrow);
+      const rows = await this.#rows([...sql, `d.${column} = ?`], [...values, text], '', 'limit 2');
+      if (rows.length > 1)
         throw conflict(`serialNumber: several devices have "${serialNumber.slice(0, 100)}"; narrow by productId.`);
-      return device ?? null;
+      return (await this.#devices(rows))[0] ?? null;
     };
-    const exact = await find('serialNumber', serialNumber);
+    const exact = await find('serial_number', serialNumber);
     if (exact !== null || !isHexadecimalEui(serialNumber)) return exact;
-    return find('serialFolded', foldCase(serialNumber));
+    return find('serial_folded', foldCase(serialNumber));
   }
 
-  async #filtered(access: Access, filter: DeviceFilter): Promise<Rows> {
+  #rows(sql: readonly string[], values: readonly unknown[], more: string, tail: string): Promise<Row[]> {
+    const heard = '(select s.last_heard_at from device_state s where s.device_key = d."key") as last_heard_at';
+    return this.#select<Row>(`${DEVICE_COLUMNS}, ${heard}${more}`, sql, values, tail);
+  }
+
+  #select<R>(columns: string, sql: readonly string[], values: readonly unknown[], tail = ''): Promise<R[]> {
+    return this.#deps.database
+      .read()
+      .execute<R[]>(
+        `select ${columns} from device d join product p on p."key" = d.product_key where ${sql.join(' and ')} ${tail}`,
+        [...values],
+      );
+  }
+
+  /** Plain rows with their products, which are read once: as entities a page of 50 took longer than all the rest. */
+  async #devices(rows: readonly Row[]): Promise<Device[]> {
+    if (rows.length === 0) return [];
+    const keys = [...new Set(rows.map((row) => row.product_key))];
+    const products = await this.#deps.database.read().find(ProductSchema, { key: { $in: keys } });
+    const byKey = new Map(products.map((product) => [product.key, product]));
+    return rows.map((row) => {
+      // Deleted since the row was read, and the device with it: what is left of it is where it was.
+      const gone = { key: row.product_key, id: row.product_id, workspace: { id: row.workspace_id } } as Product;
+      return toDevice(row, byKey.get(row.product_key) ?? gone, this.#deps.database.dialect);
+    });
+  }
+
+  async #conditions(access: Access, filter: DeviceFilter): Promise<Conditions> {
     const { database, now } = this.#deps;
-    const em = database.read();
+    const sql: string[] = [];
+    const values: unknown[] = [];
+    const add = (condition: string, ...given: unknown[]): void => {
+      sql.push(condition);
+      values.push(...given);
+    };
     if (filter.workspaceId != null) access.requireWorkspace(filter.workspaceId, 'READ');
     const workspaces = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];
-    const rows = em.createQueryBuilder(DeviceSchema, 'd').where({ workspace: { $in: workspaces } }) as unknown as Rows;
+    add(isOneOf('d.workspace_id', workspaces), ...workspaces);
     if (filter.productId != null) {
-      const product = await findProduct(em, access, filter.productId, 'READ');
-      rows.andWhere({ product: product.key });
+      const product = await findProduct(database.read(), access, filter.productId, 'READ');
+      add('d.product_key = ?', product.key);
     }
     if (access.limited) {
       const productIds = [...(access.productIds ?? [])];
       const deviceIds = [...(access.deviceIds ?? [])];
-      rows.andWhere({ $or: [{ id: { $in: deviceIds } }, { product: { id: { $in: productIds } } }] });
+      add(`(${isOneOf('d.id', deviceIds)} or ${isOneOf('p.id', productIds)})`, ...deviceIds, ...productIds);
     }
-    if (filter.ids != null) rows.andWhere({ id: { $in: checkIds(filter.ids) } });
+    if (filter.ids != null) {
+      const ids = checkIds(filter.ids);
+      add(isOneOf('d.id', ids), ...ids);
+    }
     if (filter.search != null && filter.search !== '') {
       const text = foldCase(checkText(filter.search, 'search', { max: 200 }));
-      rows.andWhere(containsSql(database.dialect, 'd.search_text'), [text]);
+      add(containsSql(database.dialect, 'd.search_text'), text);
     }
     const hasTag = containsSql(database.dialect, 'd.tags');
-    for (const tag of checkTags(filter.tags ?? [], 'tags')) rows.andWhere(hasTag, [`\n${tag}\n`]);
+    for (const tag of checkTags(filter.tags ?? [], 'tags')) add(hasTag, `\n${tag}\n`);
     if (filter.anyTags != null) {
       const any = checkTags(filter.anyTags, 'anyTags');
       if (any.length === 0) throw badInput('anyTags: name at least one tag, or leave it out.');
-      rows.andWhere(
-        `(${any.map(() => hasTag).join(' or ')})`,
-        any.map((tag) => `\n${tag}\n`),
-      );
+      add(`(${any.map(() => hasTag).join(' or ')})`, ...any.map((tag) => `\n${tag}\n`));
     }
-    if (filter.online != null) rows.andWhere(`${filter.online ? '' : 'not '}${LAST_HEARD_IN_TIME}`, [now()]);
-    if (filter.lastHeardBefore != null) rows.andWhere(`${LAST_HEARD} < ?`, [filter.lastHeardBefore]);
-    if (filter.lastHeardAfter != null) rows.andWhere(`${LAST_HEARD} >= ?`, [filter.lastHeardAfter]);
-    return rows;
+    if (filter.online != null) add(`${filter.online ? '' : 'not '}${LAST_HEARD_IN_TIME}`, now());
+    if (filter.lastHeardBefore != null) add(`${LAST_HEARD} < ?`, filter.lastHeardBefore);
+    if (filter.lastHeardAfter != null) add(`${LAST_HEARD} >= ?`, filter.lastHeardAfter);
+    return { sql, values };
   }
+}
+
+function isOneOf(column: string, values: readonly unknown[]): string {
+  return values.length === 0 ? '1 = 0' : `${column} in (${values.map(() => '?').join(', ')})`;
 }
 
 /** The SQL that an order sorts by; null: the key alone. Byte order on both databases, whatever PostgreSQL's collation. */

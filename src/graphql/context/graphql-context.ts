@@ -31,7 +31,7 @@ export class GraphqlContext {
   readonly live: LiveSources;
   /** What the histories of this operation may still bring. */
   readonly points = new PointBudget();
-  readonly budget = new WorkBudget();
+  readonly budget: WorkBudget;
   /** Whose share of the work this is: the token's, or the address's when there is none. */
   readonly caller: string;
   readonly #presented: Access | NoAccess;
@@ -39,7 +39,14 @@ export class GraphqlContext {
   #loaded: Loaders | null = null;
 
   /** `address`: where a request without a token comes from. */
-  constructor(access: Access | NoAccess, address: string, sources: LoaderSources, live: LiveSources) {
+  constructor(
+    access: Access | NoAccess,
+    address: string,
+    sources: LoaderSources,
+    live: LiveSources,
+    budget = new WorkBudget(),
+  ) {
+    this.budget = budget;
     this.#presented = access;
     this.caller = typeof access === 'string' ? address : access.tokenId;
     this.#sources = sources;
@@ -67,6 +74,11 @@ export class GraphqlContext {
   /** What was loaded before a mutation of the same operation may be old after it. */
   forget(): void {
     this.#loaded = null;
+  }
+
+  /** The context for an operation that begins once more: nothing used up or remembered, and it ends when this one does. */
+  again(): GraphqlContext {
+    return new GraphqlContext(this.#presented, this.caller, this.#sources, this.live, new WorkBudget(this.budget));
   }
 
   /** The context for one pushed event of a subscription: same access, nothing remembered. */

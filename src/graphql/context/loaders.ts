@@ -1,4 +1,3 @@
-import DataLoader from 'dataloader';
 import type { Database } from '../../domain/database.ts';
 import { type ConfigurationField, ConfigurationFieldSchema } from '../../domain/entities/configuration-field.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities/decoder-version.ts';
@@ -8,28 +7,29 @@ import type { History, LatestWanted, MeasuredValue } from '../../domain/history/
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import { type Product, ProductSchema } from '../../domain/entities/product.ts';
 import { type Workspace, WorkspaceSchema } from '../../domain/entities/workspace.ts';
+import { Batch } from './batch.ts';
 
 /** A source has up to 256 KiB. */
 const SOURCES_AT_ONCE = 50;
 
 /** What children of lists are loaded by: one query for all parents of a level. Number keys are the rows' small keys. */
 export interface Loaders {
-  product: DataLoader<number, Product | null>;
+  product: Batch<number, Product | null>;
   /** By id. */
-  workspace: DataLoader<string, Workspace | null>;
-  fieldsOfProduct: DataLoader<number, Field[]>;
-  configurationOfProduct: DataLoader<number, ConfigurationField[]>;
-  field: DataLoader<number, Field | null>;
+  workspace: Batch<string, Workspace | null>;
+  fieldsOfProduct: Batch<number, Field[]>;
+  configurationOfProduct: Batch<number, ConfigurationField[]>;
+  field: Batch<number, Field | null>;
   /** The active decoder of a product; null: it has none. */
-  activeDecoder: DataLoader<Product, DecoderVersion | null, number>;
+  activeDecoder: Batch<Product, DecoderVersion | null, number>;
   /** Sources of versions that came without. */
-  decoderSource: DataLoader<DecoderVersion, string | null, string>;
+  decoderSource: Batch<DecoderVersion, string | null, string>;
   /** By id. */
-  device: DataLoader<string, Device | null>;
+  device: Batch<string, Device | null>;
   /** The newest values of a device. */
-  latest: DataLoader<LatestWanted, MeasuredValue[], string>;
+  latest: Batch<LatestWanted, MeasuredValue[], string>;
   /** Receipt time of the device's last batch in milliseconds; null: it never sent one. */
-  lastHeard: DataLoader<number, number | null>;
+  lastHeard: Batch<number, number | null>;
 }
 
 export interface LoaderSources {
@@ -41,32 +41,32 @@ export interface LoaderSources {
 /** New for each operation, and for each pushed event of a subscription: nothing may live longer than one answer. */
 export function createLoaders({ database, store, history }: LoaderSources): Loaders {
   return {
-    product: new DataLoader(async (keys) => {
+    product: new Batch(async (keys) => {
       const rows = await database.read().find(ProductSchema, { key: { $in: [...keys] } });
       return inOrder(keys, rows, (row) => row.key);
     }),
-    workspace: new DataLoader(async (ids) => {
+    workspace: new Batch(async (ids) => {
       const rows = await database.read().find(WorkspaceSchema, { id: { $in: [...ids] } });
       return inOrder(ids, rows, (row) => row.id);
     }),
-    fieldsOfProduct: new DataLoader(async (keys) => {
+    fieldsOfProduct: new Batch(async (keys) => {
       const rows = await database
         .read()
         .find(FieldSchema, { product: { $in: [...keys] } }, { orderBy: { key: 'asc' } });
       const byProduct = Map.groupBy(rows, (row) => row.product.key);
       return keys.map((key) => byProduct.get(key) ?? []);
     }),
-    configurationOfProduct: new DataLoader(async (keys) => {
+    configurationOfProduct: new Batch(async (keys) => {
       const where = { product: { $in: [...keys] } };
       const rows = await database.read().find(ConfigurationFieldSchema, where, { orderBy: { key: 'asc' } });
       const byProduct = Map.groupBy(rows, (row) => row.product.key);
       return keys.map((key) => byProduct.get(key) ?? []);
     }),
-    field: new DataLoader(async (keys) => {
+    field: new Batch(async (keys) => {
       const rows = await database.read().find(FieldSchema, { key: { $in: [...keys] } });
       return inOrder(keys, rows, (row) => row.key);
     }),
-    activeDecoder: new DataLoader(
+    activeDecoder: new Batch(
       async (products) => {
         const active = products.flatMap(({ key, activeVersion }) =>
           activeVersion == null ? [] : [{ product: key, version: activeVersion }],
@@ -75,25 +75,25 @@ export function createLoaders({ database, store, history }: LoaderSources): Load
         const byProduct = new Map(rows.map((row) => [row.product.key, row]));
         return products.map(({ key }) => byProduct.get(key) ?? null);
       },
-      { cacheKeyFn: ({ key }) => key },
+      { nameOf: ({ key }) => key },
     ),
-    decoderSource: new DataLoader(
+    decoderSource: new Batch(
       async (versions) => {
         const wanted = versions.map(({ product, version }) => ({ product: product.key, version }));
         const rows = await database.read().find(DecoderVersionSchema, { $or: wanted });
         const sources = new Map(rows.map((row) => [`${row.product.key} ${row.version}`, row.source]));
         return versions.map(({ product, version }) => sources.get(`${product.key} ${version}`) ?? null);
       },
-      { cacheKeyFn: ({ product, version }) => `${product.key} ${version}`, maxBatchSize: SOURCES_AT_ONCE },
+      { nameOf: ({ product, version }) => `${product.key} ${version}`, atMost: SOURCES_AT_ONCE },
     ),
-    device: new DataLoader(async (ids) => {
+    device: new Batch(async (ids) => {
       const rows = await database.read().find(DeviceSchema, { id: { $in: [...ids] } }, { populate: ['product'] });
       return inOrder(ids, rows as Device[], (row) => row.id);
     }),
-    latest: new DataLoader((wanted) => history.latestOfMany(wanted), {
-      cacheKeyFn: ({ device, fields }) => `${device.key} ${fields?.join(' ') ?? '*'}`,
+    latest: new Batch((wanted) => history.latestOfMany(wanted), {
+      nameOf: ({ device, fields }) => `${device.key} ${fields?.join(' ') ?? '*'}`,
     }),
-    lastHeard: new DataLoader(async (keys) => {
+    lastHeard: new Batch(async (keys) => {
       const heard = await store.lastHeard([...keys]);
       return keys.map((key) => heard.get(key) ?? null);
     }),

@@ -11,6 +11,12 @@ export const MAX_SECONDS = 30;
 export class WorkBudget {
   #bytesLeft = MAX_LOADED_BYTES;
   #ended: AppError | null = null;
+  readonly #before: WorkBudget | null;
+
+  /** `before`: that of an operation which begins once more; with it this one ends too. */
+  constructor(before: WorkBudget | null = null) {
+    this.#before = before;
+  }
 
   /** Throws QUERY_TOO_COMPLEX when that is more than an operation may load, or what ended the operation. */
   take(bytes: number): void {
@@ -26,6 +32,7 @@ export class WorkBudget {
 
   /** Throws what ended the operation. */
   check(): void {
+    this.#before?.check();
     if (this.#ended !== null) throw this.#ended;
   }
 }

@@ -16,7 +16,7 @@ export function visibleCall(
   if (access.may(workspaceId, 'CONFIGURE')) return call;
   const called = call.path.startsWith(WEBHOOK_ROOT) ? call.path.slice(WEBHOOK_ROOT.length).split('/', 1)[0]! : '';
   const ids = called === '' || called === webhookId ? [webhookId] : [webhookId, called];
-  return masked(call, ids) as LoggedCall;
+  return call.masked((value) => masked(value, ids));
 }
 
 function masked(value: unknown, ids: readonly string[]): unknown {

@@ -1,12 +1,25 @@
-import { execute, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import {
+  execute,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type FragmentDefinitionNode,
+  getOperationAST,
+  getVariableValues,
+  type GraphQLSchema,
+  Kind,
+} from 'graphql';
 import { GraphqlContext } from '../context/graphql-context.ts';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { deciders, type PlannedField, planOperation, type PlanSource } from './operation-plan.ts';
+import { executePlanned } from './planned-execution.ts';
 
 /** Runs an operation: the event of a subscription as `rootValue`, null for queries. */
 export type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 
+/** Of an operation with @skip and @include by variables; the other combinations are not compiled. */
+const MAX_PLANS = 16;
+
 /**
- * The operation as a function of its own (graphql-jit), or null when it cannot be compiled. It behaves as graphql-js
+ * The operation with its fields found once for all, or null when it has none of that name. It behaves as graphql-js
  * does, because wherever the two could differ (variables that do not fit, errors that no resolver threw) the answer is
  * thrown away and graphql-js asked: so only for what may run twice, queries and events of subscriptions.
  */
@@ -14,24 +27,40 @@ export function compileOperation(
   schema: GraphQLSchema,
   { document, operationName }: Pick<ExecutionArgs, 'document' | 'operationName'>,
 ): Execute | null {
-  const compiled = compileQuery(schema, document, operationName ?? undefined, { disablingCapturingStackErrors: true });
-  if (!isCompiledQuery(compiled)) return null;
-  return async (args) => {
-    const result = await run(compiled, args);
-    const isDoubtful = result.data === undefined || result.errors?.some(({ originalError }) => originalError == null);
-    return isDoubtful ? execute(anew(args)) : result;
+  const operation = getOperationAST(document, operationName);
+  if (!operation) return null;
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  const source: PlanSource = { schema, operation, fragments };
+  const names = deciders(source);
+  const plans = new Map<string, readonly PlannedField[] | null>();
+  const planFor = (variables: Record<string, unknown>): readonly PlannedField[] | null => {
+    const choice = names.map((name) => String(variables[name])).join();
+    let plan = plans.get(choice);
+    if (plan !== undefined || plans.size >= MAX_PLANS) return plan ?? null;
+    try {
+      plan = planOperation(source, variables);
+    } catch {
+      // A directive without its argument: graphql-js says so.
+      plan = null;
+    }
+    plans.set(choice, plan);
+    return plan;
   };
-}
-
-async function run(compiled: CompiledQuery, args: ExecutionArgs): Promise<ExecutionResult> {
-  const variables = (args.variableValues ?? {}) as Record<string, unknown>;
-  return compiled.query(args.rootValue, args.contextValue, variables) as ExecutionResult;
+  return async (args) => {
+    const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], args.variableValues ?? {});
+    const fields = coerced === undefined ? null : planFor(coerced);
+    if (fields === null || coerced === undefined) return execute(args);
+    const { rootValue, contextValue } = args;
+    return (await executePlanned({ fields, schema, rootValue, contextValue, variables: coerced })) ?? execute(anew(args));
+  };
 }
 
 /** What the first run used up of the operation's points is not counted twice. */
 function anew(args: ExecutionArgs): ExecutionArgs {
   const { contextValue } = args;
-  return contextValue instanceof GraphqlContext ? { ...args, contextValue: contextValue.fresh() } : args;
+  return contextValue instanceof GraphqlContext ? { ...args, contextValue: contextValue.again() } : args;
 }
 
 /** For tests: runs both ways, and throws where the answers differ in anything that a client could see. */

@@ -1,5 +1,7 @@
 import type { DeviceOrder, ListedDevice } from '../../domain/devices/device-list.ts';
 import type { Device } from '../../domain/entities/device.ts';
+import type { Product } from '../../domain/entities/product.ts';
+import type { Loaders } from '../context/loaders.ts';
 import type { Paging } from './page.ts';
 
 /** A cursor belongs to the order it was made in: it holds the value sorted by and the device's key. */
@@ -18,4 +20,13 @@ export function devicePaging(order: DeviceOrder, descending: boolean): Paging<Li
 /** The row of the connection that clients see. */
 export function deviceOf({ device }: ListedDevice): Device {
   return device;
+}
+
+/** What was read with a page of devices is not asked for again by what they are asked. */
+export function knowDevices({ product, lastHeard }: Loaders, items: readonly ListedDevice[]): void {
+  for (const { device, lastHeardAt } of items) {
+    lastHeard.know(device.key, lastHeardAt);
+    const row = device.product as Partial<Product>;
+    if (row.name !== undefined) product.know(device.product.key, row as Product);
+  }
 }

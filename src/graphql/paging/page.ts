@@ -43,6 +43,30 @@ export function connectionWith<Row, Node = Row>(
   nodeOf: (row: Row) => Node,
   count: () => Promise<number>,
 ): Connection<Node> {
-  const edges = items.map((row) => ({ cursor: encodeCursor(paging.kind, paging.keyOf(row)), node: nodeOf(row) }));
-  return { edges, pageInfo: { hasNextPage, endCursor: edges.at(-1)?.cursor ?? null }, count };
+  const edges = items.map((row) => new PageEdge(paging, row, nodeOf(row)));
+  const last = edges.at(-1);
+  const pageInfo = {
+    hasNextPage,
+    get endCursor() {
+      return last?.cursor ?? null;
+    },
+  };
+  return { edges, pageInfo, count };
+}
+
+/** An item of a page; its cursor is made when it is asked for. */
+class PageEdge<Row, Node> {
+  readonly node: Node;
+  readonly #paging: Paging<Row>;
+  readonly #row: Row;
+
+  constructor(paging: Paging<Row>, row: Row, node: Node) {
+    this.node = node;
+    this.#paging = paging;
+    this.#row = row;
+  }
+
+  get cursor(): string {
+    return encodeCursor(this.#paging.kind, this.#paging.keyOf(this.#row));
+  }
 }

@@ -3,7 +3,7 @@ import type { DeviceList, DeviceOrder, DevicePosition } from '../../domain/devic
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { deviceOf, devicePaging } from '../paging/devices.ts';
+import { deviceOf, devicePaging, knowDevices } from '../paging/devices.ts';
 import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../paging/page.ts';
 import type { Connection } from '../types/connection.ts';
 import { DateTime } from '../types/date-time.ts';
@@ -35,7 +35,7 @@ export class DeviceResolver {
       'time. In the order of creation unless orderBy says otherwise.',
   })
   async devices(
-    @Ctx() { access }: GraphqlContext,
+    @Ctx() { access, loaders }: GraphqlContext,
     @Arg('workspaceId', () => ID, { nullable: true, description: 'Only devices of this workspace.' })
     workspaceId?: string | null,
     @Arg('productId', () => ID, { nullable: true, description: 'Only devices of this product.' })
@@ -79,6 +79,7 @@ export class DeviceResolver {
     const place = readAfter(paging, after) as DevicePosition | null;
     const filter = { workspaceId, productId, ids, search, tags, anyTags, online, lastHeardBefore, lastHeardAfter };
     const page = await this.#list.page(access, { ...filter, ...order, limit, after: place });
+    knowDevices(loaders, page.items);
     return connectionWith(paging, page, deviceOf, () => this.#list.count(access, filter));
   }
 
@@ -100,11 +101,13 @@ export class DeviceResolver {
   }
 
   @Query(() => DeviceObject, { description: "One device; NOT_FOUND also for another tenant's." })
-  device(
-    @Ctx() { access }: GraphqlContext,
+  async device(
+    @Ctx() { access, loaders }: GraphqlContext,
     @Arg('id', () => ID, { description: 'The id of the device.' }) id: string,
   ): Promise<DeviceObject> {
-    return this.#devices.get(access, id);
+    const device = await this.#devices.get(access, id);
+    loaders.product.know(device.product.key, device.product);
+    return device;
   }
 
   @Mutation(() => [DeviceObject], {

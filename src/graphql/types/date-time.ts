@@ -2,13 +2,21 @@ import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 
 const ISO_WITH_ZONE = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/i;
 
+let last = { time: 0, text: new Date(0).toISOString() };
+
+/** What is measured together has one time: the text of the last is there already. */
+function isoText(time: number): string {
+  if (time !== last.time) last = { time, text: new Date(time).toISOString() };
+  return last.text;
+}
+
 /** ISO 8601 in UTC with milliseconds outside; integer milliseconds since 1970 inside. */
 export const DateTime = new GraphQLScalarType<number, string>({
   name: 'DateTime',
   description: 'ISO 8601 in UTC.',
   serialize(value) {
     if (typeof value !== 'number' || !Number.isFinite(value)) throw new TypeError('DateTime: expected milliseconds.');
-    return new Date(value).toISOString();
+    return isoText(value);
   },
   parseValue: (value) => parseDateTime(value),
   // The node tells clients the place, and the error formatter that the value is to blame.

@@ -5,7 +5,7 @@ import { DateTime } from './date-time.ts';
 import { FieldRoleEnum, FieldTypeEnum } from './enums.ts';
 import { Json } from './json.ts';
 
-/** Parent: the Field entity or a FieldInfo. `id`, `name`, `unit` and `description` are in resolvers/objects. */
+/** Parent: the Field entity or a FieldInfo. `id` is in resolvers/objects. */
 @ObjectType('Field', { simpleResolvers: true, description: 'One thing that the devices of a product measure.' })
 export class FieldObject {
   /** Not shown; the id that clients see is sealed. */
@@ -16,6 +16,18 @@ export class FieldObject {
 
   @Field(() => FieldTypeEnum, { description: 'The type of its values.' })
   type!: FieldType;
+
+  @Field(() => String, { nullable: true, description: 'The name that people read, up to 200 characters.' })
+  name?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'The unit of its values, up to 50 characters, such as °C.' })
+  unit?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'What it is, up to 2,000 characters.' })
+  description?: string | null;
+
+  @Field(() => FieldRoleEnum, { nullable: true, description: 'What it stands for in a list of mixed products.' })
+  role?: FieldRole | null;
 }
 
 /** Parent: the SuggestedField entity. */

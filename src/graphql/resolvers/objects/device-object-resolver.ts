@@ -5,6 +5,7 @@ import { planBySlug } from '../../../domain/plans/plans.ts';
 import type { DeviceType, Product } from '../../../domain/entities/product.ts';
 import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { type Promised, then } from '../../context/promised.ts';
 import { ConfigurationValueObject } from '../../types/configuration.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { DeviceObject } from '../../types/device.ts';
@@ -22,12 +23,12 @@ export class DeviceObjectResolver {
   }
 
   @FieldResolver(() => DeviceTypeEnum, { description: 'How it sends: the device type of its product.' })
-  async deviceType(@Root() device: Device, @Ctx() context: GraphqlContext): Promise<DeviceType> {
-    return (await productOf(device, context)).deviceType;
+  deviceType(@Root() device: Device, @Ctx() context: GraphqlContext): Promised<DeviceType> {
+    return then(productOf(device, context), ({ deviceType }) => deviceType);
   }
 
   @FieldResolver(() => ProductObject, { description: 'The product it belongs to.' })
-  product(@Root() device: Device, @Ctx() context: GraphqlContext): Promise<ProductObject> {
+  product(@Root() device: Device, @Ctx() context: GraphqlContext): Promised<ProductObject> {
     return productOf(device, context);
   }
 
@@ -49,16 +50,20 @@ export class DeviceObjectResolver {
   }
 
   @FieldResolver(() => DateTime, { nullable: true, description: 'When something of it was last received.' })
-  lastHeardAt(@Root() { key }: Device, @Ctx() { loaders }: GraphqlContext): Promise<number | null> {
+  lastHeardAt(@Root() { key }: Device, @Ctx() { loaders }: GraphqlContext): Promised<number | null> {
     return loaders.lastHeard.load(key);
   }
 
   @FieldResolver(() => Boolean, { description: "Heard of within its own offlineAfterSeconds, else its product's." })
-  async online(@Root() device: Device, @Ctx() context: GraphqlContext): Promise<boolean> {
-    const heardAt = await context.loaders.lastHeard.load(device.key);
-    if (heardAt === null) return false;
-    const own = device.offlineAfterSeconds ?? (await productOf(device, context)).offlineAfterSeconds;
-    return heardAt >= this.#now() - (own ?? DEFAULT_OFFLINE_AFTER_SECONDS) * 1000;
+  online(@Root() device: Device, @Ctx() context: GraphqlContext): Promised<boolean> {
+    return then(context.loaders.lastHeard.load(device.key), (heardAt) => {
+      if (heardAt === null) return false;
+      const inTime = (own: number | null | undefined): boolean =>
+        heardAt >= this.#now() - (own ?? DEFAULT_OFFLINE_AFTER_SECONDS) * 1000;
+      return device.offlineAfterSeconds == null
+        ? then(productOf(device, context), ({ offlineAfterSeconds }) => inTime(offlineAfterSeconds))
+        : inTime(device.offlineAfterSeconds);
+    });
   }
 }
 
@@ -66,10 +71,11 @@ export class DeviceObjectResolver {
  * By the loader: what is loaded with the device may be older than this request. Unless the product was deleted, with the
  * device, since the device was read: then as it was.
  */
-async function productOf(device: Device, { loaders }: GraphqlContext): Promise<Product> {
-  const product = await loaders.product.load(device.product.key);
-  if (product !== null) return product;
-  const before = device.product as Partial<Product>;
-  if (before.name === undefined) throw notFound('product', device.product.id);
-  return before as Product;
+function productOf(device: Device, { loaders }: GraphqlContext): Promised<Product> {
+  return then(loaders.product.load(device.product.key), (product) => {
+    if (product !== null) return product;
+    const before = device.product as Partial<Product>;
+    if (before.name === undefined) throw notFound('product', device.product.id);
+    return before as Product;
+  });
 }

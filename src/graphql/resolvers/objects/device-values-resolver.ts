@@ -4,6 +4,7 @@ import type { History } from '../../../domain/history/history.ts';
 import type { IngestCache, DeviceInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
 import { badInput } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { type Promised, then } from '../../context/promised.ts';
 import { encodeCursor } from '../../paging/cursor.ts';
 import { AFTER, FIRST, type Paging, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
@@ -38,14 +39,15 @@ export class DeviceValuesResolver {
     complexity: 2,
     description: 'The value with the latest measured time of each field (not the one received last).',
   })
-  async latest(
+  latest(
     @Root() device: Device,
     @Ctx() context: GraphqlContext,
     @Arg('fields', () => [String], { nullable: true, description: 'Identifiers of the fields to show; left out: all.' })
     fields?: string[] | null,
-  ): Promise<MeasurementObject[]> {
-    const info = await this.#readable(device, context);
-    return info === null ? [] : context.loaders.latest.load({ device: info, fields });
+  ): Promised<MeasurementObject[]> {
+    return then(this.#readable(device, context), (info) =>
+      info === null ? [] : context.loaders.latest.load({ device: info, fields }),
+    );
   }
 
   @FieldResolver(() => [SeriesObject], { complexity: 50, description: 'One series for each field.' })
@@ -123,13 +125,20 @@ export class DeviceValuesResolver {
     const cursorAt = (timestamp: number): string =>
       encodeCursor(MEASUREMENTS.kind, MEASUREMENTS.keyOf({ fieldKey: field.key, newestFirst: backwards, timestamp }));
     const edges = page.timestamps.map((timestamp, index) => ({
-      cursor: cursorAt(timestamp),
+      get cursor() {
+        return cursorAt(timestamp);
+      },
       node: { field, timestamp, value: page.values[index] as number | boolean | string },
     }));
     // Values that do not fit the field's type are left out, also where they come last.
     return {
       edges,
-      pageInfo: { hasNextPage: hasMore, endCursor: lastTimestamp === null ? null : cursorAt(lastTimestamp) },
+      pageInfo: {
+        hasNextPage: hasMore,
+        get endCursor() {
+          return lastTimestamp === null ? null : cursorAt(lastTimestamp);
+        },
+      },
       count: () => this.#history.count(info, { field: identifier, from, to }),
     };
   }
@@ -138,10 +147,11 @@ export class DeviceValuesResolver {
    * null: deleted since it was listed, which must not fail the list. Also guards parents that were not got by reading:
    * createDevices answers devices to tokens without scope READ.
    */
-  async #readable(device: Device, { access, budget }: GraphqlContext): Promise<DeviceInfo | null> {
+  #readable(device: Device, { access, budget }: GraphqlContext): Promised<DeviceInfo | null> {
     budget.check();
-    const info = this.#ingestCache.cachedDevice(device.id) ?? (await this.#ingestCache.device(device.id));
-    if (info !== null) access.requireDevice(info, 'READ');
-    return info;
+    return then(this.#ingestCache.cachedDevice(device.id) ?? this.#ingestCache.device(device.id), (info) => {
+      if (info !== null) access.requireDevice(info, 'READ');
+      return info;
+    });
   }
 }

@@ -6,14 +6,13 @@ import type { LoggedCall } from '../../../domain/calls/logged-call.ts';
 import type { Access } from '../../../domain/access/access.ts';
 import type { Page } from '../../../domain/page.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
-import { MAX_LOADED_BYTES, type WorkBudget } from '../../context/work-budget.ts';
+import type { WorkBudget } from '../../context/work-budget.ts';
 import { AFTER, FIRST, connectionWith, type Paging, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { CallStatusEnum } from '../../types/enums.ts';
 import { ProductObject } from '../../types/product.ts';
 import { WebhookCallConnection, WebhookCallObject } from '../../types/webhook-call.ts';
-import { answerBytes } from '../../operation/answer-size.ts';
 import { visibleCall } from '../../live/visible-call.ts';
 
 const READ_AT_ONCE = 50;
@@ -87,7 +86,7 @@ export class ProductCallsResolver {
     for (;;) {
       const count = Math.min(READ_AT_ONCE, limit - items.length);
       const slice = await this.#calls.calls(access, productId, filter, count, items.at(-1)?.id ?? after);
-      for (const call of slice.items) budget.take(answerBytes(call, MAX_LOADED_BYTES));
+      for (const call of slice.items) budget.take(call.characters);
       items.push(...slice.items);
       if (!slice.hasNextPage || items.length >= limit) return { items, hasNextPage: slice.hasNextPage };
     }

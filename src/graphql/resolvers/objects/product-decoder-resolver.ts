@@ -4,6 +4,7 @@ import type { DecoderService } from '../../../domain/decoders/decoder-service.ts
 import type { Product } from '../../../domain/entities/product.ts';
 import type { Replay } from '../../../domain/calls/replay.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import type { Promised } from '../../context/promised.ts';
 import { DEFAULT_FIRST, FIRST, readFirst } from '../../paging/page.ts';
 import { DecoderExampleObject, DecoderStatisticsObject, DecoderVersionObject } from '../../types/decoder.ts';
 import { ProductObject } from '../../types/product.ts';
@@ -23,7 +24,7 @@ export class ProductDecoderResolver {
   }
 
   @FieldResolver(() => DecoderVersionObject, { nullable: true, description: 'The active one.' })
-  decoder(@Root() product: Product, @Ctx() { loaders }: GraphqlContext): Promise<DecoderVersionObject | null> {
+  decoder(@Root() product: Product, @Ctx() { loaders }: GraphqlContext): Promised<DecoderVersionObject | null> {
     return loaders.activeDecoder.load(product);
   }
 

@@ -4,13 +4,14 @@ import type { FieldService } from '../../../domain/products/field-service.ts';
 import { placeOfProduct } from '../../../domain/access/find-product.ts';
 import type { Product } from '../../../domain/entities/product.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import type { Promised } from '../../context/promised.ts';
 import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
 import { DeviceConnection, type DeviceObject } from '../../types/device.ts';
 import { ConfigurationFieldObject } from '../../types/configuration.ts';
 import { FieldObject, SuggestedFieldObject } from '../../types/field.ts';
 import { ProductObject } from '../../types/product.ts';
-import { deviceOf, devicePaging } from '../../paging/devices.ts';
+import { deviceOf, devicePaging, knowDevices } from '../../paging/devices.ts';
 
 /** Calls and decoders of a product are in product-calls-resolver and product-decoder-resolver. */
 @Resolver(() => ProductObject)
@@ -42,7 +43,7 @@ export class ProductObjectResolver {
     complexity: ({ childComplexity }) => 1 + 20 * childComplexity,
     description: 'What its devices measure, in the order in which the fields were added.',
   })
-  fields(@Root() { key }: Product, @Ctx() { loaders }: GraphqlContext): Promise<FieldObject[]> {
+  fields(@Root() { key }: Product, @Ctx() { loaders }: GraphqlContext): Promised<FieldObject[]> {
     return loaders.fieldsOfProduct.load(key);
   }
 
@@ -64,7 +65,7 @@ export class ProductObjectResolver {
   configurationFields(
     @Root() { key }: Product,
     @Ctx() { loaders }: GraphqlContext,
-  ): Promise<ConfigurationFieldObject[]> {
+  ): Promised<ConfigurationFieldObject[]> {
     return loaders.configurationOfProduct.load(key);
   }
 
@@ -79,7 +80,7 @@ export class ProductObjectResolver {
   @FieldResolver(() => DeviceConnection, { description: 'Its devices, in the order of creation.' })
   async devices(
     @Root() { id }: Product,
-    @Ctx() { access }: GraphqlContext,
+    @Ctx() { access, loaders }: GraphqlContext,
     @Arg('first', () => Int, FIRST) first?: number | null,
     @Arg('after', () => String, AFTER) after?: string | null,
   ): Promise<Connection<DeviceObject>> {
@@ -89,6 +90,7 @@ export class ProductObjectResolver {
     const filter = { productId: id };
     const order = { orderBy: 'CREATED', descending: false } as const;
     const page = await this.#devices.page(access, { ...filter, ...order, limit, after: place });
+    knowDevices(loaders, page.items);
     return connectionWith(paging, page, deviceOf, () => this.#devices.count(access, filter));
   }
 }

@@ -1,0 +1,74 @@
+import type { Dialect } from '../database.ts';
+import type { Device } from '../entities/device.ts';
+import type { Product } from '../entities/product.ts';
+import { TagListType } from '../entities/tag-list.ts';
+
+/** A device as a database gives it, of `device d` joined with `product p`. */
+export interface DeviceRecord {
+  key: number;
+  id: string;
+  workspace_id: string;
+  product_key: number;
+  product_id: string;
+  name: string;
+  serial_number: string;
+  serial_folded: string;
+  search_text: string;
+  plan: string;
+  tags: string;
+  metadata: unknown;
+  location: string | null;
+  configuration: unknown;
+  offline_after_seconds: number | null;
+  write_rate: number | null;
+  created_at: number | string;
+}
+
+const OWN: readonly (keyof DeviceRecord)[] = [
+  'key',
+  'id',
+  'workspace_id',
+  'product_key',
+  'name',
+  'serial_number',
+  'serial_folded',
+  'search_text',
+  'plan',
+  'tags',
+  'metadata',
+  'location',
+  'configuration',
+  'offline_after_seconds',
+  'write_rate',
+  'created_at',
+];
+
+/** What is selected for a `DeviceRecord`. */
+export const DEVICE_COLUMNS = `${OWN.map((name) => `d."${name}"`).join(', ')}, p.id as product_id`;
+
+const TAGS = new TagListType();
+
+/** The row as the entity has it, for lists: plain, so it must not be given to an EntityManager. */
+export function toDevice(row: DeviceRecord, product: Product, dialect: Dialect): Device {
+  // SQLite keeps JSON as text; PostgreSQL's driver has read it.
+  const json = (value: unknown): unknown =>
+    dialect === 'sqlite' && typeof value === 'string' ? (JSON.parse(value) as unknown) : value;
+  return {
+    key: row.key,
+    id: row.id,
+    workspace: product.workspace,
+    product,
+    name: row.name,
+    serialNumber: row.serial_number,
+    serialFolded: row.serial_folded,
+    searchText: row.search_text,
+    plan: row.plan,
+    tags: TAGS.convertToJSValue(row.tags),
+    metadata: json(row.metadata),
+    location: row.location,
+    configuration: json(row.configuration) as Record<string, unknown> | null,
+    offlineAfterSeconds: row.offline_after_seconds,
+    writeRate: row.write_rate,
+    createdAt: Number(row.created_at),
+  } as unknown as Device;
+}

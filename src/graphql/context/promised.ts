@@ -1,0 +1,7 @@
+/** What is known, or comes: what is known is not promised, because each of thousands of promises is work. */
+export type Promised<T> = T | Promise<T>;
+
+/** Goes on with the value, at once when it is there. */
+export function then<T, R>(value: Promised<T>, next: (value: T) => Promised<R>): Promised<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

@@ -1,0 +1,168 @@
+import {
+  type DirectiveNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getDirectiveValues,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  GraphQLIncludeDirective,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  SchemaMetaFieldDef,
+  type SelectionSetNode,
+  TypeMetaFieldDef,
+  TypeNameMetaFieldDef,
+  visit,
+} from 'graphql';
+
+/** How a value of the answer is made from what a resolver gave; `isPlain`: below it nothing is resolved any more. */
+export type PlannedType = { nonNull: boolean; isPlain: boolean } & (
+  | { kind: 'leaf'; serialize: (value: unknown) => unknown }
+  | { kind: 'list'; item: PlannedType }
+  | { kind: 'object'; fields: readonly PlannedField[] }
+);
+
+/** One field of the answer. */
+export interface PlannedField {
+  /** Its name in the answer, and in the parent. */
+  key: string;
+  name: string;
+  nodes: readonly FieldNode[];
+  parentType: GraphQLObjectType;
+  definition: GraphQLField<unknown, unknown>;
+  /** null: the parent's property of its name. */
+  resolve: GraphQLFieldResolver<unknown, unknown> | null;
+  /** Of `__typename`: the answer itself; else null. */
+  constant: string | null;
+  type: PlannedType;
+}
+
+/** What a plan is made of. */
+export interface PlanSource {
+  schema: GraphQLSchema;
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  operation: OperationDefinitionNode;
+}
+
+/** The variables that decide what is left out; there is one plan for each of their combinations. */
+export function deciders({ operation, fragments }: PlanSource): string[] {
+  const names = new Set<string>();
+  const collect = {
+    Directive({ arguments: given = [] }: DirectiveNode): void {
+      for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+    },
+  };
+  visit(operation.selectionSet, collect);
+  for (const fragment of fragments.values()) visit(fragment.selectionSet, collect);
+  return [...names];
+}
+
+/**
+ * The fields of the operation, found once for all its runs. null when it holds what is not planned: abstract types, and
+ * names that an object cannot have as its own.
+ */
+export function planOperation(
+  source: PlanSource,
+  variables: Record<string, unknown>,
+): readonly PlannedField[] | null {
+  const root = source.schema.getRootType(source.operation.operation);
+  return root ? new Planning(source, variables).fields(root, [source.operation.selectionSet]) : null;
+}
+
+class Planning {
+  readonly #source: PlanSource;
+  readonly #variables: Record<string, unknown>;
+
+  constructor(source: PlanSource, variables: Record<string, unknown>) {
+    this.#source = source;
+    this.#variables = variables;
+  }
+
+  fields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): readonly PlannedField[] | null {
+    const found = new Map<string, FieldNode[]>();
+    const seen = new Set<string>();
+    for (const set of sets) this.#collect(type, set, found, seen);
+    const fields: PlannedField[] = [];
+    for (const [key, nodes] of found) {
+      const field = this.#field(type, key, nodes);
+      if (field === null) return null;
+      fields.push(field);
+    }
+    return fields;
+  }
+
+  #field(parentType: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): PlannedField | null {
+    const name = nodes[0]!.name.value;
+    const definition = this.#definition(parentType, name);
+    if (definition === undefined || key === '__proto__') return null;
+    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    const type = this.#type(definition.type, sets);
+    if (type === null) return null;
+    const constant = definition === TypeNameMetaFieldDef ? parentType.name : null;
+    const resolve = constant === null ? (definition.resolve ?? null) : null;
+    return { key, name, nodes, parentType, definition, resolve, constant, type };
+  }
+
+  #definition(parentType: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined {
+    if (name === TypeNameMetaFieldDef.name) return TypeNameMetaFieldDef;
+    if (parentType === this.#source.schema.getQueryType()) {
+      if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
+      if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
+    }
+    return parentType.getFields()[name];
+  }
+
+  #type(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): PlannedType | null {
+    const nonNull = isNonNullType(type);
+    const inner = nonNull ? type.ofType : type;
+    if (isLeafType(inner))
+      return { kind: 'leaf', nonNull, isPlain: true, serialize: (value) => inner.serialize(value) };
+    if (isListType(inner)) {
+      const item = this.#type(inner.ofType, sets);
+      return item && { kind: 'list', nonNull, isPlain: item.isPlain, item };
+    }
+    if (!isObjectType(inner) || inner.isTypeOf) return null;
+    const fields = this.fields(inner, sets);
+    const isPlain = fields?.every((field) => field.resolve === null && field.type.isPlain);
+    return fields && { kind: 'object', nonNull, isPlain: isPlain === true, fields };
+  }
+
+  #collect(type: GraphQLObjectType, set: SelectionSetNode, found: Map<string, FieldNode[]>, seen: Set<string>): void {
+    for (const selection of set.selections) {
+      if (this.#isLeftOut(selection)) continue;
+      if (selection.kind === Kind.FIELD) {
+        const key = (selection.alias ?? selection.name).value;
+        const before = found.get(key);
+        if (before === undefined) found.set(key, [selection]);
+        else before.push(selection);
+        continue;
+      }
+      let part: Pick<FragmentDefinitionNode, 'selectionSet'> & { typeCondition?: { name: { value: string } } };
+      if (selection.kind === Kind.INLINE_FRAGMENT) part = selection;
+      else {
+        const fragment = this.#source.fragments.get(selection.name.value);
+        if (fragment === undefined || seen.has(selection.name.value)) continue;
+        seen.add(selection.name.value);
+        part = fragment;
+      }
+      const wanted = part.typeCondition?.name.value;
+      if (wanted === undefined || wanted === type.name) this.#collect(type, part.selectionSet, found, seen);
+    }
+  }
+
+  #isLeftOut(node: SelectionSetNode['selections'][number]): boolean {
+    if (node.directives === undefined || node.directives.length === 0) return false;
+    return (
+      getDirectiveValues(GraphQLSkipDirective, node, this.#variables)?.['if'] === true ||
+      getDirectiveValues(GraphQLIncludeDirective, node, this.#variables)?.['if'] === false
+    );
+  }
+}

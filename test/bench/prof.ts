@@ -1,0 +1,134 @@
+import { readdirSync, readFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
+import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
+import { generateLoad, postRequest } from './generator.ts';
+import { startBareKoa } from './start-bare-koa.ts';
+
+const CONNECTIONS = 20;
+const HEADERS = ['Content-Type: application/json', `Authorization: Token ${ADMIN_TOKEN}`];
+const START = 1_767_225_600;
+const LATEST = 'latest { timestamp value field { identifier unit } }';
+const HISTORY =
+  'history(from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z") { field { identifier } timestamps values }';
+
+/** `$p`: the product, `$d`: its first device, which has a day of minutes. */
+const SCENARIOS = {
+  list: `query ($p: ID!) { devices(productId: $p, first: 50) { edges { node { name online lastHeardAt ${LATEST} } } } }`,
+  device: `query ($d: ID!) { device(id: $d) { name online lastHeardAt ${LATEST} } }`,
+  history: `query ($d: ID!) { device(id: $d) { ${HISTORY} } }`,
+  calls: `query ($p: ID!) { product(id: $p) { calls(first: 50) { edges { node { id receivedAt method path body status } } } } }`,
+};
+
+/** `npm run bench -- graphql [seconds] [sqlite|postgres]`: what dashboards ask, beside a bare Koa route with plain SQL. */
+export async function run(args: string[]): Promise<void> {
+  const seconds = Number(args[0] ?? 4);
+  const only = args[1];
+  const bare = await startBareKoa('bare-sql.ts');
+  const postgres = only === 'sqlite' ? null : await startPostgres({ durable: true });
+  try {
+    for (const database of ['sqlite', 'postgres'].filter((name) => only === undefined || name === only)) {
+      const folder = mkdtempSync(join(tmpdir(), 'inlet-bench-'));
+      const url =
+        postgres !== null && database === 'postgres'
+          ? (await createPostgresDatabase(postgres.url)).url
+          : `sqlite:${join(folder, 'bench.db')}`;
+      await measure(database, url, bare.port, seconds);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  } finally {
+    bare.stop();
+    await postgres?.stop();
+  }
+}
+
+async function measure(database: string, url: string, barePort: number, seconds: number): Promise<void> {
+  const server = await ServerProcess.start({ DATABASE_URL: url, WRITE_RATE_PER_FIELD: '0', LOG_LEVEL: 'info', ...(process.env.PROF ? {NODE_OPTIONS: '--cpu-prof --cpu-prof-dir=/tmp/dash/prof --cpu-prof-interval 500'} : {}) });
+  const variables = await fill(server);
+  for (const [scenario, query] of Object.entries(SCENARIOS)) { if (process.env.ONLY && scenario !== process.env.ONLY) continue;
+    const used = Object.entries(variables).filter(([name]) => query.includes(`$${name}`));
+    const body = JSON.stringify({ query, variables: Object.fromEntries(used) });
+    // Seen before it is measured, and an error here ends the bench.
+    const { length: bytes } = JSON.stringify(await server.gql(query, Object.fromEntries(used)));
+    const request = postRequest('/graphql', HEADERS, body);
+    const bareRequest = postRequest(`/${scenario}`, HEADERS, body);
+    const load = (port: number, next: Buffer, part = 1) =>
+      generateLoad({ port, connections: CONNECTIONS, seconds: seconds * part, next: () => next });
+    await load(server.port, request, 0.5);
+    const bare = await load(barePort, bareRequest, 0.5);
+    const t0 = cpuOf(server.child.pid!);
+    const full = await load(server.port, request);
+    const t1 = cpuOf(server.child.pid!); console.log(scenario, 'cpu ms/request:', Object.keys(t1).map((k) => k + ' ' + ((t1[k]! - (t0[k] ?? 0)) * 10 / full.requests).toFixed(2)).filter(x => !x.endsWith(' 0.00')).join(', '));
+    const bareAgain = await load(barePort, bareRequest, 0.5);
+    if (full.failed > 0) throw new Error(`${full.failed} answers of ${scenario} were no 200`);
+    const ceiling = (bare.requestsPerSecond + bareAgain.requestsPerSecond) / 2;
+    console.log(
+      JSON.stringify({
+        bench: 'graphql',
+        database,
+        scenario,
+        bytes,
+        requestsPerSecond: full.requestsPerSecond,
+        barePerSecond: Math.round(ceiling),
+        ratio: Math.round((full.requestsPerSecond / ceiling) * 1000) / 1000,
+        p50Ms: full.p50Ms,
+        p99Ms: full.p99Ms,
+        residentMb: server.residentMb(),
+      }),
+    );
+  }
+  await server.stop();
+}
+
+/** A product with ten fields and fifty devices; the first has a day of minutes, and the product fifty calls. */
+async function fill(server: ServerProcess): Promise<{ p: string; d: string }> {
+  const fields = Array.from({ length: 10 }, (_, at) => ({ identifier: `field_${at}`, type: 'FLOAT', unit: '°C' }));
+  const { createProduct: product } = await server.gql<{ createProduct: { id: string; webhookUrl: string } }>(
+    'mutation ($input: CreateProductInput!) { createProduct(input: $input) { id webhookUrl } }',
+    { input: { name: 'bench', fields, decoder: 'function Decoder() { return [] }' } },
+  );
+  const devices = Array.from({ length: 50 }, (_, at) => ({ name: `device ${at}` }));
+  const { createDevices: created } = await server.gql<{ createDevices: { id: string }[] }>(
+    'mutation ($id: ID!, $devices: [DeviceInput!]!) { createDevices(productId: $id, devices: $devices, plan: "unlimited") { id } }',
+    { id: product.id, devices },
+  );
+  const record = async (id: string, minutes: number[]): Promise<void> => {
+    const entries = minutes.flatMap((minute) =>
+      fields.map(({ identifier }) => ({
+        field: identifier,
+        value: 20 + (minute % 100) / 7,
+        timestamp: START + minute * 60,
+      })),
+    );
+    const answer = await fetch(`${server.url}/v1/devices/${id}/record/`, {
+      method: 'POST',
+      headers: { Authorization: `Token ${ADMIN_TOKEN}` },
+      body: JSON.stringify(entries),
+    });
+    if (answer.status !== 200) throw new Error(`recording answered ${answer.status}`);
+  };
+  for (const { id } of created) await record(id, [0]);
+  const first = created[0]?.id ?? '';
+  for (let hour = 0; hour < 24; hour += 1)
+    await record(
+      first,
+      Array.from({ length: 60 }, (_, minute) => hour * 60 + minute),
+    );
+  const { pathname } = new URL(product.webhookUrl);
+  for (let call = 0; call < 50; call += 1)
+    await fetch(`${server.url}${pathname}`, { method: 'POST', body: 'x'.repeat(200) });
+  return { p: product.id, d: first };
+}
+
+function cpuOf(pid: number): Record<string, number> {
+  const out: Record<string, number> = {};
+  for (const t of readdirSync(`/proc/${pid}/task`)) {
+    const st = readFileSync(`/proc/${pid}/task/${t}/stat`, 'utf8');
+    const name = /\((.*)\)/.exec(st)![1]!;
+    const p = st.slice(st.lastIndexOf(')') + 2).split(' ');
+    const k = String(pid) === t ? 'main' : name + t.slice(-2);
+    out[k] = (out[k] ?? 0) + Number(p[11]) + Number(p[12]);
+  }
+  return out;
+}
