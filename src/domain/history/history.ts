@@ -1,5 +1,5 @@
 import { badInput } from '../../errors.ts';
-import type { DeviceInfo, FieldInfo } from '../ingest-cache/ingest-cache.ts';
+import type { DeviceInfo, FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { fromStoredValue } from '../measurements/field-value.ts';
 import type { Moment, PointsAnswer, StatisticsAnswer } from '../measurements/series-request.ts';
 import type { LatestRow, MeasurementStore, StoredValue } from '../measurements/store.ts';
@@ -97,10 +97,15 @@ export class History {
    * the place of one whose fields are wrong, the error.
    */
   async latestOfMany(wanted: readonly LatestWanted[]): Promise<(MeasuredValue[] | Error)[]> {
-    const chosen = wanted.map(({ device, fields }) => fieldsOrError(device, fields));
+    // Devices of one product are asked for the same list: it crosses to the thread once.
+    const allOf = memoized((product: ProductInfo) => [...product.fields.values()]);
+    const keysOf = memoized((fields: FieldInfo[]) => fields.map((field) => field.key));
+    const chosen = wanted.map(({ device, fields }) =>
+      fields == null ? allOf(device.product) : fieldsOrError(device, fields),
+    );
     const queries = wanted.flatMap(({ device }, at) => {
       const fields = chosen[at]!;
-      return fields instanceof Error ? [] : [{ deviceKey: device.key, fieldKeys: fields.map((field) => field.key) }];
+      return fields instanceof Error ? [] : [{ deviceKey: device.key, fieldKeys: keysOf(fields) }];
     });
     const rows = queries.length === 0 ? [] : await this.#store.latest(queries);
     const byDevice = new Map<number, Map<number, LatestRow>>();
@@ -280,8 +285,17 @@ function fieldsOfEach(
   return devices.map(({ product }) => chosen.flatMap((identifier) => product.fields.get(identifier) ?? []));
 }
 
+/** `make`, once for each object. */
+function memoized<T extends object, R>(make: (object: T) => R): (object: T) => R {
+  const made = new Map<T, R>();
+  return (object) => {
+    if (!made.has(object)) made.set(object, make(object));
+    return made.get(object)!;
+  };
+}
+
 /** The product's fields by identifier, each once; an unknown one is an error, never left out in silence. */
-function fieldsOrError(device: DeviceInfo, identifiers: readonly string[] | null | undefined): FieldInfo[] | Error {
+function fieldsOrError(device: DeviceInfo, identifiers: readonly string[]): FieldInfo[] | Error {
   try {
     return chosenFields(device, identifiers);
   } catch (error) {

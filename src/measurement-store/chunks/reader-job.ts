@@ -8,6 +8,7 @@ import type {
 } from '../../domain/measurements/store.ts';
 import { readRecorded } from './read-recorded.ts';
 import { countValues } from './count-values.ts';
+import { type LatestColumns, latestColumns } from './latest-columns.ts';
 import { latestValues } from './latest-values.ts';
 import { readRange } from './read-range.ts';
 import { readSeries } from './read-series.ts';
@@ -48,13 +49,13 @@ export function runReaderJob(snapshot: Snapshot, job: ReaderJob): Promise<unknow
   }
 }
 
-async function latestOfMany(snapshot: Snapshot, queries: LatestQuery[]): Promise<LatestRow[]> {
+async function latestOfMany(snapshot: Snapshot, queries: LatestQuery[]): Promise<LatestColumns> {
   const rows: LatestRow[] = [];
   for (let i = 0; i < queries.length; i += DEVICES_AT_ONCE) {
     const some = queries.slice(i, i + DEVICES_AT_ONCE);
     for (const found of await Promise.all(some.map((query) => latestValues(snapshot, query)))) rows.push(...found);
   }
-  return rows;
+  return latestColumns(rows);
 }
 
 /** Of what is answered: series → answer → views → view → column. */

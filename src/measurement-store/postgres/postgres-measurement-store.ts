@@ -18,6 +18,7 @@ import type {
 } from '../../domain/measurements/store.ts';
 import type { CallOutcome } from '../call-columns.ts';
 import { type Edit, removal } from '../chunks/edit.ts';
+import { type LatestColumns, latestRows } from '../chunks/latest-columns.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor, dueSelect } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
@@ -117,8 +118,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return Promise.resolve(() => {});
   }
 
-  latest(queries: LatestQuery[]): Promise<LatestRow[]> {
-    return this.#read({ kind: 'latest', queries });
+  async latest(queries: LatestQuery[]): Promise<LatestRow[]> {
+    return latestRows(await this.#read<LatestColumns>({ kind: 'latest', queries }));
   }
 
   series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]> {

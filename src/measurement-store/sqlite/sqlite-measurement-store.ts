@@ -17,6 +17,7 @@ import type {
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import type { CallOutcome } from '../call-columns.ts';
 import { type Edit, isEmpty, type Plan, removal } from '../chunks/edit.ts';
+import { type LatestColumns, latestRows } from '../chunks/latest-columns.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
@@ -121,8 +122,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#turns.take();
   }
 
-  latest(queries: LatestQuery[]): Promise<LatestRow[]> {
-    return this.#read({ kind: 'latest', queries });
+  async latest(queries: LatestQuery[]): Promise<LatestRow[]> {
+    return latestRows(await this.#read<LatestColumns>({ kind: 'latest', queries }));
   }
 
   series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]> {

@@ -1,0 +1,25 @@
+import type { LatestRow, StoredValue } from '../../domain/measurements/store.ts';
+
+/** Newest values as they go from thread to thread, where each object and each name in it is copied one by one. */
+export interface LatestColumns {
+  deviceKeys: number[];
+  fieldKeys: number[];
+  timestamps: number[];
+  values: StoredValue[];
+}
+
+export function latestColumns(rows: readonly LatestRow[]): LatestColumns {
+  return {
+    deviceKeys: rows.map((row) => row.deviceKey),
+    fieldKeys: rows.map((row) => row.fieldKey),
+    timestamps: rows.map((row) => row.timestamp),
+    values: rows.map((row) => row.value),
+  };
+}
+
+/** The rows again. */
+export function latestRows({ deviceKeys, fieldKeys, timestamps, values }: LatestColumns): LatestRow[] {
+  return deviceKeys.map((deviceKey, at) => {
+    return { deviceKey, fieldKey: fieldKeys[at]!, timestamp: timestamps[at]!, value: values[at]! };
+  });
+}
