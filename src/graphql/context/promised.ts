@@ -2,6 +2,6 @@
 export type Promised<T> = T | Promise<T>;
 
 /** Goes on with the value, at once when it is there. */
-export function then<T, R>(value: Promised<T>, next: (value: T) => Promised<R>): Promised<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
+export function whenKnown<T, R>(value: Promised<T>, goOn: (value: T) => Promised<R>): Promised<R> {
+  return value instanceof Promise ? value.then((come) => goOn(come)) : goOn(value);
 }

@@ -53,7 +53,9 @@ export function compileOperation(
     const fields = coerced === undefined ? null : planFor(coerced);
     if (fields === null || coerced === undefined) return execute(args);
     const { rootValue, contextValue } = args;
-    return (await executePlanned({ fields, schema, rootValue, contextValue, variables: coerced })) ?? execute(anew(args));
+    return (
+      (await executePlanned({ fields, schema, rootValue, contextValue, variables: coerced })) ?? execute(anew(args))
+    );
   };
 }
 

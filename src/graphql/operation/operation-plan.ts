@@ -69,10 +69,7 @@ export function deciders({ operation, fragments }: PlanSource): string[] {
  * The fields of the operation, found once for all its runs. null when it holds what is not planned: abstract types, and
  * names that an object cannot have as its own.
  */
-export function planOperation(
-  source: PlanSource,
-  variables: Record<string, unknown>,
-): readonly PlannedField[] | null {
+export function planOperation(source: PlanSource, variables: Record<string, unknown>): readonly PlannedField[] | null {
   const root = source.schema.getRootType(source.operation.operation);
   return root ? new Planning(source, variables).fields(root, [source.operation.selectionSet]) : null;
 }

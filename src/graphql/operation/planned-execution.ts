@@ -78,7 +78,8 @@ class PlannedExecution {
     const answer: Record<string, unknown> = {};
     for (const field of fields) {
       if (field.constant !== null) answer[field.key] = field.constant;
-      else if (field.resolve === null && field.type.isPlain) answer[field.key] = plain(field.type, property(source, field));
+      else if (field.resolve === null && field.type.isPlain)
+        answer[field.key] = plain(field.type, property(source, field));
       else this.#field(field, source, answer, place);
     }
     return place.isNull ? null : answer;
@@ -114,8 +115,7 @@ class PlannedExecution {
       this.#pending += 1;
       value.then(
         (come) => this.#settled(() => this.#write(type, come, field, container, key, parent)),
-        (error: unknown) =>
-          this.#settled(() => this.#fail(error, field, { container, key, ...nonNull(type), parent })),
+        (error: unknown) => this.#settled(() => this.#fail(error, field, { container, key, ...nonNull(type), parent })),
       );
     } else this.#write(type, value, field, container, key, parent);
   }
@@ -174,7 +174,15 @@ class PlannedExecution {
     if (info === undefined) {
       const { schema, variables: variableValues, rootValue } = this.#request;
       const { name: fieldName, nodes: fieldNodes, parentType, definition } = field;
-      const facts = { fieldName, fieldNodes, parentType, returnType: definition.type, schema, variableValues, rootValue };
+      const facts = {
+        fieldName,
+        fieldNodes,
+        parentType,
+        returnType: definition.type,
+        schema,
+        variableValues,
+        rootValue,
+      };
       info = facts as unknown as GraphQLResolveInfo;
       this.#infos.set(field, info);
     }
@@ -216,8 +224,7 @@ function plain(type: PlannedType, value: unknown): unknown {
     }
     case 'object': {
       const answer: Record<string, unknown> = {};
-      for (const field of type.fields)
-        answer[field.key] = field.constant ?? plain(field.type, property(value, field));
+      for (const field of type.fields) answer[field.key] = field.constant ?? plain(field.type, property(value, field));
       return answer;
     }
   }

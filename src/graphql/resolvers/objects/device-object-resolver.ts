@@ -5,7 +5,7 @@ import { planBySlug } from '../../../domain/plans/plans.ts';
 import type { DeviceType, Product } from '../../../domain/entities/product.ts';
 import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
-import { type Promised, then } from '../../context/promised.ts';
+import { type Promised, whenKnown } from '../../context/promised.ts';
 import { ConfigurationValueObject } from '../../types/configuration.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { DeviceObject } from '../../types/device.ts';
@@ -24,7 +24,7 @@ export class DeviceObjectResolver {
 
   @FieldResolver(() => DeviceTypeEnum, { description: 'How it sends: the device type of its product.' })
   deviceType(@Root() device: Device, @Ctx() context: GraphqlContext): Promised<DeviceType> {
-    return then(productOf(device, context), ({ deviceType }) => deviceType);
+    return whenKnown(productOf(device, context), ({ deviceType }) => deviceType);
   }
 
   @FieldResolver(() => ProductObject, { description: 'The product it belongs to.' })
@@ -56,12 +56,12 @@ export class DeviceObjectResolver {
 
   @FieldResolver(() => Boolean, { description: "Heard of within its own offlineAfterSeconds, else its product's." })
   online(@Root() device: Device, @Ctx() context: GraphqlContext): Promised<boolean> {
-    return then(context.loaders.lastHeard.load(device.key), (heardAt) => {
+    return whenKnown(context.loaders.lastHeard.load(device.key), (heardAt) => {
       if (heardAt === null) return false;
       const inTime = (own: number | null | undefined): boolean =>
         heardAt >= this.#now() - (own ?? DEFAULT_OFFLINE_AFTER_SECONDS) * 1000;
       return device.offlineAfterSeconds == null
-        ? then(productOf(device, context), ({ offlineAfterSeconds }) => inTime(offlineAfterSeconds))
+        ? whenKnown(productOf(device, context), ({ offlineAfterSeconds }) => inTime(offlineAfterSeconds))
         : inTime(device.offlineAfterSeconds);
     });
   }
@@ -72,7 +72,7 @@ export class DeviceObjectResolver {
  * device, since the device was read: then as it was.
  */
 function productOf(device: Device, { loaders }: GraphqlContext): Promised<Product> {
-  return then(loaders.product.load(device.product.key), (product) => {
+  return whenKnown(loaders.product.load(device.product.key), (product) => {
     if (product !== null) return product;
     const before = device.product as Partial<Product>;
     if (before.name === undefined) throw notFound('product', device.product.id);

@@ -4,7 +4,7 @@ import type { History } from '../../../domain/history/history.ts';
 import type { IngestCache, DeviceInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
 import { badInput } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
-import { type Promised, then } from '../../context/promised.ts';
+import { type Promised, whenKnown } from '../../context/promised.ts';
 import { encodeCursor } from '../../paging/cursor.ts';
 import { AFTER, FIRST, type Paging, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
@@ -45,7 +45,7 @@ export class DeviceValuesResolver {
     @Arg('fields', () => [String], { nullable: true, description: 'Identifiers of the fields to show; left out: all.' })
     fields?: string[] | null,
   ): Promised<MeasurementObject[]> {
-    return then(this.#readable(device, context), (info) =>
+    return whenKnown(this.#readable(device, context), (info) =>
       info === null ? [] : context.loaders.latest.load({ device: info, fields }),
     );
   }
@@ -149,7 +149,7 @@ export class DeviceValuesResolver {
    */
   #readable(device: Device, { access, budget }: GraphqlContext): Promised<DeviceInfo | null> {
     budget.check();
-    return then(this.#ingestCache.cachedDevice(device.id) ?? this.#ingestCache.device(device.id), (info) => {
+    return whenKnown(this.#ingestCache.cachedDevice(device.id) ?? this.#ingestCache.device(device.id), (info) => {
       if (info !== null) access.requireDevice(info, 'READ');
       return info;
     });

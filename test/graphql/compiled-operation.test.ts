@@ -1,0 +1,139 @@
+import { buildSchema, execute, type ExecutionResult, GraphQLError, type GraphQLSchema, parse } from 'graphql';
+import { expect, test } from 'vitest';
+import { compileOperation } from '../../src/graphql/operation/compiled-operation.ts';
+
+const SDL = `
+  type Query { devices(first: Int = 2): [Device!]! one(id: ID): Device lost: Device broken: Device! numbers: [Float!]! }
+  type Device { name: String! level: Int latest: [Point!]! parent: Device slow: Int fails: Int never: Int! points: [Point] }
+  type Point { at: Float! value: Int field: Field! }
+  type Field { unit: String identifier: String! }
+`;
+
+/** The schema and how often its resolvers were asked. */
+function createSchema(): { schema: GraphQLSchema; asked: () => number } {
+  let asked = 0;
+  const schema = buildSchema(SDL);
+  const device = (name: string): Record<string, unknown> => ({ name, level: name === 'a' ? 1 : null });
+  const later = <T>(value: T): Promise<T> => new Promise((resolve) => setImmediate(() => resolve(value)));
+  const point = (value: unknown): unknown => ({ at: 1.5, value, field: { unit: '°C', identifier: 'x' } });
+  const resolvers: Record<string, Record<string, (parent: any, args: any) => unknown>> = {
+    Query: {
+      devices: (_, { first }) => later(['a', 'b', 'c'].slice(0, first).map(device)),
+      one: (_, { id }) => (id === 'none' ? null : device(String(id))),
+      lost: () => later(null),
+      broken: () => later(device('broken')),
+      numbers: () => [1, 2.5, -3],
+    },
+    Device: {
+      latest: ({ name }) => (name === 'a' ? later([point(1), point(null)]) : [point(2)]),
+      parent: ({ name }) => (name === 'a' ? later(device('b')) : null),
+      slow: () => later(7),
+      fails: ({ name }) => {
+        if (name === 'a') throw new GraphQLError('no such thing', { extensions: { code: 'X' } });
+        return Promise.reject(new Error('not now'));
+      },
+      never: ({ name }) => (name === 'c' ? 1 : later(null).then(() => Promise.reject(new Error('never')))),
+      points: ({ name }) => [point(3), later(null), name === 'c' ? point('no number') : later(point(4))],
+    },
+  };
+  for (const [type, fields] of Object.entries(resolvers))
+    for (const [name, resolve] of Object.entries(fields)) {
+      const field = (schema.getType(type) as any).getFields()[name];
+      field.resolve = (parent: unknown, args: unknown) => {
+        asked += 1;
+        return resolve(parent, args);
+      };
+    }
+  return { schema, asked: () => asked };
+}
+
+const shown = ({ data, errors }: ExecutionResult): unknown => ({
+  data: JSON.stringify(data),
+  errors: errors?.map((error) => JSON.stringify(error)).toSorted(),
+});
+
+interface Case {
+  query: string;
+  variables?: Record<string, unknown>;
+}
+
+/** Answered by the plan alone: each resolver is asked as often as graphql-js asks it. */
+const PLANNED: Record<string, Case> = {
+  'plain and resolved fields, lists and nulls': {
+    query:
+      '{ devices { name level latest { value at field { unit } } slow } lost { name } one(id: "none") { name } numbers }',
+  },
+  'aliases, __typename, the order of the question': {
+    query:
+      '{ z: devices(first: 3) { slow t: __typename n: name } __typename a: one(id: 5) { name } b: one(id: 6) { name } }',
+  },
+  'fragments that meet in one field': {
+    query: `query ($x: Int) { devices(first: $x) { ...A ... on Device { latest { value } } ... { name } } }
+      fragment A on Device { latest { at field { identifier } } parent { ...B } } fragment B on Device { name slow }`,
+    variables: { x: 3 },
+  },
+  '@skip and @include, one way': {
+    query:
+      'query ($s: Boolean!) { devices { name @skip(if: $s) level @include(if: $s) ... @include(if: $s) { slow } } }',
+    variables: { s: true },
+  },
+  '@skip and @include, the other way': {
+    query:
+      'query ($s: Boolean!) { devices { name @skip(if: $s) level @include(if: $s) ... @include(if: $s) { slow } } }',
+    variables: { s: false },
+  },
+  'errors where null may stand': { query: '{ devices { name fails parent { fails } } }' },
+  'an error takes the nearest place that may be null': { query: '{ one(id: "a") { parent { name never } } numbers }' },
+  'an error takes everything': { query: '{ broken { never } numbers }' },
+  introspection: {
+    query:
+      '{ __schema { queryType { name fields { name type { kind ofType { name } } } } } __type(name: "Field") { name } }',
+  },
+};
+
+for (const [name, { query, variables }] of Object.entries(PLANNED))
+  test(`compiled as by graphql-js: ${name}`, async () => {
+    const [one, other] = [createSchema(), createSchema()];
+    const document = parse(query);
+    const compiled = compileOperation(one.schema, { document, operationName: null })!;
+    const actual = await compiled({ schema: one.schema, document, variableValues: variables ?? null });
+    const expected = await execute({ schema: other.schema, document, variableValues: variables ?? null });
+    expect(shown(actual)).toEqual(shown(expected));
+    expect(one.asked()).toBe(other.asked());
+  });
+
+/** What a plan has no answer to is graphql-js's. */
+const DOUBTED: Record<string, Case> = {
+  'items that are promised where nothing is resolved': { query: '{ one(id: "a") { points { value } } }' },
+  'a value that its type does not take': { query: '{ one(id: "c") { name points { value } } }' },
+  'null where there must be something': {
+    query:
+      '{ one(id: "a") { latest { value } } devices { name } lost { name } broken { parent { name } } nothing: one(id: "b") { latest { at } } }',
+  },
+  'variables that do not fit': { query: 'query ($x: Int!) { devices(first: $x) { name } }', variables: { x: 'many' } },
+  'a directive that gets null': { query: 'query ($s: Boolean) { numbers @skip(if: $s) }', variables: { s: null } },
+};
+
+for (const [name, { query, variables }] of Object.entries(DOUBTED))
+  test(`answered by graphql-js itself: ${name}`, async () => {
+    const { schema } = createSchema();
+    const document = parse(query);
+    const compiled = compileOperation(schema, { document, operationName: null })!;
+    const args = { schema, document, variableValues: variables ?? null };
+    expect(shown(await compiled(args))).toEqual(shown(await execute(args)));
+  });
+
+test('there is one plan for each combination of what decides, up to a bound', async () => {
+  const { schema } = createSchema();
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const document = parse(
+    `query (${names.map((name) => `$${name}: Boolean!`).join(' ')}) { numbers ${names.map((name) => `${name}: __typename @include(if: $${name})`).join(' ')} }`,
+  );
+  const compiled = compileOperation(schema, { document, operationName: null })!;
+  for (let bits = 0; bits < 32; bits += 1) {
+    const variableValues = Object.fromEntries(names.map((name, at) => [name, (bits & (1 << at)) !== 0]));
+    expect(shown(await compiled({ schema, document, variableValues }))).toEqual(
+      shown(await execute({ schema, document, variableValues })),
+    );
+  }
+});
