@@ -26,9 +26,9 @@ import { createHttpServer } from './http/http-server.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { readyRoute } from './http/health-route.ts';
 import { metricsRoute, metricsServer } from './http/metrics-route.ts';
-import { watchRequest } from './http/request-watch.ts';
+import { watchRequests } from './http/request-watch.ts';
 import { createLog } from './log.ts';
-import { measuredEngine, measuredStore } from './metrics/measured.ts';
+import { measuredEngine } from './metrics/measured.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { DecoderPool } from './sandbox/decoder-pool.ts';
 
@@ -62,8 +62,7 @@ export async function startApp(config: Config): Promise<App> {
 async function build(config: Config, log: Logger, closers: Closers): Promise<string> {
   const now = (): number => Date.now();
   const metrics = new Metrics();
-  const { database, store: bareStore } = await openDatabase(config, metrics, log, closers).catch(cannotOpen);
-  const store = measuredStore(bareStore, metrics);
+  const { database, store } = await openDatabase(config, metrics, log, closers).catch(cannotOpen);
   const { adminToken } = config;
   const first = await bootstrap(database, { adminToken, now }).catch(cannotOpen);
   const { generatedToken, adminTokenRevoked, cursorKey } = first;
@@ -80,7 +79,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     );
   const { cluster, limiter } = await joinCluster(config, database, log, closers);
 
-  const { server, inTurn } = createHttpServer(config);
+  const server = createHttpServer(config);
   const baseUrl = (): string => config.baseUrl ?? `http://localhost:${portOf(server)}`;
 
   const pool = new DecoderPool({ ...config.decoder, log: (level, message, facts) => log[level](facts, message) });
@@ -104,15 +103,17 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     log,
   });
   const koa = app.callback();
-  const watch = watchRequest({ answered: (...facts) => metrics.request(...facts), log });
-  const serve = inTurn((request, response) => void koa(request, response));
-  listener = new DrainingListener(server, serve, watch, log);
+  listener = new DrainingListener(server, {
+    serve: (request, response) => void koa(request, response),
+    ended: watchRequests({ answered: (...facts) => metrics.request(...facts), log }),
+    log,
+  });
   transports.attachWebSocket(server);
   closers.add('http', async () => {
     await listener.stop({ endSockets: () => transports.endSockets(), graceMs: config.shutdownGraceMs });
     await transports.stop();
   });
-  tellLoad(metrics, { store: bareStore, pool, transports, domain, cluster, accepting: () => listener.accepting });
+  tellLoad(metrics, { store, pool, transports, domain, cluster, accepting: () => listener.accepting });
   if (config.metricsPort !== null) await startMetricsServer(metrics, config, closers);
   await listen(server, config.host, config.port, 'HOST, PORT');
   const url = `http://localhost:${portOf(server)}`;
@@ -138,7 +139,10 @@ async function openDatabase(
   // Imported when needed: a server uses one of the two, and start-up is mostly reading modules.
   const { openPostgresOrm, openSqliteOrm } = await import('./database/open-orm.ts');
   const tell = (message: string): void => log.error(message);
-  const onFlush = (values: number, seconds: number): void => metrics.flushed(values, seconds);
+  const told = {
+    onFlush: (values: number, seconds: number): void => metrics.flushed(values, seconds),
+    onFailure: (receipts: number): void => metrics.commitFailed(receipts),
+  };
   const finish = (orm: MikroORM, dialect: Dialect, store: WatchedStore & WriteTurns, guard: DatabaseGuard) => {
     closers.add('store', () => store.stop());
     return { database: new OrmDatabase(orm, dialect, store, guard), store: guarded(store, guard) };
@@ -150,7 +154,7 @@ async function openDatabase(
     const orm = await openPostgresOrm(setting.url);
     closers.add('orm', () => orm.close());
     const { PostgresMeasurementStore } = await import('./measurement-store/postgres/postgres-measurement-store.ts');
-    return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, log, onFlush }), guard);
+    return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, log, ...told }), guard);
   }
   const { SqliteGuard } = await import('./database/sqlite-guard.ts');
   const path = setting.inMemory ? temporaryFile(closers) : setting.path;
@@ -159,7 +163,7 @@ async function openDatabase(
   const orm = await openSqliteOrm(path);
   closers.add('orm', () => orm.close());
   const { SqliteMeasurementStore } = await import('./measurement-store/sqlite/sqlite-measurement-store.ts');
-  return finish(orm, 'sqlite', await SqliteMeasurementStore.open({ path, log, onFlush }), guard);
+  return finish(orm, 'sqlite', await SqliteMeasurementStore.open({ path, log, ...told }), guard);
 }
 
 /** Two threads cannot share SQLite's own memory database; a folder that goes with the process can be shared. */

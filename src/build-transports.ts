@@ -23,7 +23,7 @@ import { exportRoute, historyFileRoute } from './http/export-route.ts';
 import type { FileRoute, Handler } from './http/http-app.ts';
 import { deviceImportRoute, importRoute } from './http/import-route.ts';
 import { networkRoute } from './http/network-route.ts';
-import { requestIdOf } from './http/request-watch.ts';
+import { makeRequestId } from './http/request-id.ts';
 import { RecordRoute } from './http/record-route.ts';
 import { webhookRoute } from './http/webhook-route.ts';
 
@@ -80,7 +80,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     cluster,
     secretOf,
     sessionSecretOf: ofSession,
-    requestIdOf,
+    requestIdOf: makeRequestId,
     maxMessageBytes: config.maxBodyBytes,
     compiling: config.graphqlCompile,
     now,

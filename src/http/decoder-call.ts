@@ -4,7 +4,7 @@ import { type DecoderRequest, parseParameters } from '../domain/decoders/decoder
 import { headerList } from '../domain/decoders/header-names.ts';
 import { requestBodyText } from '../domain/decoders/request-body.ts';
 import type { ServerResponse } from 'node:http';
-import { NO_SNIFFING } from './error-responder.ts';
+import { requestIdOf } from './request-id.ts';
 
 /** A call's URL as sent, from `root` on: whatever a proxy put before it is not the sender's. Path without the query. */
 export function splitUrl(url: string, root: string): { path: string; query: string } {
@@ -28,6 +28,11 @@ export function decoderRequestOf(request: IncomingMessage, path: string, query: 
 /** Tiny, written past Koa: every layer here costs. */
 export function respondToCall(response: ServerResponse, { status, body }: Answer): void {
   if (response.destroyed) return;
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': body.length, ...NO_SNIFFING });
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': requestIdOf(response),
+  });
   response.end(body);
 }

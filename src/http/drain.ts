@@ -2,9 +2,12 @@ import type { RequestListener, Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { AppError } from '../errors.ts';
+import { Connections, type Exchange } from './connections.ts';
 import { respondWithProblem, toProblem } from './error-responder.ts';
-import { OpenRequests } from './open-requests.ts';
+import { giveRequestId } from './request-id.ts';
 
+/** How long a client may leave an answer unread, or a new connection silent. */
+const IDLE_MS = 20_000;
 const LOOK_EVERY_MS = 20;
 /** How long a body may go on coming in once the server stops. */
 const BODY_MS = 3_000;
@@ -19,6 +22,13 @@ interface Draining {
   graceMs: number;
 }
 
+interface DrainingDeps {
+  serve: RequestListener;
+  /** Told of each request that has ended: its answer, and seconds. */
+  ended: (exchange: Exchange, seconds: number) => void;
+  log: Logger;
+}
+
 /**
  * A server's requests from the first to the last. `stop`, in order: serves on for the grace; answers what was accepted,
  * and whatever comes then with 503 and `Connection: close` (CONTRACT 3), never a cut; gives half-sent bodies three
@@ -27,26 +37,25 @@ interface Draining {
 export class DrainingListener {
   readonly #server: Server;
   readonly #log: Logger;
-  readonly #requests = new OpenRequests();
-  readonly #quietSince = new Map<Socket, number>();
+  readonly #connections: Connections;
   #state: 'serving' | 'grace' | 'draining' = 'serving';
 
-  /** `watch` sees each request first, refused ones too. */
-  constructor(server: Server, serve: RequestListener, watch: RequestListener, log: Logger) {
+  constructor(server: Server, { serve, ended, log }: DrainingDeps) {
     this.#server = server;
     this.#log = log;
-    server.on('connection', (socket) => {
-      this.#requests.connected(socket);
-      this.#quietSince.set(socket, performance.now());
-      socket.once('close', () => this.#quietSince.delete(socket));
-    });
-    server.on('request', (request, response) => {
-      watch(request, response);
-      this.#requests.add(request, response);
+    const listener: RequestListener = (request, response) => {
+      giveRequestId(request, response);
       if (this.#state !== 'serving') response.shouldKeepAlive = false;
       if (this.#state !== 'draining' || HEALTH.test(request.url ?? '')) return serve(request, response);
       respondWithProblem(response, this.#stopping(), { stored: 0, rejected: [] });
       request.resume();
+    };
+    this.#connections = new Connections(server, { listener, ended });
+    server.setTimeout(IDLE_MS, (socket: Socket) => {
+      // Who waits for an answer may wait; who does not take it may not. Node does not tell progress from silence here:
+      // the timer starts anew with every byte that leaves.
+      if (this.#connections.isAnswering(socket) && socket.writableLength === 0) return;
+      socket.destroy();
     });
   }
 
@@ -57,32 +66,31 @@ export class DrainingListener {
 
   async stop({ endSockets, graceMs }: Draining): Promise<void> {
     this.#state = 'grace';
-    this.#requests.closeAfterAnswers();
+    // From now on each connection is closed by its last answer.
+    for (const { response } of this.#connections.exchanges()) response.shouldKeepAlive = false;
     await pause(graceMs);
     this.#state = 'draining';
     await endSockets();
     const incompleteUntil = performance.now() + BODY_MS;
-    while (this.#requests.count > 0) {
+    while (this.#connections.unanswered > 0) {
       if (performance.now() > incompleteUntil) this.#refuseIncomplete();
       await pause(LOOK_EVERY_MS);
     }
     // Not the HTTP server's own close: that cuts connections whose next request is on the way.
     NetServer.prototype.close.call(this.#server);
     const from = performance.now();
-    while (this.#quietSince.size > 0) {
+    while (this.#connections.size > 0) {
       await pause(LOOK_EVERY_MS);
       const now = performance.now();
       if (now > from + BODY_MS) this.#server.closeAllConnections();
-      else if (this.#requests.count === 0) this.#closeQuiet(from, now);
+      else if (now > from + LATE_MS) this.#connections.closeQuiet(now - LATE_MS);
     }
   }
 
-  #closeQuiet(from: number, now: number): void {
-    for (const [socket, since] of this.#quietSince) if (Math.max(since, from) < now - LATE_MS) socket.destroy();
-  }
-
+  /** Those whose body has not come in full. */
   #refuseIncomplete(): void {
-    for (const { request, response } of this.#requests.incomplete()) {
+    for (const { request, response } of this.#connections.exchanges()) {
+      if (request.complete) continue;
       respondWithProblem(response, this.#stopping(), { stored: 0, rejected: [] });
       // The rest of the body is nobody's any more.
       response.once('finish', () => request.destroy());

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Logger } from 'pino';
+import { requestIdOf } from './request-id.ts';
 import { AppError, databaseAway, type ErrorCode } from '../errors.ts';
 
 /** A new code without a status does not compile. */
@@ -49,12 +50,12 @@ export function toProblem(thrown: unknown, log: Logger, response?: ServerRespons
   const error = thrown instanceof AppError ? thrown : (databaseAway(thrown) ?? thrown);
   if (!(error instanceof AppError)) {
     const id = randomBytes(6).toString('hex');
-    log.error({ err: error, id, requestId: response?.getHeader('X-Request-Id') }, 'internal error');
+    log.error({ err: error, id, requestId: response && requestIdOf(response) }, 'internal error');
     return problem(500, 'INTERNAL_SERVER_ERROR', `Internal error (${id}); the server's log has the details.`, {});
   }
   // Without a cause it only says that the server is stopping.
   if (error.code === 'UNAVAILABLE' && error.cause !== undefined)
-    log.warn({ err: error.cause, requestId: response?.getHeader('X-Request-Id') }, error.message);
+    log.warn({ err: error.cause, requestId: response && requestIdOf(response) }, error.message);
   const status = STATUS[error.code];
   const { allow, retryAfterSeconds, ...details } = error.details;
   const { headers, body } = problem(status, error.code, error.message, details);
@@ -90,8 +91,7 @@ export function respondWithProblem(
   extra: Record<string, unknown> = {},
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const requestId = response.getHeader('X-Request-Id');
-  const body = { ...problem.body, ...extra, ...(requestId === undefined ? {} : { requestId }) };
+  const body = { ...problem.body, ...extra, requestId: requestIdOf(response) };
   respondWithJson(response, problem.status, body, problem.headers);
 }
 
@@ -106,6 +106,7 @@ export function respondWithJson(
   response.writeHead(status, {
     'Content-Type': 'application/json',
     ...NO_SNIFFING,
+    'X-Request-Id': requestIdOf(response),
     ...headers,
     'Content-Length': Buffer.byteLength(text),
   });

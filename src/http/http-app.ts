@@ -6,6 +6,7 @@ import { SenderGone } from './body.ts';
 import { NO_SNIFFING, respondWithProblem, toProblem } from './error-responder.ts';
 import { ingestRoutes, type IngestRoutesDeps } from './ingest-routes.ts';
 import { OPENAPI } from './openapi.ts';
+import { requestIdOf } from './request-id.ts';
 import { requireMethod } from './require-method.ts';
 
 /** What answers a route: it fills `context`, or throws an AppError for the error responder. */
@@ -60,7 +61,6 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
 
   const app = new Koa();
   app.use(async (context, next) => {
-    context.set(NO_SNIFFING);
     try {
       await next();
       if (context.respond !== false && context.status === 404 && context.body === undefined)
@@ -72,12 +72,17 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
     }
   });
   app.use(ingestRoutes(deps));
+  app.use((context, next) => {
+    context.set(NO_SNIFFING);
+    context.set('X-Request-Id', requestIdOf(context.res));
+    return next();
+  });
   app.use(refuseUnreadableUrl);
   app.use(router.routes());
   app.on('error', (error: unknown, context?: Koa.Context) => {
     // The client went away or sent what is no HTTP: nothing is wrong here.
     if (isAboutConnection(error)) log.debug({ code: (error as { code: string }).code }, 'connection lost');
-    else log.error({ err: error, requestId: context?.res.getHeader('X-Request-Id') }, 'error while answering');
+    else log.error({ err: error, requestId: context && requestIdOf(context.res) }, 'error while answering');
   });
   return app;
 }

@@ -6,11 +6,12 @@ import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, secretOf } from './authenticate.ts';
 import { bodyText, readBody, SenderGone } from './body.ts';
-import { NO_SNIFFING, respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
+import { respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
 import { FairTurns } from './fair-turns.ts';
 import { parseJson } from './parse-json.ts';
+import { requestIdOf } from './request-id.ts';
 import { requireMethod } from './require-method.ts';
 
 const MAX_ENTRIES = 10_000;
@@ -40,7 +41,7 @@ export class RecordRoute {
       requireMethod(request.method, ['POST']);
       const { recorder, maxBodyBytes, now } = this.#deps;
       const deviceName = decoded(encodedName);
-      const first = await this.#authorised(request, deviceName);
+      const first = this.#known(request, deviceName) ?? (await this.#authorised(request, deviceName));
       const body = await readBody(request, maxBodyBytes);
       // A body may take its time: what has been revoked or deleted meanwhile stores nothing.
       await this.#turns.run(async () => {
@@ -61,13 +62,23 @@ export class RecordRoute {
     }
   }
 
-  /** The device that the request's token may record for; from memory, as a rule. */
+  /** The device that the request's token may record for, when both are in memory: no promise for what is known. */
+  #known(request: IncomingMessage, deviceName: string): Authorised | null {
+    const { authenticator, devices } = this.#deps;
+    const secret = secretOf(request.headers.authorization);
+    const access = secret === null ? null : authenticator.cached(secret);
+    const device = access === null ? null : devices.cached(access, deviceName);
+    if (access === null || device === null) return null;
+    const [tokens, found] = [authenticator.revision, devices.revision];
+    return { device, tokens, found, expires: access.expiresAt !== null };
+  }
+
   async #authorised(request: IncomingMessage, deviceName: string): Promise<Authorised> {
     const { authenticator, devices } = this.#deps;
     const tokens = authenticator.revision;
     const found = devices.revision;
     const access = await authenticate(request, this.#deps);
-    const device = devices.cached(access, deviceName) ?? (await devices.forRecording(access, deviceName));
+    const device = await devices.forRecording(access, deviceName);
     return { device, tokens, found, expires: access.expiresAt !== null };
   }
 
@@ -126,7 +137,8 @@ function answer(response: ServerResponse, outcome: RecordOutcome, writeIntervalM
       'Content-Length': text.length,
       'Inlet-Stored': stored,
       'Inlet-Rejected': 0,
-      ...NO_SNIFFING,
+      'X-Content-Type-Options': 'nosniff',
+      'X-Request-Id': requestIdOf(response),
     });
     response.end(text);
     return;

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import type { Exchange } from './connections.ts';
+import { requestIdOf } from './request-id.ts';
 
-const GIVEN_ID = /^[\w.:-]{1,128}$/;
 /** What stands in a path is told by its route only: ids are many, and a webhook's is a secret. */
 const ROUTES: [name: string, path: RegExp][] = [
   ['record', /^\/v1\/devices\/[^/]+\/record\/?$/],
@@ -22,33 +21,16 @@ interface RequestWatchDeps {
   log: Logger;
 }
 
-/**
- * Gives each request an id (the sender's `X-Request-Id`, else a new one), sends it back in the same header, and tells at
- * `LOG_LEVEL=debug` how the request ended, without secrets: the route, never the path.
- */
-export function watchRequest({
-  answered,
-  log,
-}: RequestWatchDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  return (request, response) => {
-    const from = performance.now();
-    const requestId = requestIdOf(request);
-    response.setHeader('X-Request-Id', requestId);
-    response.once('close', () => {
-      const route = routeOf(request.url ?? '');
-      const status = response.writableFinished ? response.statusCode : 499;
-      const ms = performance.now() - from;
-      answered(route, status, ms / 1000);
-      if (log.isLevelEnabled('debug'))
-        log.debug({ requestId, method: request.method, route, status, ms: Math.round(ms * 10) / 10 }, 'request');
-    });
+/** Tells how each request ended, at `LOG_LEVEL=debug` in the log too, without secrets: the route, never the path. */
+export function watchRequests({ answered, log }: RequestWatchDeps): (exchange: Exchange, seconds: number) => void {
+  return ({ request, response }, seconds) => {
+    const route = routeOf(request.url ?? '');
+    const status = response.writableFinished ? response.statusCode : 499;
+    answered(route, status, seconds);
+    if (!log.isLevelEnabled('debug')) return;
+    const ms = Math.round(seconds * 10_000) / 10;
+    log.debug({ requestId: requestIdOf(response), method: request.method, route, status, ms }, 'request');
   };
-}
-
-/** The id that the sender gave the request, if it is fit to be logged, else a new one. */
-export function requestIdOf(request: IncomingMessage): string {
-  const given = request.headers['x-request-id'];
-  return typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID();
 }
 
 function routeOf(url: string): string {

@@ -19,6 +19,8 @@ export interface CommitOptions {
   maxWaitingBytes: number;
   /** Told after each flush that was stored: how many rows it had, and how long it took. */
   onFlush?: (rows: number, seconds: number) => void;
+  /** Told after each flush that failed: how many receipts were in it. */
+  onFailure?: (receipts: number) => void;
 }
 
 interface Group {
@@ -137,6 +139,7 @@ export class GroupCommit {
       this.#options.onFlush?.(group.rows, (performance.now() - from) / 1000);
       for (const resolve of group.resolves) resolve();
     } catch (error) {
+      this.#options.onFailure?.(group.rejects.length);
       for (const reject of group.rejects) reject(error);
     }
     this.#underWay.delete(group);

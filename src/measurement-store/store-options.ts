@@ -11,6 +11,8 @@ export interface StoreOptions {
   compactEveryMs?: number;
   /** Told after each flush that was stored: how many values it had, and how long it took. */
   onFlush?: (values: number, seconds: number) => void;
+  /** Told after each flush that failed: how many receipts were in it. */
+  onFailure?: (receipts: number) => void;
 }
 
 export const STORE_DEFAULTS = {

@@ -13,12 +13,6 @@ export class Metrics {
     buckets: SECONDS,
     registers: [this.registry],
   });
-  readonly #commits = new Histogram({
-    name: 'inlet_commit_duration_seconds',
-    help: 'How long receipts wait for their durable commit.',
-    buckets: SECONDS,
-    registers: [this.registry],
-  });
   readonly #flushes = new Histogram({
     name: 'inlet_flush_duration_seconds',
     help: 'How long one transaction of the measurement store takes.',
@@ -27,7 +21,7 @@ export class Metrics {
   });
   readonly #flushValues = new Histogram({
     name: 'inlet_flush_values',
-    help: 'Values, and logged calls, that share one transaction.',
+    help: 'Values that share one transaction.',
     buckets: SIZES,
     registers: [this.registry],
   });
@@ -44,27 +38,31 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  /** Routes and statuses are few, and all named by us. */
+  readonly #requestsByRoute = new Map<string, Map<number, { observe: (seconds: number) => void }>>();
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }
 
   request(route: string, status: number, seconds: number): void {
-    this.#requests.labels(route, String(status)).observe(seconds);
-  }
-
-  committed(values: number, seconds: number): void {
-    this.#stored.inc(values);
-    this.#commits.observe(seconds);
+    let byStatus = this.#requestsByRoute.get(route);
+    if (byStatus === undefined) this.#requestsByRoute.set(route, (byStatus = new Map()));
+    let requests = byStatus.get(status);
+    // Looking a child up by its labels costs more than counting.
+    if (requests === undefined) byStatus.set(status, (requests = this.#requests.labels(route, String(status))));
+    requests.observe(seconds);
   }
 
   /** One transaction of the measurement store is durable. */
   flushed(values: number, seconds: number): void {
+    this.#stored.inc(values);
     this.#flushValues.observe(values);
     this.#flushes.observe(seconds);
   }
 
-  commitFailed(): void {
-    this.#commitFailures.inc();
+  commitFailed(receipts: number): void {
+    this.#commitFailures.inc(receipts);
   }
 
   rejected(code: string): void {

@@ -43,7 +43,7 @@ test('requests, values and decoder runs are counted', async () => {
   expect(await valueOf('inlet_values_rejected_total{code="UNKNOWN_FIELD"}')).toBe(1);
   expect(await valueOf('inlet_decoder_run_duration_seconds_count{outcome="ok"}')).toBe(1);
   expect(await valueOf('inlet_decoder_run_duration_seconds_count{outcome="THREW"}')).toBe(1);
-  expect(await valueOf('inlet_commit_duration_seconds_count')).toBeGreaterThanOrEqual(3);
+  expect(await valueOf('inlet_flush_duration_seconds_count')).toBeGreaterThanOrEqual(3);
   expect(await valueOf('process_resident_memory_bytes')).toBeGreaterThan(1e6);
   // No secret, no tenant's name.
   expect(await (await read()).text()).not.toContain(product.webhookId);
