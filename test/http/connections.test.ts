@@ -113,7 +113,7 @@ test('no request line or header makes the server stop answering', async () => {
       headers: { Authorization: `Token ${ADMIN_TOKEN}` },
       body: '[]',
     });
-    expect(response.status).toBe(404);
+    expect([404, 405]).toContain(response.status);
   }
   expect((await server.record(device, { field: 'temperature', value: 6, timestamp: 6 })).status).toBe(200);
 });
