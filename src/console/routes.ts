@@ -4,6 +4,11 @@ import type { Route } from './navigation/routes.ts';
 export const ROUTES: readonly Route[] = [
   { path: '/', section: null, load: () => import('./screens/home/home-screen.tsx').then((code) => code.HomeScreen) },
   {
+    path: '/start',
+    section: null,
+    load: () => import('./screens/start/start-screen.tsx').then((code) => code.StartScreen),
+  },
+  {
     path: '/devices',
     section: 'devices',
     load: () => import('./screens/devices/devices-screen.tsx').then((code) => code.DevicesScreen),

@@ -22,7 +22,7 @@ interface ExportRouteDeps {
 }
 
 const PARAMETERS = ['fields', 'from', 'to', 'resolution', 'maxPoints', 'timeZone', 'layout', 'spreadsheet'];
-const CHOICE = ['product', 'tag'];
+const CHOICE = ['product', 'tag', 'device'];
 /** A table is long and repeats itself: more effort than this costs more time than it saves bytes. */
 const GZIP_LEVEL = 3;
 
@@ -48,7 +48,12 @@ export function exportRoute(
   return async (context) => {
     const access = await authenticate(context.req, doorkeepers);
     const query = readQuery(context, format, CHOICE);
-    const choice = { productId: one(context, 'product'), tags: many(context, 'tag') };
+    const ids = many(context, 'device');
+    const choice = {
+      productId: one(context, 'product'),
+      tags: many(context, 'tag'),
+      ids: ids.length === 0 ? null : ids,
+    };
     await send(context, await exporter.ofMany(access, choice, query), log);
   };
 }

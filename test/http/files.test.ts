@@ -191,6 +191,7 @@ describe.each(DATABASES)('files on %s', (database) => {
       header + line('m1', 0) + line('m2', 1) + line('m3', 2),
     );
     expect((await get(`/v1/export.csv?product=${id}&tag=north`)).text).toBe(header + line('m2', 1));
+    expect((await get(`/v1/export.csv?device=${deviceIds[0]}`)).text).toBe(header + line('m1', 0));
     const limited = await createToken(server, token, workspaceId, ['READ'], { deviceIds: [deviceIds[2]] });
     expect((await get('/v1/export.csv', limited.secret)).text).toBe(header + line('m3', 2));
     expect((await get(`/v1/export.csv?product=${id}`, limited.secret)).status).toBe(404);

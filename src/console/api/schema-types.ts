@@ -1,7 +1,34 @@
 // Written by build/console-operations.ts. Do not edit.
 
+/** `CreateProductInput` of schema.graphql. */
+export type CreateProductInput = { dashboard?: unknown | null | undefined; decoder?: string | null | undefined; deviceType?: DeviceType | null | undefined; fields?: readonly (FieldInput)[] | null | undefined; name: string; offlineAfterSeconds?: number | null | undefined; workspaceId?: string | null | undefined };
+
+/** `CreateTokenInput` of schema.graphql. */
+export type CreateTokenInput = { deviceIds?: readonly (string)[] | null | undefined; expiresAt?: string | null | undefined; kind: TokenKind; name: string; productIds?: readonly (string)[] | null | undefined; scopes?: readonly (TokenScope)[] | null | undefined; workspaceId?: string | null | undefined };
+
+/** `DeviceInput` of schema.graphql. */
+export type DeviceInput = { location?: string | null | undefined; metadata?: unknown | null | undefined; name: string; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
+
+/** `DeviceOrder` of schema.graphql. */
+export type DeviceOrder = 'CREATED' | 'LAST_HEARD' | 'NAME';
+
+/** `DeviceType` of schema.graphql. */
+export type DeviceType = 'API' | 'LORAWAN' | 'PARTICLE';
+
+/** `FieldInput` of schema.graphql. */
+export type FieldInput = { description?: string | null | undefined; identifier: string; name?: string | null | undefined; role?: FieldRole | null | undefined; type: FieldType; unit?: string | null | undefined };
+
+/** `FieldRole` of schema.graphql. */
+export type FieldRole = 'BATTERY' | 'LOCATION' | 'PRIMARY' | 'SECONDARY' | 'SIGNAL';
+
+/** `FieldType` of schema.graphql. */
+export type FieldType = 'BOOLEAN' | 'FLOAT' | 'GEOLOCATION' | 'INTEGER' | 'STRING';
+
 /** `TokenKind` of schema.graphql. */
 export type TokenKind = 'INDIVIDUAL' | 'PERSONAL';
 
 /** `TokenScope` of schema.graphql. */
 export type TokenScope = 'ADMIN' | 'CONFIGURE' | 'READ' | 'RECORD';
+
+/** `UpdateDeviceInput` of schema.graphql. */
+export type UpdateDeviceInput = { location?: string | null | undefined; metadata?: unknown | null | undefined; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; plan?: string | null | undefined; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };

@@ -27,6 +27,8 @@ export interface ExportQuery {
 interface ExportChoice {
   productId: string | null;
   tags: string[];
+  /** Only these; null: not narrowed that way. */
+  ids: string[] | null;
 }
 
 /** A file: what it is, and its text piece by piece. */
@@ -123,8 +125,8 @@ export class Exporter {
     }
   }
 
-  async *#chosen(access: Access, { productId, tags }: ExportChoice): AsyncGenerator<DeviceInfo> {
-    const query = { productId, tags, orderBy: 'CREATED', descending: false, limit: DEVICES_PAGE } as const;
+  async *#chosen(access: Access, choice: ExportChoice): AsyncGenerator<DeviceInfo> {
+    const query = { ...choice, orderBy: 'CREATED', descending: false, limit: DEVICES_PAGE } as const;
     let after: DevicePosition | null = null;
     do {
       const { items }: Page<ListedDevice> = await this.#deps.devices.page(access, { ...query, after });

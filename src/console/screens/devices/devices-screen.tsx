@@ -1,11 +1,101 @@
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { useStore } from '../../api/store.ts';
+import { useQuery } from '../../api/use-query.ts';
+import { href, usePlace } from '../../navigation/place.ts';
 import { useTitle } from '../../navigation/use-title.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Note } from '../../parts/note.tsx';
+import { may, workspaceId } from '../../session/session.ts';
+import { BulkActions } from './bulk-actions.tsx';
+import { readFilter } from './device-filter.ts';
+import { DeviceFilters } from './device-filters.tsx';
+import { DeviceTable } from './device-table.tsx';
+import { DeviceChoices } from './devices.graphql.ts';
+import { NewDevice } from './new-device.tsx';
+import { useDeviceList } from './use-device-list.ts';
+import { useLiveRows } from './use-live-rows.ts';
+import './devices.css';
 
-/** The devices of the workspace. */
+/** So near to the end the next page is fetched. */
+const NEAR = 30;
+const NO_ROWS: ReadonlySet<string> = new Set();
+
+/** The devices over all products: narrowed, ordered, live; many of them handled at once. */
 export function DevicesScreen() {
   useTitle('Devices');
+  const workspace = useStore(workspaceId);
+  const { query } = usePlace();
+  const filter = readFilter(query);
+  const list = useDeviceList(workspace, filter);
+  const choices = useQuery(DeviceChoices, { workspaceId: workspace });
+  const [selected, setSelected] = useState(NO_ROWS);
+  const [sight, setSight] = useState<[first: number, end: number]>([0, 0]);
+  const [isAdding, setAdding] = useState(false);
+  const { rows } = list;
+  const visible = useMemo(() => rows.slice(...sight).map(({ id }) => id), [rows, ...sight]);
+  const changes = useLiveRows(workspace, visible, list.refetch);
+  const tags = useMemo(() => [...new Set(rows.flatMap((row) => row.tags))].sort(), [rows]);
+  const onSight = useCallback((first: number, end: number) => setSight([first, end]), []);
+  useEffect(() => {
+    if (rows.length - sight[1] < NEAR) list.more();
+  }, [sight, rows]);
+  const chosen = rows.filter(({ id }) => selected.has(id));
+  const products = choices.data?.products.edges.map(({ node }) => node) ?? [];
+  const isEmpty = list.fresh && rows.length === 0;
   return (
     <main class="page">
-      <h1>Devices</h1>
+      <div class="page-head">
+        <h1 class="grow">Devices {list.total !== null && <span class="count">{list.total.toLocaleString()}</span>}</h1>
+        {may('CONFIGURE') && (
+          <button type="button" class="primary" onClick={() => setAdding(true)}>
+            <Icon name="plus" /> New device
+          </button>
+        )}
+      </div>
+      <DeviceFilters filter={filter} products={products} tags={tags} />
+      {list.error !== null && <Note kind="error">{list.error}</Note>}
+      <div class="card device-list" aria-busy={list.loading} data-fresh={list.fresh}>
+        {isEmpty ? (
+          <div class="empty">
+            <p>No device {query.size === 0 ? 'yet' : 'fits'}.</p>
+            {query.size === 0 && <a href={href('/start')}>First steps</a>}
+          </div>
+        ) : (
+          <DeviceTable
+            rows={rows}
+            total={list.total}
+            filter={filter}
+            changes={changes}
+            selected={selected}
+            onSelect={setSelected}
+            onSight={onSight}
+          />
+        )}
+        {list.hasMore && (
+          <button type="button" class="quiet more" onClick={list.more}>
+            More
+          </button>
+        )}
+      </div>
+      {chosen.length > 0 && (
+        <BulkActions
+          devices={chosen}
+          plans={choices.data?.plans ?? []}
+          onDone={() => {
+            setSelected(NO_ROWS);
+            list.refetch();
+          }}
+          onClear={() => setSelected(NO_ROWS)}
+        />
+      )}
+      {isAdding && (
+        <NewDevice
+          products={products}
+          plans={choices.data?.plans ?? []}
+          productId={filter.productId}
+          onClose={() => setAdding(false)}
+        />
+      )}
     </main>
   );
 }

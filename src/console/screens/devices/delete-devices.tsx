@@ -1,0 +1,66 @@
+import { useEffect, useState } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import { useAction } from '../../api/use-action.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Note } from '../../parts/note.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { CountValues, RemoveDevices } from './devices.graphql.ts';
+import { forEachOf } from './for-each-of.ts';
+
+const EVER = { from: '1970-01-01T00:00:00Z', to: '9999-12-31T00:00:00Z' };
+
+interface DeleteDevicesProps {
+  devices: readonly { id: string; name: string }[];
+  onClose: () => void;
+  onDone: () => void;
+}
+
+/** Says how many values would go, and deletes when told to. */
+export function DeleteDevices({ devices, onClose, onDone }: DeleteDevicesProps) {
+  const [values, setValues] = useState(0);
+  const [counted, setCounted] = useState(0);
+  const counting = useAction(() =>
+    forEachOf(devices, async ({ id }) => {
+      const { deleteMeasurements } = await request(CountValues, { deviceId: id, ...EVER });
+      setValues((sum) => sum + deleteMeasurements.measurements);
+      setCounted((count) => count + 1);
+    }),
+  );
+  useEffect(() => void counting.run(), []);
+  const deleting = useAction(async () => {
+    await request(RemoveDevices, { ids: devices.map(({ id }) => id) });
+    toast(`Deleted ${what}.`);
+    onClose();
+    onDone();
+  });
+  const what = devices.length === 1 ? devices[0]!.name : `${devices.length.toLocaleString()} devices`;
+  const isCounted = counted === devices.length;
+  return (
+    <Dialog title={`Delete ${what}?`} onClose={onClose}>
+      <p aria-live="polite">
+        {isCounted ? (
+          <>
+            <strong>{values.toLocaleString()}</strong> {values === 1 ? 'value goes' : 'values go'} with{' '}
+            {devices.length === 1 ? 'it' : 'them'}, for good.
+          </>
+        ) : (
+          `Counting the values that would go: ${counted} of ${devices.length}…`
+        )}
+      </p>
+      {(counting.error ?? deleting.error) !== null && <Note kind="error">{counting.error ?? deleting.error}</Note>}
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class="danger primary"
+          disabled={!isCounted || deleting.busy}
+          onClick={() => void deleting.run()}
+        >
+          Delete
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,30 @@
+// Written by build/console-operations.ts. Do not edit.
+import type { Operation } from '../../api/operation.ts';
+import type { DeviceInput, DeviceOrder, FieldRole, FieldType, UpdateDeviceInput } from '../../api/schema-types.ts';
+
+/** What the fragment `DeviceRow` of devices.graphql selects. */
+export type DeviceRow = { id: string; name: string; serialNumber: string; online: boolean; lastHeardAt: string | null; tags: (string)[]; plan: { slug: string }; product: { id: string; name: string }; latest: ({ field: { identifier: string; name: string | null; unit: string | null; role: FieldRole | null; type: FieldType }; value: number | string | boolean; timestamp: string })[] };
+
+/** The query `DevicePage` of devices.graphql. */
+export const DevicePage: Operation<{ devices: { totalCount: number; pageInfo: { hasNextPage: boolean; endCursor: string | null }; edges: ({ node: { id: string; name: string; serialNumber: string; online: boolean; lastHeardAt: string | null; tags: (string)[]; plan: { slug: string }; product: { id: string; name: string }; latest: ({ field: { identifier: string; name: string | null; unit: string | null; role: FieldRole | null; type: FieldType }; value: number | string | boolean; timestamp: string })[] } })[] } }, { workspaceId?: string | null | undefined; productId?: string | null | undefined; search?: string | null | undefined; tags?: readonly (string)[] | null | undefined; online?: boolean | null | undefined; orderBy?: DeviceOrder | null | undefined; descending?: boolean | null | undefined; first?: number | null | undefined; after?: string | null | undefined; count: boolean }> = { text: "query DevicePage($workspaceId:ID$productId:ID$search:String$tags:[String!]$online:Boolean$orderBy:DeviceOrder$descending:Boolean$first:Int$after:String$count:Boolean!){devices(workspaceId:$workspaceId productId:$productId search:$search tags:$tags online:$online orderBy:$orderBy descending:$descending first:$first after:$after){totalCount@include(if:$count)pageInfo{hasNextPage endCursor}edges{node{...DeviceRow}}}}fragment DeviceRow on Device{id name serialNumber online lastHeardAt tags plan{slug}product{id name}latest{field{identifier name unit role type}value timestamp}}" };
+
+/** The query `DeviceChoices` of devices.graphql. */
+export const DeviceChoices: Operation<{ products: { edges: ({ node: { id: string; name: string } })[] }; plans: ({ slug: string; name: string; deviceAllowance: number | null })[] }, { workspaceId?: string | null | undefined }> = { text: "query DeviceChoices($workspaceId:ID){products(workspaceId:$workspaceId first:500){edges{node{id name}}}plans{slug name deviceAllowance}}" };
+
+/** The subscription `RowValues` of devices.graphql. */
+export const RowValues: Operation<{ measurementsRecorded: { cursor: string; receivedAt: string; device: { id: string }; measurements: ({ field: { identifier: string; name: string | null; unit: string | null; role: FieldRole | null; type: FieldType }; value: number | string | boolean; timestamp: string })[] } }, { deviceIds?: readonly (string)[] | null | undefined }> = { text: "subscription RowValues($deviceIds:[ID!]){measurementsRecorded(deviceIds:$deviceIds){cursor receivedAt device{id}measurements{field{identifier name unit role type}value timestamp}}}" };
+
+/** The subscription `RowStatus` of devices.graphql. */
+export const RowStatus: Operation<{ deviceStatusChanged: { online: boolean; device: { id: string } } }, { workspaceId?: string | null | undefined }> = { text: "subscription RowStatus($workspaceId:ID){deviceStatusChanged(workspaceId:$workspaceId){online device{id}}}" };
+
+/** The mutation `AddDevices` of devices.graphql. */
+export const AddDevices: Operation<{ createDevices: ({ id: string })[] }, { productId: string; devices: readonly (DeviceInput)[]; plan?: string | null | undefined }> = { text: "mutation AddDevices($productId:ID!$devices:[DeviceInput!]!$plan:String){createDevices(productId:$productId devices:$devices plan:$plan){id}}" };
+
+/** The mutation `ChangeDevice` of devices.graphql. */
+export const ChangeDevice: Operation<{ updateDevice: { id: string } }, { id: string; input: UpdateDeviceInput }> = { text: "mutation ChangeDevice($id:ID!$input:UpdateDeviceInput!){updateDevice(id:$id input:$input){id}}" };
+
+/** The mutation `CountValues` of devices.graphql. */
+export const CountValues: Operation<{ deleteMeasurements: { measurements: number } }, { deviceId: string; from: string; to: string }> = { text: "mutation CountValues($deviceId:ID!$from:DateTime!$to:DateTime!){deleteMeasurements(deviceId:$deviceId from:$from to:$to dryRun:true){measurements}}" };
+
+/** The mutation `RemoveDevices` of devices.graphql. */
+export const RemoveDevices: Operation<{ deleteDevices: (string)[] }, { ids: readonly (string)[] }> = { text: "mutation RemoveDevices($ids:[ID!]!){deleteDevices(ids:$ids)}" };

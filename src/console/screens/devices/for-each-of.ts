@@ -1,0 +1,10 @@
+const AT_ONCE = 4;
+
+/** Does the work for each item, a few at a time; stops at the first failure and throws it. */
+export async function forEachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  const one = async (): Promise<void> => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, one));
+}

@@ -1,0 +1,129 @@
+import { useState } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import type { FieldType } from '../../api/schema-types.ts';
+import { useAction } from '../../api/use-action.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Note } from '../../parts/note.tsx';
+import { workspaceId } from '../../session/session.ts';
+import { StartDevice, StartPlans, StartProduct } from './start.graphql.ts';
+
+const TYPES: readonly [FieldType, string][] = [
+  ['FLOAT', 'number'],
+  ['INTEGER', 'whole number'],
+  ['BOOLEAN', 'yes or no'],
+  ['STRING', 'text'],
+  ['GEOLOCATION', 'place'],
+];
+
+interface FieldRow {
+  identifier: string;
+  type: FieldType;
+  unit: string;
+}
+
+/** Product and device in one form, filled in already: pressing the button is enough. */
+export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => void }) {
+  const [product, setProduct] = useState('Room sensor');
+  const [device, setDevice] = useState('Hall');
+  const [rows, setRows] = useState<FieldRow[]>([
+    { identifier: 'temperature', type: 'FLOAT', unit: '°C' },
+    { identifier: 'humidity', type: 'FLOAT', unit: '%' },
+  ]);
+  const creating = useAction(async () => {
+    const { plans } = await request(StartPlans, {});
+    const workspace = workspaceId.get();
+    const fields = rows
+      .filter(({ identifier }) => identifier.trim() !== '')
+      .map(({ identifier, type, unit }, index) => ({
+        identifier: identifier.trim(),
+        type,
+        ...(unit.trim() === '' ? {} : { unit: unit.trim() }),
+        ...(index === 0 && type !== 'GEOLOCATION' ? { role: 'PRIMARY' as const } : {}),
+      }));
+    const input = { name: product, fields, ...(workspace === null ? {} : { workspaceId: workspace }) };
+    const { createProduct } = await request(StartProduct, { input });
+    // The plan that covers any number of devices, where there is one.
+    const plan = plans.find(({ deviceAllowance }) => deviceAllowance === null)?.slug;
+    const { createDevices } = await request(StartDevice, {
+      productId: createProduct.id,
+      devices: [{ name: device }],
+      plan,
+    });
+    onCreated(createDevices[0]!.id);
+  });
+  const setRow = (index: number, change: Partial<FieldRow>): void =>
+    setRows(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));
+  return (
+    <form
+      class="card padded stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void creating.run();
+      }}
+    >
+      <label>
+        Product
+        <input value={product} required maxLength={200} onInput={(event) => setProduct(event.currentTarget.value)} />
+      </label>
+      <fieldset class="fields">
+        <legend>What it measures</legend>
+        {rows.map((row, index) => (
+          <div key={index} class="field-row">
+            <input
+              aria-label={`Identifier of field ${index + 1}`}
+              placeholder="identifier"
+              pattern="[A-Za-z0-9_\-]{1,64}"
+              title="1 to 64 characters of A-Z a-z 0-9 _ -"
+              value={row.identifier}
+              onInput={(event) => setRow(index, { identifier: event.currentTarget.value })}
+            />
+            <select
+              aria-label={`Type of field ${index + 1}`}
+              value={row.type}
+              onChange={(event) => setRow(index, { type: event.currentTarget.value as FieldType })}
+            >
+              {TYPES.map(([type, name]) => (
+                <option key={type} value={type}>
+                  {name}
+                </option>
+              ))}
+            </select>
+            <input
+              aria-label={`Unit of field ${index + 1}`}
+              placeholder="unit"
+              maxLength={50}
+              value={row.unit}
+              onInput={(event) => setRow(index, { unit: event.currentTarget.value })}
+            />
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Remove field ${index + 1}`}
+              disabled={rows.length === 1}
+              onClick={() => setRows(rows.filter((_, at) => at !== index))}
+            >
+              <Icon name="close" />
+            </button>
+          </div>
+        ))}
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => setRows([...rows, { identifier: '', type: 'FLOAT', unit: '' }])}
+        >
+          <Icon name="plus" /> Field
+        </button>
+      </fieldset>
+      <label>
+        Device
+        <input value={device} required maxLength={200} onInput={(event) => setDevice(event.currentTarget.value)} />
+      </label>
+      {creating.error !== null && <Note kind="error">{creating.error}</Note>}
+      <div class="row">
+        <button type="submit" class="primary" disabled={creating.busy}>
+          Create product and device
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { createProduct, startServer, type TestServer } from '../support/server.ts';
+
+const MANY = 10_000;
+let server: TestServer;
+let deviceIds: string[];
+beforeAll(async () => {
+  server = await startServer({ database: 'sqlite' });
+  const serialNumbers = Array.from({ length: MANY }, (_, i) => `s${String(i).padStart(5, '0')}`);
+  ({ deviceIds } = await createProduct(server, {
+    serialNumbers,
+    input: {
+      name: 'Room sensor',
+      fields: [
+        { identifier: 'temperature', type: 'FLOAT', unit: '°C', role: 'PRIMARY' },
+        { identifier: 'battery', type: 'FLOAT', unit: '%', role: 'BATTERY' },
+      ],
+    },
+  }));
+  await server.record(deviceIds[0]!, [
+    { field: 'temperature', value: 20.25 },
+    { field: 'battery', value: 91 },
+  ]);
+});
+afterAll(() => server.stop());
+
+describeInBrowser('the devices', () => {
+  test('ten thousand are a list that stays quick, live, narrowed and ordered by the address', async () => {
+    const page = await openConsole(server, '/devices');
+    const rows = page.locator('tbody tr:not([aria-hidden])');
+    await page.getByText('10,000').waitFor();
+    const first = page.getByRole('row', { name: /device s00000/ });
+    await first.getByText('20.25 °C').waitFor();
+    await first.getByText('91%').waitFor();
+    expect(await rows.count()).toBeLessThan(80);
+
+    await page.getByText('Live', { exact: true }).waitFor();
+    await expect
+      .poll(
+        async () => {
+          await server.record(deviceIds[0]!, { field: 'temperature', value: 23.5 });
+          return first.textContent();
+        },
+        { timeout: 5_000, interval: 250 },
+      )
+      .toContain('23.5 °C');
+
+    // Keyset pages come as one scrolls.
+    await expect
+      .poll(
+        async () => {
+          await page.keyboard.press('End');
+          return rows.last().textContent();
+        },
+        { timeout: 10_000, interval: 100 },
+      )
+      .toMatch(/s00[4-9]\d\d/);
+    expect(await rows.count()).toBeLessThan(80);
+    await page.screenshot({ path: '/tmp/shots/devices-scrolled.png' });
+
+    await page.getByRole('searchbox', { name: 'Name or serial' }).fill('s0999');
+    await expect.poll(() => rows.count()).toBe(10);
+    await page.getByRole('button', { name: 'Device', exact: true }).click();
+    await expect.poll(() => rows.first().textContent()).toContain('s09999');
+    expect(new URL(page.url()).search).toBe('?search=s0999&order=name&down=1');
+    await page.reload();
+    await expect.poll(() => rows.first().textContent()).toContain('s09999');
+  });
+
+  test('several are tagged at once, and deleted after saying how many values go', async () => {
+    const page = await openConsole(server, '/devices?search=s0000');
+    await page.getByRole('checkbox', { name: 'Select device s00000' }).check();
+    await page.getByRole('checkbox', { name: 'Select device s00001' }).check();
+    await page.getByLabel('Tag to add').fill('roof');
+    await page.getByRole('button', { name: 'Tag', exact: true }).click();
+    await page.getByText('Tag “roof” added to 2 devices.').waitFor();
+    await page.screenshot({ path: '/tmp/shots/devices-tagged.png' });
+    const { devices } = await server.gql('{ devices(tags: ["roof"]) { totalCount } }');
+    expect(devices.totalCount).toBe(2);
+
+    await page.getByRole('checkbox', { name: 'Select device s00000' }).check();
+    const exported = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Export' }).click();
+    expect(await (await exported).failure()).toBeNull();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    const values = await server.gql(
+      '{ devices(search: "s00000") { edges { node { statistics(from: "2000-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z") { count } } } } }',
+    );
+    const count = values.devices.edges[0].node.statistics.reduce(
+      (sum: number, one: { count: number }) => sum + one.count,
+      0,
+    );
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(`${count} values go with it, for good.`).waitFor();
+    await page.screenshot({ path: '/tmp/shots/devices-delete.png' });
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Deleted device s00000.').waitFor();
+    await expect.poll(() => page.getByRole('row', { name: /device s00000/ }).count()).toBe(0);
+  });
+});

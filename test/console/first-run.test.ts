@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+const run = promisify(execFile);
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ database: 'sqlite' });
+});
+afterAll(() => server.stop());
+
+describeInBrowser('the first run', () => {
+  test('from the sign-in page of an empty server to a value, by a line that really runs, in two minutes', async () => {
+    const started = performance.now();
+    const page = await openConsole(server, '/', { signedIn: false });
+    await page.getByRole('button', { name: 'Token' }).click();
+    await page.getByLabel('Token').fill(server.adminToken);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Create product and device' }).click();
+    const values = page.getByRole('region', { name: 'Values' });
+    await values.getByText('Listening').waitFor();
+    const shown = page.getByText(/^curl -X POST/).filter({ hasText: 'Token inl_' });
+    const line = (await shown.textContent())!;
+    const { stdout } = await run('sh', ['-c', `${line} -s`]);
+    expect(JSON.parse(stdout)).toMatchObject({ stored: 2, rejected: [] });
+    await values.getByText('21.5 °C').waitFor();
+    expect(performance.now() - started).toBeLessThan(120_000);
+
+    await page.screenshot({ path: '/tmp/shots/start.png' });
+    await values.getByRole('link', { name: 'Open Hall' }).waitFor();
+    // The token in the line can do nothing but record for this device.
+    const token = /Token (inl_[\w-]+)/.exec(line)![1]!;
+    expect((await server.query('{ devices { totalCount } }', {}, token)).errors?.[0]?.extensions.code).toBe(
+      'FORBIDDEN',
+    );
+  });
+
+  test('a password set there is good for the next sign-in', async () => {
+    const page = await openConsole(server, '/start');
+    await page.getByText('Set a password for the next time').click();
+    await page.getByLabel('New password').fill('a very good one');
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByText('Password set.').waitFor();
+    const { viewer } = await server.gql('{ viewer { user { email } } }');
+    const again = await openConsole(server, '/start', { signedIn: false });
+    await again.getByLabel('Email address').fill(viewer.user.email);
+    await again.getByLabel('Password', { exact: true }).fill('a very good one');
+    await again.getByRole('button', { name: 'Sign in' }).click();
+    await again.getByRole('heading', { name: 'First steps' }).waitFor();
+  });
+});
