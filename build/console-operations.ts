@@ -50,6 +50,11 @@ function named(name: string): string {
   return name;
 }
 
+/** `unknown` holds null already. */
+function orNull(type: string, more = ''): string {
+  return type === 'unknown' ? type : `${type} | null${more}`;
+}
+
 function inputType(type: GraphQLInputType): string {
   if (isNonNullType(type)) return inputType(type.ofType);
   if (isListType(type)) return `readonly (${nullable(type.ofType as GraphQLInputType)})[]`;
@@ -57,20 +62,20 @@ function inputType(type: GraphQLInputType): string {
 }
 
 function nullable(type: GraphQLInputType): string {
-  return isNonNullType(type) ? inputType(type) : `${inputType(type)} | null`;
+  return isNonNullType(type) ? inputType(type) : orNull(inputType(type));
 }
 
 function property(name: string, type: GraphQLInputType): string {
-  return isNonNullType(type) ? `${name}: ${inputType(type)}` : `${name}?: ${inputType(type)} | null | undefined`;
+  return isNonNullType(type) ? `${name}: ${inputType(type)}` : `${name}?: ${orNull(inputType(type), ' | undefined')}`;
 }
 
 function outputType(type: GraphQLOutputType, inner: string): string {
   const bare = (wrapped: GraphQLOutputType): string => {
     if (!isListType(wrapped)) return inner;
     const item = wrapped.ofType as GraphQLOutputType;
-    return `(${isNonNullType(item) ? bare(item.ofType as GraphQLOutputType) : `${bare(item)} | null`})[]`;
+    return `(${isNonNullType(item) ? bare(item.ofType as GraphQLOutputType) : orNull(bare(item))})[]`;
   };
-  return isNonNullType(type) ? bare(type.ofType as GraphQLOutputType) : `${bare(type)} | null`;
+  return isNonNullType(type) ? bare(type.ofType as GraphQLOutputType) : orNull(bare(type));
 }
 
 interface Selected {

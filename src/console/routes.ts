@@ -13,4 +13,9 @@ export const ROUTES: readonly Route[] = [
     section: 'devices',
     load: () => import('./screens/devices/devices-screen.tsx').then((code) => code.DevicesScreen),
   },
+  {
+    path: '/devices/:id',
+    section: 'devices',
+    load: () => import('./screens/device/device-screen.tsx').then((code) => code.DeviceScreen),
+  },
 ];

@@ -1,19 +1,22 @@
 // Written by build/console-operations.ts. Do not edit.
 
 /** `CreateProductInput` of schema.graphql. */
-export type CreateProductInput = { dashboard?: unknown | null | undefined; decoder?: string | null | undefined; deviceType?: DeviceType | null | undefined; fields?: readonly (FieldInput)[] | null | undefined; name: string; offlineAfterSeconds?: number | null | undefined; workspaceId?: string | null | undefined };
+export type CreateProductInput = { dashboard?: unknown; decoder?: string | null | undefined; deviceType?: DeviceType | null | undefined; fields?: readonly (FieldInput)[] | null | undefined; name: string; offlineAfterSeconds?: number | null | undefined; workspaceId?: string | null | undefined };
 
 /** `CreateTokenInput` of schema.graphql. */
 export type CreateTokenInput = { deviceIds?: readonly (string)[] | null | undefined; expiresAt?: string | null | undefined; kind: TokenKind; name: string; productIds?: readonly (string)[] | null | undefined; scopes?: readonly (TokenScope)[] | null | undefined; workspaceId?: string | null | undefined };
 
 /** `DeviceInput` of schema.graphql. */
-export type DeviceInput = { location?: string | null | undefined; metadata?: unknown | null | undefined; name: string; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
+export type DeviceInput = { location?: string | null | undefined; metadata?: unknown; name: string; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
 
 /** `DeviceOrder` of schema.graphql. */
 export type DeviceOrder = 'CREATED' | 'LAST_HEARD' | 'NAME';
 
 /** `DeviceType` of schema.graphql. */
 export type DeviceType = 'API' | 'LORAWAN' | 'PARTICLE';
+
+/** `EntryInput` of schema.graphql. */
+export type EntryInput = { field: string; timestamp?: string | null | undefined; value: number | string | boolean };
 
 /** `FieldInput` of schema.graphql. */
 export type FieldInput = { description?: string | null | undefined; identifier: string; name?: string | null | undefined; role?: FieldRole | null | undefined; type: FieldType; unit?: string | null | undefined };
@@ -31,4 +34,4 @@ export type TokenKind = 'INDIVIDUAL' | 'PERSONAL';
 export type TokenScope = 'ADMIN' | 'CONFIGURE' | 'READ' | 'RECORD';
 
 /** `UpdateDeviceInput` of schema.graphql. */
-export type UpdateDeviceInput = { location?: string | null | undefined; metadata?: unknown | null | undefined; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; plan?: string | null | undefined; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
+export type UpdateDeviceInput = { location?: string | null | undefined; metadata?: unknown; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; plan?: string | null | undefined; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };

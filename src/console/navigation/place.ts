@@ -67,7 +67,9 @@ export function followLinks(): void {
     if (link === null || link.target !== '' || link.hasAttribute('download')) return;
     const url = new URL(link.href, location.href);
     if (url.origin !== location.origin || !`${url.pathname}/`.startsWith(`${BASE}/`)) return;
+    // Within this page: the browser scrolls there.
+    if (url.hash !== '' && url.pathname + url.search === location.pathname + location.search) return;
     event.preventDefault();
-    navigate(url.pathname + url.search);
+    navigate(url.pathname + url.search + url.hash);
   });
 }

@@ -10,6 +10,7 @@ const PATHS = {
   leave: 'M12 4H4v12h8M9 10h8m-3-3 3 3-3 3',
   close: 'm5 5 10 10M15 5 5 15',
   plus: 'M10 4v12M4 10h12',
+  minus: 'M4 10h12',
   copy: 'M7 7h9v9H7zM4 13V4h9',
   more: 'M4 10h.01M10 10h.01M16 10h.01',
   trash: 'M4 6h12M8 6V4h4v2M6 6l1 11h6l1-11M9 9v5M11 9v5',

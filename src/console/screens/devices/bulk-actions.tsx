@@ -4,9 +4,9 @@ import { useAction } from '../../api/use-action.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { DeleteDevices } from './delete-devices.tsx';
+import { DeleteDevices } from '../../deleting/delete-devices.tsx';
 import { ChangeDevice, type DeviceRow } from './devices.graphql.ts';
-import { forEachOf } from './for-each-of.ts';
+import { forEachOf } from '../../api/for-each-of.ts';
 
 /** As many ids as fit into an address; a product or a tag can be exported whole. */
 const MAX_EXPORTED = 300;

@@ -22,9 +22,3 @@ export const AddDevices: Operation<{ createDevices: ({ id: string })[] }, { prod
 
 /** The mutation `ChangeDevice` of devices.graphql. */
 export const ChangeDevice: Operation<{ updateDevice: { id: string } }, { id: string; input: UpdateDeviceInput }> = { text: "mutation ChangeDevice($id:ID!$input:UpdateDeviceInput!){updateDevice(id:$id input:$input){id}}" };
-
-/** The mutation `CountValues` of devices.graphql. */
-export const CountValues: Operation<{ deleteMeasurements: { measurements: number } }, { deviceId: string; from: string; to: string }> = { text: "mutation CountValues($deviceId:ID!$from:DateTime!$to:DateTime!){deleteMeasurements(deviceId:$deviceId from:$from to:$to dryRun:true){measurements}}" };
-
-/** The mutation `RemoveDevices` of devices.graphql. */
-export const RemoveDevices: Operation<{ deleteDevices: (string)[] }, { ids: readonly (string)[] }> = { text: "mutation RemoveDevices($ids:[ID!]!){deleteDevices(ids:$ids)}" };

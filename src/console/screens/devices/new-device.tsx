@@ -46,9 +46,9 @@ export function NewDevice({ products, plans, productId, onClose }: NewDeviceProp
         >
           <label>
             Product
-            <select name="product" defaultValue={productId ?? products[0]?.id}>
+            <select name="product">
               {products.map(({ id, name }) => (
-                <option key={id} value={id}>
+                <option key={id} value={id} selected={id === productId}>
                   {name}
                 </option>
               ))}
@@ -68,9 +68,9 @@ export function NewDevice({ products, plans, productId, onClose }: NewDeviceProp
           </label>
           <label>
             Plan
-            <select name="plan" defaultValue={plans.at(-1)?.slug}>
+            <select name="plan">
               {plans.map(({ slug, name }) => (
-                <option key={slug} value={slug}>
+                <option key={slug} value={slug} selected={slug === plans.at(-1)?.slug}>
                   {name}
                 </option>
               ))}

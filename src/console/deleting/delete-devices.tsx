@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { request } from '../../api/request.ts';
-import { useAction } from '../../api/use-action.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Note } from '../../parts/note.tsx';
-import { toast } from '../../parts/toasts.tsx';
-import { CountValues, RemoveDevices } from './devices.graphql.ts';
-import { forEachOf } from './for-each-of.ts';
+import { request } from '../api/request.ts';
+import { useAction } from '../api/use-action.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Note } from '../parts/note.tsx';
+import { toast } from '../parts/toasts.tsx';
+import { CountValues, RemoveDevices } from './deleting.graphql.ts';
+import { forEachOf } from '../api/for-each-of.ts';
 
 const EVER = { from: '1970-01-01T00:00:00Z', to: '9999-12-31T00:00:00Z' };
 

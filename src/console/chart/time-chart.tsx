@@ -1,0 +1,182 @@
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { color, type ColorName, faint, onColors } from './chart-colors.ts';
+import { timeLabels } from './time-axis.ts';
+import './time-chart.css';
+
+/** What a chart draws; times are Unix seconds. Columns have the length of `timestamps`, null being a gap. */
+export interface ChartData {
+  timestamps: readonly number[];
+  values: readonly (number | null)[];
+  /** Smallest and largest of each bucket, drawn as a band behind the line. */
+  band?: { low: readonly (number | null)[]; high: readonly (number | null)[] } | undefined;
+}
+
+/** What stands under the cursor: the place in the columns; null: the cursor is not over the chart. */
+export type UnderCursor = number | null;
+
+interface TimeChartProps {
+  /** Read out for those who do not see it. */
+  label: string;
+  data: ChartData;
+  /** What is shown of the time, in milliseconds. */
+  from: number;
+  to: number;
+  /** `step`: a value holds until the next one. */
+  shape: 'line' | 'step';
+  /** Names of the values 0, 1, 2 … in place of numbers. */
+  names?: readonly string[] | undefined;
+  /** How a value is written at the axis. */
+  text: (value: number) => string;
+  color?: ColorName;
+  height?: number;
+  /** Charts of one key share their cursor. */
+  syncKey: string;
+  onCursor: (at: UnderCursor) => void;
+  /** Somebody dragged over a stretch, in milliseconds. */
+  onZoom: (from: number, to: number) => void;
+  /** Double click. */
+  onBack: () => void;
+}
+
+const HEIGHT = 176;
+const AXIS_WIDTH = 64;
+/** So many pixels between two points: then each is shown as a dot. */
+const DOT_EVERY = 14;
+const NARROWEST_DRAG = 6;
+
+/** A chart over time. Dragging zooms, a double click goes back, the cursor moves in all charts of its key. */
+export function TimeChart(props: TimeChartProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const { label, data, from, to, shape, names, height = HEIGHT, color: ink = 'series-1', syncKey } = props;
+  const hasBand = data.band !== undefined;
+  const rows = names?.join('\n');
+  useEffect(() => {
+    const element = host.current!;
+    const made = new uPlot(
+      optionsOf(latest, element.clientWidth, { shape, hasBand, height, ink, syncKey }),
+      [[], [], [], []].slice(0, hasBand ? 4 : 2) as never,
+      element,
+    );
+    chart.current = made;
+    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+    resized.observe(element);
+    const unfollow = onColors(() => made.redraw());
+    return () => {
+      unfollow();
+      resized.disconnect();
+      made.destroy();
+      chart.current = null;
+    };
+  }, [shape, hasBand, height, ink, syncKey, rows]);
+  useEffect(() => {
+    const drawn = chart.current!;
+    const { timestamps, values, band } = data;
+    const columns = band === undefined ? [timestamps, values] : [timestamps, values, band.low, band.high];
+    drawn.setData(columns as unknown as uPlot.AlignedData);
+  }, [data, from, to, shape, hasBand, height, ink, syncKey, rows]);
+  return <div ref={host} class="time-chart" role="img" aria-label={label} style={{ height: `${height}px` }} />;
+}
+
+interface Fixed {
+  shape: 'line' | 'step';
+  hasBand: boolean;
+  height: number;
+  ink: ColorName;
+  syncKey: string;
+}
+
+function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fixed): uPlot.Options {
+  const { shape, hasBand, height, ink, syncKey } = fixed;
+  const stroke = (): string => color(ink);
+  const paths = shape === 'step' ? uPlot.paths.stepped!({ align: 1 }) : uPlot.paths.linear!();
+  const axis = {
+    stroke: () => color('muted'),
+    grid: { stroke: () => color('line'), width: 1 },
+    ticks: { stroke: () => color('line'), width: 1, size: 4 },
+    font: '12px system-ui, sans-serif',
+  };
+  const edge: uPlot.Series = {
+    stroke: () => faint(ink, 0),
+    width: 0,
+    points: { show: false },
+    paths: uPlot.paths.linear!(),
+  };
+  const names = (): readonly string[] | undefined => latest.current.names;
+  return {
+    width,
+    height,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    cursor: {
+      sync: {
+        key: syncKey,
+        scales: ['x', null],
+        // Who drags, drags in one chart.
+        filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave', sub: () => true },
+      },
+      y: false,
+      drag: { x: true, y: false, setScale: false, dist: NARROWEST_DRAG },
+      points: { size: 7, fill: stroke, stroke: () => color('panel'), width: 2 },
+      bind: {
+        dblclick: () => () => {
+          latest.current.onBack();
+          return null;
+        },
+      },
+    },
+    scales: {
+      x: { time: true, range: () => [latest.current.from / 1_000, latest.current.to / 1_000] },
+      y: { range: (_chart, min, max) => rangeOf(min, max, names()) },
+    },
+    axes: [
+      { ...axis, size: 40, space: 64, values: (_chart, marks, _axis, _space, step) => timeLabels(marks, step) },
+      {
+        ...axis,
+        size: AXIS_WIDTH,
+        ...(names() === undefined ? {} : { splits: () => names()!.map((_, at) => at) }),
+        values: (_chart, splits) => splits.map((value) => names()?.[value] ?? latest.current.text(value)),
+      },
+    ],
+    series: [
+      {},
+      {
+        stroke,
+        width: 1.75,
+        paths,
+        ...(shape === 'step' ? { fill: () => faint(ink, 0.1), fillTo: 0 } : {}),
+        points: {
+          show: (drawn, _series, first, last) => (last - first) * DOT_EVERY * devicePixelRatio < drawn.bbox.width,
+          size: 5,
+          fill: stroke,
+        },
+      },
+      ...(hasBand ? [edge, edge] : []),
+    ],
+    ...(hasBand ? { bands: [{ series: [3, 2] as [number, number], fill: () => faint(ink, 0.18) }] } : {}),
+    hooks: {
+      setCursor: [({ cursor }) => latest.current.onCursor(cursor.idx ?? null)],
+      setSelect: [
+        (drawn) => {
+          const { left, width: wide } = drawn.select;
+          if (wide < NARROWEST_DRAG) return;
+          const [start, end] = [drawn.posToVal(left, 'x'), drawn.posToVal(left + wide, 'x')];
+          drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          latest.current.onZoom(start * 1_000, end * 1_000);
+        },
+      ],
+    },
+  };
+}
+
+/** A little room above and below; a line of one value stands in the middle. */
+function rangeOf(min: number | null, max: number | null, names: readonly string[] | undefined): [number, number] {
+  if (names !== undefined) return [-0.25, Math.max(1, names.length - 1) + 0.25];
+  if (min == null || max == null) return [0, 1];
+  const room = max > min ? (max - min) * 0.08 : Math.max(Math.abs(max) * 0.05, 0.5);
+  return [min - room, max + room];
+}

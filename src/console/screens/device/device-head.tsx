@@ -1,0 +1,132 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { DataOf } from '../../api/operation.ts';
+import { useStore } from '../../api/store.ts';
+import { href, navigate } from '../../navigation/place.ts';
+import { DeleteDevices } from '../../deleting/delete-devices.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { TimeAgo } from '../../parts/time-ago.tsx';
+import { SendLine } from '../../sending/send-line.tsx';
+import { may, workspaceId } from '../../session/session.ts';
+import { zoneName } from '../../time/local-time.ts';
+import type { DevicePageQuery } from './device.graphql.ts';
+import { EditDevice } from './edit-device.tsx';
+import { WriteValue } from './write-value.tsx';
+
+/** A device as its page has it. */
+export type ShownDevice = DataOf<typeof DevicePageQuery>['device'];
+
+interface DeviceHeadProps {
+  device: ShownDevice;
+  /** What an export of the range in sight is about. */
+  shown: { from: number; to: number };
+  onChanged: () => void;
+}
+
+/** What a device is called, how it is, and what can be done with it. */
+export function DeviceHead({ device, shown, onChanged }: DeviceHeadProps) {
+  const [sheet, setSheet] = useState<'write' | 'edit' | 'line' | 'delete' | null>(null);
+  const workspace = useStore(workspaceId);
+  const { id, name, serialNumber, online, lastHeardAt, tags, product, location, plan } = device;
+  const close = (): void => setSheet(null);
+  const exportOf = (query: Record<string, string>): string =>
+    `/v1/devices/${id}/history.csv?${new URLSearchParams({ layout: 'wide', ...query }).toString()}`;
+  const range = { from: new Date(shown.from).toISOString(), to: new Date(shown.to).toISOString() };
+  return (
+    <>
+      <div class="page-head">
+        <div class="grow">
+          <nav class="crumbs" aria-label="Where this is">
+            <a href={href('/devices')}>Devices</a> / <a href={href(`/products/${product.id}`)}>{product.name}</a>
+          </nav>
+          <h1>
+            <span class="dot" data-online={online} role="img" aria-label={online ? 'online' : 'silent'} /> {name}
+          </h1>
+        </div>
+        {may('RECORD') && product.fields.length > 0 && (
+          <button type="button" onClick={() => setSheet('write')}>
+            <Icon name="pencil" /> Write a value
+          </button>
+        )}
+        <Menu label="Export" button={<Icon name="download" />} class="boxed">
+          <a href={exportOf(range)} download={`${name}.csv`}>
+            This range, every value
+          </a>
+          <a href={exportOf({ ...range, maxPoints: '1000', timeZone: zoneName() })} download={`${name}.csv`}>
+            This range, as the charts have it
+          </a>
+          <a href={exportOf({})} download={`${name}.csv`}>
+            Everything
+          </a>
+        </Menu>
+        <Menu label="More" button={<Icon name="more" />} class="boxed">
+          <button type="button" onClick={() => setSheet('line')}>
+            <Icon name="code" /> Send values
+          </button>
+          {may('CONFIGURE') && (
+            <>
+              <button type="button" onClick={() => setSheet('edit')}>
+                <Icon name="pencil" /> Change
+              </button>
+              <button type="button" class="danger" onClick={() => setSheet('delete')}>
+                <Icon name="trash" /> Delete
+              </button>
+            </>
+          )}
+        </Menu>
+      </div>
+      <dl class="facts">
+        <Fact name="Last heard">
+          <TimeAgo at={lastHeardAt} />
+        </Fact>
+        <Fact name="Serial number">
+          <span class="mono">{serialNumber}</span>
+        </Fact>
+        {location !== null && <Fact name="Location">{location}</Fact>}
+        <Fact name="Plan">
+          {plan.name}
+          {plan.retentionDays !== null && `, ${plan.retentionDays} days`}
+        </Fact>
+        {tags.length > 0 && (
+          <Fact name="Tags">
+            {tags.map((tag) => (
+              <a key={tag} class="chip" href={href('/devices', { tag })}>
+                {tag}
+              </a>
+            ))}
+          </Fact>
+        )}
+        {device.metadata != null && (
+          <Fact name="Metadata">
+            <code>{JSON.stringify(device.metadata)}</code>
+          </Fact>
+        )}
+      </dl>
+      {sheet === 'write' && <WriteValue device={device} fields={product.fields} onClose={close} />}
+      {sheet === 'edit' && <EditDevice device={device} onClose={close} onSaved={onChanged} />}
+      {sheet === 'line' && (
+        <Dialog title={`Send values of ${name}`} onClose={close}>
+          <SendLine device={device} workspaceId={workspace} fields={product.fields} />
+        </Dialog>
+      )}
+      {sheet === 'delete' && (
+        <DeleteDevices
+          devices={[device]}
+          onClose={close}
+          onDone={() => navigate(href('/devices'), { replace: true })}
+        />
+      )}
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

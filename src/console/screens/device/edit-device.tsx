@@ -1,0 +1,116 @@
+import { request } from '../../api/request.ts';
+import { useAction } from '../../api/use-action.ts';
+import { useQuery } from '../../api/use-query.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { textsOf } from '../../parts/form-texts.ts';
+import { Note } from '../../parts/note.tsx';
+import type { ShownDevice } from './device-head.tsx';
+import { EditChoices, UpdateDevice } from './device.graphql.ts';
+
+interface EditDeviceProps {
+  device: ShownDevice;
+  onClose: () => void;
+  onSaved: () => void;
+}
+
+/** Name, serial number, tags, place, plan, limit of silence and metadata of a device. */
+export function EditDevice({ device, onClose, onSaved }: EditDeviceProps) {
+  const { data: choices } = useQuery(EditChoices, {});
+  const saving = useAction(async (form: HTMLFormElement) => {
+    const text = textsOf(form);
+    const [location, metadata, silence] = ['location', 'metadata', 'silence'].map((name) => text(name).trim());
+    const serialNumber = text('serialNumber').trim();
+    await request(UpdateDevice, {
+      id: device.id,
+      input: {
+        name: text('name').trim(),
+        ...(serialNumber === device.serialNumber ? {} : { serialNumber }),
+        ...(text('plan') === device.plan.slug || text('plan') === '' ? {} : { plan: text('plan') }),
+        tags: text('tags')
+          .split(',')
+          .map((tag) => tag.trim())
+          .filter((tag) => tag !== ''),
+        location: location === '' ? null : location,
+        metadata: metadata === '' ? null : readJson(metadata ?? ''),
+        offlineAfterSeconds: silence === '' ? null : Number(silence),
+      },
+    });
+    onSaved();
+    onClose();
+  });
+  return (
+    <Dialog title={`Change ${device.name}`} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void saving.run(event.currentTarget);
+        }}
+      >
+        <label>
+          Name
+          <input name="name" required maxLength={200} defaultValue={device.name} autofocus />
+        </label>
+        <label>
+          Serial number
+          <input name="serialNumber" required maxLength={100} defaultValue={device.serialNumber} />
+        </label>
+        <label>
+          Tags
+          <input name="tags" defaultValue={device.tags.join(', ')} placeholder="roof, building 2" />
+        </label>
+        <label>
+          Location
+          <input name="location" maxLength={500} defaultValue={device.location ?? ''} />
+        </label>
+        <label>
+          Plan
+          <select name="plan">
+            {(choices?.plans ?? [device.plan]).map(({ slug, name }) => (
+              <option key={slug} value={slug} selected={slug === device.plan.slug}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Silent after (seconds)
+          <input
+            name="silence"
+            type="number"
+            min={1}
+            defaultValue={device.offlineAfterSeconds ?? ''}
+            placeholder={`the product’s: ${device.product.offlineAfterSeconds ?? 2400}`}
+          />
+        </label>
+        <label>
+          Metadata (JSON)
+          <textarea
+            name="metadata"
+            class="mono"
+            rows={4}
+            spellcheck={false}
+            defaultValue={device.metadata == null ? '' : JSON.stringify(device.metadata, null, 2)}
+          />
+        </label>
+        {saving.error !== null && <Note kind="error">{saving.error}</Note>}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={saving.busy}>
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`Metadata is no JSON: ${(error as Error).message}`, { cause: error });
+  }
+}

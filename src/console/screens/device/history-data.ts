@@ -1,0 +1,99 @@
+import type { FieldType } from '../../api/schema-types.ts';
+import type { ChartData } from '../../chart/time-chart.tsx';
+import { type Columns, mergeValues } from '../../chart/merge-values.ts';
+import { showGaps } from '../../chart/show-gaps.ts';
+import type { Pushed } from './live-values.ts';
+
+type Value = number | string | boolean;
+
+/** What the server said of one field in a range. */
+export interface FieldAnswer {
+  raw: {
+    resolution: string | null;
+    timestamps: number[];
+    values: (Value | null)[];
+    before: { timestamp: string; value: Value } | null;
+  };
+  /** Of numbers: the range in buckets, all three of the same. */
+  buckets: {
+    timestamps: number[];
+    low: (Value | null)[];
+    mean: (Value | null)[];
+    high: (Value | null)[];
+    resolution: string | null;
+  } | null;
+  count: number;
+}
+
+/** A field's chart. */
+export interface FieldChartData {
+  data: ChartData;
+  shape: 'line' | 'step';
+  names: string[] | undefined;
+  /** Width of the buckets, such as `1h`; null: every value is shown. */
+  resolution: string | null;
+}
+
+/** More names than this are no states but texts: they are listed and not drawn. */
+export const MAX_STATES = 20;
+
+/**
+ * What to draw of a field: every value where they fit, with those pushed since, else buckets as a line of means in a
+ * band from the smallest to the largest. The value before the range comes in from the left. `points`: how many values
+ * of numbers the answer holds at most before it stands for more. null: too many different texts.
+ */
+export function chartDataOf(
+  type: FieldType,
+  { raw, buckets, count }: FieldAnswer,
+  pushed: readonly Pushed[],
+  { from, to, points }: { from: number; to: number; points: number },
+): FieldChartData | null {
+  const isNumber = type === 'FLOAT' || type === 'INTEGER';
+  if (isNumber && buckets !== null && count > points) {
+    const { timestamps, low, mean, high, resolution } = buckets;
+    const band = { low: numbers(low), high: numbers(high) };
+    return { data: { timestamps, values: numbers(mean), band }, shape: 'line', names: undefined, resolution };
+  }
+  // Buckets of states and shares cannot take single values.
+  const merged = mergeValues(carriedIn(raw, isNumber, from), raw.resolution === null ? pushed : [], from / 1_000);
+  if (isNumber)
+    return { data: withNumbers(showGaps(merged)), shape: 'line', names: undefined, resolution: raw.resolution };
+  if (type === 'BOOLEAN') {
+    if (raw.resolution !== null)
+      return { data: withNumbers(merged), shape: 'step', names: undefined, resolution: raw.resolution };
+    return { data: held(withNumbers(merged), to), shape: 'step', names: ['false', 'true'], resolution: null };
+  }
+  const names = [...new Set(merged.values.filter((value) => value !== null).map(String))].sort();
+  if (names.length > MAX_STATES) return null;
+  const places = new Map(names.map((name, at) => [name, at]));
+  const values = merged.values.map((value) => (value === null ? null : (places.get(String(value)) ?? null)));
+  return { data: held({ ...merged, values }, to), shape: 'step', names, resolution: raw.resolution };
+}
+
+/** A number comes in from where it was measured; a state is what it is at the begin of the range. */
+function carriedIn(
+  { timestamps, values, before }: FieldAnswer['raw'],
+  isNumber: boolean,
+  from: number,
+): Columns<Value> {
+  if (before === null) return { timestamps, values };
+  const at = isNumber ? Date.parse(before.timestamp) / 1_000 : from / 1_000;
+  if (timestamps[0] !== undefined && timestamps[0] <= at) return { timestamps, values };
+  return { timestamps: [at, ...timestamps], values: [before.value, ...values] };
+}
+
+/** A state lasts until another is known: to the end of what is shown, but not into the future. */
+function held(data: ChartData, to: number): ChartData {
+  const last = data.values.at(-1);
+  const end = Math.min(to, Date.now()) / 1_000;
+  if (last == null || (data.timestamps.at(-1) ?? 0) >= end) return data;
+  return { timestamps: [...data.timestamps, end], values: [...data.values, last] };
+}
+
+function withNumbers({ timestamps, values }: Columns<Value>): ChartData {
+  return { timestamps, values: numbers(values) };
+}
+
+function numbers(values: readonly (Value | null)[]): (number | null)[] {
+  return values.map((value) => (value === null ? null : Number(value)));
+}

@@ -1,0 +1,55 @@
+import { useEffect, useState } from 'preact/hooks';
+import { TimeAgo } from '../../parts/time-ago.tsx';
+import { type MeasuredValue, valueText } from '../../parts/value-text.ts';
+import type { DeviceField } from './device.graphql.ts';
+import type { LiveValues } from './live-values.ts';
+
+interface Latest {
+  value: MeasuredValue;
+  timestamp: string;
+}
+
+interface LatestValuesProps {
+  fields: readonly DeviceField[];
+  latest: ReadonlyMap<string, Latest>;
+  live: LiveValues;
+}
+
+/** The latest value of each field, live; each leads to its chart. */
+export function LatestValues({ fields, latest, live }: LatestValuesProps) {
+  return (
+    <ul class="latest" aria-label="Latest values">
+      {fields.map((field) => (
+        <LatestValue key={field.identifier} field={field} fetched={latest.get(field.identifier) ?? null} live={live} />
+      ))}
+    </ul>
+  );
+}
+
+function LatestValue({ field, fetched, live }: { field: DeviceField; fetched: Latest | null; live: LiveValues }) {
+  const { identifier, name, unit } = field;
+  const [pushed, setPushed] = useState<Latest | null>(null);
+  useEffect(
+    () =>
+      live.listen(identifier, (points) => {
+        const last = points.reduce((newest, point) => (point.timestamp >= newest.timestamp ? point : newest));
+        const timestamp = new Date(last.timestamp * 1_000).toISOString();
+        setPushed((before) =>
+          before !== null && before.timestamp > timestamp ? before : { value: last.value, timestamp },
+        );
+      }),
+    [live, identifier],
+  );
+  const shown = pushed !== null && (fetched === null || pushed.timestamp >= fetched.timestamp) ? pushed : fetched;
+  return (
+    <li>
+      <a href={`#field-${identifier}`}>
+        <span class="latest-name">{name ?? identifier}</span>
+        <strong>{valueText(shown?.value, unit)}</strong>
+        <small>
+          <TimeAgo at={shown?.timestamp ?? null} />
+        </small>
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,117 @@
+import { useState } from 'preact/hooks';
+import { Icon } from '../../parts/icon.tsx';
+import { textsOf } from '../../parts/form-texts.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Note } from '../../parts/note.tsx';
+import { moved, ownRange, scaled } from '../../time/time-range.ts';
+import { localTime, zoneName } from '../../time/local-time.ts';
+import { type ShownRange, SPAN_NAMES } from './use-range.ts';
+
+const NAMES = { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month', year: 'Year' };
+const SPAN = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** Chooses the stretch of time, moves through it, and says in which zone its times are. */
+export function RangeBar({ range }: { range: ShownRange }) {
+  const [isAsking, setAsking] = useState(false);
+  const { fetched, shown } = range;
+  const view = { ...shown, name: fetched.name };
+  return (
+    <div class="range-bar" role="group" aria-label="Time range">
+      <div class="tabs">
+        {SPAN_NAMES.map((name) => (
+          <button key={name} type="button" aria-pressed={fetched.name === name} onClick={() => range.choose(name)}>
+            {NAMES[name]}
+          </button>
+        ))}
+        <button type="button" aria-pressed={fetched.name === 'own'} onClick={() => setAsking(true)}>
+          Own…
+        </button>
+      </div>
+      <div class="row steps">
+        <button type="button" class="quiet" aria-label="Earlier" onClick={() => range.chooseOwn(moved(view, -0.5))}>
+          <Icon name="back" />
+        </button>
+        <button type="button" class="quiet" aria-label="Later" onClick={() => range.chooseOwn(moved(view, 0.5))}>
+          <Icon name="next" />
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Closer"
+          onClick={() => {
+            const { from, to } = scaled(view, 0.5);
+            range.zoom(Date.parse(from), Date.parse(to));
+          }}
+        >
+          <Icon name="plus" />
+        </button>
+        <button type="button" class="quiet" aria-label="Wider" onClick={() => range.chooseOwn(scaled(view, 2))}>
+          <Icon name="minus" />
+        </button>
+        {fetched.name === 'own' && (
+          <button type="button" class="quiet" onClick={range.back}>
+            Back
+          </button>
+        )}
+      </div>
+      <span class="hint span">
+        {SPAN.formatRange(shown.from, shown.to)} · {zoneName()}
+      </span>
+      {isAsking && (
+        <OwnRange
+          from={shown.from}
+          to={shown.to}
+          onClose={() => setAsking(false)}
+          onChosen={(from, to) => {
+            range.chooseOwn(ownRange(from, to));
+            setAsking(false);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface OwnRangeProps {
+  from: number;
+  to: number;
+  onClose: () => void;
+  onChosen: (from: number, to: number) => void;
+}
+
+function OwnRange({ from, to, onClose, onChosen }: OwnRangeProps) {
+  const [mistake, setMistake] = useState<string | null>(null);
+  return (
+    <Dialog title="Own range" onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const text = textsOf(event.currentTarget);
+          const [start, end] = [Date.parse(text('from')), Date.parse(text('to'))];
+          if (start < end) onChosen(start, end);
+          else setMistake('The range must begin before it ends.');
+        }}
+      >
+        <label>
+          From
+          <input name="from" type="datetime-local" required defaultValue={localTime(from)} />
+        </label>
+        <label>
+          To
+          <input name="to" type="datetime-local" required defaultValue={localTime(to)} />
+        </label>
+        <p class="hint">Times are those of {zoneName()}.</p>
+        {mistake !== null && <Note kind="error">{mistake}</Note>}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Show
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,62 @@
+import type { FieldType } from '../../api/schema-types.ts';
+import { dateTimeText } from '../../parts/time-text.ts';
+import { numberText, valueText } from '../../parts/value-text.ts';
+
+/** A range of one field summed up, as the API has it. */
+export interface RangeStatistics {
+  count: number;
+  min: number | null;
+  minAt: string | null;
+  max: number | null;
+  maxAt: string | null;
+  average: number | null;
+  first: { value: number | string | boolean } | null;
+  last: { value: number | string | boolean } | null;
+}
+
+interface StatisticsLineProps {
+  statistics: RangeStatistics | null;
+  unit: string | null;
+  type: FieldType;
+}
+
+/** The statistics of the range below its chart. */
+export function StatisticsLine({ statistics, unit, type }: StatisticsLineProps) {
+  if (statistics === null) return <dl class="statistics" />;
+  const { count, min, minAt, max, maxAt, average, first, last } = statistics;
+  const isNumber = type === 'FLOAT' || type === 'INTEGER';
+  const text = (value: number | null): string => valueText(value, unit);
+  const at = (time: string | null): string | undefined => (time === null ? undefined : dateTimeText(new Date(time)));
+  return (
+    <dl class="statistics">
+      <Fact name="Values" value={count.toLocaleString()} />
+      {isNumber && (
+        <>
+          <Fact name="Min" value={text(min)} title={at(minAt)} />
+          <Fact name="Max" value={text(max)} title={at(maxAt)} />
+          <Fact name="Mean" value={text(average)} />
+          <Fact
+            name="Change"
+            value={text(changeOf(first?.value, last?.value))}
+            title="From the first value of the range to the last."
+          />
+        </>
+      )}
+      {type === 'BOOLEAN' && <Fact name="True" value={average === null ? '–' : `${numberText(average * 100)}%`} />}
+      {!isNumber && <Fact name="Last" value={valueText(last?.value ?? null, unit)} />}
+    </dl>
+  );
+}
+
+function Fact({ name, value, title }: { name: string; value: string; title?: string | undefined }) {
+  return (
+    <div title={title}>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function changeOf(first: unknown, last: unknown): number | null {
+  return typeof first === 'number' && typeof last === 'number' ? last - first : null;
+}

@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import { useAction } from '../../api/use-action.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { textsOf } from '../../parts/form-texts.ts';
+import { Note } from '../../parts/note.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { type DeviceField, WriteValue as Write } from './device.graphql.ts';
+
+interface WriteValueProps {
+  device: { id: string; name: string };
+  fields: readonly DeviceField[];
+  onClose: () => void;
+}
+
+/** Records one value by hand, now or at another time. */
+export function WriteValue({ device, fields, onClose }: WriteValueProps) {
+  const [identifier, setIdentifier] = useState(fields[0]?.identifier ?? '');
+  const field = fields.find((one) => one.identifier === identifier);
+  const writing = useAction(async (form: HTMLFormElement) => {
+    const text = textsOf(form);
+    const at = text('at');
+    const entry = {
+      field: identifier,
+      value: text('value'),
+      ...(at === '' ? {} : { timestamp: new Date(at).toISOString() }),
+    };
+    const { recordMeasurements } = await request(Write, { id: device.id, entries: [entry] });
+    const [refused] = recordMeasurements.rejected;
+    if (refused !== undefined) throw new Error(refused.message ?? 'The value was refused.');
+    toast(`${field?.name ?? identifier} written.`);
+    onClose();
+  });
+  return (
+    <Dialog title={`Write a value of ${device.name}`} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void writing.run(event.currentTarget);
+        }}
+      >
+        <label>
+          Field
+          <select value={identifier} onChange={(event) => setIdentifier(event.currentTarget.value)}>
+            {fields.map(({ identifier: id, name }) => (
+              <option key={id} value={id}>
+                {name ?? id}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Value {field?.unit != null && `(${field.unit})`}
+          {field?.type === 'BOOLEAN' ? (
+            <select name="value">
+              <option>true</option>
+              <option>false</option>
+            </select>
+          ) : (
+            <input
+              name="value"
+              required
+              autofocus
+              placeholder={field?.type === 'GEOLOCATION' ? '(52.52,13.405)' : ''}
+            />
+          )}
+        </label>
+        <label>
+          Time
+          <input name="at" type="datetime-local" step="1" />
+          <small>Now, if left empty.</small>
+        </label>
+        {writing.error !== null && <Note kind="error">{writing.error}</Note>}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={writing.busy}>
+            Write
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,134 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { createProduct, startServer, type TestServer } from '../support/server.ts';
+
+const MINUTE = 60;
+let server: TestServer;
+let device: string;
+let now: number;
+
+beforeAll(async () => {
+  server = await startServer({ database: 'sqlite' });
+  const product = await createProduct(server, {
+    input: {
+      name: 'Room sensor',
+      fields: [
+        { identifier: 'temperature', name: 'Temperature', type: 'FLOAT', unit: '°C', role: 'PRIMARY' },
+        { identifier: 'door', name: 'Door', type: 'BOOLEAN' },
+        { identifier: 'mode', name: 'Mode', type: 'STRING' },
+      ],
+    },
+  });
+  device = product.deviceIds[0]!;
+  now = Math.floor(Date.now() / 1_000);
+  // Every five minutes for a week, with a day of silence; every minute of the last two days.
+  const minutes = Array.from({ length: 2 * 1_440 }, (_, i) => now - (i + 1) * MINUTE);
+  const older = Array.from({ length: 5 * 288 }, (_, i) => now - 3 * 86_400 - i * 5 * MINUTE);
+  const entries = [...minutes, ...older].map((timestamp) => ({
+    field: 'temperature',
+    timestamp,
+    value: Math.round(100 * (21 + 4 * Math.sin(timestamp / 13_750) + Math.sin(timestamp / 333))) / 100,
+  }));
+  entries.push(
+    ...([
+      { field: 'door', timestamp: now - 100_000, value: true },
+      { field: 'door', timestamp: now - 40_000, value: false },
+      { field: 'mode', timestamp: now - 90_000, value: 'heating' },
+      { field: 'mode', timestamp: now - 30_000, value: 'idle' },
+    ] as never[]),
+  );
+  await server.record(device, entries);
+});
+afterAll(() => server.stop());
+
+/** How much of a chart’s canvas is drawn on. */
+const inkOf = (page: Page, name: string): Promise<number> =>
+  page.getByRole('img', { name: `${name} over time` }).evaluate((chart) => {
+    const canvas = chart.querySelector('canvas')!;
+    const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+    let ink = 0;
+    for (let at = 3; at < data.length; at += 4) if (data[at]! > 0) ink += 1;
+    return ink;
+  });
+
+describeInBrowser('a device', () => {
+  test('shows charts of its fields and what comes while one looks', async () => {
+    const page = await openConsole(server, `/devices/${device}`);
+    const temperature = page.getByRole('region', { name: 'Temperature' });
+    await temperature.getByText(/^1,4[34]\d$/).waitFor();
+    await expect.poll(() => inkOf(page, 'Temperature')).toBeGreaterThan(2_000);
+    await page.getByText('Europe/Berlin').waitFor();
+    // What was before the range holds on at its begin.
+    await page.getByRole('region', { name: 'Mode' }).getByText('idle').first().waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await server.record(device, [{ field: 'temperature', value: 33.25 }]);
+    await page.getByRole('list', { name: 'Latest values' }).getByText('33.25 °C').waitFor();
+    await temperature.locator('.readout').getByText('33.25 °C').waitFor();
+    await page.screenshot({ path: '/tmp/shots/device.png' });
+  });
+
+  test('dragging zooms to finer data, a double click goes back, and the address says where one is', async () => {
+    const page = await openConsole(server, `/devices/${device}?range=week`);
+    const temperature = page.getByRole('region', { name: 'Temperature' });
+    await temperature.getByText(/^means of/).waitFor();
+    await page.screenshot({ path: '/tmp/shots/device-week.png' });
+    const chart = (await temperature.locator('.u-over').boundingBox())!;
+    const y = chart.y + chart.height / 2;
+    await page.mouse.move(chart.x + chart.width * 0.8, y);
+    await page.mouse.down();
+    await page.mouse.move(chart.x + chart.width * 0.85, y, { steps: 4 });
+    await page.mouse.up();
+    await temperature.getByText(/^means of/).waitFor({ state: 'detached' });
+    const zoomed = new URL(page.url()).searchParams;
+    const width = Date.parse(zoomed.get('to')!) - Date.parse(zoomed.get('from')!);
+    expect(width).toBeGreaterThan(0.04 * 7 * 86_400_000);
+    expect(width).toBeLessThan(0.06 * 7 * 86_400_000);
+    await page.screenshot({ path: '/tmp/shots/device-zoomed.png' });
+    await page.mouse.dblclick(chart.x + chart.width / 2, y);
+    await temperature.getByText(/^means of/).waitFor();
+    expect(new URL(page.url()).search).toBe('?range=week');
+  });
+
+  test('the cursor of one chart moves in all of them', async () => {
+    const page = await openConsole(server, `/devices/${device}`);
+    for (const name of ['Temperature', 'Door'])
+      await page.getByRole('region', { name }).locator('.readout strong').waitFor();
+    const chart = (await page.getByRole('region', { name: 'Temperature' }).locator('.u-over').boundingBox())!;
+    await page.mouse.move(chart.x + chart.width * 0.25, chart.y + 40);
+    const door = page.getByRole('region', { name: 'Door' }).locator('.readout');
+    await expect.poll(() => door.textContent()).toMatch(/\d\d:\d\d.*true/);
+  });
+
+  test('a value is written by hand, and the device is changed', async () => {
+    const page = await openConsole(server, `/devices/${device}`, { dark: true });
+    await page.getByRole('button', { name: 'Write a value' }).click();
+    await page.getByLabel('Value (°C)').fill('warm');
+    await page.getByRole('button', { name: 'Write', exact: true }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/temperature|FLOAT|number/i)
+      .waitFor();
+    await page.getByLabel('Value (°C)').fill('18.125');
+    await page.getByRole('button', { name: 'Write', exact: true }).click();
+    await page.getByRole('list', { name: 'Latest values' }).getByText('18.125 °C').waitFor();
+
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Cellar');
+    await page.getByLabel('Tags').fill('cold, dark');
+    await page.getByLabel('Metadata').fill('{"floor": -1}');
+    await page.screenshot({ path: '/tmp/shots/device-edit-dark.png' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Cellar' }).waitFor();
+    await page.getByRole('link', { name: 'dark' }).waitFor();
+    expect(
+      (await server.gql('query ($id: ID!) { device(id: $id) { metadata plan { slug } } }', { id: device })).device,
+    ).toEqual({
+      metadata: { floor: -1 },
+      plan: { slug: 'unlimited' },
+    });
+    await expect.poll(() => page.title()).toBe('Cellar · Inlet');
+    await page.screenshot({ path: '/tmp/shots/device-dark.png' });
+  });
+});
