@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { DataOf } from '../../api/operation.ts';
 import { useStore } from '../../api/store.ts';
 import { href, navigate } from '../../navigation/place.ts';
 import { DeleteDevices } from '../../deleting/delete-devices.tsx';
@@ -11,12 +10,9 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import { SendLine } from '../../sending/send-line.tsx';
 import { may, workspaceId } from '../../session/session.ts';
 import { zoneName } from '../../time/local-time.ts';
-import type { DevicePageQuery } from './device.graphql.ts';
 import { EditDevice } from './edit-device.tsx';
+import type { ShownDevice } from './shown-device.ts';
 import { WriteValue } from './write-value.tsx';
-
-/** A device as its page has it. */
-export type ShownDevice = DataOf<typeof DevicePageQuery>['device'];
 
 interface DeviceHeadProps {
   device: ShownDevice;

@@ -4,8 +4,8 @@ import { useQuery } from '../../api/use-query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
-import type { ShownDevice } from './device-head.tsx';
 import { EditChoices, UpdateDevice } from './device.graphql.ts';
+import type { ShownDevice } from './shown-device.ts';
 
 interface EditDeviceProps {
   device: ShownDevice;
