@@ -9,9 +9,6 @@ import type isolatedVm from 'isolated-vm';
 import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, RUN_FLAG } from './frames.ts';
 import { compileError, failureText, ProductIsolate } from './product-isolate.ts';
 
-// Signals to the server's group or service are the server's to answer: this process ends with the server's pipe.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
-
 const SOCKET = 3;
 // A stop that is sent to the whole process group is the server's to carry out: this process ends with its socket.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});

@@ -1,11 +1,15 @@
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
-import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
-import { generateLoad, postRequest } from './generator.ts';
+import { ServerProcess } from '../support/server-process.ts';
+import type { LoadResult } from './generator.ts';
 import { END, FIELDS, type HistoryData, LATEST_DEVICES, loadHistory, MINUTE, YEAR_MINUTES } from './history-data.ts';
 import { type PlainTable, plainTable } from './plain-table.ts';
+import type { WritersOrder } from './writers.ts';
 
 const RUNS = 30;
 const WARM = 3;
@@ -106,32 +110,33 @@ async function latest(server: ServerProcess): Promise<Record<string, number>> {
   return quantiles(times);
 }
 
-/** The first chart once more, while writers send half of what they could. */
+/** The first chart once more, while writers in another process send half of what they could. */
 async function besideWriters(
   database: string,
   server: ServerProcess,
   { others }: HistoryData,
   queries: ReturnType<typeof queriesOf>,
 ): Promise<void> {
-  const headers = ['Content-Type: application/json', `Authorization: Token ${ADMIN_TOKEN}`];
-  const entries = Array.from({ length: FIELDS }, (_, i) => ({ field: `field_${i}`, value: i + 0.25 }));
-  let clock = 1_600_000_000;
-  const next = (connection: number, sequence: number): Buffer => {
-    clock += 1;
-    const body = JSON.stringify(entries.map((entry) => ({ ...entry, timestamp: clock })));
-    return postRequest(
-      `/v1/devices/${others[(sequence * CONNECTIONS + connection) % others.length]}/record/`,
-      headers,
-      body,
-    );
-  };
-  const load = { port: server.port, connections: CONNECTIONS, next };
-  const full = await generateLoad({ ...load, seconds: 2 });
-  const writing = generateLoad({ ...load, seconds: 8, rate: full.requestsPerSecond / 2 });
+  const writers = startWriters();
+  const order = { port: server.port, deviceIds: others, fields: FIELDS, connections: CONNECTIONS };
+  const full = await writers.write({ ...order, seconds: 2 });
+  const writing = writers.write({ ...order, seconds: 8, rate: full.requestsPerSecond / 2 });
   const [scenario, { query, variables, points }] = Object.entries(queries)[0]!;
   const beside = await measured(server, { query, variables }, points);
   const written = await writing;
+  writers.stop();
   print({ database, scenario: `${scenario}, while writing`, ...beside, requestsPerSecond: written.requestsPerSecond, failed: written.failed }); // prettier-ignore
+}
+
+function startWriters(): { write: (order: WritersOrder) => Promise<LoadResult>; stop: () => void } {
+  const file = fileURLToPath(new URL('./writers.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', file], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout });
+  const write = (order: WritersOrder): Promise<LoadResult> => {
+    child.stdin.write(`${JSON.stringify(order)}\n`);
+    return new Promise((resolve) => lines.once('line', (line) => resolve(JSON.parse(line) as LoadResult)));
+  };
+  return { write, stop: () => void child.kill() };
 }
 
 async function ceilings(database: string, plain: PlainTable): Promise<void> {
