@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../domain/access/access.ts';
-import type { Authenticator } from '../domain/tokens/authenticator.ts';
+import { type Authenticator, hashSecret } from '../domain/tokens/authenticator.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { unauthenticated } from '../errors.ts';
 
@@ -20,6 +20,23 @@ export function secretOf(authorization: string | undefined): string | null {
   const userAndPassword = Buffer.from(basic, 'base64').toString('utf8');
   const colon = userAndPassword.indexOf(':');
   return colon < 0 || colon + 1 === userAndPassword.length ? null : userAndPassword.slice(colon + 1);
+}
+
+const LAST = Symbol('last authorization');
+
+/**
+ * The hash of the secret of a request's `Authorization`; null: none. What one connection sends again and again is read
+ * and hashed once.
+ */
+export function secretHashOf({ headers: { authorization }, socket }: IncomingMessage): string | null {
+  if (authorization === undefined) return null;
+  const remembering = socket as typeof socket & { [LAST]?: { authorization: string; hashed: string | null } };
+  const last = remembering[LAST];
+  if (last?.authorization === authorization) return last.hashed;
+  const secret = secretOf(authorization);
+  const hashed = secret === null ? null : hashSecret(secret);
+  remembering[LAST] = { authorization, hashed };
+  return hashed;
 }
 
 /** Who knows tokens, and what those who have none may cost. */

@@ -6,7 +6,7 @@ import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
-import { authenticate, secretOf } from './authenticate.ts';
+import { authenticate, secretHashOf } from './authenticate.ts';
 import { bodyText, readBody, SenderGone } from './body.ts';
 import { respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
 import { FairTurns } from './fair-turns.ts';
@@ -65,8 +65,8 @@ export class RecordRoute {
   /** The device that the request's token may record for, when both are in memory: no promise for what is known. */
   #known(request: IncomingMessage, deviceName: string): Authorised | null {
     const { authenticator, devices } = this.#deps;
-    const secret = secretOf(request.headers.authorization);
-    const access = secret === null ? null : authenticator.cached(secret);
+    const hashed = secretHashOf(request);
+    const access = hashed === null ? null : authenticator.cachedByHash(hashed);
     const device = access === null ? null : devices.cached(access, deviceName);
     if (access === null || device === null) return null;
     const [tokens, found] = [authenticator.revision, devices.revision];

@@ -66,7 +66,12 @@ export class Authenticator {
 
   /** The access without waiting, when it is in memory and has not expired. */
   cached(secret: string): Access | null {
-    const known = this.#known.get(hashSecret(secret));
+    return this.cachedByHash(hashSecret(secret));
+  }
+
+  /** The same by the hash of the secret (`hashSecret`). */
+  cachedByHash(hashed: string): Access | null {
+    const known = this.#known.get(hashed);
     if (known === undefined) return null;
     const now = this.#now();
     if (known.access.expiresAt !== null && known.access.expiresAt <= now) return null;
