@@ -11,6 +11,14 @@ export class PointBudget {
   #spent = 0;
   #underWay = 0;
   #waiting: (() => void)[] = [];
+  #reading = 0;
+  #readingSince = 0;
+  #readMs = 0;
+
+  /** For how long something was read for the operation, in milliseconds: that is done by other threads. */
+  get readMs(): number {
+    return this.#reading === 0 ? this.#readMs : this.#readMs + performance.now() - this.#readingSince;
+  }
 
   /** What `work` gives; QUERY_TOO_COMPLEX when its points are more than is left. It brings `worst` points at most. */
   async within<T>(worst: number, work: () => Promise<T>, pointsOf: (result: T) => number): Promise<T> {
@@ -18,12 +26,14 @@ export class PointBudget {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
     this.#underWay += worst;
+    if (this.#reading++ === 0) this.#readingSince = performance.now();
     try {
       const result = await work();
       this.#spent += pointsOf(result);
       if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
       return result;
     } finally {
+      if (--this.#reading === 0) this.#readMs += performance.now() - this.#readingSince;
       this.#underWay -= worst;
       const waiting = this.#waiting;
       this.#waiting = [];

@@ -14,6 +14,7 @@ const MAX_DEBT_MS = 2000;
 const SHARE = 0.2;
 /** Whoever asked so lately is there. */
 const PRESENT_MS = 250;
+/** Others may have left meanwhile. */
 const LOOK_AGAIN_MS = 50;
 
 interface Kind {
@@ -164,9 +165,22 @@ export class WorkShares {
       }
     }
     if (this.#waiting > 0 && this.#timer === null)
-      this.#timer = setTimeout(() => {
-        this.#timer = null;
-        this.#pump();
-      }, LOOK_AGAIN_MS);
+      this.#timer = setTimeout(
+        () => {
+          this.#timer = null;
+          this.#pump();
+        },
+        Math.min(LOOK_AGAIN_MS, Math.max(1, this.#soonestMs(queues))),
+      );
+  }
+
+  /** When the first of those who wait has been forgiven enough. */
+  #soonestMs(queues: readonly Caller[]): number {
+    let soonest = LOOK_AGAIN_MS;
+    for (const caller of queues) {
+      if (caller.waiting.length > 0 && caller.running === 0)
+        soonest = Math.min(soonest, (this.#debt(caller) - BURST_MS) / SHARE);
+    }
+    return Math.ceil(soonest);
   }
 }
