@@ -84,7 +84,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const history = new History(store);
 
   const tokens = new TokenService({ database, cluster, now });
-  const throttle = new SignInThrottle(now);
+  const throttle = new SignInThrottle(() => performance.now());
   const users = new UserService({ database, cluster, passwords: new Passwords(), throttle, tokens, now });
   const workspaces = new WorkspaceService({ database, cluster, now });
   const products = new ProductService({ database, cluster, store, checkDecoder, now });

@@ -12,6 +12,7 @@ export class SignInThrottle {
   readonly #now: () => number;
   readonly #attempts = new Map<string, { count: number; until: number }>();
 
+  /** `now`: a monotonic clock in ms, so that setting the system's frees nobody and locks nobody out. */
   constructor(now: () => number) {
     this.#now = now;
   }

@@ -6,8 +6,8 @@ import type { WorkBudget } from '../context/work-budget.ts';
 const PING_EVERY_MS = 15_000;
 /** Unsent bytes that a client may leave waiting in this process. */
 const MAX_UNSENT_BYTES = 16 * 1_048_576;
-/** The longest delay that setTimeout takes. */
-const MAX_TIMER_MS = 2_147_483_647;
+/** Timers do not follow a clock that is put forth or back: whether the token has ended is looked at so often. */
+const LOOK_AGAIN_MS = 5_000;
 
 export const TRY_AGAIN_LATER = 1013;
 export const SERVICE_RESTART = 1012;
@@ -109,7 +109,7 @@ export class SocketSession {
       this.end(FORBIDDEN, 'the token has expired');
       return;
     }
-    this.#expiry = setTimeout(() => this.#watchExpiry(), Math.min(left, MAX_TIMER_MS));
+    this.#expiry = setTimeout(() => this.#watchExpiry(), Math.min(left, LOOK_AGAIN_MS));
     this.#expiry.unref();
   }
 }
