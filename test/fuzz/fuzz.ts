@@ -4,11 +4,12 @@ import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createProduct, type TestProduct, type TestServer } from '../support/server.ts';
 import { Chance } from './chance.ts';
 import { GrownOperations } from './grown-operation.ts';
+import { KeepAlive } from './keep-alive.ts';
 import { lyingDecoder } from './lying-decoders.ts';
 
 /** No answer within this time is a freeze. */
 const FREEZE_MS = 5_000;
-const AT_ONCE = 8;
+const AT_ONCE = 24;
 const MAX_FINDINGS = 20;
 
 export interface FuzzOptions {
@@ -36,27 +37,32 @@ export async function fuzz(
   const started = performance.now();
   const byKind: Record<string, number> = {};
   let done = 0;
-  const worker = async (): Promise<void> => {
+  let begun = 0;
+  // Decoders that lie wait for each other, as slow ones do: one of those who send has only them.
+  const worker = async (kinds: readonly Kind[]): Promise<void> => {
     while (done < inputs && fuzzer.findings.length < MAX_FINDINGS) {
       if (withinMs !== undefined && performance.now() - started > withinMs) return;
-      const index = done;
-      done += 1;
-      // Each input has a seed of its own: it can be made again alone.
-      const kind = await fuzzer.one(new Chance(seed * 1_000_003 + index), index);
-      byKind[kind] = (byKind[kind] ?? 0) + 1;
-      if (index % 1000 === 999) onProgress?.(index + 1);
+      const index = begun;
+      begun += 1;
+      // Each of them has a seed of its own: it can be made again alone.
+      const { kind, inputs: sent } = await fuzzer.one(new Chance(seed * 1_000_003 + index), index, kinds);
+      byKind[kind] = (byKind[kind] ?? 0) + sent;
+      done += sent;
+      if (index % 5000 === 4999) onProgress?.(done);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, at) => worker(at === 0 ? ['decoder'] : KINDS)));
   await fuzzer.end();
   return { inputs: done, byKind, findings: fuzzer.findings };
 }
 
 type Kind = 'record' | 'webhook' | 'network' | 'raw' | 'graphql' | 'socket' | 'decoder' | 'file';
 const KINDS: readonly Kind[] = [
-  'record', 'record', 'record', 'webhook', 'webhook', 'network', 'network', 'raw', 'raw', 'graphql', 'graphql', 'graphql', 'socket', 'decoder', 'file',
+  'record', 'record', 'record', 'webhook', 'webhook', 'network', 'network', 'raw', 'raw', 'graphql', 'graphql', 'graphql', 'socket', 'file',
 ]; // prettier-ignore
 
+/** What the server says of its own mistakes. */
+const BAD = /"INTERNAL_SERVER_ERROR"|^HTTP\/1\.1 500/;
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'];
 const NETWORKS = [
   'lorawan/tti',
@@ -71,44 +77,62 @@ class Fuzzer {
   readonly findings: string[] = [];
   readonly #server: TestServer;
   readonly #operations: GrownOperations;
+  readonly #http: KeepAlive;
   #product: TestProduct = { id: '', webhookId: '', deviceIds: [] };
+  /** Has the lying decoders: what holds it up must not hold up the others. */
+  #liars: TestProduct = { id: '', webhookId: '', deviceIds: [] };
   #ids: string[] = [];
 
   constructor(server: TestServer, operations: GrownOperations) {
     this.#server = server;
     this.#operations = operations;
+    this.#http = new KeepAlive(server.url, AT_ONCE);
   }
 
   /** Mutations of the fuzzer may delete the product: a new one is made when it is gone. */
   async prepare(): Promise<void> {
     // What the fuzzer sent may have made more of them.
     const { workspaces } = await this.#server.gql('{ workspaces { id } }');
+    const workspaceId =
+      workspaces[0]?.id ??
+      (await this.#server.gql('mutation { createWorkspace(name: "w") { id } }'))['createWorkspace'].id;
+    const fields = { temperature: 'FLOAT', note: 'STRING', place: 'GEOLOCATION' };
     this.#product = await createProduct(this.#server, {
-      workspaceId: workspaces[0].id,
-      fields: { temperature: 'FLOAT', note: 'STRING', place: 'GEOLOCATION' },
+      workspaceId,
+      fields,
       serialNumbers: ['serial-1', `70B3D5${String(Math.random()).slice(2, 12)}`],
+      input: { decoder: 'function Decoder(r) { return JSON.parse(r.body) }' },
     });
-    const { viewer, product } = await this.#server.gql(
-      'query ($id: ID!) { viewer { user { id } workspaces { id } } product(id: $id) { fields { id } } }',
-      { id: this.#product.id },
+    this.#liars = await createProduct(this.#server, { workspaceId, fields });
+    const { product } = await this.#server.gql('query ($id: ID!) { product(id: $id) { fields { id } } }', {
+      id: this.#product.id,
+    });
+    // Not the user whose token is used: the fuzzer would take its own rights away.
+    const { createUser } = await this.#server.gql(
+      'mutation ($email: String!) { createUser(input: { email: $email }) { id } }',
+      { email: `${String(Math.random()).slice(2)}@example.org` },
     );
     this.#ids = [
       this.#product.id,
       ...this.#product.deviceIds,
-      viewer.user.id,
-      viewer.workspaces[0].id,
+      createUser.id,
+      workspaceId,
       ...product.fields.map((field: { id: string }) => field.id),
     ];
   }
 
-  async one(chance: Chance, index: number): Promise<Kind> {
-    const kind = chance.pick(KINDS);
+  /** Sends one case, which is so many inputs. */
+  async one(chance: Chance, index: number, kinds: readonly Kind[]): Promise<{ kind: Kind; inputs: number }> {
+    const kind = chance.pick(kinds);
     const started = performance.now();
     let input = '';
+    let inputs = 1;
     try {
-      const answer = await this.#send(kind, chance, (text) => (input = text));
-      if (/"INTERNAL_SERVER_ERROR"|^HTTP\/1\.1 500/.test(answer))
-        this.#found(index, kind, 'answered 500', input, answer);
+      const answer = await this.#send(kind, chance, (text, count = 1) => {
+        input = text;
+        inputs = count;
+      });
+      if (BAD.test(answer)) this.#found(index, kind, 'answered 500', input, answer);
     } catch (error) {
       // A decoder that loops holds up the calls of its own product, and nobody else.
       const own = kind === 'webhook' || kind === 'decoder' || kind === 'network';
@@ -118,11 +142,12 @@ class Fuzzer {
     if (this.#server.process.child.exitCode !== null || this.#server.process.child.signalCode !== null)
       this.#found(index, kind, 'the server is gone', input, '');
     if (index % 500 === 499) await this.#check(index);
-    return kind;
+    return { kind, inputs };
   }
 
   async end(): Promise<void> {
     await this.#check(-1);
+    this.#http.end();
   }
 
   async #check(index: number): Promise<void> {
@@ -131,7 +156,11 @@ class Fuzzer {
     for (const line of lines)
       if (line['level'] === 'error' || 'line' in line) this.#found(index, 'log', JSON.stringify(line), '', '');
     lines.length = 0;
-    const alive = await this.#server.query('query ($id: ID!) { product(id: $id) { id } }', { id: this.#product.id });
+    const ids = { id: this.#product.id, liars: this.#liars.id };
+    const alive = await this.#server.query(
+      'query ($id: ID!, $liars: ID!) { product(id: $id) { id } liars: product(id: $liars) { id } }',
+      ids,
+    );
     if (alive.data === null) await this.prepare();
   }
 
@@ -146,7 +175,7 @@ class Fuzzer {
     );
   }
 
-  #send(kind: Kind, chance: Chance, note: (input: string) => void): Promise<string> {
+  #send(kind: Kind, chance: Chance, note: (input: string, count?: number) => void): Promise<string> {
     switch (kind) {
       case 'record': {
         const entry = (): unknown =>
@@ -161,7 +190,7 @@ class Fuzzer {
         const name = chance.of(0.8)
           ? chance.pick(this.#product.deviceIds)
           : encodeURIComponent(chance.text().toWellFormed());
-        return this.#http(
+        return this.#request(
           chance,
           `/v1/devices/${name}/record/${chance.of(0.3) ? `?${chance.text()}` : ''}`,
           body,
@@ -170,10 +199,15 @@ class Fuzzer {
       }
       case 'webhook': {
         const id = chance.of(0.9) ? this.#product.webhookId : chance.text();
-        return this.#http(chance, `/integrations/api/${id}/${chance.text()}?${chance.text()}`, chance.jsonText(), note);
+        return this.#request(
+          chance,
+          `/integrations/api/${id}/${chance.text()}?${chance.text()}`,
+          chance.jsonText(),
+          note,
+        );
       }
       case 'network':
-        return this.#http(
+        return this.#request(
           chance,
           `/integrations/${chance.pick(NETWORKS)}/?event=up`,
           chance.jsonText(uplink(chance)),
@@ -196,7 +230,7 @@ class Fuzzer {
           type === 'text/csv'
             ? ['device,field,timestamp,value', ...lines].join('\n')
             : lines.map(() => chance.jsonText()).join('\n');
-        return this.#http(chance, path + query, type === '' ? null : body, note, type);
+        return this.#request(chance, path + query, type === '' ? null : body, note, type);
       }
       case 'graphql': {
         const kindOf = chance.pick(['Query', 'Query', 'Mutation'] as const);
@@ -205,7 +239,7 @@ class Fuzzer {
           query: chance.of(0.1) ? chance.mutated(query) : query,
           ...(chance.of(0.1) ? { variables: chance.json() } : {}),
         };
-        return this.#http(
+        return this.#request(
           chance,
           '/graphql',
           chance.of(0.05) ? chance.jsonText(body) : JSON.stringify(body),
@@ -215,7 +249,7 @@ class Fuzzer {
       }
       case 'decoder': {
         const source = lyingDecoder(chance);
-        note(source);
+        note(source, 3);
         return this.#decode(chance, source);
       }
       case 'socket':
@@ -225,7 +259,7 @@ class Fuzzer {
     }
   }
 
-  async #http(
+  async #request(
     chance: Chance,
     path: string,
     body: string | null,
@@ -235,44 +269,49 @@ class Fuzzer {
     const method = body === null ? 'GET' : chance.of(0.95) ? 'POST' : chance.pick(METHODS);
     const safe = path.toWellFormed().replaceAll('\0', '%00').replaceAll('#', '%23');
     note(`${method} ${safe}\n${body}`);
-    const response = await fetch(`${this.#server.url}${safe.startsWith('/') ? safe : `/${safe}`}`, {
+    const sent = method === 'GET' || method === 'HEAD' ? null : body;
+    return this.#http.send(
       method,
-      headers: {
+      safe.startsWith('/') ? safe : `/${safe}`,
+      {
         Authorization: `Token ${chance.of(0.97) ? ADMIN_TOKEN : encodeURIComponent(chance.text().toWellFormed()).slice(0, 500)}`,
         'Content-Type': chance.of(0.95)
           ? type || 'text/plain'
           : chance.pick(['', 'application/x-www-form-urlencoded', 'text/plain; charset=utf-99']),
         ...(chance.of(0.02) ? { 'Content-Encoding': chance.pick(['gzip', 'br', 'deflate', 'zstd', 'identity']) } : {}),
       },
-      ...(method === 'GET' || method === 'HEAD' || body === null ? {} : { body }),
-      signal: AbortSignal.timeout(FREEZE_MS),
-    });
-    return `HTTP/1.1 ${response.status} ${await response.text()}`;
+      sent,
+      FREEZE_MS,
+    );
   }
 
+  /** Asks as the API's clients do. */
+  #ask(query: string, variables: Record<string, unknown>): Promise<string> {
+    const headers = { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' };
+    return this.#http.send('POST', '/graphql', headers, JSON.stringify({ query, variables }), FREEZE_MS);
+  }
+
+  /** The source, what it is tried on, and what it is called with. */
   async #decode(chance: Chance, source: string): Promise<string> {
-    const save =
-      'mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source, force: true) { version } }';
-    const saved = await this.#server.query(save, { id: this.#product.id, source });
-    const tried = await this.#server.query(
+    const { id, webhookId } = this.#liars;
+    const saved = await this.#ask(
+      'mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source, force: true) { version } }',
+      { id, source },
+    );
+    const tried = await this.#ask(
       'mutation ($id: ID!, $source: String, $body: String) { testDecoder(productId: $id, source: $source, request: { body: $body }) { ok output console error { kind message line column } entries { index device field value timestamp code message } } }',
-      { id: this.#product.id, source: chance.of(0.5) ? source : null, body: chance.jsonText() },
+      { id, source: chance.of(0.5) ? source : null, body: chance.jsonText() },
     );
-    const called = await this.#http(
-      chance,
-      `/integrations/api/${this.#product.webhookId}/`,
-      chance.jsonText(),
-      () => {},
-    );
-    const read = await this.#server.query(
+    const called = await this.#request(chance, `/integrations/api/${webhookId}/`, chance.jsonText(), () => {});
+    const read = await this.#ask(
       'query ($id: ID!) { product(id: $id) { calls(first: 3) { edges { node { status headers query body run { output console error { kind message line column } entries { value } } } } } } }',
-      { id: this.#product.id },
+      { id },
     );
-    return JSON.stringify([saved.errors, tried.errors, called, read.errors]);
+    return [saved, tried, called, read].find((text) => BAD.test(text)) ?? '';
   }
 
-  #socket(chance: Chance, note: (input: string) => void): Promise<string> {
-    const frames = Array.from({ length: 1 + chance.int(6) }, (): string => {
+  #socket(chance: Chance, note: (input: string, count: number) => void): Promise<string> {
+    const frames = Array.from({ length: 1 + chance.int(20) }, (): string => {
       const kind = chance.int(6);
       if (kind === 0) return chance.jsonText();
       if (kind === 1) return JSON.stringify({ type: chance.text(), id: chance.text(), payload: chance.json() });
@@ -288,7 +327,7 @@ class Fuzzer {
         payload: { query },
       });
     });
-    note(frames.join('\n'));
+    note(frames.join('\n'), frames.length);
     return new Promise((resolve) => {
       const socket = new WebSocket(
         `${this.#server.url.replace('http', 'ws')}/graphql`,
@@ -301,8 +340,14 @@ class Fuzzer {
         for (const frame of frames)
           socket.send(chance.of(0.95) ? frame : Buffer.from(frame.slice(0, chance.int(frame.length))));
         if (chance.of(0.1)) socket.terminate();
+        else socket.send(JSON.stringify({ type: 'ping', payload: { last: true } }));
       });
-      socket.on('message', (data) => (text += String(data as Buffer)));
+      socket.on('message', (data) => {
+        const message = String(data as Buffer);
+        text += message;
+        // It has read all of them; what they began may go on for a moment.
+        if (message.includes('"last":true')) setTimeout(() => socket.close(), 10);
+      });
       socket.on('error', () => {});
       socket.on('close', (code) => {
         clearTimeout(timer);
@@ -349,17 +394,19 @@ class Fuzzer {
     const text = chance.of(0.4) ? chance.mutated(whole) : whole;
     note(text);
     return new Promise((resolve) => {
-      const socket = connect(this.#server.process.port, '127.0.0.1', () => socket.write(text));
+      const socket = connect(this.#server.process.port, '127.0.0.1', () => {
+        if (chance.of(0.8)) socket.end(text);
+        else socket.write(text);
+      });
       let answer = '';
       // What was sent may be only a beginning, for which the server rightly waits.
-      const timer = setTimeout(() => socket.destroy(), 100);
+      const timer = setTimeout(() => socket.destroy(), 50);
       socket.on('data', (data) => (answer += data.toString('latin1')));
       socket.on('error', () => {});
       socket.on('close', () => {
         clearTimeout(timer);
         resolve(answer);
       });
-      if (chance.of(0.2)) socket.end();
     });
   }
 }

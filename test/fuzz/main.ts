@@ -1,27 +1,55 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { TestServer } from '../support/server.ts';
 import { fuzz } from './fuzz.ts';
 
-/** `npm run fuzz -- [inputs] [seed]`: a million inputs unless told otherwise; ends with 1 and what was found. */
-const [inputs = 1_000_000, seed = Date.now() % 1_000_000] = process.argv.slice(2).map(Number);
-const folder = mkdtempSync(join(tmpdir(), 'inlet-fuzz-'));
+/**
+ * `npm run fuzz -- [sqlite|postgres] [inputs] [seed] [seconds]`: a million inputs on SQLite unless told otherwise, for so
+ * long at most; ends with 1 and what was found.
+ */
+const [database = 'sqlite', ...numbers] = process.argv.slice(2);
+const [inputs = 1_000_000, seed = Date.now() % 1_000_000, seconds = 86_400] = numbers.map(Number);
+if (!['sqlite', 'postgres'].includes(database)) throw new Error(`sqlite or postgres, not ${database}`);
+
+const closing: (() => Promise<void> | void)[] = [];
+async function openDatabase(): Promise<string> {
+  if (database === 'postgres') {
+    const postgres = await startPostgres({ durable: false });
+    closing.push(() => postgres.stop());
+    return (await createPostgresDatabase(postgres.url)).url;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-fuzz-'));
+  closing.push(() => rmSync(folder, { recursive: true, force: true }));
+  return `sqlite:${join(folder, 'inlet.db')}`;
+}
+
 const env = {
-  DATABASE_URL: `sqlite:${join(folder, 'inlet.db')}`,
+  DATABASE_URL: await openDatabase(),
   WRITE_RATE_PER_FIELD: '0',
   ANONYMOUS_PER_MINUTE: '0',
+  // A tenth of the usual: most of the time would go into decoders that never end.
+  DECODER_TIMEOUT_MS: '25',
 };
-const server = new TestServer(await ServerProcess.start(env), async () =>
-  rmSync(folder, { recursive: true, force: true }),
-);
-console.log(`seed ${seed}, ${inputs} inputs`);
+const server = new TestServer(await ServerProcess.start(env), async () => {});
+console.log(`${database}, seed ${seed}, ${inputs} inputs`);
+const started = performance.now();
 try {
-  const result = await fuzz(server, { seed, inputs, onProgress: (done) => console.log(`${done} of ${inputs}`) });
-  console.log(JSON.stringify({ seed, inputs: result.inputs, byKind: result.byKind, findings: result.findings.length }));
-  for (const finding of result.findings) console.log(finding);
-  process.exitCode = result.findings.length === 0 ? 0 : 1;
+  const result = await fuzz(server, {
+    seed,
+    inputs,
+    withinMs: seconds * 1000,
+    onProgress: (done) => console.log(`${done} of ${inputs}`),
+  });
+  const took = Math.round((performance.now() - started) / 1000);
+  const { byKind, findings } = result;
+  const memory = server.process.residentMb();
+  console.log(JSON.stringify({ database, seed, inputs: result.inputs, seconds: took, byKind, memory, findings: findings.length })); // prettier-ignore
+  for (const finding of findings) console.log(finding);
+  process.exitCode = findings.length === 0 ? 0 : 1;
 } finally {
   await server.stop();
+  for (const close of closing.toReversed()) await close();
 }
