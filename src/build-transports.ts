@@ -119,7 +119,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       session: sessionRoute({
         authenticator,
         anonymous,
-        signIn: (email, password) => domain.users.signIn(email, password),
+        signIn: (email, password, caller) => domain.users.signIn(email, password, caller),
         signOut: (access) => domain.tokens.signOut(access),
         baseUrl,
       }),

@@ -30,7 +30,7 @@ export class AnonymousRequests {
   begin(request: IncomingMessage): void {
     const { perMinute, now } = this.#options;
     if (perMinute === 0) return;
-    const address = this.#addressOf(request);
+    const address = this.addressOf(request);
     const at = now();
     let left = this.#left.get(address);
     if (left === undefined) this.#left.set(address, (left = { tokens: perMinute, at }));
@@ -46,11 +46,12 @@ export class AnonymousRequests {
 
   /** The token was valid after all: a server that was just started knows none yet. */
   wasKnown(request: IncomingMessage): void {
-    const left = this.#left.get(this.#addressOf(request));
+    const left = this.#left.get(this.addressOf(request));
     if (left !== undefined) left.tokens += 1;
   }
 
-  #addressOf({ socket, headers }: IncomingMessage): string {
+  /** Whom the request comes from: an IPv4 address, an IPv6 network, as the nearest trusted proxy saw it. */
+  addressOf({ socket, headers }: IncomingMessage): string {
     const { trustedProxies } = this.#options;
     if (trustedProxies === 0) return addressGroup(socket.remoteAddress);
     const forwarded = headers['x-forwarded-for'];

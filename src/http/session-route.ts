@@ -14,7 +14,7 @@ interface SessionRouteDeps {
   authenticator: Authenticator;
   anonymous: AnonymousRequests;
   /** A new token for who knows the password; throws as the mutation `signIn` does. */
-  signIn: (email: string, password: string) => Promise<{ secret: string }>;
+  signIn: (email: string, password: string, caller: string) => Promise<{ secret: string }>;
   /** Ends a token that was got by signing in; leaves every other as it is. */
   signOut: (access: Access) => Promise<void>;
   baseUrl: () => string;
@@ -26,9 +26,10 @@ interface SessionRouteDeps {
  */
 export function sessionRoute(deps: SessionRouteDeps): Handler {
   const { authenticator, anonymous, signIn, signOut, baseUrl } = deps;
-  const secretFor = async (body: Record<string, unknown>): Promise<string> => {
+  const secretFor = async (body: Record<string, unknown>, caller: string): Promise<string> => {
     const { token, email, password } = body;
-    if (typeof email === 'string' && typeof password === 'string') return (await signIn(email, password)).secret;
+    if (typeof email === 'string' && typeof password === 'string')
+      return (await signIn(email, password, caller)).secret;
     if (typeof token !== 'string') throw new AppError('INVALID_BODY', 'Send {"token"} or {"email", "password"}.');
     const secret = token.trim();
     if ((await authenticator.authenticate(secret)) === null)
@@ -43,7 +44,10 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
     if (context.method === 'POST') {
       anonymous.begin(request);
       const body = parseJson((await readBody(request, MAX_BYTES)).toString('utf8'));
-      const secret = await secretFor(typeof body === 'object' && body !== null ? { ...body } : {});
+      const secret = await secretFor(
+        typeof body === 'object' && body !== null ? { ...body } : {},
+        anonymous.addressOf(request),
+      );
       anonymous.wasKnown(request);
       context.set('Set-Cookie', sessionCookie(secret, request));
       return;

@@ -6,7 +6,7 @@ describe.each(DATABASES)('what an answer may hold on %s', (database) => {
 
   beforeAll(async () => {
     // As it runs: what is read twice to be compared would count twice, and differ where rows go in between.
-    server = await startServer({ database, env: { GRAPHQL_COMPILE: 'seen' } });
+    server = await startServer({ database, env: { GRAPHQL_COMPILE: 'seen', CALL_LOG_BODY_BYTES: '524288' } });
   });
 
   afterAll(async () => {
@@ -49,7 +49,41 @@ describe.each(DATABASES)('what an answer may hold on %s', (database) => {
     expect(new Set(ids).size).toBe(60);
     const { errors } = await server.query(`query ($id: ID!) { product(id: $id) { ${calls.join(' ')} } }`, { id });
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', limit: 'bytes' });
+    // One by one they are no lighter.
+    await fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: 'x'.repeat(500_000) });
+    const call = (await server.gql(one.replace('first: 60', 'first: 1'), { id }))['product'].c0.edges[0].node.id;
+    const ask = (count: number) => {
+      const asked = Array.from({ length: count }, (_, at) => `c${at}: call(id: "${call}") { id }`);
+      return server.query(`query ($id: ID!) { product(id: $id) { ${asked.join(' ')} } }`, { id });
+    };
+    expect((await ask(20)).errors).toBeUndefined();
+    expect((await ask(150)).errors?.[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', limit: 'bytes' });
   });
+
+  test('sources of decoders and examples are loaded no further than an operation may', async () => {
+    const { id } = await createProduct(server);
+    const source = (at: number): string => `function Decoder() { return [] } // ${at} ${'x'.repeat(200_000)}`;
+    const save = 'mutation ($id: ID!, $s: String!) { saveDecoder(productId: $id, source: $s) { version } }';
+    for (let at = 0; at < 12; at += 1) await server.gql(save, { id, s: source(at) });
+    const listed = await server.gql('query ($id: ID!) { product(id: $id) { decoderVersions { version source } } }', {
+      id,
+    });
+    expect(listed['product'].decoderVersions).toHaveLength(12);
+    for (let at = 0; at < 12; at += 1)
+      await server.gql(
+        `mutation ($id: ID!, $name: String!, $body: String!) {
+           addDecoderExample(productId: $id, name: $name, request: { body: $body }, expected: []) { id }
+         }`,
+        { id, name: `example ${at}`, body: 'x'.repeat(200_000) },
+      );
+    const examples = Array.from({ length: 40 }, (_, at) => `e${at}: decoderExamples { id }`);
+    const ask = (count: number) =>
+      server.query(`query ($id: ID!) { product(id: $id) { ${examples.slice(0, count).join(' ')} } }`, { id });
+    expect((await ask(3)).errors).toBeUndefined();
+    const before = server.process.residentMb();
+    expect((await ask(40)).errors?.[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', limit: 'bytes' });
+    expect(server.process.residentMb() - before).toBeLessThan(250);
+  }, 60_000);
 
   test('devices and products that are deleted while a list is read do not fail it', async () => {
     const query = `query ($id: ID!) { devices(productId: $id, first: 200) { edges { node { id product { name fields { unit } } online

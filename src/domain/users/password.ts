@@ -1,5 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { AppError, badInput } from '../../errors.ts';
+import { FairLine } from './fair-line.ts';
 
 const MIN_LENGTH = 8;
 const MAX_LENGTH = 1024;
@@ -12,46 +13,45 @@ const REST = 2;
 
 /**
  * Hashes and checks passwords with scrypt, one at a time and with rests in between: a flood of sign-ins waits in a
- * small queue (OVERLOADED beyond it) and gets a third of one processor at most. Who is let in to set a password goes
- * first.
+ * small queue (OVERLOADED beyond it), in which callers take turns, and gets a third of one processor at most. Who is let
+ * in to set a password goes first.
  */
 export class Passwords {
   #running = false;
   #resting: NodeJS.Timeout | null = null;
-  readonly #waiting: (() => void)[] = [];
+  readonly #setting = new FairLine(MAX_WAITING);
+  readonly #checking = new FairLine(MAX_WAITING);
   readonly #decoy = hashText(randomBytes(16), randomBytes(KEY_BYTES));
 
-  /** Text for `User.passwordHash`: `scrypt$N$r$p$salt$key`. BAD_USER_INPUT naming `path` when too short or too long. */
-  async hash(password: string, path: string): Promise<string> {
+  /**
+   * Text for `User.passwordHash`: `scrypt$N$r$p$salt$key`. BAD_USER_INPUT naming `path` when too short or too long.
+   * `caller`: whose turn it takes.
+   */
+  async hash(password: string, path: string, caller: string): Promise<string> {
     if (password.length < MIN_LENGTH) throw badInput(`${path}: a password has at least ${MIN_LENGTH} characters.`);
     if (password.length > MAX_LENGTH) throw badInput(`${path}: a password has at most ${MAX_LENGTH} characters.`);
     const salt = randomBytes(16);
-    return hashText(salt, await this.#derive(password, salt, COST, 'first'));
+    return hashText(salt, await this.#derive(password, salt, COST, this.#setting, caller));
   }
 
-  /** OVERLOADED when no more may wait: ask before anything is remembered of a sign-in. */
-  requireRoom(): void {
-    if (this.#waiting.length >= MAX_WAITING)
-      throw new AppError('OVERLOADED', 'Too many sign-ins at once; try again in a few seconds.');
+  /** OVERLOADED when no more of the caller's may wait: ask before anything is remembered of a sign-in. */
+  requireRoom(caller: string): void {
+    if (!this.#checking.hasRoom(caller)) throw overloaded();
   }
 
   /** The same work is done when there is no hash to compare with, so that the time taken tells nothing. */
-  async matches(password: string, hash: string | null): Promise<boolean> {
+  async matches(password: string, hash: string | null, caller: string): Promise<boolean> {
     if (password.length > MAX_LENGTH) return false;
     const [, N, r, p, salt, key] = (hash ?? this.#decoy).split('$');
     const expected = Buffer.from(key!, 'base64url');
     const cost = { N: Number(N), r: Number(r), p: Number(p) };
-    this.requireRoom();
-    const derived = await this.#derive(password, Buffer.from(salt!, 'base64url'), cost, 'last');
+    const derived = await this.#derive(password, Buffer.from(salt!, 'base64url'), cost, this.#checking, caller);
     return timingSafeEqual(derived, expected) && hash !== null;
   }
 
-  async #derive(password: string, salt: Buffer, cost: typeof COST, place: 'first' | 'last'): Promise<Buffer> {
-    if (this.#running || (this.#resting !== null && place === 'last'))
-      await new Promise<void>((resolve) => {
-        if (place === 'first') this.#waiting.unshift(resolve);
-        else this.#waiting.push(resolve);
-      });
+  async #derive(password: string, salt: Buffer, cost: typeof COST, line: FairLine, caller: string): Promise<Buffer> {
+    const mustWait = this.#running || (this.#resting !== null && line === this.#checking);
+    if (mustWait && !(await line.wait(caller))) throw overloaded();
     this.#running = true;
     const started = performance.now();
     try {
@@ -70,9 +70,12 @@ export class Passwords {
 
   #next(): void {
     this.#resting = null;
-    // The one who waits longest.
-    if (!this.#running) this.#waiting.shift()?.();
+    if (!this.#running) (this.#setting.isEmpty ? this.#checking : this.#setting).next();
   }
+}
+
+function overloaded(): AppError {
+  return new AppError('OVERLOADED', 'Too many sign-ins at once; try again in a few seconds.');
 }
 
 function hashText(salt: Buffer, key: Buffer): string {

@@ -59,7 +59,7 @@ export class UserService {
     const email = checkEmail(input.email);
     const name = checkOptionalText(input.name, 'input.name', { max: 200 });
     const passwordHash =
-      input.password == null ? null : await this.#deps.passwords.hash(input.password, 'input.password');
+      input.password == null ? null : await this.#deps.passwords.hash(input.password, 'input.password', access.tokenId);
     const createdAt = this.#deps.now();
     const operator = input.operator ?? false;
     return this.#write(email, async (em) =>
@@ -87,7 +87,9 @@ export class UserService {
     const email = change.email === undefined ? undefined : checkEmail(change.email);
     const name = checkOptionalText(change.name, 'input.name', { max: 200 });
     const passwordHash =
-      change.password == null ? null : await this.#deps.passwords.hash(change.password, 'input.password');
+      change.password == null
+        ? null
+        : await this.#deps.passwords.hash(change.password, 'input.password', access.tokenId);
     const user = await this.#write(email ?? '', async (em) => {
       const found = await findUser(em, id);
       if (change.operator != null && change.operator !== found.operator) {
@@ -132,13 +134,13 @@ export class UserService {
     const { database, cluster, passwords, throttle } = this.#deps;
     const known = await findUser(database.read(), id);
     if (known.passwordHash != null) {
-      passwords.requireRoom();
+      passwords.requireRoom(id);
       throttle.begin(known.email);
-      if (!(await passwords.matches(current ?? '', known.passwordHash)))
+      if (!(await passwords.matches(current ?? '', known.passwordHash, id)))
         throw forbidden('currentPassword: this is not the password of now.');
       throttle.succeeded(known.email);
     }
-    const passwordHash = await passwords.hash(wanted, 'newPassword');
+    const passwordHash = await passwords.hash(wanted, 'newPassword', id);
     const user = await database.write(async (em) => {
       const found = await em.findOne(UserSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
       if (found === null) throw notFound('user', id);
@@ -153,17 +155,18 @@ export class UserService {
 
   /**
    * A new PERSONAL token for who knows the password. UNAUTHENTICATED in the same words and after the same work for an
-   * unknown address, a wrong password and a user without one; RATE_LIMITED after many failures.
+   * unknown address, a wrong password and a user without one; RATE_LIMITED after many failures. `caller`: who takes turns
+   * with others, such as the network address.
    */
-  async signIn(emailGiven: string, password: string): Promise<CreatedToken> {
+  async signIn(emailGiven: string, password: string, caller: string): Promise<CreatedToken> {
     // Nothing is remembered of what can be no address, nor of whom there is no room for.
     if (emailGiven.length > MAX_EMAIL) throw unauthenticated(WRONG);
     const email = foldCase(emailGiven);
-    this.#deps.passwords.requireRoom();
+    this.#deps.passwords.requireRoom(caller);
     this.#deps.throttle.begin(email);
     const known = EMAIL.test(email) && !email.includes('\0') && email.isWellFormed();
     const user = known ? await this.#deps.database.read().findOne(UserSchema, { email }) : null;
-    const matches = await this.#deps.passwords.matches(password, user?.passwordHash ?? null);
+    const matches = await this.#deps.passwords.matches(password, user?.passwordHash ?? null, caller);
     if (user === null || !matches) throw unauthenticated(WRONG);
     this.#deps.throttle.succeeded(email);
     return this.#deps.tokens.createForSignIn(user.id);

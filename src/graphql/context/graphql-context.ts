@@ -34,11 +34,12 @@ export class GraphqlContext {
   readonly budget: WorkBudget;
   /** Whose share of the work this is: the token's, or the address's when there is none. */
   readonly caller: string;
+  /** Where the request comes from; '' over WebSocket. */
+  readonly address: string;
   readonly #presented: Access | NoAccess;
   readonly #sources: LoaderSources;
   #loaded: Loaders | null = null;
 
-  /** `address`: where a request without a token comes from. */
   constructor(
     access: Access | NoAccess,
     address: string,
@@ -48,6 +49,7 @@ export class GraphqlContext {
   ) {
     this.budget = budget;
     this.#presented = access;
+    this.address = address;
     this.caller = typeof access === 'string' ? address : access.tokenId;
     this.#sources = sources;
     this.live = live;
@@ -67,7 +69,7 @@ export class GraphqlContext {
   /** What ended the operation is thrown here: there is nothing to load for it any more. */
   get loaders(): Loaders {
     this.budget.check();
-    this.#loaded ??= createLoaders(this.#sources);
+    this.#loaded ??= createLoaders(this.#sources, this.budget);
     return this.#loaded;
   }
 
@@ -78,11 +80,11 @@ export class GraphqlContext {
 
   /** The context for an operation that begins once more: nothing used up or remembered, and it ends when this one does. */
   again(): GraphqlContext {
-    return new GraphqlContext(this.#presented, this.caller, this.#sources, this.live, new WorkBudget(this.budget));
+    return new GraphqlContext(this.#presented, this.address, this.#sources, this.live, new WorkBudget(this.budget));
   }
 
   /** The context for one pushed event of a subscription: same access, nothing remembered. */
   fresh(): GraphqlContext {
-    return new GraphqlContext(this.#presented, this.caller, this.#sources, this.live);
+    return new GraphqlContext(this.#presented, this.address, this.#sources, this.live);
   }
 }

@@ -6,6 +6,7 @@ import { type Field, FieldSchema } from '../../domain/entities/field.ts';
 import type { History, LatestWanted, MeasuredValue } from '../../domain/history/history.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import { type Product, ProductSchema } from '../../domain/entities/product.ts';
+import type { WorkBudget } from './work-budget.ts';
 import { type Workspace, WorkspaceSchema } from '../../domain/entities/workspace.ts';
 import { Batch } from './batch.ts';
 
@@ -20,7 +21,7 @@ export interface Loaders {
   fieldsOfProduct: Batch<number, Field[]>;
   configurationOfProduct: Batch<number, ConfigurationField[]>;
   field: Batch<number, Field | null>;
-  /** The active decoder of a product; null: it has none. */
+  /** The active decoder of a product, without its source; null: it has none. */
   activeDecoder: Batch<Product, DecoderVersion | null, number>;
   /** Sources of versions that came without. */
   decoderSource: Batch<DecoderVersion, string | null, string>;
@@ -38,8 +39,11 @@ export interface LoaderSources {
   history: History;
 }
 
-/** New for each operation, and for each pushed event of a subscription: nothing may live longer than one answer. */
-export function createLoaders({ database, store, history }: LoaderSources): Loaders {
+/**
+ * New for each operation, and for each pushed event of a subscription: nothing may live longer than one answer. What can
+ * be long counts to the budget.
+ */
+export function createLoaders({ database, store, history }: LoaderSources, budget: WorkBudget): Loaders {
   return {
     product: new Batch(async (keys) => {
       const rows = await database.read().find(ProductSchema, { key: { $in: [...keys] } });
@@ -71,8 +75,11 @@ export function createLoaders({ database, store, history }: LoaderSources): Load
         const active = products.flatMap(({ key, activeVersion }) =>
           activeVersion == null ? [] : [{ product: key, version: activeVersion }],
         );
-        const rows = active.length === 0 ? [] : await database.read().find(DecoderVersionSchema, { $or: active });
-        const byProduct = new Map(rows.map((row) => [row.product.key, row]));
+        const rows =
+          active.length === 0
+            ? []
+            : await database.read().find(DecoderVersionSchema, { $or: active }, { exclude: ['source'] });
+        const byProduct = new Map(rows.map((row) => [row.product.key, row as unknown as DecoderVersion]));
         return products.map(({ key }) => byProduct.get(key) ?? null);
       },
       { nameOf: ({ key }) => key },
@@ -80,9 +87,11 @@ export function createLoaders({ database, store, history }: LoaderSources): Load
     decoderSource: new Batch(
       async (versions) => {
         const wanted = versions.map(({ product, version }) => ({ product: product.key, version }));
-        const rows = await database.read().find(DecoderVersionSchema, { $or: wanted });
-        const sources = new Map(rows.map((row) => [`${row.product.key} ${row.version}`, row.source]));
-        return versions.map(({ product, version }) => sources.get(`${product.key} ${version}`) ?? null);
+        const sources = await budget.load(async () => {
+          const rows = await database.read().find(DecoderVersionSchema, { $or: wanted });
+          return Object.fromEntries(rows.map((row) => [`${row.product.key} ${row.version}`, row.source]));
+        });
+        return versions.map(({ product, version }) => sources[`${product.key} ${version}`] ?? null);
       },
       { nameOf: ({ product, version }) => `${product.key} ${version}`, atMost: SOURCES_AT_ONCE },
     ),

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts';
+import { answerBytes } from './answer-size.ts';
 
 /** The largest answer, in bytes of JSON. */
 export const MAX_ANSWER_BYTES = 16 * 1_048_576;
@@ -11,6 +12,7 @@ export const MAX_SECONDS = 30;
 export class WorkBudget {
   #bytesLeft = MAX_LOADED_BYTES;
   #ended: AppError | null = null;
+  #loading: Promise<unknown> = Promise.resolve();
   readonly #before: WorkBudget | null;
 
   /** `before`: that of an operation which begins once more; with it this one ends too. */
@@ -23,6 +25,24 @@ export class WorkBudget {
     this.check();
     this.#bytesLeft -= bytes;
     if (this.#bytesLeft < 0) throw answerTooLarge();
+  }
+
+  /**
+   * Loads rows that can be long: one read after the other, so that no more than one is there that has not been counted,
+   * however many parts of the operation ask at once. `bytesOf`: about what they take in an answer. Throws as `take` does.
+   */
+  load<T>(
+    read: () => Promise<T>,
+    bytesOf: (rows: T) => number = (rows) => answerBytes(rows, MAX_LOADED_BYTES),
+  ): Promise<T> {
+    const loading = this.#loading.then(async () => {
+      this.check();
+      const rows = await read();
+      this.take(bytesOf(rows));
+      return rows;
+    });
+    this.#loading = loading.catch(() => {});
+    return loading;
   }
 
   /** From now on nothing is loaded any more: the client is gone, or its time is over. */

@@ -13,7 +13,7 @@ import { AppError, databaseAway } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, MAX_SECONDS, type WorkBudget } from '../context/work-budget.ts';
 import { admit } from './admission.ts';
-import { answerBytes } from './answer-size.ts';
+import { answerBytes } from '../context/answer-size.ts';
 import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
 import { comparing, compileOperation, type Execute } from './compiled-operation.ts';
 import { RefusedDocument } from './refused-document.ts';

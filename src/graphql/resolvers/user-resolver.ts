@@ -86,12 +86,13 @@ export class UserResolver {
     description: 'A PERSONAL token for 30 days. Needs no token.',
   })
   signIn(
+    @Ctx() { address }: GraphqlContext,
     @Arg('email', () => String, { description: "The user's address, in any case." }) email: string,
     @Arg('password', () => String, {
       description: "The user's password; after ten failures in five minutes: RATE_LIMITED.",
     })
     password: string,
   ): Promise<CreatedToken> {
-    return this.#users.signIn(email, password);
+    return this.#users.signIn(email, password, address);
   }
 }

@@ -19,6 +19,8 @@ export interface GraphqlSocketsDeps {
   sources: LoaderSources;
   live: LiveSources;
   authenticator: Authenticator;
+  /** `http/anonymous-requests`: what is asked without a valid token; throws RATE_LIMITED. */
+  anonymous: { begin: (request: IncomingMessage) => void; wasKnown: (request: IncomingMessage) => void };
   cluster: Cluster;
   secretOf: (authorization: string | undefined) => string | null;
   sessionSecretOf: (request: IncomingMessage) => string | null;
@@ -79,6 +81,12 @@ export class GraphqlSockets {
       const path = (request.url ?? '').split('?', 1)[0]?.replace(/\/$/, '');
       if (path !== PATH) return refuseUpgrade(socket, '404 Not Found');
       if (this.#draining) return refuseUpgrade(socket, '503 Service Unavailable');
+      try {
+        // Until it has shown a valid token it counts as a stranger's.
+        this.#deps.anonymous.begin(request);
+      } catch {
+        return refuseUpgrade(socket, '429 Too Many Requests');
+      }
       this.#server.handleUpgrade(request, socket, head, (opened) => this.#server.emit('connection', opened, request));
     });
   }
@@ -163,6 +171,7 @@ export class GraphqlSockets {
         session.socket.close(FORBIDDEN, reason);
         return false;
       }
+      this.#deps.anonymous.wasKnown(request);
       session.grant(access);
       return !session.ending;
     }

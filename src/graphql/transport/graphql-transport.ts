@@ -17,7 +17,11 @@ export interface GraphqlDoorDeps {
   live: LiveSources;
   authenticator: Authenticator;
   /** `http/anonymous-requests`: what is asked without a valid token; throws RATE_LIMITED. */
-  anonymous: { begin: (request: IncomingMessage) => void; wasKnown: (request: IncomingMessage) => void };
+  anonymous: {
+    begin: (request: IncomingMessage) => void;
+    wasKnown: (request: IncomingMessage) => void;
+    addressOf: (request: IncomingMessage) => string;
+  };
   cluster: Cluster;
   /** `http/authenticate`: the secret in an Authorization header. */
   secretOf: (authorization: string | undefined) => string | null;
@@ -50,7 +54,7 @@ export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<Gra
   const operations = new Operations(createSchema(deps.resolvers), deps.compiling);
   const { authenticator, anonymous, secretOf, sessionSecretOf, sources, live, log } = deps;
   const contextFor = async ({ headers: { authorization }, req, method }: Koa.Context): Promise<GraphqlContext> => {
-    const address = req.socket.remoteAddress ?? '';
+    const address = anonymous.addressOf(req);
     // A body of JSON is what no form and no link of another site can send.
     const fromSession = authorization === undefined && method === 'POST';
     const secret = fromSession ? sessionSecretOf(req) : secretOf(authorization);

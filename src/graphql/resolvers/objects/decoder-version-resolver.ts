@@ -14,7 +14,6 @@ export class DecoderVersionResolver {
     const given = version.source as string | undefined;
     const source = given ?? (await context.loaders.decoderSource.load(version));
     if (source === null) throw notFound('decoder version', String(version.version));
-    if (given === undefined) context.budget.take(source.length);
     return source;
   }
 

@@ -67,10 +67,14 @@ export class ProductCallsResolver {
   @FieldResolver(() => WebhookCallObject, { description: 'One call of the log.' })
   async call(
     @Root() { id, workspace, webhookId }: Product,
-    @Ctx() { access }: GraphqlContext,
+    @Ctx() { access, budget }: GraphqlContext,
     @Arg('id', () => ID, { description: 'The id of the call.' }) callId: string,
   ): Promise<WebhookCallObject> {
-    return visibleCall(await this.#calls.call(access, id, callId), access, { workspaceId: workspace.id, webhookId });
+    const call = await budget.load(
+      () => this.#calls.call(access, id, callId),
+      ({ characters }) => characters,
+    );
+    return visibleCall(call, access, { workspaceId: workspace.id, webhookId });
   }
 
   /** A few calls at a time, each up to megabytes: what nobody waits for, or is too much, is not read to its end. */
@@ -85,8 +89,11 @@ export class ProductCallsResolver {
     const items: LoggedCall[] = [];
     for (;;) {
       const count = Math.min(READ_AT_ONCE, limit - items.length);
-      const slice = await this.#calls.calls(access, productId, filter, count, items.at(-1)?.id ?? after);
-      for (const call of slice.items) budget.take(call.characters);
+      const last = items.at(-1)?.id ?? after;
+      const slice = await budget.load(
+        () => this.#calls.calls(access, productId, filter, count, last),
+        (page) => page.items.reduce((sum, { characters }) => sum + characters, 0),
+      );
       items.push(...slice.items);
       if (!slice.hasNextPage || items.length >= limit) return { items, hasNextPage: slice.hasNextPage };
     }

@@ -1,0 +1,96 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { startServer, type TestServer } from '../support/server.ts';
+import { createMember, createWorkspace, PASSWORD } from '../support/tenant.ts';
+
+describe('sign-ins from several addresses', () => {
+  let server: TestServer;
+  let email: string;
+  beforeAll(async () => {
+    server = await startServer({ database: 'sqlite', env: { ANONYMOUS_PER_MINUTE: '0' } });
+    ({ email } = await createMember(server, await createWorkspace(server, 'w'), 'VIEWER'));
+  });
+  afterAll(() => server?.stop());
+
+  /** The whole of the machine's loopback network is its own: each of its addresses may send. */
+  function signIn(localAddress: string, address: string, password: string): Promise<any> {
+    return new Promise((resolve, reject) => {
+      const asking = request(
+        `${server.url}/graphql`,
+        { method: 'POST', localAddress, headers: { 'Content-Type': 'application/json' } },
+        (answer) => {
+          let text = '';
+          answer.on('data', (part: Buffer) => (text += part.toString()));
+          answer.on('end', () => resolve(JSON.parse(text)));
+        },
+      );
+      asking.on('error', reject);
+      const query = 'mutation ($e: String!, $p: String!) { signIn(email: $e, password: $p) { secret } }';
+      asking.end(JSON.stringify({ query, variables: { e: address, p: password } }));
+    });
+  }
+
+  test('one that floods the queue neither fills it for another nor is served before it', async () => {
+    let ended = false;
+    let answered = 0;
+    const codes = new Set<string>();
+    let number = 0;
+    const flood = Array.from({ length: 40 }, async () => {
+      while (!ended) {
+        number += 1;
+        const { errors } = await signIn('127.0.0.1', `nobody${number}@example.org`, 'wrong password');
+        codes.add(errors[0].extensions.code);
+        if (errors[0].extensions.code === 'UNAUTHENTICATED') answered += 1;
+        else await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    });
+    await expect.poll(() => codes.has('OVERLOADED'), { timeout: 20_000 }).toBe(true);
+    for (let round = 0; round < 3; round += 1) {
+      const before = answered;
+      const { data, errors } = await signIn('127.0.0.2', email, PASSWORD);
+      expect(errors).toBeUndefined();
+      expect(data.signIn.secret).toMatch(/^inl_/);
+      // The one that is being looked at, and one whose turn it was already.
+      expect(answered - before).toBeLessThanOrEqual(3);
+    }
+    ended = true;
+    await Promise.all(flood);
+  }, 60_000);
+});
+
+describe('WebSockets of strangers', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ database: 'sqlite', env: { ANONYMOUS_PER_MINUTE: '20' } });
+  });
+  afterAll(() => server?.stop());
+
+  /** The status of a refused upgrade, or the code that the connection was closed with; 0: it was let in. */
+  function connect(token: string): Promise<number> {
+    return new Promise((resolve) => {
+      const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+      socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init', payload: { token } })));
+      socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? -1));
+      socket.on('message', () => {
+        socket.close();
+        resolve(0);
+      });
+      socket.on('close', (code) => resolve(code));
+      socket.on('error', () => {});
+    });
+  }
+
+  test('count to what their address may ask for; those with a token do not', async () => {
+    for (let at = 0; at < 40; at += 1) expect(await connect(server.adminToken)).toBe(0);
+    const codes: number[] = [];
+    for (let at = 0; at < 40; at += 1) codes.push(await connect('inl_nobody'));
+    expect(codes.slice(0, 15)).toEqual(Array(15).fill(4403));
+    expect(codes.slice(-15)).toEqual(Array(15).fill(429));
+    // It is the same account that requests are on.
+    const answer = await fetch(`${server.url}/graphql`, { method: 'POST', body: '{}' });
+    expect([429, 400]).toContain(answer.status);
+    const record = await server.record('x', [], { token: 'inl_nobody' });
+    expect(record.status).toBe(429);
+  });
+});
