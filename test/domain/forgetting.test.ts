@@ -5,6 +5,7 @@ import { replayPages } from '../../src/domain/calls/replay-pages.ts';
 import type { DeviceInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import type { CallRow } from '../../src/domain/measurements/store.ts';
 import { fieldId } from '../../src/domain/products/field-id.ts';
+import { sweepOrphans } from '../../src/domain/devices/sweep-orphans.ts';
 import { sweepRetention } from '../../src/domain/plans/sweep-retention.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
@@ -105,6 +106,22 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await sweeper.stop();
     expect(errors).toEqual([]);
     expect(forgotten).toEqual([30]);
+  });
+
+  test('what another node commits for a device just after its purge is forgotten by the next sweep', async () => {
+    const device = await recorded();
+    const staying = await recorded();
+    await domain.devices.delete(domain.access, [device.id]);
+    await domain.store.settlePurges();
+    expect(await keysLeft(device)).toEqual([]);
+    const late = { deviceKey: device.key, receivedAt: domain.clock.now, fieldKeys: keysOf(device), timestamps: keysOf(device).map(() => 1), values: keysOf(device).map(() => 1) }; // prettier-ignore
+    await domain.store.append({ batches: [late] });
+    expect(await keysLeft(device)).not.toEqual([]);
+    await sweepOrphans(domain);
+    expect(await keysLeft(device)).toEqual([]);
+    expect(await domain.store.lastHeard([device.key])).toEqual(new Map());
+    expect(await keysLeft(staying)).not.toEqual([]);
+    expect(await domain.store.lastHeard([staying.key])).not.toEqual(new Map());
   });
 
   test('values older than the plan keeps are forgotten at start, the newest of each field is not', async () => {
