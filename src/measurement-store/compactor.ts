@@ -34,6 +34,8 @@ const DEVICES_A_PAGE = 200;
 /** Each time costs a chunk written anew, so it should bring something; but reading has to look through readings. */
 const READINGS_WORTH_IT = 240;
 const OVERDUE_MS = 6 * 3_600_000;
+/** Looking for what is due reads the keys of all readings: where that takes long it is done less often. */
+const REST = 9;
 
 /** Goes over all devices once in a while and moves old readings into chunks, one device after the other. */
 export class Compactor {
@@ -41,6 +43,8 @@ export class Compactor {
   readonly #timer: NodeJS.Timeout;
   #running: Promise<void> | null = null;
   #stopped = false;
+  #lookedMs = 0;
+  #restsUntil = 0;
 
   constructor(deps: CompactorDeps) {
     this.#deps = deps;
@@ -54,8 +58,13 @@ export class Compactor {
     await this.#running;
   }
 
-  #start(): Promise<void> {
-    return (this.#running ??= this.#run().finally(() => (this.#running = null)));
+  async #start(): Promise<void> {
+    if (this.#running !== null || performance.now() < this.#restsUntil) return;
+    this.#lookedMs = 0;
+    this.#running = this.#run();
+    await this.#running;
+    this.#running = null;
+    this.#restsUntil = performance.now() + REST * this.#lookedMs;
   }
 
   async #run(): Promise<void> {
@@ -65,7 +74,9 @@ export class Compactor {
     let after = -1;
     while (!this.#stopped) {
       try {
+        const from = performance.now();
         const devices = await due({ ...query, after, limit: DEVICES_A_PAGE });
+        this.#lookedMs += performance.now() - from;
         for (const deviceKey of devices) {
           if (this.#stopped) return;
           await compact(deviceKey, storedBefore);
