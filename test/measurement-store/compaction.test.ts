@@ -26,7 +26,7 @@ describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
     store = await database.openStore({ keptMs: 0, compactEveryMs: 20 });
     await store.append(receipt(1, rows(0, 239)));
     await store.append(receipt(3, rows(0, 240)));
-    await expect.poll(() => readings(3), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => readings(3), { timeout: 30_000 }).toBe(0);
     expect(await readings(1)).toBe(239);
     expect(await everything(store, 3, 1)).toHaveLength(240);
     await store.stop();
@@ -34,9 +34,9 @@ describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
     await store.append(receipt(4, rows(0, 500)));
     // What was committed more than six hours before that goes, however little it is.
     await database.sql('UPDATE reading SET stored_at = stored_at - ? WHERE device_key = 1', [8 * 60 * MINUTE]);
-    await expect.poll(() => readings(1), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => readings(1), { timeout: 30_000 }).toBe(0);
     expect(await readings(4)).toBe(500);
-  });
+  }, 90_000);
 
   test('fills chunks up to a thousand values, whatever the pieces in which they come', async () => {
     store = await database.openStore();
