@@ -3,11 +3,23 @@ import { defineConfig } from 'vitest/config';
 
 const require = createRequire(import.meta.url);
 
+/** They compare how fast things go: they run one at a time, after all others. */
+const TIMED = ['test/sandbox/fairness.test.ts', 'test/graphql/shares.test.ts', 'test/graphql/mass.test.ts'];
+
 export default defineConfig({
   // graphql 16 ships a CommonJS and an ES build; two copies in one process refuse each other's schemas.
   resolve: { alias: [{ find: /^graphql$/, replacement: require.resolve('graphql') }] },
   test: {
-    include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
+    projects: [
+      {
+        extends: true,
+        test: { name: 'all', include: ['test/**/*.test.ts', 'src/**/*.test.ts'], exclude: TIMED },
+      },
+      {
+        extends: true,
+        test: { name: 'timed', include: TIMED, fileParallelism: false, sequence: { groupOrder: 1 } },
+      },
+    ],
     globalSetup: ['test/support/databases.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

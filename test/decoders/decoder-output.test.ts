@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FieldType } from '../../src/domain/entities/field.ts';
 import { readEntries, readUplinkEntries, shownOutput } from '../../src/domain/decoders/decoder-output.ts';
+import { processorMsOf } from '../support/processor-time.ts';
 
 const fieldsOf = (types: Record<string, FieldType> = {}) =>
   new Map(Object.entries(types).map(([identifier, type], at) => [identifier, { key: at + 1, identifier, type }]));
@@ -54,10 +55,9 @@ describe('what a webhook decoder returned', () => {
     expect((entries[0]!.shown as { value: unknown }).value).toBe('NaN');
   });
 
-  test('a forged marker with a million digits costs nothing', () => {
-    const started = performance.now();
-    entriesOf([{ field: 'F', value: { $inlet: `bigint:${'9'.repeat(1_000_000)}` } }]);
-    expect(performance.now() - started).toBeLessThan(500);
+  test('a forged marker with a million digits costs nothing', async () => {
+    const forged = [{ field: 'F', value: { $inlet: `bigint:${'9'.repeat(1_000_000)}` } }];
+    expect(await processorMsOf(() => entriesOf(forged))).toBeLessThan(500);
   });
 
   test('an object that only has a key $inlet among others is no marker', () => {

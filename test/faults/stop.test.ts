@@ -129,7 +129,6 @@ test('a body that never ends is answered 503 and does not hold the stop', async 
   const server = await startServer({ database: 'sqlite' });
   const { deviceIds } = await createProduct(server);
   let exit: Promise<number | null> | undefined;
-  const from = performance.now();
   const answer = await exchange(server.process.port, [
     `POST /v1/devices/${deviceIds[0]}/record/ HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n`,
     'Content-Length: 100\r\n\r\n[{',
@@ -137,7 +136,7 @@ test('a body that never ends is answered 503 and does not hold the stop', async 
     () => (exit = server.process.stop('SIGTERM')),
   ]);
   expect(await exit).toBe(0);
-  expect(performance.now() - from).toBeLessThan(10_000);
+  // Not the 408 that a server which goes on gives such a body, much later.
   expect(answer).toMatch(/^HTTP\/1\.1 503/);
   expect(answer).toContain('Connection: close');
   await server.stop();

@@ -14,6 +14,7 @@ import { AppError } from '../../src/errors.ts';
 import { parseWithinLimits, SHAPE_LIMITS } from '../../src/graphql/operation/shape-limits.ts';
 import { MAX_COST, operationCost } from '../../src/graphql/operation/operation-cost.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
+import { processorMsOf } from '../support/processor-time.ts';
 
 const schema = createSchema(null);
 
@@ -99,10 +100,9 @@ describe('what every operation may look like', () => {
       'root fields',
       `{ ...F0 } ${Array.from({ length: 60 }, (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`).join(' ')} fragment F60 on Query { a }`,
     ],
-  ])('refuses too much of: %s', (_, limit, query) => {
-    const started = performance.now();
-    expect(refusalOf(query)).toMatchObject({ limit });
-    expect(performance.now() - started).toBeLessThan(500);
+  ])('refuses too much of: %s', async (_, limit, query) => {
+    const usedMs = await processorMsOf(() => expect(refusalOf(query)).toMatchObject({ limit }));
+    expect(usedMs).toBeLessThan(500);
   });
 
   it('says how far over the limit it is', () => {
@@ -131,12 +131,11 @@ describe('what every operation may look like', () => {
     }
   });
 
-  it('keeps validation short for the worst that passes', () => {
+  it('keeps validation short for the worst that passes', async () => {
     const worst = `{ ${`devices { ${`edges { ${'cursor '.repeat(20)} } `.repeat(20)} } `.repeat(6)} }`;
     const document = parseWithinLimits(worst);
-    const started = performance.now();
-    validate(schema, document, specifiedRules, { maxErrors: 20 });
-    expect(performance.now() - started).toBeLessThan(1000);
+    const usedMs = await processorMsOf(() => validate(schema, document, specifiedRules, { maxErrors: 20 }));
+    expect(usedMs).toBeLessThan(1000);
   });
 });
 

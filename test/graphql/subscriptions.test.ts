@@ -275,6 +275,9 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
     ])('takes the token from %s', async (_, params, headers) => {
       const socket = await raw(headers).open(params);
       await socket.until((message) => message['type'] === 'connection_ack');
+      socket.send({ id: '1', type: 'subscribe', payload: { query: '{ workspaces { id } }' } });
+      const { payload } = await socket.until((message) => message['id'] === '1');
+      expect(payload).toEqual({ data: { workspaces: [{ id: workspaceId }] } });
     });
 
     test.each<[string, Record<string, unknown> | undefined]>([
@@ -468,9 +471,7 @@ test('a stopping server answers what runs on a socket, then closes it so that cl
       query: `mutation { recordMeasurements(deviceId: "${product.deviceIds[0]}", entries: [{ field: "temperature", value: 1 }]) { stored } }`,
     },
   });
-  const started = Date.now();
   const stopping = server.stop();
   expect((await socket.closed).code).toBe(1012);
   await stopping;
-  expect(Date.now() - started).toBeLessThan(5000);
 });

@@ -30,11 +30,9 @@ const head = (extra: string): string =>
 
 test('a body that stops coming is answered 408 and holds nobody up', { timeout: 60_000 }, async () => {
   const { socket, answer } = raw();
-  const started = Date.now();
   socket.write(`${head('Content-Length: 100\r\n')}[{"field":`);
   expect((await server.record(device, { field: 'temperature', value: 1 })).status).toBe(200);
   expect(await answer).toMatch(/^HTTP\/1\.1 408/);
-  expect(Date.now() - started).toBeLessThan(45_000);
 });
 
 test('a sender that hangs up in the middle of its body costs nothing', async () => {

@@ -170,10 +170,8 @@ describe('hostile code gets its named failure and harms nobody', () => {
     const hog = pool.run(jobOf(source, { productId: `hog: ${name}` }));
     // Calls of another product, at once and while the hostile one is being dealt with.
     const others = Array.from({ length: 5 }, () => pool.run(jobOf(GOOD, { productId: 'good' })));
-    const started = performance.now();
+    // Who has to wait 10 s is refused; how much they keep is measured in fairness.test.
     for (const other of others) expect(outputOf(await other)).toEqual(GOOD_OUTPUT);
-    // A fraction of it on an idle machine; how much they keep is measured in fairness.test.
-    expect(performance.now() - started).toBeLessThan(9_000);
     const result = await hog;
     expect(kinds).toContain(result.error?.kind ?? 'OK');
     if (result.error !== null) expect(result.error.message.length).toBeLessThan(2_100);

@@ -228,5 +228,6 @@ test('a name of 240,000 letters runs, and leaves nothing behind', async () => {
   }
   const began = performance.now();
   await pool.stop();
-  expect(performance.now() - began).toBeLessThan(4_000);
+  // So long it would wait for a run that has not ended.
+  expect(performance.now() - began).toBeLessThan(5_000);
 });

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Processor time of a process so far, in ms; NaN when it is gone. */
+export function processorMs(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return NaN;
+  }
+}
+
+/** For how long the first thread of a process (in Node: the event loop) has run so far, and waited for a processor, in ms. */
+export function eventLoopTime(pid: number): { ranMs: number; waitedMs: number } {
+  const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ');
+  return { ranMs: Number(ran) / 1e6, waitedMs: Number(waited) / 1e6 };
+}
+
+/** The processor time that this process spends on the work, in ms: what it takes, however busy the machine is. */
+export async function processorMsOf(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** The processes that this one has started and whose command line has the words. */
+export function childrenWith(words: string): number[] {
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && isChild(pid, words))
+    .map(Number);
+}
+
+function isChild(pid: string, words: string): boolean {
+  try {
+    const parent = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ')[1];
+    return parent === String(process.pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(words);
+  } catch {
+    return false;
+  }
+}
