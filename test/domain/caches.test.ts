@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DeviceSchema } from '../../src/domain/entities/device.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { ProductSchema } from '../../src/domain/entities/product.ts';
@@ -48,6 +48,47 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
       await domain.cluster.changed([{ kind: 'product', id: product.id }]);
     };
     expect((await domain.ingestCache.product(product.id))?.name).toBe('new');
+  });
+
+  test('a hundred that come at once for what was forgotten ask the database once', async () => {
+    const { id, serialNumber } = await device();
+    const { secret } = await domain.tokens.create(domain.access, { name: 't', kind: 'PERSONAL' });
+    const access = (await domain.authenticator.authenticate(secret))!;
+    const ways = [
+      () => domain.authenticator.authenticate(secret),
+      () => domain.ingestCache.device(id),
+      () => domain.ingestCache.devicesBySerial(access.workspaceIds(), serialNumber),
+    ];
+    const reads = vi.spyOn(domain.database, 'read');
+    try {
+      for (const way of ways) {
+        await domain.cluster.changed([{ kind: 'everything' }]);
+        reads.mockClear();
+        await way();
+        const once = reads.mock.calls.length;
+        await domain.cluster.changed([{ kind: 'everything' }]);
+        reads.mockClear();
+        const found = await Promise.all(Array.from({ length: 100 }, way));
+        expect(reads.mock.calls.length).toBe(once);
+        for (const one of found) expect(one).toEqual(found[0]);
+      }
+    } finally {
+      reads.mockRestore();
+    }
+  });
+
+  test('a device that comes to be while it is looked for is found by the next who asks', async () => {
+    const { product } = await device();
+    const info = (await domain.ingestCache.product(product.id)) as ProductInfo;
+    const serialNumber = crypto.randomUUID().slice(0, 8);
+    const find = () => domain.ingestCache.devicesBySerial([info.workspaceId], serialNumber);
+    const second: { found: Promise<unknown[]> | null } = { found: null };
+    domain.pause.afterRead = async () => {
+      await domain.devices.create(domain.access, product.id, [{ name: 'late', serialNumber }], 'unlimited');
+      second.found = find();
+    };
+    await find();
+    expect(await second.found).toHaveLength(1);
   });
 
   test('a token that is revoked while it is read is refused', async () => {

@@ -9,6 +9,7 @@ import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { LruMap } from '../lru-map.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
 import { isPossibleSerial } from './possible-serial.ts';
+import { SharedLoads } from '../shared-loads.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 
 /** A field as recording and reading need it; `key` is the small number that measurements carry. */
@@ -83,7 +84,9 @@ export class IngestCache {
   readonly #deviceIdBySerial = new LruMap<string, string>({ most: MAX_NAMES });
   /** `workspaceId column name` → device ids; only hits are kept, all dropped when any device or product changes. */
   readonly #deviceIdsByName = new LruMap<string, string[]>({ most: MAX_NAMES, sizeOf: (ids) => ids.length });
-  readonly #loading = new Map<string, Promise<ProductInfo | null>>();
+  readonly #productLoads = new SharedLoads<ProductInfo | null>();
+  readonly #deviceLoads = new SharedLoads<DeviceInfo | null>();
+  readonly #nameLoads = new SharedLoads<string[]>();
   #revision = 0;
 
   constructor(database: Database, cluster: Cluster, defaultWriteRate: number) {
@@ -113,7 +116,7 @@ export class IngestCache {
   }
 
   async product(id: string): Promise<ProductInfo | null> {
-    return this.#products.get(id) ?? this.#loadProduct(id);
+    return this.#products.get(id) ?? this.#productLoads.of(id, () => this.#readProduct(id));
   }
 
   async productByWebhook(webhookId: string): Promise<ProductInfo | null> {
@@ -141,12 +144,15 @@ export class IngestCache {
 
   async device(id: string): Promise<DeviceInfo | null> {
     const cached = this.cachedDevice(id);
-    if (cached !== null) return cached;
-    if (!isUuid(id)) return null;
+    if (cached !== null || !isUuid(id)) return cached;
     const lower = id.toLowerCase();
+    return this.#deviceLoads.of(lower, () => this.#readDevice(lower));
+  }
+
+  async #readDevice(id: string): Promise<DeviceInfo | null> {
     for (;;) {
       const before = this.#revision;
-      const row = await this.#database.read().findOne(DeviceSchema, { id: lower }, { populate: ['product'] });
+      const row = await this.#database.read().findOne(DeviceSchema, { id }, { populate: ['product'] });
       if (row === null) return null;
       const product = await this.product(row.product.id);
       if (product === null) return null;
@@ -233,19 +239,21 @@ export class IngestCache {
   }
 
   async #named(workspaceId: string, column: 'serialNumber' | 'serialFolded', name: string): Promise<string[]> {
-    const known = this.#deviceIdsByName.get(`${workspaceId} ${column} ${name}`);
+    const key = `${workspaceId} ${column} ${name}`;
+    const known = this.#deviceIdsByName.get(key);
     if (known !== undefined) return known;
     if (!isPossibleSerial(name)) return [];
-    for (;;) {
-      const before = this.#revision;
-      const rows = await this.#database
-        .read()
-        .find(DeviceSchema, { workspace: workspaceId, [column]: name }, { fields: ['id'], limit: 100 });
-      if (before !== this.#revision) continue;
-      const ids = rows.map((row) => row.id);
-      if (ids.length > 0) this.#deviceIdsByName.set(`${workspaceId} ${column} ${name}`, ids);
-      return ids;
-    }
+    const where = { workspace: workspaceId, [column]: name };
+    return this.#nameLoads.of(key, async () => {
+      for (;;) {
+        const before = this.#revision;
+        const rows = await this.#database.read().find(DeviceSchema, where, { fields: ['id'], limit: 100 });
+        if (before !== this.#revision) continue;
+        const ids = rows.map((row) => row.id);
+        if (ids.length > 0) this.#deviceIdsByName.set(key, ids);
+        return ids;
+      }
+    });
   }
 
   async #devicesByIds(ids: string[]): Promise<DeviceInfo[]> {
@@ -272,15 +280,6 @@ export class IngestCache {
   #withProduct(cached: CachedDevice, product: ProductInfo): DeviceInfo {
     const rate = cached.writeRate ?? product.writeRate ?? this.#defaultWriteRate;
     return { ...cached.row, product, workspaceId: product.workspaceId, writeIntervalMs: rate > 0 ? 1000 / rate : 0 };
-  }
-
-  #loadProduct(id: string): Promise<ProductInfo | null> {
-    let loading = this.#loading.get(id);
-    if (loading === undefined) {
-      loading = this.#readProduct(id).finally(() => this.#loading.delete(id));
-      this.#loading.set(id, loading);
-    }
-    return loading;
   }
 
   async #readProduct(id: string): Promise<ProductInfo | null> {

@@ -3,6 +3,7 @@ import type { Database } from '../database.ts';
 import type { Cluster } from '../cluster.ts';
 import { MemberSchema } from '../entities/member.ts';
 import { LruMap } from '../lru-map.ts';
+import { SharedLoads } from '../shared-loads.ts';
 import { Access, scopesOfRole } from '../access/access.ts';
 import { TokenSchema } from '../entities/token.ts';
 
@@ -27,6 +28,7 @@ export class Authenticator {
   readonly #database: Database;
   readonly #now: () => number;
   readonly #known = new LruMap<string, Known>({ most: MAX_CACHED });
+  readonly #loads = new SharedLoads<Access | null>();
   readonly #used = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #revision = 0;
@@ -61,7 +63,8 @@ export class Authenticator {
 
   /** null: unknown, revoked or expired. */
   async authenticate(secret: string): Promise<Access | null> {
-    return this.cached(secret) ?? this.#load(hashSecret(secret));
+    const hashed = hashSecret(secret);
+    return this.cached(secret) ?? this.#loads.of(hashed, () => this.#load(hashed));
   }
 
   /** The access without waiting, when it is in memory and has not expired. */

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Passwords } from '../../src/domain/users/password.ts';
+import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { processorMsOf } from '../support/processor-time.ts';
+
+let domain: OpenDomain;
+beforeAll(async () => {
+  domain = await openDomain('sqlite');
+  await domain.users.create(domain.access, { email: 'ada@example.org', password: 'her password' });
+});
+afterAll(() => domain.close());
+
+test('an unknown address takes as much work as a wrong password', async () => {
+  const refused = (email: string) =>
+    processorMsOf(() =>
+      expect(domain.users.signIn(email, 'not her password')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' }),
+    );
+  const wrong = await refused('ada@example.org');
+  const unknown = await refused('nobody@example.org');
+  expect(unknown).toBeGreaterThan(wrong / 2);
+});
+
+test('twenty sign-ins may wait, and no more', async () => {
+  const passwords = new Passwords();
+  const outcome = (work: Promise<unknown>) => work.catch((error: { code: string }) => error.code);
+  const cheap = ['scrypt', 16, 1, 1, 'c2FsdA', Buffer.alloc(32).toString('base64url')].join('$');
+  const outcomes = Array.from({ length: 22 }, () => outcome(passwords.matches('x', cheap)));
+  expect(() => passwords.requireRoom()).toThrow(expect.objectContaining({ code: 'OVERLOADED' }) as Error);
+  expect(await outcomes[21]).toBe('OVERLOADED');
+  expect(await outcomes[0]).toBe(false);
+  expect(await outcomes[20]).toBe(false);
+});

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Operations } from '../../src/graphql/operation/operations.ts';
+import { GraphqlSockets, type GraphqlSocketsDeps } from '../../src/graphql/transport/graphql-sockets.ts';
+import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+
+let domain: OpenDomain;
+let server: Server;
+let sockets: GraphqlSockets;
+/** What comes between reading a token's rights and using them. */
+let between: (() => Promise<void>) | null = null;
+const clients: WebSocket[] = [];
+
+beforeAll(async () => {
+  domain = await openDomain('sqlite');
+  const authenticate = async (secret: string) => {
+    const access = await domain.authenticator.authenticate(secret);
+    const [now] = [between];
+    between = null;
+    await now?.();
+    return access;
+  };
+  sockets = new GraphqlSockets({
+    authenticator: { authenticate } as GraphqlSocketsDeps['authenticator'],
+    cluster: domain.cluster,
+    secretOf: (text) => text ?? null,
+    maxMessageBytes: 1_000_000,
+    now: Date.now,
+    log: { error: () => {}, warn: () => {} },
+    // No operation is sent.
+    operations: {} as Operations,
+    sources: {} as GraphqlSocketsDeps['sources'],
+    live: {} as GraphqlSocketsDeps['live'],
+  });
+  server = createServer();
+  sockets.attach(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(() => {
+  for (const client of clients.splice(0)) client.terminate();
+});
+afterAll(async () => {
+  await sockets.stop();
+  server.close();
+  await domain.close();
+});
+
+async function connect(token: string): Promise<{ acknowledged: Promise<unknown>; closed: Promise<number> }> {
+  const { port } = server.address() as AddressInfo;
+  const client = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws');
+  clients.push(client);
+  const acknowledged = once(client, 'message');
+  acknowledged.catch(() => {});
+  const closed = once(client, 'close').then(([code]) => code as number);
+  await once(client, 'open');
+  client.send(JSON.stringify({ type: 'connection_init', payload: { token } }));
+  return { acknowledged, closed };
+}
+
+test('a token that is revoked while its socket connects gets no connection', async () => {
+  const { token, secret } = await domain.tokens.create(domain.access, { name: 't', kind: 'PERSONAL' });
+  between = async () => {
+    await domain.tokens.revoke(domain.access, token.id);
+  };
+  expect(await (await connect(secret)).closed).toBe(4403);
+});
+
+test('changed rights of a user end the sockets of this user, and of nobody else', async () => {
+  const people = await Promise.all(
+    ['ada', 'bob'].map(async (name) => {
+      const { id } = await domain.users.create(domain.access, { email: `${name}@x.org`, password: `password ${name}` });
+      const { secret } = await domain.users.signIn(`${name}@x.org`, `password ${name}`);
+      return { id, secret };
+    }),
+  );
+  const [ada, bob] = [await connect(people[0]!.secret), await connect(people[1]!.secret)];
+  await Promise.all([ada.acknowledged, bob.acknowledged]);
+  await domain.users.update(domain.access, people[0]!.id, { operator: true });
+  expect(await ada.closed).toBe(1012);
+  const state = { isClosed: false };
+  void bob.closed.then(() => (state.isClosed = true));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(state.isClosed).toBe(false);
+});

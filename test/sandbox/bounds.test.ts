@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { FRAME } from '../../src/sandbox/frames.ts';
+import { JobIntake } from '../../src/sandbox/job-intake.ts';
+import type { PoolJob } from '../../src/sandbox/pool-job.ts';
+import { ProcessKnowledge } from '../../src/sandbox/process-knowledge.ts';
+import { RunWatch } from '../../src/sandbox/run-watch.ts';
+import { SerialsCache } from '../../src/sandbox/serials-cache.ts';
+import { childrenWith } from '../support/processor-time.ts';
+import { GOOD, jobOf, outputOf, startPool, valueOf } from './pool.ts';
+
+const settle = { resolve: () => {}, reject: () => {} };
+const jobFrom = (intake: JobIntake, source: string, productId = 'p'): PoolJob =>
+  intake.runOf(jobOf(source, { productId }), null, settle);
+
+describe('what is kept in the server', () => {
+  test('of sources are the latest 32 million characters', () => {
+    const intake = new JobIntake(2_000);
+    const large = (n: number): string => `/* ${n} */${' '.repeat(1_000_000)}`;
+    const first = jobFrom(intake, large(0)).source;
+    for (let n = 1; n < 20; n += 1) jobFrom(intake, large(n));
+    expect(jobFrom(intake, large(0)).source).toBe(first);
+    for (let n = 1; n < 40; n += 1) jobFrom(intake, large(n));
+    expect(jobFrom(intake, large(0)).source).not.toBe(first);
+  });
+
+  test('of serial numbers are the latest 32 million characters', async () => {
+    const cache = new SerialsCache();
+    const loads = new Map<string, number>();
+    const ask = (productId: string) =>
+      cache.of(productId, {
+        version: '1',
+        load: async () => {
+          loads.set(productId, (loads.get(productId) ?? 0) + 1);
+          return { ['s'.repeat(15_000_000)]: 'device' };
+        },
+      });
+    for (const productId of ['a', 'b', 'a', 'c', 'a', 'b']) await ask(productId);
+    expect(Object.fromEntries(loads)).toEqual({ a: 1, b: 2, c: 1 });
+  });
+
+  test('waiting calls are bounded over all products, and for each to a quarter', () => {
+    const intake = new JobIntake(40);
+    const job = jobFrom(intake, GOOD);
+    expect(intake.refusalOf(job, 39)).toBeNull();
+    expect(intake.refusalOf(job, 40)).toMatchObject({ code: 'OVERLOADED' });
+    job.product.waiting = 9;
+    expect(intake.refusalOf(job, 39)).toBeNull();
+    job.product.waiting = 10;
+    expect(intake.refusalOf(job, 39)).toMatchObject({ code: 'OVERLOADED' });
+  });
+});
+
+describe('what a decoder process is told to keep', () => {
+  const framesOf = (knowledge: ProcessKnowledge, job: PoolJob): number[] =>
+    knowledge.missing(job).map((frame) => frame[4]!);
+
+  test('of sources is bounded: the one that was used longest ago is dropped', () => {
+    const intake = new JobIntake(2_000);
+    const knowledge = new ProcessKnowledge();
+    const large = (n: number): PoolJob => jobFrom(intake, `/* ${n} */${' '.repeat(6_000_000)}`);
+    expect(framesOf(knowledge, large(0))).toEqual([FRAME.SOURCE]);
+    expect(framesOf(knowledge, large(1))).toEqual([FRAME.SOURCE]);
+    expect(framesOf(knowledge, large(0))).toEqual([]);
+    expect(framesOf(knowledge, large(2))).toEqual([FRAME.SOURCE, FRAME.DROP_SOURCE]);
+    expect(framesOf(knowledge, large(0))).toEqual([]);
+    expect(framesOf(knowledge, large(1))).toEqual([FRAME.SOURCE, FRAME.DROP_SOURCE]);
+  });
+
+  test('of serial numbers too', () => {
+    const intake = new JobIntake(2_000);
+    const knowledge = new ProcessKnowledge();
+    const text = 's'.repeat(15 << 20);
+    const using = (productId: string): PoolJob => ({
+      ...jobFrom(intake, GOOD, productId),
+      serials: { version: '1', text, tooLarge: null },
+    });
+    expect(framesOf(knowledge, using('a'))).toEqual([FRAME.SOURCE, FRAME.SERIALS]);
+    expect(framesOf(knowledge, using('b'))).toEqual([FRAME.SERIALS]);
+    expect(framesOf(knowledge, using('a'))).toEqual([]);
+    // The new text, and nothing instead of the oldest.
+    expect(framesOf(knowledge, using('c'))).toEqual([FRAME.SERIALS, FRAME.SERIALS]);
+  });
+});
+
+test('a process that grows by more than a run may have is ended for its memory', async () => {
+  const code = 'const kept = []; setInterval(() => kept.push(Buffer.alloc(4e6, 1)), 10)';
+  const child = spawn(process.execPath, ['-e', code], { stdio: 'ignore' });
+  try {
+    const watch = new RunWatch(child.pid, { timeoutMs: 120_000, memoryMb: 64 });
+    watch.begin(performance.now());
+    await expect.poll(() => watch.verdict(performance.now()), { timeout: 20_000 }).toBe('OUT_OF_MEMORY');
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+describe('the pool', () => {
+  let pool: ReturnType<typeof startPool>;
+  afterEach(async () => {
+    vi.useRealTimers();
+    await pool.stop();
+  });
+
+  test("an isolate's heap is bounded by the memory of a product", async () => {
+    pool = startPool({ timeoutMs: 5_000 });
+    // More than a product has, less than a process is let grow by.
+    const source =
+      'function Decoder() { var m = []; for (var i = 0; i < 12; i++) m.push(new Array(1e6).fill(i)); return [m.length] }';
+    const { error } = await pool.run(jobOf(source));
+    expect(error).toMatchObject({ kind: 'OUT_OF_MEMORY' });
+  });
+
+  test('a call that has waited ten seconds is refused', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+    pool = startPool({ timeoutMs: 30_000 });
+    const tick = (ms: number): Promise<void> =>
+      new Promise((resolve) => {
+        vi.advanceTimersByTime(ms);
+        setTimeout(resolve, 5);
+      });
+    const loop = 'function Decoder() { for (;;); }';
+    const long = pool.run(jobOf(loop)).catch(() => {});
+    for (let at = 0; !pool.ready() && at < 2_000; at += 1) await tick(20);
+    const state: { code: unknown } = { code: null };
+    const waiting = pool.run(jobOf(loop)).catch((error: { code: string }) => (state.code = error.code));
+    await tick(9_900);
+    expect(state.code).toBeNull();
+    await tick(200);
+    expect(state.code).toBe('OVERLOADED');
+    await waiting;
+    const stopped = pool.stop();
+    for (let at = 0; at < 400; at += 1) await tick(20);
+    await stopped;
+    await long;
+  });
+
+  test('the process of the slow lane goes when nobody has needed it for a minute', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+    pool = startPool({ timeoutMs: 5_000 });
+    const tick = (ms: number): Promise<void> =>
+      new Promise((resolve) => {
+        vi.advanceTimersByTime(ms);
+        setTimeout(resolve, 10);
+      });
+    const processes = (): number => childrenWith('decoder.worker').length;
+    const slow = 'var end = Date.now() + 60; while (Date.now() < end); return [1]';
+    // The first run is slow; the next ones go to the slow lane.
+    for (let at = 0; at < 3; at += 1) {
+      const run = valueOf(pool, slow);
+      for (let wait = 0; wait < 30; wait += 1) await tick(20);
+      expect(await run).toEqual([1]);
+    }
+    await expect.poll(() => tick(20).then(processes), { timeout: 20_000 }).toBe(3);
+    for (let second = 0; second < 62; second += 1) await tick(1_000);
+    await expect.poll(processes, { timeout: 20_000 }).toBe(2);
+    expect(outputOf(await pool.run(jobOf(GOOD, { productId: 'good' })))).toHaveLength(1);
+  });
+});
