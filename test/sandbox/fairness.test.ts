@@ -120,7 +120,7 @@ describe('one product cannot take the share of another', () => {
         await Promise.all(hogs);
       }
     },
-    60_000,
+    120_000,
   );
 
   test('the calls beside a first offence wait and do not fail', async () => {
