@@ -54,7 +54,7 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     const { id, serialNumber } = await device();
     const { secret } = await domain.tokens.create(domain.access, { name: 't', kind: 'PERSONAL' });
     const access = (await domain.authenticator.authenticate(secret))!;
-    const ways = [
+    const ways: (() => Promise<unknown>)[] = [
       () => domain.authenticator.authenticate(secret),
       () => domain.ingestCache.device(id),
       () => domain.ingestCache.devicesBySerial(access.workspaceIds(), serialNumber),

@@ -27,6 +27,8 @@ beforeAll(async () => {
     authenticator: { authenticate } as GraphqlSocketsDeps['authenticator'],
     cluster: domain.cluster,
     secretOf: (text) => text ?? null,
+    sessionSecretOf: () => null,
+    requestIdOf: () => 'request',
     maxMessageBytes: 1_000_000,
     now: Date.now,
     log: { error: () => {}, warn: () => {} },

@@ -15,7 +15,7 @@ async function connect(options: { autoPong?: boolean } = {}): Promise<void> {
   const accepted = once(server, 'connection');
   client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`, options);
   const [socket] = (await accepted) as [WebSocket];
-  session = new SocketSession(socket, Date.now);
+  session = new SocketSession(socket, Date.now, 'request');
   if (client.readyState !== client.OPEN) await once(client, 'open');
 }
 

@@ -96,28 +96,28 @@ describe('one product cannot take the share of another', () => {
       await throughput(500);
       const alone = await turn();
       const hogging = new AbortController();
-      let hogged = 0;
+      const hogs = { ended: 0 };
       const hog = async (): Promise<void> => {
         while (!hogging.signal.aborted) {
           await pool.run(jobOf(source, { productId: 'hog' })).catch(() => {});
-          hogged += 1;
+          hogs.ended += 1;
         }
       };
-      const hogs = Array.from({ length: 12 }, hog);
+      const calls = Array.from({ length: 12 }, hog);
       try {
         // The first offence may cost the others one limit; here it is let pass, the share is that of every second after it.
-        for (let half = 0; half < 10 && hogged === 0; half += 1) await throughput(500);
-        hogged = 0;
+        for (let half = 0; half < 10 && hogs.ended === 0; half += 1) await throughput(500);
+        hogs.ended = 0;
         const beside = await turn();
         // All that goes beyond the good runs, at what these cost alone, is taken from their time.
         const takenMs = beside.takenMs - (beside.runs * alone.takenMs) / alone.runs;
         expect(1 - takenMs / beside.hadMs).toBeGreaterThan(0.7);
         // Nor do the eight wait for the end of each of its runs.
-        expect(beside.runs).toBeGreaterThan(20 * hogged);
+        expect(beside.runs).toBeGreaterThan(20 * hogs.ended);
       } finally {
         hogging.abort();
         await pool.stop();
-        await Promise.all(hogs);
+        await Promise.all(calls);
       }
     },
     120_000,
