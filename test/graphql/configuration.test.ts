@@ -94,6 +94,42 @@ describe.each(DATABASES)('configuration on %s', (database) => {
     expect((await sendUplink())['SCALED']).toBe(1);
   });
 
+  test('configurationValues are flat for the device at hand on native routes', async () => {
+    await add({ identifier: 'FACTOR', type: 'NUMBER', default: 2 });
+    await server.gql(
+      'mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source) { version } }',
+      {
+        id: product.id,
+        source: `function decodeUplink() { return { data: { SEEN: JSON.stringify(configurationValues.FACTOR) } } }`,
+      },
+    );
+    expect((await sendUplink())['SEEN']).toBe('2');
+    await server.gql(SET, { id: product.deviceIds[0], values: { FACTOR: 7 } });
+    expect((await sendUplink())['SEEN']).toBe('7');
+  });
+
+  test('and by the id of a device on the webhook', async () => {
+    const source = `function Decoder(request) {
+      var id = deviceSerialToId[request.body];
+      return { device: id, field: 'SEEN', value: JSON.stringify(configurationValues[id]) };
+    }`;
+    const webhook = await createProduct(server, {
+      fields: { SEEN: 'STRING' },
+      serialNumbers: ['own', 'default'],
+      input: { decoder: source },
+    });
+    await server.gql(ADD, { id: webhook.id, input: { identifier: 'FACTOR', type: 'NUMBER', default: 2 } });
+    await server.gql(SET, { id: webhook.deviceIds[0], values: { FACTOR: 7 } });
+    for (const [at, serialNumber, value] of [
+      [0, 'own', '{"FACTOR":7}'],
+      [1, 'default', '{"FACTOR":2}'],
+    ] as const) {
+      const url = `${server.url}/integrations/api/${webhook.webhookId}/`;
+      expect((await fetch(url, { method: 'POST', body: serialNumber })).status).toBe(200);
+      expect((await latestOf(server, webhook.deviceIds[at]!))['SEEN']).toBe(value);
+    }
+  });
+
   test('wrong types, unknown and taken identifiers are refused', async () => {
     await add({ identifier: 'N', type: 'NUMBER' });
     expect(await codeOf(ADD, { id: product.id, input: { identifier: 'N', type: 'STRING' } })).toBe('CONFLICT');

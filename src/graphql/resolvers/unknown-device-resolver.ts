@@ -14,7 +14,8 @@ export class UnknownDeviceResolver {
   }
 
   @Query(() => [UnknownDeviceObject], {
-    description: 'Identifiers that networks sent and no device has, last seen first.',
+    description:
+      'Identifiers that networks sent and no device has, last seen first. What they sent is kept for adoptUnknownDevice; a device that is created by hand gets none of it.',
   })
   unknownDevices(
     @Ctx() { access }: GraphqlContext,
@@ -28,7 +29,8 @@ export class UnknownDeviceResolver {
   }
 
   @Mutation(() => DeviceObject, {
-    description: 'Makes a device of it and replays the calls that were kept. plan left out: free.',
+    description:
+      'Makes a device of it, or takes the one of the product that was created by hand meanwhile, and replays the calls that were kept. plan left out: free.',
   })
   adoptUnknownDevice(
     @Ctx() { access }: GraphqlContext,
