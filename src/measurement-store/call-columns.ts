@@ -35,6 +35,7 @@ export interface CallRecord {
   run: string | null;
 }
 
+/** A row of either database as the call it is; the body as text, whole or cut. */
 export function toCallRow(row: CallRecord, body: string, bodyTruncated: boolean): CallRow {
   return {
     id: row.id,

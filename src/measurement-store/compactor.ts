@@ -1,5 +1,6 @@
 import type { StoreLog } from './store-log.ts';
 
+/** Which devices are due for compaction, page by page. */
 export interface DueQuery {
   /** Devices with larger keys, in order. */
   after: number;
@@ -19,7 +20,7 @@ export function dueSelect(placeholder: (n: number) => string): string {
           ORDER BY device_key LIMIT ${limit}`;
 }
 
-export interface CompactorDeps {
+interface CompactorDeps {
   due(query: DueQuery): Promise<number[]>;
   /** Moves the device's readings that were committed before then; false: somebody else is at it. */
   compact(deviceKey: number, storedBefore: number): Promise<boolean>;

@@ -13,7 +13,7 @@ export interface FlushTarget {
   flush(): Promise<void>;
 }
 
-export interface CommitOptions {
+interface CommitOptions {
   /** Rows and bytes that may wait, gathered or under way. */
   maxWaitingRows: number;
   maxWaitingBytes: number;

@@ -1,13 +1,14 @@
 import type { Purge } from '../domain/measurements/store.ts';
 import type { StoreLog } from './store-log.ts';
 
+/** A purge that is written down and not yet done. */
 export interface PurgeRow extends Purge {
   id: number;
   /** The device that gets the values first; null: nobody. */
   intoDeviceKey: number | null;
 }
 
-export interface PurgerDeps {
+interface PurgerDeps {
   /** What is written down, the oldest first. */
   list(limit: number): Promise<PurgeRow[]>;
   /** Resolves when the receipts handed over so far are stored: they may be of a device that is to be forgotten. */

@@ -1,5 +1,6 @@
 import type { Edit } from './chunks/edit.ts';
 
+/** What one slice of an edit has left to do. */
 export interface SliceResult {
   next: Edit | null;
   /** Readings that were written again while the slice was planned, and so are as they were. */
@@ -7,7 +8,7 @@ export interface SliceResult {
 }
 
 /** Does one slice of an edit; null: somebody else is at the device, and a compaction does not wait. */
-export type EditSlice = (deviceKey: number, edit: Edit) => Promise<SliceResult | null>;
+type EditSlice = (deviceKey: number, edit: Edit) => Promise<SliceResult | null>;
 
 /** Readings of one device that are written again and again, faster than they can be removed. */
 const MAX_TRIES = 100;

@@ -1,5 +1,6 @@
 import type { StoreLog } from './store-log.ts';
 
+/** What both stores take: the bounds of their queues, and who is told. */
 export interface StoreOptions {
   log?: StoreLog;
   /** What may wait to be committed, in values and in bytes: default 200,000 and 32 MiB. */
@@ -15,6 +16,7 @@ export interface StoreOptions {
   onFailure?: (receipts: number) => void;
 }
 
+/** The bounds that hold where nothing else is said. */
 export const STORE_DEFAULTS = {
   maxWaitingRows: 200_000,
   maxWaitingBytes: 32 * 1024 * 1024,

@@ -1,3 +1,4 @@
+/** A job for a thread; the answer has the same id. */
 export interface Question<Job> {
   id: number;
   job: Job;
@@ -10,6 +11,7 @@ export interface Failure {
   stack: string | undefined;
 }
 
+/** What a thread says: an answer, or a report of its own. */
 export type Answer =
   | { ready: true }
   | { id: number; value: unknown }
@@ -17,6 +19,7 @@ export type Answer =
   /** Something in the background failed, and will be tried again. */
   | { report: string; failure: Failure };
 
+/** An error as text that crosses a thread. */
 export function failure(error: unknown): Failure {
   if (!(error instanceof Error)) return { message: String(error), code: undefined, stack: undefined };
   return { message: error.message, code: (error as { code?: string }).code, stack: error.stack };

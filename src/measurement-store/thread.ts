@@ -11,6 +11,7 @@ interface Waiting {
 /** How long a question may take; a job in many steps says so. */
 const ANSWER_MS = 8_000;
 
+/** Which worker a thread runs, and with what. */
 export interface ThreadOptions {
   /** What it is called in the log. */
   name: string;

@@ -9,7 +9,7 @@ import { SeriesReader, type ViewRequest, type ViewResult } from './series-reader
 import { shareFairly } from './share-fairly.ts';
 
 /** A value as clients see it; a place is a text. */
-export type Value = number | boolean | string;
+type Value = number | boolean | string;
 
 /** One value of a field; `timestamp` in ms UTC. */
 export interface MeasuredValue {
@@ -19,7 +19,7 @@ export interface MeasuredValue {
 }
 
 /** Columns of one field, ready for a chart (CONTRACT 7). */
-export interface Series {
+interface Series {
   field: FieldInfo;
   /** null: raw values, or a choice of them. */
   resolution: string | null;
@@ -32,16 +32,16 @@ export interface Series {
 }
 
 /** A range of one field summed up; times in ms UTC, null where nothing was measured. */
-export type FieldStatistics = Omit<StatisticsAnswer, 'first' | 'last'> & {
+type FieldStatistics = Omit<StatisticsAnswer, 'first' | 'last'> & {
   field: FieldInfo;
   first: MeasuredValue | null;
   last: MeasuredValue | null;
 };
 
 /** What `statistics` is asked for; milliseconds, start inclusive, end exclusive. */
-export type StatisticsQuery = Pick<SeriesQuery, 'fields' | 'from' | 'to'>;
+type StatisticsQuery = Pick<SeriesQuery, 'fields' | 'from' | 'to'>;
 
-export interface PageQuery {
+interface PageQuery {
   field: string;
   from?: number | undefined;
   to?: number | undefined;
@@ -51,7 +51,7 @@ export interface PageQuery {
   after?: number | undefined;
 }
 
-export interface Page {
+interface Page {
   field: FieldInfo;
   timestamps: number[];
   values: Value[];

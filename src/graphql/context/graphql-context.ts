@@ -8,7 +8,7 @@ import { WorkBudget } from './work-budget.ts';
 import { createLoaders, type Loaders, type LoaderSources } from './loaders.ts';
 
 /** Why there is no access: nothing was presented, nothing readable, or what is not (or no longer) valid. */
-export type NoAccess = 'missing' | 'malformed' | 'invalid';
+type NoAccess = 'missing' | 'malformed' | 'invalid';
 
 const NO_ACCESS: Record<NoAccess, string> = {
   missing: 'This needs a token: send the header "Authorization: Token <token>".',

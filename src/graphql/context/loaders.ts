@@ -33,6 +33,7 @@ export interface Loaders {
   lastHeard: Batch<number, number | null>;
 }
 
+/** What loaders read from. */
 export interface LoaderSources {
   database: Database;
   store: MeasurementStore;

@@ -4,7 +4,7 @@ import { answerBytes } from './answer-size.ts';
 /** The largest answer, in bytes of JSON. */
 export const MAX_ANSWER_BYTES = 16 * 1_048_576;
 /** What one operation may load of rows that can be long, whether they come into the answer or not. */
-export const MAX_LOADED_BYTES = 64 * 1_048_576;
+const MAX_LOADED_BYTES = 64 * 1_048_576;
 /** How long a query may take once it runs. */
 export const MAX_SECONDS = 30;
 

@@ -18,7 +18,7 @@ export interface LiveQuery extends LiveChoice {
   after?: string | null;
 }
 
-export interface LiveMeasurementsDeps {
+interface LiveMeasurementsDeps {
   feed: Feed;
   ingestCache: IngestCache;
   devices: DeviceCache;

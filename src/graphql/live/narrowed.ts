@@ -13,7 +13,7 @@ export interface LiveChoice {
 }
 
 /** What a subscription is about: the workspaces it can concern, the products when they are known, and the last word. */
-export interface Narrowed {
+interface Narrowed {
   workspaceIds: string[];
   /** Empty: any. */
   products: ProductInfo[];

@@ -2,7 +2,7 @@ import { type ExecutionResult, getArgumentValues, GraphQLError, type GraphQLReso
 import type { PlannedField, PlannedType } from './operation-plan.ts';
 
 /** What is asked of a planned operation: `variables` converted. */
-export interface PlannedRequest {
+interface PlannedRequest {
   fields: readonly PlannedField[];
   schema: GraphQLResolveInfo['schema'];
   rootValue: unknown;

@@ -25,8 +25,9 @@ export const SHAPE_LIMITS = {
 } as const;
 
 /** Which limit an operation is over, as `extensions.limit` names it. */
-export type LimitName = keyof typeof SHAPE_LIMITS | 'cost' | 'bytes' | 'seconds';
+type LimitName = keyof typeof SHAPE_LIMITS | 'cost' | 'bytes' | 'seconds';
 
+/** QUERY_TOO_COMPLEX, saying which limit, what is allowed, and how much it was; null: that is not known exactly. */
 export function tooComplex(limit: LimitName, allowed: number, actual: number | null): AppError {
   const how =
     actual === null

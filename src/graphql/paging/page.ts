@@ -3,7 +3,9 @@ import { badInput } from '../../errors.ts';
 import { type CursorKey, decodeCursor, encodeCursor } from './cursor.ts';
 import type { Connection } from '../types/connection.ts';
 
+/** As many items a page may have. */
 export const MAX_FIRST = 500;
+/** As many it has when nothing is said. */
 export const DEFAULT_FIRST = 50;
 
 /** The arguments of every list, as the schema describes them. */
@@ -11,6 +13,7 @@ export const FIRST = {
   nullable: true,
   description: `How many items at most: 1 to ${MAX_FIRST}; left out: ${DEFAULT_FIRST}.`,
 } as const;
+/** The argument `after` of every list, as the schema describes it. */
 export const AFTER = {
   nullable: true,
   description: 'The cursor behind which the page begins: endCursor of the page before; left out: the first page.',

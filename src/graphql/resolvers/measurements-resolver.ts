@@ -11,7 +11,7 @@ import { DeleteResult, EntryInput } from '../types/measurement.ts';
 
 const MAX_ENTRIES = 10_000;
 
-export interface MeasurementsResolverDeps {
+interface MeasurementsResolverDeps {
   ingestCache: IngestCache;
   recorder: Recorder;
   store: MeasurementStore;

@@ -14,6 +14,7 @@ import type { AdmittedOperation, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
+/** What sockets run operations with and learn rights from. */
 export interface GraphqlSocketsDeps {
   operations: Operations;
   sources: LoaderSources;

@@ -11,7 +11,7 @@ import type { LoaderSources } from '../context/loaders.ts';
 import type { ResolverDeps } from '../resolvers/resolvers.ts';
 import { createSchema } from '../schema.ts';
 
-export interface GraphqlDoorDeps {
+interface GraphqlDoorDeps {
   resolvers: ResolverDeps;
   sources: LoaderSources;
   live: LiveSources;
@@ -36,6 +36,7 @@ export interface GraphqlDoorDeps {
   log: GraphqlLog;
 }
 
+/** GraphQL for an HTTP server, until it is stopped. */
 export interface GraphqlTransport {
   /** Answers a request whose body koa-body has read. */
   handle(context: Koa.Context): Promise<void>;

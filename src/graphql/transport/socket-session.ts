@@ -9,8 +9,11 @@ const MAX_UNSENT_BYTES = 16 * 1_048_576;
 /** Timers do not follow a clock that is put forth or back: whether the token has ended is looked at so often. */
 const LOOK_AGAIN_MS = 5_000;
 
+/** Close code: too much at once; connect again later. */
 export const TRY_AGAIN_LATER = 1013;
+/** Close code: connect again at once. */
 export const SERVICE_RESTART = 1012;
+/** Close code of graphql-transport-ws: the token is unknown, expired or revoked. */
 export const FORBIDDEN = 4403;
 
 /** One open WebSocket: whose it is, what still runs on it, and how it ends. */

@@ -38,4 +38,5 @@ export class AuditEntryObject {
   arguments!: unknown;
 }
 
+/** Pages of audit entries. */
 export const AuditEntryConnection = connectionOf('AuditEntry', () => AuditEntryObject);

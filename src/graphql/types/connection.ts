@@ -10,7 +10,7 @@ export interface Connection<Node> {
 }
 
 @ObjectType({ simpleResolvers: true, description: 'Where a page ends and whether there are more.' })
-export class PageInfo {
+class PageInfo {
   @Field(() => Boolean, { description: 'Whether there is at least one more item behind this page.' })
   hasNextPage!: boolean;
 

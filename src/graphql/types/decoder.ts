@@ -19,7 +19,7 @@ export class DecoderVersionObject {
 }
 
 @ObjectType('DecoderError', { simpleResolvers: true, description: 'Why a run of a decoder failed.' })
-export class DecoderError {
+class DecoderError {
   @Field(() => String, {
     description:
       'SYNTAX, NO_DECODER_FUNCTION, THREW, TIMEOUT, OUT_OF_MEMORY, BAD_OUTPUT, or BODY_TRUNCATED (a logged call whose body was cut is not run again).',
@@ -38,7 +38,7 @@ export class DecoderError {
 
 /** What `addField` needs for the field that an entry would have. */
 @ObjectType('EntryField', { simpleResolvers: true, description: 'The field that would take the entry: see addField.' })
-export class EntryFieldObject {
+class EntryFieldObject {
   @Field(() => String, { description: 'The identifier to give to addField.' })
   identifier!: string;
 

@@ -50,6 +50,7 @@ export class DeviceStatus {
   at!: number;
 }
 
+/** Pages of devices, as lists give them. */
 export const DeviceConnection = connectionOf('Device', () => DeviceObject);
 
 @InputType({ description: 'A device to be.' })

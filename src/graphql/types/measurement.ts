@@ -19,6 +19,7 @@ export class MeasurementObject {
   value!: number | boolean | string;
 }
 
+/** Pages of measurements, as lists give them. */
 export const MeasurementConnection = connectionOf('Measurement', () => MeasurementObject);
 
 /** Parent: plain, as History gives it. */

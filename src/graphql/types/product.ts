@@ -35,6 +35,7 @@ export class ProductObject {
   createdAt!: number;
 }
 
+/** Pages of products, as lists give them. */
 export const ProductConnection = connectionOf('Product', () => ProductObject);
 
 @InputType({ description: 'A product to be.' })

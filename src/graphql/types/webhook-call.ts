@@ -53,10 +53,11 @@ export class WebhookCallObject {
   run!: DecoderRun | null;
 }
 
+/** Pages of logged calls. */
 export const WebhookCallConnection = connectionOf('WebhookCall', () => WebhookCallObject);
 
 @ObjectType('ReplayedCall', { simpleResolvers: true, description: 'One call that was run again.' })
-export class ReplayedCall {
+class ReplayedCall {
   @Field(() => WebhookCallObject, { description: 'The logged call.' })
   call!: WebhookCallObject;
 

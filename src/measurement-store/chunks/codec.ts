@@ -17,7 +17,7 @@ const NUMBERS = 0;
 const TEXTS = 1;
 const CHECKSUM_BYTES = 4;
 
-export interface EncodedChunk {
+interface EncodedChunk {
   bytes: Uint8Array<ArrayBuffer>;
   /** null: there is a text among the values, or a sum of them is beyond float64. */
   summary: NumberSummary | null;

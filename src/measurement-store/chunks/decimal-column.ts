@@ -5,7 +5,7 @@ const MAX_SCALED = 2 ** 51;
 /** One value in so many may be an exception that is kept beside the integers. */
 const EXCEPTION_SHARE = 32;
 
-export interface Decimals {
+interface Decimals {
   /** Each value times 10^decimals; at an exception the one before again. */
   integers: Float64Array;
   decimals: number;

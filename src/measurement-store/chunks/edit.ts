@@ -10,11 +10,12 @@ export type Edit =
   /** Values before then go, but for the newest one of each field. */
   | { kind: 'expire'; before: number; readingsFrom: number | null };
 
+/** The edit that removes values of these fields (null: of all) from `from` to `to` (exclusive). */
 export function removal(fieldKeys: number[] | null, from: number, to: number): Edit {
   return { kind: 'remove', fieldKeys, from, to, readingsFrom: from };
 }
 
-export interface ReadingChange {
+interface ReadingChange {
   timestamp: number;
   /** It is left alone if it was written again since. */
   seq: Seq;
@@ -22,6 +23,7 @@ export interface ReadingChange {
   values: Uint8Array | null;
 }
 
+/** A chunk to be written: its field, its first and last moment in ms, its bytes. */
 export interface NewChunk {
   fieldKey: number;
   firstAt: number;
@@ -41,16 +43,19 @@ export interface Change {
   chunksNew: NewChunk[];
 }
 
+/** One slice of an edit: what to write, and how it goes on. */
 export interface Plan {
   change: Change;
   /** How the edit goes on; null: this was all. */
   next: Edit | null;
 }
 
+/** A change of the device that changes nothing yet. */
 export function emptyChange(deviceKey: number): Change {
   return { deviceKey, movedUpTo: null, readings: [], chunksGone: [], chunksNew: [] };
 }
 
+/** Whether there is nothing to write. */
 export function isEmpty(change: Change): boolean {
   return change.readings.length === 0 && change.chunksGone.length === 0 && change.chunksNew.length === 0;
 }

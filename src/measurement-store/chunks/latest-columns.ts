@@ -8,6 +8,7 @@ export interface LatestColumns {
   values: StoredValue[];
 }
 
+/** Newest values as columns, which cross a thread cheaper than rows. */
 export function latestColumns(rows: readonly LatestRow[]): LatestColumns {
   return {
     deviceKeys: rows.map((row) => row.deviceKey),

@@ -1,21 +1,8 @@
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import type { StoredValue } from '../../domain/measurements/store.ts';
-import { eachValue, valueOf } from '../readings/reading-values.ts';
+import { eachValue } from '../readings/reading-values.ts';
 import { toColumns } from './columns.ts';
 import type { ReadingRow } from './snapshot.ts';
-
-/** One field's values in readings that are in time order. */
-export function fieldColumns(readings: ReadingRow[], fieldKey: number): SegmentColumns {
-  const timestamps: number[] = [];
-  const values: StoredValue[] = [];
-  for (const reading of readings) {
-    const value = valueOf(reading.values, fieldKey);
-    if (value === undefined) continue;
-    timestamps.push(reading.timestamp);
-    values.push(value);
-  }
-  return toColumns(timestamps, values);
-}
 
 /** The values of all fields in readings that are in time order, by field. */
 export function allColumns(readings: ReadingRow[]): Map<number, SegmentColumns> {

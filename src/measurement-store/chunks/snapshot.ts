@@ -26,6 +26,7 @@ export interface ChunkHead {
   summary: NumberSummary | null;
 }
 
+/** Which of a device's readings are asked for. */
 export interface ReadingRange {
   deviceKey: number;
   /** Inclusive / exclusive; may be infinite. */
@@ -35,6 +36,7 @@ export interface ReadingRange {
   limit: number;
 }
 
+/** Which of a device's chunks are asked for. */
 export interface ChunkRange {
   deviceKey: number;
   fieldKey: number;

@@ -6,7 +6,7 @@ import { CorruptChunk } from './corrupt-chunk.ts';
 import { inflated } from './inflated.ts';
 
 /** Of the texts of one chunk before they are compressed: whoever cuts chunks stays below. */
-export const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
 const NUMBER = 0;
 const UTF8 = 1;

@@ -1,9 +1,12 @@
 /** Types that a PostgreSQL array can have here, with their OIDs. */
 export const INT4 = 23;
+/** The OID of bigint. */
 export const INT8 = 20;
-export const FLOAT8 = 701;
+/** The OID of text. */
 export const TEXT = 25;
+/** The OID of bytea. */
 export const BYTEA = 17;
+/** The OID of boolean. */
 export const BOOL = 16;
 
 const HEADER_BYTES = 20;

@@ -34,6 +34,7 @@ import { PostgresFlushes } from './postgres-flushes.ts';
 import type { PostgresReaderJob } from './reader-messages.ts';
 import { toBigint } from './to-bigint.ts';
 
+/** Where the store is, and how large its queues may be. */
 export interface PostgresStoreOptions extends StoreOptions {
   /** Of a database whose migrations have run. */
   url: string;

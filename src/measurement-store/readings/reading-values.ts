@@ -49,13 +49,6 @@ export function writeValues(
   return end;
 }
 
-/** The same for the whole of some values, as bytes of their own. */
-export function packValues(fieldKeys: number[], values: StoredValue[]): Buffer {
-  const bytes = Buffer.allocUnsafe(maxValuesBytes(values));
-  const order = Array.from(fieldKeys, (_, i) => i);
-  return Buffer.from(bytes.subarray(0, writeValues(bytes, 0, { fieldKeys, values }, order, 0, order.length)));
-}
-
 /** Calls back for each entry, in the order of writing. Throws if the bytes are no values. */
 export function eachValue(bytes: Buffer, visit: (fieldKey: number, value: StoredValue) => void): void {
   const cursor = new Cursor(bytes);

@@ -34,6 +34,7 @@ import { SqliteFlushes } from './sqlite-flushes.ts';
 import { SqliteWriteTurns } from './sqlite-write-turns.ts';
 import type { WriterJob } from './writer/writer-messages.ts';
 
+/** Where the store is, and how large its queues may be. */
 export interface SqliteStoreOptions extends StoreOptions {
   /** A file whose migrations have run. */
   path: string;

@@ -6,6 +6,7 @@ import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { DecoderVersionObject } from '../../types/decoder.ts';
 
+/** A version's fields that are looked up. */
 @Resolver(() => DecoderVersionObject)
 export class DecoderVersionResolver {
   @FieldResolver(() => String, { description: 'Needs scope CONFIGURE.' })

@@ -7,6 +7,7 @@ import { TokenScopeEnum } from '../../types/enums.ts';
 import { ProductObject } from '../../types/product.ts';
 import { TokenObject } from '../../types/token.ts';
 
+/** A token's fields that are looked up. */
 @Resolver(() => TokenObject)
 export class TokenObjectResolver {
   readonly #tokens: TokenService;

@@ -18,6 +18,7 @@ export function openForWriting(path: string): Sqlite.Database {
 /** Runs `work` in one transaction that holds the write lock from its start; rolls back whatever goes wrong. */
 export type Transact = <T>(work: () => T) => T;
 
+/** Makes the one way of a connection into a transaction. */
 export function transactor(db: Sqlite.Database): Transact {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');

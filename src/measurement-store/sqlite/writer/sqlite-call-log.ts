@@ -5,6 +5,7 @@ import { CALL_COLUMNS, type CallOutcome } from '../../call-columns.ts';
 /** What a statement binds and a row gives back: a call as the values of CALL_COLUMNS. */
 export type CallValues = (string | number | null)[];
 
+/** The call as the values of CALL_COLUMNS, in their order. */
 export function toCallValues(call: CallRow): CallValues {
   return [
     call.id,

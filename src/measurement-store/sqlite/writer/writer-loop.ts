@@ -1,7 +1,7 @@
 import type { SqliteWriter } from './sqlite-writer.ts';
 import type { WriterJob } from './writer-messages.ts';
 
-export interface WriterAnswers {
+interface WriterAnswers {
   answer(id: number, value: unknown, transfer?: ArrayBuffer[]): void;
   fail(id: number, error: unknown): void;
 }
