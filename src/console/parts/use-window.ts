@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** The rows of a long list that are in sight or near it: from `first` up to but without `end`. */
-export interface RowWindow {
+interface RowWindow {
   first: number;
   end: number;
 }

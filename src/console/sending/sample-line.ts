@@ -1,7 +1,7 @@
 import type { FieldType } from '../api/schema-types.ts';
 
 /** A value that a field of this type takes. */
-export const SAMPLES: Readonly<Record<FieldType, number | string | boolean>> = {
+const SAMPLES: Readonly<Record<FieldType, number | string | boolean>> = {
   FLOAT: 21.5,
   INTEGER: 42,
   BOOLEAN: true,

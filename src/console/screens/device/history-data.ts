@@ -26,7 +26,7 @@ export interface FieldAnswer {
 }
 
 /** A field's chart. */
-export interface FieldChartData {
+interface FieldChartData {
   data: ChartData;
   shape: 'line' | 'step';
   names: string[] | undefined;

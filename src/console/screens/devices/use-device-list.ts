@@ -11,7 +11,7 @@ const PAGE = 100;
 type Page = DataOf<typeof DevicePage>['devices'];
 
 /** The devices fetched so far, in order. */
-export interface DeviceList {
+interface DeviceList {
   rows: DeviceRow[];
   /** Of all pages together; null while it is not known. */
   total: number | null;
