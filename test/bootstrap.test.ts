@@ -1,4 +1,8 @@
 import { afterEach, expect, inject, test } from 'vitest';
+import { bootstrap } from '../src/bootstrap.ts';
+import { UserSchema } from '../src/domain/entities/user.ts';
+import { WorkspaceSchema } from '../src/domain/entities/workspace.ts';
+import { openDomain } from './support/open-domain.ts';
 import { createDatabase, DATABASES, startServer, type TestDatabase, type TestServer } from './support/server.ts';
 
 const VIEWER =
@@ -70,5 +74,22 @@ test.skipIf(redisUrl === null)('postgres: of three nodes that start at once, one
   for (const node of nodes) {
     const { viewer } = await node.gql(VIEWER, {}, tokens[0]);
     expect(viewer.workspaces).toHaveLength(1);
+  }
+});
+
+test.each(DATABASES)('%s: of eight that look into an empty database at once, one makes the operator', async (name) => {
+  const domain = await openDomain(name);
+  try {
+    await domain.database.write(async (em) => {
+      await em.nativeDelete(WorkspaceSchema, {});
+      await em.nativeDelete(UserSchema, {});
+    });
+    const look = () => bootstrap(domain.database, { adminToken: null, now: Date.now });
+    const found = await Promise.all(Array.from({ length: 8 }, look));
+    expect(found.filter(({ firstStart }) => firstStart)).toHaveLength(1);
+    expect(new Set(found.map(({ cursorKey }) => cursorKey)).size).toBe(1);
+    expect(await domain.database.read().count(UserSchema)).toBe(1);
+  } finally {
+    await domain.close();
   }
 });

@@ -36,6 +36,19 @@ describe.each(DATABASES)('replay on %s', (database) => {
     for (const body of bodies) await callWebhook(server, product, { body });
   };
 
+  test('from is inclusive and to exclusive, for calls that are named too', async () => {
+    await saveDecoder(server, product.id, MENDED);
+    await send('1');
+    const [call] = await callsOf(server, product.id);
+    const { id, receivedAt } = call!;
+    const callsIn = async (args: Record<string, unknown>) => (await replay(args)).data?.['replayCalls'].calls;
+    for (const named of [{ callIds: [id] }, {}]) {
+      expect(await callsIn({ ...named, from: receivedAt })).toBe(1);
+      expect(await callsIn({ ...named, to: receivedAt })).toBe(0);
+      expect(await callsIn({ ...named, to: new Date(Date.parse(receivedAt) + 1).toISOString() })).toBe(1);
+    }
+  });
+
   test('failed calls go through the mended decoder, under their original receipt time', async () => {
     await saveDecoder(server, product.id, BROKEN);
     await send('{"temp":1}', 'oops', '3.5');

@@ -360,6 +360,23 @@ describe.each(DATABASES)('native integrations on %s', (database) => {
     expect(await status(token)).toBe(200);
   });
 
+  test('where two products have the same EUI, a call is tried with the device of its own product', async () => {
+    const source = 'function decodeUplink() { return { data: { PORT: 1 } } }';
+    const other = await productFor('tti', source, { PORT: 'FLOAT' });
+    const product = await productFor('tti', source, { PORT: 'FLOAT' });
+    expect(other.deviceIds).not.toEqual(product.deviceIds);
+    const { secret } = await createToken(server, server.adminToken, workspaceId, ['RECORD'], {
+      productIds: [product.id],
+    });
+    expect(await send(PATHS.tti, SAMPLES.tti, secret)).toMatchObject({ status: 200 });
+    const [call] = await callsOf(server, product.id);
+    const { testDecoder } = await server.gql(
+      'mutation ($id: ID!, $call: ID!) { testDecoder(productId: $id, callId: $call) { entries { matchedDevice { id } } } }',
+      { id: product.id, call: call!.id },
+    );
+    expect(testDecoder.entries).toEqual([{ matchedDevice: { id: product.deviceIds[0] } }]);
+  });
+
   test('bad messages: no JSON 400, other methods 405, unknown network 404', async () => {
     expect(await send(PATHS.tti, '\u0000\u0001')).toMatchObject({ status: 400, body: { code: 'INVALID_JSON' } });
     expect(await send(PATHS.tti, '[]')).toMatchObject({ status: 400, body: { code: 'INVALID_BODY' } });
