@@ -9,7 +9,10 @@ export interface PoolSource {
   readonly no: number;
   readonly text: string;
   readonly traits: SourceTraits;
-  /** Quick runs in a row: until there are some, results are written around each run, so that blame is exact. */
+  /**
+   * Quick runs in a row: until there are some, results are written around each run, so that blame is exact. Trust that is
+   * given too long costs innocent runs beside a killed one a second try, and nothing else.
+   */
   trust: number;
 }
 

@@ -38,6 +38,7 @@ interface Program {
 }
 
 const MAX_PROGRAMS = 4;
+/** Then it runs in new contexts, which saves the call that finds each kept one changed; nothing else is to be seen of it. */
 const MAX_SPOILT_IN_A_ROW = 3;
 /** A run that had this part of its time of the processor before it was ended has had it. */
 const FAIR_SHARE = 0.75;
@@ -140,6 +141,7 @@ export class ProductIsolate {
     try {
       text = cell.run.applySync(undefined, [input, lookedUp, lastRound], limit) as string;
       if (text === 'P') {
+        // Without it the pool would end the run, at most three quarters of the limit later (see `RunWatch`).
         const left = Math.max(1, Math.round(timeout - (performance.now() - started)));
         text = cell.settle.applySync(undefined, [], { timeout: left }) as string;
       }
@@ -148,6 +150,7 @@ export class ProductIsolate {
       this.#durationMs = this.#clock.usedMs(this.#wallMs);
     }
     program.calls += 1;
+    // It would refuse a second call by itself: this saves the try.
     if (!cell.kept) this.#drop(program);
     return text;
   }

@@ -13,7 +13,7 @@ afterAll(() => domain.close());
 test('an unknown address takes as much work as a wrong password', async () => {
   const refused = (email: string) =>
     processorMsOf(() =>
-      expect(domain.users.signIn(email, 'not her password')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' }),
+      expect(domain.users.signIn(email, 'not her password', email)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' }),
     );
   const wrong = await refused('ada@example.org');
   const unknown = await refused('nobody@example.org');
@@ -24,8 +24,8 @@ test('twenty sign-ins may wait, and no more', async () => {
   const passwords = new Passwords();
   const outcome = (work: Promise<unknown>) => work.catch((error: { code: string }) => error.code);
   const cheap = ['scrypt', 16, 1, 1, 'c2FsdA', Buffer.alloc(32).toString('base64url')].join('$');
-  const outcomes = Array.from({ length: 22 }, () => outcome(passwords.matches('x', cheap)));
-  expect(() => passwords.requireRoom()).toThrow(expect.objectContaining({ code: 'OVERLOADED' }) as Error);
+  const outcomes = Array.from({ length: 22 }, () => outcome(passwords.matches('x', cheap, 'caller')));
+  expect(() => passwords.requireRoom('caller')).toThrow(expect.objectContaining({ code: 'OVERLOADED' }) as Error);
   expect(await outcomes[21]).toBe('OVERLOADED');
   expect(await outcomes[0]).toBe(false);
   expect(await outcomes[20]).toBe(false);

@@ -26,6 +26,7 @@ beforeAll(async () => {
   sockets = new GraphqlSockets({
     authenticator: { authenticate } as GraphqlSocketsDeps['authenticator'],
     cluster: domain.cluster,
+    anonymous: { begin: () => {}, wasKnown: () => {} },
     secretOf: (text) => text ?? null,
     sessionSecretOf: () => null,
     requestIdOf: () => 'request',
@@ -75,7 +76,7 @@ test('changed rights of a user end the sockets of this user, and of nobody else'
   const people = await Promise.all(
     ['ada', 'bob'].map(async (name) => {
       const { id } = await domain.users.create(domain.access, { email: `${name}@x.org`, password: `password ${name}` });
-      const { secret } = await domain.users.signIn(`${name}@x.org`, `password ${name}`);
+      const { secret } = await domain.users.signIn(`${name}@x.org`, `password ${name}`, name);
       return { id, secret };
     }),
   );
