@@ -18,4 +18,14 @@ export const ROUTES: readonly Route[] = [
     section: 'devices',
     load: () => import('./screens/device/device-screen.tsx').then((code) => code.DeviceScreen),
   },
+  {
+    path: '/access',
+    section: 'access',
+    load: () => import('./screens/access/access-screen.tsx').then((code) => code.AccessScreen),
+  },
+  {
+    path: '/sign-in',
+    section: null,
+    load: () => import('./screens/sign-in/way-back-screen.tsx').then((code) => code.WayBackScreen),
+  },
 ];

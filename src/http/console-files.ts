@@ -24,6 +24,13 @@ const TYPES: Readonly<Record<string, string>> = {
 const POLICY =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
+/** What is no screen of the console but a page of its own. */
+const PAGES: Readonly<Record<string, string>> = { graphql: 'graphql.html' };
+/** GraphiQL writes style sheets into its page. */
+const POLICIES: Readonly<Record<string, string>> = {
+  'graphql.html': `${POLICY}; style-src 'self' 'unsafe-inline'`,
+};
+
 /** The console's build (CONTRACT 9): files by their path from `/console/`, each perhaps packed as `.br` and `.gz`. */
 export class ConsoleFiles {
   readonly #folder: string | null;
@@ -45,13 +52,13 @@ export class ConsoleFiles {
     const isFile = extname(name) in TYPES && this.#names.has(name);
     if (!isFile && name.startsWith(ASSETS)) return;
     if (!this.#names.has('index.html')) return;
-    this.#send(context, isFile ? name : 'index.html');
+    this.#send(context, isFile ? name : (PAGES[name] ?? 'index.html'));
   };
 
   #send(context: Koa.Context, name: string): void {
     const hashed = name.startsWith(ASSETS);
     context.set('Cache-Control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache');
-    context.set('Content-Security-Policy', POLICY);
+    context.set('Content-Security-Policy', POLICIES[name] ?? POLICY);
     context.set('Referrer-Policy', 'same-origin');
     context.set('Vary', 'Accept-Encoding');
     context.type = TYPES[extname(name)] ?? 'application/octet-stream';

@@ -6,6 +6,9 @@ export type CreateProductInput = { dashboard?: unknown; decoder?: string | null 
 /** `CreateTokenInput` of schema.graphql. */
 export type CreateTokenInput = { deviceIds?: readonly (string)[] | null | undefined; expiresAt?: string | null | undefined; kind: TokenKind; name: string; productIds?: readonly (string)[] | null | undefined; scopes?: readonly (TokenScope)[] | null | undefined; workspaceId?: string | null | undefined };
 
+/** `CreateUserInput` of schema.graphql. */
+export type CreateUserInput = { email: string; name?: string | null | undefined; operator?: boolean | null | undefined; password?: string | null | undefined };
+
 /** `DeviceInput` of schema.graphql. */
 export type DeviceInput = { location?: string | null | undefined; metadata?: unknown; name: string; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
 
@@ -26,6 +29,9 @@ export type FieldRole = 'BATTERY' | 'LOCATION' | 'PRIMARY' | 'SECONDARY' | 'SIGN
 
 /** `FieldType` of schema.graphql. */
 export type FieldType = 'BOOLEAN' | 'FLOAT' | 'GEOLOCATION' | 'INTEGER' | 'STRING';
+
+/** `Role` of schema.graphql. */
+export type Role = 'ADMIN' | 'EDITOR' | 'VIEWER';
 
 /** `TokenKind` of schema.graphql. */
 export type TokenKind = 'INDIVIDUAL' | 'PERSONAL';

@@ -8,11 +8,11 @@ import { LiveBadge } from './live-badge.tsx';
 import { SearchBox } from './search-box.tsx';
 import './shell.css';
 
-const SECTIONS: { section: Section; name: string; icon: IconName; path: string }[] = [
+const SECTIONS: { section: Section; name: string; icon: IconName; path: string; isPage?: true }[] = [
   { section: 'devices', name: 'Devices', icon: 'device', path: '/devices' },
   { section: 'products', name: 'Products', icon: 'product', path: '/products' },
   { section: 'access', name: 'Access', icon: 'key', path: '/access' },
-  { section: 'graphql', name: 'GraphQL', icon: 'code', path: '/graphql' },
+  { section: 'graphql', name: 'GraphQL', icon: 'code', path: '/graphql', isPage: true },
 ];
 
 interface ShellProps {
@@ -41,8 +41,13 @@ export function Shell({ section, viewer, children }: ShellProps) {
         <AccountMenu viewer={viewer} />
       </header>
       <nav class="sections" aria-label="Main">
-        {SECTIONS.map(({ section: name, name: text, icon, path }) => (
-          <a key={name} href={href(path)} aria-current={name === section ? 'page' : undefined}>
+        {SECTIONS.map(({ section: name, name: text, icon, path, isPage }) => (
+          <a
+            key={name}
+            href={href(path)}
+            target={isPage && '_self'}
+            aria-current={name === section ? 'page' : undefined}
+          >
             <Icon name={icon} />
             <span>{text}</span>
           </a>

@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import type { TokenKind, TokenScope } from '../../api/schema-types.ts';
+import { useAction } from '../../api/use-action.ts';
+import { CopyText } from '../../parts/copy-text.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { textsOf } from '../../parts/form-texts.ts';
+import { Note } from '../../parts/note.tsx';
+import { workspaceId } from '../../session/session.ts';
+import { MakeToken } from './access.graphql.ts';
+import { LimitPicker, type TokenLimit } from './limit-picker.tsx';
+import { SCOPE_WORDS, SCOPES } from './scope-words.ts';
+
+const DAY_MS = 86_400_000;
+const ENDS: [days: string, name: string][] = [
+  ['', 'never'],
+  ['1', 'in a day'],
+  ['30', 'in 30 days'],
+  ['90', 'in 90 days'],
+  ['365', 'in a year'],
+];
+
+interface NewTokenProps {
+  kind: TokenKind;
+  onClose: () => void;
+  onMade: () => void;
+}
+
+/** Makes a token, and shows its secret this once. */
+export function NewToken({ kind, onClose, onMade }: NewTokenProps) {
+  const [scopes, setScopes] = useState<readonly TokenScope[]>(['RECORD']);
+  const [limit, setLimit] = useState<TokenLimit>({ products: [], devices: [] });
+  const [secret, setSecret] = useState<string | null>(null);
+  const making = useAction(async (form: HTMLFormElement) => {
+    const text = textsOf(form);
+    const days = Number(text('ends'));
+    const ids = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
+    const individual = {
+      workspaceId: workspaceId.get(),
+      scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+      ...(limit.products.length === 0 ? {} : { productIds: ids(limit.products) }),
+      ...(limit.devices.length === 0 ? {} : { deviceIds: ids(limit.devices) }),
+    };
+    const { createToken } = await request(MakeToken, {
+      input: {
+        kind,
+        name: text('name').trim(),
+        ...(days > 0 ? { expiresAt: new Date(Date.now() + days * DAY_MS).toISOString() } : {}),
+        ...(kind === 'INDIVIDUAL' ? individual : {}),
+      },
+    });
+    setSecret(createToken.secret);
+    onMade();
+  });
+  if (secret !== null)
+    return (
+      <Dialog title="The token" onClose={onClose}>
+        <CopyText label="the token" text={secret} />
+        <p>It is shown this once. Present it as</p>
+        <CopyText label="the header" text={`Authorization: Token ${secret}`} />
+        <div class="actions">
+          <button type="button" class="primary" onClick={onClose}>
+            I have it
+          </button>
+        </div>
+      </Dialog>
+    );
+  return (
+    <Dialog title={kind === 'PERSONAL' ? 'New token of yours' : 'New token of the workspace'} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void making.run(event.currentTarget);
+        }}
+      >
+        <label>
+          Name
+          <input name="name" required maxLength={200} autofocus placeholder="what it is for" />
+        </label>
+        {kind === 'INDIVIDUAL' && (
+          <>
+            <fieldset class="scopes">
+              <legend>It may</legend>
+              {SCOPES.map((scope) => (
+                <label key={scope} class="check">
+                  <input
+                    type="checkbox"
+                    checked={scopes.includes(scope)}
+                    onChange={() =>
+                      setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope])
+                    }
+                  />
+                  {SCOPE_WORDS[scope]}
+                </label>
+              ))}
+            </fieldset>
+            <LimitPicker limit={limit} onChange={setLimit} />
+          </>
+        )}
+        <label>
+          It ends
+          <select name="ends">
+            {ENDS.map(([days, name]) => (
+              <option key={days} value={days}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        {making.error !== null && <Note kind="error">{making.error}</Note>}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={making.busy}>
+            Make token
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,48 @@
+import { request } from '../../api/request.ts';
+import { useAction } from '../../api/use-action.ts';
+import { textsOf } from '../../parts/form-texts.ts';
+import { Note } from '../../parts/note.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { ChangePassword } from './access.graphql.ts';
+
+/** Changes the password of who is signed in, or sets the first one. */
+export function PasswordForm() {
+  const changing = useAction(async (form: HTMLFormElement) => {
+    const text = textsOf(form);
+    const current = text('current');
+    await request(ChangePassword, {
+      newPassword: text('new'),
+      ...(current === '' ? {} : { currentPassword: current }),
+    });
+    form.reset();
+    toast('Password changed. Every other sign-in of yours has ended.');
+  });
+  return (
+    <details class="card padded">
+      <summary>Change your password</summary>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void changing.run(event.currentTarget);
+        }}
+      >
+        <label>
+          Password of now
+          <input name="current" type="password" autocomplete="current-password" />
+          <small>Left empty, if there is none yet.</small>
+        </label>
+        <label>
+          New password
+          <input name="new" type="password" required minLength={8} autocomplete="new-password" />
+        </label>
+        {changing.error !== null && <Note kind="error">{changing.error}</Note>}
+        <div class="row">
+          <button type="submit" disabled={changing.busy}>
+            Change password
+          </button>
+        </div>
+      </form>
+    </details>
+  );
+}

@@ -1,0 +1,48 @@
+import type { Role, TokenScope } from '../../api/schema-types.ts';
+
+/** What each scope lets its token do, in words. */
+export const SCOPE_WORDS: Readonly<Record<TokenScope, string>> = {
+  READ: 'see products, devices, values and calls',
+  RECORD: 'record values',
+  CONFIGURE: 'create, change and delete products, devices and decoders; see webhook addresses',
+  ADMIN: 'manage members, tokens and the workspace',
+};
+
+/** What each role lets its member do, in words. */
+export const ROLE_WORDS: Readonly<Record<Role, string>> = {
+  VIEWER: 'sees everything',
+  EDITOR: 'also records and configures',
+  ADMIN: 'also manages members and tokens',
+};
+
+/** Every scope, in the order of the contract. */
+export const SCOPES = Object.keys(SCOPE_WORDS) as TokenScope[];
+/** Every role, the smallest first. */
+export const ROLES = Object.keys(ROLE_WORDS) as Role[];
+
+interface Limits {
+  kind: 'PERSONAL' | 'INDIVIDUAL';
+  scopes: readonly TokenScope[];
+  products: readonly { name: string }[] | null;
+  devices: readonly { name: string }[] | null;
+}
+
+const SHOWN_NAMES = 3;
+
+/** What a token may do and where, in one sentence. */
+export function tokenWords({ kind, scopes, products, devices }: Limits): string {
+  if (kind === 'PERSONAL') return 'May do what its user may, in every workspace of the user.';
+  const what = scopes.map((scope) => SCOPE_WORDS[scope]).join('; ');
+  const where = [named(products, 'product', 'products'), named(devices, 'device', 'devices')].filter(
+    (text) => text !== null,
+  );
+  return `May ${what}${where.length === 0 ? ', in the whole workspace' : ` – only ${where.join(' and ')}`}.`;
+}
+
+function named(items: readonly { name: string }[] | null, one: string, many: string): string | null {
+  if (items === null) return null;
+  if (items.length === 0) return `${many} that are gone`;
+  const names = items.slice(0, SHOWN_NAMES).map(({ name }) => `“${name}”`);
+  const more = items.length - names.length;
+  return `${items.length === 1 ? one : many} ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

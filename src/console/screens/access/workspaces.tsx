@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import { useStore } from '../../api/store.ts';
+import { useAction } from '../../api/use-action.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { textsOf } from '../../parts/form-texts.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Note } from '../../parts/note.tsx';
+import { chooseWorkspace, loadSession, workspaceId } from '../../session/session.ts';
+import { AddWorkspace, NameWorkspace, RemoveWorkspace } from './access.graphql.ts';
+
+interface Workspace {
+  id: string;
+  name: string;
+}
+
+interface WorkspacesProps {
+  workspaces: readonly Workspace[];
+  /** May create workspaces. */
+  isOperator: boolean;
+  onChanged: () => void;
+}
+
+/** The workspaces that one sees: choose, create, rename, delete. */
+export function Workspaces({ workspaces, isOperator, onChanged }: WorkspacesProps) {
+  const chosen = useStore(workspaceId);
+  const [sheet, setSheet] = useState<{ what: 'new' | 'name' | 'delete'; workspace: Workspace } | null>(null);
+  const done = (): void => {
+    setSheet(null);
+    onChanged();
+    void loadSession();
+  };
+  return (
+    <section class="card" aria-label="Workspaces">
+      <header class="card-head">
+        <h2 class="grow">Workspaces</h2>
+        {isOperator && (
+          <button type="button" onClick={() => setSheet({ what: 'new', workspace: { id: '', name: '' } })}>
+            <Icon name="plus" /> Workspace
+          </button>
+        )}
+      </header>
+      <ul class="members">
+        {workspaces.map((workspace) => (
+          <li key={workspace.id}>
+            <div class="grow">
+              <strong>{workspace.name}</strong> {workspace.id === chosen && <span class="chip">looked at</span>}
+            </div>
+            {workspace.id !== chosen && (
+              <button type="button" onClick={() => chooseWorkspace(workspace.id)}>
+                Look at
+              </button>
+            )}
+            <button type="button" class="quiet" onClick={() => setSheet({ what: 'name', workspace })}>
+              Rename
+            </button>
+            <button type="button" class="quiet danger" onClick={() => setSheet({ what: 'delete', workspace })}>
+              Delete
+            </button>
+          </li>
+        ))}
+      </ul>
+      {sheet !== null && <Sheet {...sheet} onClose={() => setSheet(null)} onDone={done} />}
+    </section>
+  );
+}
+
+interface SheetProps {
+  what: 'new' | 'name' | 'delete';
+  workspace: Workspace;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+function Sheet({ what, workspace, onClose, onDone }: SheetProps) {
+  const { id, name } = workspace;
+  const acting = useAction(async (form: HTMLFormElement) => {
+    const given = textsOf(form)('name').trim();
+    if (what === 'new') await request(AddWorkspace, { name: given });
+    else if (what === 'name') await request(NameWorkspace, { id, name: given });
+    else {
+      if (given !== name) throw new Error('That is not its name.');
+      await request(RemoveWorkspace, { id });
+    }
+    onDone();
+  });
+  const titles = { new: 'New workspace', name: `Rename ${name}`, delete: `Delete ${name}?` };
+  return (
+    <Dialog title={titles[what]} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void acting.run(event.currentTarget);
+        }}
+      >
+        {what === 'delete' && (
+          <p>
+            Its products, devices, measurements, calls and tokens go with it, for good. Type <strong>{name}</strong> to
+            delete it.
+          </p>
+        )}
+        <label>
+          Name
+          <input name="name" required maxLength={200} autofocus defaultValue={what === 'name' ? name : ''} />
+        </label>
+        {acting.error !== null && <Note kind="error">{acting.error}</Note>}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class={what === 'delete' ? 'danger primary' : 'primary'} disabled={acting.busy}>
+            {what === 'delete' ? 'Delete' : 'Save'}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { createProduct, startServer, type TestServer } from '../support/server.ts';
+import { PASSWORD, signIn } from '../support/tenant.ts';
+
+let server: TestServer;
+let deviceId: string;
+beforeAll(async () => {
+  server = await startServer({ database: 'sqlite' });
+  deviceId = (await createProduct(server)).deviceIds[0]!;
+});
+afterAll(() => server.stop());
+
+describeInBrowser('access', () => {
+  test('a token is made for one device, shown once, described in words and revoked', async () => {
+    const page = await openConsole(server, '/access');
+    const tokens = page.getByRole('region', { name: 'Tokens of default' });
+    await tokens.getByRole('button', { name: 'Token', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Gateway');
+    await dialog.getByLabel('Device', { exact: true }).fill('serial-1');
+    await dialog.getByRole('button', { name: /device serial-1/ }).click();
+    await dialog.getByRole('button', { name: 'Make token' }).click();
+    const secret = (await dialog.locator('pre').first().textContent())!;
+    expect((await server.record(deviceId, { field: 'temperature', value: 1 }, { token: secret })).status).toBe(200);
+    await dialog.getByRole('button', { name: 'I have it' }).click();
+    await tokens.getByText('May record values – only device “device serial-1”.').waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await page.screenshot({ path: '/tmp/shots/access.png', fullPage: true });
+    await tokens.getByRole('button', { name: 'Revoke Gateway' }).click();
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('“Gateway” is revoked.').waitFor();
+    expect((await server.record(deviceId, { field: 'temperature', value: 2 }, { token: secret })).status).toBe(401);
+  });
+
+  test('somebody new becomes a member, with a role that is changed', async () => {
+    const page = await openConsole(server, '/access');
+    await page.getByRole('button', { name: 'Member', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Email address').fill('ada@example.org');
+    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await page.getByLabel('Role of ada@example.org').selectOption('EDITOR');
+    await page.getByText('ada@example.org is EDITOR now.').waitFor();
+    const ada = await signIn(server, 'ada@example.org');
+    const { viewer } = await server.gql('{ viewer { token { scopes } } }', {}, ada);
+    expect(viewer.token.scopes).toEqual(['READ', 'RECORD', 'CONFIGURE']);
+    // The only ADMIN stays: the server says why, and the list says what is.
+    await page.getByLabel(/^Role of (?!ada)/).selectOption('VIEWER');
+    await page.getByRole('alert').waitFor();
+    await expect.poll(() => page.getByLabel(/^Role of (?!ada)/).inputValue()).toBe('ADMIN');
+  });
+
+  test('GraphiQL runs queries with the person’s session, and leads who is not signed in to the sign-in page and back', async () => {
+    const page = await openConsole(server, '/graphql', { signedIn: false });
+    await page.getByRole('button', { name: 'Token' }).click();
+    await page.getByLabel('Token').fill(server.adminToken);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('totalCount').waitFor();
+    await page.locator('.result-window .CodeMirror').waitFor();
+    await page.getByRole('button', { name: /^Execute query/ }).click();
+    await page.locator('.result-window').getByText('"device serial-1"').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/console/graphql');
+    await page.screenshot({ path: '/tmp/shots/graphiql.png' });
+    await page.getByRole('link', { name: 'Inlet' }).click();
+    await page.getByRole('heading', { name: 'Devices' }).waitFor();
+  });
+});
