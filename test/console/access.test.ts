@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 import { PASSWORD, signIn } from '../support/tenant.ts';
 
@@ -26,7 +26,7 @@ describeInBrowser('access', () => {
     await dialog.getByRole('button', { name: 'I have it' }).click();
     await tokens.getByText('May record values – only device “device serial-1”.').waitFor();
     expect(await page.content()).not.toContain(secret);
-    await page.screenshot({ path: '/tmp/shots/access.png', fullPage: true });
+    await shoot(page, 'access');
     await tokens.getByRole('button', { name: 'Revoke Gateway' }).click();
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('“Gateway” is revoked.').waitFor();
@@ -61,7 +61,7 @@ describeInBrowser('access', () => {
     await page.getByRole('button', { name: /^Execute query/ }).click();
     await page.locator('.result-window').getByText('"device serial-1"').waitFor();
     expect(new URL(page.url()).pathname).toBe('/console/graphql');
-    await page.screenshot({ path: '/tmp/shots/graphiql.png' });
+    await shoot(page, 'graphiql');
     await page.getByRole('link', { name: 'Inlet' }).click();
     await page.getByRole('heading', { name: 'Devices' }).waitFor();
   });

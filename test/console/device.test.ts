@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
 const MINUTE = 60;
@@ -65,14 +65,14 @@ describeInBrowser('a device', () => {
     await server.record(device, [{ field: 'temperature', value: 33.25 }]);
     await page.getByRole('list', { name: 'Latest values' }).getByText('33.25 °C').waitFor();
     await temperature.locator('.readout').getByText('33.25 °C').waitFor();
-    await page.screenshot({ path: '/tmp/shots/device.png' });
+    await shoot(page, 'device');
   });
 
   test('dragging zooms to finer data, a double click goes back, and the address says where one is', async () => {
     const page = await openConsole(server, `/devices/${device}?range=week`);
     const temperature = page.getByRole('region', { name: 'Temperature' });
     await temperature.getByText(/^means of/).waitFor();
-    await page.screenshot({ path: '/tmp/shots/device-week.png' });
+    await shoot(page, 'device-week');
     const chart = (await temperature.locator('.u-over').boundingBox())!;
     const y = chart.y + chart.height / 2;
     await page.mouse.move(chart.x + chart.width * 0.8, y);
@@ -84,7 +84,7 @@ describeInBrowser('a device', () => {
     const width = Date.parse(zoomed.get('to')!) - Date.parse(zoomed.get('from')!);
     expect(width).toBeGreaterThan(0.04 * 7 * 86_400_000);
     expect(width).toBeLessThan(0.06 * 7 * 86_400_000);
-    await page.screenshot({ path: '/tmp/shots/device-zoomed.png' });
+    await shoot(page, 'device-zoomed');
     await page.mouse.dblclick(chart.x + chart.width / 2, y);
     await temperature.getByText(/^means of/).waitFor();
     expect(new URL(page.url()).search).toBe('?range=week');
@@ -118,7 +118,7 @@ describeInBrowser('a device', () => {
     await page.getByLabel('Name', { exact: true }).fill('Cellar');
     await page.getByLabel('Tags').fill('cold, dark');
     await page.getByLabel('Metadata').fill('{"floor": -1}');
-    await page.screenshot({ path: '/tmp/shots/device-edit-dark.png' });
+    await shoot(page, 'device-edit-dark');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Cellar' }).waitFor();
     await page.getByRole('link', { name: 'dark' }).waitFor();
@@ -129,6 +129,6 @@ describeInBrowser('a device', () => {
       plan: { slug: 'unlimited' },
     });
     await expect.poll(() => page.title()).toBe('Cellar · Inlet');
-    await page.screenshot({ path: '/tmp/shots/device-dark.png' });
+    await shoot(page, 'device-dark');
   });
 });

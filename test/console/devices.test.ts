@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
 const MANY = 10_000;
@@ -57,7 +57,7 @@ describeInBrowser('the devices', () => {
       )
       .toMatch(/s00[4-9]\d\d/);
     expect(await rows.count()).toBeLessThan(80);
-    await page.screenshot({ path: '/tmp/shots/devices-scrolled.png' });
+    await shoot(page, 'devices-scrolled');
 
     await page.getByRole('searchbox', { name: 'Name or serial' }).fill('s0999');
     await expect.poll(() => rows.count()).toBe(10);
@@ -75,7 +75,7 @@ describeInBrowser('the devices', () => {
     await page.getByLabel('Tag to add').fill('roof');
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
     await page.getByText('Tag “roof” added to 2 devices.').waitFor();
-    await page.screenshot({ path: '/tmp/shots/devices-tagged.png' });
+    await shoot(page, 'devices-tagged');
     const { devices } = await server.gql('{ devices(tags: ["roof"]) { totalCount } }');
     expect(devices.totalCount).toBe(2);
 
@@ -93,7 +93,7 @@ describeInBrowser('the devices', () => {
     );
     const dialog = page.getByRole('dialog');
     await dialog.getByText(`${count} values go with it, for good.`).waitFor();
-    await page.screenshot({ path: '/tmp/shots/devices-delete.png' });
+    await shoot(page, 'devices-delete');
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Deleted device s00000.').waitFor();
     await expect.poll(() => page.getByRole('row', { name: /device s00000/ }).count()).toBe(0);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 const run = promisify(execFile);
@@ -29,7 +29,7 @@ describeInBrowser('the first run', () => {
     await values.getByText('21.5 °C').waitFor();
     expect(performance.now() - started).toBeLessThan(120_000);
 
-    await page.screenshot({ path: '/tmp/shots/start.png' });
+    await shoot(page, 'start');
     await values.getByRole('link', { name: 'Open Hall' }).waitFor();
     // The token in the line can do nothing but record for this device.
     const token = /Token (inl_[\w-]+)/.exec(line)![1]!;

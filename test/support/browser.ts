@@ -85,3 +85,9 @@ export async function openConsole(
   await page.goto(`${url}/console${path}`);
   return page;
 }
+
+/** Keeps what the page looks like as `<INLET_SHOTS>/<name>.png`, for people; without that variable nothing. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['INLET_SHOTS'];
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}

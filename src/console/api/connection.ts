@@ -1,4 +1,5 @@
 import { type Client, createClient } from 'graphql-ws';
+import { sessionDoubted } from './session-end.ts';
 import { createStore } from './store.ts';
 
 /**
@@ -11,6 +12,8 @@ export type LiveState = 'live' | 'syncing' | 'retrying';
 const PING_EVERY_MS = 10_000;
 const PONG_WITHIN_MS = 5_000;
 const LONGEST_WAIT_MS = 15_000;
+/** What the server closes with when the token is gone, or may do other things than before. */
+const FORBIDDEN = 4403;
 
 /** The state of the one connection of this page. */
 export const liveState = createStore<LiveState>('syncing');
@@ -35,6 +38,14 @@ export async function whileSyncing<Value>(work: Promise<Value>): Promise<Value> 
 }
 
 let client: Client | null = null;
+const followers = new Set<() => void>();
+
+/** Calls now if there is a connection, and each time there is one again, until the returned function is called. */
+export function onConnected(listener: () => void): () => void {
+  followers.add(listener);
+  if (isConnected) listener();
+  return () => void followers.delete(listener);
+}
 
 /** The connection to `/graphql`, opened at the first call and kept: it comes back by itself. */
 export function connection(): Client {
@@ -61,19 +72,23 @@ function open(): Client {
     onNonLazyError: () => {},
     keepAlive: PING_EVERY_MS,
     retryAttempts: Infinity,
-    // A token that is gone closes for good (4403): requests lead to the sign-in page.
-    shouldRetry: (reason) => !(reason instanceof CloseEvent) || reason.code !== 4403,
+    shouldRetry: (reason) => !(reason instanceof CloseEvent) || reason.code !== FORBIDDEN,
     retryWait: (retries) => wait(Math.min(LONGEST_WAIT_MS, 500 * 2 ** retries) * (0.5 + Math.random() / 2)),
     on: {
       opened: (opened) => (socket = opened as WebSocket),
       connected: () => {
         isConnected = true;
         tell();
+        for (const listener of followers) listener();
       },
-      closed: () => {
+      closed: (event) => {
         clearTimeout(unanswered);
         isConnected = false;
         liveState.set('retrying');
+        if (!(event instanceof CloseEvent) || event.code !== FORBIDDEN) return;
+        // Whoever goes on following opens another connection.
+        client = null;
+        sessionDoubted();
       },
       ping: (received) => {
         if (!received) unanswered = setTimeout(() => socket?.close(4408, 'no answer'), PONG_WITHIN_MS);

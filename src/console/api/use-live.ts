@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { errorOf } from './api-error.ts';
-import { connection } from './connection.ts';
+import { connection, onConnected } from './connection.ts';
 import type { Operation } from './operation.ts';
 
 interface LiveHandlers<Data> {
@@ -42,15 +42,14 @@ function follow<Data, Variables extends object>(
   let again: ReturnType<typeof setTimeout> | undefined;
   // Sent anew on each connection, so the cursor in it moves along.
   const sent: Variables & { after?: string } = { ...variables };
-  const client = connection();
   let connections = 0;
-  const unfollow = client.on('connected', () => {
+  // Without a cursor nobody knows what was missed meanwhile.
+  const unfollow = onConnected(() => {
     connections += 1;
-    // Without a cursor nobody knows what was missed meanwhile.
     if (connections > 1 && sent.after === undefined) handlers.current.missed?.();
   });
   const begin = (): void => {
-    stop = client.subscribe<Data>(
+    stop = connection().subscribe<Data>(
       { query: operation.text, variables: sent as Record<string, unknown> },
       {
         next: ({ data, errors }) => {

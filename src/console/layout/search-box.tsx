@@ -44,6 +44,7 @@ export function SearchBox() {
     } else if (event.key === 'Enter') go(hits[chosen]);
     else if (event.key === 'Escape') {
       setOpen(false);
+      setText('');
       input.current?.blur();
     }
   };
@@ -142,7 +143,6 @@ function useShortcut(input: { current: HTMLInputElement | null }): void {
       if (!isSlash && !(event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey))) return;
       event.preventDefault();
       input.current?.focus();
-      input.current?.select();
     };
     addEventListener('keydown', focus);
     return () => removeEventListener('keydown', focus);

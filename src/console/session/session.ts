@@ -1,8 +1,8 @@
 import { ApiError } from '../api/api-error.ts';
-import { disconnect } from '../api/connection.ts';
+import { connection, disconnect } from '../api/connection.ts';
 import type { DataOf } from '../api/operation.ts';
 import { request } from '../api/request.ts';
-import { onSessionEnd } from '../api/session-end.ts';
+import { onSessionDoubt, onSessionEnd } from '../api/session-end.ts';
 import { createStore } from '../api/store.ts';
 import type { TokenScope } from '../api/schema-types.ts';
 import { forgetAnswers } from '../api/use-query.ts';
@@ -26,6 +26,8 @@ export const workspaceId = createStore<string | null>(null);
 onSessionEnd(() => {
   if (session.get().state === 'in') end();
 });
+
+onSessionDoubt(() => void loadSession().then(() => session.get().state === 'in' && connection()));
 
 function end(): void {
   disconnect();

@@ -61,28 +61,27 @@ export function AccessScreen() {
         <header class="card-head">
           <h2>Plans</h2>
         </header>
-        <div class="scroll-x">
-          <table>
-            <thead>
-              <tr>
-                <th>Plan</th>
-                <th class="number">Devices of a workspace</th>
-                <th class="number">History is kept</th>
+
+        <table>
+          <thead>
+            <tr>
+              <th>Plan</th>
+              <th class="number">Devices of a workspace</th>
+              <th class="number">History is kept</th>
+            </tr>
+          </thead>
+          <tbody>
+            {own.data?.plans.map(({ slug, name: plan, deviceAllowance, retentionDays }) => (
+              <tr key={slug}>
+                <td>
+                  {plan} <small class="mono">{slug}</small>
+                </td>
+                <td class="number">{deviceAllowance?.toLocaleString() ?? 'any number'}</td>
+                <td class="number">{retentionDays === null ? 'for ever' : `${retentionDays} days`}</td>
               </tr>
-            </thead>
-            <tbody>
-              {own.data?.plans.map(({ slug, name: plan, deviceAllowance, retentionDays }) => (
-                <tr key={slug}>
-                  <td>
-                    {plan} <small class="mono">{slug}</small>
-                  </td>
-                  <td class="number">{deviceAllowance?.toLocaleString() ?? 'any number'}</td>
-                  <td class="number">{retentionDays === null ? 'for ever' : `${retentionDays} days`}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+            ))}
+          </tbody>
+        </table>
       </section>
     </main>
   );

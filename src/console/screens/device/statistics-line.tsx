@@ -34,10 +34,10 @@ export function StatisticsLine({ statistics, unit, type }: StatisticsLineProps) 
         <>
           <Fact name="Min" value={text(min)} title={at(minAt)} />
           <Fact name="Max" value={text(max)} title={at(maxAt)} />
-          <Fact name="Mean" value={text(average)} />
+          <Fact name="Mean" value={text(rounded(average))} />
           <Fact
             name="Change"
-            value={text(changeOf(first?.value, last?.value))}
+            value={text(rounded(changeOf(first?.value, last?.value)))}
             title="From the first value of the range to the last."
           />
         </>
@@ -59,4 +59,11 @@ function Fact({ name, value, title }: { name: string; value: string; title?: str
 
 function changeOf(first: unknown, last: unknown): number | null {
   return typeof first === 'number' && typeof last === 'number' ? last - first : null;
+}
+
+const DIGITS = 5;
+
+/** What was computed has digits that nobody measured. */
+function rounded(value: number | null): number | null {
+  return value === null ? null : Number(value.toPrecision(DIGITS));
 }

@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const YEAR_MINUTES = 525_600;
+const BATCH = 10_000;
+const LIVE_SECONDS = 10;
+const ROUNDS = 5;
+
+/**
+ * `npm run bench -- console`: what people wait for in the console, in a real browser on a year of minutes. Milliseconds:
+ * `first` from the server's answer to the first row of the devices (with nothing and with everything in the cache),
+ * `year` from the click to the chart drawn, `live` the longest frame while 200 values a second come.
+ */
+export async function run(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-bench-'));
+  const server = await ServerProcess.start({ DATABASE_URL: `sqlite:${folder}/inlet.db`, WRITE_RATE_PER_FIELD: '0' });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  try {
+    const { url } = server;
+    const device = await fill(url);
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    await context.addCookies([{ name: 'inlet_session', value: ADMIN_TOKEN, url }]);
+    const page = await context.newPage();
+    await page.addInitScript(NOTE_FIRST_ROW);
+    for (let round = 0; round < ROUNDS; round += 1)
+      tell(round === 0 ? 'first, nothing cached' : 'first', await firstRow(page, url));
+    await page.goto(`${url}/console/devices/${device}`);
+    await page.locator('.readout strong').first().waitFor();
+    for (let round = 0; round < ROUNDS; round += 1) tell('year', await yearOf(page));
+    await page.goto(`${url}/console/devices/${device}?range=hour`);
+    await page.locator('.badge[data-state=live]').waitFor();
+    tell('live', await longestFrame(page, () => send(url, device)));
+  } finally {
+    await browser.close();
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function tell(scenario: string, ms: unknown): void {
+  console.log(JSON.stringify({ scenario, ms }));
+}
+
+const FIELDS = ['a', 'b', 'c', 'd'];
+
+async function fill(url: string): Promise<string> {
+  const ask = async (query: string): Promise<any> => {
+    const headers = { 'Content-Type': 'application/json', Authorization: `Token ${ADMIN_TOKEN}` };
+    const answer = await fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+    return ((await answer.json()) as { data: unknown }).data;
+  };
+  const fields = FIELDS.map((identifier) => `{ identifier: "${identifier}", type: FLOAT }`).join(' ');
+  const { createProduct } = await ask(`mutation { createProduct(input: { name: "P", fields: [${fields}] }) { id } }`);
+  const devices = Array.from({ length: 200 }, (_, i) => `{ name: "device ${i}" }`).join(' ');
+  const { createDevices } = await ask(
+    `mutation { createDevices(productId: "${createProduct.id}", plan: "unlimited", devices: [${devices}]) { id } }`,
+  );
+  const device = createDevices[0].id as string;
+  const now = Math.floor(Date.now() / 1_000);
+  for (let minute = 0; minute < YEAR_MINUTES; minute += BATCH) {
+    const count = Math.min(BATCH, YEAR_MINUTES - minute);
+    const entries = Array.from({ length: count }, (_, i) => {
+      const timestamp = now - (minute + i + 1) * 60;
+      return {
+        field: 'a',
+        timestamp,
+        value: Math.round(100 * (20 + 5 * Math.sin(timestamp / 13_750) + Math.random())) / 100,
+      };
+    });
+    await record(url, device, entries);
+  }
+  return device;
+}
+
+async function record(url: string, device: string, entries: unknown[]): Promise<void> {
+  const headers = { Authorization: `Token ${ADMIN_TOKEN}` };
+  const answer = await fetch(`${url}/v1/devices/${device}/record/`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(entries),
+  });
+  if (answer.status !== 200) throw new Error(await answer.text());
+}
+
+const NOTE_FIRST_ROW = `{
+  const look = () => {
+    if (document.querySelector('table.devices td.name a') !== null) window.firstRow = performance.now();
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}`;
+
+async function firstRow(page: Page, url: string): Promise<number> {
+  await page.goto(`${url}/console/devices`);
+  await page.locator('table.devices td.name a').first().waitFor();
+  await page.waitForTimeout(100);
+  return page.evaluate<number>(
+    'Math.round(window.firstRow - performance.getEntriesByType("navigation")[0].responseStart)',
+  );
+}
+
+async function yearOf(page: Page): Promise<number> {
+  await page.getByRole('button', { name: 'Hour' }).click();
+  await page.locator('.field-chart .chip').waitFor({ state: 'detached' });
+  return page.evaluate<number>(`new Promise((resolve) => {
+    const button = [...document.querySelectorAll('.range-bar button')].find((one) => one.textContent === 'Year');
+    const start = performance.now();
+    button.click();
+    const look = () => {
+      if (document.querySelector('.field-chart .chip') === null) requestAnimationFrame(look);
+      else requestAnimationFrame(() => resolve(Math.round(performance.now() - start)));
+    };
+    requestAnimationFrame(look);
+  })`);
+}
+
+async function send(url: string, device: string): Promise<void> {
+  for (let tick = 0; tick < LIVE_SECONDS * 10; tick += 1) {
+    const due = performance.now() + 100;
+    const at = Date.now();
+    const entries = Array.from({ length: 20 }, (_, i) => ({
+      field: FIELDS[i % FIELDS.length],
+      timestamp: (at - Math.floor(i / FIELDS.length) * 20) / 1_000,
+      value: Math.random() * 10,
+    }));
+    await record(url, device, entries);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
+  }
+}
+
+async function longestFrame(page: Page, work: () => Promise<void>): Promise<object> {
+  await page.evaluate(`{
+    window.frames = [];
+    let before = performance.now();
+    const look = (now) => { window.frames.push(now - before); before = now; requestAnimationFrame(look); };
+    requestAnimationFrame((now) => { before = now; requestAnimationFrame(look); });
+    window.longTasks = [];
+    new PerformanceObserver((list) => list.getEntries().forEach((one) => window.longTasks.push(Math.round(one.duration)))).observe({ type: 'longtask' });
+  }`);
+  await work();
+  return page.evaluate(
+    '({ longest: Math.round(Math.max(...frames)), over50: frames.filter((ms) => ms > 50).length, frames: frames.length, longTasks })',
+  );
+}

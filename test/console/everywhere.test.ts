@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
+import { createDatabase, createProduct, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
+
+const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+
+let database: TestDatabase;
+let server: TestServer;
+let device: string;
+beforeAll(async () => {
+  database = await createDatabase('sqlite');
+  server = await startServer({ database });
+  const fields = { temperature: 'FLOAT', door: 'BOOLEAN' };
+  device = (await createProduct(server, { fields, serialNumbers: ['one', 'two'] })).deviceIds[0]!;
+  const now = Math.floor(Date.now() / 1_000);
+  await server.record(
+    device,
+    Array.from({ length: 200 }, (_, i) => ({
+      field: 'temperature',
+      value: 20 + Math.sin(i / 9),
+      timestamp: now - i * 400,
+    })),
+  );
+  await server.record(device, [{ field: 'door', value: true }]);
+});
+afterAll(async () => {
+  await server.stop();
+  await database.drop();
+});
+
+/** What axe finds that is serious or worse: rule and where. */
+async function seriousOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run: () => Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await axe.run();
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+  });
+}
+
+const fits = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
+
+const screens = (): [name: string, path: string, ready: (page: Page) => Promise<unknown>][] => [
+  ['sign-in', '/devices', (page) => page.getByLabel('Email address').waitFor()],
+  ['start', '/start', (page) => page.getByRole('button', { name: 'Create product and device' }).waitFor()],
+  ['devices', '/devices', (page) => page.getByText('device two').waitFor()],
+  ['device', `/devices/${device}`, (page) => page.getByRole('region', { name: 'door' }).locator('strong').waitFor()],
+  ['access', '/access', (page) => page.getByText('this session').waitFor()],
+];
+
+describeInBrowser('every screen', () => {
+  test.each([
+    ['a laptop in light', {}],
+    ['a phone in dark', { phone: true, dark: true }],
+  ])('on %s: axe finds nothing serious, and nothing sticks out', { timeout: 60_000 }, async (where, options) => {
+    for (const [name, path, ready] of screens()) {
+      const page = await openConsole(server, path, { ...options, signedIn: name !== 'sign-in' });
+      await ready(page);
+      await shoot(page, `${name}-${where.replaceAll(' ', '-')}`);
+      expect(await seriousOf(page), name).toEqual([]);
+      expect(await fits(page), name).toBe(true);
+      await page.context().close();
+    }
+  });
+
+  test(
+    'a lost connection is told by the badge; it comes back by itself, with what was missed',
+    { timeout: 60_000 },
+    async () => {
+      const page = await openConsole(server, `/devices/${device}`);
+      await page.getByText('Live', { exact: true }).waitFor();
+      const port = new URL(server.url).port;
+      await server.stop();
+      await page.getByText('Retrying', { exact: true }).waitFor();
+      server = await startServer({ database, env: { PORT: port } });
+      await server.record(device, [{ field: 'temperature', value: 42.75 }]);
+      await page.getByText('Live', { exact: true }).waitFor({ timeout: 20_000 });
+      await page.getByRole('list', { name: 'Latest values' }).getByText('42.75').waitFor();
+    },
+  );
+
+  test('a session that is over leads to the sign-in page, and back to where one was', async () => {
+    const { createToken } = await server.gql(
+      'mutation { createToken(input: { name: "short", kind: PERSONAL }) { secret token { id } } }',
+    );
+    const page = await openConsole(server, '/access', { signedIn: false });
+    const signIn = async (secret: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Token' }).click();
+      await page.getByLabel('Token').fill(secret);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('this session').waitFor();
+    };
+    await signIn(createToken.secret);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: createToken.token.id });
+    // Nobody has to touch anything: the connection says so.
+    await page.getByRole('heading', { name: 'Inlet' }).waitFor();
+    await signIn(server.adminToken);
+    expect(new URL(page.url()).pathname).toBe('/console/access');
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Inlet' }).waitFor();
+    expect((await page.context().cookies()).map(({ name }) => name)).toEqual([]);
+  });
+
+  test('the search box finds devices, serial numbers, products and fields, by the keyboard alone', async () => {
+    const page = await openConsole(server, '/access');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('door');
+    await page.getByRole('option', { name: /field of product/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('two');
+    await page.getByRole('option', { name: /device two/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'device two' }).waitFor();
+    expect(await page.title()).toBe('device two · Inlet');
+  });
+});
