@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
+import { openSqliteOrm } from '../../src/database/open-orm.ts';
+import { DeviceSchema } from '../../src/domain/entities/device.ts';
+import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
@@ -17,11 +20,16 @@ const ROUNDS = 5;
  */
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-bench-'));
-  const server = await ServerProcess.start({ DATABASE_URL: `sqlite:${folder}/inlet.db`, WRITE_RATE_PER_FIELD: '0' });
+  const path = `${folder}/inlet.db`;
+  const env = { DATABASE_URL: `sqlite:${path}`, WRITE_RATE_PER_FIELD: '0' };
+  let server = await ServerProcess.start(env);
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   try {
+    const device = await fill(server.url);
+    await server.stop();
+    await compact(path);
+    server = await ServerProcess.start(env);
     const { url } = server;
-    const device = await fill(url);
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     await context.addCookies([{ name: 'inlet_session', value: ADMIN_TOKEN, url }]);
     const page = await context.newPage();
@@ -74,6 +82,17 @@ async function fill(url: string): Promise<string> {
     await record(url, device, entries);
   }
   return device;
+}
+
+/** As an hour later: what was recorded lies in chunks. */
+async function compact(path: string): Promise<void> {
+  const orm = await openSqliteOrm(path);
+  const devices = await orm.em.fork().find(DeviceSchema, {});
+  await orm.close();
+  const store = await SqliteMeasurementStore.open({ path });
+  const keys = devices.map(({ key }) => key);
+  await store.compact(keys, Date.now() + 3_600_000);
+  await store.stop();
 }
 
 async function record(url: string, device: string, entries: unknown[]): Promise<void> {
