@@ -4,7 +4,6 @@ import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createProduct, type TestProduct, type TestServer } from '../support/server.ts';
 import { Chance } from './chance.ts';
 import { GrownOperations } from './grown-operation.ts';
-import { HeldUp } from './held-up.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { lyingDecoder } from './lying-decoders.ts';
 
@@ -46,7 +45,7 @@ export async function fuzz(
       const index = begun;
       begun += 1;
       // Each of them has a seed of its own: it can be made again alone.
-      const { kind, inputs: sent } = await fuzzer.one(new Chance(seed * 1_000_003 + index), index, kinds);
+      const { kind, inputs: sent } = await fuzzer.one(seed * 1_000_003 + index, index, kinds);
       byKind[kind] = (byKind[kind] ?? 0) + sent;
       done += sent;
       if (index % 5000 === 4999) onProgress?.(done);
@@ -79,7 +78,7 @@ class Fuzzer {
   readonly #server: TestServer;
   readonly #operations: GrownOperations;
   readonly #http: KeepAlive;
-  readonly #heldUp = new HeldUp();
+  #limitMs = FREEZE_MS;
   #product: TestProduct = { id: '', webhookId: '', deviceIds: [] };
   /** Has the lying decoders: what holds it up must not hold up the others. */
   #liars: TestProduct = { id: '', webhookId: '', deviceIds: [] };
@@ -124,7 +123,8 @@ class Fuzzer {
   }
 
   /** Sends one case, which is so many inputs. */
-  async one(chance: Chance, index: number, kinds: readonly Kind[]): Promise<{ kind: Kind; inputs: number }> {
+  async one(seed: number, index: number, kinds: readonly Kind[]): Promise<{ kind: Kind; inputs: number }> {
+    const chance = new Chance(seed);
     const kind = chance.pick(kinds);
     const started = performance.now();
     let input = '';
@@ -137,10 +137,9 @@ class Fuzzer {
       if (BAD.test(answer)) this.#found(index, kind, 'answered 500', input, answer);
     } catch (error) {
       // A decoder that loops holds up the calls of its own product, and nobody else.
-      const own = kind === 'webhook' || kind === 'decoder' || kind === 'network';
-      if (performance.now() - started >= FREEZE_MS && !own && !this.#heldUp.since(started))
+      if (kind === 'webhook' || kind === 'decoder' || kind === 'network') await this.#checkHealth(index);
+      else if (performance.now() - started >= FREEZE_MS && (await this.#freezes(kind, seed, kinds)))
         this.#found(index, kind, 'no answer', input, String(error));
-      else if (own) await this.#checkHealth(index);
     }
     if (this.#server.process.child.exitCode !== null || this.#server.process.child.signalCode !== null)
       this.#found(index, kind, 'the server is gone', input, '');
@@ -151,7 +150,6 @@ class Fuzzer {
   async end(): Promise<void> {
     await this.#check(-1);
     this.#http.end();
-    this.#heldUp.end();
   }
 
   async #check(index: number): Promise<void> {
@@ -169,9 +167,36 @@ class Fuzzer {
   }
 
   async #checkHealth(index: number): Promise<void> {
-    const started = performance.now();
-    const health = await fetch(`${this.#server.url}/healthz`, { signal: AbortSignal.timeout(FREEZE_MS) }).catch(String);
-    if (typeof health === 'string' && !this.#heldUp.since(started)) this.#found(index, 'healthz', health, '', '');
+    const before = this.#server.process.processorMs();
+    for (let tries = 1; ; tries += 1) {
+      const signal = AbortSignal.timeout(FREEZE_MS);
+      const health = await fetch(`${this.#server.url}/healthz`, { signal }).catch(String);
+      if (typeof health !== 'string') return;
+      // On a busy machine it may not have had its turn; what it computes meanwhile is its own.
+      if (tries === 10 || this.#server.process.processorMs() - before >= FREEZE_MS) {
+        this.#found(index, 'healthz', health, '', '');
+        return;
+      }
+    }
+  }
+
+  /**
+   * What had no answer in time is sent once more, with all the time that a busy machine may need: what takes long for
+   * its own sake does so again, in the server's own processor time, or never ends.
+   */
+  async #freezes(kind: Kind, seed: number, kinds: readonly Kind[]): Promise<boolean> {
+    const chance = new Chance(seed);
+    chance.pick(kinds);
+    const before = this.#server.process.processorMs();
+    this.#limitMs = 60_000;
+    try {
+      await this.#send(kind, chance, () => {});
+      return this.#server.process.processorMs() - before >= FREEZE_MS;
+    } catch {
+      return true;
+    } finally {
+      this.#limitMs = FREEZE_MS;
+    }
   }
 
   #found(index: number, kind: string, what: string, input: string, answer: string): void {
@@ -286,14 +311,14 @@ class Fuzzer {
         ...(chance.of(0.02) ? { 'Content-Encoding': chance.pick(['gzip', 'br', 'deflate', 'zstd', 'identity']) } : {}),
       },
       sent,
-      FREEZE_MS,
+      this.#limitMs,
     );
   }
 
   /** Asks as the API's clients do. */
   #ask(query: string, variables: Record<string, unknown>): Promise<string> {
     const headers = { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' };
-    return this.#http.send('POST', '/graphql', headers, JSON.stringify({ query, variables }), FREEZE_MS);
+    return this.#http.send('POST', '/graphql', headers, JSON.stringify({ query, variables }), this.#limitMs);
   }
 
   /** The source, what it is tried on, and what it is called with. */

@@ -72,6 +72,17 @@ export class ServerProcess {
     return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
   }
 
+  /** What its event loop has computed so far, in ms; Infinity once it is gone. */
+  processorMs(): number {
+    const { pid } = this.child;
+    try {
+      const fields = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ');
+      return (Number(fields[11]) + Number(fields[12])) * 10;
+    } catch {
+      return Infinity;
+    }
+  }
+
   /** A GraphQL call with the admin's token; throws what the errors say. */
   async gql<T = Record<string, unknown>>(query: string, variables: unknown = {}): Promise<T> {
     const response = await fetch(`${this.url}/graphql`, {
