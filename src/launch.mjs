@@ -20,6 +20,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const [task = 'start', ...args] = process.argv.slice(2);
 const NODE_MAJOR = 24;
 const LOCK_MS = 600_000;
+const PLATFORM = process.platform === 'win32' ? 'win' : process.platform;
+const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH/;
 
 const bin = (path) => join(root, 'node_modules', path);
 const TSC = bin('typescript/bin/tsc');
@@ -108,20 +110,52 @@ function install() {
 
 /** null, or in one line why not. */
 function npmInstall(folder) {
-  const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  const patience = ['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
-  let said = '';
-  // A registry mirror may lack another platform's optional binaries; `npm ci` insists, `npm install` does not.
-  for (const words of [['ci'], ['install', '--no-save']]) {
-    const command = [...npm.slice(1), ...words, '--no-audit', '--no-fund', '--loglevel=error', ...patience];
-    const result = spawnSync(npm[0], command, { cwd: folder, stdio: ['ignore', 2, 'pipe'], encoding: 'utf8' });
-    if (result.status === 0) return null;
-    said = result.error ? result.error.message : result.stderr;
-    // No second try for minutes where there is no network.
-    if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH/.test(said)) break;
+  const { allowScripts = {}, optionalDependencies = {} } = JSON.parse(read(join(folder, 'package.json')));
+  // Old versions of npm leave out what the Node that runs them is too old for, and run every script that a package
+  // brings: npm runs on Node 24, and then the scripts that are allowed.
+  const fetched = isRightNode(process.versions.node)
+    ? null
+    : `node-${PLATFORM}-${process.arch}@${optionalDependencies.node}`;
+  const home = join(folder, 'node');
+  if (fetched !== null && optionalDependencies.node !== undefined) {
+    mkdirSync(home);
+    // A project of its own: npm would look for one further up.
+    writeFileSync(join(home, 'package.json'), '{}');
+    const failure = npm(process.execPath, home, ['install', '--no-save', '--no-package-lock', fetched]);
+    if (failure !== null) return failure;
   }
+  const binary = join(home, 'node_modules', String(fetched).split('@', 1)[0], 'bin', 'node');
+  const node = existsSync(binary) ? binary : process.execPath;
+  // A registry mirror may lack another platform's optional binaries; `npm ci` insists, `npm install` does not.
+  let failure = npm(node, folder, ['ci']);
+  // No second try for minutes where there is no network.
+  if (failure !== null && !OFFLINE.test(failure)) failure = npm(node, folder, ['install', '--no-save']);
+  if (failure !== null) return failure;
+  const allowed = Object.keys(allowScripts).filter((name) => name !== 'node' && allowScripts[name] === true);
+  const there = allowed.filter((name) => existsSync(join(folder, 'node_modules', name)));
+  if (there.length > 0) failure = npm(node, folder, ['rebuild', '--no-ignore-scripts', ...there]);
+  if (node === binary) {
+    mkdirSync(join(folder, 'node_modules/node/bin'), { recursive: true });
+    renameSync(binary, join(folder, 'node_modules/node/bin/node'));
+  }
+  rmSync(home, { recursive: true, force: true });
+  return failure;
+}
+
+/** Runs npm with that Node; null, or what it said when it failed. */
+function npm(node, folder, words) {
+  const cli = process.env.npm_execpath;
+  const [file, ...before] = cli ? [node, cli] : ['npm'];
+  const patience = ['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
+  const options = ['--no-audit', '--no-fund', '--loglevel=error', ...patience];
+  if (!words.includes('--no-ignore-scripts')) options.push('--ignore-scripts');
+  const env = { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) };
+  const command = [...before, ...words, ...options];
+  const result = spawnSync(file, command, { cwd: folder, env, stdio: ['ignore', 2, 'pipe'], encoding: 'utf8' });
+  if (result.status === 0) return null;
+  const said = result.error ? result.error.message : result.stderr;
   return said
-    .replace(/^npm error\s*/gm, '')
+    .replace(/^npm (?:error|ERR!)\s*/gm, '')
     .replace(/\s*\n\s*/g, ' ')
     .slice(0, 500);
 }
