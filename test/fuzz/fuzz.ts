@@ -163,7 +163,12 @@ class Fuzzer {
       'query ($id: ID!, $liars: ID!) { product(id: $id) { id } liars: product(id: $liars) { id } }',
       ids,
     );
-    if (alive.data === null) await this.prepare();
+    for (let tries = 1; alive.data === null; tries += 1) {
+      // The workspace that it would use may be just being deleted.
+      const failure = await this.prepare().catch(String);
+      if (failure === undefined || tries === 20) return;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
   }
 
   async #checkHealth(index: number): Promise<void> {
