@@ -28,4 +28,9 @@ export const ROUTES: readonly Route[] = [
     section: null,
     load: () => import('./screens/sign-in/way-back-screen.tsx').then((code) => code.WayBackScreen),
   },
+  {
+    path: '/products/:id/decoder',
+    section: 'products',
+    load: () => import('./screens/decoder/decoder-screen.tsx').then((code) => code.DecoderScreen),
+  },
 ];

@@ -1,5 +1,8 @@
 // Written by build/console-operations.ts. Do not edit.
 
+/** `CallStatus` of schema.graphql. */
+export type CallStatus = 'DECODER_FAILED' | 'NOTHING_STORED' | 'NO_DECODER' | 'PARTLY_STORED' | 'STORED';
+
 /** `CreateProductInput` of schema.graphql. */
 export type CreateProductInput = { dashboard?: unknown; decoder?: string | null | undefined; deviceType?: DeviceType | null | undefined; fields?: readonly (FieldInput)[] | null | undefined; name: string; offlineAfterSeconds?: number | null | undefined; workspaceId?: string | null | undefined };
 
@@ -8,6 +11,9 @@ export type CreateTokenInput = { deviceIds?: readonly (string)[] | null | undefi
 
 /** `CreateUserInput` of schema.graphql. */
 export type CreateUserInput = { email: string; name?: string | null | undefined; operator?: boolean | null | undefined; password?: string | null | undefined };
+
+/** `DecoderRequestInput` of schema.graphql. */
+export type DecoderRequestInput = { body?: string | null | undefined; headers?: unknown; method?: string | null | undefined; path?: string | null | undefined };
 
 /** `DeviceInput` of schema.graphql. */
 export type DeviceInput = { location?: string | null | undefined; metadata?: unknown; name: string; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
@@ -41,3 +47,6 @@ export type TokenScope = 'ADMIN' | 'CONFIGURE' | 'READ' | 'RECORD';
 
 /** `UpdateDeviceInput` of schema.graphql. */
 export type UpdateDeviceInput = { location?: string | null | undefined; metadata?: unknown; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; plan?: string | null | undefined; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
+
+/** `UplinkInput` of schema.graphql. */
+export type UplinkInput = { bytes: string; deviceId?: string | null | undefined; port?: number | null | undefined; recvTime?: string | null | undefined; variables?: unknown };

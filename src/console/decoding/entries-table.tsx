@@ -1,0 +1,89 @@
+import { request } from '../api/request.ts';
+import { useAction } from '../api/use-action.ts';
+import { href } from '../navigation/place.ts';
+import { Note } from '../parts/note.tsx';
+import { dateTimeText } from '../parts/time-text.ts';
+import { toast } from '../parts/toasts.tsx';
+import { may } from '../session/session.ts';
+import { AddField, type RunParts } from './decoding.graphql.ts';
+import './decoding.css';
+
+type Entry = RunParts['entries'][number];
+
+const MAX_SHOWN = 500;
+
+interface EntriesTableProps {
+  productId: string;
+  entries: readonly Entry[];
+  /** What an accepted entry is: `stored`, or what it would be. */
+  accepted: string;
+  /** A field was created out of an entry. */
+  onField: () => void;
+}
+
+/** The entries of a run, each with what became of it; an unknown field can be created with one click. */
+export function EntriesTable({ productId, entries, accepted, onField }: EntriesTableProps) {
+  const adding = useAction(async ({ suggestedField }: Entry) => {
+    await request(AddField, { productId, input: suggestedField! });
+    toast(`The field ${suggestedField!.identifier} is there.`);
+    onField();
+  });
+  if (entries.length === 0) return <p class="hint">No entries.</p>;
+  return (
+    <>
+      {adding.error !== null && <Note kind="error">{adding.error}</Note>}
+      <div class="scroll-x" role="region" aria-label="Entries" tabIndex={0}>
+        <table class="entries">
+          <thead>
+            <tr>
+              <th>Device</th>
+              <th>Field</th>
+              <th>Value</th>
+              <th>Outcome</th>
+              <th>Time</th>
+            </tr>
+          </thead>
+          <tbody>
+            {entries.slice(0, MAX_SHOWN).map((entry) => (
+              <tr key={entry.index}>
+                <td>
+                  {entry.matchedDevice === null ? (
+                    (entry.device ?? <span class="muted">none</span>)
+                  ) : (
+                    <a href={href(`/devices/${entry.matchedDevice.id}`)}>{entry.matchedDevice.name}</a>
+                  )}
+                </td>
+                <td class="mono">{entry.field ?? '–'}</td>
+                <td class="mono">
+                  {JSON.stringify(entry.value)} {entry.matchedField?.unit}
+                </td>
+                <td>
+                  {entry.code === null ? (
+                    <span class="chip good">{accepted}</span>
+                  ) : (
+                    <div class="refused">
+                      <span>
+                        <span class="chip bad">{entry.code}</span> <small>{entry.message}</small>
+                      </span>
+                      {entry.suggestedField !== null && may('CONFIGURE') && (
+                        <button type="button" disabled={adding.busy} onClick={() => void adding.run(entry)}>
+                          Create field {entry.suggestedField.identifier}
+                        </button>
+                      )}
+                    </div>
+                  )}
+                </td>
+                <td>{entry.timestamp === null ? '–' : dateTimeText(new Date(entry.timestamp))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {entries.length > MAX_SHOWN && (
+        <p class="hint">
+          The first {MAX_SHOWN} of {entries.length} entries.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+import { useMemo } from 'preact/hooks';
+import { lineDifference } from './line-difference.ts';
+import './decoding.css';
+
+const SIGNS = { same: ' ', gone: '−', new: '+' } as const;
+const READ_OUT = { same: '', gone: 'gone: ', new: 'new: ' } as const;
+/** Lines that stand around a change. */
+const AROUND = 2;
+
+interface TextDifferenceProps {
+  label: string;
+  before: string;
+  after: string;
+}
+
+/** What changed from one text to the other, line by line; long stretches without a change are left out. */
+export function TextDifference({ label, before, after }: TextDifferenceProps) {
+  const lines = useMemo(() => lineDifference(before, after), [before, after]);
+  const isShown = (at: number): boolean =>
+    lines.slice(Math.max(0, at - AROUND), at + AROUND + 1).some(({ kind }) => kind !== 'same');
+  if (before === after) return <p class="hint">No difference.</p>;
+  return (
+    <div class="difference" role="region" aria-label={label} tabIndex={0}>
+      {lines.map(({ kind, text }, at) => {
+        if (!isShown(at)) return at > 0 && isShown(at - 1) ? <hr key={at} /> : null;
+        return (
+          <pre key={at} data-kind={kind}>
+            <span aria-hidden="true">{SIGNS[kind]}</span>
+            <span class="unseen">{READ_OUT[kind]}</span>
+            {text === '' ? ' ' : text}
+          </pre>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import type { ComponentChildren } from 'preact';
+import { useQuery } from '../api/use-query.ts';
+import { href } from '../navigation/place.ts';
+import { useTitle } from '../navigation/use-title.ts';
+import { Note } from '../parts/note.tsx';
+import { ProductName } from './product-head.graphql.ts';
+
+const PAGES = [
+  { page: 'product', text: 'Product', path: '' },
+  { page: 'decoder', text: 'Decoder', path: '/decoder' },
+  { page: 'calls', text: 'Calls', path: '/calls' },
+] as const;
+
+interface ProductHeadProps {
+  id: string;
+  page: (typeof PAGES)[number]['page'];
+  /** Buttons at the end. */
+  children?: ComponentChildren;
+}
+
+/** What stands above the pages of one product: its name and the ways between them. */
+export function ProductHead({ id, page, children }: ProductHeadProps) {
+  const { data, error } = useQuery(ProductName, { id });
+  const name = data?.product.name ?? null;
+  const shown = PAGES.find((one) => one.page === page)!;
+  useTitle(name === null ? null : page === 'product' ? name : `${shown.text} of ${name}`);
+  return (
+    <>
+      <div class="page-head">
+        <div class="grow">
+          <nav class="crumbs" aria-label="Where this is">
+            <a href={href('/products')}>Products</a>
+          </nav>
+          <h1>{name ?? ' '}</h1>
+        </div>
+        <nav class="tabs" aria-label="Pages of the product">
+          {PAGES.map(({ page: one, text, path }) => (
+            <a key={one} href={href(`/products/${id}${path}`)} aria-current={one === page ? 'page' : undefined}>
+              {text}
+            </a>
+          ))}
+        </nav>
+        {children}
+      </div>
+      {error !== null && <Note kind="error">{error.message}</Note>}
+    </>
+  );
+}

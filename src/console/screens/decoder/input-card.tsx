@@ -1,0 +1,188 @@
+import { useEffect } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import { useAction } from '../../api/use-action.ts';
+import { useQuery } from '../../api/use-query.ts';
+import type { DecoderRequestInput, DeviceType } from '../../api/schema-types.ts';
+import { statusText } from '../../decoding/call-status.tsx';
+import { type CallParts, CallsPage } from '../../decoding/decoding.graphql.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Note } from '../../parts/note.tsx';
+import { dateTimeText } from '../../parts/time-text.ts';
+import { RemoveExample } from './decoder.graphql.ts';
+import { blankInput, inputOfCall, inputOfRequest, isBlank, type TrialInput } from './trial-input.ts';
+
+/** A stored example, as the picker needs it. */
+export interface ShownExample {
+  id: string;
+  name: string;
+  request: unknown;
+  expected: unknown;
+}
+
+interface InputCardProps {
+  productId: string;
+  deviceType: DeviceType;
+  webhookId: string;
+  examples: readonly ShownExample[];
+  input: TrialInput;
+  /** What the picker shows: `request`, `uplink`, `call:<id>` or `example:<id>`. */
+  chosen: string;
+  /** The address names a call: it comes by itself. */
+  isLed: boolean;
+  onInput: (input: TrialInput) => void;
+  onChoose: (chosen: string, input: TrialInput) => void;
+  onSaveExample: () => void;
+  onExamples: () => void;
+}
+
+const LATEST = 20;
+
+/** What the decoder is tried on: one of the last calls, an example, a call made up, or bytes and a port. */
+export function InputCard(props: InputCardProps) {
+  const { productId, deviceType, webhookId, examples, input, chosen, isLed, onInput, onChoose } = props;
+  const { data } = useQuery(CallsPage, { productId, first: LATEST });
+  const removing = useAction(async (id: string) => {
+    await request(RemoveExample, { id });
+    onChoose('request', { ...input, callId: null });
+    props.onExamples();
+  });
+  const calls = data?.product.calls.edges.map(({ node }) => node) ?? [];
+  const choose = (next: string): void => {
+    const [kind, id] = next.split(':');
+    const call = calls.find((one) => one.id === id);
+    const example = examples.find((one) => one.id === id);
+    if (kind === 'call' && call !== undefined) onChoose(next, inputOfCall(call, webhookId));
+    else if (kind === 'example' && example !== undefined)
+      onChoose(next, inputOfRequest(example.request as DecoderRequestInput));
+    else if (kind === 'request' || kind === 'uplink') onChoose(next, blankInput(kind));
+  };
+  // The newest call is what people mostly come for.
+  const newest = calls[0]?.id;
+  useEffect(() => {
+    if (newest !== undefined && isBlank(input) && !isLed) choose(`call:${newest}`);
+  }, [newest !== undefined]);
+  // Changed by hand it is no longer that call.
+  const change = (part: Partial<TrialInput>): void => onInput({ ...input, ...part, callId: null });
+  const [kind, id] = chosen.split(':');
+  const isElsewhere = kind === 'call' && !calls.some((call) => call.id === id);
+  return (
+    <section class="card" aria-labelledby="input-title">
+      <div class="card-head">
+        <h2 id="input-title">Input</h2>
+        <select
+          class="grow"
+          aria-label="Try it on"
+          value={chosen}
+          onChange={(event) => choose(event.currentTarget.value)}
+        >
+          <option value="request">A call made up here</option>
+          {deviceType !== 'PARTICLE' && <option value="uplink">Bytes and port (LoRaWAN)</option>}
+          {isElsewhere && <option value={chosen}>The call chosen in the log</option>}
+          {examples.length > 0 && (
+            <optgroup label="Examples">
+              {examples.map((example) => (
+                <option key={example.id} value={`example:${example.id}`}>
+                  {example.name}
+                </option>
+              ))}
+            </optgroup>
+          )}
+          {calls.length > 0 && (
+            <optgroup label={`The last ${calls.length === 1 ? 'call' : `${calls.length} calls`}`}>
+              {calls.map((call) => (
+                <option key={call.id} value={`call:${call.id}`}>
+                  {callText(call)}
+                </option>
+              ))}
+            </optgroup>
+          )}
+        </select>
+      </div>
+      <div class="stack input-form">
+        {input.kind === 'uplink' ? (
+          <div class="input-line bytes">
+            <label>
+              Bytes
+              <input
+                class="mono"
+                spellcheck={false}
+                placeholder="01 67 00 E1, or base64"
+                value={input.bytes}
+                onInput={(event) => change({ bytes: event.currentTarget.value })}
+              />
+            </label>
+            <label>
+              Port
+              <input
+                type="number"
+                min={0}
+                max={255}
+                value={input.port}
+                onInput={(event) => change({ port: event.currentTarget.value })}
+              />
+            </label>
+          </div>
+        ) : (
+          <>
+            <div class="input-line">
+              <label>
+                Method
+                <select value={input.method} onChange={(event) => change({ method: event.currentTarget.value })}>
+                  <option>POST</option>
+                  <option>GET</option>
+                </select>
+              </label>
+              <label>
+                Path behind the webhook
+                <input
+                  class="mono"
+                  spellcheck={false}
+                  placeholder="data?unit=C"
+                  value={input.path}
+                  onInput={(event) => change({ path: event.currentTarget.value })}
+                />
+              </label>
+            </div>
+            <label>
+              Body
+              <textarea
+                class="mono"
+                rows={6}
+                spellcheck={false}
+                value={input.body}
+                onInput={(event) => change({ body: event.currentTarget.value })}
+              />
+            </label>
+            <details>
+              <summary>Headers ({input.headers === '' ? 0 : input.headers.split('\n').length})</summary>
+              <textarea
+                class="mono"
+                rows={4}
+                spellcheck={false}
+                aria-label="Headers, one on each line"
+                value={input.headers}
+                onInput={(event) => change({ headers: event.currentTarget.value })}
+              />
+            </details>
+          </>
+        )}
+        <div class="row">
+          <button type="button" onClick={props.onSaveExample}>
+            <Icon name="plus" /> Save as example
+          </button>
+          {kind === 'example' && (
+            <button type="button" class="danger" disabled={removing.busy} onClick={() => void removing.run(id ?? '')}>
+              <Icon name="trash" /> Remove this example
+            </button>
+          )}
+        </div>
+        {removing.error !== null && <Note kind="error">{removing.error}</Note>}
+      </div>
+    </section>
+  );
+}
+
+function callText({ receivedAt, method, status, body, bodyTruncated }: CallParts): string {
+  const cut = bodyTruncated ? ' (cut)' : '';
+  return `${dateTimeText(new Date(receivedAt))} · ${statusText(status)} · ${method} ${body.slice(0, 40)}${cut}`;
+}

@@ -1,0 +1,64 @@
+import { request } from '../../api/request.ts';
+import type { DecoderRequestInput } from '../../api/schema-types.ts';
+import { useAction } from '../../api/use-action.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { textsOf } from '../../parts/form-texts.ts';
+import { Note } from '../../parts/note.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { AddExample } from './decoder.graphql.ts';
+
+interface SaveExampleProps {
+  productId: string;
+  example: DecoderRequestInput;
+  /** The entries of the run in sight, as text. */
+  expected: string;
+  onClose: () => void;
+  onSaved: () => void;
+}
+
+/** Keeps the input with the entries that must come of it from now on, whenever a decoder is saved. */
+export function SaveExample({ productId, example, expected, onClose, onSaved }: SaveExampleProps) {
+  const saving = useAction(async (form: HTMLFormElement) => {
+    const text = textsOf(form);
+    const name = text('name').trim();
+    await request(AddExample, { productId, name, request: example, expected: readJson(text('expected')) });
+    toast(`The example “${name}” runs on every save.`);
+    onSaved();
+    onClose();
+  });
+  return (
+    <Dialog title="Save as example" onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void saving.run(event.currentTarget);
+        }}
+      >
+        <label>
+          Name
+          <input name="name" required maxLength={200} autofocus />
+        </label>
+        <label>
+          Expected entries
+          <textarea name="expected" class="mono" rows={8} spellcheck={false} defaultValue={expected} required />
+          <small>In order. What an entry leaves out, such as a timestamp, may be anything.</small>
+        </label>
+        {saving.error !== null && <Note kind="error">{saving.error}</Note>}
+        <div class="actions">
+          <button type="submit" class="primary" disabled={saving.busy}>
+            Save example
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new Error(`The expected entries are no JSON: ${(error as Error).message}.`, { cause: error });
+  }
+}

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { createProduct, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ database: 'sqlite' });
+});
+afterAll(() => server.stop());
+
+const GOOD = `function Decoder(request) {
+  var body = JSON.parse(request.body);
+  console.log('read', body.t);
+  return [
+    { device: body.d, field: 'temperature', value: body.t },
+    { device: body.d, field: 'humidity', value: { value: body.h, unit: '%' } },
+  ];
+}
+`;
+const BAD = GOOD.replace('JSON.parse(request.body)', 'request.payload.data');
+
+/** Takes everything out of the editor and writes this. */
+async function write(page: Page, source: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Source of the decoder' }).press('Control+a');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(source);
+}
+
+describeInBrowser('the decoder’s page', () => {
+  test('a mistake is underlined, the result follows the typing, an unknown field is created, a failing example stops the saving', async () => {
+    const product = await createProduct(server, { serialNumbers: ['d-1'], input: { decoder: BAD } });
+    await fetch(`${server.url}/integrations/api/${product.webhookId}/`, {
+      method: 'POST',
+      body: '{"d":"d-1","t":21.5,"h":40}',
+    });
+    const page = await openConsole(server, `/products/${product.id}/decoder`);
+
+    // The newest call is there by itself, and what it fails on.
+    const underlined = page.locator('.cm-mistake');
+    await underlined.waitFor();
+    expect(await underlined.textContent()).toBe('data');
+    await page.getByRole('alert').getByText('line 2, column').waitFor();
+
+    await write(page, GOOD);
+    await page.getByText('UNKNOWN_FIELD').waitFor();
+    expect(await underlined.count()).toBe(0);
+    await page.getByRole('button', { name: 'Create field humidity' }).click();
+    await page.getByText('UNKNOWN_FIELD').waitFor({ state: 'detached' });
+    expect(await page.getByText('would be stored').count()).toBe(2);
+    const { product: fields } = await server.gql(
+      'query ($id: ID!) { product(id: $id) { fields { identifier unit } } }',
+      {
+        id: product.id,
+      },
+    );
+    expect(fields.fields).toContainEqual({ identifier: 'humidity', unit: '%' });
+
+    // What was printed leads to the line that printed it.
+    await page.getByText('read 21.5').waitFor();
+    await page.getByRole('button', { name: 'line 3', exact: true }).click();
+    await page.locator('.cm-activeLine', { hasText: 'console.log' }).waitFor();
+
+    await page.getByRole('button', { name: 'Save as example' }).click();
+    await page.getByLabel('Name').fill('a usual one');
+    await page.getByRole('button', { name: 'Save example' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+
+    await write(page, GOOD.replace('value: body.t }', 'value: body.t + 1 }'));
+    await page.keyboard.press('Control+s');
+    await page.getByRole('button', { name: 'Save and activate' }).click();
+    const difference = page.getByRole('region', { name: 'Expected and what comes now' });
+    await difference.waitFor();
+    expect(await difference.locator('[data-kind=gone]').textContent()).toContain('21.5');
+    expect(await difference.locator('[data-kind=new]').textContent()).toContain('22.5');
+    await page.getByRole('button', { name: 'Save anyway' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Source version 2', exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Versions' }).click();
+    await page.getByRole('button', { name: 'Activate' }).click();
+    await page.getByText('Version 1 is active.').waitFor();
+    const { product: after } = await server.gql('query ($id: ID!) { product(id: $id) { decoder { version } } }', {
+      id: product.id,
+    });
+    expect(after.decoder.version).toBe(1);
+  });
+});
