@@ -33,4 +33,9 @@ export const ROUTES: readonly Route[] = [
     section: 'products',
     load: () => import('./screens/decoder/decoder-screen.tsx').then((code) => code.DecoderScreen),
   },
+  {
+    path: '/products/:id/calls',
+    section: 'products',
+    load: () => import('./screens/calls/calls-screen.tsx').then((code) => code.CallsScreen),
+  },
 ];

@@ -1,5 +1,5 @@
 /** A line of two texts laid side by side: in both, only in the old one, or only in the new one. */
-export interface DifferentLine {
+interface DifferentLine {
   kind: 'same' | 'gone' | 'new';
   text: string;
 }

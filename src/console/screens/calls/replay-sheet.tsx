@@ -1,0 +1,142 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useAction } from '../../api/use-action.ts';
+import type { CallStatus } from '../../api/schema-types.ts';
+import { CALL_STATUSES } from '../../decoding/call-status.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { textsOf } from '../../parts/form-texts.ts';
+import { Note } from '../../parts/note.tsx';
+import { localTime } from '../../time/local-time.ts';
+import { chosenCalls, NOTHING_REPLAYED, replayInSteps, type ReplayChoice, type ReplayTally } from './replay-steps.ts';
+import { DryRunTable } from './dry-run-table.tsx';
+
+interface ReplaySheetProps {
+  productId: string;
+  /** One call; null: a range is to be chosen. */
+  callId: string | null;
+  /** The range and the outcomes to begin with, as the log shows them. */
+  shown: { from: number | null; to: number | null; statuses: readonly CallStatus[] };
+  onClose: () => void;
+}
+
+const DAY_MS = 86_400_000;
+const MENDED: readonly CallStatus[] = ['DECODER_FAILED', 'NO_DECODER'];
+
+type Step = 'choose' | 'checking' | 'checked' | 'running' | 'done';
+
+/** Runs logged calls again: first what it would do, then does it, stoppable at any time. */
+export function ReplaySheet({ productId, callId, shown, onClose }: ReplaySheetProps) {
+  const [step, setStep] = useState<Step>('choose');
+  const [ids, setIds] = useState<readonly string[]>([]);
+  const [tally, setTally] = useState<ReplayTally>(NOTHING_REPLAYED);
+  const [isStopped, setStopped] = useState(false);
+  const stop = useRef(new AbortController());
+  useEffect(() => () => stop.current.abort(), []);
+  const go = async (calls: readonly string[], dryRun: boolean): Promise<void> => {
+    setTally(NOTHING_REPLAYED);
+    setStopped(false);
+    setStep(dryRun ? 'checking' : 'running');
+    try {
+      await replayInSteps(productId, calls, dryRun, { signal: stop.current.signal, tell: setTally });
+    } finally {
+      setStopped(stop.current.signal.aborted);
+      setStep(dryRun ? 'checked' : 'done');
+    }
+  };
+  const checking = useAction(async (choice: ReplayChoice) => {
+    stop.current = new AbortController();
+    const calls = await chosenCalls(productId, choice, stop.current.signal);
+    setIds(calls);
+    await go(calls, true);
+  });
+  const running = useAction(async () => {
+    stop.current = new AbortController();
+    await go(ids, false);
+  });
+  useEffect(() => {
+    if (callId !== null) void checking.run({ callIds: [callId] });
+  }, [callId]);
+  const onSubmit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const text = textsOf(form);
+    const time = (name: string): string | null => (text(name) === '' ? null : new Date(text(name)).toISOString());
+    const status = new FormData(form).getAll('status') as CallStatus[];
+    void checking.run({ from: time('from'), to: time('to'), status: status.length === 0 ? null : status });
+  };
+  const isBusy = step === 'checking' || step === 'running';
+  return (
+    <Dialog title={callId === null ? 'Replay calls' : 'Replay this call'} onClose={onClose}>
+      {callId === null && (
+        <form class="stack" onSubmit={onSubmit}>
+          <div class="replay-range">
+            <label>
+              Received from
+              <input name="from" type="datetime-local" defaultValue={localTime(shown.from ?? Date.now() - DAY_MS)} />
+            </label>
+            <label>
+              to
+              <input
+                name="to"
+                type="datetime-local"
+                defaultValue={shown.to === null ? '' : localTime(shown.to)}
+                aria-describedby="replay-to"
+              />
+              <small id="replay-to">Empty: until now</small>
+            </label>
+          </div>
+          <fieldset class="row">
+            <legend class="hint">Only calls that ended as</legend>
+            {CALL_STATUSES.map(({ status, text }) => (
+              <label key={status} class="check">
+                <input
+                  type="checkbox"
+                  name="status"
+                  value={status}
+                  defaultChecked={(shown.statuses.length === 0 ? MENDED : shown.statuses).includes(status)}
+                />
+                {text}
+              </label>
+            ))}
+          </fieldset>
+          <div class="actions">
+            <button type="submit" class={step === 'choose' ? 'primary' : ''} disabled={isBusy || checking.busy}>
+              Dry run
+            </button>
+          </div>
+        </form>
+      )}
+      {checking.error !== null && <Note kind="error">{checking.error}</Note>}
+      {running.error !== null && <Note kind="error">{running.error}</Note>}
+      {isBusy && (
+        <div class="row">
+          <progress class="grow" max={Math.max(1, ids.length)} value={tally.calls} aria-label="How far it is" />
+          <span role="status">
+            {tally.calls} of {ids.length} calls
+          </span>
+          <button type="button" onClick={() => stop.current.abort()}>
+            Stop
+          </button>
+        </div>
+      )}
+      {(step === 'checking' || step === 'checked') && <DryRunTable tally={tally} />}
+      {step === 'checked' && isStopped && <Note>The dry run was stopped after {tally.calls} calls.</Note>}
+      {step === 'checked' && ids.length === 0 && checking.error === null && <Note>No call is like that.</Note>}
+      {step === 'checked' && ids.length > 0 && (
+        <div class="actions">
+          <button type="button" class="primary" onClick={() => void running.run()}>
+            Replay {ids.length === 1 ? 'the call' : `${ids.length} calls`}
+          </button>
+        </div>
+      )}
+      {step === 'done' && (
+        <Note>
+          {isStopped
+            ? `Stopped after ${tally.calls} of ${ids.length} calls: `
+            : `${tally.calls} calls were run again: `}
+          {tally.stored} values stored, {tally.rejected} refused, {tally.failed} calls failed
+          {tally.failure !== null && ` (${tally.failure})`}.
+        </Note>
+      )}
+    </Dialog>
+  );
+}
