@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 import type { Database } from './domain/database.ts';
 import type { Cluster } from './domain/cluster.ts';
 import { CallRunner } from './domain/decoders/call-runner.ts';
-import { checkSource } from './domain/decoders/check-source.ts';
+import { checkSource, requireDecoderFunction } from './domain/decoders/check-source.ts';
 import type { DecoderEngine } from './domain/decoders/decoder-engine.ts';
 import { DecoderExamples } from './domain/decoders/decoder-examples.ts';
 import { DecoderService } from './domain/decoders/decoder-service.ts';
@@ -70,7 +70,11 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const auditLog = new AuditLog({ database: bare, now });
   // For the services of administration: what they change under audit has its entry in the same transaction.
   const { database } = auditLog;
-  const checkDecoder = (source: string): Promise<void> => checkSource(engine, source);
+  const checkDecoder = async (source: string, workspaceId: string): Promise<void> => {
+    await checkSource(engine, source);
+    const remedy = 'create the product without it and use saveDecoder with "force".';
+    await requireDecoderFunction(engine, workspaceId, source, remedy);
+  };
 
   const authenticator = new Authenticator(bare, cluster, now);
   closers.add('times of last use', () => authenticator.stop());

@@ -98,6 +98,16 @@ describe.each(DATABASES)("a product's decoder on %s", (database) => {
       expect(answer.errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_DECODER', kind: 'NO_DECODER_FUNCTION' });
       expect(answer.errors?.[0]?.message).toContain('force');
       expect((await save(source, { force: true })).data?.['saveDecoder']).toMatchObject({ version: 1, active: true });
+      // Nor is it the first one of a new product; a copy takes over what was forced.
+      const create = 'mutation ($d: String!) { createProduct(input: { name: "new", decoder: $d }) { id } }';
+      const created = await server.query(create, { d: source });
+      expect(created.errors?.[0]?.extensions).toMatchObject({ code: 'INVALID_DECODER', kind: 'NO_DECODER_FUNCTION' });
+      expect(created.errors?.[0]?.message).toContain('saveDecoder');
+      const { cloneProduct } = await server.gql(
+        'mutation ($id: ID!) { cloneProduct(id: $id, name: "copy") { decoder { source } } }',
+        { id: product.id },
+      );
+      expect(cloneProduct.decoder.source).toBe(source);
     },
   );
 

@@ -96,6 +96,18 @@ describe.each(DATABASES)('administration, %s', (name) => {
     await expect(answer).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
+  test('a product has at most 100 examples, a request of one at most 200 headers', async () => {
+    const { productId } = await place();
+    const add = (name: string, headers: object = {}): Promise<unknown> =>
+      domain.examples.addDecoderExample(domain.access, productId, name, { headers }, []);
+    const headers = Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`x-${at}`, '1']));
+    await expect(add('many', headers)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    const { 'x-0': _, ...fewer } = headers;
+    await add('200', fewer);
+    for (let at = 1; at < 100; at += 1) await add(`example ${at}`);
+    await expect(add('one more')).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+  });
+
   test('a product is made with at most 500 fields', async () => {
     const { workspaceId } = await place();
     const fields = Array.from({ length: 501 }, (_, at) => ({ identifier: `f${at}`, type: 'FLOAT' as const }));

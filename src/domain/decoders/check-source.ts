@@ -30,14 +30,19 @@ export async function checkSource(engine: DecoderEngine, source: string): Promis
 
 /**
  * INVALID_DECODER (kind NO_DECODER_FUNCTION) when nothing in the source could be called: no Decoder, decodeUplink or
- * Decode. Runs it once on an empty uplink, aside from the product's own runs and statistics; how that ends otherwise
- * does not matter.
+ * Decode. Runs it once on an empty uplink, aside from the runs and statistics of `owner`, a product or the workspace of
+ * a new one; how that ends otherwise does not matter. `remedy`: what to do if it is wanted all the same.
  */
-export async function requireDecoderFunction(engine: DecoderEngine, productId: string, source: string): Promise<void> {
+export async function requireDecoderFunction(
+  engine: DecoderEngine,
+  owner: string,
+  source: string,
+  remedy = '"force" saves it as it is.',
+): Promise<void> {
   const payload = { rawPayload: {}, normalizedPayload: {} };
   const input = { bytes: [], fPort: 1, recvTime: new Date(0).toISOString(), variables: {}, ...payload };
   const { error } = await engine.run({
-    productId: `${productId} saved`,
+    productId: `${owner} saved`,
     source,
     entryPoint: 'lorawan',
     input: JSON.stringify(input),
@@ -46,7 +51,7 @@ export async function requireDecoderFunction(engine: DecoderEngine, productId: s
     senderId: null,
   });
   if (error?.kind !== 'NO_DECODER_FUNCTION') return;
-  throw new AppError('INVALID_DECODER', `${error.message} Nothing was saved; "force" saves it as it is.`, {
+  throw new AppError('INVALID_DECODER', `${error.message} Nothing was saved; ${remedy}`, {
     details: { kind: error.kind, line: error.line, column: error.column },
   });
 }

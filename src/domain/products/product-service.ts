@@ -27,8 +27,8 @@ interface ProductServiceDeps {
   database: Database;
   cluster: Cluster;
   store: MeasurementStore;
-  /** Throws AppError INVALID_DECODER when the source may not be saved. */
-  checkDecoder: (source: string) => Promise<void>;
+  /** Throws AppError INVALID_DECODER when the source may not be the first one of a product of that workspace. */
+  checkDecoder: (source: string, workspaceId: string) => Promise<void>;
   now: () => number;
 }
 
@@ -114,7 +114,7 @@ export class ProductService {
     const source = input.decoder ?? null;
     if (source !== null) {
       checkStorable(source, 'input.decoder');
-      await this.#deps.checkDecoder(source);
+      await this.#deps.checkDecoder(source, workspaceId);
     }
     return this.#deps.database.write(async (em) => {
       const workspace = await lockWorkspace(em, workspaceId);
