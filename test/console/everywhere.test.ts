@@ -70,6 +70,20 @@ describeInBrowser('every screen', () => {
     }
   });
 
+  test('what is loaded fits into its budget: 60 KB for the first screen, 90 KB with charts, packed by gzip', async () => {
+    for (const [name, path, ready] of screens()) {
+      const page = await openConsole(server, path, { signedIn: name !== 'sign-in' });
+      await ready(page);
+      const asked = await page.evaluate<string[]>('performance.getEntriesByType("resource").map(({ name }) => name)');
+      const files = asked.map((url) => new URL(url).pathname).filter((file) => file.startsWith('/console/assets/'));
+      const bytes = files.map((file) => readFileSync(`dist${file}.gz`).length);
+      const kilobytes = bytes.reduce((sum, size) => sum + size, 0) / 1_024;
+      expect(files.length, name).toBeGreaterThan(1);
+      expect(kilobytes, name).toBeLessThan(name === 'device' ? 90 : 60);
+      await page.context().close();
+    }
+  });
+
   test(
     'a lost connection is told by the badge; it comes back by itself, with what was missed',
     { timeout: 60_000 },

@@ -1,11 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createWorkspace, PASSWORD } from '../support/tenant.ts';
-
-const BUILD = 'dist/console';
 
 describe.each(DATABASES)('the console’s session on %s', (database) => {
   let server: TestServer;
@@ -147,19 +143,5 @@ describe('the console’s files', () => {
       '/console/..%2fpackage.json',
     ])
       expect(await (await get(path)).text(), path).not.toContain('"dependencies"');
-  });
-
-  test('what must come first fits into its budget', () => {
-    const index = readFileSync(`${BUILD}/index.html`, 'utf8');
-    const first = [...index.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+)"/g)].map((match) => match[1]!);
-    const devices = readdirSync(`${BUILD}/assets`)
-      .filter((name) => /^devices-screen-.*\.(?:js|css)$/.test(name))
-      .map((name) => `assets/${name}`);
-    const size = [...first, ...devices].reduce(
-      (sum, name) => sum + gzipSync(readFileSync(`${BUILD}/${name}`)).length,
-      0,
-    );
-    expect(first.length).toBeGreaterThan(1);
-    expect(size).toBeLessThan(60 * 1024);
   });
 });
