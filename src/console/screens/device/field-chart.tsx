@@ -28,16 +28,19 @@ interface FieldChartProps {
 export function FieldChart({ deviceId, field, range, live }: FieldChartProps) {
   const { identifier, name, unit, type } = field;
   const host = useRef<HTMLElement>(null);
-  const isInSight = useInSight(host);
+  const { isNow, hasBeen } = useInSight(host);
   const { fetched, shown } = range;
-  const { answer, statistics, error } = useAnswer(deviceId, field, fetched, isInSight);
+  const { answer, statistics, error } = useAnswer(deviceId, field, fetched, hasBeen);
   const pushed = usePushed(live, identifier, answer, range);
   const [at, setAt] = useState<UnderCursor>(null);
-  const hasMoved = fetched.name !== 'own';
-  const from = hasMoved ? shown.from : fetched.from;
+  // What nobody sees stays as it was until somebody scrolls there.
+  const view = useRef({ answer, pushed, from: shown.from, to: shown.to });
+  if (isNow || view.current.answer === null) view.current = { answer, pushed, from: shown.from, to: shown.to };
+  const { from, to } = view.current;
   const drawn = useMemo(
-    () => answer && chartDataOf(type, answer, pushed, { from, to: shown.to, points: POINTS }),
-    [answer, pushed, type, from, shown.to],
+    () =>
+      view.current.answer && chartDataOf(type, view.current.answer, view.current.pushed, { from, to, points: POINTS }),
+    [view.current.answer, view.current.pushed, type, from, to],
   );
   const onCursor = useCallback((next: UnderCursor) => setAt(next), []);
   const isShare = type === 'BOOLEAN' && drawn?.resolution != null;
@@ -67,8 +70,8 @@ export function FieldChart({ deviceId, field, range, live }: FieldChartProps) {
         <TimeChart
           label={`${title} over time`}
           data={drawn?.data ?? NOTHING}
-          from={shown.from}
-          to={shown.to}
+          from={from}
+          to={to}
           shape={drawn?.shape ?? 'line'}
           names={drawn?.names}
           text={write}

@@ -35,13 +35,25 @@ export class LiveValues {
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    this.#waiting.clear();
+    this.#listeners.clear();
   }
 
+  /** A field a frame: many charts drawn at once would hold up whoever scrolls. What comes meanwhile waits. */
   #flush(): void {
-    this.#timer = null;
-    const heaps = [...this.#waiting];
+    const heaps = [...this.#waiting].values();
     this.#waiting.clear();
-    for (const [field, points] of heaps) for (const listener of this.#listeners.get(field) ?? []) listener(points);
+    const next = (): void => {
+      const { value: heap } = heaps.next();
+      if (heap === undefined) {
+        this.#timer = this.#waiting.size === 0 ? null : setTimeout(() => this.#flush(), DRAW_MS);
+        return;
+      }
+      const [field, points] = heap;
+      for (const listener of this.#listeners.get(field) ?? []) listener(points);
+      requestAnimationFrame(next);
+    };
+    next();
   }
 }
 

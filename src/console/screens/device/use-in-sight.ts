@@ -1,18 +1,25 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Whether the element has ever come near the window: what stands far below is fetched when somebody scrolls there. */
-export function useInSight(element: { current: Element | null }): boolean {
-  const [isInSight, setInSight] = useState(false);
+/** Whether something is in or near the window now, and whether it ever was. */
+interface Sight {
+  isNow: boolean;
+  hasBeen: boolean;
+}
+
+/** Follows whether the element is near the window: what is far from it need be neither fetched nor drawn. */
+export function useInSight(element: { current: Element | null }): Sight {
+  const [sight, setSight] = useState<Sight>({ isNow: false, hasBeen: false });
   useEffect(() => {
-    if (element.current === null || isInSight) return;
+    if (element.current === null) return;
     const observer = new IntersectionObserver(
       (entries) => {
-        if (entries.some((entry) => entry.isIntersecting)) setInSight(true);
+        const isNow = entries.at(-1)?.isIntersecting === true;
+        setSight(({ hasBeen }) => ({ isNow, hasBeen: hasBeen || isNow }));
       },
-      { rootMargin: '400px' },
+      { rootMargin: '200px' },
     );
     observer.observe(element.current);
     return () => observer.disconnect();
-  }, [element, isInSight]);
-  return isInSight;
+  }, [element]);
+  return sight;
 }
