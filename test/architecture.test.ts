@@ -42,6 +42,8 @@ const PACKAGES: Record<string, string[]> = {
   preact: ['console'],
   'preact/hooks': ['console'],
   uplot: ['console'],
+  '@codemirror/state': ['console'],
+  '@codemirror/view': ['console'],
   ws: ['graphql'],
   redis: ['cluster'],
   '@prometheus-io/client': ['metrics'],

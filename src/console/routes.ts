@@ -38,4 +38,14 @@ export const ROUTES: readonly Route[] = [
     section: 'products',
     load: () => import('./screens/calls/calls-screen.tsx').then((code) => code.CallsScreen),
   },
+  {
+    path: '/products',
+    section: 'products',
+    load: () => import('./screens/products/products-screen.tsx').then((code) => code.ProductsScreen),
+  },
+  {
+    path: '/products/:id',
+    section: 'products',
+    load: () => import('./screens/product/product-screen.tsx').then((code) => code.ProductScreen),
+  },
 ];

@@ -48,5 +48,11 @@ export type TokenScope = 'ADMIN' | 'CONFIGURE' | 'READ' | 'RECORD';
 /** `UpdateDeviceInput` of schema.graphql. */
 export type UpdateDeviceInput = { location?: string | null | undefined; metadata?: unknown; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; plan?: string | null | undefined; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
 
+/** `UpdateFieldInput` of schema.graphql. */
+export type UpdateFieldInput = { description?: string | null | undefined; name?: string | null | undefined; role?: FieldRole | null | undefined; type?: FieldType | null | undefined; unit?: string | null | undefined };
+
+/** `UpdateProductInput` of schema.graphql. */
+export type UpdateProductInput = { dashboard?: unknown; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined };
+
 /** `UplinkInput` of schema.graphql. */
 export type UplinkInput = { bytes: string; deviceId?: string | null | undefined; port?: number | null | undefined; recvTime?: string | null | undefined; variables?: unknown };

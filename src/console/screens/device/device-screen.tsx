@@ -1,5 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { useQuery } from '../../api/use-query.ts';
+import { DashboardGrid } from '../../dashboard/dashboard-grid.tsx';
+import { widgetsOf } from '../../dashboard/widgets.ts';
 import { href } from '../../navigation/place.ts';
 import type { ScreenProps } from '../../navigation/routes.ts';
 import { useTitle } from '../../navigation/use-title.ts';
@@ -47,6 +49,7 @@ export function DeviceScreen({ params }: ScreenProps) {
       </main>
     );
   const { fields } = device.product;
+  const widgets = widgetsOf(device.product.dashboard);
   return (
     <main class="page device">
       <DeviceHead device={device} shown={range.shown} onChanged={() => void refetch()} />
@@ -58,6 +61,9 @@ export function DeviceScreen({ params }: ScreenProps) {
       ) : (
         <>
           <LatestValues fields={fields} latest={latest} live={live} />
+          {widgets.length > 0 && (
+            <DashboardGrid widgets={widgets} fields={fields} deviceId={device.id} editing={null} />
+          )}
           <RangeBar range={range} />
           {fields
             .filter(({ type }) => type !== 'GEOLOCATION')

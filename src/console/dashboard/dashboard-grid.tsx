@@ -1,0 +1,155 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLive } from '../api/use-live.ts';
+import { useQuery } from '../api/use-query.ts';
+import { Icon } from '../parts/icon.tsx';
+import { DashboardLatest, DashboardValues } from './dashboard.graphql.ts';
+import { type DashboardField, WidgetView } from './widget-view.tsx';
+import { COLUMNS, moveWidget, type Widget } from './widgets.ts';
+import './dashboard.css';
+
+const ROW = 56;
+const GAP = 10;
+const HEAD = 44;
+/** Values that come within this time are fetched together. */
+const TOGETHER_MS = 1_000;
+
+/** How widgets are changed; null: they are only looked at. */
+interface Editing {
+  onChange: (widgets: Widget[]) => void;
+  onEdit: (index: number) => void;
+  onRemove: (index: number) => void;
+}
+
+interface DashboardGridProps {
+  widgets: readonly Widget[];
+  fields: readonly DashboardField[];
+  /** Of which device; null: of none, the widgets are empty. */
+  deviceId: string | null;
+  editing: Editing | null;
+}
+
+/** The widgets of a product, of one of its devices, live. While editing they are dragged, or moved by the arrow keys. */
+export function DashboardGrid({ widgets, fields, deviceId, editing }: DashboardGridProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const { data, refetch } = useQuery(DashboardLatest, deviceId === null ? null : { id: deviceId });
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useLive(DashboardValues, deviceId === null ? null : { deviceIds: [deviceId] }, {
+    cursorOf: ({ measurementsRecorded }) => measurementsRecorded.cursor,
+    missed: () => void refetch(),
+    next: () => {
+      timer.current ??= setTimeout(() => {
+        timer.current = undefined;
+        void refetch();
+      }, TOGETHER_MS);
+    },
+  });
+  const latest = useMemo(
+    () => new Map((data?.device.latest ?? []).map((one) => [one.field.identifier, one])),
+    [data?.device.latest],
+  );
+  /** Follows the pointer from here on, in cells. */
+  const drag = (event: PointerEvent, index: number, way: 'move' | 'size'): void => {
+    if (editing === null || event.button !== 0 || (event.target as Element).closest('[data-stays]') !== null) return;
+    event.preventDefault();
+    const handle = event.currentTarget as HTMLElement;
+    handle.setPointerCapture(event.pointerId);
+    const cell = (host.current!.clientWidth + GAP) / COLUMNS;
+    const { x, y, width, height } = widgets[index]!.place;
+    const before = [...widgets];
+    const onMove = (moved: PointerEvent): void => {
+      const right = Math.round((moved.clientX - event.clientX) / cell);
+      const down = Math.round((moved.clientY - event.clientY) / (ROW + GAP));
+      const place =
+        way === 'move'
+          ? { x: x + right, y: y + down, width, height }
+          : { x, y, width: Math.max(1, width + right), height: Math.max(1, height + down) };
+      editing.onChange(moveWidget(before, index, place));
+    };
+    const onEnd = (): void => handle.removeEventListener('pointermove', onMove);
+    handle.addEventListener('pointermove', onMove);
+    handle.addEventListener('lostpointercapture', onEnd, { once: true });
+  };
+  const onKey = (event: KeyboardEvent, index: number): void => {
+    const steps: Record<string, [right: number, down: number]> = {
+      ArrowLeft: [-1, 0],
+      ArrowRight: [1, 0],
+      ArrowUp: [0, -1],
+      ArrowDown: [0, 1],
+    };
+    const step = steps[event.key];
+    if (step === undefined || editing === null) return;
+    event.preventDefault();
+    const { x, y, width, height } = widgets[index]!.place;
+    const place = event.shiftKey
+      ? { x, y, width: width + step[0], height: height + step[1] }
+      : { x: x + step[0], y: y + step[1], width, height };
+    editing.onChange(moveWidget(widgets, index, place));
+  };
+  return (
+    <div ref={host} class="dashboard" data-editing={editing !== null}>
+      {widgets.map((widget, index) => {
+        const { x, y, width, height } = widget.place;
+        const title = widget.title ?? titleOf(widget, fields);
+        return (
+          <section
+            key={index}
+            class="card widget"
+            aria-label={title}
+            style={{ gridColumn: `${x + 1} / span ${width}`, gridRow: `${y + 1} / span ${height}` }}
+          >
+            <header onPointerDown={(event) => drag(event, index, 'move')}>
+              <h3>{title}</h3>
+              {editing !== null && (
+                <>
+                  <button
+                    type="button"
+                    class="quiet"
+                    aria-label={`Move ${title}: arrow keys, with Shift its size`}
+                    onKeyDown={(event) => onKey(event, index)}
+                  >
+                    <Icon name="more" />
+                  </button>
+                  <button
+                    type="button"
+                    class="quiet"
+                    data-stays
+                    aria-label={`Change ${title}`}
+                    onClick={() => editing.onEdit(index)}
+                  >
+                    <Icon name="pencil" />
+                  </button>
+                  <button
+                    type="button"
+                    class="quiet"
+                    data-stays
+                    aria-label={`Remove ${title}`}
+                    onClick={() => editing.onRemove(index)}
+                  >
+                    <Icon name="close" />
+                  </button>
+                </>
+              )}
+            </header>
+            <div class="widget-inside">
+              <WidgetView
+                widget={widget}
+                deviceId={deviceId}
+                fields={fields}
+                latest={latest}
+                height={height * (ROW + GAP) - GAP - HEAD}
+              />
+            </div>
+            {editing !== null && <i class="widget-size" onPointerDown={(event) => drag(event, index, 'size')} />}
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+function titleOf({ fields: identifiers }: Widget, fields: readonly DashboardField[]): string {
+  return identifiers
+    .map((identifier) => fields.find((field) => field.identifier === identifier)?.name ?? identifier)
+    .join(', ');
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { moveWidget, placeBelow, rangeMs, type Widget } from './widgets.ts';
+
+function widget(x: number, y: number, width: number, height: number): Widget {
+  return { kind: 'value', fields: ['t'], place: { x, y, width, height } };
+}
+
+function places(widgets: readonly Widget[]): number[][] {
+  return widgets.map(({ place }) => [place.x, place.y, place.width, place.height]);
+}
+
+test('a moved widget stays inside the grid, and what it covers moves down, one after the other', () => {
+  const widgets = [widget(0, 0, 3, 2), widget(0, 2, 6, 2), widget(0, 4, 12, 1), widget(9, 0, 3, 1)];
+  expect(places(moveWidget(widgets, 0, { x: 1, y: 1, width: 3, height: 2 }))).toEqual([
+    [1, 1, 3, 2],
+    [0, 3, 6, 2],
+    [0, 5, 12, 1],
+    [9, 0, 3, 1],
+  ]);
+  expect(places(moveWidget(widgets, 0, { x: 11, y: -4, width: 3, height: 0 }))[0]).toEqual([9, 0, 3, 1]);
+  expect(placeBelow(widgets, 4, 4)).toEqual({ x: 0, y: 5, width: 4, height: 4 });
+});
+
+test('a range says how far back it goes', () => {
+  expect(rangeMs('90m')).toBe(5_400_000);
+  expect(rangeMs('1mo')).toBe(30 * 86_400_000);
+  expect(rangeMs(undefined)).toBe(86_400_000);
+});

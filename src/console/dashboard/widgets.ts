@@ -1,0 +1,80 @@
+/** Where a widget stands in the grid, in cells. */
+interface WidgetPlace {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** One widget of `Product.dashboard`. */
+export interface Widget {
+  kind: 'line' | 'area' | 'bar' | 'value' | 'gauge' | 'state' | 'table' | 'map';
+  title?: string;
+  fields: string[];
+  range?: string;
+  place: WidgetPlace;
+  options?: Record<string, unknown>;
+}
+
+/** The cells of a row. */
+export const COLUMNS = 12;
+const LAST_ROW = 1_000;
+
+/** The kinds that can be chosen, with the size they begin with. */
+export const WIDGET_KINDS: readonly { kind: Widget['kind']; text: string; width: number; height: number }[] = [
+  { kind: 'value', text: 'Value', width: 3, height: 2 },
+  { kind: 'line', text: 'Chart', width: 6, height: 4 },
+  { kind: 'gauge', text: 'Gauge', width: 3, height: 3 },
+  { kind: 'state', text: 'Text', width: 3, height: 2 },
+  { kind: 'table', text: 'Table of latest values', width: 4, height: 4 },
+  { kind: 'map', text: 'Map', width: 4, height: 4 },
+];
+
+/** The widgets of a dashboard, which the server has checked. */
+export function widgetsOf(dashboard: unknown): Widget[] {
+  return (dashboard as { widgets: Widget[] }).widgets;
+}
+
+/** The widgets with one at another place, inside the grid; what it would cover moves down, and what that covers too. */
+export function moveWidget(widgets: readonly Widget[], index: number, wanted: WidgetPlace): Widget[] {
+  const width = within(wanted.width, 1, COLUMNS);
+  const height = within(wanted.height, 1, LAST_ROW);
+  const place = { x: within(wanted.x, 0, COLUMNS - width), y: within(wanted.y, 0, LAST_ROW), width, height };
+  const moved = widgets.map((widget, at) => (at === index ? { ...widget, place } : widget));
+  const settled: Widget[] = [moved[index]!];
+  const others = moved.filter((_, at) => at !== index).sort((a, b) => a.place.y - b.place.y);
+  const places = new Map<Widget, Widget>();
+  for (const widget of others) {
+    let free = widget;
+    for (;;) {
+      const covering = settled.find((one) => overlap(one.place, free.place));
+      if (covering === undefined) break;
+      free = { ...free, place: { ...free.place, y: covering.place.y + covering.place.height } };
+    }
+    settled.push(free);
+    places.set(widget, free);
+  }
+  return moved.map((widget) => places.get(widget) ?? widget);
+}
+
+/** A place of that size below all others. */
+export function placeBelow(widgets: readonly Widget[], width: number, height: number): WidgetPlace {
+  return { x: 0, y: Math.max(0, ...widgets.map(({ place }) => place.y + place.height)), width, height };
+}
+
+function overlap(a: WidgetPlace, b: WidgetPlace): boolean {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+function within(value: number, least: number, most: number): number {
+  return Math.min(Math.max(least, Math.round(value)), most);
+}
+
+const UNITS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, mo: 2_592_000, y: 31_536_000 };
+const DAY_MS = 86_400_000;
+
+/** How far back a range such as `24h` goes, in milliseconds; a day where there is none. */
+export function rangeMs(range: string | undefined): number {
+  const [, count, unit] = /^(\d+)([a-z]+)$/.exec(range ?? '') ?? [];
+  return count === undefined ? DAY_MS : Number(count) * (UNITS[unit ?? ''] ?? 3_600) * 1_000;
+}

@@ -1,0 +1,145 @@
+import { useState } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import type { FieldRole } from '../../api/schema-types.ts';
+import { useAction } from '../../api/use-action.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Note } from '../../parts/note.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { may } from '../../session/session.ts';
+import { FieldSheet, ROLES } from './field-sheet.tsx';
+import { type ProductField, RemoveField, UpdateField } from './product.graphql.ts';
+
+interface FieldsCardProps {
+  productId: string;
+  fields: readonly ProductField[];
+  onChanged: () => void;
+}
+
+/** The fields of a product, with their roles. */
+export function FieldsCard({ productId, fields, onChanged }: FieldsCardProps) {
+  const [edited, setEdited] = useState<ProductField | 'new' | null>(null);
+  const [removed, setRemoved] = useState<ProductField | null>(null);
+  const isAllowed = may('CONFIGURE');
+  const giving = useAction(async (field: ProductField, role: FieldRole | null) => {
+    await request(UpdateField, { id: field.id, input: { role } });
+    onChanged();
+  });
+  const removing = useAction(async ({ id, identifier }: ProductField) => {
+    await request(RemoveField, { id });
+    toast(`The field ${identifier} is gone.`);
+    setRemoved(null);
+    onChanged();
+  });
+  return (
+    <section class="card" aria-labelledby="fields-title">
+      <div class="card-head">
+        <h2 id="fields-title" class="grow">
+          Fields
+        </h2>
+        {isAllowed && (
+          <button type="button" onClick={() => setEdited('new')}>
+            <Icon name="plus" /> Add field
+          </button>
+        )}
+      </div>
+      {giving.error !== null && <Note kind="error">{giving.error}</Note>}
+      {fields.length === 0 ? (
+        <p class="hint nothing">Nothing is measured yet: add a field, or send something and add what is suggested.</p>
+      ) : (
+        <div class="scroll-x">
+          <table class="fields">
+            <thead>
+              <tr>
+                <th>Identifier</th>
+                <th>Name</th>
+                <th>Type</th>
+                <th>Unit</th>
+                <th>Role</th>
+                <th>
+                  <span class="unseen">Changes</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {fields.map((field) => (
+                <tr key={field.id} id={field.identifier}>
+                  <td class="mono">{field.identifier}</td>
+                  <td title={field.description ?? undefined}>{field.name}</td>
+                  <td>{field.type.toLowerCase()}</td>
+                  <td>{field.unit}</td>
+                  <td>
+                    <select
+                      aria-label={`Role of ${field.identifier}`}
+                      value={field.role ?? ''}
+                      disabled={!isAllowed || giving.busy}
+                      onChange={(event) => {
+                        const role = event.currentTarget.value;
+                        void giving.run(field, role === '' ? null : (role as FieldRole));
+                      }}
+                    >
+                      {ROLES.map(({ role, text }) => (
+                        <option key={role ?? ''} value={role ?? ''}>
+                          {text}
+                        </option>
+                      ))}
+                    </select>
+                  </td>
+                  <td>
+                    {isAllowed && (
+                      <div class="row field-changes">
+                        <button
+                          type="button"
+                          class="quiet"
+                          aria-label={`Change ${field.identifier}`}
+                          onClick={() => setEdited(field)}
+                        >
+                          <Icon name="pencil" />
+                        </button>
+                        <button
+                          type="button"
+                          class="quiet danger"
+                          aria-label={`Remove ${field.identifier}`}
+                          onClick={() => setRemoved(field)}
+                        >
+                          <Icon name="trash" />
+                        </button>
+                      </div>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {edited !== null && (
+        <FieldSheet
+          productId={productId}
+          field={edited === 'new' ? null : edited}
+          onClose={() => setEdited(null)}
+          onSaved={onChanged}
+        />
+      )}
+      {removed !== null && (
+        <Dialog title={`Remove ${removed.identifier}?`} onClose={() => setRemoved(null)}>
+          <p>Every value that a device of this product has recorded for it is deleted. This cannot be undone.</p>
+          {removing.error !== null && <Note kind="error">{removing.error}</Note>}
+          <div class="actions">
+            <button type="button" onClick={() => setRemoved(null)}>
+              Keep it
+            </button>
+            <button
+              type="button"
+              class="danger primary"
+              disabled={removing.busy}
+              onClick={() => void removing.run(removed)}
+            >
+              Remove field and values
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  );
+}

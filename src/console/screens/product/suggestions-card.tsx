@@ -1,0 +1,83 @@
+import { request } from '../../api/request.ts';
+import type { FieldType } from '../../api/schema-types.ts';
+import { useAction } from '../../api/use-action.ts';
+import { AddField } from '../../decoding/decoding.graphql.ts';
+import { Note } from '../../parts/note.tsx';
+import { TimeAgo } from '../../parts/time-ago.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { may } from '../../session/session.ts';
+import { IgnoreSuggestion } from './product.graphql.ts';
+
+interface Suggestion {
+  identifier: string;
+  name: string | null;
+  unit: string | null;
+  type: FieldType;
+  seen: number;
+  lastValue: unknown;
+  lastSeenAt: string;
+}
+
+interface SuggestionsCardProps {
+  productId: string;
+  suggestions: readonly Suggestion[];
+  onChanged: () => void;
+}
+
+/** What devices send and the product has no field for: one click adds it, another takes it off the list. */
+export function SuggestionsCard({ productId, suggestions, onChanged }: SuggestionsCardProps) {
+  const adding = useAction(async ({ identifier, name, unit, type }: Suggestion) => {
+    await request(AddField, { productId, input: { identifier, name, unit, type } });
+    toast(`The field ${identifier} is there; what comes from now on is stored.`);
+    onChanged();
+  });
+  const ignoring = useAction(async (identifier: string) => {
+    await request(IgnoreSuggestion, { productId, identifier });
+    onChanged();
+  });
+  if (suggestions.length === 0) return null;
+  const error = adding.error ?? ignoring.error;
+  return (
+    <section class="card" aria-labelledby="suggestions-title">
+      <div class="card-head">
+        <h2 id="suggestions-title">Sent, but no field yet</h2>
+      </div>
+      {error !== null && <Note kind="error">{error}</Note>}
+      <ul class="suggestions">
+        {suggestions.map((suggestion) => (
+          <li key={suggestion.identifier}>
+            <div class="grow">
+              <strong class="mono">{suggestion.identifier}</strong>{' '}
+              <small>
+                {suggestion.name ?? ''} {suggestion.type.toLowerCase()}
+                {suggestion.unit !== null && `, ${suggestion.unit}`} · last {JSON.stringify(suggestion.lastValue)} ·{' '}
+                {suggestion.seen}× · <TimeAgo at={suggestion.lastSeenAt} />
+              </small>
+            </div>
+            {may('CONFIGURE') && (
+              <>
+                <button
+                  type="button"
+                  disabled={adding.busy}
+                  aria-label={`Add ${suggestion.identifier}`}
+                  onClick={() => void adding.run(suggestion)}
+                >
+                  Add
+                </button>
+                <button
+                  type="button"
+                  class="quiet"
+                  disabled={ignoring.busy}
+                  aria-label={`Ignore ${suggestion.identifier}`}
+                  onClick={() => void ignoring.run(suggestion.identifier)}
+                >
+                  Ignore
+                </button>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
