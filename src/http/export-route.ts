@@ -122,13 +122,13 @@ function timeOf(context: Koa.Context, name: string): number | null {
 }
 
 /** Waits for the reader; what goes wrong behind the first byte can only be told by breaking off. */
-async function send(context: Koa.Context, { contentType, text }: Export, log: Logger): Promise<void> {
+async function send(context: Koa.Context, { contentType, bytes }: Export, log: Logger): Promise<void> {
   const { res: response } = context;
   // What cannot be answered at all says so by its status.
-  const first = await text.next();
-  async function* all(): AsyncGenerator<string> {
+  const first = await bytes.next();
+  async function* all(): AsyncGenerator<Uint8Array> {
     if (!first.done) yield first.value;
-    yield* text;
+    yield* bytes;
   }
   const packed = context.acceptsEncodings('gzip', 'identity') === 'gzip';
   context.respond = false;

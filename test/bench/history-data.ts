@@ -35,8 +35,8 @@ export function valueAt(minute: number, field: number): number {
   return Math.round((wave + ((minute * 7_919 + field * 104_729) % 97) / 100) * 100) / 100;
 }
 
-/** Fills an empty database through the store and moves all of it into chunks. */
-export async function loadHistory(url: string): Promise<HistoryData> {
+/** Fills an empty database through the store and moves all of it into chunks. `onlyYear`: of the first device alone. */
+export async function loadHistory(url: string, onlyYear = false): Promise<HistoryData> {
   const server = await ServerProcess.start({ DATABASE_URL: url, LOG_LEVEL: 'info' });
   const fields = Array.from({ length: FIELDS }, (_, at) => ({ identifier: `field_${at}`, type: 'FLOAT' }));
   const { createProduct: product } = await server.gql<{ createProduct: { id: string } }>(
@@ -50,11 +50,11 @@ export async function loadHistory(url: string): Promise<HistoryData> {
   );
   await server.stop();
   const [year, decade, ...others] = created.map(({ id }) => id) as [string, string, ...string[]];
-  const bytesPerValue = await fill(url, [year, decade, ...others]);
+  const bytesPerValue = await fill(url, [year, decade, ...others], onlyYear);
   return { year, decade, others, bytesPerValue };
 }
 
-async function fill(url: string, ids: string[]): Promise<number> {
+async function fill(url: string, ids: string[], onlyYear: boolean): Promise<number> {
   const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : null;
   const orm = path === null ? await openPostgresOrm(url) : await openSqliteOrm(path);
   const em = orm.em.fork();
@@ -84,8 +84,9 @@ async function fill(url: string, ids: string[]): Promise<number> {
     await store.compact([deviceKey], Date.now() + 3_600_000);
   };
   await send(year, fieldKeys, YEAR_MINUTES);
-  await send(decade, fieldKeys.slice(0, 1), 10 * YEAR_MINUTES);
+  if (!onlyYear) await send(decade, fieldKeys.slice(0, 1), 10 * YEAR_MINUTES);
   await store.stop();
+  if (onlyYear) return 0;
   const values = YEAR_MINUTES * (FIELDS + 10);
   const size = path === null ? await chunkBytes(url) : await packedSize(path, before);
   const after =

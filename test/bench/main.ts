@@ -1,4 +1,4 @@
-const BENCHES = ['record', 'store', 'growth', 'decode', 'webhook', 'history', 'graphql', 'console'];
+const BENCHES = ['record', 'store', 'growth', 'decode', 'webhook', 'history', 'graphql', 'console', 'live', 'export'];
 
 /** `npm run bench -- <name> [...]`: each bench prints one JSON line for each scenario and fails on a missing row. */
 const [name = '', ...args] = process.argv.slice(2);

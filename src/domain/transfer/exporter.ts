@@ -1,11 +1,12 @@
 import { AppError, badInput } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import type { DeviceList, DevicePosition, ListedDevice } from '../devices/device-list.ts';
+import type { FieldType } from '../entities/field.ts';
 import type { DeviceInfo, FieldInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 import type { History } from '../history/history.ts';
 import { PointBudget } from '../history/point-budget.ts';
 import { fromStoredValue } from '../measurements/field-value.ts';
-import type { MeasurementStore } from '../measurements/store.ts';
+import type { Columns, MeasurementStore } from '../measurements/store.ts';
 import type { Page } from '../page.ts';
 import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat } from './export-format.ts';
 
@@ -31,10 +32,10 @@ interface ExportChoice {
   ids: string[] | null;
 }
 
-/** A file: what it is, and its text piece by piece. */
+/** A file: what it is, and its bytes piece by piece. */
 export interface Export {
   contentType: string;
-  text: AsyncGenerator<string>;
+  bytes: AsyncGenerator<Uint8Array>;
 }
 
 interface ExporterDeps {
@@ -44,9 +45,10 @@ interface ExporterDeps {
   ingestCache: IngestCache;
 }
 
-/** Values read at once of a field; with k fields of the wide layout k times as many are in memory. */
+/** Values read at once of a field, and of all fields side by side; twice as many are in memory. */
 const PAGE = 10_000;
-const WIDE_PAGE = 1_000;
+const WIDE_PAGES = 100_000;
+const SMALLEST_PAGE = 1_000;
 const DEVICES_PAGE = 200;
 const PIECE = 65_536;
 /** Exports under way on this node: each holds pages in memory and keeps the store's readers busy. */
@@ -93,33 +95,25 @@ export class Exporter {
         details: { retryAfterSeconds: 5 },
       });
     const format = query.format === 'csv' ? new CsvFormat(wide, query.spreadsheet) : new NdjsonFormat(wide);
-    return { contentType: format.contentType, text: this.#text(format, query, devices, wide) };
+    return { contentType: format.contentType, bytes: this.#bytes(format, query, devices, wide) };
   }
 
-  async *#text(
+  async *#bytes(
     format: ExportFormat,
     query: ExportQuery,
     devices: AsyncGenerator<DeviceInfo>,
     wide: readonly string[] | null,
-  ): AsyncGenerator<string> {
+  ): AsyncGenerator<Uint8Array> {
     this.#underWay += 1;
     try {
-      let piece = format.header();
-      for await (const device of devices) {
-        const parts =
-          query.chart !== null
-            ? this.#charted(format, device, query, query.chart, wide)
-            : wide === null
-              ? this.#long(format, device, query)
-              : this.#wide(format, device, query, wide);
-        for await (const rows of parts) {
-          piece += rows;
-          if (piece.length < PIECE) continue;
-          yield piece;
-          piece = '';
-        }
-      }
-      if (piece !== '') yield piece;
+      format.header();
+      for await (const device of devices)
+        yield* query.chart !== null
+          ? this.#charted(format, device, query, query.chart, wide)
+          : wide === null
+            ? this.#long(format, device, query)
+            : this.#wide(format, device, query, wide);
+      if (format.out.length > 0) yield format.out.take();
     } finally {
       this.#underWay -= 1;
     }
@@ -146,7 +140,7 @@ export class Exporter {
     { fields: wanted, from, to }: ExportQuery,
     chart: NonNullable<ExportQuery['chart']>,
     wide: readonly string[] | null,
-  ): AsyncGenerator<string> {
+  ): AsyncGenerator<Uint8Array> {
     const fields = fieldsOf(device, wanted).map(({ identifier }) => identifier);
     if (fields.length === 0) return;
     const series = await this.#deps.history.series(device, { fields, from, to, ...chart }, new PointBudget());
@@ -154,7 +148,6 @@ export class Exporter {
       throw badInput(
         'resolution, maxPoints: more points than a file of buckets holds; ask for fewer, or for every value.',
       );
-    let rows = '';
     const byTime = new Map<number, (ExportedValue | undefined)[]>();
     for (const { field, timestamps, values } of series) {
       const column = wide?.indexOf(field.identifier) ?? -1;
@@ -162,7 +155,7 @@ export class Exporter {
       timestamps.forEach((seconds, at) => {
         const [time, value] = [Math.round(seconds * 1000), values[at] ?? undefined];
         if (value === undefined) return;
-        if (wide === null) rows += format.longRow(time, value);
+        if (wide === null) format.longRow(time, value);
         else {
           const row = byTime.get(time) ?? wide.map(() => undefined);
           row[column] = value;
@@ -171,18 +164,18 @@ export class Exporter {
       });
     }
     if (wide !== null) format.begin(device.serialNumber, null);
-    for (const [time, row] of [...byTime].sort(([a], [b]) => a - b)) rows += format.wideRow(time, row);
-    yield rows;
+    for (const [time, row] of [...byTime].sort(([a], [b]) => a - b)) format.wideRow(time, row);
+    if (format.out.length >= PIECE) yield format.out.take();
   }
 
-  async *#long(format: ExportFormat, device: DeviceInfo, query: ExportQuery): AsyncGenerator<string> {
+  async *#long(format: ExportFormat, device: DeviceInfo, query: ExportQuery): AsyncGenerator<Uint8Array> {
     for (const field of fieldsOf(device, query.fields)) {
       format.begin(device.serialNumber, field.identifier);
       for await (const { timestamps, values } of this.#pages(device, field, query, PAGE)) {
-        let rows = '';
-        for (let at = 0; at < timestamps.length; at += 1)
-          rows += format.longRow(timestamps[at] as number, values[at] as ExportedValue);
-        yield rows;
+        for (let at = 0; at < timestamps.length; at += 1) {
+          format.longRow(timestamps[at] as number, values[at] as ExportedValue);
+          if (format.out.length >= PIECE) yield format.out.take();
+        }
       }
     }
   }
@@ -193,15 +186,15 @@ export class Exporter {
     device: DeviceInfo,
     query: ExportQuery,
     columns: readonly string[],
-  ): AsyncGenerator<string> {
+  ): AsyncGenerator<Uint8Array> {
     format.begin(device.serialNumber, null);
+    const page = Math.min(PAGE, Math.max(SMALLEST_PAGE, Math.floor(WIDE_PAGES / columns.length)));
     const runs = columns.map((identifier) => {
       const field = device.product.fields.get(identifier);
-      return field === undefined ? null : new ColumnRun(this.#pages(device, field, query, WIDE_PAGE));
+      return field === undefined ? null : new ColumnRun(this.#pages(device, field, query, page));
     });
     try {
-      for (const run of runs) await run?.advance();
-      let rows = '';
+      await Promise.all(runs.map((run) => run?.advance()));
       for (;;) {
         let time = Infinity;
         for (const run of runs) if (run !== null && run.time < time) time = run.time;
@@ -213,39 +206,37 @@ export class Exporter {
           // Waits only at the end of a page.
           if (here && !run.step()) await run.advance();
         }
-        rows += format.wideRow(time, values);
-        if (rows.length < PIECE) continue;
-        yield rows;
-        rows = '';
+        format.wideRow(time, values);
+        if (format.out.length >= PIECE) yield format.out.take();
       }
-      yield rows;
     } finally {
       for (const run of runs) await run?.end();
     }
   }
 
-  /** One field's values from page to page; those that do not fit its present type are left out. */
+  /**
+   * One field's values from page to page, the next being read while this one is written; those that do not fit its
+   * present type are left out.
+   */
   async *#pages(
     device: DeviceInfo,
     { key: fieldKey, type }: FieldInfo,
     { from: start, to }: ExportQuery,
     limit: number,
   ): AsyncGenerator<ColumnPage> {
-    for (let from = start; ;) {
-      const range = { deviceKey: device.key, fieldKey, from, to, newestFirst: false, limit };
-      const columns = await this.#deps.store.range(range);
-      const timestamps: number[] = [];
-      const values: ExportedValue[] = [];
-      columns.values.forEach((stored, at) => {
-        const value = fromStoredValue(type, stored);
-        if (value === null) return;
-        timestamps.push(columns.timestamps[at] as number);
-        values.push(value);
-      });
-      if (timestamps.length > 0) yield { timestamps, values };
+    const range = { deviceKey: device.key, fieldKey, to, newestFirst: false, limit };
+    const read = (from: number): Promise<Columns> => {
+      const reading = this.#deps.store.range({ ...range, from });
+      // Whoever stops reading does not wait for it: a failure then is nobody's.
+      reading.catch(() => {});
+      return reading;
+    };
+    for (let reading: Promise<Columns> | null = read(start); reading !== null;) {
+      const columns: Columns = await reading;
       const last = columns.timestamps.at(-1);
-      if (last === undefined || columns.timestamps.length < limit) return;
-      from = last + 1;
+      reading = last === undefined || columns.timestamps.length < limit ? null : read(last + 1);
+      const page = shown(type, columns);
+      if (page.timestamps.length > 0) yield page;
     }
   }
 
@@ -257,6 +248,16 @@ export class Exporter {
       for (const name of (await this.#deps.ingestCache.product(id))?.fields.keys() ?? []) names.add(name);
     return [...names];
   }
+}
+
+/** The values as clients see them, without those that do not fit the type. */
+function shown(type: FieldType, { timestamps, values: stored }: Columns): ColumnPage {
+  const values = stored.map((value) => fromStoredValue(type, value));
+  if (!values.includes(null)) return { timestamps, values: values as ExportedValue[] };
+  return {
+    timestamps: timestamps.filter((_, at) => values[at] !== null),
+    values: values.filter((value) => value !== null),
+  };
 }
 
 /** One column of the wide layout, a page of it in memory. */
