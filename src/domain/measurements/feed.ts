@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { decodeCursor, type FeedCursor } from './feed-cursor.ts';
+import { Followers } from './followers.ts';
 import { type Follower, LiveFollower } from './live-follower.ts';
 import { type RecordedEvent, toEvents } from './recorded-event.ts';
 import type { MeasurementStore, RecordedPage, RecordedPlace, RecordedQuery } from './store.ts';
@@ -13,8 +14,9 @@ interface FeedDeps {
   onError: (error: unknown) => void;
 }
 
-/** What somebody follows. `accepts`: whether it wants what this device sends. */
+/** What somebody follows. `deviceKeys`: only these; null: any. `accepts`: whether it wants what this device sends. */
 interface FeedSubscription {
+  deviceKeys?: ReadonlySet<number> | null;
   accepts: (deviceKey: number) => boolean | Promise<boolean>;
   /** A cursor of an event: begins with everything recorded since. */
   after?: string | undefined;
@@ -37,7 +39,7 @@ const CLOCKS_APART_MS = 2_000;
  */
 export class Feed {
   readonly #deps: FeedDeps;
-  readonly #followers = new Set<Follower>();
+  readonly #followers = new Followers();
   /** Those who have caught up, as far as they know. */
   #joining: Follower[] = [];
   /** Everything before it has been handed out; null: nobody follows. */
@@ -73,7 +75,11 @@ export class Feed {
    * Ends when returned; throws OVERLOADED when too much is left unread, CURSOR_EXPIRED when what came after the cursor is
    * no longer kept, BAD_USER_INPUT for a cursor that is none.
    */
-  async subscribe({ accepts, after }: FeedSubscription): Promise<AsyncIterableIterator<RecordedEvent>> {
+  async subscribe({
+    deviceKeys = null,
+    accepts,
+    after,
+  }: FeedSubscription): Promise<AsyncIterableIterator<RecordedEvent>> {
     // What is recorded from this moment on: where the order of commits stood a little earlier is known without waiting.
     const isNew = after === undefined;
     const subscribedAt = this.#deps.now() - (this.#deps.cluster.shared ? CLOCKS_APART_MS : 0);
@@ -81,6 +87,7 @@ export class Feed {
     const follower = new LiveFollower({
       cursor,
       notBefore: isNew ? subscribedAt : -Infinity,
+      deviceKeys,
       accepts,
       read: (query) => this.#read(query),
       join: (ready) => this.#join(ready),
@@ -169,14 +176,14 @@ export class Feed {
   async #handOut(): Promise<void> {
     if (this.#followers.size === 0) this.#position = null;
     this.#position ??= await this.#deps.store.position();
-    this.#position = await this.#deliver(this.#position, null, this.#followers);
+    this.#position = await this.#deliver(this.#position, null, (key) => this.#followers.ofDevice(key));
   }
 
   /** Those who have caught up get what lies between them and the others, and are one of them from then on. */
   async #takeIn(): Promise<void> {
     for (const follower of this.#joining.splice(0)) {
       try {
-        await this.#deliver(follower.after, this.#position, [follower]);
+        await this.#deliver(follower.after, this.#position, () => [follower]);
         // Perhaps gone meanwhile.
         if (!follower.ended) this.#followers.add(follower);
       } catch (error) {
@@ -186,13 +193,17 @@ export class Feed {
   }
 
   /** Everything between two positions (null: until now), in the order of commits; resolves with the second. */
-  async #deliver(after: string, end: string | null, followers: Iterable<Follower>): Promise<string> {
+  async #deliver(after: string, end: string | null, of: (deviceKey: number) => Follower[]): Promise<string> {
     let upTo = end;
     let place: RecordedPlace | null = null;
     for (;;) {
       const page: RecordedPage = await this.#read({ after, upTo, place, limit: PAGE_READINGS });
       upTo = page.upTo;
-      for (const event of toEvents(page, after)) for (const follower of followers) await follower.offer(event);
+      for (const event of toEvents(page, after))
+        for (const follower of of(event.deviceKey)) {
+          const offered = follower.offer(event);
+          if (offered instanceof Promise) await offered;
+        }
       const last = page.readings.at(-1);
       if (page.complete || last === undefined) return upTo;
       place = { seq: last.seq, deviceKey: last.deviceKey, timestamp: last.timestamp };

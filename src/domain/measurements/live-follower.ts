@@ -9,7 +9,10 @@ export interface Follower {
   /** It has everything before this position. */
   readonly after: string;
   readonly ended: boolean;
-  offer(event: RecordedEvent): Promise<void>;
+  /** It wants nothing of others; null: of any. */
+  readonly deviceKeys: ReadonlySet<number> | null;
+  /** A promise only when it takes a look at the database to know whether it wants that. */
+  offer(event: RecordedEvent): void | Promise<void>;
   fail(error: unknown): void;
 }
 
@@ -17,6 +20,7 @@ interface LiveFollowerDeps {
   cursor: FeedCursor;
   /** Of what was committed before it follows with the others: only what is not older (ms UTC). */
   notBefore: number;
+  deviceKeys: ReadonlySet<number> | null;
   accepts: (deviceKey: number) => boolean | Promise<boolean>;
   read: MeasurementStore['recorded'];
   join: (follower: Follower) => void;
@@ -55,6 +59,10 @@ export class LiveFollower implements Follower, AsyncIterableIterator<RecordedEve
     });
   }
 
+  get deviceKeys(): ReadonlySet<number> | null {
+    return this.#deps.deviceKeys;
+  }
+
   get after(): string {
     return this.#cursor.after;
   }
@@ -68,8 +76,13 @@ export class LiveFollower implements Follower, AsyncIterableIterator<RecordedEve
     return this.#ended;
   }
 
-  async offer(event: RecordedEvent): Promise<void> {
-    if (await this.#deps.accepts(event.deviceKey)) this.#stream.offer(event);
+  offer(event: RecordedEvent): void | Promise<void> {
+    const accepted = this.#accepts(event.deviceKey);
+    if (accepted === true) this.#stream.offer(event);
+    else if (accepted !== false)
+      return accepted.then((is) => {
+        if (is) this.#stream.offer(event);
+      });
   }
 
   fail(error: unknown): void {
@@ -93,6 +106,11 @@ export class LiveFollower implements Follower, AsyncIterableIterator<RecordedEve
     return this;
   }
 
+  #accepts(deviceKey: number): boolean | Promise<boolean> {
+    const { deviceKeys, accepts } = this.#deps;
+    return (deviceKeys === null || deviceKeys.has(deviceKey)) && accepts(deviceKey);
+  }
+
   /** One page; what is complete makes it one of the others. */
   async #readOn(): Promise<void> {
     const { after, between } = this.#cursor;
@@ -104,8 +122,7 @@ export class LiveFollower implements Follower, AsyncIterableIterator<RecordedEve
     };
     const page: RecordedPage = await this.#deps.read(query);
     for (const event of toEvents(page, after))
-      if (event.receivedAt >= this.#deps.notBefore && (await this.#deps.accepts(event.deviceKey)))
-        this.#own.push(event);
+      if (event.receivedAt >= this.#deps.notBefore && (await this.#accepts(event.deviceKey))) this.#own.push(event);
     const last = page.readings.at(-1);
     if (!page.complete && last !== undefined) {
       const { seq, deviceKey, timestamp } = last;

@@ -27,6 +27,7 @@ interface LiveMeasurementsDeps {
 /** The stream behind `measurementsRecorded` (CONTRACT 7): what the token may read of the live feed. */
 export class LiveMeasurements {
   readonly #deps: LiveMeasurementsDeps;
+  readonly #cursors = new WeakMap<RecordedEvent, string>();
 
   constructor(deps: LiveMeasurementsDeps) {
     this.#deps = deps;
@@ -34,12 +35,13 @@ export class LiveMeasurements {
 
   /** NOT_FOUND for a device, product or workspace that the token does not see; BAD_USER_INPUT for an unknown field. */
   async open(access: Access, query: LiveQuery): Promise<AsyncIterableIterator<RecordedBatch>> {
-    const { products, accepts } = await narrowed(access, this.#deps.ingestCache, query);
+    const { products, deviceKeys, accepts } = await narrowed(access, this.#deps.ingestCache, query);
     const fields = query.fields == null ? null : new Set(query.fields);
     if (fields !== null) checkFields(fields, products);
     const { devices, feed } = this.#deps;
     const acceptsDevice = (device: Device | null): boolean => device !== null && accepts(placeOfDevice(device));
     const events = await feed.subscribe({
+      deviceKeys,
       accepts: (deviceKey) => {
         const device = devices.cached(deviceKey);
         return device === undefined ? devices.get(deviceKey).then(acceptsDevice) : acceptsDevice(device);
@@ -64,7 +66,22 @@ export class LiveMeasurements {
       return value === null ? [] : [{ field, timestamp, value }];
     });
     if (measurements.length === 0) return null;
-    return { cursor: seal(event.cursor), receivedAt: event.receivedAt, device, measurements };
+    const cursorOf = (): string => this.#cursorOf(event);
+    return {
+      get cursor() {
+        return cursorOf();
+      },
+      receivedAt: event.receivedAt,
+      device,
+      measurements,
+    };
+  }
+
+  /** Sealed once for all who follow. */
+  #cursorOf(event: RecordedEvent): string {
+    let cursor = this.#cursors.get(event);
+    if (cursor === undefined) this.#cursors.set(event, (cursor = seal(event.cursor)));
+    return cursor;
   }
 }
 

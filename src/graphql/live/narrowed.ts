@@ -17,6 +17,8 @@ interface Narrowed {
   workspaceIds: string[];
   /** Empty: any. */
   products: ProductInfo[];
+  /** Of the devices that were named; null: any. */
+  deviceKeys: ReadonlySet<number> | null;
   accepts: (device: DevicePlace) => boolean;
 }
 
@@ -31,6 +33,7 @@ export async function narrowed(access: Access, ingestCache: IngestCache, choice:
   return {
     workspaceIds: workspaceId != null ? [workspaceId] : product !== null ? [product.workspaceId] : readable,
     products: product !== null ? [product] : (devices ?? []).map((device) => device.product),
+    deviceKeys: devices && new Set(devices.map(({ key }) => key)),
     accepts: (device) =>
       (workspaceId == null || device.workspaceId === workspaceId) &&
       (product === null || device.productId === product.id) &&
