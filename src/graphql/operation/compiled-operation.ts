@@ -48,14 +48,14 @@ export function compileOperation(
     plans.set(choice, plan);
     return plan;
   };
-  return async (args) => {
+  return (args) => {
     const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], args.variableValues ?? {});
     const fields = coerced === undefined ? null : planFor(coerced);
     if (fields === null || coerced === undefined) return execute(args);
     const { rootValue, contextValue } = args;
-    return (
-      (await executePlanned({ fields, schema, rootValue, contextValue, variables: coerced })) ?? execute(anew(args))
-    );
+    const planned = executePlanned({ fields, schema, rootValue, contextValue, variables: coerced });
+    if (planned instanceof Promise) return planned.then((result) => result ?? execute(anew(args)));
+    return planned ?? execute(anew(args));
   };
 }
 

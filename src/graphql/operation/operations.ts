@@ -138,7 +138,8 @@ export class Operations {
     try {
       const isMutation = admitted.operation.operation === OperationTypeNode.MUTATION;
       const running = admitted.execute({ ...this.#args(admitted), rootValue: root, contextValue: context });
-      const result = await (isMutation ? running : withinTime(running, budget));
+      // What is there at once is not waited for: others would have their turn meanwhile, on this caller's account.
+      const result = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
       const away = databaseFailure(result);
       // They would wait for their own time-outs one after the other.
       if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
@@ -182,11 +183,7 @@ function databaseFailure({ errors = [] }: ExecutionResult): AppError | null {
 }
 
 /** The result, or QUERY_TOO_COMPLEX when it takes too long: from then on nothing more is loaded for it. */
-function withinTime(
-  running: ExecutionResult | Promise<ExecutionResult>,
-  budget: WorkBudget,
-): ExecutionResult | Promise<ExecutionResult> {
-  if (!(running instanceof Promise)) return running;
+function withinTime(running: Promise<ExecutionResult>, budget: WorkBudget): Promise<ExecutionResult> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       const error = tooComplex('seconds', MAX_SECONDS, null);
