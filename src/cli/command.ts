@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts';
 
-/** What a command is given: the settings of the server, and the words behind its name. */
+/** What a command is given: the settings of the server (a wrong one throws when it is asked), and the words behind its name. */
 export interface CommandInput {
-  config: Config;
+  readonly config: Config;
   args: string[];
 }
 

@@ -2,6 +2,8 @@ import { ConfigError, readConfig, StartError } from '../config.ts';
 import { backup } from './backup.ts';
 import { check } from './check.ts';
 import type { Command } from './command.ts';
+import { exportFile } from './export.ts';
+import { importFile } from './import.ts';
 import { restore } from './restore.ts';
 import { token } from './token.ts';
 
@@ -17,6 +19,18 @@ const COMMANDS: Record<string, Command> = {
     usage: 'restore FILE        puts a backup in the place of the database; the server must be stopped',
   },
   check: { run: check, usage: 'check [FILE]        looks whether the SQLite database, or a backup, is whole' },
+  export: {
+    run: exportFile,
+    usage:
+      'export FILE         measurements of a running server as .csv or .ndjson (.gz): --device, or --product, --tag; ' +
+      '--from, --to, --fields, --layout wide',
+  },
+  import: {
+    run: importFile,
+    usage:
+      'import FILE         the same files into a running server; --device for files without that column. Both: --url, ' +
+      'INLET_TOKEN or --token-file; run again to go on after a cut',
+  },
 };
 
 async function main([name = '', ...args]: string[]): Promise<number> {
@@ -27,7 +41,12 @@ async function main([name = '', ...args]: string[]): Promise<number> {
     return name === '--help' || command !== undefined ? 0 : 2;
   }
   try {
-    await command.run({ config: readConfig(process.env), args });
+    await command.run({
+      get config() {
+        return readConfig(process.env);
+      },
+      args,
+    });
     return 0;
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);

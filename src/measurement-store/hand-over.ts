@@ -1,4 +1,4 @@
-import type { MeasurementStore } from '../domain/measurements/store.ts';
+import { type MeasurementStore, NOT_HEARD } from '../domain/measurements/store.ts';
 import type { PurgeRow } from './purger.ts';
 
 const VALUES_A_SLICE = 2_000;
@@ -13,7 +13,7 @@ export async function handOver(
   isStopped: () => boolean,
 ): Promise<boolean> {
   if (fieldKey === null || intoDeviceKey === null) return true;
-  const receivedAt = (await store.lastHeard([deviceKey])).get(deviceKey) ?? 0;
+  const receivedAt = (await store.lastHeard([deviceKey])).get(deviceKey) ?? NOT_HEARD;
   for (let from = 0; ;) {
     if (isStopped()) return false;
     const { timestamps, values } = await store.range({

@@ -66,7 +66,7 @@ async function scenario(database: string, url: string, seconds: number): Promise
   const still = await Promise.all(Array.from({ length: STANDING_STILL }, () => connect(server.port, () => {})));
   for (const socket of still) {
     subscribe(socket, '1', OF_PRODUCT, { p: product });
-    (socket as unknown as { _socket: { pause: () => void } })._socket.pause();
+    socket.pause();
   }
   const resident: number[] = [];
   const sampler = setInterval(() => resident.push(server.residentMb()), 250);
@@ -139,10 +139,11 @@ async function load(port: number, devices: readonly string[], seconds: number, a
     if (wait > 1) await new Promise((resolve) => setTimeout(resolve, wait));
     const value = arrivals.next();
     sending.push(
-      record(agent, port, devices[value % devices.length]!, value).then((status) => {
+      (async () => {
+        const status = await record(agent, port, devices[value % devices.length]!, value);
         if (status === 200) arrivals.acknowledged(value);
         else failed += 1;
-      }),
+      })(),
     );
   }
   await Promise.all(sending);

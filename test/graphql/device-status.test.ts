@@ -104,6 +104,37 @@ describe.each(DATABASES)('deviceStatusChanged on %s', (database) => {
     expect(silentAt).toBeLessThanOrEqual(first + 2_100);
   });
 
+  test('what is brought in from a file is no sign of life', async () => {
+    const { id, deviceIds } = await product(['imported', 'silent', 'alive'], 1);
+    const [imported, silent, alive] = deviceIds as [string, string, string];
+    await record(silent);
+    const before = await heardAt(silent);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    const pushes = await subscribed({ p: id });
+    for (const device of [imported, silent]) {
+      const answer = await fetch(`${server.url}/v1/devices/${device}/import`, {
+        method: 'POST',
+        headers: { Authorization: `Token ${token}`, 'Content-Type': 'text/csv' },
+        body: `timestamp,temperature\n2020-01-01,1\n${new Date().toISOString()},2\n`,
+      });
+      expect(await answer.json()).toMatchObject({ values: 2 });
+    }
+    const { devices } = await server.gql(
+      'query ($id: ID!) { devices(productId: $id, online: false) { edges { node { id lastHeardAt online latest { value } } } } }',
+      { id },
+      token,
+    );
+    expect(devices.edges.map(({ node }: any) => node)).toEqual([
+      { id: imported, lastHeardAt: null, online: false, latest: [{ value: 2 }] },
+      { id: silent, lastHeardAt: new Date(before).toISOString(), online: false, latest: [{ value: 2 }] },
+      { id: alive, lastHeardAt: null, online: false, latest: [] },
+    ]);
+    await record(alive);
+    const [first] = await pushes.until(1);
+    await pushes.end();
+    expect(first).toMatchObject({ online: true, device: { id: alive } });
+  });
+
   test("a device's own limit counts, and a changed one at once", async () => {
     const { id, deviceIds } = await product(['own'], null);
     const [device] = deviceIds as [string];

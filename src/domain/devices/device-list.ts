@@ -20,10 +20,12 @@ export const DEVICE_ORDERS = ['NAME', 'LAST_HEARD', 'CREATED'] as const;
 /** One of `DEVICE_ORDERS`. */
 export type DeviceOrder = (typeof DEVICE_ORDERS)[number];
 
+/** 0 is NOT_HEARD: only what was brought in from files. */
+const HEARD = '(select s.last_heard_at from device_state s where s.device_key = d."key" and s.last_heard_at > 0)';
 /** Never heard counts as before every time. */
-const LAST_HEARD = 'coalesce((select s.last_heard_at from device_state s where s.device_key = d."key"), -1)';
+const LAST_HEARD = `coalesce(${HEARD}, -1)`;
 const LAST_HEARD_IN_TIME = `exists (
-  select 1 from device_state s where s.device_key = d."key"
+  select 1 from device_state s where s.device_key = d."key" and s.last_heard_at > 0
     and s.last_heard_at >= ? - coalesce(d.offline_after_seconds, p.offline_after_seconds, ${DEFAULT_OFFLINE_AFTER_SECONDS}) * 1000.0)`;
 
 /** What `DeviceList` is made of; `now` in milliseconds. */
@@ -151,8 +153,7 @@ export class DeviceList {
   }
 
   #rows(sql: readonly string[], values: readonly unknown[], more: string, tail: string): Promise<Row[]> {
-    const heard = '(select s.last_heard_at from device_state s where s.device_key = d."key") as last_heard_at';
-    return this.#select<Row>(`${DEVICE_COLUMNS}, ${heard}${more}`, sql, values, tail);
+    return this.#select<Row>(`${DEVICE_COLUMNS}, ${HEARD} as last_heard_at${more}`, sql, values, tail);
   }
 
   #select<R>(columns: string, sql: readonly string[], values: readonly unknown[], tail = ''): Promise<R[]> {

@@ -57,6 +57,8 @@ export class StatusWatch {
   readonly #watched = new Map<number, Watched>();
   /** Workspaces whose devices are in `#watched`. */
   readonly #loaded = new Set<string>();
+  /** Silent ones of which something was stored. */
+  readonly #stirred = new Set<Watched>();
   #timer: NodeJS.Timeout | null = null;
   #endListening = (): void => {};
   /** One look after the other. */
@@ -115,6 +117,7 @@ export class StatusWatch {
     this.#endListening();
     this.#watched.clear();
     this.#loaded.clear();
+    this.#stirred.clear();
   }
 
   /** Hears what is recorded, until nobody subscribes any more. */
@@ -126,7 +129,7 @@ export class StatusWatch {
         const events = await this.#deps.feed.subscribe({ accepts });
         this.#endListening = () => void events.return?.();
         this.#inTurn(() => this.#refresh());
-        for await (const { deviceKey, receivedAt } of events) this.#hear(deviceKey, receivedAt);
+        for await (const { deviceKey } of events) this.#hear(deviceKey);
       } catch (error) {
         // Too much at once, or the database is away: it knows, and is asked again.
         this.#deps.onError(error);
@@ -136,11 +139,18 @@ export class StatusWatch {
     }
   }
 
-  #hear(deviceKey: number, receivedAt: number): void {
+  /** Something of the device was stored: whether it sent that itself, and when, is in the database. */
+  #hear(deviceKey: number): void {
     const device = this.#watched.get(deviceKey);
-    if (device === undefined) return;
-    device.heardAt = Math.max(device.heardAt, receivedAt);
-    this.#judge(device);
+    if (device === undefined || device.online) return;
+    this.#stirred.add(device);
+    if (this.#stirred.size === 1) this.#inTurn(() => this.#askStirred());
+  }
+
+  async #askStirred(): Promise<void> {
+    const stirred = [...this.#stirred];
+    this.#stirred.clear();
+    for (let at = 0; at < stirred.length; at += PAGE) await this.#ask(stirred.slice(at, at + PAGE));
   }
 
   /** Tells when the device's status is another than it was. */

@@ -78,11 +78,12 @@ export class LiveFollower implements Follower, AsyncIterableIterator<RecordedEve
 
   offer(event: RecordedEvent): void | Promise<void> {
     const accepted = this.#accepts(event.deviceKey);
-    if (accepted === true) this.#stream.offer(event);
-    else if (accepted !== false)
-      return accepted.then((is) => {
-        if (is) this.#stream.offer(event);
-      });
+    if (typeof accepted !== 'boolean') return this.#offerIf(accepted, event);
+    if (accepted) this.#stream.offer(event);
+  }
+
+  async #offerIf(accepted: Promise<boolean>, event: RecordedEvent): Promise<void> {
+    if (await accepted) this.#stream.offer(event);
   }
 
   fail(error: unknown): void {

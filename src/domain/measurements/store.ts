@@ -8,6 +8,9 @@ import type { SeriesAnswer, SeriesRequest } from './series-request.ts';
 /** FLOAT, INTEGER: number; BOOLEAN: 1 or 0; STRING, GEOLOCATION: text. */
 export type StoredValue = number | string;
 
+/** `receivedAt` of what did not come from the device itself (a file): the device was not heard of. */
+export const NOT_HEARD = 0;
+
 /** The accepted entries of one device of one request: three columns of equal length. Never changed once handed over. */
 export interface Batch {
   deviceKey: number;

@@ -84,7 +84,7 @@ export class CsvReader {
 }
 
 /** Where the line break stands that ends the record; -1: not there yet. A quote counts only where a cell begins. */
-function endOfRecord(text: string, from: number): number {
+export function endOfRecord(text: string, from: number): number {
   for (let at = from; ;) {
     const lineBreak = text.indexOf('\n', at);
     const quote = nextOpeningQuote(text, from, at, lineBreak);

@@ -194,7 +194,7 @@ export class Exporter {
       return field === undefined ? null : new ColumnRun(this.#pages(device, field, query, page));
     });
     try {
-      await Promise.all(runs.map((run) => run?.advance()));
+      await Promise.all(runs.flatMap((run) => run?.advance() ?? []));
       for (;;) {
         let time = Infinity;
         for (const run of runs) if (run !== null && run.time < time) time = run.time;

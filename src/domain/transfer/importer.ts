@@ -4,6 +4,7 @@ import { retryWhileOverloaded } from '../calls/retry-while-overloaded.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { checkEntry, isRejection, type Rejection } from '../measurements/entry.ts';
+import { NOT_HEARD } from '../measurements/store.ts';
 import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
 import { readTime } from './read-time.ts';
@@ -163,7 +164,7 @@ class ImportRun {
         continue;
       }
       if (batch === null) {
-        batch = { deviceKey: device.key, receivedAt, fieldKeys: [], timestamps: [], values: [] };
+        batch = { deviceKey: device.key, receivedAt: NOT_HEARD, fieldKeys: [], timestamps: [], values: [] };
         this.#batches.set(device.key, { device, batch });
       }
       addToBatch(batch, accepted);

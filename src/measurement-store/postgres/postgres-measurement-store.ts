@@ -142,7 +142,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
 
   async lastHeard(deviceKeys: number[]): Promise<Map<number, number>> {
     const rows = await this.#rows<[number, number]>({
-      text: 'SELECT device_key, last_heard_at FROM device_state WHERE device_key = ANY($1::int4[])',
+      text: 'SELECT device_key, last_heard_at FROM device_state WHERE device_key = ANY($1::int4[]) AND last_heard_at > 0',
       values: [deviceKeys],
     });
     return new Map(rows);

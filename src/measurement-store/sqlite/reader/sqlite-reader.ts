@@ -14,7 +14,7 @@ export class SqliteReader {
   constructor(db: Sqlite.Database) {
     this.#db = db;
     this.#lastHeard = db
-      .prepare<[number], number>('SELECT last_heard_at FROM device_state WHERE device_key = ?')
+      .prepare<[number], number>('SELECT last_heard_at FROM device_state WHERE device_key = ? AND last_heard_at > 0')
       .pluck();
   }
 

@@ -1,0 +1,15 @@
+/** What a file of measurements is, by its name: `.csv` or `.ndjson`, and `.gz` behind it when it is packed. */
+export interface FileKind {
+  format: 'csv' | 'ndjson';
+  packed: boolean;
+}
+
+/** `format` counts more than the name. Throws when neither says what it is. */
+export function fileKind(path: string, format: string | undefined): FileKind {
+  const packed = /\.gz$/i.test(path);
+  const named = /\.(csv|ndjson|jsonl)(?:\.gz)?$/i.exec(path)?.[1]?.toLowerCase();
+  const said = format ?? (named === 'jsonl' ? 'ndjson' : named);
+  if (said !== 'csv' && said !== 'ndjson')
+    throw new Error('name the file .csv or .ndjson (with .gz behind it when it is packed), or say --format csv|ndjson');
+  return { format: said, packed };
+}

@@ -1,0 +1,62 @@
+import { endOfRecord } from '../domain/transfer/csv-reader.ts';
+
+/** Some records of a file that can be sent by themselves. */
+export interface FilePart {
+  /** With the header, if the format has one. */
+  text: string;
+  records: number;
+  /** In the file, from 1, of its first record; how many lines the header takes. */
+  line: number;
+  headerLines: number;
+}
+
+const MAX_RECORDS = 10_000;
+const MAX_CHARACTERS = 2_000_000;
+/** As much as the server takes for one record. */
+const MAX_RECORD = 262_144;
+
+/** The file cut where records end, behind the first `skipped`; blank lines count. */
+export async function* fileParts(
+  pieces: AsyncIterable<string>,
+  format: 'csv' | 'ndjson',
+  skipped: number,
+): AsyncGenerator<FilePart> {
+  const endOf = (text: string, from: number): number =>
+    format === 'csv' ? endOfRecord(text, from) : text.indexOf('\n', from);
+  let [header, rest, line, seen] = [format === 'csv' ? null : '', '', 1, 0] as [string | null, string, number, number];
+  const part = { text: '', records: 0, line: 1 };
+  const take = (record: string): FilePart | null => {
+    const begin = line;
+    for (let at = record.indexOf('\n'); at >= 0; at = record.indexOf('\n', at + 1)) line += 1;
+    if (header === null) {
+      header = record;
+      return null;
+    }
+    seen += 1;
+    if (seen <= skipped) return null;
+    if (part.records === 0) part.line = begin;
+    part.text += record;
+    part.records += 1;
+    return part.records >= MAX_RECORDS || part.text.length >= MAX_CHARACTERS ? whole() : null;
+  };
+  const whole = (): FilePart => {
+    const headerLines = header === null || header === '' ? 0 : header.split('\n').length - 1;
+    const done = { text: (header ?? '') + part.text, records: part.records, line: part.line, headerLines };
+    Object.assign(part, { text: '', records: 0 });
+    return done;
+  };
+  for await (const piece of pieces) {
+    const text = rest + piece;
+    let at = 0;
+    for (let end = endOf(text, at); end >= 0; end = endOf(text, at)) {
+      const ready = take(text.slice(at, end + 1));
+      at = end + 1;
+      if (ready !== null) yield ready;
+    }
+    rest = text.slice(at);
+    if (rest.length > MAX_RECORD)
+      throw new Error(`line ${line} is longer than ${MAX_RECORD} characters; is a quote left open?`);
+  }
+  if (rest !== '') take(rest.endsWith('\n') ? rest : `${rest}\n`);
+  if (part.records > 0) yield whole();
+}

@@ -1,0 +1,83 @@
+import { createReadStream, statSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { createGunzip } from 'node:zlib';
+import type { CommandInput } from './command.ts';
+import { fileKind } from './file-kind.ts';
+import { type FilePart, fileParts } from './file-parts.ts';
+import { Progress } from './progress.ts';
+import { Remote, REMOTE_OPTIONS } from './remote.ts';
+import { ResumeFile } from './resume-file.ts';
+
+const OPTIONS = { ...REMOTE_OPTIONS, device: { type: 'string' }, format: { type: 'string' } } as const;
+const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
+/** Refused lines that are shown one by one. */
+const MAX_SHOWN = 20;
+
+/** How far the server has acknowledged, and what it said. */
+interface Acknowledged {
+  records: number;
+  stored: number;
+  refused: number;
+  values: number;
+}
+
+interface Outcome {
+  stored: number;
+  refused: number;
+  values: number;
+  rejected: { line: number; field: string | null; code: string; message: string }[];
+}
+
+/**
+ * `inlet import FILE`: measurements into a running server, some thousand lines at a time. What was cut off goes on with
+ * the same command behind what was acknowledged; sending something twice is harmless.
+ */
+export async function importFile({ args }: CommandInput): Promise<void> {
+  const { values: options, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+  const [path, another] = positionals;
+  if (path === undefined || another !== undefined) throw new Error('name one file');
+  const remote = new Remote(options, process.env);
+  const { format, packed } = fileKind(path, options.format);
+  const { size, mtimeMs } = statSync(path);
+  const resume = new ResumeFile<Acknowledged>(`${path}.import.json`, { size, mtimeMs, device: options.device ?? null });
+  const before = resume.read();
+  const place = before ?? { records: 0, stored: 0, refused: 0, values: 0 };
+  if (before !== null) console.error(`${path}: goes on behind ${place.records.toLocaleString('en')} lines`);
+
+  const source = createReadStream(path);
+  const text = (
+    packed ? source.pipe(createGunzip().on('error', (error) => source.destroy(error))) : source
+  ).setEncoding('utf8');
+  source.on('error', (error) => text.destroy(error));
+  const target =
+    options.device === undefined ? '/v1/import' : `/v1/devices/${encodeURIComponent(options.device)}/import`;
+  const progress = new Progress('values');
+  const begunAt = place.values;
+  let shown = 0;
+  for await (const part of fileParts(text as AsyncIterable<string>, format, place.records)) {
+    const outcome = await remote.retried(() => send(remote, target, TYPES[format], part));
+    for (const { line, field, code, message } of outcome.rejected) {
+      if ((shown += 1) > MAX_SHOWN) break;
+      console.error(
+        `line ${part.line + line - part.headerLines - 1}${field === null ? '' : ` ${field}`}: ${code} ${message}`,
+      );
+    }
+    place.records += part.records;
+    place.stored += outcome.stored;
+    place.refused += outcome.refused;
+    place.values += outcome.values;
+    resume.write(place);
+    progress.show(source.bytesRead / size, place.values - begunAt);
+  }
+  resume.remove();
+  const { stored, refused } = place;
+  console.log(
+    `${path}: ${progress.end(place.values - begunAt)}; ${stored.toLocaleString('en')} lines stored, ${refused.toLocaleString('en')} refused`,
+  );
+  if (refused > 0) throw new Error(`${refused.toLocaleString('en')} lines were refused`);
+}
+
+async function send(remote: Remote, path: string, type: string, { text }: FilePart): Promise<Outcome> {
+  const response = await remote.send(path, { method: 'POST', headers: { 'Content-Type': type }, body: text });
+  return (await response.json()) as Outcome;
+}

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+
+/** Tries of a request that the server could not take, and how long the pause between them grows. */
+const TRIES = 8;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+const LOCAL = 'http://localhost:8080';
+
+/** What the server refused for good: trying again would not help. */
+export class Refused extends Error {}
+
+/** Options that every command over HTTP has. */
+export const REMOTE_OPTIONS = { url: { type: 'string' }, 'token-file': { type: 'string' } } as const;
+
+/** A running server, spoken to with a token that never stands on a command line. */
+export class Remote {
+  readonly #url: string;
+  readonly #token: string;
+
+  /** `--url` or INLET_URL; `--token-file` or INLET_TOKEN. Throws with what is missing. */
+  constructor(options: { url?: string | undefined; 'token-file'?: string | undefined }, env: NodeJS.ProcessEnv) {
+    this.#url = (options.url ?? env['INLET_URL'] ?? LOCAL).replace(/\/+$/, '');
+    const file = options['token-file'];
+    this.#token = (file === undefined ? (env['INLET_TOKEN'] ?? '') : readFileSync(file, 'utf8')).trim();
+    if (this.#token === '') throw new Error('set INLET_TOKEN, or name a file that holds the token: --token-file FILE');
+  }
+
+  /** Throws Refused with what the server says. */
+  async graphql<T>(query: string, variables: Record<string, unknown>): Promise<T> {
+    return this.retried(async () => {
+      const response = await this.send('/graphql', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+        body: JSON.stringify({ query, variables }),
+      });
+      const { data, errors } = (await response.json()) as { data: T; errors?: { message: string }[] };
+      if (errors !== undefined) throw new Refused(errors.map(({ message }) => message).join(' '));
+      return data;
+    });
+  }
+
+  /** The answer when it is 200. Throws Refused for what is the asker's fault; other errors may be tried again. */
+  async send(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = { ...(init.headers as Record<string, string> | undefined), Authorization: `Token ${this.#token}` };
+    const response = await fetch(`${this.#url}${path}`, { ...init, headers });
+    if (response.status === 200) return response;
+    const said = await response.text();
+    const message = `${path.split('?', 1)[0]} answered ${response.status}: ${detailOf(said)}`;
+    if (response.status >= 400 && response.status < 500 && response.status !== 429) throw new Refused(message);
+    throw new Error(message);
+  }
+
+  /** Again and again, with longer pauses, while the server is not there or overloaded. */
+  async retried<T>(work: () => Promise<T>): Promise<T> {
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (error instanceof Refused) throw error;
+        if (tried === TRIES) throw new Error(`${reasonOf(error)} (tried ${TRIES} times)`, { cause: error });
+        const pause = Math.min(FIRST_PAUSE_MS * 2 ** tried, LONGEST_PAUSE_MS);
+        await new Promise((resolve) => setTimeout(resolve, pause));
+      }
+    }
+  }
+}
+
+function detailOf(text: string): string {
+  try {
+    const { detail } = JSON.parse(text) as { detail?: unknown };
+    if (typeof detail === 'string') return detail;
+  } catch {
+    // A proxy answered.
+  }
+  return text.slice(0, 200);
+}
+
+/** What `fetch` says of itself is "fetch failed"; its cause says why. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message;
+}

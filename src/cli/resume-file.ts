@@ -1,0 +1,31 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+
+/** Where something that takes long stands, in a file beside it: whoever is ended goes on from there. */
+export class ResumeFile<Place> {
+  readonly #path: string;
+  readonly #of: string;
+
+  /** `of`: what the place belongs to; a place of something else is an error. */
+  constructor(path: string, of: unknown) {
+    this.#path = path;
+    this.#of = JSON.stringify(of);
+  }
+
+  /** null: it begins. Throws when the file is of something else. */
+  read(): Place | null {
+    if (!existsSync(this.#path)) return null;
+    const { of, place } = JSON.parse(readFileSync(this.#path, 'utf8')) as { of: string; place: Place };
+    if (of === this.#of) return place;
+    throw new Error(`${this.#path} is of something else that was not finished; finish that, or delete the file`);
+  }
+
+  /** Whole or not at all. */
+  write(place: Place): void {
+    writeFileSync(`${this.#path}.new`, JSON.stringify({ of: this.#of, place }), { mode: 0o600 });
+    renameSync(`${this.#path}.new`, this.#path);
+  }
+
+  remove(): void {
+    rmSync(this.#path, { force: true });
+  }
+}
