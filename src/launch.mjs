@@ -55,6 +55,7 @@ const tasks = {
   bench: () => (build(), run([TSX, 'test/bench/main.ts', ...args])),
   corpus: () => run([TSX, 'test/corpus/main.ts', ...args]),
   fuzz: () => (build(), run([TSX, 'test/fuzz/main.ts', ...args])),
+  soak: () => (build(), run([TSX, 'test/soak/main.ts', ...args])),
   schema: () => {
     build();
     run(['dist/src/graphql/print-schema.js', ...args]);

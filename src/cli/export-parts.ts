@@ -2,7 +2,7 @@ import { readTime } from '../domain/transfer/read-time.ts';
 import type { Remote } from './remote.ts';
 
 /** What is to be exported, as the options say it. */
-export interface ExportWish {
+interface ExportWish {
   device?: string | undefined;
   product?: string | undefined;
   tag?: string[] | undefined;

@@ -34,12 +34,12 @@ interface Written extends ExportPlace {
  * `inlet export FILE`: measurements from a running server, part by part (a month of a device). What was cut off goes on
  * with the same command, behind the last whole part; the file is the same, byte for byte.
  */
-export async function exportFile({ args }: CommandInput): Promise<void> {
+export async function exportFile({ args, env }: CommandInput): Promise<void> {
   const { values: options, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
   const [path, another] = positionals;
   if (path === undefined || another !== undefined) throw new Error('name one file');
   if (existsSync(path)) throw new Error(`${path} is there already`);
-  const remote = new Remote(options, process.env);
+  const remote = new Remote(options, env);
   const kind = fileKind(path, options.format);
   const { url: _, 'token-file': __, ...of } = options;
   const resume = new ResumeFile<Written>(`${path}.part.json`, of);

@@ -1,5 +1,5 @@
 /** What a file of measurements is, by its name: `.csv` or `.ndjson`, and `.gz` behind it when it is packed. */
-export interface FileKind {
+interface FileKind {
   format: 'csv' | 'ndjson';
   packed: boolean;
 }

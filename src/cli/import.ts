@@ -32,11 +32,11 @@ interface Outcome {
  * `inlet import FILE`: measurements into a running server, some thousand lines at a time. What was cut off goes on with
  * the same command behind what was acknowledged; sending something twice is harmless.
  */
-export async function importFile({ args }: CommandInput): Promise<void> {
+export async function importFile({ args, env }: CommandInput): Promise<void> {
   const { values: options, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
   const [path, another] = positionals;
   if (path === undefined || another !== undefined) throw new Error('name one file');
-  const remote = new Remote(options, process.env);
+  const remote = new Remote(options, env);
   const { format, packed } = fileKind(path, options.format);
   const { size, mtimeMs } = statSync(path);
   const resume = new ResumeFile<Acknowledged>(`${path}.import.json`, { size, mtimeMs, device: options.device ?? null });

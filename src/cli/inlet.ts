@@ -45,6 +45,7 @@ async function main([name = '', ...args]: string[]): Promise<number> {
       get config() {
         return readConfig(process.env);
       },
+      env: process.env,
       args,
     });
     return 0;

@@ -7,7 +7,7 @@ const LONGEST_PAUSE_MS = 10_000;
 const LOCAL = 'http://localhost:8080';
 
 /** What the server refused for good: trying again would not help. */
-export class Refused extends Error {}
+class Refused extends Error {}
 
 /** Options that every command over HTTP has. */
 export const REMOTE_OPTIONS = { url: { type: 'string' }, 'token-file': { type: 'string' } } as const;

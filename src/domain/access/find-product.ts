@@ -1,4 +1,4 @@
-import { type EntityManager, LockMode } from '@mikro-orm/core';
+import { type EntityManager, type EntityName, type FilterQuery, LockMode } from '@mikro-orm/core';
 import { notFound } from '../../errors.ts';
 import type { Access, ProductPlace } from './access.ts';
 import type { TokenScope } from '../entities/token.ts';
@@ -20,6 +20,26 @@ export async function findProduct(em: EntityManager, access: Access, id: string,
  */
 export async function lockProduct(em: EntityManager, access: Access, id: string, scope: TokenScope): Promise<Product> {
   return find(em, access, id, scope, LockMode.PESSIMISTIC_WRITE);
+}
+
+/**
+ * A part of a product by its small key (null: the id names none), its product locked like by `lockProduct`; NOT_FOUND,
+ * `what` with the id, or FORBIDDEN.
+ */
+export async function lockPart<Part extends { product: Product }>(
+  em: EntityManager,
+  access: Access,
+  schema: EntityName<Part>,
+  { what, id, key }: { what: string; id: string; key: number | null },
+): Promise<Part> {
+  const where = { key } as unknown as FilterQuery<Part>;
+  const seen = key === null ? null : await em.findOne(schema, where, { populate: ['product'] as never });
+  if (seen === null || !access.coversProduct(placeOfProduct(seen.product))) throw notFound(what, id);
+  await lockProduct(em, access, seen.product.id, 'CONFIGURE');
+  // Perhaps removed while waiting for the lock.
+  const part = await em.findOne(schema, where, { refresh: true });
+  if (part === null) throw notFound(what, id);
+  return part;
 }
 
 async function find(

@@ -3,6 +3,7 @@ import type { Database } from '../database.ts';
 import { badInput, notFound } from '../../errors.ts';
 import type { Change, Cluster } from '../cluster.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
+import { pause } from '../pause.ts';
 import { DEFAULT_PLAN, type Plan, planBySlug, requireAllowance } from '../plans/plans.ts';
 import { lockProduct } from '../access/find-product.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
@@ -162,7 +163,7 @@ export class DeviceService {
     });
     const ids = gone === null ? [device.id] : [device.id, gone];
     await this.#deps.cluster.changed([{ kind: 'devices', productId: device.product.id, ids }]);
-    if (gone !== null) await Promise.race([this.#deps.store.settlePurges(), waited(LONGEST_HAND_OVER_MS)]);
+    if (gone !== null) await Promise.race([this.#deps.store.settlePurges(), pause(LONGEST_HAND_OVER_MS)]);
     return device;
   }
 
@@ -208,8 +209,4 @@ function checkNewDevice(device: NewDevice, index: number): DeviceRow {
     metadata: checkMetadata(device.metadata, `${path}.metadata`),
     location: checkLocation(device.location, `${path}.location`),
   };
-}
-
-function waited(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -6,6 +6,7 @@ import { type Device, DeviceSchema } from '../entities/device.ts';
 import type { Feed } from '../measurements/feed.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
+import { pause } from '../pause.ts';
 
 /** A device went silent, or is heard again; `at` in milliseconds: when the silence was too long, or its end. */
 export interface StatusEvent {
@@ -133,7 +134,7 @@ export class StatusWatch {
       } catch (error) {
         // Too much at once, or the database is away: it knows, and is asked again.
         this.#deps.onError(error);
-        await new Promise((resolve) => setTimeout(resolve, EVERY_MS).unref());
+        await pause(EVERY_MS);
       }
       if (this.#timer !== timer) return;
     }

@@ -1,10 +1,10 @@
-import { type EntityManager, LockMode } from '@mikro-orm/core';
+import { LockMode } from '@mikro-orm/core';
 import type { Database } from '../database.ts';
-import { badInput, conflict, notFound } from '../../errors.ts';
+import { badInput, conflict } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Access } from '../access/access.ts';
 import { findDevice } from '../access/find-device.ts';
-import { lockProduct, placeOfProduct } from '../access/find-product.ts';
+import { lockPart, lockProduct } from '../access/find-product.ts';
 import {
   type ConfigurationField,
   ConfigurationFieldSchema,
@@ -74,7 +74,11 @@ export class ConfigurationService {
   /** Identifier and type never change. */
   async update(access: Access, id: string, change: ConfigurationFieldChange): Promise<ConfigurationField> {
     const field = await this.#deps.database.write(async (em) => {
-      const found = await this.#find(em, access, id);
+      const found = await lockPart(em, access, ConfigurationFieldSchema, {
+        what: 'configuration field',
+        id,
+        key: configurationFieldKeyOf(id),
+      });
       for (const key of ['name', 'description'] as const)
         if (change[key] !== undefined) found[key] = checkOptionalText(change[key], `input.${key}`, FIELD_TEXTS[key]);
       if (change.default !== undefined) found.default = checkValue(found.type, change.default, 'input.default');
@@ -87,7 +91,11 @@ export class ConfigurationService {
   /** With its values on every device: its key names nothing any more. Returns the id. */
   async remove(access: Access, id: string): Promise<string> {
     const field = await this.#deps.database.write(async (em) => {
-      const found = await this.#find(em, access, id);
+      const found = await lockPart(em, access, ConfigurationFieldSchema, {
+        what: 'configuration field',
+        id,
+        key: configurationFieldKeyOf(id),
+      });
       await em.nativeDelete(ConfigurationFieldSchema, { key: found.key });
       return found;
     });
@@ -119,18 +127,6 @@ export class ConfigurationService {
     });
     await this.#deps.cluster.changed([{ kind: 'devices', productId: device.product.id, ids: [device.id] }]);
     return device;
-  }
-
-  async #find(em: EntityManager, access: Access, id: string): Promise<ConfigurationField> {
-    const key = configurationFieldKeyOf(id);
-    const seen = key === null ? null : await em.findOne(ConfigurationFieldSchema, { key }, { populate: ['product'] });
-    if (key === null || seen === null || !access.coversProduct(placeOfProduct(seen.product)))
-      throw notFound('configuration field', id);
-    await lockProduct(em, access, seen.product.id, 'CONFIGURE');
-    // Perhaps removed while waiting for the lock.
-    const field = await em.findOne(ConfigurationFieldSchema, { key }, { refresh: true });
-    if (field === null) throw notFound('configuration field', id);
-    return field;
   }
 
   #changed(field: { product: { id: string } }): Promise<void> {

@@ -3,7 +3,7 @@ import type { Database } from '../database.ts';
 import { badInput, conflict, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
-import { findProduct, lockProduct, placeOfProduct } from '../access/find-product.ts';
+import { findProduct, lockPart, lockProduct } from '../access/find-product.ts';
 import { checkOptionalText } from '../text.ts';
 import type { Access } from '../access/access.ts';
 import type { Product } from '../entities/product.ts';
@@ -66,7 +66,7 @@ export class FieldService {
   /** The identifier never changes. Values already stored keep the form they have. */
   async update(access: Access, id: string, change: FieldChange): Promise<Field> {
     const field = await this.#deps.database.write(async (em) => {
-      const found = await this.#find(em, access, id);
+      const found = await lockPart(em, access, FieldSchema, { what: 'field', id, key: fieldKeyOf(id) });
       if (change.type === null) throw badInput('input.type: a field needs a type; leave it out to keep it.');
       if (change.type !== undefined) found.type = change.type;
       for (const key of ['name', 'unit', 'description'] as const)
@@ -84,7 +84,7 @@ export class FieldService {
   /** With its measurements on every device of the product. */
   async remove(access: Access, id: string): Promise<string> {
     const field = await this.#deps.database.write(async (em) => {
-      const found = await this.#find(em, access, id);
+      const found = await lockPart(em, access, FieldSchema, { what: 'field', id, key: fieldKeyOf(id) });
       await em.execute(
         'insert into purge (device_key, field_key) select key, ? from device where product_key = ?',
         [found.key, found.product.key],
@@ -122,18 +122,6 @@ export class FieldService {
       row.ignored = ignore;
       return product;
     });
-  }
-
-  async #find(em: EntityManager, access: Access, id: string): Promise<Field> {
-    const key = fieldKeyOf(id);
-    const seen = key === null ? null : await em.findOne(FieldSchema, { key }, { populate: ['product'] });
-    if (key === null || seen === null || !access.coversProduct(placeOfProduct(seen.product)))
-      throw notFound('field', id);
-    await lockProduct(em, access, seen.product.id, 'CONFIGURE');
-    // Perhaps removed while waiting for the lock.
-    const field = await em.findOne(FieldSchema, { key }, { refresh: true });
-    if (field === null) throw notFound('field', id);
-    return field;
   }
 
   #changed(field: { product: { id: string } }): Promise<void> {
