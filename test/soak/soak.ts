@@ -60,13 +60,13 @@ export async function soak({
     return new LiveReader({ deviceIds: wanted, url, random });
   });
   const outcome: SoakOutcome = { moments: 0, corrected: 0, restarts: 0, drops: 0, resumed: 0, retried: 0 };
-  let isOver = false;
+  const chaos = { isOver: false };
   try {
     await begun(readers, writers);
     const end = Date.now() + seconds * 1000;
     const writing = writers.map((writer) => writer.run(() => Date.now() >= end));
     const dropping = (async () => {
-      while (!isOver) {
+      while (!chaos.isOver) {
         await pause(50 + below(400));
         if (readers[below(readers.length)]!.drop()) outcome.drops += 1;
       }
@@ -87,7 +87,7 @@ export async function soak({
       }
     })();
     await Promise.all([...writing, restarting]);
-    isOver = true;
+    chaos.isOver = true;
     await dropping;
     for (const writer of writers) await writer.finish();
     const written = new Map(writers.map((writer) => [writer.deviceId, writer]));
@@ -102,9 +102,9 @@ export async function soak({
     outcome.resumed = readers.reduce((sum, reader) => sum + reader.resumed, 0);
     return outcome;
   } finally {
-    isOver = true;
+    chaos.isOver = true;
     for (const reader of readers) reader.end();
-    await Promise.all(nodes.map((node) => node?.stop()));
+    await Promise.all(nodes.flatMap((node) => node?.stop() ?? []));
   }
 }
 
