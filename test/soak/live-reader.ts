@@ -78,7 +78,9 @@ export class LiveReader {
       const once = values.map(momentOf).filter((moment) => !writer.again.has(moment));
       once.forEach((moment, at) => {
         if (at > 0 && moment <= once[at - 1]!)
-          throw new Error(`${name}: moment ${moment} of ${id} came behind ${once[at - 1]}, and was written once`);
+          throw new Error(
+            `${name}: moment ${moment} of ${id} came ${once.indexOf(moment) < at ? 'twice' : 'late'}, behind ${once[at - 1]}, and was written once`,
+          );
       });
     }
     if (this.#problem !== null) throw new Error(`${name}: ${this.#problem}`);

@@ -158,8 +158,10 @@ export class Feed {
     while (this.#followers.size > 0 || this.#joining.length > 0) {
       this.#awake = false;
       try {
+        // Who has caught up before this look: what others read by themselves meanwhile may lie beyond it.
+        const ready = [...this.#joining];
         await this.#handOut();
-        await this.#takeIn();
+        await this.#takeIn(ready);
         await pause(SHORTEST_MS);
       } catch (error) {
         if (this.#followers.size === 0 && this.#joining.length === 0) break;
@@ -181,8 +183,10 @@ export class Feed {
   }
 
   /** Those who have caught up get what lies between them and the others, and are one of them from then on. */
-  async #takeIn(): Promise<void> {
-    for (const follower of this.#joining.splice(0)) {
+  async #takeIn(ready: readonly Follower[]): Promise<void> {
+    for (const follower of ready) {
+      this.#joining = this.#joining.filter((other) => other !== follower);
+      if (follower.ended) continue;
       try {
         await this.#deliver(follower.after, this.#position, () => [follower]);
         // Perhaps gone meanwhile.
