@@ -6,14 +6,21 @@ import { createDatabase, createProduct, startServer, type TestDatabase, type Tes
 
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 
+/** In KB, where it is not 60. */
+const BUDGETS: Record<string, number> = { device: 90, product: 90, decoder: 210 };
+
 let database: TestDatabase;
 let server: TestServer;
 let device: string;
+let product: string;
 beforeAll(async () => {
   database = await createDatabase('sqlite');
   server = await startServer({ database });
   const fields = { temperature: 'FLOAT', door: 'BOOLEAN' };
-  device = (await createProduct(server, { fields, serialNumbers: ['one', 'two'] })).deviceIds[0]!;
+  const decoder = 'function Decoder(request) {\n  return JSON.parse(request.body).values.length;\n}\n';
+  const made = await createProduct(server, { fields, serialNumbers: ['one', 'two'], input: { decoder } });
+  [device, product] = [made.deviceIds[0]!, made.id];
+  await fetch(`${server.url}/integrations/api/${made.webhookId}/`, { method: 'POST', body: '{}' });
   const now = Math.floor(Date.now() / 1_000);
   await server.record(
     device,
@@ -52,6 +59,10 @@ const screens = (): [name: string, path: string, ready: (page: Page) => Promise<
   ['start', '/start', (page) => page.getByRole('button', { name: 'Create product and device' }).waitFor()],
   ['devices', '/devices', (page) => page.getByText('device two').waitFor()],
   ['device', `/devices/${device}`, (page) => page.getByRole('region', { name: 'door' }).locator('strong').waitFor()],
+  ['products', '/products', (page) => page.getByRole('link', { name: 'version 1' }).waitFor()],
+  ['product', `/products/${product}`, (page) => page.getByLabel('Role of door').waitFor()],
+  ['decoder', `/products/${product}/decoder`, (page) => page.getByText('THREW').waitFor()],
+  ['calls', `/products/${product}/calls`, (page) => page.getByText('POST {}').waitFor()],
   ['access', '/access', (page) => page.getByText('this session').waitFor()],
 ];
 
@@ -70,19 +81,23 @@ describeInBrowser('every screen', () => {
     }
   });
 
-  test('what is loaded fits into its budget: 60 KB for the first screen, 90 KB with charts, packed by gzip', async () => {
-    for (const [name, path, ready] of screens()) {
-      const page = await openConsole(server, path, { signedIn: name !== 'sign-in' });
-      await ready(page);
-      const asked = await page.evaluate<string[]>('performance.getEntriesByType("resource").map(({ name }) => name)');
-      const files = asked.map((url) => new URL(url).pathname).filter((file) => file.startsWith('/console/assets/'));
-      const bytes = files.map((file) => readFileSync(`dist${file}.gz`).length);
-      const kilobytes = bytes.reduce((sum, size) => sum + size, 0) / 1_024;
-      expect(files.length, name).toBeGreaterThan(1);
-      expect(kilobytes, name).toBeLessThan(name === 'device' ? 90 : 60);
-      await page.context().close();
-    }
-  });
+  test(
+    'what is loaded fits into its budget: 60 KB for the first screen, 90 KB with charts, 210 KB with the editor, packed by gzip',
+    { timeout: 60_000 },
+    async () => {
+      for (const [name, path, ready] of screens()) {
+        const page = await openConsole(server, path, { signedIn: name !== 'sign-in' });
+        await ready(page);
+        const asked = await page.evaluate<string[]>('performance.getEntriesByType("resource").map(({ name }) => name)');
+        const files = asked.map((url) => new URL(url).pathname).filter((file) => file.startsWith('/console/assets/'));
+        const bytes = files.map((file) => readFileSync(`dist${file}.gz`).length);
+        const kilobytes = bytes.reduce((sum, size) => sum + size, 0) / 1_024;
+        expect(files.length, name).toBeGreaterThan(1);
+        expect(kilobytes, name).toBeLessThan(BUDGETS[name] ?? 60);
+        await page.context().close();
+      }
+    },
+  );
 
   test(
     'a lost connection is told by the badge; it comes back by itself, with what was missed',

@@ -38,7 +38,7 @@ export function DryRunTable({ tally }: { tally: ReplayTally }) {
           <table>
             <thead>
               <tr>
-                <th />
+                <th>Outcome</th>
                 <th>Device</th>
                 <th>Field</th>
                 <th>Stored</th>

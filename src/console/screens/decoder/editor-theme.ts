@@ -7,7 +7,7 @@ const highlighting = HighlightStyle.define([
   { tag: [tags.keyword, tags.controlKeyword, tags.moduleKeyword, tags.definitionKeyword], color: 'var(--series-3)' },
   { tag: [tags.string, tags.regexp, tags.special(tags.string)], color: 'var(--series-5)' },
   { tag: [tags.number, tags.bool, tags.null, tags.atom], color: 'var(--series-2)' },
-  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName)], color: 'var(--series-1)' },
+  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName)], color: 'var(--accent)' },
   { tag: tags.comment, color: 'var(--muted)', fontStyle: 'italic' },
   { tag: tags.invalid, color: 'var(--bad)' },
 ]);

@@ -96,7 +96,7 @@ function stateOf(latest: { current: SourceEditorProps }): EditorState {
       javascriptLanguage,
       mistakeMark,
       editorTheme,
-      EditorView.contentAttributes.of({ 'aria-label': 'Source of the decoder' }),
+      EditorView.contentAttributes.of({ 'aria-label': 'Source of the decoder', tabindex: '0' }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) latest.current.onChange(update.state.doc.toString());
       }),
