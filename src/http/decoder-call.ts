@@ -4,7 +4,7 @@ import { type DecoderRequest, parseParameters } from '../domain/decoders/decoder
 import { headerList } from '../domain/decoders/header-names.ts';
 import { requestBodyText } from '../domain/decoders/request-body.ts';
 import type { ServerResponse } from 'node:http';
-import { requestIdOf } from './request-id.ts';
+import { commonHeaders } from './error-responder.ts';
 
 /** A call's URL as sent, from `root` on: whatever a proxy put before it is not the sender's. Path without the query. */
 export function splitUrl(url: string, root: string): { path: string; query: string } {
@@ -31,8 +31,7 @@ export function respondToCall(response: ServerResponse, { status, body }: Answer
   response.writeHead(status, {
     'Content-Type': 'application/json',
     'Content-Length': body.length,
-    'X-Content-Type-Options': 'nosniff',
-    'X-Request-Id': requestIdOf(response),
+    ...commonHeaders(response),
   });
   response.end(body);
 }

@@ -29,8 +29,10 @@ const STATUS: Record<ErrorCode, number> = {
   UNAVAILABLE: 503,
 };
 
-/** What is sent is what the Content-Type says: no browser is to guess. */
-export const NO_SNIFFING = { 'X-Content-Type-Options': 'nosniff' } as const;
+/** What every answer carries: what is sent is what the Content-Type says, no browser is to guess; the request's id. */
+export function commonHeaders(response: ServerResponse): { 'X-Content-Type-Options': string; 'X-Request-Id': string } {
+  return { 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestIdOf(response) };
+}
 
 /** Whoever must wait longer asks once a day. */
 const MAX_RETRY_AFTER = 86_400;
@@ -105,8 +107,7 @@ export function respondWithJson(
   const text = JSON.stringify(body);
   response.writeHead(status, {
     'Content-Type': 'application/json',
-    ...NO_SNIFFING,
-    'X-Request-Id': requestIdOf(response),
+    ...commonHeaders(response),
     ...headers,
     'Content-Length': Buffer.byteLength(text),
   });

@@ -3,7 +3,7 @@ import Koa from 'koa';
 import type { Logger } from 'pino';
 import { AppError } from '../errors.ts';
 import { SenderGone } from './body.ts';
-import { NO_SNIFFING, respondWithProblem, toProblem } from './error-responder.ts';
+import { commonHeaders, respondWithProblem, toProblem } from './error-responder.ts';
 import { ingestRoutes, type IngestRoutesDeps } from './ingest-routes.ts';
 import { OPENAPI } from './openapi.ts';
 import { requestIdOf } from './request-id.ts';
@@ -73,8 +73,7 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
   });
   app.use(ingestRoutes(deps));
   app.use((context, next) => {
-    context.set(NO_SNIFFING);
-    context.set('X-Request-Id', requestIdOf(context.res));
+    context.set(commonHeaders(context.res));
     return next();
   });
   app.use(refuseUnreadableUrl);

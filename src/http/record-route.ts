@@ -8,10 +8,9 @@ import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate, secretHashOf } from './authenticate.ts';
 import { bodyText, readBody, SenderGone } from './body.ts';
-import { respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
+import { commonHeaders, respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
 import { FairTurns } from './fair-turns.ts';
 import { parseJson } from './parse-json.ts';
-import { requestIdOf } from './request-id.ts';
 import { requireMethod } from './require-method.ts';
 
 const MAX_ENTRIES = 10_000;
@@ -137,8 +136,7 @@ function answer(response: ServerResponse, outcome: RecordOutcome, writeIntervalM
       'Content-Length': text.length,
       'Inlet-Stored': stored,
       'Inlet-Rejected': 0,
-      'X-Content-Type-Options': 'nosniff',
-      'X-Request-Id': requestIdOf(response),
+      ...commonHeaders(response),
     });
     response.end(text);
     return;

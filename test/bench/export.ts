@@ -1,10 +1,9 @@
-import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, createWriteStream, statSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
 import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
+import { eachDatabase } from './each-database.ts';
 import { countRows } from './count-rows.ts';
 import { FIELDS, loadHistory, YEAR_MINUTES } from './history-data.ts';
 import { startBareKoa } from './start-bare-koa.ts';
@@ -25,24 +24,15 @@ const EXPORTS = {
  * Koa route over one plain SQLite table with a row for each minute, as wide CSV.
  */
 export async function run(args: string[]): Promise<void> {
-  const only = args[0];
   const bare = await startBareKoa('bare-files.ts');
-  const postgres = only === 'sqlite' ? null : await startPostgres({ durable: true });
   try {
-    for (const database of ['sqlite', 'postgres'].filter((name) => only === undefined || name === only)) {
-      const folder = mkdtempSync(join(tmpdir(), 'inlet-bench-'));
-      const urlOf = async (name: string): Promise<string> =>
-        postgres !== null && database === 'postgres'
-          ? (await createPostgresDatabase(postgres.url)).url
-          : `sqlite:${join(folder, `${name}.db`)}`;
-      await exports(database, await urlOf('full'), folder, bare.port);
+    await eachDatabase(args[0], async ({ database, newUrl, folder }) => {
+      await exports(database, await newUrl(), folder, bare.port);
       for (const format of ['csv', 'ndjson'])
-        await imports(database, await urlOf(format), join(folder, `wide.${format}`), format, bare.port);
-      rmSync(folder, { recursive: true, force: true });
-    }
+        await imports(database, await newUrl(), join(folder, `wide.${format}`), format, bare.port);
+    });
   } finally {
     bare.stop();
-    await postgres?.stop();
   }
 }
 

@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
 import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
+import { eachDatabase } from './each-database.ts';
 import { generateLoad, postRequest } from './generator.ts';
 import { startBareKoa } from './start-bare-koa.ts';
 
@@ -26,20 +23,10 @@ export async function run(args: string[]): Promise<void> {
   const seconds = Number(args[0] ?? 4);
   const only = args[1];
   const bare = await startBareKoa('bare-sql.ts');
-  const postgres = only === 'sqlite' ? null : await startPostgres({ durable: true });
   try {
-    for (const database of ['sqlite', 'postgres'].filter((name) => only === undefined || name === only)) {
-      const folder = mkdtempSync(join(tmpdir(), 'inlet-bench-'));
-      const url =
-        postgres !== null && database === 'postgres'
-          ? (await createPostgresDatabase(postgres.url)).url
-          : `sqlite:${join(folder, 'bench.db')}`;
-      await measure(database, url, bare.port, seconds);
-      rmSync(folder, { recursive: true, force: true });
-    }
+    await eachDatabase(only, async ({ database, newUrl }) => measure(database, await newUrl(), bare.port, seconds));
   } finally {
     bare.stop();
-    await postgres?.stop();
   }
 }
 

@@ -1,11 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
 import { ServerProcess } from '../support/server-process.ts';
+import { eachDatabase } from './each-database.ts';
 import type { LoadResult } from './generator.ts';
 import { END, FIELDS, type HistoryData, LATEST_DEVICES, loadHistory, MINUTE, YEAR_MINUTES } from './history-data.ts';
 import { type PlainTable, plainTable } from './plain-table.ts';
@@ -22,21 +19,7 @@ type Query = { query: string; variables?: Record<string, unknown> };
  * writers at half their full rate; beside them the plain SQL over one row per value, its rows as JSON text.
  */
 export async function run(args: string[]): Promise<void> {
-  const only = args[0];
-  const postgres = only === 'sqlite' ? null : await startPostgres({ durable: true });
-  try {
-    for (const database of ['sqlite', 'postgres'].filter((name) => only === undefined || name === only)) {
-      const folder = mkdtempSync(join(tmpdir(), 'inlet-bench-'));
-      const url =
-        postgres !== null && database === 'postgres'
-          ? (await createPostgresDatabase(postgres.url)).url
-          : `sqlite:${join(folder, 'bench.db')}`;
-      await scenarios(database, url);
-      rmSync(folder, { recursive: true, force: true });
-    }
-  } finally {
-    await postgres?.stop();
-  }
+  await eachDatabase(args[0], async ({ database, newUrl }) => scenarios(database, await newUrl()));
 }
 
 async function scenarios(database: string, url: string): Promise<void> {

@@ -1,10 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { WebSocket } from 'ws';
-import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
 import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
+import { eachDatabase } from './each-database.ts';
 import { startBareKoa } from './start-bare-koa.ts';
 
 const DEVICES = 1_000;
@@ -25,21 +22,7 @@ const OF_PRODUCT =
  */
 export async function run(args: string[]): Promise<void> {
   const seconds = Number(args[0] ?? 8);
-  const only = args[1];
-  const postgres = only === 'sqlite' ? null : await startPostgres({ durable: true });
-  try {
-    for (const database of ['sqlite', 'postgres'].filter((name) => only === undefined || name === only)) {
-      const folder = mkdtempSync(join(tmpdir(), 'inlet-bench-'));
-      const url =
-        postgres !== null && database === 'postgres'
-          ? (await createPostgresDatabase(postgres.url)).url
-          : `sqlite:${join(folder, 'bench.db')}`;
-      await scenario(database, url, seconds);
-      rmSync(folder, { recursive: true, force: true });
-    }
-  } finally {
-    await postgres?.stop();
-  }
+  await eachDatabase(args[1], async ({ database, newUrl }) => scenario(database, await newUrl(), seconds));
 }
 
 async function scenario(database: string, url: string, seconds: number): Promise<void> {

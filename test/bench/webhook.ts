@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
 import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
+import { eachDatabase } from './each-database.ts';
 import { countRows } from './count-rows.ts';
 import { generateLoad, type LoadResult, type NextRequest, postRequest } from './generator.ts';
 import { startBareKoa } from './start-bare-koa.ts';
@@ -35,20 +32,10 @@ export async function run(args: string[]): Promise<void> {
   const seconds = Number(args[0] ?? 6);
   const only = args[1];
   const bare = await startBareKoa();
-  const postgres = only === 'sqlite' ? null : await startPostgres({ durable: true });
   try {
-    for (const database of ['sqlite', 'postgres'].filter((name) => only === undefined || name === only)) {
-      const folder = mkdtempSync(join(tmpdir(), 'inlet-bench-'));
-      const url =
-        postgres !== null && database === 'postgres'
-          ? (await createPostgresDatabase(postgres.url)).url
-          : `sqlite:${join(folder, 'bench.db')}`;
-      await scenario(database, url, seconds, bare.port);
-      rmSync(folder, { recursive: true, force: true });
-    }
+    await eachDatabase(only, async ({ database, newUrl }) => scenario(database, await newUrl(), seconds, bare.port));
   } finally {
     bare.stop();
-    await postgres?.stop();
   }
 }
 

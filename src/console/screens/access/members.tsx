@@ -4,7 +4,7 @@ import type { Role } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { textsOf } from '../../parts/form-texts.ts';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
@@ -121,13 +121,7 @@ function NewMember({ workspaceId, isOperator, onClose, onDone }: NewMemberProps)
   });
   return (
     <Dialog title="New member" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void adding.run(event.currentTarget);
-        }}
-      >
+      <form class="stack" onSubmit={onSubmit(adding.run)}>
         <label>
           Email address
           <input name="email" type="email" required autofocus />

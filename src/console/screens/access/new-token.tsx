@@ -4,7 +4,7 @@ import type { TokenKind, TokenScope } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { textsOf } from '../../parts/form-texts.ts';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { workspaceId } from '../../session/session.ts';
 import { MakeToken } from './access.graphql.ts';
@@ -67,13 +67,7 @@ export function NewToken({ kind, onClose, onMade }: NewTokenProps) {
     );
   return (
     <Dialog title={kind === 'PERSONAL' ? 'New token of yours' : 'New token of the workspace'} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void making.run(event.currentTarget);
-        }}
-      >
+      <form class="stack" onSubmit={onSubmit(making.run)}>
         <label>
           Name
           <input name="name" required maxLength={200} autofocus placeholder="what it is for" />

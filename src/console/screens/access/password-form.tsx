@@ -1,6 +1,6 @@
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
-import { textsOf } from '../../parts/form-texts.ts';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { ChangePassword } from './access.graphql.ts';
@@ -20,13 +20,7 @@ export function PasswordForm() {
   return (
     <details class="card padded">
       <summary>Change your password</summary>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void changing.run(event.currentTarget);
-        }}
-      >
+      <form class="stack" onSubmit={onSubmit(changing.run)}>
         <label>
           Password of now
           <input name="current" type="password" autocomplete="current-password" />

@@ -3,7 +3,7 @@ import { request } from '../../api/request.ts';
 import { useStore } from '../../api/store.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { textsOf } from '../../parts/form-texts.ts';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { chooseWorkspace, loadSession, workspaceId } from '../../session/session.ts';
@@ -87,13 +87,7 @@ function Sheet({ what, workspace, onClose, onDone }: SheetProps) {
   const titles = { new: 'New workspace', name: `Rename ${name}`, delete: `Delete ${name}?` };
   return (
     <Dialog title={titles[what]} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void acting.run(event.currentTarget);
-        }}
-      >
+      <form class="stack" onSubmit={onSubmit(acting.run)}>
         {what === 'delete' && (
           <p>
             Its products, devices, measurements, calls and tokens go with it, for good. Type <strong>{name}</strong> to

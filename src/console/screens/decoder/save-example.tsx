@@ -2,7 +2,7 @@ import { request } from '../../api/request.ts';
 import type { DecoderRequestInput } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { textsOf } from '../../parts/form-texts.ts';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { AddExample } from './decoder.graphql.ts';
@@ -28,13 +28,7 @@ export function SaveExample({ productId, example, expected, onClose, onSaved }: 
   });
   return (
     <Dialog title="Save as example" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void saving.run(event.currentTarget);
-        }}
-      >
+      <form class="stack" onSubmit={onSubmit(saving.run)}>
         <label>
           Name
           <input name="name" required maxLength={200} autofocus />

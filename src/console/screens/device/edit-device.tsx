@@ -2,7 +2,7 @@ import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { textsOf } from '../../parts/form-texts.ts';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { EditChoices, UpdateDevice } from './device.graphql.ts';
 import type { ShownDevice } from './shown-device.ts';
@@ -40,13 +40,7 @@ export function EditDevice({ device, onClose, onSaved }: EditDeviceProps) {
   });
   return (
     <Dialog title={`Change ${device.name}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void saving.run(event.currentTarget);
-        }}
-      >
+      <form class="stack" onSubmit={onSubmit(saving.run)}>
         <label>
           Name
           <input name="name" required maxLength={200} defaultValue={device.name} autofocus />

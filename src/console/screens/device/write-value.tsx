@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { textsOf } from '../../parts/form-texts.ts';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { type DeviceField, WriteValue as Write } from './device.graphql.ts';
@@ -33,13 +33,7 @@ export function WriteValue({ device, fields, onClose }: WriteValueProps) {
   });
   return (
     <Dialog title={`Write a value of ${device.name}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void writing.run(event.currentTarget);
-        }}
-      >
+      <form class="stack" onSubmit={onSubmit(writing.run)}>
         <label>
           Field
           <select value={identifier} onChange={(event) => setIdentifier(event.currentTarget.value)}>

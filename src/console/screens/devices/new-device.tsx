@@ -2,7 +2,7 @@ import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { href, navigate } from '../../navigation/place.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { textsOf } from '../../parts/form-texts.ts';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { AddDevices } from './devices.graphql.ts';
 
@@ -37,13 +37,7 @@ export function NewDevice({ products, plans, productId, onClose }: NewDeviceProp
           A device belongs to a product, and there is none yet. <a href={href('/start')}>First steps</a>
         </Note>
       ) : (
-        <form
-          class="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void creating.run(event.currentTarget);
-          }}
-        >
+        <form class="stack" onSubmit={onSubmit(creating.run)}>
           <label>
             Product
             <select name="product">

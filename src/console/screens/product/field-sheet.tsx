@@ -3,7 +3,7 @@ import type { FieldRole, FieldType } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { AddField } from '../../decoding/decoding.graphql.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { textsOf } from '../../parts/form-texts.ts';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { type ProductField, UpdateField } from './product.graphql.ts';
 
@@ -51,13 +51,7 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
   });
   return (
     <Dialog title={field === null ? 'Add a field' : `Change ${field.identifier}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void saving.run(event.currentTarget);
-        }}
-      >
+      <form class="stack" onSubmit={onSubmit(saving.run)}>
         {field === null && (
           <label>
             Identifier

@@ -4,7 +4,7 @@ import { useStore } from '../../api/store.ts';
 import { useAction } from '../../api/use-action.ts';
 import { href, navigate } from '../../navigation/place.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { textsOf } from '../../parts/form-texts.ts';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { workspaceId } from '../../session/session.ts';
 import { CreateProduct } from './products.graphql.ts';
@@ -21,13 +21,7 @@ export function NewProduct({ onClose }: { onClose: () => void }) {
   });
   return (
     <Dialog title="New product" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void creating.run(event.currentTarget);
-        }}
-      >
+      <form class="stack" onSubmit={onSubmit(creating.run)}>
         <label>
           Name
           <input name="name" required maxLength={200} autofocus />
