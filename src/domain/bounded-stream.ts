@@ -14,14 +14,22 @@ interface BoundedStreamOptions<Item, Out> {
   onEnd: () => void;
 }
 
+/** What one reader reads of a live feed. */
+export interface LiveQueue<Out> extends AsyncIterableIterator<Out> {
+  /** What lies unread, at most so much, as soon as there is anything; empty: the end. */
+  take(most: number): Promise<Out[]>;
+  return(): Promise<IteratorResult<Out>>;
+}
+
 /** A queue between a live feed and one reader that never grows beyond its bound (CONTRACT 7). */
-export class BoundedStream<Item, Out = Item> implements AsyncIterableIterator<Out> {
+export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
   readonly #options: BoundedStreamOptions<Item, Out>;
   #unread: Item[];
   #size = 0;
   /** How many of the unread ones were there from the start. */
   #uncounted: number;
-  #waiting: { resolve: (result: IteratorResult<Out>) => void; reject: (error: AppError) => void }[] = [];
+  /** Wakes those who wait for something to read. */
+  #waiting: (() => void)[] = [];
   #error: AppError | null = null;
   #done = false;
 
@@ -42,40 +50,39 @@ export class BoundedStream<Item, Out = Item> implements AsyncIterableIterator<Ou
 
   offer(item: Item): void {
     if (this.#done) return;
-    const waiting = this.#waiting.shift();
-    if (waiting !== undefined) {
-      waiting.resolve({ value: this.#options.read(item), done: false });
-      return;
-    }
     const { sizeOf, maxUnread, tooSlow } = this.#options;
     this.#unread.push(item);
     this.#size += sizeOf(item);
-    if (this.#size <= maxUnread) return;
-    this.fail(new AppError('OVERLOADED', tooSlow));
+    // What is alone is not too much, however long: its reader may be waiting for it.
+    if (this.#size > maxUnread && this.#unread.length > 1) this.fail(new AppError('OVERLOADED', tooSlow));
+    else this.#wake();
+  }
+
+  async take(most: number): Promise<Out[]> {
+    while (this.#unread.length === 0) {
+      if (this.#error !== null) {
+        const error = this.#error;
+        this.#error = null;
+        throw error;
+      }
+      if (this.#done) return [];
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    return this.#unread.splice(0, most).map((item) => {
+      if (this.#uncounted > 0) this.#uncounted -= 1;
+      else this.#size -= this.#options.sizeOf(item);
+      return this.#options.read(item);
+    });
   }
 
   async next(): Promise<IteratorResult<Out>> {
-    const item = this.#unread.shift();
-    if (item !== undefined) {
-      if (this.#uncounted > 0) this.#uncounted -= 1;
-      else this.#size -= this.#options.sizeOf(item);
-      return { value: this.#options.read(item), done: false };
-    }
-    if (this.#error !== null) {
-      const error = this.#error;
-      this.#error = null;
-      throw error;
-    }
-    if (this.#done) return { value: undefined, done: true };
-    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+    return asResult(await this.take(1));
   }
 
   /** Ends the stream: its reader is told why, after nothing that still lay unread. */
   fail(error: AppError): void {
     if (this.#done) return;
-    const waiting = this.#waiting.shift();
-    if (waiting === undefined) this.#error = error;
-    else waiting.reject(error);
+    this.#error = error;
     this.#end();
   }
 
@@ -93,6 +100,15 @@ export class BoundedStream<Item, Out = Item> implements AsyncIterableIterator<Ou
     if (this.#done) return;
     this.#done = true;
     this.#options.onEnd();
-    for (const { resolve } of this.#waiting.splice(0)) resolve({ value: undefined, done: true });
+    this.#wake();
   }
+
+  #wake(): void {
+    if (this.#waiting.length > 0) for (const wake of this.#waiting.splice(0)) wake();
+  }
+}
+
+/** What `next` of a queue answers when `take(1)` took this. */
+export function asResult<Out>(taken: readonly Out[]): IteratorResult<Out> {
+  return taken.length === 0 ? { value: undefined, done: true } : { value: taken[0]!, done: false };
 }

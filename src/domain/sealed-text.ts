@@ -1,11 +1,21 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 const MAC_BYTES = 16;
 const CIPHER = 'aes-256-ctr';
 
+/** As key objects: with plain bytes a seal takes 38 µs instead of 6. */
 interface Keys {
-  mac: Buffer;
-  text: Buffer;
+  mac: KeyObject;
+  text: KeyObject;
 }
 
 /** Until the installation's own is read: a process alone needs no other. */
@@ -13,7 +23,7 @@ let keys = derive(randomBytes(32).toString('hex'));
 
 function derive(secret: string): Keys {
   const both = Buffer.from(hkdfSync('sha256', secret, '', 'inlet sealed text', 64));
-  return { mac: both.subarray(0, 32), text: both.subarray(32) };
+  return { mac: createSecretKey(both.subarray(0, 32)), text: createSecretKey(both.subarray(32)) };
 }
 
 /** Call at the start: the nodes of one installation share the secret, so that each reads what another sealed. */

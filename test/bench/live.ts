@@ -10,6 +10,8 @@ const STANDING_STILL = 50;
 /** Values each second, each a request of its own. */
 const RATE = 1_000;
 const CONNECTIONS = 20;
+/** Until both are compiled to machine code. */
+const WARM_SECONDS = 3;
 const OF_DEVICE =
   'subscription ($d: ID!) { measurementsRecorded(deviceIds: [$d]) { cursor measurements { value timestamp field { identifier } } } }';
 const OF_PRODUCT =
@@ -34,8 +36,8 @@ async function scenario(database: string, url: string, seconds: number): Promise
   const arrivals = new Arrivals();
   const sockets = await subscribeAll(server.port, devices, arrivals);
 
-  await load(bare.port, devices, seconds / 4, bareArrivals);
-  await load(server.port, devices, seconds / 4, arrivals);
+  await load(bare.port, devices, WARM_SECONDS, bareArrivals);
+  await load(server.port, devices, WARM_SECONDS, arrivals);
   bareArrivals.forget();
   arrivals.forget();
   const before = await load(bare.port, devices, seconds / 2, bareArrivals);

@@ -1,12 +1,19 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { BoundedStream } from '../../src/domain/bounded-stream.ts';
+import { LiveStream } from '../../src/graphql/live/live-stream.ts';
+import { EventPush } from '../../src/graphql/transport/event-push.ts';
 import { SocketSession } from '../../src/graphql/transport/socket-session.ts';
 
 let server: WebSocketServer;
 let client: WebSocket;
 let session: SocketSession;
+/** What the server's WebSocket writes to. */
+let wire: Duplex;
 
 /** A client, and the server's end of its socket as a session. */
 async function connect(options: { autoPong?: boolean } = {}): Promise<void> {
@@ -14,8 +21,9 @@ async function connect(options: { autoPong?: boolean } = {}): Promise<void> {
   await once(server, 'listening');
   const accepted = once(server, 'connection');
   client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`, options);
-  const [socket] = (await accepted) as [WebSocket];
-  session = new SocketSession(socket, Date.now, 'request');
+  const [socket, request] = (await accepted) as [WebSocket, IncomingMessage];
+  wire = request.socket;
+  session = new SocketSession(socket, wire, Date.now, 'request');
   if (client.readyState !== client.OPEN) await once(client, 'open');
 }
 
@@ -51,13 +59,58 @@ test('who answers pings stays connected, who does not is gone at the next one', 
   await closed;
 });
 
+test('what is pushed in one turn of the event loop goes out in one write, and is waited for', async () => {
+  await connect();
+  const received: string[] = [];
+  client.on('message', (data: Buffer) => received.push(data.toString()));
+  expect(wire.writableCorked).toBe(0);
+  for (const text of ['one', 'two', 'three']) session.push(text);
+  expect(wire.writableCorked).toBe(1);
+  await session.sent();
+  expect(wire.writableCorked).toBe(0);
+  await vi.waitFor(() => expect(received).toEqual(['one', 'two', 'three']));
+});
+
+test('of a reader that reads nothing no more events are answered than its socket takes, and those of one batch', async () => {
+  await connect();
+  client.pause();
+  const unread = new BoundedStream<number>({
+    sizeOf: () => 1,
+    read: (item) => item,
+    maxUnread: 10_000,
+    tooSlow: '',
+    onEnd: () => {},
+  });
+  let answered = 0;
+  const payload = JSON.stringify('x'.repeat(100_000));
+  const push = new EventPush({
+    id: '1',
+    session,
+    events: new LiveStream(unread, () => ({ of: null, value: () => null })),
+    payloadOf: () => ((answered += 1), payload),
+    onPushed: () => {},
+  });
+  const ended = push.next();
+  for (let round = 0; round < 100; round += 1) {
+    for (let item = 0; item < 10; item += 1) unread.offer(item);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(session.ending).toBe(false);
+  // Linux takes some megabytes.
+  expect(answered).toBeGreaterThan(0);
+  expect(answered).toBeLessThan(200);
+  await push.return();
+  client.terminate();
+  expect(await ended).toEqual({ value: undefined, done: true });
+});
+
 test('what may wait for a reader that reads nothing is bounded', async () => {
   await connect();
   client.pause();
   const closed = once(session.socket, 'close');
   let most = 0;
   for (let at = 0; at < 100 && !session.ending; at += 1) {
-    session.send('x'.repeat(1_000_000)).catch(() => {});
+    session.push('x'.repeat(1_000_000));
     most = Math.max(most, session.socket.bufferedAmount);
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -248,6 +248,34 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
     expect(pushes.unread).toBe(0);
   });
 
+  test('equal subscriptions are told the same, and of each token only what that one may see', async () => {
+    const [one] = product.deviceIds as [string];
+    const reading = await createToken(server, ADMIN_TOKEN, workspaceId, ['READ']);
+    const query =
+      'subscription ($p: ID, $after: String) { measurementsRecorded(productId: $p, after: $after) { cursor device { product { webhookUrl } } } }';
+    const all = [
+      await subscribe(query, { p: product.id }),
+      await subscribe(query, { p: product.id }),
+      await subscribe(query, { p: product.id }, reading.secret),
+      await subscribe(query, { p: product.id }, reading.secret),
+    ];
+    await record(one, { field: 'temperature', value: 1 });
+    const [first, second, third, fourth] = await Promise.all(all.map((pushes) => pushes.next()));
+    expect(first?.data?.['measurementsRecorded'].device.product.webhookUrl).toMatch(/^http/);
+    expect(second).toEqual(first);
+    for (const refused of [third, fourth]) {
+      expect(refused?.data).toBeNull();
+      expect(refused?.errors?.[0]?.extensions?.['code']).toBe('FORBIDDEN');
+    }
+    // Wherever it begins.
+    const resumed = await subscribe(query, {
+      p: product.id,
+      after: first?.data?.['measurementsRecorded'].cursor as string,
+    });
+    await record(one, { field: 'temperature', value: 2 });
+    expect(await resumed.next()).toEqual(await all[0]!.next());
+  });
+
   test('pushes the calls of one product', async () => {
     const called = await createProduct(server, { input: { decoder: 'function Decoder() { return [] }' } });
     const pushes = await subscribe(

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import { BoundedStream } from '../bounded-stream.ts';
+import { BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallRow, CallStatus, MeasurementStore } from '../measurements/store.ts';
@@ -46,7 +46,7 @@ export class CallFeed {
   async subscribe(
     { id: productId, key: productKey }: Pick<ProductInfo, 'id' | 'key'>,
     { last, statuses }: LiveCallChoice,
-  ): Promise<AsyncIterableIterator<LoggedCall>> {
+  ): Promise<LiveQueue<LoggedCall>> {
     const accepts = ({ status }: CallRow): boolean => statuses === null || statuses.includes(status);
     const stream = new BoundedStream<CallRow, LoggedCall>({
       sizeOf,

@@ -1,5 +1,6 @@
 import { notFound } from '../../errors.ts';
 import type { CallFilter, CallStatus, MeasurementStore } from '../measurements/store.ts';
+import type { LiveQueue } from '../bounded-stream.ts';
 import { type Page, pageOf } from '../page.ts';
 import { type IngestCache, isUuid, type ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Access } from '../access/access.ts';
@@ -58,7 +59,7 @@ export class CallLog {
   }
 
   /** Each call from now on, after its commit; ends when returned, throws OVERLOADED for a reader that is too slow. */
-  async live(access: Access, productId: string, choice: LiveCallChoice): Promise<AsyncIterableIterator<LoggedCall>> {
+  async live(access: Access, productId: string, choice: LiveCallChoice): Promise<LiveQueue<LoggedCall>> {
     const product = await this.#readable(access, productId);
     return this.#feed.subscribe(product, choice);
   }

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import { BoundedStream } from '../bounded-stream.ts';
+import { BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import type { Change, Cluster } from '../cluster.ts';
 import type { Database } from '../database.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
@@ -76,7 +76,7 @@ export class StatusWatch {
   async subscribe(
     workspaceIds: readonly string[],
     accepts: (event: StatusEvent) => boolean,
-  ): Promise<AsyncIterableIterator<StatusEvent>> {
+  ): Promise<LiveQueue<StatusEvent>> {
     const stream = new BoundedStream<StatusEvent>({
       sizeOf: () => 1,
       read: (event) => event,
@@ -128,7 +128,7 @@ export class StatusWatch {
       const timer = this.#timer;
       try {
         const events = await this.#deps.feed.subscribe({ accepts });
-        this.#endListening = () => void events.return?.();
+        this.#endListening = () => void events.return();
         this.#inTurn(() => this.#refresh());
         for await (const { deviceKey } of events) this.#hear(deviceKey);
       } catch (error) {

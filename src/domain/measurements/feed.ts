@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts';
+import type { LiveQueue } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
 import { decodeCursor, type FeedCursor } from './feed-cursor.ts';
 import { Followers } from './followers.ts';
@@ -76,11 +77,7 @@ export class Feed {
    * Ends when returned; throws OVERLOADED when too much is left unread, CURSOR_EXPIRED when what came after the cursor is
    * no longer kept, BAD_USER_INPUT for a cursor that is none.
    */
-  async subscribe({
-    deviceKeys = null,
-    accepts,
-    after,
-  }: FeedSubscription): Promise<AsyncIterableIterator<RecordedEvent>> {
+  async subscribe({ deviceKeys = null, accepts, after }: FeedSubscription): Promise<LiveQueue<RecordedEvent>> {
     // What is recorded from this moment on: where the order of commits stood a little earlier is known without waiting.
     const isNew = after === undefined;
     const subscribedAt = this.#deps.now() - (this.#deps.cluster.shared ? CLOCKS_APART_MS : 0);

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import { BoundedStream } from '../bounded-stream.ts';
+import { asResult, BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import type { FeedCursor } from './feed-cursor.ts';
 import { bytesOfEvent, type RecordedEvent, toEvents } from './recorded-event.ts';
 import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';
@@ -35,7 +35,7 @@ const PAGE_READINGS = 1_000;
  * One subscriber: as long as it has not caught up it reads the order of commits itself, a page whenever the one before
  * has been read; then it joins the others.
  */
-export class LiveFollower implements Follower, AsyncIterableIterator<RecordedEvent> {
+export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
   readonly #deps: LiveFollowerDeps;
   readonly #stream: BoundedStream<RecordedEvent>;
   #cursor: FeedCursor;
@@ -92,10 +92,13 @@ export class LiveFollower implements Follower, AsyncIterableIterator<RecordedEve
     );
   }
 
-  async next(): Promise<IteratorResult<RecordedEvent>> {
+  async take(most: number): Promise<RecordedEvent[]> {
     while (!this.#ended && this.#own.length === 0 && this.#isBehind) await this.#readOn();
-    const own = this.#ended ? undefined : this.#own.shift();
-    return own === undefined ? this.#stream.next() : { value: own, done: false };
+    return this.#ended || this.#own.length === 0 ? this.#stream.take(most) : this.#own.splice(0, most);
+  }
+
+  async next(): Promise<IteratorResult<RecordedEvent>> {
+    return asResult(await this.take(1));
   }
 
   async return(): Promise<IteratorResult<RecordedEvent>> {

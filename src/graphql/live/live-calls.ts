@@ -5,7 +5,7 @@ import type { CallLog } from '../../domain/calls/call-log.ts';
 import type { CallStatus } from '../../domain/measurements/store.ts';
 import { badInput } from '../../errors.ts';
 import type { LoggedCall } from '../../domain/calls/logged-call.ts';
-import { liveStream } from './live-stream.ts';
+import { LiveStream } from './live-stream.ts';
 import { visibleCall } from './visible-call.ts';
 
 const MAX_LAST = 500;
@@ -28,11 +28,11 @@ export class LiveCalls {
   }
 
   /** BAD_USER_INPUT for a `last` that is none; NOT_FOUND or FORBIDDEN for the product. */
-  async open(access: Access, { productId, last, status }: LiveCallsQuery): Promise<AsyncIterableIterator<LoggedCall>> {
+  async open(access: Access, { productId, last, status }: LiveCallsQuery): Promise<LiveStream<LoggedCall>> {
     const product = await visibleProduct(this.#ingestCache, access, productId, 'READ');
     if (last != null && (last < 0 || last > MAX_LAST))
       throw badInput(`"last" must be from 0 to ${MAX_LAST}, not ${last}.`);
     const calls = await this.#calls.live(access, product.id, { last: last ?? 0, statuses: status ?? null });
-    return liveStream(calls, async (call) => visibleCall(call, access, product));
+    return new LiveStream(calls, (call) => ({ of: null, value: () => visibleCall(call, access, product) }));
   }
 }

@@ -8,7 +8,7 @@ import { seal, unseal } from '../../domain/sealed-text.ts';
 import type { Access } from '../../domain/access/access.ts';
 import { badInput } from '../../errors.ts';
 import type { DeviceCache } from '../../domain/devices/device-cache.ts';
-import { liveStream } from './live-stream.ts';
+import { LiveStream } from './live-stream.ts';
 import { type LiveChoice, narrowed } from './narrowed.ts';
 import type { RecordedBatch } from '../types/measurement.ts';
 
@@ -34,7 +34,7 @@ export class LiveMeasurements {
   }
 
   /** NOT_FOUND for a device, product or workspace that the token does not see; BAD_USER_INPUT for an unknown field. */
-  async open(access: Access, query: LiveQuery): Promise<AsyncIterableIterator<RecordedBatch>> {
+  async open(access: Access, query: LiveQuery): Promise<LiveStream<RecordedEvent>> {
     const { products, deviceKeys, accepts } = await narrowed(access, this.#deps.ingestCache, query);
     const fields = query.fields == null ? null : new Set(query.fields);
     if (fields !== null) checkFields(fields, products);
@@ -48,7 +48,7 @@ export class LiveMeasurements {
       },
       after: query.after == null ? undefined : (unseal(query.after) ?? ''),
     });
-    return liveStream(events, (event) => this.#toBatch(event, fields));
+    return new LiveStream(events, (event) => ({ of: event, value: () => this.#toBatch(event, fields) }));
   }
 
   /** null when nothing of the event is wanted, or its device is gone. */

@@ -3,7 +3,7 @@ import type { StatusEvent, StatusWatch } from '../../domain/devices/status-watch
 import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
 import type { DeviceStatus } from '../types/device.ts';
 import type { DeviceCache } from '../../domain/devices/device-cache.ts';
-import { liveStream } from './live-stream.ts';
+import { LiveStream } from './live-stream.ts';
 import { type LiveChoice, narrowed } from './narrowed.ts';
 
 /** The stream behind `deviceStatusChanged` (CONTRACT 7): what the token may read of it. */
@@ -19,12 +19,13 @@ export class LiveStatus {
   }
 
   /** The errors of `narrowed`. */
-  async open(access: Access, choice: LiveChoice): Promise<AsyncIterableIterator<DeviceStatus>> {
+  async open(access: Access, choice: LiveChoice): Promise<LiveStream<StatusEvent>> {
     const { workspaceIds, accepts } = await narrowed(access, this.#ingestCache, choice);
     const events = await this.#watch.subscribe(workspaceIds, ({ deviceId: id, ...place }) => accepts({ id, ...place }));
-    return liveStream(events, async ({ deviceKey, online, at }: StatusEvent) => {
+    const changeOf = async ({ deviceKey, online, at }: StatusEvent): Promise<DeviceStatus | null> => {
       const device = await this.#devices.get(deviceKey);
       return device && { device, online, at };
-    });
+    };
+    return new LiveStream(events, (event) => ({ of: event, value: () => changeOf(event) }));
   }
 }

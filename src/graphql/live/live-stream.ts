@@ -1,29 +1,37 @@
-/**
- * A live stream with each event turned into what subscribers get; null leaves the event out. Ending it ends the queue
- * that it reads from, so that nobody waits for an event that nobody wants. `endsOn`: whether an error just ends the
- * stream (somebody else tells the reader why).
- */
-export function liveStream<Event, Result>(
-  queue: AsyncIterableIterator<Event>,
-  toResult: (event: Event) => Promise<Result | null>,
-  endsOn: (error: unknown) => boolean = () => false,
-): AsyncGenerator<Result, void> {
-  async function* results(): AsyncGenerator<Result, void> {
-    try {
-      for await (const event of queue) {
-        const result = await toResult(event);
-        if (result !== null) yield result;
-      }
-    } catch (error) {
-      if (!endsOn(error)) throw error;
-    }
+import { asResult, type LiveQueue } from '../../domain/bounded-stream.ts';
+
+/** Something that happened, on its way to a subscriber. */
+export interface LiveEvent {
+  /** The same for all who are told of it: what equal subscriptions share the answer of. null: it is this one's alone. */
+  of: object | null;
+  /** What the field of the subscription gets; null: there is nothing to tell. */
+  value: () => object | null | Promise<object | null>;
+}
+
+/** What a subscription listens to. */
+export class LiveStream<Item = unknown> implements LiveQueue<LiveEvent> {
+  readonly #queue: LiveQueue<Item>;
+  readonly #toEvent: (item: Item) => LiveEvent;
+
+  constructor(queue: LiveQueue<Item>, toEvent: (item: Item) => LiveEvent) {
+    this.#queue = queue;
+    this.#toEvent = toEvent;
   }
-  const stream = results();
-  const end = stream.return.bind(stream);
-  // A generator answers `return` only after the `next` that waits: with the queue at its end, none does.
-  stream.return = async (value) => {
-    await queue.return?.();
-    return end(value);
-  };
-  return stream;
+
+  async take(most: number): Promise<LiveEvent[]> {
+    return (await this.#queue.take(most)).map(this.#toEvent);
+  }
+
+  async next(): Promise<IteratorResult<LiveEvent>> {
+    return asResult(await this.take(1));
+  }
+
+  async return(): Promise<IteratorResult<LiveEvent>> {
+    await this.#queue.return();
+    return { value: undefined, done: true };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
 }

@@ -16,8 +16,12 @@ import { admit } from './admission.ts';
 import { answerBytes } from '../context/answer-size.ts';
 import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
 import { comparing, compileOperation, type Execute } from './compiled-operation.ts';
+import type { LiveEvent, LiveStream } from '../live/live-stream.ts';
+import type { Promised } from '../context/promised.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { tooComplex } from './shape-limits.ts';
+import { type EventAnswer, SharedAnswers } from './shared-answers.ts';
+import { subscriptionKey } from './subscription-key.ts';
 import { WorkShares } from './work-shares.ts';
 
 /** What a client asks, whichever transport brought it. */
@@ -34,7 +38,10 @@ export interface AdmittedOperation {
   request: OperationRequest;
   context: GraphqlContext;
   cost: number;
-  execute: Execute;
+  /** Whether its document was admitted before. */
+  isKnown: boolean;
+  /** Of a subscription: the same for those that answer every event alike. */
+  sharing: string;
 }
 
 /** Which operations are compiled: those that were seen before; for tests none, or all, with the answers compared. */
@@ -47,10 +54,18 @@ const USUAL_MS = 0.01;
 const READING_COUNTS = 0.25;
 /** Writing an answer down takes a millisecond for so many bytes. */
 const BYTES_PER_MS = 100_000;
+/** Sending one message takes so long, and a millisecond more for so many characters. */
+const PUSH_MS = 0.002;
+const PUSHED_PER_MS = 1_000_000;
 /** From this price on an operation runs alone, and it is cheaper to compile it than to run it once as it is. */
 const DEAR = 2000;
-/** Below this price what an operation takes is mostly waiting for its turn. */
+/**
+ * Events come in crowds, and each of a crowd waits for the others: what a cheap one takes, by the clock, is mostly that.
+ * So below this price it counts as so long, and a millisecond more for so many bytes.
+ */
 const CHEAP = 20;
+const EVENT_MS = 0.02;
+const EVENT_BYTES_PER_MS = 20_000;
 /** A dear event also costs what made and sends it: without that others keep 0.67 of the event loop, not 0.7. */
 const PUSHED_COUNTS = 1.5;
 /** With the time-outs of the database, which come to about five seconds, everybody is answered within ten. */
@@ -62,6 +77,7 @@ export class Operations {
   readonly documents: CheckedDocuments;
   readonly shares = new WorkShares();
   readonly #compiling: Compiling;
+  readonly #answers = new SharedAnswers();
 
   constructor(schema: GraphQLSchema, compiling: Compiling) {
     this.schema = schema;
@@ -97,8 +113,25 @@ export class Operations {
   }
 
   /** Opens what a subscription listens to. */
-  subscribe(admitted: AdmittedOperation): Promise<AsyncIterable<unknown> | ExecutionResult> {
-    return createSourceEventStream({ ...this.#args(admitted), contextValue: admitted.context });
+  subscribe(admitted: AdmittedOperation): Promise<LiveStream | ExecutionResult> {
+    const args = { ...this.#args(admitted), contextValue: admitted.context };
+    return createSourceEventStream(args) as Promise<LiveStream | ExecutionResult>;
+  }
+
+  /** What a subscription answers to an event, with a fresh context; equal ones of one token get one answer. */
+  answer(admitted: AdmittedOperation, { of, value }: LiveEvent): Promised<EventAnswer> {
+    const make = async (): Promise<EventAnswer> => {
+      const root = await value();
+      if (root === null) return { result: null, text: null };
+      const result = await this.execute(admitted, root, admitted.context.fresh());
+      return { result, text: result.errors === undefined ? JSON.stringify(result) : null };
+    };
+    return of === null ? make() : this.#answers.of(of, admitted.sharing, make);
+  }
+
+  /** Answers that were there already also cost what sends them. */
+  pushed({ context }: AdmittedOperation, messages: number, characters: number): void {
+    this.shares.spend(context.caller, messages * PUSH_MS + characters / PUSHED_PER_MS);
   }
 
   #admit(checked: CheckedDocument, request: OperationRequest, context: GraphqlContext): AdmittedOperation {
@@ -109,24 +142,27 @@ export class Operations {
         'OPERATION_RESOLUTION_FAILURE',
       );
     const cost = admit(this.schema, checked, operation, request.variables ?? {}, context);
-    const run = this.#compiled(checked, operation, context, cost) ?? execute;
+    const isKnown = checked.isKept;
     this.documents.keep(checked, context.isAnonymous);
-    return { checked, operation, request, context, cost, execute: run };
+    const sharing =
+      operation.operation === OperationTypeNode.SUBSCRIPTION
+        ? `${this.#answers.numberOf(context.access)} ${subscriptionKey(checked, operation, request)}`
+        : '';
+    return { checked, operation, request, context, cost, isKnown, sharing };
   }
 
-  /** Compiling takes longer than most operations: it is for those that come again or are dear, and never for strangers. */
-  #compiled(
-    checked: CheckedDocument,
-    operation: OperationDefinitionNode,
-    context: GraphqlContext,
-    cost: number,
-  ): Execute | null {
+  /**
+   * Compiling takes longer than most operations: it is for those that come again, as events do, or are dear, and never
+   * for strangers.
+   */
+  #compiled({ checked, operation, context, cost, isKnown }: AdmittedOperation): Execute | null {
     if (this.#compiling === 'none' || context.isAnonymous || operation.operation === OperationTypeNode.MUTATION)
       return null;
     const name = operation.name?.value;
     const before = checked.compiled.get(name);
     if (before !== undefined) return before;
-    if (!checked.isKept && cost < DEAR && this.#compiling === 'seen') return null;
+    const comesAgain = isKnown || operation.operation === OperationTypeNode.SUBSCRIPTION;
+    if (!comesAgain && cost < DEAR && this.#compiling === 'seen') return null;
     const compiled = compileOperation(this.schema, { document: checked.document, operationName: name });
     const run = compiled === null || this.#compiling === 'seen' ? compiled : comparing(compiled);
     checked.compiled.set(name, run);
@@ -141,7 +177,8 @@ export class Operations {
     let bytes = 0;
     try {
       const isMutation = admitted.operation.operation === OperationTypeNode.MUTATION;
-      const running = admitted.execute({ ...this.#args(admitted), rootValue: root, contextValue: context });
+      const run = this.#compiled(admitted) ?? execute;
+      const running = run({ ...this.#args(admitted), rootValue: root, contextValue: context });
       // What is there at once is not waited for: others would have their turn meanwhile, on this caller's account.
       const result = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
       const away = databaseFailure(result);
@@ -154,12 +191,13 @@ export class Operations {
       return failed(error);
     } finally {
       const tookMs = performance.now() - started - context.points.readMs * (1 - READING_COUNTS);
-      // Events come in crowds, and each of a crowd waits for the others: of cheap ones the price counts (CONTRACT 7).
       const isEvent = root !== undefined;
-      const isCheapEvent = isEvent && admitted.cost < CHEAP;
-      const mostMs = isCheapEvent ? admitted.cost * USUAL_MS : 1 + admitted.cost * WORST_MS;
-      const usedMs = Math.min(tookMs, mostMs) * (isEvent && !isCheapEvent ? PUSHED_COUNTS : 1);
-      this.shares.spend(caller, usedMs + bytes / BYTES_PER_MS - expectedMs);
+      const mostMs = 1 + admitted.cost * WORST_MS;
+      const usedMs =
+        isEvent && admitted.cost < CHEAP
+          ? EVENT_MS + bytes / EVENT_BYTES_PER_MS
+          : Math.min(tookMs, mostMs) * (isEvent ? PUSHED_COUNTS : 1) + bytes / BYTES_PER_MS;
+      this.shares.spend(caller, usedMs - expectedMs);
     }
   }
 

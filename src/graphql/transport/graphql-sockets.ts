@@ -7,11 +7,14 @@ import type { Change, Cluster } from '../../domain/cluster.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
 import { AppError, badInput } from '../../errors.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
+import { whenKnown } from '../context/promised.ts';
+import { EventPush } from './event-push.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
 import type { LoaderSources } from '../context/loaders.ts';
-import { liveStream } from '../live/live-stream.ts';
+import { LiveStream } from '../live/live-stream.ts';
 import type { AdmittedOperation, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
+import type { EventAnswer } from '../operation/shared-answers.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
 /** What sockets run operations with and learn rights from. */
@@ -108,14 +111,17 @@ export class GraphqlSockets {
   }
 
   #opened(socket: WebSocket, request: IncomingMessage): void {
-    const session = new SocketSession(socket, this.#deps.now, this.#deps.requestIdOf(request));
+    const session = new SocketSession(socket, request.socket, this.#deps.now, this.#deps.requestIdOf(request));
     this.#sessions.add(session);
     // Too large a message, broken frames: ws closes by itself and says why.
     socket.on('error', (error) => this.#deps.log.warn({ err: error, requestId: session.requestId }, 'WebSocket error'));
     const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,
-        send: (text) => session.send(text),
+        send: (text) => {
+          session.push(text);
+          return session.sent();
+        },
         // A reason of over 123 bytes would be an error, and graphql-ws puts the client's id into one.
         close: (code, reason) => socket.close(code, reason?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 123)),
         onMessage: (receive) =>
@@ -216,7 +222,7 @@ export class GraphqlSockets {
       const admitted = await operations.admit(payload, asking);
       if (admitted.operation.operation !== OperationTypeNode.SUBSCRIPTION) session.running.add(id);
       const args = { schema: operations.schema, document: admitted.checked.document };
-      return { ...args, operationName: payload.operationName ?? null, admitted, session };
+      return { ...args, operationName: payload.operationName ?? null, admitted, session, id };
     } catch (error) {
       if (error instanceof RefusedDocument) return error.errors;
       if (error instanceof AppError) return [new GraphQLError(error.message, { originalError: error })];
@@ -224,22 +230,19 @@ export class GraphqlSockets {
     }
   }
 
-  /** Runs a subscription; each event is answered with a fresh context. A reader too slow for it loses the connection. */
-  async #subscribe({ admitted, session }: Running): Promise<AsyncIterableIterator<ExecutionResult> | ExecutionResult> {
+  async #subscribe({ admitted, session, id }: Running): Promise<EventPush | ExecutionResult> {
     const { operations } = this.#deps;
-    const stream = await operations.subscribe(admitted);
-    if (!(Symbol.asyncIterator in stream)) return stream;
-    const answer = async (event: unknown): Promise<ExecutionResult | null> => {
-      if (session.ending) return null;
-      const result = await operations.execute(admitted, event, admitted.context.fresh());
-      return session.ending ? null : result;
-    };
-    const endsOn = (error: unknown): boolean => {
-      if (!(error instanceof AppError) || error.code !== 'OVERLOADED') return false;
-      session.end(TRY_AGAIN_LATER, 'subscriber too slow, resume with "after"');
-      return true;
-    };
-    return liveStream(stream as AsyncIterableIterator<unknown>, answer, endsOn);
+    const events = await operations.subscribe(admitted);
+    if (!(events instanceof LiveStream)) return events;
+    const payloadOf = ({ result, text }: EventAnswer): string | null =>
+      text ?? (result && JSON.stringify({ ...result, errors: this.#formatted(result.errors ?? [], session) }));
+    return new EventPush({
+      id,
+      session,
+      events,
+      payloadOf: (event) => whenKnown(operations.answer(admitted, event), payloadOf),
+      onPushed: (messages, characters) => operations.pushed(admitted, messages, characters),
+    });
   }
 
   #formatted(errors: readonly GraphQLError[], { requestId }: SocketSession) {
@@ -251,11 +254,13 @@ export class GraphqlSockets {
 interface Running {
   admitted: AdmittedOperation;
   session: SocketSession;
+  id: string;
 }
 
-function running({ admitted, session }: Partial<Running>): Running {
-  if (admitted === undefined || session === undefined) throw new Error('An operation that was not admitted.');
-  return { admitted, session };
+function running({ admitted, session, id }: Partial<Running>): Running {
+  if (admitted === undefined || session === undefined || id === undefined)
+    throw new Error('An operation that was not admitted.');
+  return { admitted, session, id };
 }
 
 function refuseUpgrade(socket: Duplex, status: string): void {

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Access } from '../../domain/access/access.ts';
 import { AppError } from '../../errors.ts';
@@ -28,14 +29,23 @@ export class SocketSession {
   /** What each operation that runs may still use, by its id. */
   readonly budgets = new Map<string, WorkBudget>();
   readonly #now: () => number;
+  /** What the WebSocket writes to. */
+  readonly #wire: Duplex;
   readonly #pinger: NodeJS.Timeout;
   #expiry: NodeJS.Timeout | null = null;
   #end: { code: number; reason: string } | null = null;
   #alive = true;
+  #isHeld = false;
+  /** Messages handed to the socket, and those of them that have left this process. */
+  #handed = 0;
+  #left = 0;
+  /** In the order of their places. */
+  #waiting: { place: number; resolve: () => void }[] = [];
 
-  constructor(socket: WebSocket, now: () => number, requestId: string) {
+  constructor(socket: WebSocket, wire: Duplex, now: () => number, requestId: string) {
     this.socket = socket;
     this.requestId = requestId;
+    this.#wire = wire;
     this.#now = now;
     this.#pinger = setInterval(() => this.#ping(), PING_EVERY_MS);
     this.#pinger.unref();
@@ -77,18 +87,37 @@ export class SocketSession {
     this.budgets.clear();
   }
 
-  /** Resolves when the text has left this process, so that whoever sends next waits for a slow reader. */
-  send(text: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.socket.readyState !== this.socket.OPEN) return resolve();
-      if (this.socket.bufferedAmount > MAX_UNSENT_BYTES) {
-        this.end(TRY_AGAIN_LATER, 'reader too slow: too much is waiting to be sent');
-        this.socket.terminate();
-        return resolve();
-      }
-      this.socket.send(text, (error) => (error ? reject(error) : resolve()));
-    });
+  /** Hands a message to the socket; those of one turn of the event loop go out in one write. */
+  push(text: string): void {
+    if (this.socket.readyState !== this.socket.OPEN) return;
+    if (this.socket.bufferedAmount > MAX_UNSENT_BYTES) {
+      this.end(TRY_AGAIN_LATER, 'reader too slow: too much is waiting to be sent');
+      this.socket.terminate();
+      return;
+    }
+    if (!this.#isHeld) {
+      this.#isHeld = true;
+      this.#wire.cork();
+      setImmediate(() => {
+        this.#isHeld = false;
+        this.#wire.uncork();
+      });
+    }
+    this.#handed += 1;
+    this.socket.send(text, this.#onLeft);
   }
+
+  /** Resolves when what was pushed has left this process, so that whoever pushes next waits for a slow reader. */
+  sent(): Promise<void> {
+    if (this.#left === this.#handed) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push({ place: this.#handed, resolve }));
+  }
+
+  /** A broken connection says so by its end. */
+  readonly #onLeft = (): void => {
+    this.#left += 1;
+    while (this.#waiting.length > 0 && this.#waiting[0]!.place <= this.#left) this.#waiting.shift()!.resolve();
+  };
 
   #closeIfIdle(): void {
     if (this.#end !== null && this.running.size === 0) this.socket.close(this.#end.code, this.#end.reason);

@@ -1,0 +1,31 @@
+import { hash } from 'node:crypto';
+import { type DocumentNode, Kind, type OperationDefinitionNode, visit } from 'graphql';
+import type { CheckedDocument } from './checked-documents.ts';
+
+/** The same text for subscriptions that answer every event alike, wherever they begin. */
+export function subscriptionKey(
+  { hash: text, document }: CheckedDocument,
+  operation: OperationDefinitionNode,
+  { variables }: { variables?: Record<string, unknown> | null | undefined },
+): string {
+  const given = { ...variables };
+  const beginning = beginningOf(document, operation);
+  if (beginning !== null) delete given[beginning];
+  return hash('sha256', JSON.stringify([text, operation.name?.value, given]), 'base64url');
+}
+
+/** The variable that says where the subscription begins, and nothing else; null: there is none. */
+function beginningOf(document: DocumentNode, { selectionSet }: OperationDefinitionNode): string | null {
+  const [field] = selectionSet.selections;
+  if (field?.kind !== Kind.FIELD) return null;
+  const after = field.arguments?.find(({ name }) => name.value === 'after')?.value;
+  if (after?.kind !== Kind.VARIABLE) return null;
+  let uses = 0;
+  visit(document, {
+    VariableDefinition: () => false,
+    Variable: ({ name }) => {
+      if (name.value === after.name.value) uses += 1;
+    },
+  });
+  return uses === 1 ? after.name.value : null;
+}

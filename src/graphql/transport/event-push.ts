@@ -1,0 +1,78 @@
+import { AppError } from '../../errors.ts';
+import type { LiveEvent } from '../live/live-stream.ts';
+import type { LiveQueue } from '../../domain/bounded-stream.ts';
+import type { Promised } from '../context/promised.ts';
+import { type SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
+
+/** Events that are answered before it is looked whether the reader takes what is sent: of one who does not, no more. */
+const AT_ONCE = 50;
+
+interface EventPushDeps {
+  /** Of the subscription. */
+  id: string;
+  session: SocketSession;
+  events: LiveQueue<LiveEvent>;
+  /** The payload of an event as JSON; null: there is nothing to tell. */
+  payloadOf: (event: LiveEvent) => Promised<string | null>;
+  /** So many messages and characters were handed to the socket. */
+  onPushed: (messages: number, characters: number) => void;
+}
+
+/**
+ * Sends the events of one subscription to its socket, many at a time. graphql-ws sees results that never come, and their
+ * end. A reader too slow for its events loses the connection.
+ */
+export class EventPush implements AsyncIterableIterator<never> {
+  readonly #deps: EventPushDeps;
+  readonly #head: string;
+
+  constructor(deps: EventPushDeps) {
+    this.#deps = deps;
+    this.#head = `{"id":${JSON.stringify(deps.id)},"type":"next","payload":`;
+  }
+
+  /** Resolves at the end of the events. */
+  async next(): Promise<IteratorResult<never>> {
+    const { events, session } = this.#deps;
+    try {
+      for (;;) {
+        const taken = await events.take(AT_ONCE);
+        if (taken.length === 0) break;
+        await this.#push(taken);
+      }
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'OVERLOADED') throw error;
+      session.end(TRY_AGAIN_LATER, 'subscriber too slow, resume with "after"');
+    } finally {
+      await events.return();
+    }
+    return { value: undefined, done: true };
+  }
+
+  async return(): Promise<IteratorResult<never>> {
+    await this.#deps.events.return();
+    return { value: undefined, done: true };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #push(taken: readonly LiveEvent[]): Promise<void> {
+    const { session, payloadOf, onPushed } = this.#deps;
+    let [messages, characters] = [0, 0];
+    for (const event of taken) {
+      // No event is answered for who has lost its rights.
+      if (session.ending) return;
+      const coming = payloadOf(event);
+      const payload = coming instanceof Promise ? await coming : coming;
+      if (payload === null || session.ending) continue;
+      session.push(`${this.#head}${payload}}`);
+      messages += 1;
+      characters += payload.length;
+    }
+    if (messages === 0) return;
+    onPushed(messages, characters);
+    await session.sent();
+  }
+}

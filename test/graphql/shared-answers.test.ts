@@ -1,0 +1,55 @@
+import { getOperationAST, type OperationDefinitionNode, parse } from 'graphql';
+import { expect, test } from 'vitest';
+import type { CheckedDocument } from '../../src/graphql/operation/checked-documents.ts';
+import { type EventAnswer, SharedAnswers } from '../../src/graphql/operation/shared-answers.ts';
+import { subscriptionKey } from '../../src/graphql/operation/subscription-key.ts';
+
+test('an answer is made once for all equal subscriptions, also while it is being made', async () => {
+  const answers = new SharedAnswers();
+  const event = {};
+  let made = 0;
+  const make = async (): Promise<EventAnswer> => {
+    made += 1;
+    await new Promise((resolve) => setImmediate(resolve));
+    return { result: { data: {} }, text: `answer ${made}` };
+  };
+  const first = await Promise.all([answers.of(event, 'a', make), answers.of(event, 'a', make)]);
+  expect(first.map(({ text }) => text)).toEqual(['answer 1', 'answer 1']);
+  expect(answers.of(event, 'a', make)).toBe(first[0]);
+  expect((await answers.of(event, 'b', make)).text).toBe('answer 2');
+  expect((await answers.of({}, 'a', make)).text).toBe('answer 3');
+});
+
+test('answers are kept within a bound', async () => {
+  const answers = new SharedAnswers();
+  const text = 'x'.repeat(500_000);
+  const events = Array.from({ length: 20 }, () => ({}));
+  let made = 0;
+  const make = async (): Promise<EventAnswer> => ({ result: null, text: text + String((made += 1)) });
+  for (const event of events) await answers.of(event, '', make);
+  for (const event of events.toReversed()) await answers.of(event, '', make);
+  expect(made).toBeGreaterThan(30);
+  expect(made).toBeLessThan(40);
+});
+
+test('subscriptions are equal when they answer alike, wherever they begin', () => {
+  const query =
+    'subscription S($p: ID, $f: [String!], $from: String) { measurementsRecorded(productId: $p, fields: $f, after: $from) { cursor } }';
+  const key = (variables: Record<string, unknown>, text = query, name = 'S'): string => {
+    const document = parse(text);
+    const operation = getOperationAST(document, name) as OperationDefinitionNode;
+    return subscriptionKey({ hash: text, document } as CheckedDocument, operation, { variables });
+  };
+  const one = key({ p: '1', from: 'here' });
+  expect(key({ p: '1', from: 'there' })).toBe(one);
+  expect(key({ p: '1' })).toBe(one);
+  expect(key({ p: '2', from: 'here' })).not.toBe(one);
+  expect(key({ p: '1', f: ['a'] })).not.toBe(one);
+  const other = query.replace('{ cursor }', '{ receivedAt }');
+  expect(key({ p: '1' }, other)).not.toBe(one);
+  // What also decides what is answered is no beginning.
+  const twice = query.replace('{ cursor }', '{ cursor device { calls(after: $from) { totalCount } } }');
+  expect(key({ p: '1', from: 'here' }, twice)).not.toBe(key({ p: '1', from: 'there' }, twice));
+  const two = `${query} ${query.replace(' S(', ' T(')}`;
+  expect(key({ p: '1' }, two, 'S')).not.toBe(key({ p: '1' }, two, 'T'));
+});
