@@ -53,6 +53,7 @@ async function scenario(database: string, url: string, seconds: number): Promise
     subscribe(socket, '1', OF_PRODUCT, { p: product });
     socket.pause();
   }
+  await subscribed();
   const resident: number[] = [];
   const sampler = setInterval(() => resident.push(server.residentMb()), 250);
   arrivals.forget();
@@ -169,9 +170,13 @@ async function subscribeAll(port: number, devices: readonly string[], arrivals: 
     ),
   );
   devices.forEach((d, at) => subscribe(sockets[at % SOCKETS]!, String(at), OF_DEVICE, { d }));
-  // Subscriptions are not acknowledged.
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await subscribed();
   return sockets;
+}
+
+/** Subscriptions are not acknowledged. */
+function subscribed(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 2_000));
 }
 
 function connect(port: number, onNext: (text: string) => void): Promise<WebSocket> {
