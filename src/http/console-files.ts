@@ -9,27 +9,28 @@ const FOLDERS = ['../../console', '../../dist/console'].map((path) => fileURLToP
 const ROOT = '/console/';
 const ASSETS = 'assets/';
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.woff2': 'font/woff2',
-  '.ttf': 'font/ttf',
-  '.json': 'application/json',
-  '.webmanifest': 'application/manifest+json',
-};
+// Maps, no objects: what is looked up in them comes from a path (`/console/constructor`).
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['.html', 'text/html; charset=utf-8'],
+  ['.js', 'text/javascript; charset=utf-8'],
+  ['.css', 'text/css; charset=utf-8'],
+  ['.svg', 'image/svg+xml'],
+  ['.woff2', 'font/woff2'],
+  ['.ttf', 'font/ttf'],
+  ['.json', 'application/json'],
+  ['.webmanifest', 'application/manifest+json'],
+]);
 
 /** Nothing from elsewhere, nothing inline, in nobody's frame. */
 const POLICY =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /** What is no screen of the console but a page of its own. */
-const PAGES: Readonly<Record<string, string>> = { graphql: 'graphql.html' };
+const PAGES: ReadonlyMap<string, string> = new Map([['graphql', 'graphql.html']]);
 /** GraphiQL writes style sheets into its page. */
-const POLICIES: Readonly<Record<string, string>> = {
-  'graphql.html': `${POLICY}; style-src 'self' 'unsafe-inline'`,
-};
+const POLICIES: ReadonlyMap<string, string> = new Map([
+  ['graphql.html', `${POLICY}; style-src 'self' 'unsafe-inline'`],
+]);
 
 /** The console's build (CONTRACT 9): files by their path from `/console/`, each perhaps packed as `.br` and `.gz`. */
 export class ConsoleFiles {
@@ -49,19 +50,19 @@ export class ConsoleFiles {
   readonly serve: Handler = (context) => {
     if (context.path === '/console') return context.redirect(ROOT);
     const name = context.path.slice(ROOT.length);
-    const isFile = extname(name) in TYPES && this.#names.has(name);
+    const isFile = TYPES.has(extname(name)) && this.#names.has(name);
     if (!isFile && name.startsWith(ASSETS)) return;
     if (!this.#names.has('index.html')) return;
-    this.#send(context, isFile ? name : (PAGES[name] ?? 'index.html'));
+    this.#send(context, isFile ? name : (PAGES.get(name) ?? 'index.html'));
   };
 
   #send(context: Koa.Context, name: string): void {
     const hashed = name.startsWith(ASSETS);
     context.set('Cache-Control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache');
-    context.set('Content-Security-Policy', POLICIES[name] ?? POLICY);
+    context.set('Content-Security-Policy', POLICIES.get(name) ?? POLICY);
     context.set('Referrer-Policy', 'same-origin');
     context.set('Vary', 'Accept-Encoding');
-    context.type = TYPES[extname(name)] ?? 'application/octet-stream';
+    context.type = TYPES.get(extname(name)) ?? 'application/octet-stream';
     const encodings = { br: '.br', gzip: '.gz' } as const;
     const packed = (['br', 'gzip'] as const).filter((encoding) => this.#names.has(name + encodings[encoding]));
     const encoding = context.acceptsEncodings(...packed, 'identity');

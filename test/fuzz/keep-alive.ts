@@ -2,39 +2,43 @@ import { Agent, request } from 'node:http';
 
 /** An HTTP client that keeps its connections: `fetch` takes longer to ask than the server to answer. */
 export class KeepAlive {
-  readonly #url: string;
+  readonly #host: string;
+  readonly #port: number;
   readonly #agent: Agent;
 
   constructor(url: string, connections: number) {
-    this.#url = url;
+    const { hostname, port } = new URL(url);
+    this.#host = hostname;
+    this.#port = Number(port);
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** Status line and body of the answer; rejects when there is none within `withinMs`. */
+  /** Status line and body of the answer; rejects when it is told not to wait any longer. The path is sent as it is. */
   send(
     method: string,
     path: string,
     headers: Record<string, string>,
-    body: string | null,
-    withinMs: number,
+    body: string | Buffer | null,
+    limit: AbortSignal,
   ): Promise<string> {
     return new Promise((resolve, reject) => {
-      // Writes the path as a browser would.
-      const target = new URL(this.#url + path);
-      const asking = request(target, { method, headers, agent: this.#agent }, (answer) => {
+      const options = { host: this.#host, port: this.#port, path, method, headers, agent: this.#agent };
+      const asking = request(options, (answer) => {
         const parts: Buffer[] = [];
         answer.on('data', (part: Buffer) => parts.push(part));
-        answer.on('error', reject);
+        answer.on('error', failed);
         answer.on('end', () => {
-          clearTimeout(timer);
+          limit.removeEventListener('abort', late);
           resolve(`HTTP/1.1 ${answer.statusCode} ${Buffer.concat(parts).toString()}`);
         });
       });
-      const timer = setTimeout(() => asking.destroy(new Error('no answer')), withinMs);
-      asking.on('error', (error) => {
-        clearTimeout(timer);
+      const late = (): void => void asking.destroy(new Error('no answer'));
+      const failed = (error: Error): void => {
+        limit.removeEventListener('abort', late);
         reject(error);
-      });
+      };
+      limit.addEventListener('abort', late, { once: true });
+      asking.on('error', failed);
       asking.end(body ?? undefined);
     });
   }

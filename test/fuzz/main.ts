@@ -14,6 +14,9 @@ const [database = 'sqlite', ...numbers] = process.argv.slice(2);
 const [inputs = 1_000_000, seed = Date.now() % 1_000_000, seconds = 86_400] = numbers.map(Number);
 if (!['sqlite', 'postgres'].includes(database)) throw new Error(`sqlite or postgres, not ${database}`);
 
+/** A stall longer than this is shown, with what was on the way: nobody is to be held up for more (issue 9). */
+const STALL_MS = 100;
+
 const closing: (() => Promise<void> | void)[] = [];
 async function openDatabase(): Promise<string> {
   if (database === 'postgres') {
@@ -44,9 +47,11 @@ try {
     onProgress: (done) => console.log(`${done} of ${inputs}`),
   });
   const took = Math.round((performance.now() - started) / 1000);
-  const { byKind, findings } = result;
+  const { byKind, byStatus, stalls, findings } = result;
   const memory = server.process.residentMb();
-  console.log(JSON.stringify({ database, seed, inputs: result.inputs, seconds: took, byKind, memory, findings: findings.length })); // prettier-ignore
+  console.log(JSON.stringify({ database, seed, inputs: result.inputs, seconds: took, byKind, byStatus, memory, longestStallMs: stalls[0]?.ms, findings: findings.length })); // prettier-ignore
+  for (const { ms, asked } of stalls.filter(({ ms }) => ms > STALL_MS))
+    console.log(`the event loop computed for ${ms} ms; on the way:\n  ${asked.join('\n  ')}`);
   for (const finding of findings) console.log(finding);
   process.exitCode = findings.length === 0 ? 0 : 1;
 } finally {

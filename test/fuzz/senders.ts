@@ -1,0 +1,331 @@
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { WebSocket } from 'ws';
+import type { TestServer } from '../support/server.ts';
+import type { Chance } from './chance.ts';
+import type { GrownOperations } from './grown-operation.ts';
+import { KeepAlive } from './keep-alive.ts';
+import { lyingDecoder } from './lying-decoders.ts';
+import type { Targets } from './targets.ts';
+import { uplink } from './uplink.ts';
+
+export type Kind = 'record' | 'webhook' | 'network' | 'raw' | 'graphql' | 'socket' | 'decoder' | 'file' | 'page';
+
+/** One case: what it is, for people; how many inputs; and the way to send it, which gives what came back, '' for nothing. */
+export interface Case {
+  text: string;
+  count?: number;
+  send: (limit: AbortSignal) => Promise<string>;
+}
+
+interface SendersDeps {
+  targets: Targets;
+  operations: GrownOperations;
+  connections: number;
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH'];
+const NETWORKS = [
+  'lorawan/tti',
+  'lorawan/chirpstack',
+  'lorawan/helium',
+  'particle',
+  'lorawan/actility',
+  'lorawan/nothing',
+];
+const PATHS = [
+  '/', '/console', '/console/', '/console/../../package.json', '/console/..%2f..%2fpackage.json', '/console/assets/', '/console/assets/%00',
+  '/console/graphql', '/console/session', '/metrics', '/v1/openapi.json', '/readyz', '/v1/', '/v1/devices//record', '/v1/devices/%2e%2e/record',
+]; // prettier-ignore
+const TARGETS = [
+  '/',
+  '/healthz',
+  '/graphql',
+  'http://[::1',
+  '*',
+  '//',
+  'http://x/healthz',
+  '/v1/import',
+  '/v1/devices/serial-1/record/',
+];
+const ODD_HEADERS = [
+  'Transfer-Encoding: chunked', 'Transfer-Encoding: gzip, chunked', 'Transfer-Encoding: xchunked', 'Content-Length: 10', 'Content-Length: -1',
+  'Content-Length: 99999999999', 'Upgrade: h2c', 'Connection: Upgrade', 'Expect: 100-continue', 'Expect: x', 'Upgrade: websocket', 'Content-Encoding: gzip',
+  'Cookie: inlet_session=%zz', 'Origin: http://[', 'X-Forwarded-For: x, 1.1.1.1', `X-Long: ${'x'.repeat(20_000)}`, 'Content-Type: text/csv',
+]; // prettier-ignore
+/** How long a WebSocket, and a bare socket whose request is only a beginning, stays. */
+const SOCKET_MS = 150;
+const RAW_MS = 50;
+
+/** Makes cases by chance: the same chances make the same case, as long as the same targets are there. */
+export class Senders {
+  readonly #server: TestServer;
+  readonly #targets: Targets;
+  readonly #operations: GrownOperations;
+  readonly #http: KeepAlive;
+
+  constructor(server: TestServer, { targets, operations, connections }: SendersDeps) {
+    this.#server = server;
+    this.#targets = targets;
+    this.#operations = operations;
+    this.#http = new KeepAlive(server.url, connections);
+  }
+
+  end(): void {
+    this.#http.end();
+  }
+
+  make(kind: Kind, chance: Chance): Case {
+    switch (kind) {
+      case 'record':
+        return this.#record(chance);
+      case 'webhook':
+        return this.#webhook(chance);
+      case 'network':
+        return this.#request(
+          chance,
+          `/integrations/${chance.pick(NETWORKS)}/?event=up`,
+          chance.jsonText(uplink(chance)),
+        );
+      case 'file':
+        return this.#file(chance);
+      case 'page':
+        return this.#page(chance);
+      case 'graphql':
+        return this.#graphql(chance);
+      case 'decoder':
+        return this.#decoder(chance);
+      case 'socket':
+        return this.#socket(chance);
+      case 'raw':
+        return this.#raw(chance);
+    }
+  }
+
+  #device(chance: Chance): string {
+    return chance.pick(this.#product(chance).deviceIds);
+  }
+
+  #product(chance: Chance): Targets['products'][number] {
+    const { products, liars } = this.#targets;
+    return products.length === 0 ? liars : chance.pick(products);
+  }
+
+  #record(chance: Chance): Case {
+    const entry = (): unknown =>
+      chance.of(0.7)
+        ? {
+            field: chance.of(0.7) ? chance.pick(['temperature', 'count', 'open', 'note', 'place']) : chance.text(),
+            value: chance.json(1),
+            ...(chance.of(0.5) ? { timestamp: chance.of(0.5) ? chance.number() : chance.json(1) } : {}),
+          }
+        : chance.json();
+    const body = chance.jsonText(chance.of(0.8) ? Array.from({ length: chance.int(6) }, entry) : entry());
+    const name = chance.of(0.8) ? this.#device(chance) : encodeURIComponent(chance.text().toWellFormed());
+    const path = `/v1/devices/${name}/record/${chance.of(0.3) ? `?${chance.text()}` : ''}`;
+    return this.#request(chance, path, body);
+  }
+
+  #webhook(chance: Chance): Case {
+    const id = chance.of(0.9) ? this.#product(chance).webhookId : chance.text();
+    return this.#request(chance, `/integrations/api/${id}/${chance.text()}?${chance.text()}`, chance.jsonText());
+  }
+
+  #file(chance: Chance): Case {
+    const [path, type] = chance.pick([
+      [`/v1/devices/${this.#device(chance)}/history.csv`, ''],
+      [`/v1/devices/${this.#device(chance)}/history.ndjson`, ''],
+      ['/v1/export.ndjson', ''],
+      [`/v1/devices/${this.#device(chance)}/import`, 'text/csv'],
+      ['/v1/import', 'application/x-ndjson'],
+      ['/v1/import', 'text/csv'],
+    ] as const);
+    const keys = ['fields', 'from', 'to', 'layout', 'tag', 'product', 'resolution', 'maxPoints', 'timeZone'];
+    const value = (): string =>
+      chance.of(0.5)
+        ? chance.pick(['1h', '2020-01-01', '2030-01-01', 'wide', 'Asia/Kathmandu', '8640000000000000'])
+        : chance.text();
+    const query = Array.from({ length: chance.int(4) }, () => `${chance.pick(keys)}=${value()}`).join('&');
+    const line = (): string =>
+      chance.of(0.5) ? `serial-1,temperature,${chance.number()},${chance.number()}` : chance.text();
+    const lines = Array.from({ length: chance.int(5) }, line);
+    const body =
+      type === 'text/csv'
+        ? [chance.of(0.9) ? 'device,field,timestamp,value' : chance.text(), ...lines].join('\n')
+        : lines.map(() => chance.jsonText()).join('\n');
+    return this.#request(chance, `${path}?${query}`, type === '' ? null : body, type);
+  }
+
+  #page(chance: Chance): Case {
+    const path = chance.of(0.7) ? chance.pick(PATHS) : `/console/${chance.text()}`;
+    const body = chance.of(0.5) ? chance.jsonText({ token: chance.text(), email: chance.json(1) }) : null;
+    return this.#request(chance, path, body);
+  }
+
+  #graphql(chance: Chance): Case {
+    const query = this.#operations.grow(chance, this.#targets.ids, chance.pick(['Query', 'Query', 'Mutation']));
+    const body = {
+      query: chance.of(0.1) ? chance.mutated(query) : query,
+      ...(chance.of(0.1) ? { variables: chance.json() } : {}),
+    };
+    return this.#request(chance, '/graphql', chance.of(0.05) ? chance.jsonText(body) : JSON.stringify(body));
+  }
+
+  #request(chance: Chance, path: string, body: string | null, type = 'application/json'): Case {
+    const method = body === null ? 'GET' : chance.of(0.95) ? 'POST' : chance.pick(METHODS);
+    // A client writes no blanks, controls and letters beyond ASCII into its first line; all else goes as it is.
+    const safe = path.toWellFormed().replaceAll(/[^\x21-\x7e]|#/gu, encodeURIComponent);
+    const headers = {
+      Authorization: `Token ${this.#token(chance)}`,
+      'Content-Type': chance.of(0.95)
+        ? type || 'text/plain'
+        : chance.pick(['', 'application/x-www-form-urlencoded', 'text/plain; charset=utf-99']),
+      ...(chance.of(0.02)
+        ? {
+            'Sec-Fetch-Site': 'same-origin',
+            Cookie: `inlet_session=${encodeURIComponent(chance.text().toWellFormed())}`,
+          }
+        : {}),
+    };
+    const zipped = chance.of(0.02);
+    const encoding: Record<string, string> =
+      zipped || chance.of(0.02)
+        ? { 'Content-Encoding': zipped ? 'gzip' : chance.pick(['gzip', 'br', 'deflate', 'zstd', 'identity']) }
+        : {};
+    const sent = body === null || method === 'GET' || method === 'HEAD' ? null : zipped ? gzipSync(body) : body;
+    return {
+      text: `${method} ${safe}\n${body}`,
+      send: (limit) => this.#http.send(method, safe, { ...headers, ...encoding }, sent, limit).catch(() => ''),
+    };
+  }
+
+  #token(chance: Chance): string {
+    if (chance.of(0.05)) return encodeURIComponent(chance.text().toWellFormed()).slice(0, 500);
+    return chance.pick(chance.of(0.15) ? this.#targets.limited : this.#targets.callers);
+  }
+
+  /** The source, what it is tried on, and what it is called with. */
+  #decoder(chance: Chance): Case {
+    const source = lyingDecoder(chance);
+    const isTriedUnsaved = chance.of(0.5);
+    const body = chance.jsonText();
+    const { id, webhookId } = this.#targets.liars;
+    const called = this.#request(chance, `/integrations/api/${webhookId}/`, chance.jsonText());
+    const token = chance.pick(this.#targets.callers);
+    const ask = (query: string, variables: Record<string, unknown>, limit: AbortSignal): Promise<string> => {
+      const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' };
+      return this.#http.send('POST', '/graphql', headers, JSON.stringify({ query, variables }), limit).catch(() => '');
+    };
+    const send = async (limit: AbortSignal): Promise<string> => {
+      const answers = [
+        await ask(
+          'mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source, force: true) { version } }',
+          { id, source },
+          limit,
+        ),
+        await ask(
+          'mutation ($id: ID!, $source: String, $body: String) { testDecoder(productId: $id, source: $source, request: { body: $body }) { ok output console error { kind message line column } entries { index device field value timestamp code message } } }',
+          { id, source: isTriedUnsaved ? source : null, body },
+          limit,
+        ),
+        await called.send(limit),
+        await ask(
+          'query ($id: ID!) { product(id: $id) { calls(first: 3) { edges { node { status headers query body run { output console error { kind message line column } entries { value } } } } } } }',
+          { id },
+          limit,
+        ),
+      ];
+      return answers.find((text) => /INTERNAL_SERVER_ERROR|^HTTP\/1\.1 500/.test(text)) ?? answers[2]!;
+    };
+    return { text: source, count: 3, send };
+  }
+
+  #socket(chance: Chance): Case {
+    const frame = (): string => {
+      const kind = chance.int(6);
+      if (kind === 0) return chance.jsonText();
+      if (kind === 1) return JSON.stringify({ type: chance.text(), id: chance.text(), payload: chance.json() });
+      const type = chance.pick(['subscribe', 'subscribe', 'complete', 'ping', 'pong', 'connection_init', 'next']);
+      const of = chance.pick(['Query', 'Subscription', 'Subscription', 'Mutation'] as const);
+      const query = this.#operations.grow(chance, this.#targets.ids, of);
+      return JSON.stringify({
+        type,
+        id: chance.pick(['1', '1', '2', chance.text(), 'x'.repeat(300)]),
+        payload: { query },
+      });
+    };
+    const frames = Array.from({ length: 1 + chance.int(20) }, frame).map((text) =>
+      chance.of(0.95) ? text : Buffer.from(text.slice(0, chance.int(text.length))),
+    );
+    const protocol = chance.of(0.95) ? 'graphql-transport-ws' : 'x';
+    const token = chance.of(0.95) ? this.#token(chance) : null;
+    const isCut = chance.of(0.1);
+    return {
+      text: frames.join('\n'),
+      count: frames.length,
+      send: () => this.#sendFrames(frames, { protocol, token, isCut }),
+    };
+  }
+
+  #sendFrames(
+    frames: readonly (string | Buffer)[],
+    { protocol, token, isCut }: { protocol: string; token: string | null; isCut: boolean },
+  ): Promise<string> {
+    return new Promise((resolve) => {
+      const socket = new WebSocket(`${this.#server.url.replace('http', 'ws')}/graphql`, protocol);
+      let text = '';
+      const timer = setTimeout(() => socket.terminate(), SOCKET_MS);
+      socket.on('open', () => {
+        if (token !== null) socket.send(JSON.stringify({ type: 'connection_init', payload: { token } }));
+        for (const frame of frames) socket.send(frame);
+        if (isCut) socket.terminate();
+        else socket.send(JSON.stringify({ type: 'ping', payload: { last: true } }));
+      });
+      socket.on('message', (data) => {
+        const message = String(data as Buffer);
+        text += message;
+        // It has read all of them; what they began may go on for a moment.
+        if (message.includes('"last":true')) setTimeout(() => socket.close(), 10);
+      });
+      socket.on('error', () => {});
+      socket.on('close', (code) => {
+        clearTimeout(timer);
+        resolve(`${code} ${text}`);
+      });
+    });
+  }
+
+  #raw(chance: Chance): Case {
+    const target = chance.of(0.5) ? chance.pick(TARGETS) : chance.text().replaceAll(/[\r\n ]/g, '');
+    const head = [
+      `${chance.of(0.9) ? chance.pick(METHODS) : chance.text()} ${target} HTTP/1.${chance.pick([0, 1, 1, 9])}`,
+      'Host: x',
+      `Authorization: Token ${chance.pick(this.#targets.callers)}`,
+      ...Array.from({ length: chance.int(4) }, () =>
+        chance.of(0.5) ? chance.pick(ODD_HEADERS) : `${chance.text()}: ${chance.text()}`,
+      ),
+    ].join('\r\n');
+    const whole = `${head}\r\n\r\n${chance.jsonText()}`;
+    const text = chance.of(0.4) ? chance.mutated(whole) : whole;
+    const isEnded = chance.of(0.8);
+    return { text, send: () => this.#sendBytes(text, isEnded) };
+  }
+
+  #sendBytes(text: string, isEnded: boolean): Promise<string> {
+    return new Promise((resolve) => {
+      const socket = connect(this.#server.process.port, '127.0.0.1', () => {
+        if (isEnded) socket.end(text);
+        else socket.write(text);
+      });
+      let answer = '';
+      // What was sent may be only a beginning, for which the server rightly waits.
+      const timer = setTimeout(() => socket.destroy(), RAW_MS);
+      socket.on('data', (data) => (answer += data.toString('latin1')));
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        clearTimeout(timer);
+        resolve(answer);
+      });
+    });
+  }
+}

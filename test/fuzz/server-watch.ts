@@ -1,0 +1,111 @@
+import { eventLoopTime } from '../support/processor-time.ts';
+import type { TestServer } from '../support/server.ts';
+import { FairClock } from './fair-clock.ts';
+import { KeepAlive } from './keep-alive.ts';
+
+/** No answer to anybody within this time is a freeze. */
+const FREEZE_MS = 5_000;
+/** An answer that is not there by then never comes. */
+const ANSWER_MS = 60_000;
+const LOOK_EVERY_MS = 100;
+const MAX_STALLS = 5;
+
+/** The event loop computed for so long before it looked at somebody else. */
+export interface Stall {
+  ms: number;
+  /** What had no answer meanwhile. */
+  asked: string[];
+}
+
+/** Sees from outside whether a server lives: its process, its log, and how soon it hears somebody who asks for nothing. */
+export class ServerWatch {
+  readonly clock: FairClock;
+  /** The longest, longest first. */
+  readonly stalls: Stall[] = [];
+  readonly #server: TestServer;
+  readonly #found: (what: string) => void;
+  readonly #http: KeepAlive;
+  readonly #open = new Map<object, string>();
+  #looking: Promise<void>;
+  #isEnded = false;
+
+  constructor(server: TestServer, found: (what: string) => void) {
+    this.#server = server;
+    this.#found = found;
+    this.clock = new FairClock(server.process.child.pid!);
+    this.#http = new KeepAlive(server.url, 1);
+    this.#looking = this.#look();
+  }
+
+  /** Runs what waits for an answer of the server; whether one came at all is looked at, and that it is on the way is known. */
+  async asking<T>(input: string, ask: (limit: AbortSignal) => Promise<T>): Promise<T> {
+    const key = {};
+    this.#open.set(key, input);
+    const limit = new AbortController();
+    const cancel = this.clock.alarm(ANSWER_MS, () => {
+      this.#found(`no answer: ${input}`);
+      limit.abort();
+    });
+    try {
+      return await ask(limit.signal);
+    } finally {
+      cancel();
+      this.#open.delete(key);
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    await this.#looking;
+    this.#readLog();
+    this.clock.end();
+    this.#http.end();
+  }
+
+  async #look(): Promise<void> {
+    const { child } = this.#server.process;
+    while (!this.#isEnded) {
+      if (child.exitCode !== null || child.signalCode !== null) {
+        this.#found(`the server is gone; on the way: ${this.#asked().join('\n')}`);
+        return;
+      }
+      await this.#probe(child.pid!);
+      this.#readLog();
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+  }
+
+  async #probe(pid: number): Promise<void> {
+    const asked = this.#asked();
+    const limit = new AbortController();
+    const cancel = this.clock.alarm(FREEZE_MS, () => {
+      this.#found(`frozen; on the way: ${asked.join('\n')}`);
+      limit.abort();
+    });
+    try {
+      const before = eventLoopTime(pid).ranMs;
+      await this.#http.send('GET', '/healthz', {}, null, limit.signal);
+      this.#noteStall({ ms: Math.round(eventLoopTime(pid).ranMs - before), asked });
+    } catch {
+      // It is frozen, or gone: both are told.
+    } finally {
+      cancel();
+    }
+  }
+
+  #noteStall(stall: Stall): void {
+    this.stalls.push(stall);
+    this.stalls.sort((a, b) => b.ms - a.ms);
+    this.stalls.length = Math.min(this.stalls.length, MAX_STALLS);
+  }
+
+  #asked(): string[] {
+    return [...this.#open.values()];
+  }
+
+  #readLog(): void {
+    const { lines } = this.#server.process;
+    for (const line of lines) if (line['level'] === 'error' || 'line' in line) this.#found(JSON.stringify(line));
+    lines.length = 0;
+  }
+}
