@@ -12,7 +12,7 @@ import { EntryJudge } from './domain/decoders/entry-judge.ts';
 import { DeviceFinder } from './domain/ingest-cache/device-finder.ts';
 import { DeviceList } from './domain/devices/device-list.ts';
 import { DeviceService } from './domain/devices/device-service.ts';
-import { sweepOrphans } from './domain/devices/sweep-orphans.ts';
+import { sweepLateValues } from './domain/measurements/sweep-late-values.ts';
 import { StatusWatch } from './domain/devices/status-watch.ts';
 import { WriteRateService } from './domain/devices/write-rate-service.ts';
 import { FieldService } from './domain/products/field-service.ts';
@@ -94,7 +94,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const workspaces = new WorkspaceService({ database, cluster, now });
   const products = new ProductService({ database, cluster, store, checkDecoder, now });
   const workspaceRemoval = new WorkspaceRemoval({ database, cluster, products });
-  const fields = new FieldService({ database, cluster, store, suggestions });
+  const fields = new FieldService({ database, cluster, store, suggestions, now });
   const devices = new DeviceService({ database, cluster, store, now });
   const configurations = new ConfigurationService({ database, cluster });
   const deviceList = new DeviceList({ database, now });
@@ -132,7 +132,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   };
   const callSweep = { store, unknownDevices, products, days: config.callLog.days, now };
   sweep('call log', 10 * MINUTE_MS, () => sweepCalls(callSweep));
-  sweep('devices that are gone', 10 * MINUTE_MS, () => sweepOrphans({ database: bare, store }));
+  sweep('late values of what is gone', 10 * MINUTE_MS, () => sweepLateValues({ database: bare, store, now }));
   sweep('retention', 360 * MINUTE_MS, (isStopping) => sweepRetention({ database: bare, store, now }, isStopping));
   sweep('audit log', 60 * MINUTE_MS, () => auditLog.forgetBefore(now() - config.auditLogDays * DAY_MS));
 

@@ -17,7 +17,17 @@ const common = {
   migrations: { migrationsList: MIGRATIONS, snapshot: false, silent: true, tableName: 'migration' },
   /** The store's own tables are no entities. */
   schemaGenerator: {
-    skipTables: ['reading', 'chunk', 'device_state', 'live_horizon', 'webhook_call', 'purge', 'migration', 'heartbeat'],
+    skipTables: [
+      'reading',
+      'chunk',
+      'device_state',
+      'live_horizon',
+      'webhook_call',
+      'purge',
+      'removed_field',
+      'migration',
+      'heartbeat',
+    ],
   },
 };
 

@@ -15,10 +15,12 @@ interface PurgerDeps {
   settled(): Promise<void>;
   /** Writes all values of the field to `intoDeviceKey` as well; false: it was stopped before the end. */
   handOver(purge: PurgeRow, isStopped: () => boolean): Promise<boolean>;
+  /** Forgets that the device was ever heard: whatever is committed from now on says so anew, and is found by that. */
+  forgetHeard(deviceKey: number): Promise<unknown>;
   /** Removes all values of the device (or of one field of it), slice by slice; false: it was stopped before the end. */
   forget(purge: PurgeRow): Promise<boolean>;
   /** Strikes it off. */
-  end(purge: PurgeRow): Promise<void>;
+  end(id: number): Promise<unknown>;
   log: StoreLog | undefined;
 }
 
@@ -56,7 +58,7 @@ export class Purger {
   }
 
   async #run(): Promise<void> {
-    const { list, settled, handOver, forget, end, log } = this.#deps;
+    const { list, settled, handOver, forgetHeard, forget, end, log } = this.#deps;
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false;
@@ -65,7 +67,8 @@ export class Purger {
         for (const purge of purges) {
           if (this.#stopped) return;
           if (purge.intoDeviceKey !== null && !(await handOver(purge, () => this.#stopped))) return;
-          if (await forget(purge)) await end(purge);
+          if (purge.fieldKey === null) await forgetHeard(purge.deviceKey);
+          if (await forget(purge)) await end(purge.id);
         }
         if (purges.length > 0) this.#again = true;
       }

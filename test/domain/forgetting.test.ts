@@ -3,9 +3,10 @@ import { sweepCalls } from '../../src/domain/calls/sweep-calls.ts';
 import { Sweeper } from '../../src/domain/sweeper.ts';
 import { replayPages } from '../../src/domain/calls/replay-pages.ts';
 import type { DeviceInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
-import type { CallRow } from '../../src/domain/measurements/store.ts';
+import type { Batch, CallRow } from '../../src/domain/measurements/store.ts';
 import { fieldId } from '../../src/domain/products/field-id.ts';
-import { sweepOrphans } from '../../src/domain/devices/sweep-orphans.ts';
+import { sweepLateValues } from '../../src/domain/measurements/sweep-late-values.ts';
+import { Purger } from '../../src/measurement-store/purger.ts';
 import { sweepRetention } from '../../src/domain/plans/sweep-retention.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
@@ -39,6 +40,14 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     const rows = await domain.store.latest([{ deviceKey: device.key, fieldKeys: keysOf(device) }]);
     return rows.map(({ fieldKey }) => fieldKey).toSorted((a, b) => a - b);
   }
+
+  /** A value of each of its fields, accepted by a node that has not heard yet that they are gone. */
+  const lateFor = (device: DeviceInfo, timestamp = 1): Batch => {
+    const fieldKeys = keysOf(device);
+    const ones = fieldKeys.map(() => 1);
+    const timestamps = fieldKeys.map(() => timestamp);
+    return { deviceKey: device.key, receivedAt: domain.clock.now, fieldKeys, timestamps, values: ones };
+  };
 
   test('values of a field', async () => {
     const device = await recorded();
@@ -114,14 +123,61 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await domain.devices.delete(domain.access, [device.id]);
     await domain.store.settlePurges();
     expect(await keysLeft(device)).toEqual([]);
-    const late = { deviceKey: device.key, receivedAt: domain.clock.now, fieldKeys: keysOf(device), timestamps: keysOf(device).map(() => 1), values: keysOf(device).map(() => 1) }; // prettier-ignore
-    await domain.store.append({ batches: [late] });
+    await domain.store.append({ batches: [lateFor(device)] });
     expect(await keysLeft(device)).not.toEqual([]);
-    await sweepOrphans(domain);
+    await sweepLateValues({ ...domain, now: () => domain.clock.now });
     expect(await keysLeft(device)).toEqual([]);
     expect(await domain.store.lastHeard([device.key])).toEqual(new Map());
     expect(await keysLeft(staying)).not.toEqual([]);
     expect(await domain.store.lastHeard([staying.key])).not.toEqual(new Map());
+  });
+
+  test('… for a field just after its purge too, an hour later', async () => {
+    const device = await recorded();
+    const [a, b] = keysOf(device);
+    await domain.fields.remove(domain.access, fieldId(a!));
+    await domain.store.settlePurges();
+    await domain.store.append({ batches: [lateFor(device)] });
+    const sweep = async (): Promise<number[]> => {
+      await sweepLateValues({ ...domain, now: () => domain.clock.now });
+      return keysLeft(device);
+    };
+    expect(await sweep()).toEqual([a, b]);
+    domain.clock.now += 3_600_001;
+    expect(await sweep()).toEqual([b]);
+    expect(await domain.database.read().execute('select * from removed_field')).toEqual([]);
+  });
+
+  test('… and what is committed between the last look of the purge and its end is found as well', async () => {
+    const device = await recorded();
+    const { database, store } = domain;
+    const write = (sql: string, key: number): Promise<unknown> => database.write((em) => em.execute(sql, [key], 'run'));
+    await write('delete from device where key = ?', device.key);
+    await write('insert into purge (device_key) values (?)', device.key);
+    const purger = new Purger({
+      list: (limit) =>
+        database
+          .read()
+          .execute(
+            'select id, device_key as "deviceKey", field_key as "fieldKey", null as "intoDeviceKey" from purge limit ?',
+            [limit],
+          ),
+      settled: async () => {},
+      handOver: async () => true,
+      forgetHeard: (key) => write('delete from device_state where device_key = ?', key),
+      forget: async ({ deviceKey }) => {
+        await store.remove({ deviceKey, fieldKeys: keysOf(device), from: 0, to: domain.clock.now + 1, dryRun: false });
+        await store.append({ batches: [lateFor(device)] });
+        return true;
+      },
+      end: (id) => write('delete from purge where id = ?', id),
+      log: undefined,
+    });
+    purger.start();
+    await purger.idle();
+    expect(await keysLeft(device)).not.toEqual([]);
+    await sweepLateValues({ ...domain, now: () => domain.clock.now });
+    expect(await keysLeft(device)).toEqual([]);
   });
 
   test('values older than the plan keeps are forgotten at start, the newest of each field is not', async () => {

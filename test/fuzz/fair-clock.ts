@@ -1,22 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { eventLoopTime } from '../support/processor-time.ts';
 
 const TICK_MS = 100;
 
 /**
- * Time as it passes for a process that has the machine: what it spends stopped (SIGSTOP) or waiting for a processor is
- * not counted, nor what its observer does, so that whatever takes long by this clock takes long for its own sake.
+ * Time as it passes for processes that have the machine: while one of them is stopped (SIGSTOP), waits for a processor,
+ * or its observer does, it stands still, so that whatever takes long by this clock takes long for its own sake.
  */
 export class FairClock {
-  readonly #pid: number;
+  readonly #pids: () => readonly number[];
   readonly #timer: NodeJS.Timeout;
   readonly #alarms = new Set<{ at: number; ring: () => void }>();
   #last = performance.now();
-  #waited: number;
+  #waited = new Map<number, number>();
   #now = 0;
 
-  constructor(pid: number) {
-    this.#pid = pid;
-    this.#waited = this.#waitedMs();
+  constructor(pids: () => readonly number[]) {
+    this.#pids = pids;
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
@@ -40,10 +40,9 @@ export class FairClock {
     const now = performance.now();
     // The observer did not get its turn either.
     const passed = Math.min(now - this.#last, 2 * TICK_MS);
-    const waited = this.#waitedMs();
-    if (!this.#isStopped()) this.#now += Math.max(0, passed - (waited - this.#waited));
+    const lostMs = this.#pids().map((pid) => this.#lostMs(pid));
+    this.#now += Math.max(0, passed - Math.max(0, ...lostMs));
     this.#last = now;
-    this.#waited = waited;
     for (const alarm of this.#alarms) {
       if (alarm.at > this.#now) continue;
       this.#alarms.delete(alarm);
@@ -51,24 +50,17 @@ export class FairClock {
     }
   }
 
-  /** For how long its threads, added up, have waited for a processor so far. */
-  #waitedMs(): number {
+  /** What the first thread of a process could not use since it was last looked at. */
+  #lostMs(pid: number): number {
     try {
-      const threads = readdirSync(`/proc/${this.#pid}/task`);
-      const read = (thread: string): string =>
-        readFileSync(`/proc/${this.#pid}/task/${thread}/schedstat`, 'latin1').split(' ')[1]!;
-      return threads.reduce((sum, thread) => sum + Number(read(thread)) / 1e6, 0);
+      if (/\) [Tt] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))) return Infinity;
+      const { waitedMs } = eventLoopTime(pid);
+      const before = this.#waited.get(pid) ?? waitedMs;
+      this.#waited.set(pid, waitedMs);
+      return waitedMs - before;
     } catch {
-      // A thread has just ended, or the process: then others see it.
-      return this.#waited ?? 0;
-    }
-  }
-
-  #isStopped(): boolean {
-    try {
-      return /\) [Tt] /.test(readFileSync(`/proc/${this.#pid}/stat`, 'latin1'));
-    } catch {
-      return false;
+      // It is gone: others see that.
+      return 0;
     }
   }
 }

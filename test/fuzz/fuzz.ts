@@ -52,7 +52,7 @@ export async function fuzz(
   const targets = new Targets(server);
   await targets.keepUp();
   const operations = await GrownOperations.of((query) => server.gql(query));
-  const watch = new ServerWatch(server, found);
+  const watch = new ServerWatch(server.process, found);
   const senders = new Senders(server, { targets, operations, connections: AT_ONCE });
   const started = performance.now();
   const goesOn = (): boolean =>

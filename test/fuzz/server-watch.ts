@@ -1,5 +1,5 @@
-import { eventLoopTime } from '../support/processor-time.ts';
-import type { TestServer } from '../support/server.ts';
+import { childrenOf, eventLoopTime } from '../support/processor-time.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 import { FairClock } from './fair-clock.ts';
 import { KeepAlive } from './keep-alive.ts';
 
@@ -19,20 +19,25 @@ export interface Stall {
 
 /** Sees from outside whether a server lives: its process, its log, and how soon it hears somebody who asks for nothing. */
 export class ServerWatch {
-  readonly clock: FairClock;
   /** The longest, longest first. */
   readonly stalls: Stall[] = [];
-  readonly #server: TestServer;
+  readonly #server: Pick<ServerProcess, 'child' | 'lines' | 'url'>;
   readonly #found: (what: string) => void;
   readonly #http: KeepAlive;
+  /** Of its event loop. */
+  readonly #loopClock: FairClock;
+  /** Of its decoders too. */
+  readonly #wholeClock: FairClock;
   readonly #open = new Map<object, string>();
   #looking: Promise<void>;
   #isEnded = false;
 
-  constructor(server: TestServer, found: (what: string) => void) {
+  constructor(server: Pick<ServerProcess, 'child' | 'lines' | 'url'>, found: (what: string) => void) {
     this.#server = server;
     this.#found = found;
-    this.clock = new FairClock(server.process.child.pid!);
+    const pid = server.child.pid!;
+    this.#loopClock = new FairClock(() => [pid]);
+    this.#wholeClock = new FairClock(() => [pid, ...childrenOf(pid)]);
     this.#http = new KeepAlive(server.url, 1);
     this.#looking = this.#look();
   }
@@ -42,7 +47,7 @@ export class ServerWatch {
     const key = {};
     this.#open.set(key, input);
     const limit = new AbortController();
-    const cancel = this.clock.alarm(ANSWER_MS, () => {
+    const cancel = this.#wholeClock.alarm(ANSWER_MS, () => {
       this.#found(`no answer: ${input}`);
       limit.abort();
     });
@@ -58,12 +63,13 @@ export class ServerWatch {
     this.#isEnded = true;
     await this.#looking;
     this.#readLog();
-    this.clock.end();
+    this.#loopClock.end();
+    this.#wholeClock.end();
     this.#http.end();
   }
 
   async #look(): Promise<void> {
-    const { child } = this.#server.process;
+    const { child } = this.#server;
     while (!this.#isEnded) {
       if (child.exitCode !== null || child.signalCode !== null) {
         this.#found(`the server is gone; on the way: ${this.#asked().join('\n')}`);
@@ -78,7 +84,7 @@ export class ServerWatch {
   async #probe(pid: number): Promise<void> {
     const asked = this.#asked();
     const limit = new AbortController();
-    const cancel = this.clock.alarm(FREEZE_MS, () => {
+    const cancel = this.#loopClock.alarm(FREEZE_MS, () => {
       this.#found(`frozen; on the way: ${asked.join('\n')}`);
       limit.abort();
     });
@@ -104,7 +110,7 @@ export class ServerWatch {
   }
 
   #readLog(): void {
-    const { lines } = this.#server.process;
+    const { lines } = this.#server;
     for (const line of lines) if (line['level'] === 'error' || 'line' in line) this.#found(JSON.stringify(line));
     lines.length = 0;
   }

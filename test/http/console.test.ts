@@ -118,7 +118,13 @@ describe('the console’s files', () => {
   });
 
   test('every address of the console is the page, with a policy that lets nothing in from elsewhere', async () => {
-    for (const path of ['/console/', '/console/devices/x', '/console/products/x/decoder']) {
+    for (const path of [
+      '/console/',
+      '/console/devices/x',
+      '/console/products/x/decoder',
+      '/console/constructor',
+      '/console/__proto__',
+    ]) {
       const page = await get(path);
       expect(page.status, path).toBe(200);
       expect(page.headers.get('cache-control')).toBe('no-cache');

@@ -24,6 +24,18 @@ export async function processorMsOf(work: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
+/** The processes that one has started and that are still there. */
+export function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+      .split(' ')
+      .map(Number)
+      .filter((child) => child > 0);
+  } catch {
+    return [];
+  }
+}
+
 /** The processes that this one has started and whose command line has the words. */
 export function childrenWith(words: string): number[] {
   return readdirSync('/proc')

@@ -25,6 +25,7 @@ interface FieldServiceDeps {
   store: MeasurementStore;
   /** Sightings of unknown identifiers that wait in memory. */
   suggestions: { flush: () => Promise<void> };
+  now: () => number;
 }
 
 /** Left out: unchanged. null: cleared (the type cannot be). */
@@ -88,6 +89,12 @@ export class FieldService {
       await em.execute(
         'insert into purge (device_key, field_key) select key, ? from device where product_key = ?',
         [found.key, found.product.key],
+        'run',
+      );
+      // What another node has accepted for it already may be committed after the purge.
+      await em.execute(
+        'insert into removed_field (field_key, product_key, removed_at) values (?, ?, ?)',
+        [found.key, found.product.key, this.#deps.now()],
         'run',
       );
       await em.nativeDelete(FieldSchema, { key: found.key });

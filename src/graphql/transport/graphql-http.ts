@@ -8,7 +8,7 @@ import {
 } from '@apollo/server/plugin/disabled';
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type Koa from 'koa';
-import { AppError, badInput } from '../../errors.ts';
+import { AppError, badInput, databaseAway } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import type { AdmittedOperation, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
@@ -96,8 +96,10 @@ export class GraphqlHttp {
   /** What was not executed. GraphQL over HTTP: who asks for application/json only gets 200 for a document's mistakes. */
   #refuse(context: Koa.Context, error: unknown): void {
     const errors = error instanceof RefusedDocument ? error.errors : [wrap(error)];
-    context.status = statusOf(error, wantsPlainJson(context));
+    // Whose token it is may have been asked of a database that is away.
+    context.status = statusOf(databaseAway(error) ?? error, wantsPlainJson(context));
     if (context.status === 401) context.set('WWW-Authenticate', 'Token');
+    if (context.status === 503) context.set('Retry-After', '1');
     context.type = context.accepts([JSON_TYPE, RESPONSE_TYPE]) || JSON_TYPE;
     context.body = JSON.stringify({ errors: this.#formatted(errors, requestIdOf(context)) });
   }

@@ -5,7 +5,7 @@ import { CloseCode, type Context, handleProtocols, makeServer, type SubscribePay
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Change, Cluster } from '../../domain/cluster.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
-import { AppError, badInput } from '../../errors.ts';
+import { AppError, badInput, databaseAway } from '../../errors.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
 import { whenKnown } from '../context/promised.ts';
 import { EventPush } from './event-push.ts';
@@ -144,8 +144,9 @@ export class GraphqlSockets {
 
   #failed(session: SocketSession, error: unknown): void {
     if (session.socket.readyState !== session.socket.OPEN) return;
-    if (error instanceof AppError) {
-      session.socket.close(TRY_AGAIN_LATER, error.message.slice(0, 100));
+    const known = error instanceof AppError ? error : databaseAway(error);
+    if (known !== null) {
+      session.socket.close(TRY_AGAIN_LATER, known.message.slice(0, 100));
       return;
     }
     this.#deps.log.error({ err: error, requestId: session.requestId }, 'WebSocket message failed');

@@ -77,7 +77,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
       handOver: (purge, isStopped) => handOver(this, purge, isStopped),
       forget: ({ deviceKey, fieldKey }) =>
         this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity)),
-      end: (purge) => this.#endPurge(purge),
+      forgetHeard: (key) => this.#rows({ text: 'DELETE FROM device_state WHERE device_key = $1', values: [key] }),
+      end: (id) => this.#rows({ text: 'DELETE FROM purge WHERE id = $1', values: [id] }),
       log,
     });
     this.#compactor = new Compactor({
@@ -214,12 +215,6 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     const text = 'SELECT id, device_key, field_key, into_device_key FROM purge ORDER BY id LIMIT $1';
     const rows = await this.#rows<[number, number, number | null, number | null]>({ text, values: [limit] });
     return rows.map(([id, deviceKey, fieldKey, intoDeviceKey]) => ({ id, deviceKey, fieldKey, intoDeviceKey }));
-  }
-
-  async #endPurge({ id, deviceKey, fieldKey }: PurgeRow): Promise<void> {
-    if (fieldKey === null)
-      await this.#rows({ text: 'DELETE FROM device_state WHERE device_key = $1', values: [deviceKey] });
-    await this.#rows({ text: 'DELETE FROM purge WHERE id = $1', values: [id] });
   }
 
   #read<T>(job: PostgresReaderJob): Promise<T> {

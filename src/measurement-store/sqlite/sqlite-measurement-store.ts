@@ -84,7 +84,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
       handOver: (purge, isStopped) => handOver(this, purge, isStopped),
       forget: ({ deviceKey, fieldKey }) =>
         this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity)),
-      end: ({ id, ...purge }) => this.#write({ kind: 'endPurge', id, purge }),
+      forgetHeard: (deviceKey) => this.#write({ kind: 'forgetHeard', deviceKey }),
+      end: (id) => this.#write({ kind: 'endPurge', id }),
       log,
     });
     this.#compactor = new Compactor({

@@ -1,5 +1,4 @@
 import type Sqlite from 'better-sqlite3';
-import type { Purge } from '../../../domain/measurements/store.ts';
 import type { CallOutcome } from '../../call-columns.ts';
 import type { Change } from '../../chunks/edit.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
@@ -70,12 +69,14 @@ export class SqliteWriter {
     }
   }
 
+  /** From now on the device was never heard. */
+  forgetHeard(deviceKey: number): void {
+    this.#transact(() => this.#db.prepare('DELETE FROM device_state WHERE device_key = ?').run(deviceKey));
+  }
+
   /** All of it is forgotten now. */
-  endPurge(id: number, { deviceKey, fieldKey }: Purge): void {
-    this.#transact(() => {
-      if (fieldKey === null) this.#db.prepare('DELETE FROM device_state WHERE device_key = ?').run(deviceKey);
-      this.#db.prepare('DELETE FROM purge WHERE id = ?').run(id);
-    });
+  endPurge(id: number): void {
+    this.#transact(() => this.#db.prepare('DELETE FROM purge WHERE id = ?').run(id));
   }
 
   updateCall(call: CallOutcome): void {

@@ -42,8 +42,10 @@ export class WriterLoop {
         return this.#answers.answer(id, undefined);
       case 'change':
         return this.#answers.answer(id, writer.change(job.change, job.durable));
+      case 'forgetHeard':
+        return this.#answers.answer(id, writer.forgetHeard(job.deviceKey));
       case 'endPurge':
-        return this.#answers.answer(id, writer.endPurge(job.id, job.purge));
+        return this.#answers.answer(id, writer.endPurge(job.id));
       case 'updateCall':
         return this.#answers.answer(id, writer.updateCall(job.call));
       case 'removeCalls':

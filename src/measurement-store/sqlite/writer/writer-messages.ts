@@ -1,4 +1,3 @@
-import type { Purge } from '../../../domain/measurements/store.ts';
 import type { CallOutcome } from '../../call-columns.ts';
 import type { Change } from '../../chunks/edit.ts';
 import type { CallValues } from './sqlite-call-log.ts';
@@ -12,7 +11,8 @@ export type WriterJob =
   | { kind: 'release' }
   /** Answered with how many of its readings had been written again in the meantime. */
   | { kind: 'change'; change: Change; durable: boolean }
-  | { kind: 'endPurge'; id: number; purge: Purge }
+  | { kind: 'forgetHeard'; deviceKey: number }
+  | { kind: 'endPurge'; id: number }
   | { kind: 'updateCall'; call: CallOutcome }
   /** Answered with how many went: at most `limit`. */
   | { kind: 'removeCalls'; receivedBefore: number; productKey: number | undefined; limit: number }
