@@ -27,12 +27,14 @@ export interface FuzzOptions {
 export interface FuzzResult {
   inputs: number;
   byKind: Record<string, number>;
-  /** How often each status came back. */
+  /** How often each status came back; in place of 503 why. */
   byStatus: Record<string, number>;
   /** What went wrong, with the input that did it. */
   findings: string[];
   /** What held up the event loop longest. */
   stalls: readonly Stall[];
+  /** What the log warned of, and how often. */
+  warnings: Readonly<Record<string, number>>;
 }
 
 /** What the server says of its own mistakes; 1011 and 4500 close a WebSocket on which it blames itself. */
@@ -69,7 +71,7 @@ export async function fuzz(
       const input = `${kind}: ${text.slice(0, 800)}`;
       const answer = await watch.asking(input, send);
       if (BAD.test(answer)) found(`${input}\n  answer: ${answer.slice(0, 300)}`);
-      const status = /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 'other';
+      const status = /^HTTP\/1\.1 (?:503.*"detail":"([^"]{0,80})|(\d{3}))/s.exec(answer)?.slice(1).join('') ?? 'other';
       byStatus[status] = (byStatus[status] ?? 0) + 1;
       byKind[kind] = (byKind[kind] ?? 0) + count;
       if (Math.floor((done + count) / 10_000) > Math.floor(done / 10_000)) onProgress?.(done + count);
@@ -89,5 +91,5 @@ export async function fuzz(
   ]);
   await watch.end();
   senders.end();
-  return { inputs: done, byKind, byStatus, findings, stalls: watch.stalls };
+  return { inputs: done, byKind, byStatus, findings, stalls: watch.stalls, warnings: watch.warnings };
 }

@@ -21,6 +21,8 @@ export interface Stall {
 export class ServerWatch {
   /** The longest, longest first. */
   readonly stalls: Stall[] = [];
+  /** What the log warned of, and how often. */
+  readonly warnings: Record<string, number> = {};
   readonly #server: Pick<ServerProcess, 'child' | 'lines' | 'url'>;
   readonly #found: (what: string) => void;
   readonly #http: KeepAlive;
@@ -111,7 +113,16 @@ export class ServerWatch {
 
   #readLog(): void {
     const { lines } = this.#server;
-    for (const line of lines) if (line['level'] === 'error' || 'line' in line) this.#found(JSON.stringify(line));
+    for (const line of lines) {
+      if (line['level'] === 'error' || 'line' in line) this.#found(JSON.stringify(line));
+      else if (line['level'] === 'warn') {
+        const message = `${String(line['msg'])} ${String((line['err'] as Error | undefined)?.message ?? '')}`.slice(
+          0,
+          150,
+        );
+        this.warnings[message] = (this.warnings[message] ?? 0) + 1;
+      }
+    }
     lines.length = 0;
   }
 }
