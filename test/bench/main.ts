@@ -1,4 +1,16 @@
-const BENCHES = ['record', 'store', 'growth', 'decode', 'webhook', 'history', 'graphql', 'console', 'live', 'export'];
+const BENCHES = [
+  'record',
+  'store',
+  'growth',
+  'decode',
+  'webhook',
+  'history',
+  'graphql',
+  'console',
+  'live',
+  'export',
+  'attack',
+];
 
 /** `npm run bench -- <name> [...]`: each bench prints one JSON line for each scenario and fails on a missing row. */
 const [name = '', ...args] = process.argv.slice(2);
