@@ -9,6 +9,7 @@ import { Note } from '../../parts/note.tsx';
 import { DeviceHead } from './device-head.tsx';
 import { DevicePageQuery } from './device.graphql.ts';
 import { FieldChart } from './field-chart.tsx';
+import { FieldTrack } from './field-track.tsx';
 import { LatestValues } from './latest-values.tsx';
 import { useLiveValues } from './live-values.ts';
 import { RangeBar } from './range-bar.tsx';
@@ -65,11 +66,10 @@ export function DeviceScreen({ params }: ScreenProps) {
             <DashboardGrid widgets={widgets} fields={fields} deviceId={device.id} editing={null} />
           )}
           <RangeBar range={range} />
-          {fields
-            .filter(({ type }) => type !== 'GEOLOCATION')
-            .map((field) => (
-              <FieldChart key={field.identifier} deviceId={id} field={field} range={range} live={live} />
-            ))}
+          {fields.map((field) => {
+            const Card = field.type === 'GEOLOCATION' ? FieldTrack : FieldChart;
+            return <Card key={field.identifier} deviceId={id} field={field} range={range} live={live} />;
+          })}
         </>
       )}
     </main>

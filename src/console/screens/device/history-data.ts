@@ -70,14 +70,14 @@ export function chartDataOf(
   return { data: held({ ...merged, values }, to), shape: 'step', names, resolution: raw.resolution };
 }
 
-/** A number comes in from where it was measured; a state is what it is at the begin of the range. */
-function carriedIn(
+/** Numbers and places come in from when they were measured; a state is what it is at the begin of the range (ms). */
+export function carriedIn(
   { timestamps, values, before }: FieldAnswer['raw'],
-  isNumber: boolean,
+  fromItsTime: boolean,
   from: number,
 ): Columns<Value> {
   if (before === null) return { timestamps, values };
-  const at = isNumber ? Date.parse(before.timestamp) / 1_000 : from / 1_000;
+  const at = fromItsTime ? Date.parse(before.timestamp) / 1_000 : from / 1_000;
   if (timestamps[0] !== undefined && timestamps[0] <= at) return { timestamps, values };
   return { timestamps: [at, ...timestamps], values: [before.value, ...values] };
 }

@@ -1,8 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
+import { placeText, readPlace } from '../../map/place.ts';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { type MeasuredValue, valueText } from '../../parts/value-text.ts';
 import type { DeviceField } from './device.graphql.ts';
 import type { LiveValues } from './live-values.ts';
+
+/** Longer than this it is written smaller. */
+const LONG = 10;
 
 interface Latest {
   value: MeasuredValue;
@@ -27,7 +31,7 @@ export function LatestValues({ fields, latest, live }: LatestValuesProps) {
 }
 
 function LatestValue({ field, fetched, live }: { field: DeviceField; fetched: Latest | null; live: LiveValues }) {
-  const { identifier, name, unit } = field;
+  const { identifier, name, unit, type } = field;
   const [pushed, setPushed] = useState<Latest | null>(null);
   useEffect(
     () =>
@@ -41,11 +45,15 @@ function LatestValue({ field, fetched, live }: { field: DeviceField; fetched: La
     [live, identifier],
   );
   const shown = pushed !== null && (fetched === null || pushed.timestamp >= fetched.timestamp) ? pushed : fetched;
+  const place = type === 'GEOLOCATION' ? readPlace(shown?.value) : null;
+  const text = place === null ? valueText(shown?.value, unit) : placeText(place);
   return (
     <li>
       <a href={`#field-${identifier}`}>
         <span class="latest-name">{name ?? identifier}</span>
-        <strong>{valueText(shown?.value, unit)}</strong>
+        <strong data-long={text.length > LONG} title={text}>
+          {text}
+        </strong>
         <small>
           <TimeAgo at={shown?.timestamp ?? null} />
         </small>

@@ -1,0 +1,44 @@
+import type { Columns } from '../chart/merge-values.ts';
+import { showGaps } from '../chart/show-gaps.ts';
+import { type Place, type Point, pointOf, readPlace } from './place.ts';
+
+/** Where a device was at one time. */
+export interface TrackPoint extends Point {
+  /** Unix seconds. */
+  timestamp: number;
+  place: Place;
+  /** Nobody knows which way it came here: it was silent for much longer than usual. */
+  afterGap: boolean;
+}
+
+/**
+ * The way of a device from its places in time order (null and what is no place are left out). Across the date line it
+ * goes on to the same side, so that no line runs around the world.
+ */
+export function trackOf(columns: Columns<unknown>): TrackPoint[] {
+  const { timestamps, values } = showGaps(columns);
+  const track: TrackPoint[] = [];
+  let [afterGap, before] = [false, null as number | null];
+  for (const [at, timestamp] of timestamps.entries()) {
+    const found = readPlace(values[at]);
+    if (found === null) {
+      afterGap = true;
+      continue;
+    }
+    const { latitude } = found;
+    const turns = before === null ? 0 : Math.round((before - found.longitude) / 360);
+    const longitude = found.longitude + turns * 360;
+    const place = { latitude, longitude };
+    track.push({ timestamp, place, afterGap: afterGap && track.length > 0, ...pointOf(place) });
+    [afterGap, before] = [false, longitude];
+  }
+  return track;
+}
+
+/** Of the points the one that is nearest in time (Unix seconds), by its place in the track; null: there is none. */
+export function nearestInTime(track: readonly TrackPoint[], time: number): number | null {
+  if (track.length === 0) return null;
+  const after = track.findIndex(({ timestamp }) => timestamp >= time);
+  if (after <= 0) return after === 0 ? 0 : track.length - 1;
+  return time - track[after - 1]!.timestamp < track[after]!.timestamp - time ? after - 1 : after;
+}

@@ -1,0 +1,63 @@
+import { useMemo, useRef } from 'preact/hooks';
+import { useSharedCursor } from '../../chart/shared-cursor.ts';
+import { mergeValues } from '../../chart/merge-values.ts';
+import { placeText } from '../../map/place.ts';
+import { nearestInTime, trackOf } from '../../map/track.ts';
+import { TrackMap } from '../../map/track-map.tsx';
+import { Note } from '../../parts/note.tsx';
+import { dateTimeText } from '../../parts/time-text.ts';
+import { carriedIn } from './history-data.ts';
+import { StatisticsLine } from './statistics-line.tsx';
+import { type FieldCardProps, useFieldValues } from './use-field-values.ts';
+
+/** The way that a device went in the range, on a map; what is pointed at there is pointed at in the charts too. */
+export function FieldTrack(props: FieldCardProps) {
+  const { field, range } = props;
+  const { identifier, name, unit, type, description } = field;
+  const host = useRef<HTMLElement>(null);
+  const { answer, pushed, from, to, statistics, error } = useFieldValues(props, host);
+  const fetched = useMemo(() => (answer === null ? null : carriedIn(answer.raw, true, from)), [answer]);
+  // A range that ends now moves on each second: the way only when its begin passes a point.
+  const first = fetched?.timestamps.findIndex((timestamp) => timestamp > from / 1_000) ?? 0;
+  const track = useMemo(
+    () => (fetched === null ? [] : trackOf(mergeValues(fetched, pushed, from / 1_000))),
+    [fetched, pushed, first],
+  );
+  const [time, point] = useSharedCursor('device');
+  const marked = useMemo(() => (time === null ? null : nearestInTime(track, time)), [track, time]);
+  const shown = track[marked ?? track.length - 1];
+  const title = name ?? identifier;
+  const resolution = answer?.raw.resolution ?? null;
+  return (
+    <section ref={host} class="card field-chart" id={`field-${identifier}`} aria-label={title}>
+      <header class="card-head">
+        <h2 title={description ?? identifier}>{title}</h2>
+        {resolution !== null && <span class="chip">the last of each {resolution}</span>}
+        <span class="grow" />
+        <span class="readout place">
+          {shown === undefined ? (
+            <span class="muted">–</span>
+          ) : (
+            <>
+              <small>{dateTimeText(new Date(shown.timestamp * 1_000))}</small>
+              <strong>{placeText(shown.place)}</strong>
+            </>
+          )}
+        </span>
+      </header>
+      {error !== null && <Note kind="error">{error}</Note>}
+      {answer !== null && track.length === 0 ? (
+        <Note>No place in this range.</Note>
+      ) : (
+        <TrackMap
+          label={`${title} on a map`}
+          track={track}
+          marked={marked}
+          onMark={(at) => point(at === null ? null : (track[at]?.timestamp ?? null))}
+          endName={range.fetched.name === 'own' && to < Date.now() ? 'End' : 'Now'}
+        />
+      )}
+      <StatisticsLine statistics={statistics} unit={unit} type={type} />
+    </section>
+  );
+}

@@ -1,0 +1,120 @@
+import type { RefObject } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useQuery } from '../../api/use-query.ts';
+import { zoneName } from '../../time/local-time.ts';
+import { type DeviceField, FieldHistory, WordHistory } from './device.graphql.ts';
+import type { FieldAnswer } from './history-data.ts';
+import type { LiveValues, Pushed } from './live-values.ts';
+import type { RangeStatistics } from './statistics-line.tsx';
+import { useInSight } from './use-in-sight.ts';
+import type { ShownRange } from './use-range.ts';
+
+/** So many values are drawn one by one; more of them as buckets. */
+export const POINTS = 1_500;
+const BUCKETS = 400;
+/** Pushed values kept beside what was fetched; then all is fetched anew. */
+const MAX_PUSHED = 3_000;
+
+/** What is drawn of one field: what was fetched and what was pushed since, in the stretch in sight (milliseconds). */
+export interface FieldValues {
+  answer: FieldAnswer | null;
+  pushed: readonly Pushed[];
+  from: number;
+  to: number;
+  statistics: RangeStatistics | null;
+  error: string | null;
+}
+
+/** What a card of the device page is about. */
+export interface FieldCardProps {
+  deviceId: string;
+  field: DeviceField;
+  range: ShownRange;
+  live: LiveValues;
+}
+
+/** The values of a field for the card at `host`: fetched when it comes into sight, and still while nobody sees it. */
+export function useFieldValues(
+  { deviceId, field, range, live }: FieldCardProps,
+  host: RefObject<HTMLElement | null>,
+): FieldValues {
+  const { isNow, hasBeen } = useInSight(host);
+  const { answer, statistics, error } = useAnswer(deviceId, field, range.fetched, hasBeen);
+  const pushed = usePushed(live, field.identifier, answer, range);
+  const { from, to } = range.shown;
+  const seen = useRef({ answer, pushed, from, to });
+  if (isNow || seen.current.answer === null) seen.current = { answer, pushed, from, to };
+  return { ...seen.current, statistics, error };
+}
+
+interface Answered {
+  answer: FieldAnswer | null;
+  statistics: RangeStatistics | null;
+  error: string | null;
+}
+
+function useAnswer(
+  id: string,
+  { identifier, type }: DeviceField,
+  { from, to }: { from: number; to: number },
+  isWanted: boolean,
+): Answered {
+  const isNumber = type === 'FLOAT' || type === 'INTEGER';
+  const asked = {
+    id,
+    fields: [identifier],
+    from: new Date(from).toISOString(),
+    // Up to now and what comes with this very moment.
+    to: new Date(to + 1).toISOString(),
+    points: POINTS,
+    timeZone: zoneName(),
+  };
+  const ofNumbers = useQuery(FieldHistory, isNumber && isWanted ? { ...asked, buckets: BUCKETS } : null);
+  const ofWords = useQuery(WordHistory, isNumber || !isWanted ? null : asked);
+  const found = ofNumbers.data?.device;
+  const { data, error } = isNumber ? ofNumbers : ofWords;
+  const answer = useMemo((): FieldAnswer | null => {
+    const raw = data?.device.raw[0];
+    const statistics = data?.device.statistics[0];
+    if (raw === undefined || statistics === undefined) return null;
+    const [low, high, mean] = [found?.low[0], found?.high[0], found?.mean[0]];
+    const buckets =
+      low === undefined || high === undefined || mean === undefined
+        ? null
+        : {
+            timestamps: low.timestamps,
+            low: low.values,
+            mean: mean.values,
+            high: high.values,
+            resolution: mean.resolution,
+          };
+    return { raw, buckets, count: statistics.count };
+  }, [data]);
+  return { answer, statistics: data?.device.statistics[0] ?? null, error: error?.message ?? null };
+}
+
+/** What was pushed since the answer; what only the server can work in makes the page fetch anew. */
+function usePushed(
+  live: LiveValues,
+  identifier: string,
+  answer: FieldAnswer | null,
+  range: ShownRange,
+): readonly Pushed[] {
+  const [pushed, setPushed] = useState<readonly Pushed[]>([]);
+  const latest = useRef(range);
+  latest.current = range;
+  useEffect(() => {
+    // What the new answer surely holds need not be kept; the rest is there twice and does no harm.
+    const last = answer?.raw.timestamps.at(-1) ?? 0;
+    setPushed((before) => before.filter(({ timestamp }) => timestamp >= last));
+  }, [answer]);
+  useEffect(
+    () =>
+      live.listen(identifier, (points) => {
+        latest.current.stale();
+        setPushed((before) => (before.length > MAX_PUSHED ? [] : [...before, ...points]));
+      }),
+    [live, identifier],
+  );
+  return pushed;
+}
