@@ -36,6 +36,7 @@ import { SignInThrottle } from './domain/users/sign-in-throttle.ts';
 import { UserService } from './domain/users/user-service.ts';
 import { CallFeed } from './domain/calls/call-feed.ts';
 import { CallLog } from './domain/calls/call-log.ts';
+import { CallSearch } from './domain/calls/call-search.ts';
 import { sweepCalls } from './domain/calls/sweep-calls.ts';
 import { sweepRetention } from './domain/plans/sweep-retention.ts';
 import { AuditLog } from './domain/audit/audit-log.ts';
@@ -162,6 +163,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     decoders,
     callFeed,
     calls,
+    callSearch: new CallSearch(calls, ingestCache),
     replay,
     webhookReceiver,
     networkReceiver,

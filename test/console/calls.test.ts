@@ -100,4 +100,76 @@ describeInBrowser('the call log', () => {
     await page.getByRole('button', { name: 'Entries (1)' }).click();
     await page.getByRole('link', { name: 'device d-1' }).waitFor();
   });
+
+  test('the server looks for a text and a device in all of its log, however old, and what is looked for stands in the address', async () => {
+    const product = await createProduct(server, { serialNumbers: ['d-1', 'd-2'], input: { decoder: GOOD } });
+    await send(product.webhookId, { t: 1, word: 'Needle' });
+    await fetch(`${server.url}/integrations/api/${product.webhookId}/`, {
+      method: 'POST',
+      body: JSON.stringify({ t: 2, word: 'd-2 has it' }),
+    });
+    // More than the page begins with.
+    for (let sent = 0; sent < 140; sent += 20)
+      await Promise.all(Array.from({ length: 20 }, (_, i) => send(product.webhookId, { t: 100 + sent + i })));
+    const page = await openConsole(server, `/products/${product.id}/calls`);
+    const rows = page.getByRole('region', { name: 'Calls' }).getByRole('listitem');
+    await expect.poll(() => rows.count(), SOON).toBe(100);
+    await page.getByLabel('Text', { exact: true }).fill('needle');
+    await rows.filter({ hasText: 'Needle' }).waitFor();
+    await page.getByText('1 call, 142 looked through: all that the log has').waitFor();
+    await page.reload();
+    await rows.filter({ hasText: 'Needle' }).waitFor();
+    expect(await rows.count()).toBe(1);
+    expect(new URL(page.url()).search).toBe('?text=needle');
+
+    // By the name of the device that was matched, which stands nowhere in the call.
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByLabel('Device', { exact: true }).fill('device D-1');
+    await page.getByText(/^1\d\d calls, \d+ looked through, back to/).waitFor();
+    await page.getByRole('button', { name: 'Older' }).click();
+    await page.getByText('142 calls, 142 looked through: all that the log has').waitFor();
+    // A call that comes meanwhile is there at once.
+    await send(product.webhookId, { t: 999 });
+    await rows.filter({ hasText: '"t":999' }).waitFor();
+    await page.getByLabel('Device', { exact: true }).fill('device d-2');
+    await page.getByText('No call is like that.').waitFor();
+  });
+
+  test('a replay that runs is stopped, and says how far it came', async () => {
+    const product = await createProduct(server, { serialNumbers: ['d-1'] });
+    for (let sent = 0; sent < 120; sent += 20)
+      await Promise.all(Array.from({ length: 20 }, (_, i) => send(product.webhookId, { t: sent + i })));
+    await server.gql(
+      'mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source) { version } }',
+      {
+        id: product.id,
+        source: GOOD,
+      },
+    );
+    const page = await openConsole(server, `/products/${product.id}/calls`);
+    await page.getByRole('button', { name: 'Replay…' }).click();
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    await page.getByRole('button', { name: 'Replay 120 calls' }).waitFor();
+    // The second step is held until somebody has stopped.
+    let steps = 0;
+    let goOn = (): void => {};
+    const stopped = new Promise<void>((resolve) => (goOn = resolve));
+    await page.route('**/graphql', async (route) => {
+      const { query } = route.request().postDataJSON() as { query: string };
+      if (query.includes('replayCalls') && (steps += 1) === 2) await stopped;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Replay 120 calls' }).click();
+    await page.getByText('50 of 120 calls').waitFor();
+    expect(await page.getByRole('progressbar', { name: 'How far it is' }).getAttribute('value')).toBe('50');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    goOn();
+    await page.getByText('Stopped after 100 of 120 calls: 100 values stored, 0 refused, 0 calls failed.').waitFor();
+    expect(steps).toBe(2);
+    const { product: after } = await server.gql(
+      'query ($id: ID!) { product(id: $id) { calls(status: [NO_DECODER]) { totalCount } } }',
+      { id: product.id },
+    );
+    expect(after.calls.totalCount).toBe(20);
+  });
 });

@@ -158,6 +158,7 @@ export const FIELDS: Readonly<Record<string, FieldRight>> = {
   'DecoderRun.*': VALUES,
   'DecoderError.*': VALUES,
   'WebhookCall.*': VALUES,
+  'CallSearch.*': VALUES,
   'ReplayedCall.*': VALUES,
   'ReplayProgress.*': SETUP,
   'ReplayResult.*': ANY,

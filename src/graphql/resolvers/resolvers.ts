@@ -1,4 +1,5 @@
 import type { CallLog } from '../../domain/calls/call-log.ts';
+import type { CallSearch } from '../../domain/calls/call-search.ts';
 import type { UnknownDevices } from '../../domain/calls/unknown-devices.ts';
 import type { Replay } from '../../domain/calls/replay.ts';
 import type { AuditLog } from '../../domain/audit/audit-log.ts';
@@ -70,6 +71,7 @@ export interface ResolverDeps {
   deviceList: DeviceList;
   writeRates: WriteRateService;
   calls: CallLog;
+  callSearch: CallSearch;
   replay: Replay;
   decoders: DecoderService;
   examples: DecoderExamples;
@@ -97,7 +99,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [PlanResolver, () => new PlanResolver()],
   [ProductResolver, (d) => new ProductResolver(d.products)],
   [ProductObjectResolver, (d) => new ProductObjectResolver(d.fields, d.deviceList, d.baseUrl)],
-  [ProductCallsResolver, (d) => new ProductCallsResolver(d.calls)],
+  [ProductCallsResolver, (d) => new ProductCallsResolver(d.calls, d.callSearch)],
   [ProductDecoderResolver, (d) => new ProductDecoderResolver(d.decoders, d.examples, d.replay)],
   [DecoderResolver, (d) => new DecoderResolver(d.decoders, d.examples)],
   [DecoderVersionResolver, () => new DecoderVersionResolver()],

@@ -56,6 +56,27 @@ export class WebhookCallObject {
 /** Pages of logged calls. */
 export const WebhookCallConnection = connectionOf('WebhookCall', () => WebhookCallObject);
 
+@ObjectType('CallSearch', {
+  simpleResolvers: true,
+  description: 'What one look through the call log found, and how far it came.',
+})
+export class CallSearchObject {
+  @Field(() => [WebhookCallObject], { description: 'The calls that fit, newest first.' })
+  calls!: WebhookCallObject[];
+
+  @Field(() => Int, { description: 'How many calls were looked through.' })
+  lookedThrough!: number;
+
+  @Field(() => DateTime, { nullable: true, description: 'When the last of them was received; null: there was none.' })
+  reachedAt!: number | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'For `after` of the next search, which goes on behind them; null: the log has been looked through.',
+  })
+  next!: string | null;
+}
+
 @ObjectType('ReplayedCall', { simpleResolvers: true, description: 'One call that was run again.' })
 class ReplayedCall {
   @Field(() => WebhookCallObject, { description: 'The logged call.' })

@@ -26,20 +26,33 @@ export function readFilter(query: URLSearchParams): CallFilter {
   };
 }
 
-/** Whether a call passes. `text` is looked for in body, path and what went wrong, `device` in what was named or matched. */
+/** Whether the filter keeps any call back. */
+export function isNarrow({ statuses, from, to, text, device }: CallFilter): boolean {
+  return statuses.length > 0 || from !== null || to !== null || text !== '' || device !== '';
+}
+
+/** Whether outcome and time of a call pass. */
+export function isOutlined({ statuses, from, to }: CallFilter, { status, receivedAt }: CallParts): boolean {
+  const at = Date.parse(receivedAt);
+  return (
+    (statuses.length === 0 || statuses.includes(status)) && (from === null || at >= from) && (to === null || at < to)
+  );
+}
+
+/** Whether a call that came live passes, as the API's `searchCalls` has it. */
 export function passes(filter: CallFilter, call: CallParts): boolean {
-  const at = Date.parse(call.receivedAt);
-  if (filter.statuses.length > 0 && !filter.statuses.includes(call.status)) return false;
-  if ((filter.from !== null && at < filter.from) || (filter.to !== null && at >= filter.to)) return false;
+  if (!isOutlined(filter, call)) return false;
   const { run } = call;
+  const has = (text: string | undefined, wanted: string): boolean => text?.toLowerCase().includes(wanted) === true;
   if (filter.text !== '') {
-    const texts = [call.body, call.path, run?.error?.message ?? '', ...(run?.console ?? [])];
-    if (!texts.some((text) => text.toLowerCase().includes(filter.text))) return false;
+    const query = Object.entries(call.query as Record<string, string[]>).flat(2);
+    const texts = [call.body, call.path, ...query, run?.error?.message, ...(run?.console ?? [])];
+    if (!texts.some((text) => has(text, filter.text))) return false;
   }
   if (filter.device === '') return true;
   return (run?.entries ?? []).some(({ device, matchedDevice }) =>
-    [device ?? '', matchedDevice?.name ?? '', matchedDevice?.id ?? ''].some((text) =>
-      text.toLowerCase().includes(filter.device),
+    [device ?? '', matchedDevice?.name, matchedDevice?.serialNumber, matchedDevice?.id].some((text) =>
+      has(text, filter.device),
     ),
   );
 }

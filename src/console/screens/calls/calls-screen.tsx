@@ -7,11 +7,12 @@ import { Note } from '../../parts/note.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
 import { ProductHead } from '../../product/product-head.tsx';
 import { may } from '../../session/session.ts';
-import { readFilter } from './call-filter.ts';
+import { isNarrow, readFilter } from './call-filter.ts';
 import { CallPanel } from './call-panel.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { ReplaySheet } from './replay-sheet.tsx';
 import { useCallLog } from './use-call-log.ts';
+import { type CallSearch, isOpen, MOST_FOUND } from './use-call-search.ts';
 import './calls.css';
 
 const SHOWN = 200;
@@ -27,7 +28,7 @@ export function CallsScreen({ params }: ScreenProps) {
   const [replay, setReplay] = useState<{ callId: string | null } | null>(null);
   const log = useCallLog(id, filter, isPaused);
   const chosen = query.get('call');
-  const { calls, older, hasOlder } = log;
+  const { calls, search } = log;
   return (
     <main class="page calls-page">
       <ProductHead id={id} page="calls">
@@ -41,14 +42,16 @@ export function CallsScreen({ params }: ScreenProps) {
         )}
       </ProductHead>
       <FilterBar filter={filter} />
-      {older.error !== null && <Note kind="error">{older.error}</Note>}
+      {search.error !== null && <Note kind="error">{search.error}</Note>}
       <div class="call-log" data-chosen={chosen !== null}>
-        <section class="card" aria-label="Calls" aria-busy={older.busy}>
-          {calls.length === 0 && (
+        <section class="card" aria-label="Calls" aria-busy={search.busy}>
+          {calls.length === 0 && !search.busy && (
             <p class="hint nothing">
-              {log.loaded === 0
+              {log.isEmpty && !isNarrow(filter)
                 ? 'No call has come yet. Send one to the webhook of the product.'
-                : 'No call is like that.'}
+                : search.hasMore
+                  ? 'None of them is like that.'
+                  : 'No call is like that.'}
             </p>
           )}
           <ol class="call-rows">
@@ -58,19 +61,23 @@ export function CallsScreen({ params }: ScreenProps) {
           </ol>
           <div class="row call-more">
             <small class="grow" role="status">
-              {calls.length} calls{calls.length < log.loaded && ` of ${log.loaded} loaded`}
+              {calls.length.toLocaleString()} {calls.length === 1 ? 'call' : 'calls'}
+              {isNarrow(filter) && `, ${farText(search)}`}
             </small>
-            {(calls.length > shown || (calls.length > 0 && hasOlder)) && (
-              <button
-                type="button"
-                disabled={older.busy}
-                onClick={() => {
-                  setShown(shown + SHOWN);
-                  if (calls.length <= shown + SHOWN && hasOlder) void older.run();
-                }}
-              >
-                Older
-              </button>
+            {search.busy ? (
+              <small>Looking…</small>
+            ) : (
+              (calls.length > shown || isOpen(search)) && (
+                <button
+                  type="button"
+                  onClick={() => {
+                    setShown(shown + SHOWN);
+                    if (calls.length <= shown + SHOWN && isOpen(search)) search.further();
+                  }}
+                >
+                  Older
+                </button>
+              )
             )}
           </div>
         </section>
@@ -78,7 +85,7 @@ export function CallsScreen({ params }: ScreenProps) {
           <CallPanel
             productId={id}
             callId={chosen}
-            known={log.calls.find((call) => call.id === chosen) ?? null}
+            known={calls.find((call) => call.id === chosen) ?? null}
             onClose={() => setParameters({ call: null })}
             onReplay={(callId) => setReplay({ callId })}
           />
@@ -89,6 +96,15 @@ export function CallsScreen({ params }: ScreenProps) {
       )}
     </main>
   );
+}
+
+/** How far back the server has looked. */
+function farText({ calls, lookedThrough, reachedAt, hasMore }: CallSearch): string {
+  const count = `${lookedThrough.toLocaleString()} looked through`;
+  if (reachedAt === null) return count;
+  if (!hasMore) return `${count}: all that the log has`;
+  const back = `${count}, back to ${dateTimeText(new Date(reachedAt))}`;
+  return calls.length < MOST_FOUND ? back : `${back}; narrow the filter to see older ones`;
 }
 
 interface CallRowProps {

@@ -1,14 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { request } from '../../api/request.ts';
-import { useAction } from '../../api/use-action.ts';
 import { useLive } from '../../api/use-live.ts';
-import { type CallParts, CallsLive, CallsPage } from '../../decoding/decoding.graphql.ts';
-import { type CallFilter, passes } from './call-filter.ts';
+import { type CallParts, CallsLive } from '../../decoding/decoding.graphql.ts';
+import { type CallFilter, isOutlined, passes } from './call-filter.ts';
+import { type CallSearch, useCallSearch } from './use-call-search.ts';
 
-/** The log begins with so many calls; older ones are fetched page by page. */
-const LAST = 200;
-const PAGE = 100;
-/** Of calls in memory; the oldest go. */
+/** So many are told again, so that none falls between what the server has found and what comes live. */
+const LAST = 20;
+/** Of calls that came live; the oldest go. */
 const MAX_CALLS = 3_000;
 /** Calls that arrive within this time are drawn together. */
 const TOGETHER_MS = 100;
@@ -17,23 +15,19 @@ const TOGETHER_MS = 100;
 interface CallLog {
   /** Newest first, those that pass the filter. */
   calls: readonly CallParts[];
-  /** How many are in memory, whether they pass or not. */
-  loaded: number;
+  /** Whether no call has come at all, as far as is known. */
+  isEmpty: boolean;
   /** How many came, or were changed, while the log was paused. */
   waiting: number;
-  /** Fetches calls of the filter that are older than those shown. */
-  older: { run: () => Promise<boolean>; busy: boolean; error: string | null };
-  /** Whether there may be older ones. */
-  hasOlder: boolean;
+  search: CallSearch;
 }
 
-/** Follows the log: the last calls, then each as it comes; while paused they wait. */
+/** Follows the log: what the server finds in it, and each call as it comes; while paused these wait. */
 export function useCallLog(productId: string, filter: CallFilter, isPaused: boolean): CallLog {
   const known = useRef(new Map<string, CallParts>());
   const held = useRef(new Map<string, CallParts>());
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const [revision, setRevision] = useState(0);
-  const [ended, setEnded] = useState<string | null>(null);
   const tell = (): void => {
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
@@ -47,10 +41,12 @@ export function useCallLog(productId: string, filter: CallFilter, isPaused: bool
       for (const { id } of newestFirst(known.current.values()).slice(MAX_CALLS)) known.current.delete(id);
     tell();
   };
+  const search = useCallSearch(productId, filter);
   useLive(
     CallsLive,
     { productId, last: LAST },
     {
+      missed: search.anew,
       next: ({ webhookCalled: call }) => {
         if (!isPaused) return take([call]);
         held.current.set(call.id, call);
@@ -67,33 +63,16 @@ export function useCallLog(productId: string, filter: CallFilter, isPaused: bool
     take(held.current.values());
     held.current.clear();
   }, [isPaused]);
-  const calls = useMemo(
-    () => newestFirst(known.current.values()).filter((call) => passes(filter, call)),
-    [revision, filter],
-  );
-  const isNarrowed = filter.statuses.length > 0 || filter.from !== null || filter.to !== null;
-  const asked = JSON.stringify([filter.statuses, filter.from, filter.to]);
-  const older = useAction(async () => {
-    const oldest = calls.at(-1);
-    // Of the same millisecond there may be more.
-    const to = oldest === undefined ? filter.to : Date.parse(oldest.receivedAt) + 1;
-    const { product } = await request(CallsPage, {
-      productId,
-      first: PAGE,
-      status: filter.statuses.length === 0 ? null : filter.statuses,
-      from: filter.from === null ? null : new Date(filter.from).toISOString(),
-      to: to === null ? null : new Date(to).toISOString(),
-    });
-    take(product.calls.edges.map(({ node }) => node));
-    if (!product.calls.pageInfo.hasNextPage) setEnded(asked);
-  });
-  // What is asked of the server, not of what is here: the last calls alone may hold none of them.
-  useEffect(() => {
-    if (isNarrowed) void older.run();
-  }, [asked]);
-  const isWhole = !isNarrowed && known.current.size < LAST;
-  const hasOlder = ended !== asked && !isWhole && known.current.size < MAX_CALLS;
-  return { calls, loaded: known.current.size, waiting: held.current.size, older, hasOlder };
+  const calls = useMemo(() => {
+    // The server has looked into those that it found; only how they ended can have changed since, as live ones say.
+    const found = new Map(search.calls.map((call) => [call.id, known.current.get(call.id) ?? call]));
+    const fits = search.key === JSON.stringify(filter) ? isOutlined : passes;
+    const shown = [...found.values()].filter((call) => fits(filter, call));
+    for (const call of known.current.values()) if (!found.has(call.id) && passes(filter, call)) shown.push(call);
+    return newestFirst(shown);
+  }, [revision, filter, search.key, search.calls]);
+  const isEmpty = known.current.size === 0 && search.calls.length === 0;
+  return { calls, isEmpty, waiting: held.current.size, search };
 }
 
 function newestFirst(calls: Iterable<CallParts>): CallParts[] {
