@@ -67,7 +67,7 @@ export function scaleBar({ middle, scale }: MapView, longest: number): { pixels:
 }
 
 /** A line of the grid: where on the page, and what it is called. */
-export interface GridLine {
+interface GridLine {
   at: number;
   text: string;
 }

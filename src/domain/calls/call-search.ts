@@ -17,7 +17,7 @@ const CHARACTERS_A_TURN = 500_000;
 const MAX_WANTED = 200;
 
 /** Which calls are looked for; what is left out does not narrow. Upper and lower case are the same. */
-export interface WantedCalls extends LogFilter {
+interface WantedCalls extends LogFilter {
   /** Stands in the body, the path, the query, what the decoder printed or why it failed. */
   text?: string | null | undefined;
   /** Stands in what an entry called its device, or in name, serial number or id of the device it was matched to. */
@@ -25,7 +25,7 @@ export interface WantedCalls extends LogFilter {
 }
 
 /** How far a search may go, and how it reads. */
-export interface SearchSteps {
+interface SearchSteps {
   /** It ends after so many that fit. */
   first: number;
   /** The id of the call behind which it begins; left out: the newest. */
@@ -37,7 +37,7 @@ export interface SearchSteps {
 }
 
 /** What one search found, newest first. */
-export interface FoundCalls {
+interface FoundCalls {
   calls: LoggedCall[];
   lookedThrough: number;
   /** The last call that was looked at; null: there was none. */

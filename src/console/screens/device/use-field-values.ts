@@ -16,7 +16,7 @@ const BUCKETS = 400;
 const MAX_PUSHED = 3_000;
 
 /** What is drawn of one field: what was fetched and what was pushed since, in the stretch in sight (milliseconds). */
-export interface FieldValues {
+interface FieldValues {
   answer: FieldAnswer | null;
   pushed: readonly Pushed[];
   from: number;
