@@ -22,7 +22,7 @@ interface ExportRouteDeps {
 }
 
 const PARAMETERS = ['fields', 'from', 'to', 'resolution', 'maxPoints', 'timeZone', 'layout', 'spreadsheet'];
-const CHOICE = ['product', 'tag', 'device'];
+const CHOICE = ['product', 'tag', 'device', 'search', 'online', 'workspace'];
 /** A table is long and repeats itself: more effort than this costs more time than it saves bytes. */
 const GZIP_LEVEL = 3;
 
@@ -40,7 +40,7 @@ export function historyFileRoute(
   };
 }
 
-/** `GET /v1/export.csv` and `.ndjson` (CONTRACT 8): many devices, by product and tags. */
+/** `GET /v1/export.csv` and `.ndjson` (CONTRACT 8): many devices, narrowed as `devices` narrows them. */
 export function exportRoute(
   { exporter, log, ...doorkeepers }: ExportRouteDeps,
   format: ExportQuery['format'],
@@ -53,6 +53,9 @@ export function exportRoute(
       productId: one(context, 'product'),
       tags: many(context, 'tag'),
       ids: ids.length === 0 ? null : ids,
+      search: one(context, 'search'),
+      online: onlineOf(context),
+      workspaceId: one(context, 'workspace'),
     };
     await send(context, await exporter.ofMany(access, choice, query), log);
   };
@@ -99,6 +102,12 @@ function chartOf(context: Koa.Context): ExportQuery['chart'] {
     return null;
   }
   return { resolution, maxPoints: points === null ? null : Number(points), timeZone };
+}
+
+function onlineOf(context: Koa.Context): boolean | null {
+  const text = one(context, 'online');
+  if (text !== null && text !== 'true' && text !== 'false') throw badInput('online: expected true or false.');
+  return text === null ? null : text === 'true';
 }
 
 function many({ query }: Koa.Context, name: string): string[] {

@@ -27,6 +27,9 @@ const DEVICE = parameter('device', 'path', 'Device id, or a serial number that e
 const FILE_QUERY = ['fields', 'from', 'to', 'resolution', 'maxPoints', 'timeZone', 'layout', 'spreadsheet'].map(
   (name) => parameter(name, 'query', 'See the README.'),
 );
+const CHOICE_QUERY = ['product', 'tag', 'device', 'search', 'online', 'workspace'].map((name) =>
+  parameter(name, 'query', 'See the README.'),
+);
 
 const reading = (summary: string, type: string, parameters: object[]): object => ({
   get: {
@@ -143,8 +146,11 @@ export const OPENAPI = {
       DEVICE,
       ...FILE_QUERY,
     ]),
-    '/v1/export.csv': reading('The history of many devices.', 'text/csv', FILE_QUERY),
-    '/v1/export.ndjson': reading('The history of many devices.', 'application/x-ndjson', FILE_QUERY),
+    '/v1/export.csv': reading('The history of many devices.', 'text/csv', [...CHOICE_QUERY, ...FILE_QUERY]),
+    '/v1/export.ndjson': reading('The history of many devices.', 'application/x-ndjson', [
+      ...CHOICE_QUERY,
+      ...FILE_QUERY,
+    ]),
     '/v1/devices/{device}/import': importing('Measurements of one device from a file.', [DEVICE]),
     '/v1/import': importing('Measurements of many devices from a file.', []),
     '/v1/openapi.json': plain('This document.', { 200: 'OpenAPI 3.1.' }),

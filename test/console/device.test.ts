@@ -131,4 +131,50 @@ describeInBrowser('a device', () => {
     await expect.poll(() => page.title()).toBe('Cellar · Inlet');
     await shoot(page, 'device-dark');
   });
+
+  test('on a phone a finger moves a chart through time, two zoom it, and a tap reads it', async () => {
+    const page = await openConsole(server, `/devices/${device}?range=week`, { phone: true });
+    const temperature = page.getByRole('region', { name: 'Temperature' });
+    await temperature.locator('.readout strong').waitFor();
+    await temperature.scrollIntoViewIfNeeded();
+    const plot = temperature.locator('.u-over');
+    const { x, y, width, height } = (await plot.boundingBox())!;
+    const touch = await page.context().newCDPSession(page);
+    const fingers = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...at: number[]) =>
+      touch.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: at.map((left, id) => ({ x: x + left, y: y + height / 2, id })),
+      });
+    const shown = async (): Promise<{ from: number; to: number }> => {
+      const query = new URL(page.url()).searchParams;
+      return { from: Date.parse(query.get('from') ?? ''), to: Date.parse(query.get('to') ?? '') };
+    };
+
+    // A finger's breadth to the right: what was earlier comes into sight.
+    const week = 7 * 86_400_000;
+    const begun = Date.now();
+    await fingers('touchStart', 50);
+    for (const left of [70, 100, 130, 50 + width / 2]) await fingers('touchMove', left);
+    await fingers('touchEnd');
+    await expect.poll(async () => (await shown()).to).toBeGreaterThan(0);
+    const moved = await shown();
+    expect((moved.to - moved.from) / week).toBeCloseTo(1, 3);
+    expect((begun - moved.to) / week).toBeGreaterThan(0.4);
+    expect((begun - moved.to) / week).toBeLessThan(0.55);
+
+    await fingers('touchStart', 100, 140);
+    for (const apart of [25, 30, 40]) await fingers('touchMove', 120 - apart, 120 + apart);
+    await fingers('touchEnd');
+    await expect.poll(async () => (await shown()).to).not.toBe(moved.to);
+    const zoomed = await shown();
+    expect((zoomed.to - zoomed.from) / week).toBeGreaterThan(0.45);
+    expect((zoomed.to - zoomed.from) / week).toBeLessThan(0.65);
+    const heldAt = ({ from, to }: { from: number; to: number }): number => from + ((to - from) * 120) / width;
+    expect(Math.abs(heldAt(zoomed) - heldAt(moved)) / week).toBeLessThan(0.05);
+
+    await page.touchscreen.tap(x + width * 0.8, y + height / 2);
+    await expect.poll(() => temperature.locator('.u-cursor-x').isVisible()).toBe(true);
+    expect(new URL(page.url()).search).toContain('from=');
+    await shoot(page, 'device-touch');
+  });
 });

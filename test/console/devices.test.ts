@@ -22,6 +22,7 @@ beforeAll(async () => {
     { field: 'temperature', value: 20.25 },
     { field: 'battery', value: 91 },
   ]);
+  await server.record(deviceIds[9_001]!, [{ field: 'temperature', value: 7.5, timestamp: 1_767_225_600 }]);
 });
 afterAll(() => server.stop());
 
@@ -97,5 +98,64 @@ describeInBrowser('the devices', () => {
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Deleted device s00000.').waitFor();
     await expect.poll(() => page.getByRole('row', { name: /device s00000/ }).count()).toBe(0);
+  });
+
+  test('all that fit a filter are tagged, exported and deleted, however many: stoppable, and told how many it were', async () => {
+    const page = await openConsole(server, '/devices?search=s09');
+    await page.getByText('1,000', { exact: true }).waitFor();
+    const everything = page.getByRole('checkbox', { name: 'Select all that are shown' });
+    await everything.check();
+    const bulk = page.getByRole('region', { name: 'Selected devices' });
+    await bulk.getByText('100 devices selected').waitFor();
+    await bulk.getByRole('button', { name: 'Choose all 1,000 that fit' }).click();
+    await bulk.getByText('1,000 devices that fit').waitFor();
+    await shoot(page, 'devices-all');
+
+    const download = page.waitForEvent('download', { timeout: 60_000 });
+    await bulk.getByRole('link', { name: 'Export' }).click();
+    const file = await (await download).createReadStream();
+    let text = '';
+    for await (const part of file) text += String(part);
+    expect(text).toBe(`device,field,timestamp,value\ns09001,temperature,2026-01-01T00:00:00.000Z,7.5\n`);
+
+    // Half way is enough to see that it can be stopped.
+    await page.getByLabel('Tag to add').fill('north');
+    await page.getByRole('button', { name: 'Tag', exact: true }).click();
+    await bulk.getByText(/^Changed [1-9]\d* of 1,000 devices$/).waitFor();
+    await bulk.getByRole('button', { name: 'Stop' }).click();
+    const said = await page.getByText(/^Stopped: \d+ of 1,000 devices were done\.$/).textContent();
+    const { devices } = await server.gql('{ devices(tags: ["north"]) { totalCount } }');
+    expect(devices.totalCount).toBe(Number(/\d+/.exec(said!)![0]));
+
+    await everything.check();
+    await bulk.getByRole('button', { name: 'Choose all 1,000 that fit' }).click();
+    await bulk.getByRole('button', { name: 'Delete' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('1 value goes with them, for good.').waitFor({ timeout: 60_000 });
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Deleted 1,000 devices.').waitFor({ timeout: 30_000 });
+    await page.getByText('No device fits.').waitFor();
+  }, 120_000);
+
+  test('more devices than fit into an address are exported in several files', async () => {
+    const page = await openConsole(server, '/devices?search=s01');
+    const everything = page.getByRole('checkbox', { name: 'Select all that are shown' });
+    const more = page.locator('tbody tr:not([aria-hidden])').last();
+    await expect
+      .poll(
+        async () => {
+          await page.keyboard.press('End');
+          return more.textContent();
+        },
+        { timeout: 20_000, interval: 100 },
+      )
+      .toMatch(/s01[3-9]\d\d/);
+    // Rows that come meanwhile are not selected.
+    await everything.click();
+    await page.getByRole('button', { name: /^Export in [2-4] files$/ }).click();
+    const download = page.waitForEvent('download', { timeout: 60_000 });
+    await page.getByRole('link', { name: 'File 2: devices 301 to' }).click();
+    expect(await (await download).failure()).toBeNull();
+    expect((await download).suggestedFilename()).toBe('devices-2.csv');
   });
 });

@@ -31,6 +31,19 @@ describeInBrowser('the first run', () => {
 
     await shoot(page, 'start');
     await values.getByRole('link', { name: 'Open Hall' }).waitFor();
+    // Who has no terminal is led to what a network wants to be told.
+    await page.getByRole('link', { name: 'ChirpStack' }).click();
+    const networks = page.getByRole('region', { name: 'Networks' });
+    await networks.getByText(`Event endpoint URL: ${server.url}/integrations/lorawan/chirpstack/`).waitFor();
+    expect(await networks.getByRole('button', { name: 'ChirpStack', exact: true }).getAttribute('aria-pressed')).toBe(
+      'true',
+    );
+    await expect
+      .poll(() => networks.evaluate((card) => card.getBoundingClientRect().top < innerHeight - 200))
+      .toBe(true);
+    await page.goBack();
+    await values.getByRole('link', { name: 'Open Hall' }).waitFor();
+
     // The token in the line can do nothing but record for this device.
     const token = /Token (inl_[\w-]+)/.exec(line)![1]!;
     expect((await server.query('{ devices { totalCount } }', {}, token)).errors?.[0]?.extensions.code).toBe(

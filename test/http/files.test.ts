@@ -192,6 +192,12 @@ describe.each(DATABASES)('files on %s', (database) => {
     );
     expect((await get(`/v1/export.csv?product=${id}&tag=north`)).text).toBe(header + line('m2', 1));
     expect((await get(`/v1/export.csv?device=${deviceIds[0]}`)).text).toBe(header + line('m1', 0));
+    expect((await get(`/v1/export.csv?workspace=${workspaceId}&product=${id}&search=M2`)).text).toBe(
+      header + line('m2', 1),
+    );
+    expect((await get(`/v1/export.csv?product=${id}&online=false`)).text).toBe(header);
+    expect((await get(`/v1/export.csv?product=${id}&online=perhaps`)).status).toBe(400);
+    expect((await get(`/v1/export.csv?workspace=${id}`)).status).toBe(404);
     const limited = await createToken(server, token, workspaceId, ['READ'], { deviceIds: [deviceIds[2]] });
     expect((await get('/v1/export.csv', limited.secret)).text).toBe(header + line('m3', 2));
     expect((await get(`/v1/export.csv?product=${id}`, limited.secret)).status).toBe(404);

@@ -2,6 +2,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { color, type ColorName, faint, onColors } from './chart-colors.ts';
+import { followFingers } from './follow-fingers.ts';
+import type { Stretch } from './gestured-range.ts';
 import { timeLabels } from './time-axis.ts';
 import './time-chart.css';
 
@@ -46,12 +48,16 @@ const AXIS_WIDTH = 64;
 const DOT_EVERY = 14;
 const NARROWEST_DRAG = 6;
 
-/** A chart over time. Dragging zooms, a double click goes back, the cursor moves in all charts of its key. */
+/**
+ * A chart over time. Dragging with the mouse zooms, a double click goes back, the cursor moves in all charts of its key.
+ * One finger moves through time, two zoom; up and down scrolls the page.
+ */
 export function TimeChart(props: TimeChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
   const latest = useRef(props);
-  latest.current = props;
+  const held = useRef<Stretch | null>(null);
+  latest.current = { ...props, ...held.current };
   const { label, data, from, to, shape, names, height = HEIGHT, color: ink = 'series-1', syncKey } = props;
   const hasBand = data.band !== undefined;
   const rows = names?.join('\n');
@@ -66,8 +72,17 @@ export function TimeChart(props: TimeChartProps) {
     const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
     resized.observe(element);
     const unfollow = onColors(() => made.redraw());
+    const unfollowFingers = followFingers(element, made, {
+      shown: () => ({ from: latest.current.from, to: latest.current.to }),
+      hold: (at) => {
+        held.current = at;
+        latest.current = { ...latest.current, ...at };
+      },
+      zoom: (to) => latest.current.onZoom(to.from, to.to),
+    });
     return () => {
       unfollow();
+      unfollowFingers();
       resized.disconnect();
       made.destroy();
       chart.current = null;

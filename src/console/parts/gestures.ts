@@ -1,5 +1,5 @@
 /** What fingers or a mouse did at an element since the last time: moved by, and made larger around a place in it. */
-interface Gesture {
+export interface Gesture {
   /** Pixels. */
   dx: number;
   dy: number;

@@ -24,11 +24,13 @@ export interface ExportQuery {
   spreadsheet: boolean;
 }
 
-/** Which devices: all that the token may READ, narrowed by product and tags (all of them). */
+/** Which devices: all that the token may READ, narrowed as a list of devices is; null: not narrowed that way. */
 interface ExportChoice {
   productId: string | null;
+  workspaceId: string | null;
   tags: string[];
-  /** Only these; null: not narrowed that way. */
+  search: string | null;
+  online: boolean | null;
   ids: string[] | null;
 }
 

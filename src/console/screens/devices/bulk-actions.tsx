@@ -1,54 +1,119 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { forEachOf } from '../../api/for-each-of.ts';
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
+import { DeleteDevices } from '../../deleting/delete-devices.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { DeleteDevices } from '../../deleting/delete-devices.tsx';
-import { ChangeDevice, type DeviceRow } from './devices.graphql.ts';
-import { forEachOf } from '../../api/for-each-of.ts';
-
-/** As many ids as fit into an address; a product or a tag can be exported whole. */
-const MAX_EXPORTED = 300;
+import { type ChosenDevice, devicesThatFit } from './chosen-devices.ts';
+import type { DeviceFilter } from './device-filter.ts';
+import { ChangeDevice } from './devices.graphql.ts';
+import { ExportChosen } from './export-chosen.tsx';
 
 interface BulkActionsProps {
-  devices: readonly DeviceRow[];
+  /** Those selected one by one. */
+  devices: readonly ChosenDevice[];
+  /** How many fit the filter: all of them may be chosen instead; null: not known yet. */
+  total: number | null;
+  workspaceId: string | null;
+  filter: DeviceFilter;
   plans: readonly { slug: string; name: string }[];
   /** Something was changed. */
   onDone: () => void;
   onClear: () => void;
 }
 
-/** What can be done to all devices selected. */
-export function BulkActions({ devices, plans, onDone, onClear }: BulkActionsProps) {
+/** How far something is that is done to many devices. */
+interface Progress {
+  what: 'Found' | 'Changed';
+  done: number;
+  of: number;
+}
+
+/** What can be done to all devices selected, or to all that the filter lets through. */
+export function BulkActions({ devices, total, workspaceId, filter, plans, onDone, onClear }: BulkActionsProps) {
   const [tag, setTag] = useState('');
-  const [done, setDone] = useState(0);
-  const [isDeleting, setDeleting] = useState(false);
-  const changing = useAction(async (said: string, inputOf: (device: DeviceRow) => object | null) => {
-    setDone(0);
-    await forEachOf(devices, async (device) => {
-      const input = inputOf(device);
-      if (input !== null) await request(ChangeDevice, { id: device.id, input });
-      setDone((count) => count + 1);
-    });
-    toast(said);
-    onDone();
+  const [isAll, setAll] = useState(false);
+  const [progress, setProgress] = useState<Progress | null>(null);
+  const [deleting, setDeleting] = useState<readonly ChosenDevice[] | null>(null);
+  const stop = useRef(new AbortController());
+  useEffect(() => () => stop.current.abort(), []);
+  const all = isAll && total !== null;
+  const number = all ? total : devices.length;
+  const chosen = (signal: AbortSignal): Promise<readonly ChosenDevice[]> => {
+    const tell = (done: number): void => setProgress({ what: 'Found', done, of: number });
+    return all ? devicesThatFit(workspaceId, filter, { tell, signal }) : Promise.resolve(devices);
+  };
+  const changing = useAction(
+    async (saidOf: (count: string) => string, inputOf: (device: ChosenDevice) => object | null) => {
+      const { signal } = (stop.current = new AbortController());
+      let done = 0;
+      let found: readonly ChosenDevice[] = [];
+      try {
+        found = await chosen(signal);
+        await forEachOf(
+          found,
+          async (device) => {
+            const input = inputOf(device);
+            if (input !== null) await request(ChangeDevice, { id: device.id, input });
+            done += 1;
+            setProgress({ what: 'Changed', done, of: found.length });
+          },
+          signal,
+        );
+      } catch (error) {
+        if (!signal.aborted)
+          throw new Error(
+            `${(error as Error).message}${done === 0 ? '' : ` ${countText(done)} were done before that.`}`,
+            {
+              cause: error,
+            },
+          );
+      } finally {
+        setProgress(null);
+      }
+      toast(signal.aborted ? `Stopped: ${done} of ${countText(found.length)} were done.` : saidOf(countText(done)));
+      onDone();
+    },
+  );
+  const finding = useAction(async () => {
+    stop.current = new AbortController();
+    try {
+      setDeleting(await chosen(stop.current.signal));
+    } finally {
+      setProgress(null);
+    }
   });
-  const count = devices.length === 1 ? '1 device' : `${devices.length.toLocaleString()} devices`;
+  const isBusy = changing.busy || finding.busy;
   const known = [...new Set(devices.flatMap((device) => device.tags))].sort();
   const add = (): void => {
     const wanted = tag.trim();
     if (wanted === '') return;
     void changing
-      .run(`Tag “${wanted}” added to ${count}.`, ({ tags }) =>
-        tags.includes(wanted) ? null : { tags: [...tags, wanted] },
+      .run(
+        (count) => `Tag “${wanted}” added to ${count}.`,
+        ({ tags }) => (tags.includes(wanted) ? null : { tags: [...tags, wanted] }),
       )
       .then((ok) => ok && setTag(''));
   };
-  const exported = new URLSearchParams(devices.map(({ id }) => ['device', id]));
   return (
     <div class="bulk" role="region" aria-label="Selected devices">
-      <strong>{changing.busy ? `${done} of ${count}` : `${count} selected`}</strong>
+      <strong role="status">
+        {progress === null
+          ? `${countText(number)} ${all ? 'that fit' : 'selected'}`
+          : `${progress.what} ${progress.done.toLocaleString()} of ${countText(progress.of)}`}
+      </strong>
+      {!isBusy && !isAll && total !== null && total > devices.length && (
+        <button type="button" class="quiet" onClick={() => setAll(true)}>
+          Choose all {total.toLocaleString()} that fit
+        </button>
+      )}
+      {isBusy && (
+        <button type="button" onClick={() => stop.current.abort()}>
+          Stop
+        </button>
+      )}
       <form
         class="row"
         onSubmit={(event) => {
@@ -62,7 +127,7 @@ export function BulkActions({ devices, plans, onDone, onClear }: BulkActionsProp
           value={tag}
           onInput={(event) => setTag(event.currentTarget.value)}
         />
-        <button type="submit" disabled={changing.busy || tag.trim() === ''}>
+        <button type="submit" disabled={isBusy || tag.trim() === ''}>
           <Icon name="tag" /> Tag
         </button>
       </form>
@@ -70,11 +135,12 @@ export function BulkActions({ devices, plans, onDone, onClear }: BulkActionsProp
         <select
           aria-label="Tag to take away"
           value=""
-          disabled={changing.busy}
+          disabled={isBusy}
           onChange={(event) => {
             const gone = event.currentTarget.value;
-            void changing.run(`Tag “${gone}” taken from ${count}.`, ({ tags }) =>
-              tags.includes(gone) ? { tags: tags.filter((other) => other !== gone) } : null,
+            void changing.run(
+              (count) => `Tag “${gone}” taken from ${count}.`,
+              ({ tags }) => (tags.includes(gone) ? { tags: tags.filter((other) => other !== gone) } : null),
             );
           }}
         >
@@ -89,10 +155,13 @@ export function BulkActions({ devices, plans, onDone, onClear }: BulkActionsProp
       <select
         aria-label="Plan"
         value=""
-        disabled={changing.busy}
+        disabled={isBusy}
         onChange={(event) => {
           const plan = event.currentTarget.value;
-          void changing.run(`Plan of ${count} changed.`, () => ({ plan }));
+          void changing.run(
+            (count) => `Plan of ${count} changed.`,
+            () => ({ plan }),
+          );
         }}
       >
         <option value="">Plan…</option>
@@ -102,19 +171,19 @@ export function BulkActions({ devices, plans, onDone, onClear }: BulkActionsProp
           </option>
         ))}
       </select>
-      {devices.length <= MAX_EXPORTED && (
-        <a class="button" href={`/v1/export.csv?${exported.toString()}`} download>
-          <Icon name="download" /> Export
-        </a>
-      )}
-      <button type="button" class="danger" disabled={changing.busy} onClick={() => setDeleting(true)}>
+      <ExportChosen ids={all ? null : devices.map(({ id }) => id)} workspaceId={workspaceId} filter={filter} />
+      <button type="button" class="danger" disabled={isBusy} onClick={() => void finding.run()}>
         <Icon name="trash" /> Delete
       </button>
-      <button type="button" class="quiet" onClick={onClear}>
+      <button type="button" class="quiet" disabled={isBusy} onClick={onClear}>
         Clear
       </button>
-      {changing.error !== null && <Note kind="error">{changing.error}</Note>}
-      {isDeleting && <DeleteDevices devices={devices} onClose={() => setDeleting(false)} onDone={onDone} />}
+      {(changing.error ?? finding.error) !== null && <Note kind="error">{changing.error ?? finding.error}</Note>}
+      {deleting !== null && <DeleteDevices devices={deleting} onClose={() => setDeleting(null)} onDone={onDone} />}
     </div>
   );
+}
+
+function countText(count: number): string {
+  return count === 1 ? '1 device' : `${count.toLocaleString()} devices`;
 }

@@ -79,7 +79,12 @@ export function DevicesScreen() {
       </div>
       {chosen.length > 0 && (
         <BulkActions
+          // Under another filter, all that fit are others.
+          key={JSON.stringify(filter)}
           devices={chosen}
+          total={list.total}
+          workspaceId={workspace}
+          filter={filter}
           plans={choices.data?.plans ?? []}
           onDone={() => {
             setSelected(NO_ROWS);

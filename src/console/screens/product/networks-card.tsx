@@ -1,9 +1,10 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import type { DeviceType } from '../../api/schema-types.ts';
 import { useStore } from '../../api/store.ts';
 import { useAction } from '../../api/use-action.ts';
 import { useQuery } from '../../api/use-query.ts';
+import { useParameter } from '../../navigation/place.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Note } from '../../parts/note.tsx';
 import { CreateSendingToken } from '../../sending/sending.graphql.ts';
@@ -16,7 +17,12 @@ const FIRST: Record<DeviceType, string> = { API: 'Notehub', LORAWAN: 'The Things
 /** How networks are told to send here. */
 export function NetworksCard({ productId, deviceType }: { productId: string; deviceType: DeviceType }) {
   const workspace = useStore(workspaceId);
-  const [chosen, setChosen] = useState(FIRST[deviceType]);
+  const [named, setChosen] = useParameter('network');
+  const card = useRef<HTMLElement>(null);
+  // Who was led here for a network need not look for it.
+  useEffect(() => {
+    if (named !== null) card.current?.scrollIntoView();
+  }, []);
   const [secret, setSecret] = useState<string | null>(null);
   const { data } = useQuery(Webhook, may('CONFIGURE') ? { id: productId } : null);
   const making = useAction(async () => {
@@ -31,16 +37,16 @@ export function NetworksCard({ productId, deviceType }: { productId: string; dev
   });
   const webhookUrl = data?.product.webhookUrl ?? null;
   const texts = networkTexts({ origin: location.origin, token: secret ?? '<token>', webhookUrl });
-  const shown = texts.find(({ name }) => name === chosen)!;
+  const shown = texts.find(({ name }) => name === named) ?? texts.find(({ name }) => name === FIRST[deviceType])!;
   return (
-    <section class="card" aria-labelledby="networks-title">
+    <section ref={card} class="card" aria-labelledby="networks-title">
       <div class="card-head">
         <h2 id="networks-title" class="grow">
           Networks
         </h2>
         <div class="tabs networks" role="group" aria-label="Network">
           {texts.map(({ name }) => (
-            <button key={name} type="button" aria-pressed={name === chosen} onClick={() => setChosen(name)}>
+            <button key={name} type="button" aria-pressed={name === shown.name} onClick={() => setChosen(name)}>
               {name}
             </button>
           ))}

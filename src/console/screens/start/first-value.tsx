@@ -7,6 +7,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import { valueText } from '../../parts/value-text.ts';
 import { SendLine } from '../../sending/send-line.tsx';
 import { workspaceId } from '../../session/session.ts';
+import { NetworkLinks } from './network-links.tsx';
 import { StartedDevice, StartedValues } from './start.graphql.ts';
 
 interface FirstValueProps {
@@ -45,6 +46,7 @@ export function FirstValue({ deviceId, isNew }: FirstValueProps) {
       <section class="card padded stack" aria-label="Send a value">
         <h2>Run this line in a terminal</h2>
         <SendLine device={device} workspaceId={workspace} fields={fields} atOnce={isNew} />
+        <NetworkLinks productId={device.product.id} deviceId={device.id} />
       </section>
       <section class="card padded stack" aria-label="Values" aria-live="polite">
         <h2>{device.name}</h2>

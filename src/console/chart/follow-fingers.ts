@@ -1,0 +1,41 @@
+import type uPlot from 'uplot';
+import { followGestures } from '../parts/gestures.ts';
+import { gesturedRange, type Stretch } from './gestured-range.ts';
+
+interface FingerHandlers {
+  /** What the chart shows now. */
+  shown: () => Stretch;
+  /** It is held at a stretch while fingers are on it; null: they have let go. */
+  hold: (at: Stretch | null) => void;
+  /** They have brought it there. */
+  zoom: (to: Stretch) => void;
+}
+
+const LEAST_PIXELS = 6;
+
+/** One finger on a chart moves it through time, two zoom it, until the returned function is called. */
+export function followFingers(element: HTMLElement, chart: uPlot, { shown, hold, zoom }: FingerHandlers): () => void {
+  let [begin, now] = [null as Stretch | null, null as Stretch | null];
+  const show = (at: Stretch, held: boolean): void => {
+    hold(held ? at : null);
+    chart.setScale('x', { min: at.from / 1_000, max: at.to / 1_000 });
+  };
+  return followGestures(element, {
+    accepts: ({ pointerType }) => pointerType === 'touch',
+    moved: (gesture) => {
+      begin ??= shown();
+      now = gesturedRange(now ?? begin, gesture, chart.over.offsetLeft, Math.max(1, chart.over.clientWidth));
+      show(now, true);
+    },
+    ended: (cancelled) => {
+      const [before, after] = [begin, now];
+      [begin, now] = [null, null];
+      if (before === null || after === null) return;
+      const least = ((before.to - before.from) * LEAST_PIXELS) / Math.max(1, chart.over.clientWidth);
+      const isFar = Math.abs(after.from - before.from) > least || Math.abs(after.to - before.to) > least;
+      if (cancelled || !isFar) return show(before, false);
+      hold(null);
+      zoom(after);
+    },
+  });
+}

@@ -1,0 +1,55 @@
+import { Icon } from '../../parts/icon.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import type { DeviceFilter } from './device-filter.ts';
+
+/** As many ids as fit into an address. */
+const IDS_A_FILE = 300;
+
+interface ExportChosenProps {
+  /** The devices one by one; null: all that the filter lets through. */
+  ids: readonly string[] | null;
+  workspaceId: string | null;
+  filter: DeviceFilter;
+}
+
+/** Takes the values of devices out: as one file, of many devices chosen one by one as several. */
+export function ExportChosen({ ids, workspaceId, filter }: ExportChosenProps) {
+  if (ids === null || ids.length <= IDS_A_FILE)
+    return (
+      <a class="button" href={ids === null ? addressOf(filter, workspaceId) : addressOfIds(ids)} download>
+        <Icon name="download" /> Export
+      </a>
+    );
+  const parts = Array.from({ length: Math.ceil(ids.length / IDS_A_FILE) }, (_, at) => at * IDS_A_FILE);
+  return (
+    <Menu
+      label={`Export in ${parts.length} files`}
+      class="boxed"
+      button={
+        <>
+          <Icon name="download" /> Export in {parts.length} files
+        </>
+      }
+    >
+      {parts.map((start, index) => {
+        const part = ids.slice(start, start + IDS_A_FILE);
+        return (
+          <a key={start} data-stays href={addressOfIds(part)} download={`devices-${index + 1}.csv`}>
+            File {index + 1}: devices {start + 1} to {start + part.length}
+          </a>
+        );
+      })}
+    </Menu>
+  );
+}
+
+function addressOfIds(ids: readonly string[]): string {
+  return `/v1/export.csv?${new URLSearchParams(ids.map((id) => ['device', id])).toString()}`;
+}
+
+function addressOf({ search, productId, tags, online }: DeviceFilter, workspaceId: string | null): string {
+  const query = new URLSearchParams(tags.map((tag) => ['tag', tag]));
+  const more = { product: productId, search, online: online === null ? null : String(online), workspace: workspaceId };
+  for (const [name, value] of Object.entries(more)) if (value !== null && value !== '') query.set(name, value);
+  return `/v1/export.csv?${query.toString()}`;
+}
