@@ -38,9 +38,7 @@ describeInBrowser('the first run', () => {
     expect(await networks.getByRole('button', { name: 'ChirpStack', exact: true }).getAttribute('aria-pressed')).toBe(
       'true',
     );
-    await expect
-      .poll(() => networks.evaluate((card) => card.getBoundingClientRect().top < innerHeight - 200))
-      .toBe(true);
+    await expect.poll(async () => (await networks.boundingBox())!.y).toBeLessThan(600);
     await page.goBack();
     await values.getByRole('link', { name: 'Open Hall' }).waitFor();
 

@@ -44,6 +44,7 @@ interface TimeChartProps {
 
 const HEIGHT = 176;
 const AXIS_WIDTH = 64;
+const MOST_LETTERS = 7;
 /** So many pixels between two points: then each is shown as a dot. */
 const DOT_EVERY = 14;
 const NARROWEST_DRAG = 6;
@@ -154,7 +155,7 @@ function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fi
         ...axis,
         size: AXIS_WIDTH,
         ...(names() === undefined ? {} : { splits: () => names()!.map((_, at) => at) }),
-        values: (_chart, splits) => splits.map((value) => names()?.[value] ?? latest.current.text(value)),
+        values: (_chart, splits) => splits.map((value) => shortName(names()?.[value]) ?? latest.current.text(value)),
       },
     ],
     series: [
@@ -194,4 +195,9 @@ function rangeOf(min: number | null, max: number | null, names: readonly string[
   if (min == null || max == null) return [0, 1];
   const room = max > min ? (max - min) * 0.08 : Math.max(Math.abs(max) * 0.05, 0.5);
   return [min - room, max + room];
+}
+
+/** As much of a name as fits beside the axis. */
+function shortName(name: string | undefined): string | undefined {
+  return name !== undefined && name.length > MOST_LETTERS ? `${name.slice(0, MOST_LETTERS - 1)}…` : name;
 }

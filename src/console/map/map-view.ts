@@ -62,7 +62,8 @@ export function pageAt({ middle, scale }: MapView, { x, y }: Point, { width, hei
 export function scaleBar({ middle, scale }: MapView, longest: number): { pixels: number; text: string } {
   const metresAPixel = (EQUATOR_METRES * stretchAt(middle)) / scale;
   const metres = roundBelow(longest * metresAPixel);
-  const text = metres >= 1_000 ? `${metres / 1_000} km` : metres >= 1 ? `${metres} m` : `${metres * 100} cm`;
+  const text =
+    metres >= 1_000 ? `${(metres / 1_000).toLocaleString()} km` : metres >= 1 ? `${metres} m` : `${metres * 100} cm`;
   return { pixels: metres / metresAPixel, text };
 }
 

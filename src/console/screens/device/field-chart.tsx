@@ -42,20 +42,23 @@ export function FieldChart(props: FieldCardProps) {
       {answer !== null && drawn === null ? (
         <Note>More than {MAX_STATES} different texts in this range: see the latest value above, or export them.</Note>
       ) : (
-        <TimeChart
-          label={`${title} over time`}
-          data={drawn?.data ?? NOTHING}
-          from={from}
-          to={to}
-          shape={drawn?.shape ?? 'line'}
-          names={drawn?.names}
-          text={write}
-          color={COLORS[type]}
-          syncKey="device"
-          onCursor={onCursor}
-          onZoom={range.zoom}
-          onBack={range.back}
-        />
+        <div class="charted">
+          <TimeChart
+            label={`${title} over time`}
+            data={drawn?.data ?? NOTHING}
+            from={from}
+            to={to}
+            shape={drawn?.shape ?? 'line'}
+            names={drawn?.names}
+            text={write}
+            color={COLORS[type]}
+            syncKey="device"
+            onCursor={onCursor}
+            onZoom={range.zoom}
+            onBack={range.back}
+          />
+          {drawn?.data.timestamps.length === 0 && <p class="hint no-values">No value in this range.</p>}
+        </div>
       )}
       <StatisticsLine statistics={statistics} unit={unit} type={type} />
     </section>

@@ -46,7 +46,9 @@ export function FieldTrack(props: FieldCardProps) {
         </span>
       </header>
       {error !== null && <Note kind="error">{error}</Note>}
-      {answer !== null && track.length === 0 ? (
+      {answer === null ? (
+        <div class="waiting map" />
+      ) : track.length === 0 ? (
         <Note>No place in this range.</Note>
       ) : (
         <TrackMap

@@ -5,7 +5,7 @@ import { DevicesThatFit } from './devices.graphql.ts';
 
 const PAGE = 500;
 /** As many as the API deletes at once. */
-export const MAX_CHOSEN = 10_000;
+const MAX_CHOSEN = 10_000;
 
 /** A device that something is done to. */
 export interface ChosenDevice {

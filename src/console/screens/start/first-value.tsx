@@ -10,6 +10,9 @@ import { workspaceId } from '../../session/session.ts';
 import { NetworkLinks } from './network-links.tsx';
 import { StartedDevice, StartedValues } from './start.graphql.ts';
 
+/** Longer texts are written smaller. */
+const LONG = 24;
+
 interface FirstValueProps {
   deviceId: string;
   /** Just created: its token is made without asking. */
@@ -60,7 +63,7 @@ export function FirstValue({ deviceId, isNew }: FirstValueProps) {
               {found.map(({ field, value, timestamp }) => (
                 <div key={field.identifier}>
                   <dt>{field.name ?? field.identifier}</dt>
-                  <dd>{valueText(value, field.unit)}</dd>
+                  <dd data-long={String(value).length > LONG}>{valueText(value, field.unit)}</dd>
                   <dd class="hint">
                     <TimeAgo at={timestamp} />
                   </dd>

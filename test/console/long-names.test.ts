@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
+import { createProduct, startServer, type TestServer } from '../support/server.ts';
+
+const LONG = 'Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen in the northern greenhouse';
+
+let server: TestServer;
+let paths: Record<string, string>;
+beforeAll(async () => {
+  server = await startServer({ database: 'sqlite' });
+  const product = await createProduct(server, {
+    serialNumbers: ['a-serial-number-that-goes-on-and-on-0123456789-0123456789-0123456789', 'short'],
+    input: {
+      name: LONG,
+      decoder: `function Decoder() { throw new Error('${'word '.repeat(60)}${'x'.repeat(200)}'); }`,
+      fields: [
+        { identifier: 'speed', name: LONG, type: 'FLOAT', unit: 'furlongs per fortnight', role: 'PRIMARY' },
+        { identifier: 'message', name: 'Message', type: 'STRING' },
+        { identifier: 'position', name: 'Position', type: 'GEOLOCATION' },
+        { identifier: 'never', name: 'Never', type: 'FLOAT' },
+      ],
+    },
+  });
+  const id = product.deviceIds[0]!;
+  await server.gql('mutation ($id: ID!, $input: UpdateDeviceInput!) { updateDevice(id: $id, input: $input) { id } }', {
+    id,
+    input: {
+      name: LONG,
+      tags: ['a tag that is rather long and says a lot', 'roof', 'north', 'south', 'east'],
+      location: LONG,
+      metadata: { installed: LONG },
+    },
+  });
+  await server.record(id, [
+    { field: 'speed', value: -12_345.678 },
+    { field: 'message', value: LONG },
+    { field: 'position', value: '(-33.868820,151.209296)' },
+  ]);
+  const webhook = `${server.url}/integrations/api/${product.webhookId}/${'segment/'.repeat(12)}?q=${'v'.repeat(200)}`;
+  await fetch(webhook, { method: 'POST', body: JSON.stringify({ text: LONG }) });
+  const { product: logged } = await server.gql(
+    'query ($id: ID!) { product(id: $id) { calls { edges { node { id } } } } }',
+    { id: product.id },
+  );
+  const calls = `/products/${product.id}/calls`;
+  paths = {
+    devices: '/devices',
+    device: `/devices/${id}`,
+    calls,
+    call: `${calls}?call=${logged.calls.edges[0].node.id}`,
+    access: '/access',
+    start: `/start?device=${id}`,
+  };
+});
+afterAll(() => server.stop());
+
+describeInBrowser('long names', () => {
+  test('are wrapped or cut on a phone, and nothing sticks out', { timeout: 120_000 }, async () => {
+    for (const [name, path] of Object.entries(paths)) {
+      const page = await openConsole(server, path, { phone: true, dark: true });
+      await page.getByText('Live', { exact: true }).or(page.locator('.badge[data-state=live]')).first().waitFor();
+      await page
+        .locator('main')
+        .getByText(/Donau|first token/)
+        .filter({ visible: true })
+        .first()
+        .waitFor();
+      if (name === 'device') {
+        // Each is fetched when somebody scrolls there.
+        for (const field of ['Message', 'Position', 'Never']) {
+          const card = page.getByRole('region', { name: field, exact: true });
+          await card.scrollIntoViewIfNeeded();
+          await card.getByText('Values').waitFor();
+        }
+        await page.getByText('No value in this range.').waitFor();
+      }
+      await shoot(page, `long-${name}`);
+      const widths = await page.evaluate(
+        '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+      );
+      expect(widths, name).toEqual([390, 390]);
+      await page.context().close();
+    }
+  });
+});
