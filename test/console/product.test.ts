@@ -49,6 +49,100 @@ describeInBrowser('the product’s page', () => {
     await page.getByText(`Event endpoint URL: ${server.url}/integrations/lorawan/chirpstack/`).waitFor();
   });
 
+  test('the product is renamed, given a write limit, cloned, and deleted once its name is written', async () => {
+    const product = await createProduct(server, { serialNumbers: ['p-1', 'p-2'], input: { name: 'Old name' } });
+    const entries = [1, 2, 3].map((at) => ({ field: 'temperature', value: at, timestamp: 1_700_000_000 + at }));
+    await server.record(product.deviceIds[0]!, entries);
+    const page = await openConsole(server, `/products/${product.id}`);
+    const choose = async (what: string): Promise<void> => {
+      await page.getByRole('button', { name: 'More', exact: true }).click();
+      await page.getByRole('button', { name: what, exact: true }).click();
+    };
+    await choose('Change');
+    await page.getByLabel('Name', { exact: true }).fill('New name');
+    await page.getByLabel('Write limit').selectOption('own');
+    await page.getByLabel('Writes a second').fill('0.5');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('heading', { name: 'New name' }).waitFor();
+    await page.getByText('0.5 a second for each field').waitFor();
+    const rate = async (): Promise<unknown> => {
+      const text = 'query ($id: ID!) { product(id: $id) { name writeRate { perSecond source } } }';
+      return (await server.gql(text, { id: product.id }))['product'];
+    };
+    expect(await rate()).toEqual({ name: 'New name', writeRate: { perSecond: 0.5, source: 'PRODUCT' } });
+    // What the server refuses is said in its words.
+    await choose('Change');
+    await page.getByLabel('Writes a second').fill('-1');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('alert').getByText('perSecond').waitFor();
+    await page.getByLabel('Write limit').selectOption('wider');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await rate()).toMatchObject({ writeRate: { source: 'SERVER' } });
+
+    await choose('Clone');
+    await page.getByLabel('Name of the copy').fill('The copy');
+    await page.getByRole('dialog').getByRole('button', { name: 'Clone' }).click();
+    await page.getByRole('heading', { name: 'The copy' }).waitFor();
+    const copy = new URL(page.url()).pathname.split('/').pop()!;
+    expect((await productOf(copy))['fields']).toMatchObject([{ identifier: 'temperature' }]);
+
+    await page.goto(`${server.url}/console/products/${product.id}`);
+    await choose('Delete');
+    await page.getByText('2 devices go with it and 3 values;').waitFor();
+    const button = page.getByRole('button', { name: 'Delete product' });
+    expect(await button.isDisabled()).toBe(true);
+    await page.getByLabel('Write its name to delete it').fill('New nam');
+    expect(await button.isDisabled()).toBe(true);
+    await page.getByLabel('Write its name to delete it').fill('New name');
+    await button.click();
+    await page.getByRole('link', { name: 'The copy' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/console/products');
+    expect(await page.getByRole('link', { name: 'New name' }).count()).toBe(0);
+    const gone = await server.query('query ($id: ID!) { product(id: $id) { id } }', { id: product.id });
+    expect(gone.errors?.[0]?.extensions.code).toBe('NOT_FOUND');
+  });
+
+  test('configuration fields are added, changed and removed, each with a default of its type', async () => {
+    const product = await createProduct(server, { serialNumbers: ['p-1'] });
+    const known = async (): Promise<unknown> => {
+      const text =
+        'query ($id: ID!) { product(id: $id) { configurationFields { identifier type default description } } }';
+      return (await server.gql(text, { id: product.id }))['product']['configurationFields'];
+    };
+    const page = await openConsole(server, `/products/${product.id}`);
+    for (const [identifier, type, value] of [
+      ['offset', 'NUMBER', '-1.5'],
+      ['inverted', 'BOOLEAN', 'true'],
+      ['place', 'STRING', ''],
+    ] as const) {
+      await page.getByRole('button', { name: 'Add configuration field' }).click();
+      await page.getByLabel('Identifier').fill(identifier);
+      await page.getByLabel('Type').selectOption(type);
+      if (type === 'BOOLEAN') await page.getByLabel('Default').selectOption(value);
+      else await page.getByLabel('Default').fill(value);
+      await page.getByRole('button', { name: 'Add it' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    expect(await known()).toEqual([
+      { identifier: 'offset', type: 'NUMBER', default: -1.5, description: null },
+      { identifier: 'inverted', type: 'BOOLEAN', default: true, description: null },
+      { identifier: 'place', type: 'STRING', default: null, description: null },
+    ]);
+    await page.getByRole('button', { name: 'Change offset' }).click();
+    await page.getByLabel('Default').fill('2');
+    await page.getByLabel('Description').fill('Added to what is measured');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('cell', { name: 'Added to what is measured' }).waitFor();
+    await page.getByRole('button', { name: 'Remove inverted' }).click();
+    await page.getByRole('button', { name: 'Remove configuration field' }).click();
+    await page.getByRole('cell', { name: 'inverted', exact: true }).waitFor({ state: 'detached' });
+    expect(await known()).toEqual([
+      { identifier: 'offset', type: 'NUMBER', default: 2, description: 'Added to what is measured' },
+      { identifier: 'place', type: 'STRING', default: null, description: null },
+    ]);
+  });
+
   test('widgets are dragged to their places, checked by the server, and show a device’s values', async () => {
     const product = await createProduct(server, { serialNumbers: ['p-1'] });
     await server.record(product.deviceIds[0]!, [{ field: 'temperature', value: 21.5 }]);

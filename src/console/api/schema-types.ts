@@ -3,6 +3,12 @@
 /** `CallStatus` of schema.graphql. */
 export type CallStatus = 'DECODER_FAILED' | 'NOTHING_STORED' | 'NO_DECODER' | 'PARTLY_STORED' | 'STORED';
 
+/** `ConfigurationFieldInput` of schema.graphql. */
+export type ConfigurationFieldInput = { default?: unknown; description?: string | null | undefined; identifier: string; name?: string | null | undefined; type: ConfigurationType };
+
+/** `ConfigurationType` of schema.graphql. */
+export type ConfigurationType = 'BOOLEAN' | 'NUMBER' | 'STRING';
+
 /** `CreateProductInput` of schema.graphql. */
 export type CreateProductInput = { dashboard?: unknown; decoder?: string | null | undefined; deviceType?: DeviceType | null | undefined; fields?: readonly (FieldInput)[] | null | undefined; name: string; offlineAfterSeconds?: number | null | undefined; workspaceId?: string | null | undefined };
 
@@ -45,6 +51,9 @@ export type TokenKind = 'INDIVIDUAL' | 'PERSONAL';
 /** `TokenScope` of schema.graphql. */
 export type TokenScope = 'ADMIN' | 'CONFIGURE' | 'READ' | 'RECORD';
 
+/** `UpdateConfigurationFieldInput` of schema.graphql. */
+export type UpdateConfigurationFieldInput = { default?: unknown; description?: string | null | undefined; name?: string | null | undefined };
+
 /** `UpdateDeviceInput` of schema.graphql. */
 export type UpdateDeviceInput = { location?: string | null | undefined; metadata?: unknown; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; plan?: string | null | undefined; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
 
@@ -56,3 +65,6 @@ export type UpdateProductInput = { dashboard?: unknown; name?: string | null | u
 
 /** `UplinkInput` of schema.graphql. */
 export type UplinkInput = { bytes: string; deviceId?: string | null | undefined; port?: number | null | undefined; recvTime?: string | null | undefined; variables?: unknown };
+
+/** `WriteRateSource` of schema.graphql. */
+export type WriteRateSource = 'DEVICE' | 'PRODUCT' | 'SERVER' | 'WORKSPACE';

@@ -1,13 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
 import { request } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Note } from '../parts/note.tsx';
 import { toast } from '../parts/toasts.tsx';
-import { CountValues, RemoveDevices } from './deleting.graphql.ts';
-import { forEachOf } from '../api/for-each-of.ts';
-
-const EVER = { from: '1970-01-01T00:00:00Z', to: '9999-12-31T00:00:00Z' };
+import { RemoveDevices } from './deleting.graphql.ts';
+import { useValueCount } from './use-value-count.ts';
 
 interface DeleteDevicesProps {
   devices: readonly { id: string; name: string }[];
@@ -17,16 +14,7 @@ interface DeleteDevicesProps {
 
 /** Says how many values would go, and deletes when told to. */
 export function DeleteDevices({ devices, onClose, onDone }: DeleteDevicesProps) {
-  const [values, setValues] = useState(0);
-  const [counted, setCounted] = useState(0);
-  const counting = useAction(() =>
-    forEachOf(devices, async ({ id }) => {
-      const { deleteMeasurements } = await request(CountValues, { deviceId: id, ...EVER });
-      setValues((sum) => sum + deleteMeasurements.measurements);
-      setCounted((count) => count + 1);
-    }),
-  );
-  useEffect(() => void counting.run(), []);
+  const { values, counted, error } = useValueCount(devices);
   const deleting = useAction(async () => {
     await request(RemoveDevices, { ids: devices.map(({ id }) => id) });
     toast(`Deleted ${what}.`);
@@ -47,7 +35,7 @@ export function DeleteDevices({ devices, onClose, onDone }: DeleteDevicesProps) 
           `Counting the values that would go: ${counted} of ${devices.length}…`
         )}
       </p>
-      {(counting.error ?? deleting.error) !== null && <Note kind="error">{counting.error ?? deleting.error}</Note>}
+      {(error ?? deleting.error) !== null && <Note kind="error">{error ?? deleting.error}</Note>}
       <div class="actions">
         <button type="button" onClick={onClose}>
           Cancel

@@ -14,14 +14,16 @@ const PAGES = [
 interface ProductHeadProps {
   id: string;
   page: (typeof PAGES)[number]['page'];
+  /** What the product is called, where the page asks for it; null: not known yet. Left out: it is asked for here. */
+  name?: string | null;
   /** Buttons at the end. */
   children?: ComponentChildren;
 }
 
 /** What stands above the pages of one product: its name and the ways between them. */
-export function ProductHead({ id, page, children }: ProductHeadProps) {
-  const { data, error } = useQuery(ProductName, { id });
-  const name = data?.product.name ?? null;
+export function ProductHead({ id, page, name: given, children }: ProductHeadProps) {
+  const { data, error } = useQuery(ProductName, given === undefined ? { id } : null);
+  const name = given ?? data?.product.name ?? null;
   const shown = PAGES.find((one) => one.page === page)!;
   useTitle(name === null ? null : page === 'product' ? name : `${shown.text} of ${name}`);
   return (

@@ -3,15 +3,18 @@ import type { ScreenProps } from '../../navigation/routes.ts';
 import { Note } from '../../parts/note.tsx';
 import { ProductHead } from '../../product/product-head.tsx';
 import { may } from '../../session/session.ts';
+import { ConfigurationCard } from './configuration-card.tsx';
 import { DashboardCard } from './dashboard-card.tsx';
 import { FieldsCard } from './fields-card.tsx';
 import { NetworksCard } from './networks-card.tsx';
+import { ProductFacts } from './product-facts.tsx';
+import { ProductMenu } from './product-menu.tsx';
 import { ProductPage } from './product.graphql.ts';
 import { SuggestionsCard } from './suggestions-card.tsx';
 import { WebhookCard } from './webhook-card.tsx';
 import './product.css';
 
-/** What the devices of a product have in common: fields, dashboard, and where they send. */
+/** What the devices of a product have in common: fields, dashboard, configuration, and where they send. */
 export function ProductScreen({ params }: ScreenProps) {
   const id = params['id'] ?? '';
   const { data, error, refetch } = useQuery(ProductPage, { id });
@@ -19,10 +22,13 @@ export function ProductScreen({ params }: ScreenProps) {
   const onChanged = (): void => void refetch();
   return (
     <main class="page">
-      <ProductHead id={id} page="product" />
-      {error !== null && product === null && <Note kind="error">{error.message}</Note>}
+      <ProductHead id={id} page="product" name={product?.name ?? null}>
+        {product !== null && may('CONFIGURE') && <ProductMenu product={product} onChanged={onChanged} />}
+      </ProductHead>
+      {error !== null && <Note kind="error">{error.message}</Note>}
       {product !== null && (
         <>
+          <ProductFacts {...product} />
           <SuggestionsCard productId={id} suggestions={product.suggestedFields} onChanged={onChanged} />
           <FieldsCard productId={id} fields={product.fields} onChanged={onChanged} />
           <DashboardCard
@@ -32,6 +38,7 @@ export function ProductScreen({ params }: ScreenProps) {
             devices={product.devices.edges.map(({ node }) => node)}
             onChanged={onChanged}
           />
+          <ConfigurationCard productId={id} fields={product.configurationFields} onChanged={onChanged} />
           {may('CONFIGURE') && <WebhookCard productId={id} />}
           <NetworksCard productId={id} deviceType={product.deviceType} />
         </>

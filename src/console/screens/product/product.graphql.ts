@@ -1,12 +1,15 @@
 // Written by build/console-operations.ts. Do not edit.
 import type { Operation } from '../../api/operation.ts';
-import type { DeviceType, FieldRole, FieldType, UpdateFieldInput, UpdateProductInput } from '../../api/schema-types.ts';
+import type { ConfigurationFieldInput, ConfigurationType, DeviceType, FieldRole, FieldType, UpdateConfigurationFieldInput, UpdateFieldInput, UpdateProductInput, WriteRateSource } from '../../api/schema-types.ts';
 
 /** What the fragment `ProductField` of product.graphql selects. */
 export type ProductField = { id: string; identifier: string; name: string | null; unit: string | null; type: FieldType; role: FieldRole | null; description: string | null };
 
+/** What the fragment `ProductConfiguration` of product.graphql selects. */
+export type ProductConfiguration = { id: string; identifier: string; name: string | null; type: ConfigurationType; default: unknown; description: string | null };
+
 /** The query `ProductPage` of product.graphql. */
-export const ProductPage: Operation<{ product: { id: string; deviceType: DeviceType; dashboard: unknown; fields: ({ id: string; identifier: string; name: string | null; unit: string | null; type: FieldType; role: FieldRole | null; description: string | null })[]; suggestedFields: ({ identifier: string; name: string | null; unit: string | null; type: FieldType; seen: number; lastValue: unknown; lastSeenAt: string })[]; devices: { edges: ({ node: { id: string; name: string } })[] } } }, { id: string }> = { text: "query ProductPage($id:ID!){product(id:$id){id deviceType dashboard fields{...ProductField}suggestedFields{identifier name unit type seen lastValue lastSeenAt}devices(first:100){edges{node{id name}}}}}fragment ProductField on Field{id identifier name unit type role description}" };
+export const ProductPage: Operation<{ product: { id: string; name: string; deviceType: DeviceType; offlineAfterSeconds: number | null; writeRate: { perSecond: number | null; source: WriteRateSource }; dashboard: unknown; configurationFields: ({ id: string; identifier: string; name: string | null; type: ConfigurationType; default: unknown; description: string | null })[]; fields: ({ id: string; identifier: string; name: string | null; unit: string | null; type: FieldType; role: FieldRole | null; description: string | null })[]; suggestedFields: ({ identifier: string; name: string | null; unit: string | null; type: FieldType; seen: number; lastValue: unknown; lastSeenAt: string })[]; devices: { totalCount: number; edges: ({ node: { id: string; name: string } })[] } } }, { id: string }> = { text: "query ProductPage($id:ID!){product(id:$id){id name deviceType offlineAfterSeconds writeRate{perSecond source}dashboard configurationFields{...ProductConfiguration}fields{...ProductField}suggestedFields{identifier name unit type seen lastValue lastSeenAt}devices(first:100){totalCount edges{node{id name}}}}}fragment ProductConfiguration on ConfigurationField{id identifier name type default description}fragment ProductField on Field{id identifier name unit type role description}" };
 
 /** The query `Webhook` of product.graphql. */
 export const Webhook: Operation<{ product: { webhookUrl: string } }, { id: string }> = { text: "query Webhook($id:ID!){product(id:$id){webhookUrl}}" };
@@ -25,3 +28,24 @@ export const IgnoreSuggestion: Operation<{ ignoreSuggestedField: { id: string } 
 
 /** The mutation `UpdateProduct` of product.graphql. */
 export const UpdateProduct: Operation<{ updateProduct: { id: string } }, { id: string; input: UpdateProductInput }> = { text: "mutation UpdateProduct($id:ID!$input:UpdateProductInput!){updateProduct(id:$id input:$input){id}}" };
+
+/** The mutation `SetWriteRate` of product.graphql. */
+export const SetWriteRate: Operation<{ setWriteRate: boolean }, { productId: string; perSecond?: number | null | undefined; reset?: boolean | null | undefined }> = { text: "mutation SetWriteRate($productId:ID!$perSecond:Float$reset:Boolean){setWriteRate(productId:$productId perSecond:$perSecond reset:$reset)}" };
+
+/** The mutation `CloneProduct` of product.graphql. */
+export const CloneProduct: Operation<{ cloneProduct: { id: string } }, { id: string; name: string }> = { text: "mutation CloneProduct($id:ID!$name:String!){cloneProduct(id:$id name:$name){id}}" };
+
+/** The query `DevicesOfProduct` of product.graphql. */
+export const DevicesOfProduct: Operation<{ product: { devices: { totalCount: number; edges: ({ node: { id: string } })[] } } }, { id: string; first: number }> = { text: "query DevicesOfProduct($id:ID!$first:Int!){product(id:$id){devices(first:$first){totalCount edges{node{id}}}}}" };
+
+/** The mutation `DeleteProduct` of product.graphql. */
+export const DeleteProduct: Operation<{ deleteProduct: string }, { id: string }> = { text: "mutation DeleteProduct($id:ID!){deleteProduct(id:$id)}" };
+
+/** The mutation `AddConfiguration` of product.graphql. */
+export const AddConfiguration: Operation<{ addConfigurationField: { id: string } }, { productId: string; input: ConfigurationFieldInput }> = { text: "mutation AddConfiguration($productId:ID!$input:ConfigurationFieldInput!){addConfigurationField(productId:$productId input:$input){id}}" };
+
+/** The mutation `UpdateConfiguration` of product.graphql. */
+export const UpdateConfiguration: Operation<{ updateConfigurationField: { id: string } }, { id: string; input: UpdateConfigurationFieldInput }> = { text: "mutation UpdateConfiguration($id:ID!$input:UpdateConfigurationFieldInput!){updateConfigurationField(id:$id input:$input){id}}" };
+
+/** The mutation `RemoveConfiguration` of product.graphql. */
+export const RemoveConfiguration: Operation<{ removeConfigurationField: string }, { id: string }> = { text: "mutation RemoveConfiguration($id:ID!){removeConfigurationField(id:$id)}" };

@@ -1,0 +1,131 @@
+import { useState } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import { useAction } from '../../api/use-action.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Note } from '../../parts/note.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { may } from '../../session/session.ts';
+import { ConfigurationSheet, CONFIGURATION_TYPES } from './configuration-sheet.tsx';
+import { type ProductConfiguration, RemoveConfiguration } from './product.graphql.ts';
+
+interface ConfigurationCardProps {
+  productId: string;
+  fields: readonly ProductConfiguration[];
+  onChanged: () => void;
+}
+
+/** What the decoder can be told about each device, with what it is told where a device says nothing else. */
+export function ConfigurationCard({ productId, fields, onChanged }: ConfigurationCardProps) {
+  const [edited, setEdited] = useState<ProductConfiguration | 'new' | null>(null);
+  const [removed, setRemoved] = useState<ProductConfiguration | null>(null);
+  const isAllowed = may('CONFIGURE');
+  const removing = useAction(async ({ id, identifier }: ProductConfiguration) => {
+    await request(RemoveConfiguration, { id });
+    toast(`The configuration field ${identifier} is gone.`);
+    setRemoved(null);
+    onChanged();
+  });
+  return (
+    <section class="card" aria-labelledby="configuration-title">
+      <div class="card-head">
+        <h2 id="configuration-title" class="grow">
+          Configuration
+        </h2>
+        {isAllowed && (
+          <button type="button" onClick={() => setEdited('new')}>
+            <Icon name="plus" /> Add configuration field
+          </button>
+        )}
+      </div>
+      {fields.length === 0 ? (
+        <p class="hint nothing">
+          Values that the decoder is told about each device, such as an offset or a height: it reads them as{' '}
+          <code>configurationValues[deviceId].NAME</code>.
+        </p>
+      ) : (
+        <div class="scroll-x" role="region" aria-label="Configuration fields" tabIndex={0}>
+          <table class="fields">
+            <thead>
+              <tr>
+                <th>Identifier</th>
+                <th>Name</th>
+                <th>Type</th>
+                <th>Default</th>
+                <th>Description</th>
+                <th>
+                  <span class="unseen">Changes</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {fields.map((field) => (
+                <tr key={field.id}>
+                  <td class="mono">{field.identifier}</td>
+                  <td>{field.name}</td>
+                  <td>{CONFIGURATION_TYPES[field.type]}</td>
+                  <td class="mono">
+                    {field.default == null ? <span class="muted">none</span> : String(field.default)}
+                  </td>
+                  <td>{field.description}</td>
+                  <td>
+                    {isAllowed && (
+                      <div class="row field-changes">
+                        <button
+                          type="button"
+                          class="quiet"
+                          aria-label={`Change ${field.identifier}`}
+                          onClick={() => setEdited(field)}
+                        >
+                          <Icon name="pencil" />
+                        </button>
+                        <button
+                          type="button"
+                          class="quiet danger"
+                          aria-label={`Remove ${field.identifier}`}
+                          onClick={() => setRemoved(field)}
+                        >
+                          <Icon name="trash" />
+                        </button>
+                      </div>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {edited !== null && (
+        <ConfigurationSheet
+          productId={productId}
+          field={edited === 'new' ? null : edited}
+          onClose={() => setEdited(null)}
+          onSaved={onChanged}
+        />
+      )}
+      {removed !== null && (
+        <Dialog title={`Remove ${removed.identifier}?`} onClose={() => setRemoved(null)}>
+          <p>
+            What devices have set for it goes too, and the decoder is told nothing of it from now on. This cannot be
+            undone.
+          </p>
+          {removing.error !== null && <Note kind="error">{removing.error}</Note>}
+          <div class="actions">
+            <button type="button" onClick={() => setRemoved(null)}>
+              Keep it
+            </button>
+            <button
+              type="button"
+              class="danger primary"
+              disabled={removing.busy}
+              onClick={() => void removing.run(removed)}
+            >
+              Remove configuration field
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,104 @@
+import { useState } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import type { ConfigurationType } from '../../api/schema-types.ts';
+import { useAction } from '../../api/use-action.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
+import { Note } from '../../parts/note.tsx';
+import { AddConfiguration, type ProductConfiguration, UpdateConfiguration } from './product.graphql.ts';
+
+/** What the types of configuration fields are called. */
+export const CONFIGURATION_TYPES: Record<ConfigurationType, string> = {
+  NUMBER: 'number',
+  STRING: 'text',
+  BOOLEAN: 'true or false',
+};
+
+interface ConfigurationSheetProps {
+  productId: string;
+  /** null: a new one. */
+  field: ProductConfiguration | null;
+  onClose: () => void;
+  onSaved: () => void;
+}
+
+/** Adds a configuration field or changes one; its identifier and type stay for ever. */
+export function ConfigurationSheet({ productId, field, onClose, onSaved }: ConfigurationSheetProps) {
+  const [type, setType] = useState<ConfigurationType>(field?.type ?? 'NUMBER');
+  const saving = useAction(async (form: HTMLFormElement) => {
+    const text = textsOf(form);
+    const given = (name: string): string | null => (text(name).trim() === '' ? null : text(name).trim());
+    const input = {
+      name: given('name'),
+      description: given('description'),
+      default: readDefault(type, text('default')),
+    };
+    if (field === null)
+      await request(AddConfiguration, { productId, input: { ...input, type, identifier: text('identifier') } });
+    else await request(UpdateConfiguration, { id: field.id, input });
+    onSaved();
+    onClose();
+  });
+  const known = field?.default == null ? '' : String(field.default);
+  return (
+    <Dialog title={field === null ? 'Add a configuration field' : `Change ${field.identifier}`} onClose={onClose}>
+      <form class="stack" onSubmit={onSubmit(saving.run)}>
+        {field === null && (
+          <>
+            <label>
+              Identifier
+              <input name="identifier" class="mono" required maxLength={64} spellcheck={false} autofocus />
+              <small>By which the decoder reads it: A-Z a-z 0-9 _ -. It never changes.</small>
+            </label>
+            <label>
+              Type
+              <select value={type} onChange={(event) => setType(event.currentTarget.value as ConfigurationType)}>
+                {Object.entries(CONFIGURATION_TYPES).map(([one, text]) => (
+                  <option key={one} value={one}>
+                    {text}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </>
+        )}
+        <label>
+          Default
+          {type === 'BOOLEAN' ? (
+            <select name="default" key="choice">
+              {['', 'true', 'false'].map((one) => (
+                <option key={one} value={one} selected={one === known}>
+                  {one === '' ? 'none' : one}
+                </option>
+              ))}
+            </select>
+          ) : type === 'NUMBER' ? (
+            <input key="number" name="default" type="number" step="any" defaultValue={known} />
+          ) : (
+            <input key="text" name="default" maxLength={4096} defaultValue={known} />
+          )}
+          <small>For devices that have no value of their own; empty: none.</small>
+        </label>
+        <label>
+          Name
+          <input name="name" maxLength={200} defaultValue={field?.name ?? ''} />
+        </label>
+        <label>
+          Description
+          <textarea name="description" rows={2} maxLength={2000} defaultValue={field?.description ?? ''} />
+        </label>
+        {saving.error !== null && <Note kind="error">{saving.error}</Note>}
+        <div class="actions">
+          <button type="submit" class="primary" disabled={saving.busy}>
+            {field === null ? 'Add it' : 'Save'}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function readDefault(type: ConfigurationType, text: string): number | string | boolean | null {
+  if (text === '') return null;
+  return type === 'NUMBER' ? Number(text) : type === 'BOOLEAN' ? text === 'true' : text;
+}

@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import { useAction } from '../../api/use-action.ts';
+import { useQuery } from '../../api/use-query.ts';
+import { useValueCount } from '../../deleting/use-value-count.ts';
+import { href, navigate } from '../../navigation/place.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { onSubmit } from '../../parts/form-texts.ts';
+import { Note } from '../../parts/note.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { DeleteProduct as Delete, DevicesOfProduct } from './product.graphql.ts';
+import type { ShownProduct } from './shown-product.ts';
+
+/** The values of so many devices are counted; there may be more of both. */
+const COUNTED = 500;
+
+/** Says what goes with a product, and deletes it when its name is written. */
+export function DeleteProduct({ product: { id, name }, onClose }: { product: ShownProduct; onClose: () => void }) {
+  const [typed, setTyped] = useState('');
+  const { data, error: unknown } = useQuery(DevicesOfProduct, { id, first: COUNTED });
+  const { totalCount = 0, edges = null } = data?.product.devices ?? {};
+  const count = useValueCount(edges?.map(({ node }) => node) ?? null);
+  const deleting = useAction(async () => {
+    await request(Delete, { id });
+    toast(`Deleted ${name}.`);
+    navigate(href('/products'), { replace: true });
+  });
+  const isCounted = edges !== null && count.counted === edges.length;
+  const error = deleting.error ?? count.error ?? unknown?.message ?? null;
+  return (
+    <Dialog title={`Delete ${name}?`} onClose={onClose}>
+      <form class="stack" onSubmit={onSubmit(deleting.run)}>
+        <p aria-live="polite">
+          {isCounted ? (
+            <>
+              <strong>{totalCount.toLocaleString()}</strong> {totalCount === 1 ? 'device goes' : 'devices go'} with it
+              and {totalCount > edges.length && 'at least '}
+              <strong>{count.values.toLocaleString()}</strong> {count.values === 1 ? 'value' : 'values'}; its fields,
+              decoder versions, dashboard and logged calls too. This cannot be undone.
+            </>
+          ) : (
+            `Counting the values that would go: ${count.counted} of ${edges?.length ?? '…'} devices…`
+          )}
+        </p>
+        <label>
+          Write its name to delete it: {name}
+          <input
+            value={typed}
+            autocomplete="off"
+            spellcheck={false}
+            autofocus
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        </label>
+        {error !== null && <Note kind="error">{error}</Note>}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Keep it
+          </button>
+          <button
+            type="submit"
+            class="danger primary"
+            disabled={!isCounted || typed.trim() !== name.trim() || deleting.busy}
+          >
+            Delete product
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import { useAction } from '../../api/use-action.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
+import { Note } from '../../parts/note.tsx';
+import { SetWriteRate, UpdateProduct } from './product.graphql.ts';
+import type { ShownProduct } from './shown-product.ts';
+
+interface EditProductProps {
+  product: ShownProduct;
+  onClose: () => void;
+  onSaved: () => void;
+}
+
+/** Name, limit of silence and write limit of a product. */
+export function EditProduct({ product, onClose, onSaved }: EditProductProps) {
+  const { id, name, offlineAfterSeconds, writeRate } = product;
+  const hasOwn = writeRate.source === 'PRODUCT';
+  const before = !hasOwn ? 'wider' : writeRate.perSecond === null ? 'none' : 'own';
+  const [limit, setLimit] = useState(before);
+  const saving = useAction(async (form: HTMLFormElement) => {
+    const text = textsOf(form);
+    const silence = text('silence').trim();
+    const input = { name: text('name').trim(), offlineAfterSeconds: silence === '' ? null : Number(silence) };
+    await request(UpdateProduct, { id, input });
+    if (limit !== before || limit === 'own') await request(SetWriteRate, { productId: id, ...rateOf(limit, text) });
+    onSaved();
+    onClose();
+  });
+  return (
+    <Dialog title={`Change ${name}`} onClose={onClose}>
+      <form class="stack" onSubmit={onSubmit(saving.run)}>
+        <label>
+          Name
+          <input name="name" required maxLength={200} defaultValue={name} autofocus />
+        </label>
+        <label>
+          Silent after (seconds)
+          <input name="silence" type="number" min={1} defaultValue={offlineAfterSeconds ?? ''} placeholder="2400" />
+          <small>A device that was not heard of for longer is not online.</small>
+        </label>
+        <label>
+          Write limit
+          <select value={limit} onChange={(event) => setLimit(event.currentTarget.value as typeof before)}>
+            <option value="wider">as the workspace has it</option>
+            <option value="own">of its own</option>
+            <option value="none">no limit</option>
+          </select>
+          <small>Of the record endpoint, for each device and field.</small>
+        </label>
+        {limit === 'own' && (
+          <label>
+            Writes a second
+            <input name="perSecond" type="number" step="any" required defaultValue={String(writeRate.perSecond ?? 1)} />
+          </label>
+        )}
+        {saving.error !== null && <Note kind="error">{saving.error}</Note>}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={saving.busy}>
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function rateOf(limit: string, text: (name: string) => string): { perSecond: number | null } | { reset: true } {
+  if (limit === 'wider') return { reset: true };
+  return { perSecond: limit === 'none' ? null : Number(text('perSecond')) };
+}

@@ -1,0 +1,41 @@
+import { href } from '../../navigation/place.ts';
+import { numberText } from '../../parts/value-text.ts';
+import type { ShownProduct } from './shown-product.ts';
+
+const SENDS = {
+  API: 'to the record endpoint or the webhook',
+  LORAWAN: 'through LoRaWAN',
+  PARTICLE: 'through Particle',
+};
+const SET = { DEVICE: '', PRODUCT: '', WORKSPACE: ', the workspace’s', SERVER: ', the server’s' };
+const USUAL_SILENCE = 2_400;
+
+/** How the devices of a product send, how many there are, and what holds for all of them. */
+export function ProductFacts({ id, deviceType, devices, offlineAfterSeconds, writeRate }: ShownProduct) {
+  const { perSecond, source } = writeRate;
+  return (
+    <dl class="facts">
+      <div>
+        <dt>Devices</dt>
+        <dd>
+          <a href={href('/devices', { product: id })}>{devices.totalCount.toLocaleString()}</a>
+        </dd>
+      </div>
+      <div>
+        <dt>They send</dt>
+        <dd>{SENDS[deviceType]}</dd>
+      </div>
+      <div>
+        <dt>Write limit</dt>
+        <dd>
+          {perSecond === null ? 'none' : `${numberText(perSecond)} a second for each field`}
+          {SET[source]}
+        </dd>
+      </div>
+      <div>
+        <dt>Silent after</dt>
+        <dd>{(offlineAfterSeconds ?? USUAL_SILENCE).toLocaleString()} seconds</dd>
+      </div>
+    </dl>
+  );
+}
