@@ -1,5 +1,6 @@
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -18,6 +19,24 @@ const DECODER = `function Decoder(request) {
   return JSON.parse(request.body);
 }
 `;
+
+/** Of what is drawn in the colour of a field: how many pixels are strong, how many faint, and at which height the middle is. */
+const drawnIn = (page: Page, widget: number): Promise<{ strong: number; faint: number; middle: number }> =>
+  page
+    .locator('.widget')
+    .nth(widget)
+    .evaluate((element) => {
+      const canvas = element.querySelector('canvas')!;
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      let [strong, faint, rows] = [0, 0, 0];
+      for (let at = 0; at < data.length; at += 4) {
+        if (data[at + 2]! - data[at]! < 60 || data[at + 3] === 0) continue;
+        if (data[at + 3]! > 150) strong += 1;
+        else faint += 1;
+        rows += Math.floor(at / 4 / canvas.width);
+      }
+      return { strong, faint, middle: Math.round(rows / (strong + faint)) };
+    });
 
 describeInBrowser('the product’s page', () => {
   test('suggested fields are added or ignored with one click, roles given, the webhook’s address renewed', async () => {
@@ -151,7 +170,10 @@ describeInBrowser('the product’s page', () => {
     for (const kind of ['value', 'line']) {
       await page.getByRole('button', { name: 'Add widget' }).click();
       await page.getByLabel('Kind').selectOption(kind);
-      await page.getByRole('dialog').getByLabel('Fields').selectOption('temperature');
+      await page
+        .getByRole('dialog')
+        .getByLabel(kind === 'line' ? 'Fields' : 'Field')
+        .selectOption('temperature');
       if (kind === 'line') await page.getByLabel('How far back').fill('24 hours');
       await page.getByRole('button', { name: 'Add it' }).click();
     }
@@ -182,5 +204,71 @@ describeInBrowser('the product’s page', () => {
     // Every device of the product shows them.
     await page.goto(`${server.url}/console/devices/${product.deviceIds[0]}`);
     await page.locator('.widget').nth(0).getByText('19.25').waitFor();
+  });
+
+  test('a line, an area and bars are drawn as such, and what comes is drawn into them', async () => {
+    const widgets = ['line', 'area', 'bar'].map((kind, at) => ({
+      kind,
+      fields: ['temperature'],
+      range: '1h',
+      place: { x: 4 * at, y: 0, width: 4, height: 4 },
+    }));
+    const fields = [{ identifier: 'temperature', name: 'Temperature', unit: '°C', type: 'FLOAT' }];
+    const product = await createProduct(server, { serialNumbers: ['p-1'], input: { fields, dashboard: { widgets } } });
+    const now = Date.now() / 1_000;
+    const entries = Array.from({ length: 60 }, (_, at) => ({
+      field: 'temperature',
+      value: 20,
+      timestamp: now - at * 60,
+    }));
+    await server.record(product.deviceIds[0]!, entries);
+    const page = await openConsole(server, `/products/${product.id}`);
+    const charts = page.getByRole('img', { name: 'Temperature over time, last 20 °C' });
+    await charts.nth(2).waitFor();
+    await page.locator('.badge[data-state=live]').waitFor();
+    const [line, area, bar] = await Promise.all([0, 1, 2].map((at) => drawnIn(page, at)));
+    expect(line!.faint).toBeLessThan(line!.strong);
+    expect(area!.faint).toBeGreaterThan(10 * area!.strong);
+    expect(bar!.strong).toBeGreaterThan(10 * line!.strong);
+
+    // One value twice as high: what was there is drawn lower, in each of them.
+    await server.record(product.deviceIds[0]!, [{ field: 'temperature', value: 60, timestamp: Date.now() / 1_000 }]);
+    for (const [at, before] of [line, area, bar].entries())
+      await expect
+        .poll(async () => (await drawnIn(page, at)).middle, { timeout: 10_000 })
+        .toBeGreaterThan(before!.middle + 5);
+    await page.getByRole('img', { name: 'Temperature over time, last 60 °C' }).first().waitFor();
+    await shoot(page, 'dashboard-charts');
+  });
+
+  test('value, gauge, text, table and map show what comes, at once', async () => {
+    const shown = { value: 'level', gauge: 'level', state: 'mode', table: 'mode', map: 'place' };
+    const widgets = Object.entries(shown).map(([kind, field], at) => ({
+      kind,
+      title: `as ${kind}`,
+      fields: [field],
+      place: { x: 0, y: 3 * at, width: 4, height: 3 },
+    }));
+    const fields = { level: 'FLOAT', mode: 'STRING', place: 'GEOLOCATION' };
+    const product = await createProduct(server, { serialNumbers: ['p-1'], fields, input: { dashboard: { widgets } } });
+    const page = await openConsole(server, `/products/${product.id}`);
+    const widget = (kind: string): Locator => page.getByRole('region', { name: `as ${kind}` });
+    await widget('map').getByText('No place yet.').waitFor();
+    await page.locator('.badge[data-state=live]').waitFor();
+    for (const [level, mode, place, read] of [
+      [12.5, 'heating', '(52.5,13.4)', '52.5° N, 13.4° E'],
+      [80, 'idle', '(-33.9,18.4)', '33.9° S, 18.4° E'],
+    ] as const) {
+      await server.record(product.deviceIds[0]!, [
+        { field: 'level', value: level },
+        { field: 'mode', value: mode },
+        { field: 'place', value: place },
+      ]);
+      await widget('value').getByText(String(level)).waitFor();
+      await widget('gauge').getByText(String(level)).waitFor();
+      await widget('state').getByText(mode).waitFor();
+      await widget('table').getByText(mode).waitFor();
+      await widget('map').getByText(read).waitFor();
+    }
   });
 });

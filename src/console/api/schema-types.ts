@@ -1,5 +1,8 @@
 // Written by build/console-operations.ts. Do not edit.
 
+/** `Aggregation` of schema.graphql. */
+export type Aggregation = 'AVG' | 'COUNT' | 'DIFFERENCE' | 'FIRST' | 'LAST' | 'MAX' | 'MIN' | 'SUM';
+
 /** `CallStatus` of schema.graphql. */
 export type CallStatus = 'DECODER_FAILED' | 'NOTHING_STORED' | 'NO_DECODER' | 'PARTLY_STORED' | 'STORED';
 

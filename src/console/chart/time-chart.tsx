@@ -18,6 +18,8 @@ export interface ChartData {
 /** What stands under the cursor: the place in the columns; null: the cursor is not over the chart. */
 export type UnderCursor = number | null;
 
+type ChartShape = 'line' | 'area' | 'step' | 'bar';
+
 interface TimeChartProps {
   /** Read out for those who do not see it. */
   label: string;
@@ -25,8 +27,8 @@ interface TimeChartProps {
   /** What is shown of the time, in milliseconds. */
   from: number;
   to: number;
-  /** `step`: a value holds until the next one. */
-  shape: 'line' | 'step';
+  /** `step`: a value holds until the next one. `bar`: from each moment to the next, standing on 0. */
+  shape: ChartShape;
   /** Names of the values 0, 1, 2 … in place of numbers. */
   names?: readonly string[] | undefined;
   /** How a value is written at the axis. */
@@ -99,7 +101,7 @@ export function TimeChart(props: TimeChartProps) {
 }
 
 interface Fixed {
-  shape: 'line' | 'step';
+  shape: ChartShape;
   hasBand: boolean;
   height: number;
   ink: ColorName;
@@ -109,7 +111,6 @@ interface Fixed {
 function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fixed): uPlot.Options {
   const { shape, hasBand, height, ink, syncKey } = fixed;
   const stroke = (): string => color(ink);
-  const paths = shape === 'step' ? uPlot.paths.stepped!({ align: 1 }) : uPlot.paths.linear!();
   const axis = {
     stroke: () => color('muted'),
     grid: { stroke: () => color('line'), width: 1 },
@@ -147,7 +148,7 @@ function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fi
     },
     scales: {
       x: { time: true, range: () => [latest.current.from / 1_000, latest.current.to / 1_000] },
-      y: { range: (_chart, min, max) => rangeOf(min, max, names()) },
+      y: { range: (_chart, min, max) => rangeOf(min, max, names(), shape) },
     },
     axes: [
       { ...axis, size: 40, space: 64, values: (_chart, marks, _axis, _space, step) => timeLabels(marks, step) },
@@ -162,11 +163,11 @@ function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fi
       {},
       {
         stroke,
-        width: 1.75,
-        paths,
-        ...(shape === 'step' ? { fill: () => faint(ink, 0.1), fillTo: 0 } : {}),
+        width: shape === 'bar' ? 0 : 1.75,
+        ...looksOf(shape, ink),
         points: {
-          show: (drawn, _series, first, last) => (last - first) * DOT_EVERY * devicePixelRatio < drawn.bbox.width,
+          show: (drawn, _series, first, last) =>
+            shape !== 'bar' && (last - first) * DOT_EVERY * devicePixelRatio < drawn.bbox.width,
           size: 5,
           fill: stroke,
         },
@@ -189,10 +190,41 @@ function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fi
   };
 }
 
-/** A little room above and below; a line of one value stands in the middle. */
-function rangeOf(min: number | null, max: number | null, names: readonly string[] | undefined): [number, number] {
+const BAR_PART = 0.8;
+const WIDEST_BAR = 48;
+
+function looksOf(shape: ChartShape, ink: ColorName): Pick<uPlot.Series, 'paths' | 'fill' | 'fillTo'> {
+  switch (shape) {
+    case 'bar':
+      return {
+        paths: uPlot.paths.bars!({ size: [BAR_PART, WIDEST_BAR], align: 1 }),
+        fill: () => faint(ink, 0.85),
+        fillTo: 0,
+      };
+    case 'step':
+      return { paths: uPlot.paths.stepped!({ align: 1 }), fill: () => faint(ink, 0.1), fillTo: 0 };
+    case 'area':
+      // Down to where the chart ends: most values are far from 0.
+      return { paths: uPlot.paths.linear!(), fill: () => faint(ink, 0.25), fillTo: (drawn) => drawn.scales['y']!.min! };
+    case 'line':
+      return { paths: uPlot.paths.linear!() };
+  }
+}
+
+/** A little room above and below; a line of one value stands in the middle, bars stand on 0. */
+function rangeOf(
+  min: number | null,
+  max: number | null,
+  names: readonly string[] | undefined,
+  shape: ChartShape,
+): [number, number] {
   if (names !== undefined) return [-0.25, Math.max(1, names.length - 1) + 0.25];
   if (min == null || max == null) return [0, 1];
+  if (shape === 'bar') {
+    const [low, high] = [Math.min(0, min), Math.max(0, max)];
+    const above = (high - low) * 0.08 || 1;
+    return [low < 0 ? low - above : 0, high > 0 ? high + above : 0];
+  }
   const room = max > min ? (max - min) * 0.08 : Math.max(Math.abs(max) * 0.05, 0.5);
   return [min - room, max + room];
 }

@@ -1,17 +1,13 @@
-import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { useLive } from '../api/use-live.ts';
-import { useQuery } from '../api/use-query.ts';
+import { useRef } from 'preact/hooks';
 import { Icon } from '../parts/icon.tsx';
-import { DashboardLatest, DashboardValues } from './dashboard.graphql.ts';
-import { type DashboardField, WidgetView } from './widget-view.tsx';
-import { COLUMNS, moveWidget, type Widget } from './widgets.ts';
+import { usePushedValues } from './use-pushed-values.ts';
+import { WidgetView } from './widget-view.tsx';
+import { COLUMNS, type DashboardField, moveWidget, type Widget } from './widgets.ts';
 import './dashboard.css';
 
 const ROW = 56;
 const GAP = 10;
 const HEAD = 44;
-/** Values that come within this time are fetched together. */
-const TOGETHER_MS = 1_000;
 
 /** How widgets are changed; null: they are only looked at. */
 interface Editing {
@@ -31,22 +27,10 @@ interface DashboardGridProps {
 /** The widgets of a product, of one of its devices, live. While editing they are dragged, or moved by the arrow keys. */
 export function DashboardGrid({ widgets, fields, deviceId, editing }: DashboardGridProps) {
   const host = useRef<HTMLDivElement>(null);
-  const { data, refetch } = useQuery(DashboardLatest, deviceId === null ? null : { id: deviceId });
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  useLive(DashboardValues, deviceId === null ? null : { deviceIds: [deviceId] }, {
-    cursorOf: ({ measurementsRecorded }) => measurementsRecorded.cursor,
-    missed: () => void refetch(),
-    next: () => {
-      timer.current ??= setTimeout(() => {
-        timer.current = undefined;
-        void refetch();
-      }, TOGETHER_MS);
-    },
-  });
-  const latest = useMemo(
-    () => new Map((data?.device.latest ?? []).map((one) => [one.field.identifier, one])),
-    [data?.device.latest],
+  const shown = fields.filter(({ identifier }) => widgets.some((widget) => widget.fields.includes(identifier)));
+  const live = usePushedValues(
+    deviceId,
+    shown.map(({ identifier }) => identifier),
   );
   /** Follows the pointer from here on, in cells. */
   const drag = (event: PointerEvent, index: number, way: 'move' | 'size'): void => {
@@ -136,7 +120,7 @@ export function DashboardGrid({ widgets, fields, deviceId, editing }: DashboardG
                 widget={widget}
                 deviceId={deviceId}
                 fields={fields}
-                latest={latest}
+                live={live}
                 height={height * (ROW + GAP) - GAP - HEAD}
               />
             </div>

@@ -1,59 +1,44 @@
-import { useMemo } from 'preact/hooks';
-import { useQuery } from '../api/use-query.ts';
-import { type ChartData, TimeChart } from '../chart/time-chart.tsx';
 import { TimeAgo } from '../parts/time-ago.tsx';
 import { type MeasuredValue, numberText, valueText } from '../parts/value-text.ts';
-import { zoneName } from '../time/local-time.ts';
-import { DashboardHistory } from './dashboard.graphql.ts';
-import { rangeMs, type Widget } from './widgets.ts';
-
-/** A field as widgets need it. */
-export interface DashboardField {
-  identifier: string;
-  name: string | null;
-  unit: string | null;
-}
-
-/** The latest value of a field. */
-interface LatestOne {
-  value: Exclude<MeasuredValue, null>;
-  timestamp: string;
-}
+import type { DashboardLive } from './use-pushed-values.ts';
+import { WidgetCharts } from './widget-charts.tsx';
+import type { DashboardField, Widget } from './widgets.ts';
 
 interface WidgetViewProps {
   widget: Widget;
   deviceId: string | null;
   fields: readonly DashboardField[];
-  latest: ReadonlyMap<string, LatestOne>;
+  live: DashboardLive;
   /** Of the widget's inside, in pixels. */
   height: number;
 }
 
 /** What a widget shows of a device. */
 export function WidgetView(props: WidgetViewProps) {
-  const { widget, fields, latest } = props;
-  const [first = ''] = widget.fields;
-  const unit = fields.find(({ identifier }) => identifier === first)?.unit ?? null;
-  const one = latest.get(first);
+  const { widget, live } = props;
+  const { latest } = live;
+  const fields = widget.fields.flatMap((wanted) => props.fields.find(({ identifier }) => identifier === wanted) ?? []);
+  const [first] = fields;
+  if (first === undefined) return <p class="hint">The product has no field {widget.fields.join(', ')} (any more).</p>;
+  const { unit } = first;
+  const one = latest.get(first.identifier);
   switch (widget.kind) {
     case 'line':
     case 'area':
     case 'bar':
-      return <WidgetCharts {...props} />;
+      // Of another device nothing was asked yet.
+      return <WidgetCharts key={props.deviceId} {...props} fields={fields} />;
     case 'gauge':
       return <Gauge value={one?.value} unit={unit} options={widget.options ?? {}} />;
     case 'table':
       return (
         <dl class="widget-table">
-          {widget.fields.map((identifier) => {
-            const field = fields.find((known) => known.identifier === identifier);
-            return (
-              <div key={identifier}>
-                <dt>{field?.name ?? identifier}</dt>
-                <dd>{valueText(latest.get(identifier)?.value, field?.unit ?? null)}</dd>
-              </div>
-            );
-          })}
+          {fields.map(({ identifier, name, unit: own }) => (
+            <div key={identifier}>
+              <dt>{name ?? identifier}</dt>
+              <dd>{valueText(latest.get(identifier)?.value, own)}</dd>
+            </div>
+          ))}
         </dl>
       );
     case 'map':
@@ -68,57 +53,6 @@ export function WidgetView(props: WidgetViewProps) {
         </p>
       );
   }
-}
-
-const NOBODY = (): void => {};
-
-function WidgetCharts({ widget, deviceId, fields, height }: WidgetViewProps) {
-  const [from, to] = useMemo(() => {
-    const now = Date.now();
-    return [now - rangeMs(widget.range), now];
-  }, [widget.range]);
-  const times = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), timeZone: zoneName() };
-  const { data } = useQuery(
-    DashboardHistory,
-    deviceId === null ? null : { id: deviceId, fields: widget.fields, ...times },
-  );
-  const charts = useMemo(
-    () => (data?.device.history ?? []).map(({ field, ...columns }) => ({ field, data: chartData(columns) })),
-    [data],
-  );
-  return (
-    <>
-      {charts.map(({ field: { identifier }, data: drawn }) => (
-        <TimeChart
-          key={identifier}
-          label={fields.find((known) => known.identifier === identifier)?.name ?? identifier}
-          data={drawn}
-          from={from}
-          to={to}
-          shape="line"
-          text={numberText}
-          height={Math.max(96, Math.floor(height / charts.length))}
-          syncKey="dashboard"
-          onCursor={NOBODY}
-          onZoom={NOBODY}
-          onBack={NOBODY}
-        />
-      ))}
-    </>
-  );
-}
-
-function chartData({
-  timestamps,
-  values,
-}: {
-  timestamps: number[];
-  values: (number | string | boolean | null)[];
-}): ChartData {
-  return {
-    timestamps,
-    values: values.map((value) => (value === null || typeof value === 'string' ? null : Number(value))),
-  };
 }
 
 const RADIUS = 40;

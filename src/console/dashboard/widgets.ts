@@ -1,3 +1,13 @@
+import type { Aggregation, FieldType } from '../api/schema-types.ts';
+
+/** A field as widgets need it. */
+export interface DashboardField {
+  identifier: string;
+  name: string | null;
+  unit: string | null;
+  type: FieldType;
+}
+
 /** Where a widget stands in the grid, in cells. */
 interface WidgetPlace {
   x: number;
@@ -20,15 +30,49 @@ export interface Widget {
 export const COLUMNS = 12;
 const LAST_ROW = 1_000;
 
-/** The kinds that can be chosen, with the size they begin with. */
-export const WIDGET_KINDS: readonly { kind: Widget['kind']; text: string; width: number; height: number }[] = [
+/** A kind that can be chosen: the size it begins with, and the fields it can show. */
+interface WidgetKind {
+  kind: Widget['kind'];
+  text: string;
+  width: number;
+  height: number;
+  /** Left out: all. */
+  types?: readonly FieldType[];
+  /** Shows several fields. */
+  isList?: boolean;
+  /** Goes back in time. */
+  isChart?: boolean;
+}
+
+const DRAWN: readonly FieldType[] = ['FLOAT', 'INTEGER', 'BOOLEAN'];
+
+/** The kinds that can be chosen. */
+export const WIDGET_KINDS: readonly WidgetKind[] = [
   { kind: 'value', text: 'Value', width: 3, height: 2 },
-  { kind: 'line', text: 'Chart', width: 6, height: 4 },
-  { kind: 'gauge', text: 'Gauge', width: 3, height: 3 },
+  { kind: 'line', text: 'Line chart', width: 6, height: 4, types: DRAWN, isList: true, isChart: true },
+  { kind: 'area', text: 'Area chart', width: 6, height: 4, types: DRAWN, isList: true, isChart: true },
+  { kind: 'bar', text: 'Bar chart', width: 6, height: 4, types: DRAWN, isList: true, isChart: true },
+  { kind: 'gauge', text: 'Gauge', width: 3, height: 3, types: ['FLOAT', 'INTEGER'] },
   { kind: 'state', text: 'Text', width: 3, height: 2 },
-  { kind: 'table', text: 'Table of latest values', width: 4, height: 4 },
-  { kind: 'map', text: 'Map', width: 4, height: 4 },
+  { kind: 'table', text: 'Table of latest values', width: 4, height: 4, isList: true },
+  { kind: 'map', text: 'Map', width: 4, height: 4, types: ['GEOLOCATION'] },
 ];
+
+/** What a bar can stand for; the first is what it stands for where nothing else is said. */
+export const BAR_AGGREGATIONS = [
+  { aggregation: 'AVG', text: 'mean' },
+  { aggregation: 'MIN', text: 'smallest' },
+  { aggregation: 'MAX', text: 'largest' },
+  { aggregation: 'SUM', text: 'sum' },
+  { aggregation: 'COUNT', text: 'how many values' },
+  { aggregation: 'DIFFERENCE', text: 'increase of a counter' },
+] as const satisfies readonly { aggregation: Aggregation; text: string }[];
+
+/** What the bars of a widget stand for. */
+export function aggregationOf({ options }: Pick<Widget, 'options'>): Aggregation {
+  const said = options?.['aggregation'];
+  return BAR_AGGREGATIONS.find(({ aggregation }) => aggregation === said)?.aggregation ?? 'AVG';
+}
 
 /** The widgets of a dashboard, which the server has checked. */
 export function widgetsOf(dashboard: unknown): Widget[] {

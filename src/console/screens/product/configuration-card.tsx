@@ -6,7 +6,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { may } from '../../session/session.ts';
-import { ConfigurationSheet, CONFIGURATION_TYPES } from './configuration-sheet.tsx';
+import { ConfigurationSheet, CONFIGURATION_TYPES, defaultText } from './configuration-sheet.tsx';
 import { type ProductConfiguration, RemoveConfiguration } from './product.graphql.ts';
 
 interface ConfigurationCardProps {
@@ -65,7 +65,7 @@ export function ConfigurationCard({ productId, fields, onChanged }: Configuratio
                   <td>{field.name}</td>
                   <td>{CONFIGURATION_TYPES[field.type]}</td>
                   <td class="mono">
-                    {field.default == null ? <span class="muted">none</span> : String(field.default)}
+                    {field.default == null ? <span class="muted">none</span> : defaultText(field.default)}
                   </td>
                   <td>{field.description}</td>
                   <td>

@@ -39,7 +39,7 @@ export function ConfigurationSheet({ productId, field, onClose, onSaved }: Confi
     onSaved();
     onClose();
   });
-  const known = field?.default == null ? '' : String(field.default);
+  const known = defaultText(field?.default);
   return (
     <Dialog title={field === null ? 'Add a configuration field' : `Change ${field.identifier}`} onClose={onClose}>
       <form class="stack" onSubmit={onSubmit(saving.run)}>
@@ -96,6 +96,12 @@ export function ConfigurationSheet({ productId, field, onClose, onSaved }: Confi
       </form>
     </Dialog>
   );
+}
+
+/** A default as people write it; the empty text where there is none. */
+export function defaultText(value: unknown): string {
+  if (value == null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function readDefault(type: ConfigurationType, text: string): number | string | boolean | null {

@@ -1,8 +1,15 @@
 import { useState } from 'preact/hooks';
-import type { DashboardField } from '../../dashboard/widget-view.tsx';
-import { placeBelow, type Widget, WIDGET_KINDS } from '../../dashboard/widgets.ts';
+import {
+  aggregationOf,
+  BAR_AGGREGATIONS,
+  type DashboardField,
+  placeBelow,
+  type Widget,
+  WIDGET_KINDS,
+} from '../../dashboard/widgets.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { textsOf } from '../../parts/form-texts.ts';
+import { Note } from '../../parts/note.tsx';
 
 interface WidgetSheetProps {
   /** null: a new one. */
@@ -16,23 +23,32 @@ interface WidgetSheetProps {
 /** What a widget shows: its kind, its fields, its title and how far back a chart goes. */
 export function WidgetSheet({ widget, widgets, fields, onClose, onDone }: WidgetSheetProps) {
   const [kind, setKind] = useState<Widget['kind']>(widget?.kind ?? 'value');
+  const { width, height, types, isList = false, isChart = false } = WIDGET_KINDS.find((one) => one.kind === kind)!;
   const { options = {} } = widget ?? {};
+  // What was chosen before stays to be seen.
+  const offered = fields.filter(
+    ({ identifier, type }) => types?.includes(type) !== false || widget?.fields.includes(identifier) === true,
+  );
   const { min, max } = { min: 0, max: 100, ...options } as { min: number; max: number };
   const onSubmit = (event: SubmitEvent): void => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const text = textsOf(form);
     const chosen = new FormData(form).getAll('field') as string[];
-    const { width, height } = WIDGET_KINDS.find((one) => one.kind === kind) ?? { width: 6, height: 4 };
     const [title, range] = [text('title').trim(), text('range').trim()];
-    const limits = kind === 'gauge' ? { min: Number(text('min')), max: Number(text('max')) } : {};
+    const own =
+      kind === 'gauge'
+        ? { min: Number(text('min')), max: Number(text('max')) }
+        : kind === 'bar'
+          ? { aggregation: text('aggregation') }
+          : {};
     onDone({
       kind,
       fields: chosen,
       place: widget?.place ?? placeBelow(widgets, width, height),
       ...(title === '' ? {} : { title }),
       ...(range === '' ? {} : { range }),
-      options: { ...options, ...limits },
+      options: { ...options, ...own },
     });
   };
   return (
@@ -46,33 +62,44 @@ export function WidgetSheet({ widget, widgets, fields, onClose, onDone }: Widget
                 {one.text}
               </option>
             ))}
-            {!WIDGET_KINDS.some((one) => one.kind === kind) && <option value={kind}>{kind}</option>}
           </select>
         </label>
-        <label>
-          Fields
-          <select
-            name="field"
-            required
-            multiple={kind === 'line' || kind === 'table' || kind === 'area' || kind === 'bar'}
-            autofocus
-          >
-            {fields.map(({ identifier, name }) => (
-              <option key={identifier} value={identifier} selected={widget?.fields.includes(identifier)}>
-                {name ?? identifier}
-              </option>
-            ))}
-          </select>
-        </label>
+        {offered.length === 0 ? (
+          <Note>The product has no field that can be shown like this.</Note>
+        ) : (
+          <label>
+            {isList ? 'Fields' : 'Field'}
+            <select key={String(isList)} name="field" required multiple={isList} autofocus>
+              {offered.map(({ identifier, name }) => (
+                <option key={identifier} value={identifier} selected={widget?.fields.includes(identifier)}>
+                  {name ?? identifier}
+                </option>
+              ))}
+            </select>
+            {isList && <small>Several with Ctrl or Shift.</small>}
+          </label>
+        )}
         <label>
           Title
           <input name="title" maxLength={200} placeholder="The name of the field" defaultValue={widget?.title ?? ''} />
         </label>
-        {kind === 'line' && (
+        {isChart && (
           <label>
             How far back
             <input name="range" placeholder="24h" defaultValue={widget?.range ?? '24h'} />
             <small>Such as 90m, 24h, 7d, 1mo or 1y.</small>
+          </label>
+        )}
+        {kind === 'bar' && (
+          <label>
+            A bar is the
+            <select name="aggregation">
+              {BAR_AGGREGATIONS.map(({ aggregation, text }) => (
+                <option key={aggregation} value={aggregation} selected={aggregation === aggregationOf({ options })}>
+                  {text}
+                </option>
+              ))}
+            </select>
           </label>
         )}
         {kind === 'gauge' && (
@@ -88,7 +115,7 @@ export function WidgetSheet({ widget, widgets, fields, onClose, onDone }: Widget
           </div>
         )}
         <div class="actions">
-          <button type="submit" class="primary">
+          <button type="submit" class="primary" disabled={offered.length === 0}>
             {widget === null ? 'Add it' : 'Change it'}
           </button>
         </div>
