@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describeInBrowser, openConsole } from '../support/browser.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
@@ -84,5 +84,74 @@ describeInBrowser('the decoder’s page', () => {
       id: product.id,
     });
     expect(after.decoder.version).toBe(1);
+  });
+
+  test('bytes are tried as a network hands them on: hexadecimal or base64, of a device, received when, with variables', async () => {
+    const decoder = `function decodeUplink(input) {
+  var temperature = ((input.bytes[0] << 8) | input.bytes[1]) / 10 + Number(input.variables.offset || 0);
+  return { data: { temperature: temperature, port: input.fPort } };
+}
+`;
+    const serialNumbers = ['70B3D57ED0000001', '70B3D57ED0000002'];
+    const fields = [
+      { identifier: 'temperature', type: 'FLOAT' },
+      { identifier: 'port', type: 'INTEGER' },
+    ];
+    const input = { decoder, deviceType: 'LORAWAN', fields };
+    const product = await createProduct(server, { serialNumbers, input });
+    await server.gql(
+      `mutation ($id: ID!) { addConfigurationField(productId: $id,
+         input: { identifier: "offset", type: NUMBER, default: 100 }) { id } }`,
+      { id: product.id },
+    );
+    const page = await openConsole(server, `/products/${product.id}/decoder`);
+    const cell = (row: string, text: string): Locator =>
+      page.getByRole('row').filter({ hasText: row }).getByRole('cell', { name: text, exact: true });
+    await page.getByLabel('Bytes', { exact: true }).fill('00 D7');
+    await page.getByText('2 bytes, read as hexadecimal').waitFor();
+    await page.getByLabel('Port', { exact: true }).fill('7');
+    // With what the device's configuration says, of the oldest device.
+    await cell('temperature', '121.5').waitFor();
+    await cell('port', '7').waitFor();
+    await cell('temperature', 'device 70B3D57ED0000001').waitFor();
+
+    await page.getByLabel('Bytes', { exact: true }).fill('ANg=');
+    await page.getByText('2 bytes, read as base64').waitFor();
+    await page.getByLabel(/^Device/).selectOption('device 70B3D57ED0000002');
+    await page.getByLabel('Received').fill('2026-03-04T05:06:07');
+    await page.getByLabel('Variables').fill('offset: -1.5');
+    await cell('temperature', '20.1').waitFor();
+    await cell('temperature', 'device 70B3D57ED0000002').waitFor();
+    expect(await page.getByRole('row').filter({ hasText: 'temperature' }).textContent()).toMatch(/4 Mar.*05:06/);
+
+    // Neither of the two: the server says so.
+    await page.getByLabel('Bytes', { exact: true }).fill('00 D7 1');
+    await page.getByText('uplink.bytes: neither hexadecimal').waitFor();
+    await page.getByLabel('Bytes', { exact: true }).fill('0x00-0xD9');
+    await cell('temperature', '20.2').waitFor();
+
+    // As an example it stays what it is: it runs when the decoder is saved, and is there to be chosen.
+    await page.getByRole('button', { name: 'Save as example' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('by bytes');
+    await page.getByRole('button', { name: 'Save example' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const { product: kept } = await server.gql(
+      'query ($id: ID!) { product(id: $id) { decoderExamples { request } } }',
+      {
+        id: product.id,
+      },
+    );
+    expect(JSON.parse(kept.decoderExamples[0].request.body)).toEqual({
+      end_device_ids: { dev_eui: '70B3D57ED0000002' },
+      uplink_message: { f_port: 7, frm_payload: 'ANk=', received_at: '2026-03-04T04:06:07.000Z' },
+    });
+  });
+
+  test('the versions name who saved them', async () => {
+    const product = await createProduct(server, { input: { decoder: GOOD } });
+    const { viewer } = await server.gql('{ viewer { user { email } } }');
+    const page = await openConsole(server, `/products/${product.id}/decoder`);
+    await page.getByRole('button', { name: 'Versions' }).click();
+    await page.getByRole('dialog').getByText(` · ${viewer.user.email}`).waitFor();
   });
 });

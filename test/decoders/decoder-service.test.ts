@@ -71,6 +71,35 @@ describe.each(DATABASES)("a product's decoder on %s", (database) => {
     expect(codeOf(unknown)).toBe('NOT_FOUND');
   });
 
+  test('a version names who saved it: the user, or the token that acts for itself; for those who may CONFIGURE', async () => {
+    const { viewer } = await server.gql('{ viewer { user { email } workspaces { id } } }');
+    const tokenOf = async (name: string, scopes: string[]): Promise<string> => {
+      const text = 'mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret } }';
+      const input = { name, kind: 'INDIVIDUAL', scopes, workspaceId: viewer.workspaces[0].id };
+      return (await server.gql(text, { input })).createToken.secret;
+    };
+    await save(SOURCE);
+    await server.gql(
+      'mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source) { version } }',
+      { id: product.id, source: `${SOURCE}\n` },
+      await tokenOf('deployment', ['READ', 'CONFIGURE']),
+    );
+    const text = 'query ($id: ID!) { product(id: $id) { decoderVersions { version author } } }';
+    const { product: shown } = await server.gql(text, { id: product.id });
+    expect(shown.decoderVersions).toEqual([
+      { version: 2, author: 'deployment' },
+      { version: 1, author: viewer.user.email },
+    ]);
+    const reader = await server.query(text, { id: product.id }, await tokenOf('reader', ['READ']));
+    expect(codeOf(reader)).toBe('FORBIDDEN');
+    expect(reader.data?.['product'].decoderVersions[0].author).toBeNull();
+    const { cloneProduct: copy } = await server.gql(
+      'mutation ($id: ID!) { cloneProduct(id: $id, name: "copy") { decoderVersions { author } } }',
+      { id: product.id },
+    );
+    expect(copy.decoderVersions).toEqual([{ author: viewer.user.email }]);
+  });
+
   test('many saves at once get different numbers', async () => {
     const saved = await Promise.all(
       Array.from({ length: 8 }, (_, i) => saveDecoder(server, product.id, `${SOURCE} // ${i}`)),

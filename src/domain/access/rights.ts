@@ -153,6 +153,7 @@ export const FIELDS: Readonly<Record<string, FieldRight>> = {
 
   'DecoderVersion.*': SETUP,
   'DecoderVersion.source': { anyOf: ['CONFIGURE'], on: 'parent' },
+  'DecoderVersion.author': { anyOf: ['CONFIGURE'], on: 'parent' },
   'DecoderExample.*': SETUP,
   'DecoderStatistics.*': VALUES,
   'DecoderRun.*': VALUES,

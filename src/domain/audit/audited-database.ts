@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Access } from '../access/access.ts';
 import { type AuditTrail, currentTrail } from '../access/audit-trail.ts';
+import { whoIs } from '../access/who-is.ts';
 import type { Database, Dialect } from '../database.ts';
 import { AuditEntrySchema } from '../entities/audit-entry.ts';
 import { uuidV7 } from '../uuid.ts';
@@ -82,16 +83,6 @@ async function insertEntries(em: EntityManager, trail: OperationTrail, facts: Fa
       subjects: JSON.stringify(shared ? [] : facts.subjects),
       arguments: shared ? '"(in several workspaces at once)"' : toldArguments(trail.args),
     });
-}
-
-/** No entity of it: what the work finds must be as it is in the database. */
-async function whoIs(em: EntityManager, tokenId: string): Promise<Pick<Facts, 'tokenName' | 'userEmail'>> {
-  const [row] = await em.execute<{ name: string; email: string | null }[]>(
-    'select token.name, user_account.email from token ' +
-      'left join user_account on user_account.id = token.user_id where token.id = ?',
-    [tokenId],
-  );
-  return { tokenName: row?.name ?? null, userEmail: row?.email ?? null };
 }
 
 /** The ids of what the work returned: an entity, or a list of them. */

@@ -5,6 +5,7 @@ import { networkOfPath, pathOfNetwork } from '../networks/network-call.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { type IngestCache, isUuid, type ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { lockProduct } from '../access/find-product.ts';
+import { authorOf } from '../access/who-is.ts';
 import { checkOptionalText } from '../text.ts';
 import type { Access } from '../access/access.ts';
 import type { TokenScope } from '../entities/token.ts';
@@ -70,7 +71,8 @@ export class DecoderService {
     }
     const version = await database.write(async (em) => {
       await lockProduct(em, access, product.id, 'CONFIGURE');
-      return insertDecoderVersion(em, product.key, source, note, now());
+      const author = await authorOf(em, access.tokenId);
+      return insertDecoderVersion(em, product.key, { source, note, author }, now());
     });
     await cluster.changed([{ kind: 'product', id: product.id }]);
     return version;

@@ -9,8 +9,7 @@ import { type DecoderVersion, DecoderVersionSchema } from '../entities/decoder-v
 export async function insertDecoderVersion(
   em: EntityManager,
   productKey: number,
-  source: string,
-  note: string | null,
+  saved: { source: string; note: string | null; author: string | null },
   now: number,
 ): Promise<DecoderVersion> {
   await em.findOneOrFail(ProductSchema, { key: productKey }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
@@ -18,8 +17,7 @@ export async function insertDecoderVersion(
   const version = em.create(DecoderVersionSchema, {
     product: productKey,
     version: (newest?.version ?? 0) + 1,
-    source,
-    note,
+    ...saved,
     createdAt: now,
   });
   await em.flush();

@@ -10,6 +10,8 @@ export const DecoderVersionSchema = defineEntity({
     version: p.integer().primary(),
     source: p.text(),
     note: p.text().nullable(),
+    /** The address then of the user who saved it, or the name of the token. */
+    author: p.string().length(320).nullable(),
     createdAt: p.bigint('number'),
   },
 });

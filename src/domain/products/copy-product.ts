@@ -10,9 +10,16 @@ import { newWebhookId } from './webhook-id.ts';
 
 /**
  * A product like `source` under another name (already checked): fields, the active decoder as its first version, its
- * examples, dashboard; no devices, a webhook URL of its own. `now` in milliseconds.
+ * examples, dashboard; no devices, a webhook URL of its own. `author`: of that
+ * version. `now` in milliseconds.
  */
-export async function copyProduct(em: EntityManager, source: Product, name: string, now: number): Promise<Product> {
+export async function copyProduct(
+  em: EntityManager,
+  source: Product,
+  name: string,
+  author: string | null,
+  now: number,
+): Promise<Product> {
   const { key: product, activeVersion } = source;
   const fields = await em.find(FieldSchema, { product }, { orderBy: { key: 'asc' } });
   const active =
@@ -42,6 +49,7 @@ export async function copyProduct(em: EntityManager, source: Product, name: stri
       version: 1,
       source: active.source,
       note: active.note ?? null,
+      author,
       createdAt: now,
     });
   for (const { name: shown, request, expected } of examples)

@@ -11,6 +11,7 @@ import { checkOfflineAfter } from '../offline-after.ts';
 import { type Page, pageOf } from '../page.ts';
 import { checkStorable, checkText, foldCase, searchable } from '../text.ts';
 import type { Access } from '../access/access.ts';
+import { authorOf } from '../access/who-is.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
@@ -133,7 +134,10 @@ export class ProductService {
         createdAt,
       });
       for (const field of fields) em.create(FieldSchema, { product, ...field });
-      if (source !== null) em.create(DecoderVersionSchema, { product, version: 1, source, note: null, createdAt });
+      if (source !== null) {
+        const author = await authorOf(em, access.tokenId);
+        em.create(DecoderVersionSchema, { product, version: 1, source, note: null, author, createdAt });
+      }
       return product;
     });
   }
@@ -144,7 +148,7 @@ export class ProductService {
     return this.#deps.database.write(async (em) => {
       const source = await lockProduct(em, access, id, 'CONFIGURE');
       access.requireWorkspace(source.workspace.id, 'CONFIGURE');
-      return copyProduct(em, source, name, this.#deps.now());
+      return copyProduct(em, source, name, await authorOf(em, access.tokenId), this.#deps.now());
     });
   }
 

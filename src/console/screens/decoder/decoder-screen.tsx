@@ -21,6 +21,7 @@ import { SaveExample } from './save-example.tsx';
 import { SourceEditor, type SourcePlace } from './source-editor.tsx';
 import { starterSource } from './starter-source.ts';
 import { blankInput, exampleRequest, inputOfCall } from './trial-input.ts';
+import type { TrialDevice, TrialVariable } from './uplink-form.tsx';
 import { useTrial } from './use-trial.ts';
 import { VersionsSheet } from './versions-sheet.tsx';
 import './decoder.css';
@@ -50,11 +51,14 @@ interface WorkbenchProps {
   webhookId: string;
   decoder: { version: number; source: string } | null;
   decoderExamples: readonly ShownExample[];
-  devices: { edges: { node: { serialNumber: string } }[] };
+  configurationFields: readonly TrialVariable[];
+  devices: { edges: { node: TrialDevice }[] };
   onChanged: () => void;
 }
 
-function Workbench({ id, deviceType, webhookId, decoder, decoderExamples, devices, onChanged }: WorkbenchProps) {
+function Workbench(props: WorkbenchProps) {
+  const { id, deviceType, webhookId, decoder, decoderExamples, configurationFields, onChanged } = props;
+  const devices = props.devices.edges.map(({ node }) => node);
   const saved = decoder?.source ?? '';
   const [given, setGiven] = useState(() => ({
     source: readDraft(id) ?? (saved === '' ? starterSource(deviceType) : saved),
@@ -121,6 +125,8 @@ function Workbench({ id, deviceType, webhookId, decoder, decoderExamples, device
             deviceType={deviceType}
             webhookId={webhookId}
             examples={decoderExamples}
+            devices={devices}
+            variables={configurationFields}
             input={input}
             chosen={chosen}
             isLed={callId !== null}
@@ -162,7 +168,7 @@ function Workbench({ id, deviceType, webhookId, decoder, decoderExamples, device
       {sheet === 'example' && (
         <SaveExample
           productId={id}
-          example={exampleRequest(input, devices.edges[0]?.node.serialNumber ?? null)}
+          example={exampleRequest(input, devices)}
           expected={expectedText(expectedOf(trial.run?.entries ?? []))}
           onClose={close}
           onSaved={onChanged}

@@ -3,19 +3,16 @@ import type { Operation } from '../../api/operation.ts';
 import type { DecoderRequestInput, DeviceType } from '../../api/schema-types.ts';
 
 /** The query `DecoderPage` of decoder.graphql. */
-export const DecoderPage: Operation<{ product: { id: string; deviceType: DeviceType; webhookId: string; decoder: { version: number; source: string } | null; decoderExamples: ({ id: string; name: string; request: unknown; expected: unknown })[]; devices: { edges: ({ node: { serialNumber: string } })[] } } }, { id: string }> = { text: "query DecoderPage($id:ID!){product(id:$id){id deviceType webhookId decoder{version source}decoderExamples{id name request expected}devices(first:1){edges{node{serialNumber}}}}}" };
+export const DecoderPage: Operation<{ product: { id: string; deviceType: DeviceType; webhookId: string; decoder: { version: number; source: string } | null; decoderExamples: ({ id: string; name: string; request: unknown; expected: unknown })[]; configurationFields: ({ identifier: string; default: unknown })[]; devices: { edges: ({ node: { id: string; name: string; serialNumber: string } })[] } } }, { id: string }> = { text: "query DecoderPage($id:ID!){product(id:$id){id deviceType webhookId decoder{version source}decoderExamples{id name request expected}configurationFields{identifier default}devices(first:100){edges{node{id name serialNumber}}}}}" };
 
 /** The mutation `SaveDecoder` of decoder.graphql. */
 export const SaveDecoder: Operation<{ saveDecoder: { version: number } }, { productId: string; source: string; note?: string | null | undefined; force?: boolean | null | undefined }> = { text: "mutation SaveDecoder($productId:ID!$source:String!$note:String$force:Boolean){saveDecoder(productId:$productId source:$source note:$note force:$force){version}}" };
 
 /** The query `Versions` of decoder.graphql. */
-export const Versions: Operation<{ product: { decoderVersions: ({ version: number; createdAt: string; note: string | null; active: boolean })[] } }, { id: string; before?: number | null | undefined }> = { text: "query Versions($id:ID!$before:Int){product(id:$id){decoderVersions(first:30 before:$before){version createdAt note active}}}" };
+export const Versions: Operation<{ product: { decoderVersions: ({ version: number; createdAt: string; author: string | null; note: string | null; active: boolean })[] } }, { id: string; before?: number | null | undefined }> = { text: "query Versions($id:ID!$before:Int){product(id:$id){decoderVersions(first:30 before:$before){version createdAt author note active}}}" };
 
 /** The query `VersionSource` of decoder.graphql. */
 export const VersionSource: Operation<{ product: { decoderVersions: ({ version: number; source: string })[] } }, { id: string; before: number }> = { text: "query VersionSource($id:ID!$before:Int!){product(id:$id){decoderVersions(first:1 before:$before){version source}}}" };
-
-/** The query `Savings` of decoder.graphql. */
-export const Savings: Operation<{ auditLog: { edges: ({ node: { at: string; arguments: unknown; userEmail: string | null; tokenName: string | null } })[] } }, { workspaceId: string }> = { text: "query Savings($workspaceId:ID!){auditLog(workspaceId:$workspaceId operation:\"saveDecoder\" first:200){edges{node{at arguments userEmail tokenName}}}}" };
 
 /** The mutation `ActivateDecoder` of decoder.graphql. */
 export const ActivateDecoder: Operation<{ activateDecoder: { version: number; source: string } }, { productId: string; version: number }> = { text: "mutation ActivateDecoder($productId:ID!$version:Int!){activateDecoder(productId:$productId version:$version){version source}}" };

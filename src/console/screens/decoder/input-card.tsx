@@ -10,6 +10,7 @@ import { Note } from '../../parts/note.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
 import { RemoveExample } from './decoder.graphql.ts';
 import { blankInput, inputOfCall, inputOfRequest, isBlank, type TrialInput } from './trial-input.ts';
+import { type TrialDevice, type TrialVariable, UplinkForm } from './uplink-form.tsx';
 
 /** A stored example, as the picker needs it. */
 export interface ShownExample {
@@ -24,6 +25,8 @@ interface InputCardProps {
   deviceType: DeviceType;
   webhookId: string;
   examples: readonly ShownExample[];
+  devices: readonly TrialDevice[];
+  variables: readonly TrialVariable[];
   input: TrialInput;
   /** What the picker shows: `request`, `uplink`, `call:<id>` or `example:<id>`. */
   chosen: string;
@@ -100,28 +103,7 @@ export function InputCard(props: InputCardProps) {
       </div>
       <div class="stack input-form">
         {input.kind === 'uplink' ? (
-          <div class="input-line bytes">
-            <label>
-              Bytes
-              <input
-                class="mono"
-                spellcheck={false}
-                placeholder="01 67 00 E1, or base64"
-                value={input.bytes}
-                onInput={(event) => change({ bytes: event.currentTarget.value })}
-              />
-            </label>
-            <label>
-              Port
-              <input
-                type="number"
-                min={0}
-                max={255}
-                value={input.port}
-                onInput={(event) => change({ port: event.currentTarget.value })}
-              />
-            </label>
-          </div>
+          <UplinkForm input={input} devices={props.devices} variables={props.variables} onChange={change} />
         ) : (
           <>
             <div class="input-line">

@@ -14,13 +14,20 @@ export interface TrialInput {
   /** Hexadecimal or base64. */
   bytes: string;
   port: string;
+  /** Which device sent the bytes; empty: the product's oldest. */
+  deviceId: string;
+  /** When a network received them, as `<input type="datetime-local">` has it; empty: now. */
+  receivedAt: string;
+  /** One `name: value` on each line, in place of the device's configuration; empty: as it is configured. */
+  variables: string;
 }
 
 const JSON_HEADER = 'Content-Type: application/json';
 
 /** The input to begin with. */
 export function blankInput(kind: TrialInput['kind']): TrialInput {
-  return { kind, callId: null, method: 'POST', path: '', headers: JSON_HEADER, body: '', bytes: '', port: '1' };
+  const request = { method: 'POST', path: '', headers: JSON_HEADER, body: '' };
+  return { kind, callId: null, ...request, bytes: '', port: '1', deviceId: '', receivedAt: '', variables: '' };
 }
 
 /** Whether there is nothing in it that a decoder could be tried on. */
@@ -58,26 +65,51 @@ export function inputOfRequest(request: DecoderRequestInput): TrialInput {
 
 /** What `testDecoder` is to be given. */
 export function trialOf(input: TrialInput): { request?: DecoderRequestInput; callId?: string; uplink?: UplinkInput } {
-  if (input.kind === 'uplink') return { uplink: { bytes: input.bytes, port: portOf(input) } };
+  if (input.kind === 'uplink') return { uplink: uplinkOf(input) };
   if (input.callId !== null) return { callId: input.callId };
   return { request: requestOf(input) };
 }
 
 /** The input as the call that an example keeps; bytes become the message that The Things Stack would send. */
-export function exampleRequest(input: TrialInput, serialNumber: string | null): DecoderRequestInput {
+export function exampleRequest(
+  input: TrialInput,
+  devices: readonly { id: string; serialNumber: string }[],
+): DecoderRequestInput {
   if (input.kind === 'request') return requestOf(input);
-  const payload = { f_port: portOf(input), frm_payload: base64Of(input.bytes) };
-  const message = { end_device_ids: { dev_eui: serialNumber ?? '0000000000000000' }, uplink_message: payload };
+  const device = devices.find(({ id }) => id === input.deviceId) ?? devices[0];
+  const message = {
+    end_device_ids: { dev_eui: device?.serialNumber ?? '0000000000000000' },
+    uplink_message: {
+      f_port: portOf(input),
+      frm_payload: btoa(String.fromCharCode(...readBytes(input.bytes).bytes)),
+      ...(input.receivedAt === '' ? {} : { received_at: new Date(input.receivedAt).toISOString() }),
+    },
+  };
   return { method: 'POST', path: '/integrations/lorawan/tti/', body: JSON.stringify(message) };
 }
 
+function uplinkOf(input: TrialInput): UplinkInput {
+  const { bytes, deviceId, receivedAt, variables } = input;
+  return {
+    bytes,
+    port: portOf(input),
+    ...(deviceId === '' ? {} : { deviceId }),
+    ...(receivedAt === '' ? {} : { recvTime: new Date(receivedAt).toISOString() }),
+    ...(variables.trim() === '' ? {} : { variables: namedLines(variables) }),
+  };
+}
+
 function requestOf({ method, path, headers, body }: TrialInput): DecoderRequestInput {
+  return { method, path, headers: namedLines(headers), body };
+}
+
+function namedLines(text: string): Record<string, string> {
   const named: Record<string, string> = {};
-  for (const line of headers.split('\n')) {
+  for (const line of text.split('\n')) {
     const at = line.indexOf(':');
     if (at > 0) named[line.slice(0, at).trim()] = line.slice(at + 1).trim();
   }
-  return { method, path, headers: named, body };
+  return named;
 }
 
 function headerLines(headers: unknown): string {
@@ -89,8 +121,15 @@ function portOf({ port }: TrialInput): number {
   return port.trim() === '' ? 1 : Number(port);
 }
 
-function base64Of(bytes: string): string {
-  const hex = bytes.replace(/0x/gi, '').replace(/[\s:,-]/g, '');
-  if (!/^(?:[0-9a-f]{2})*$/i.test(hex)) return bytes.replace(/\s/g, '');
-  return btoa(String.fromCharCode(...(hex.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16))));
+/** The bytes as the server reads them: hexadecimal where it can be, else base64; none where it is neither. */
+export function readBytes(text: string): { bytes: readonly number[]; isHex: boolean } {
+  const hex = text.replace(/0x/gi, '').replace(/[\s:,-]/g, '');
+  if (/^(?:[0-9a-f]{2})*$/i.test(hex))
+    return { bytes: (hex.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16)), isHex: true };
+  try {
+    const binary = atob(text.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/'));
+    return { bytes: Array.from(binary, (one) => one.charCodeAt(0)), isHex: false };
+  } catch {
+    return { bytes: [], isHex: false };
+  }
 }

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
-import { useStore } from '../../api/store.ts';
 import { useAction } from '../../api/use-action.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { TextDifference } from '../../decoding/text-difference.tsx';
@@ -8,8 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
 import { toast } from '../../parts/toasts.tsx';
-import { may, workspaceId } from '../../session/session.ts';
-import { ActivateDecoder, Savings, Versions, VersionSource } from './decoder.graphql.ts';
+import { ActivateDecoder, Versions, VersionSource } from './decoder.graphql.ts';
 
 interface VersionsSheetProps {
   productId: string;
@@ -21,15 +19,11 @@ interface VersionsSheetProps {
   onLoad: (source: string) => void;
 }
 
-/** Between a version's creation and the entry of the audit log that tells who made it. */
-const AT_ONCE_MS = 3_000;
-
 /** The saved versions: who saved them when and why, how they differ from what stands in the editor, and back to one. */
 export function VersionsSheet({ productId, source, onClose, onActivated, onLoad }: VersionsSheetProps) {
   const [before, setBefore] = useState<number | null>(null);
   const [chosen, setChosen] = useState<number | null>(null);
   const { data, error, refetch } = useQuery(Versions, { id: productId, before });
-  const authorOf = useAuthors(productId);
   const old = useQuery(VersionSource, chosen === null ? null : { id: productId, before: chosen + 1 });
   const activating = useAction(async (version: number) => {
     await request(ActivateDecoder, { productId, version });
@@ -45,14 +39,14 @@ export function VersionsSheet({ productId, source, onClose, onActivated, onLoad 
       {activating.error !== null && <Note kind="error">{activating.error}</Note>}
       {data !== null && versions.length === 0 && <Note>No version was saved yet.</Note>}
       <ol class="versions">
-        {versions.map(({ version, createdAt, note, active }) => (
+        {versions.map(({ version, createdAt, author, note, active }) => (
           <li key={version}>
             <div class="row">
               <strong>Version {version}</strong>
               {active && <span class="chip good">active</span>}
               <small class="grow">
                 {dateTimeText(new Date(createdAt))}
-                {authorOf(createdAt)}
+                {author !== null && ` · ${author}`}
               </small>
               <button
                 type="button"
@@ -99,19 +93,4 @@ export function VersionsSheet({ productId, source, onClose, onActivated, onLoad 
       )}
     </Dialog>
   );
-}
-
-/** Who saved a version, as the audit log has it, which ADMINs may read; the empty text where nobody knows. */
-function useAuthors(productId: string): (createdAt: string) => string {
-  const workspace = useStore(workspaceId);
-  const { data } = useQuery(Savings, workspace === null || !may('ADMIN') ? null : { workspaceId: workspace });
-  const savings = (data?.auditLog.edges ?? [])
-    .map(({ node }) => node)
-    .filter((entry) => (entry.arguments as { productId?: unknown } | null)?.productId === productId);
-  return (createdAt) => {
-    const made = Date.parse(createdAt);
-    const found = savings.find(({ at }) => Math.abs(Date.parse(at) - made) < AT_ONCE_MS);
-    const who = found?.userEmail ?? found?.tokenName;
-    return who == null ? '' : ` · ${who}`;
-  };
 }

@@ -18,6 +18,15 @@ export class DecoderVersionResolver {
     return source;
   }
 
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'Who saved it: the address of the user then, or the name of the token. Needs scope CONFIGURE.',
+  })
+  async author(@Root() version: DecoderVersion, @Ctx() context: GraphqlContext): Promise<string | null> {
+    context.access.requireProduct(placeOfProduct(await productOf(version, context)), 'CONFIGURE');
+    return version.author ?? null;
+  }
+
   @FieldResolver(() => Boolean, { description: "Whether this version decodes the product's calls now." })
   async active(@Root() version: DecoderVersion, @Ctx() context: GraphqlContext): Promise<boolean> {
     return (await context.loaders.product.load(version.product.key))?.activeVersion === version.version;
