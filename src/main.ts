@@ -11,6 +11,9 @@ process.env['NODE_ENV'] ??= 'production';
 const FORCED_EXIT_MS = 25_000;
 /** A signal that comes later than this after the first one ends the process at once. */
 const SECOND_SIGNAL_MS = 1_000;
+/** It is quiet when the event loop had for so long less to do than this part of the time. */
+const QUIET_FOR_MS = 1_500;
+const QUIET = 0.05;
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
@@ -20,7 +23,7 @@ async function main(): Promise<void> {
   const missing = flags.filter((flag) => !process.execArgv.includes(flag));
   if (missing.length > 0)
     app.log.warn({ missing }, 'started without flags that npm start and inlet start give to node');
-  setTimeout(giveBackStartUpMemory, 1_500).unref();
+  giveBackStartUpMemory();
 }
 
 /** Also from the first moment of the start: what it has opened by then is closed again. */
@@ -56,10 +59,18 @@ async function end(app: App, signal: string): Promise<void> {
   }
 }
 
-/** Starting leaves tens of megabytes of garbage that V8 would keep until there is load: a small board wants them back. */
-function giveBackStartUpMemory(): void {
-  const collect = globalThis.gc as ((options: object) => void) | undefined;
-  collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+/**
+ * Starting leaves tens of megabytes of garbage that V8 would keep until there is load: a small board wants them back.
+ * That stops everything for a quarter of a second, so it waits until nobody is being answered.
+ */
+function giveBackStartUpMemory(since = performance.eventLoopUtilization()): void {
+  const look = (): void => {
+    const now = performance.eventLoopUtilization();
+    if (performance.eventLoopUtilization(now, since).utilization > QUIET) return giveBackStartUpMemory(now);
+    const collect = globalThis.gc as ((options: object) => void) | undefined;
+    collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  };
+  setTimeout(look, QUIET_FOR_MS).unref();
 }
 
 main().catch((error: unknown) => {
