@@ -124,6 +124,9 @@ describeInBrowser('the decoder’s page', () => {
     await cell('temperature', 'device 70B3D57ED0000002').waitFor();
     expect(await page.getByRole('row').filter({ hasText: 'temperature' }).textContent()).toMatch(/4 Mar.*05:06/);
 
+    const fits = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
+    expect(await page.evaluate(fits)).toBe(true);
+
     // Neither of the two: the server says so.
     await page.getByLabel('Bytes', { exact: true }).fill('00 D7 1');
     await page.getByText('uplink.bytes: neither hexadecimal').waitFor();

@@ -127,7 +127,8 @@ function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fi
   return {
     width,
     height,
-    padding: [8, 8, 0, 0],
+    // On the right for half of the last mark's text.
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: {
       sync: {

@@ -99,5 +99,7 @@ function bytesText(text: string): string {
 
 function placeholderOf(variables: readonly TrialVariable[]): string {
   if (variables.length === 0) return 'offset: 1.5';
-  return variables.map(({ identifier, default: value }) => `${identifier}: ${JSON.stringify(value) ?? ''}`).join('\n');
+  return variables
+    .map(({ identifier, default: value }) => `${identifier}: ${value == null ? '' : JSON.stringify(value)}`)
+    .join('\n');
 }

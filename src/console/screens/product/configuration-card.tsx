@@ -67,7 +67,7 @@ export function ConfigurationCard({ productId, fields, onChanged }: Configuratio
                   <td class="mono">
                     {field.default == null ? <span class="muted">none</span> : defaultText(field.default)}
                   </td>
-                  <td>{field.description}</td>
+                  <td class="told">{field.description}</td>
                   <td>
                     {isAllowed && (
                       <div class="row field-changes">
