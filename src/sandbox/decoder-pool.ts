@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   DecoderEngine,
   DecoderFailure,
@@ -6,41 +7,31 @@ import type {
   DecoderStatistics,
 } from '../domain/decoders/decoder-engine.ts';
 import { AppError } from '../errors.ts';
-import { type DecoderProcess, type Loss, MAX_ROUNDS } from './decoder-process.ts';
-import { FairQueue } from './fair-queue.ts';
-import { JobIntake } from './job-intake.ts';
+import { type Loss, MAX_ROUNDS } from './decoder-process.ts';
+import { FairQueue, LANES } from './fair-queue.ts';
+import { JobIntake, overloaded, type Settle } from './job-intake.ts';
 import { readAskedIds } from './looked-up.ts';
-import { isSlow, noteOffence, noteRun, type PoolProduct } from './penalties.ts';
+import { guiltyOf, noteEnd } from './penalties.ts';
 import type { PoolJob } from './pool-job.ts';
-import { ProcessRoster } from './process-roster.ts';
-import { failed, memoryMessage, readResult, timeoutMessage } from './run-result.ts';
+import { ProcessRoster, type RosterOptions } from './process-roster.ts';
+import { failed, lostResult, readResult, timedOut } from './run-result.ts';
 import { RunStatistics } from './run-statistics.ts';
 import { ServerLoad } from './server-load.ts';
 
-/** How many processes, and what one run may take (CONTRACT 2, 5). */
-export interface DecoderPoolOptions {
-  /** Processes of the fast lane; one more, of low priority, is started for the slow lane when it is needed. */
-  processes: number;
-  /** Processor time of one run. */
-  timeoutMs: number;
-  /** Memory of one product's isolate. */
-  memoryMb: number;
+/** How many processes and jobs there may be, and what one run may take (CONTRACT 2, 5). */
+export interface DecoderPoolOptions extends RosterOptions {
   /** Jobs that may wait, all products together; one product may have a quarter of them. 2,000 by default. */
   maxWaiting?: number;
-  /** The program of the processes, decoder.worker by default; a test may put a liar there. */
-  worker?: string;
   log?: (level: 'info' | 'warn' | 'error', message: string, facts: Record<string, unknown>) => void;
 }
 
 const MAX_WAIT_MS = 10_000;
 const TICK_MS = 20;
 const STOP_MS = 5_000;
-/** A run longer than this is not that of a quick source. */
-const QUICK_MS = 5;
 
 /**
- * Runs decoders in processes of their own (CONTRACT 5). Jobs wait in one fair queue for one of two
- * lanes. Starts with its construction.
+ * Runs decoders in processes of their own (CONTRACT 5). Starts with its construction. How jobs, products and processes
+ * move is told at `PoolJob`, `PoolProduct` and `Place`.
  */
 export class DecoderPool implements DecoderEngine {
   readonly #options: DecoderPoolOptions;
@@ -52,18 +43,13 @@ export class DecoderPool implements DecoderEngine {
   readonly #timer: NodeJS.Timeout;
   #open = 0;
   #stopping: Promise<void> | null = null;
-  /** The time to finish is over: whatever comes back now is refused. */
-  #forced = false;
-  #drained: (() => void) | null = null;
-  #dispatching = false;
 
   constructor(options: DecoderPoolOptions) {
     this.#options = options;
     this.#intake = new JobIntake(options.maxWaiting ?? 2_000);
-    const replaces = (): boolean => !this.#forced && (this.#stopping === null || this.#open > 0);
-    this.#roster = new ProcessRoster(options, replaces, {
-      room: () => this.#dispatchSoon(),
-      result: (process, job, durationMs, text) => this.#answered(process, job, durationMs, text),
+    this.#roster = new ProcessRoster(options, {
+      room: () => this.#dispatch(),
+      result: (job, durationMs, text) => this.#answered(job, durationMs, text),
       lost: (loss) => this.#guarded(() => this.#lost(loss)),
     });
     this.#timer = setInterval(() => this.#guarded(() => this.#tick()), TICK_MS);
@@ -75,7 +61,7 @@ export class DecoderPool implements DecoderEngine {
     return this.#queue.size;
   }
 
-  /** Resident memory of each process in bytes, by its place in the pool (`fast 0`, `slow`, …). */
+  /** Resident memory of each process in bytes, by its place (`fast 0`, `slow 0`, …). */
   memory(): Record<string, number> {
     return this.#roster.memory();
   }
@@ -90,180 +76,120 @@ export class DecoderPool implements DecoderEngine {
 
   async check(source: string): Promise<DecoderFailure | null> {
     const tooLarge = this.#intake.sizeFailure(source);
-    if (tooLarge !== null) return tooLarge;
-    const result = await this.#accept((settle) => this.#intake.checkOf(source, settle));
-    return result.error;
+    return tooLarge ?? (await this.#accept((settle) => this.#intake.checkOf(source, settle))).error;
   }
 
   async run(job: DecoderJob): Promise<DecoderResult> {
     const tooLarge = this.#intake.sizeFailure(job.source);
     const prepared = tooLarge ?? (this.#intake.needsLookUps(job) ? await this.#intake.prepare(job) : null);
-    if (prepared !== null && 'kind' in prepared) {
-      this.#statistics.record(job.productId, 0, prepared.kind);
-      return { output: null, console: [], error: prepared, durationMs: 0 };
+    if (prepared === null || 'lookedUp' in prepared) {
+      return this.#accept((settle) => this.#intake.runOf(job, prepared, settle));
     }
-    return this.#accept((settle) => this.#intake.runOf(job, prepared, settle));
+    this.#statistics.record(job.productId, 0, prepared.kind);
+    return { ...failed(prepared.kind, prepared.message, 0), error: prepared };
   }
 
   /** Lets what has been accepted finish, for a few seconds at most, then ends the processes. */
   stop(): Promise<void> {
-    this.#stopping ??= this.#stop();
-    return this.#stopping;
+    return (this.#stopping ??= this.#stop());
   }
 
   async #stop(): Promise<void> {
-    if (this.#open > 0) {
-      let timer: NodeJS.Timeout | undefined;
-      await Promise.race([
-        new Promise<void>((resolve) => (this.#drained = resolve)),
-        new Promise<void>((resolve) => (timer = setTimeout(resolve, STOP_MS))),
-      ]);
-      clearTimeout(timer);
-    }
+    const end = performance.now() + STOP_MS;
+    while (this.#open > 0 && performance.now() < end) await sleep(TICK_MS);
     clearInterval(this.#timer);
-    this.#forced = true;
-    for (const job of this.#queue.takeOlderThan(Infinity)) this.#refuse(job, stoppingError());
+    // What its processes give back is refused.
     await this.#roster.stop();
+    for (const job of this.#queue.takeOlderThan(Infinity)) this.#refuse(job, stoppingError());
   }
 
-  async #accept(make: (settle: Pick<PoolJob, 'resolve' | 'reject'>) => PoolJob): Promise<DecoderResult> {
-    if (this.#stopping !== null) throw stoppingError();
+  #accept(make: (settle: Settle) => PoolJob): Promise<DecoderResult> {
     return new Promise((resolve, reject) => {
+      if (this.#stopping !== null) throw stoppingError();
       const job = make({ resolve, reject });
       const refusal = this.#intake.refusalOf(job, this.#queue.size);
       if (refusal !== null) throw refusal;
       this.#open += 1;
       this.#queue.push(job);
-      this.#dispatchSoon();
-    });
-  }
-
-  /** Once for all calls that came in together. */
-  #dispatchSoon(): void {
-    if (this.#dispatching) return;
-    this.#dispatching = true;
-    queueMicrotask(() => {
-      this.#dispatching = false;
-      this.#guarded(() => this.#dispatch());
+      this.#dispatch();
     });
   }
 
   #dispatch(): void {
-    const now = performance.now();
-    for (let process = this.#roster.fastWithRoom(); process !== null; process = this.#roster.fastWithRoom()) {
-      const job = this.#queue.next('fast', now);
-      if (job === undefined) break;
-      this.#send(process, job);
-    }
-    for (let first = this.#queue.peek('slow', now); first !== undefined; first = this.#queue.peek('slow', now)) {
-      const process = this.#roster.slowWithRoom(first.isSuspect, now);
-      if (process === null) break;
-      this.#send(process, this.#queue.next('slow', now)!);
-    }
+    this.#guarded(() => {
+      const now = performance.now();
+      for (const lane of LANES) {
+        for (let job = this.#queue.peek(lane, now); job !== undefined; job = this.#queue.peek(lane, now)) {
+          const process = this.#roster.processFor(lane, job, now);
+          if (process === null) break;
+          process.send(this.#queue.next(lane, now)!);
+        }
+      }
+    });
   }
 
-  #send(process: DecoderProcess, job: PoolJob): void {
+  #answered(job: PoolJob, durationMs: number, text: string): void {
     try {
-      process.send(job);
-    } catch (error) {
-      this.#refuse(job, error);
-    }
-  }
-
-  #answered(process: DecoderProcess, job: PoolJob, durationMs: number, text: string): void {
-    try {
-      release(job.product);
-      const spentMs = job.spentMs + durationMs;
-      const asked = job.job !== null && job.round < MAX_ROUNDS ? readAskedIds(text) : null;
+      job.spentMs += durationMs;
+      const asked = job.lookedUp !== null && job.round < MAX_ROUNDS ? readAskedIds(text) : null;
       // Several rounds add up.
-      if (spentMs > this.#options.timeoutMs * 2) this.#timeOut(job, spentMs);
-      else if (asked !== null) void this.#nextRound(job, spentMs, asked);
-      else this.#finish(job, readResult(text, job.source.text, spentMs));
+      if (job.spentMs > this.#options.timeoutMs * 2) this.#finish(job, timedOut(this.#options.timeoutMs, job.spentMs));
+      else if (asked !== null) void this.#nextRound(job, asked);
+      else this.#finish(job, readResult(text, job.source.text, job.spentMs));
     } catch (error) {
       this.#refuse(job, error);
     }
-    // What a product that has become slow still has in a process of the fast lane would hold up the others.
-    if (this.#roster.isSlow(process) || !isSlow(job.product, performance.now())) return;
-    if (process.carries(job.product)) process.giveBack();
   }
 
   /** The decoder asked for values that it had not been given: the run is repeated with them. */
-  async #nextRound(job: PoolJob, spentMs: number, asked: string[]): Promise<void> {
+  async #nextRound(job: PoolJob, asked: string[]): Promise<void> {
     try {
-      const tooMuch = await job.lookedUp.add(asked, job.job!.lookUp);
-      if (tooMuch !== null) {
-        this.#finish(job, failed('OUT_OF_MEMORY', tooMuch, spentMs), false);
-        return;
-      }
-      job.spentMs = spentMs;
-      job.round += 1;
-      this.#again(job);
+      const tooMuch = await this.#intake.lookUp(job, asked);
+      if (tooMuch === null) this.#again(job);
+      else this.#finish(job, failed('OUT_OF_MEMORY', tooMuch, job.spentMs), false);
     } catch (error) {
-      this.#refuse(job, this.#intake.unavailable(error));
+      this.#refuse(job, error);
     }
+    this.#dispatch();
   }
 
-  #lost({ reason, blame, rest, wasReady }: Loss): void {
+  #lost(loss: Loss): void {
+    const { reason, blame, rest, wasReady } = loss;
     if ((blame.length > 0 || !wasReady) && this.#stopping === null) {
-      const products = blame.map((job) => job.product.id);
-      this.#options.log?.('warn', 'decoder process ended', { reason, products, wasReady });
+      const facts = { reason, products: blame.map(({ product }) => product.id), wasReady };
+      this.#options.log?.('warn', 'decoder process ended', facts);
     }
-    for (const job of [...blame, ...rest]) release(job.product);
-    for (const job of rest.toReversed()) this.#again(job);
-    const [only] = blame;
-    if (only === undefined) return;
-    if (blame.length > 1 || (reason === 'KILLED' && !only.wasKilled)) {
-      for (const job of blame) {
-        job.isSuspect = true;
-        job.wasKilled ||= blame.length === 1;
-        this.#again(job);
-      }
-      return;
+    const guilty = guiltyOf(loss);
+    for (const job of [...blame, ...rest].toReversed()) {
+      if (job === guilty) this.#finish(job, lostResult(job, reason, this.#options));
+      else this.#again(job);
     }
-    only.wallMs += this.#options.timeoutMs;
-    if (this.#forced) this.#refuse(only, stoppingError());
-    else if (only.job === null) {
-      this.#finish(only, failed('SYNTAX', 'The source takes too much time or memory to be parsed.', 0));
-    } else if (reason === 'TIMEOUT') this.#timeOut(only, this.#options.timeoutMs);
-    else this.#finish(only, failed('OUT_OF_MEMORY', memoryMessage(this.#options.memoryMb), only.spentMs));
+    this.#dispatch();
   }
 
-  /** Runs a job that had begun, or might have: before the others of its product. */
+  /** What had begun, or might have, waits again before the others of its product. */
   #again(job: PoolJob): void {
-    if (this.#forced) this.#refuse(job, stoppingError());
+    if (this.#roster.isStopping) this.#refuse(job, stoppingError());
     else {
       job.queuedAt = performance.now();
       this.#queue.pushFirst(job);
-      this.#dispatchSoon();
     }
-  }
-
-  #timeOut(job: PoolJob, spentMs: number): void {
-    this.#finish(job, failed('TIMEOUT', timeoutMessage(this.#options.timeoutMs), spentMs));
   }
 
   #finish(job: PoolJob, result: DecoderResult, mayOffend = true): void {
     const kind = result.error?.kind ?? null;
-    const isOffence = mayOffend && (kind === 'TIMEOUT' || kind === 'OUT_OF_MEMORY');
     if (job.job !== null) {
-      const now = performance.now();
+      const isOffence = mayOffend && (kind === 'TIMEOUT' || kind === 'OUT_OF_MEMORY');
       this.#statistics.record(job.product.id, result.durationMs, kind);
-      noteRun(job.product, job.wallMs, now);
-      if (isOffence) noteOffence(job.product, now, this.#load.isBusy);
-      job.source.trust = isOffence || job.wallMs > QUICK_MS ? 0 : job.source.trust + 1;
+      noteEnd(job, isOffence, performance.now(), this.#load.isBusy);
     }
-    this.#close();
+    this.#open -= 1;
     job.resolve(result);
   }
 
   #refuse(job: PoolJob, error: unknown): void {
-    this.#close();
-    job.reject(error);
-  }
-
-  #close(): void {
     this.#open -= 1;
-    if (this.#open === 0) this.#drained?.();
+    job.reject(error);
   }
 
   #tick(): void {
@@ -271,19 +197,14 @@ export class DecoderPool implements DecoderEngine {
     // When this process was held up, results may lie unread: they come before any verdict.
     if (this.#load.tick(now)) {
       this.#roster.watch(now);
-      if (this.#queue.peek('fast', now) !== undefined) {
-        for (const job of this.#roster.setAside(now)) job.product.heldUntil = Infinity;
-      }
+      if (this.#queue.peek('fast', now) !== undefined) this.#roster.setAside(now);
     }
     for (const job of this.#queue.takeOlderThan(now - MAX_WAIT_MS)) {
-      this.#refuse(
-        job,
-        new AppError('OVERLOADED', 'The call has waited too long for a decoder process; try again later.'),
-      );
+      this.#refuse(job, overloaded('The call has waited too long for a decoder process'));
     }
-    if (this.#stopping === null) this.#roster.recycle(now);
+    this.#roster.maintain(now);
     // For those whose time has come without anybody else calling.
-    if (this.#queue.size > 0) this.#dispatchSoon();
+    this.#dispatch();
   }
 
   /** Nothing that goes wrong in a callback may end the server. */
@@ -294,11 +215,6 @@ export class DecoderPool implements DecoderEngine {
       this.#options.log?.('error', 'decoder pool', { id: crypto.randomUUID(), error: String(error) });
     }
   }
-}
-
-/** The run that its product's others waited for has come to an end. */
-function release(product: PoolProduct): void {
-  if (product.heldUntil === Infinity) product.heldUntil = 0;
 }
 
 const stoppingError = (): AppError => new AppError('UNAVAILABLE', 'The server is stopping.');

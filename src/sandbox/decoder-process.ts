@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { decoderCommand } from './decoder-command.ts';
 import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, RUN_FLAG } from './frames.ts';
-import type { PoolProduct } from './penalties.ts';
-import type { PoolJob } from './pool-job.ts';
+import type { PoolJob, PoolProduct } from './pool-job.ts';
 import { ProcessKnowledge } from './process-knowledge.ts';
 import { lowerPriority, residentMb } from './process-usage.ts';
 import { RunWatch } from './run-watch.ts';
@@ -21,14 +20,16 @@ interface ProcessLimits {
   worker?: string | undefined;
 }
 
-/** Why a process is gone: over a limit, by a signal from outside, or it ended itself or was ended for no fault. */
-type EndReason = 'TIMEOUT' | 'OUT_OF_MEMORY' | 'KILLED' | 'ENDED';
+/** Why a process is gone: over a limit, by a signal from outside, by itself, or for no fault of any of its jobs. */
+type EndReason = 'TIMEOUT' | 'OUT_OF_MEMORY' | 'KILLED' | 'ENDED' | 'GIVEN_BACK';
 
 /** A process that is gone. `blame`: the jobs of which one was running; `rest`: those that had not begun. */
 export interface Loss {
   reason: EndReason;
   blame: PoolJob[];
   rest: PoolJob[];
+  /** For how long it had been at what it was doing, in ms. */
+  busyMs: number;
   wasReady: boolean;
 }
 
@@ -49,10 +50,10 @@ const OUTSIDE_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIG
 
 /** One decoder process (`decoder.worker.ts`): sends it jobs, knows which one is running, and kills it over its limits. */
 export class DecoderProcess {
-  #child: ChildProcess;
-  #socket: Socket;
-  #limits: ProcessLimits;
-  #events: ProcessEvents;
+  readonly #child: ChildProcess;
+  readonly #socket: Socket;
+  readonly #limits: ProcessLimits;
+  readonly #events: ProcessEvents;
   #underWay = new Map<number, PoolJob>();
   #bytes = 0;
   /** The newest job under way may be a long one: nothing is sent after it that would have to wait for it. */
@@ -63,7 +64,6 @@ export class DecoderProcess {
   #killed: EndReason | null = null;
   #gone = false;
   #retiring = false;
-  #isBlameless = false;
   readonly #done: Promise<void>;
   isReady = false;
   runs = 0;
@@ -76,7 +76,8 @@ export class DecoderProcess {
     const child = spawn(command, args, { env: { TZ: 'UTC' }, stdio: ['ignore', 'ignore', 'ignore', 'pipe'], cwd: '/' });
     this.#child = child;
     this.#watch = new RunWatch(child.pid, limits);
-    this.#socket = child.stdio[3] as Socket;
+    // Where the machine has no file left for it, it has none, and ends with an error.
+    this.#socket = ((child.stdio as ChildProcess['stdio'] | undefined)?.[3] as Socket | undefined) ?? new Socket();
     const reader = new FrameReader(MAX_RESULT_BYTES);
     this.#socket.on('data', (chunk: Buffer) => {
       try {
@@ -100,19 +101,12 @@ export class DecoderProcess {
       child.on('close', end);
       child.on('error', end);
     });
-    if (limits.priority > 0) lowerPriority(this.#child.pid, this.#limits.priority);
+    if (limits.priority > 0) this.standBack(limits.priority);
   }
 
-  /** Takes another place in the pool; a priority can only be lowered. */
-  become(role: Pick<ProcessLimits, 'window' | 'priority'>): void {
-    const lower = role.priority > this.#limits.priority;
-    this.#limits = { ...this.#limits, ...role };
-    if (lower) lowerPriority(this.#child.pid, this.#limits.priority);
-  }
-
-  /** Made to stand back behind everybody else. */
-  get isLow(): boolean {
-    return this.#limits.priority > 0;
+  /** From now on others come first (as of `nice`): there is no way back. */
+  standBack(priority: number): void {
+    lowerPriority(this.#child.pid, priority);
   }
 
   get load(): number {
@@ -122,6 +116,11 @@ export class DecoderProcess {
   /** For how long it has been at what it is doing, in ms. */
   busyMs(now: number): number {
     return this.#underWay.size === 0 ? 0 : now - this.#watch.since;
+  }
+
+  /** For how long it has had nothing to do, in ms. */
+  idleMs(now: number): number {
+    return this.#underWay.size === 0 ? now - this.#watch.since : 0;
   }
 
   /** The run it is at; null: none, or it cannot be known. */
@@ -142,7 +141,7 @@ export class DecoderProcess {
     );
   }
 
-  /** Hands over a job; what is sent within one turn of the event loop leaves in one piece. */
+  /** Hands over a job; what is sent within one turn of the event loop leaves in one piece, at its end. */
   send(job: PoolJob): void {
     if (this.#underWay.size === 0) this.#watch.begin(performance.now());
     this.#underWay.set(job.id, job);
@@ -161,7 +160,7 @@ export class DecoderProcess {
       (alone ? RUN_FLAG.ALONE : 0) |
       (ENTRY_POINTS.indexOf(job.job.entryPoint) << RUN_FLAG.ENTRY_SHIFT);
     const timeout = Math.max(1, Math.round(this.#limits.timeoutMs - job.spentMs));
-    const lookedUp = job.lookedUp.text;
+    const lookedUp = job.lookedUp?.text ?? '';
     const numbers = [job.id, job.product.no, job.source.no, timeout, flags, job.inputBytes];
     this.#queue(encodeFrame(FRAME.RUN, numbers, job.job.input, lookedUp));
   }
@@ -179,6 +178,7 @@ export class DecoderProcess {
     return residentMb(this.#child.pid);
   }
 
+  /** `GIVEN_BACK` blames no job: a run has no effects, so it can begin again elsewhere. */
   kill(reason: EndReason): void {
     this.#killed ??= reason;
     this.#child.kill('SIGKILL');
@@ -187,12 +187,6 @@ export class DecoderProcess {
   carries(product: PoolProduct): boolean {
     for (const job of this.#underWay.values()) if (job.product === product) return true;
     return false;
-  }
-
-  /** Gives all jobs under way back, blaming none: a run has no effects, so it can begin again elsewhere. */
-  giveBack(): void {
-    this.#isBlameless = true;
-    this.kill('ENDED');
   }
 
   /** Takes no more jobs and ends after those under way. Resolves when the process is gone. */
@@ -210,7 +204,7 @@ export class DecoderProcess {
   #queue(frame: Buffer): void {
     this.#outgoing.push(frame);
     if (this.#outgoing.length > 1) return;
-    queueMicrotask(() => {
+    setImmediate(() => {
       const frames = this.#outgoing;
       this.#outgoing = [];
       if (this.#socket.writable) this.#socket.write(frames.length === 1 ? frames[0]! : Buffer.concat(frames));
@@ -236,13 +230,14 @@ export class DecoderProcess {
   #lost(): void {
     if (this.#gone) return;
     this.#gone = true;
+    const busyMs = this.busyMs(performance.now());
     const jobs = [...this.#underWay.values()];
     this.#underWay.clear();
     // The oldest may have ended with its result not written yet; jobs that run alone write around themselves.
-    let count = this.#isBlameless ? 0 : Math.min(1, jobs.length);
-    if (count === 1 && !isAlone(jobs[0]!)) while (count < jobs.length && !isAlone(jobs[count]!)) count += 1;
     const reason = this.#killed ?? 'ENDED';
-    this.#events.gone({ reason, blame: jobs.slice(0, count), rest: jobs.slice(count), wasReady: this.isReady });
+    let count = reason === 'GIVEN_BACK' ? 0 : Math.min(1, jobs.length);
+    if (count === 1 && !isAlone(jobs[0]!)) while (count < jobs.length && !isAlone(jobs[count]!)) count += 1;
+    this.#events.gone({ reason, blame: jobs.slice(0, count), rest: jobs.slice(count), busyMs, wasReady: this.isReady });
   }
 }
 

@@ -1,8 +1,10 @@
-import { isSlow, type PoolProduct } from './penalties.ts';
-import type { PoolJob } from './pool-job.ts';
+import { isSlow } from './penalties.ts';
+import type { PoolJob, PoolProduct } from './pool-job.ts';
 
 /** `fast`: what behaves, many at a time; `slow`: slow and quarantined products, and suspects, one job at a time. */
-type Lane = 'fast' | 'slow';
+export type Lane = 'fast' | 'slow';
+/** In the order in which they are served. */
+export const LANES = ['fast', 'slow'] as const;
 
 /** Execution time each product may use in its turn. */
 const QUANTUM_MS = 4;
@@ -79,16 +81,18 @@ export class FairQueue {
   }
 
   #lineIn(lane: Lane, now: number): Line | undefined {
-    const lines = this.#turns.filter((line) => laneOf(line, now) === lane);
-    if (lines.length === 0) return undefined;
-    const suspect = lane === 'slow' ? lines.find((line) => line.jobs[line.head]!.isSuspect) : undefined;
-    if (suspect !== undefined) return suspect;
-    const most = Math.max(...lines.map((line) => line.creditMs));
-    if (most <= 0) {
-      const rounds = Math.floor(-most / QUANTUM_MS) + 1;
-      for (const line of lines) line.creditMs += rounds * QUANTUM_MS;
+    let next: Line | undefined;
+    let most = -Infinity;
+    for (const line of this.#turns) {
+      if (laneOf(line, now) !== lane) continue;
+      if (line.jobs[line.head]!.isSuspect) return line;
+      if (line.creditMs > 0) next ??= line;
+      most = Math.max(most, line.creditMs);
     }
-    return lines.find((line) => line.creditMs > 0);
+    if (next !== undefined || most === -Infinity) return next;
+    const rounds = Math.floor(-most / QUANTUM_MS) + 1;
+    for (const line of this.#turns) if (laneOf(line, now) === lane) line.creditMs += rounds * QUANTUM_MS;
+    return this.#lineIn(lane, now);
   }
 
   #lineOf(product: PoolProduct): Line {

@@ -7,7 +7,8 @@ import type { PoolJob, PoolSource } from './pool-job.ts';
 import { SerialsCache, type SerialsText } from './serials-cache.ts';
 import { readTraits } from './source-traits.ts';
 
-type Settle = Pick<PoolJob, 'resolve' | 'reject'>;
+/** How a job ends. */
+export type Settle = Pick<PoolJob, 'resolve' | 'reject'>;
 
 interface Prepared {
   serials: SerialsText;
@@ -45,16 +46,18 @@ export class JobIntake {
 
   /** What a run needs that can touch look-ups, or which limit it would pass. Rejects with UNAVAILABLE. */
   async prepare(job: DecoderJob): Promise<Prepared | DecoderFailure> {
-    try {
-      const serials = await this.#serials.of(job.productId, job.serials);
-      const lookedUp = new LookedUp(job.senderId);
-      let tooMuch = job.source.includes('deviceSerialToId') ? serials.tooLarge : null;
-      if (job.senderId !== null) tooMuch ??= await lookedUp.add([job.senderId], job.lookUp);
-      if (tooMuch === null) return { serials, lookedUp };
-      return { kind: 'OUT_OF_MEMORY', message: tooMuch, line: null, column: null };
-    } catch (error) {
-      throw this.unavailable(error);
-    }
+    const serials = await this.#reading(this.#serials.of(job.productId, job.serials));
+    const lookedUp = new LookedUp(job.senderId);
+    let tooMuch = job.source.includes('deviceSerialToId') ? serials.tooLarge : null;
+    if (job.senderId !== null) tooMuch ??= await this.#reading(lookedUp.add([job.senderId], job.lookUp));
+    if (tooMuch === null) return { serials, lookedUp };
+    return { kind: 'OUT_OF_MEMORY', message: tooMuch, line: null, column: null };
+  }
+
+  /** Looks up what a run asked for, for its next round; what is wrong when that is too much. Rejects with UNAVAILABLE. */
+  lookUp(poolJob: PoolJob, asked: string[]): Promise<string | null> {
+    poolJob.round += 1;
+    return this.#reading(poolJob.lookedUp!.add(asked, poolJob.job!.lookUp));
   }
 
   runOf(job: DecoderJob, prepared: Prepared | null, settle: Settle): PoolJob {
@@ -73,10 +76,13 @@ export class JobIntake {
     return overloaded("Too many calls are waiting for this product's decoder");
   }
 
-  /** What went wrong while looking up, as an error for the caller. */
-  unavailable(cause: unknown): AppError {
-    if (cause instanceof AppError) return cause;
-    return new AppError('UNAVAILABLE', 'The data that the decoder asked for is not available now.', { cause });
+  async #reading<T>(found: Promise<T>): Promise<T> {
+    try {
+      return await found;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      throw new AppError('UNAVAILABLE', 'The data that the decoder asked for is not available now.', { cause: error });
+    }
   }
 
   #jobOf(productId: string, text: string, job: DecoderJob | null, prepared: Prepared | null, settle: Settle): PoolJob {
@@ -86,14 +92,13 @@ export class JobIntake {
       source: this.#sourceOf(text),
       job,
       serials: prepared?.serials ?? null,
-      lookedUp: prepared?.lookedUp ?? new LookedUp(null),
+      lookedUp: prepared?.lookedUp ?? null,
       inputBytes: Buffer.byteLength(job?.input ?? text),
       queuedAt: performance.now(),
       spentMs: 0,
       wallMs: 0,
       round: 0,
       isSuspect: false,
-      wasKilled: false,
       ...settle,
     };
   }
@@ -114,4 +119,5 @@ export class JobIntake {
   }
 }
 
-const overloaded = (what: string): AppError => new AppError('OVERLOADED', `${what}; try again later.`);
+/** OVERLOADED, with the advice to try again. */
+export const overloaded = (what: string): AppError => new AppError('OVERLOADED', `${what}; try again later.`);

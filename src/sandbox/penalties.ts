@@ -1,30 +1,19 @@
 import { LruMap } from '../domain/lru-map.ts';
-
-/** A product as the pool knows it: all that is held for or against it. Times are those of `performance.now`. */
-export interface PoolProduct {
-  readonly id: string;
-  readonly no: number;
-  /** Jobs in the queue. */
-  waiting: number;
-  /** Moving average of how long a run keeps a process, in ms of wall time. */
-  averageMs: number;
-  runs: number;
-  /** None of its jobs begins before then; Infinity while one of its runs is waited for aside. */
-  heldUntil: number;
-  /** In quarantine until then, longer with each offence. */
-  quarantinedUntil: number;
-  offences: number;
-}
+import type { Loss } from './decoder-process.ts';
+import type { PoolJob, PoolProduct } from './pool-job.ts';
 
 /** Decoders that take longer than this on average share the slow lane. */
 const SLOW_MS = 20;
 const QUARANTINE_MS = 10_000;
 const MAX_QUARANTINE_MS = 300_000;
 /**
- * A run that had to be ended has had a processor to itself for its whole time; if the server is busy, its product leaves
- * it to the others for twice as long. Beside endless loops they keep 0.95 of their throughput with it, 0.8 without.
+ * If the server is busy when a run had to be ended, its product leaves the processors to the others for so many times as
+ * long as the run has kept a process: a fifth of one processor is what it gets, less where these are fought for.
  */
-const REST_MS = 500;
+const REST_FACTOR = 4;
+const MAX_REST_MS = 5_000;
+/** A run longer than this is not that of a quick source. */
+const QUICK_MS = 5;
 const KEPT_PRODUCTS = 10_000;
 
 /**
@@ -61,19 +50,51 @@ export function isSlow(product: PoolProduct, now: number): boolean {
   return now < product.quarantinedUntil || product.averageMs > SLOW_MS;
 }
 
-/** A run came to its end by itself. */
-export function noteRun(product: PoolProduct, durationMs: number, now: number): void {
+/** One of its runs goes on aside: none of its others begins before that has come to an end. */
+export function hold(product: PoolProduct): void {
+  product.heldUntil = Infinity;
+}
+
+/** The run that the product's others waited for has come to an end. */
+export function release(product: PoolProduct): void {
+  if (product.heldUntil === Infinity) product.heldUntil = 0;
+}
+
+/**
+ * The job for which its process was lost; null: none is to blame, or not yet. Of several one was running, and being killed
+ * from outside is nobody's fault: the first time all of them become suspects, who run again alone.
+ */
+export function guiltyOf({ reason, blame, busyMs }: Loss): PoolJob | null {
+  const [only] = blame;
+  if (only === undefined) return null;
+  if (blame.length > 1 || (reason === 'KILLED' && !only.isSuspect)) {
+    for (const job of blame) job.isSuspect = true;
+    return null;
+  }
+  only.wallMs += busyMs;
+  return only;
+}
+
+/** A run is over; `isOffence`: it had to be ended. */
+export function noteEnd({ product, source, wallMs }: PoolJob, isOffence: boolean, now: number, isBusy: boolean): void {
+  noteRun(product, wallMs, now);
+  if (isOffence) noteOffence(product, now, isBusy ? wallMs : 0);
+  source.trust = isOffence || wallMs > QUICK_MS ? 0 : source.trust + 1;
+}
+
+/** A run has kept a process for so long. */
+export function noteRun(product: PoolProduct, wallMs: number, now: number): void {
   product.runs += 1;
   // The first ones count in full: a thousand calls may be waiting for what they tell.
-  product.averageMs += (durationMs - product.averageMs) * Math.max(0.1, 1 / product.runs);
+  product.averageMs += (wallMs - product.averageMs) * Math.max(0.1, 1 / product.runs);
   if (product.offences > 0 && now > product.quarantinedUntil + MAX_QUARANTINE_MS) product.offences = 0;
 }
 
-/** A run had to be ended. */
-export function noteOffence(product: PoolProduct, now: number, isServerBusy: boolean): void {
+/** A run had to be ended; `busyMs`: for how long it has kept a process from a busy server. */
+export function noteOffence(product: PoolProduct, now: number, busyMs: number): void {
   const quarantineMs = Math.min(MAX_QUARANTINE_MS, QUARANTINE_MS * 2 ** product.offences);
   // Runs that were under way together are one offence.
   if (now >= product.quarantinedUntil) product.offences = Math.min(product.offences + 1, 10);
   product.quarantinedUntil = now + quarantineMs;
-  product.heldUntil = isServerBusy ? now + REST_MS : 0;
+  product.heldUntil = now + Math.min(MAX_REST_MS, busyMs * REST_FACTOR);
 }

@@ -1,8 +1,27 @@
 import type { DecoderJob, DecoderResult } from '../domain/decoders/decoder-engine.ts';
 import type { LookedUp } from './looked-up.ts';
-import type { PoolProduct } from './penalties.ts';
 import type { SerialsText } from './serials-cache.ts';
 import type { SourceTraits } from './source-traits.ts';
+
+/**
+ * A product as the pool knows it: all that is held for or against it. Its jobs go to the fast lane; to the slow one while
+ * its runs are slow on average or its quarantine lasts; to none while it is held: until a run of its own that goes on
+ * aside is over, or while it rests after an offence. Times are those of `performance.now`.
+ */
+export interface PoolProduct {
+  readonly id: string;
+  readonly no: number;
+  /** Jobs in the queue. */
+  waiting: number;
+  /** Moving average of how long a run keeps a process, in ms of wall time. */
+  averageMs: number;
+  runs: number;
+  /** None of its jobs begins before then; Infinity while one of its runs is waited for aside. */
+  heldUntil: number;
+  /** In quarantine until then, longer with each offence. */
+  quarantinedUntil: number;
+  offences: number;
+}
 
 /** A source text as the pool and its processes know it. */
 export interface PoolSource {
@@ -16,14 +35,19 @@ export interface PoolSource {
   trust: number;
 }
 
-/** A run, or a check of the syntax when `job` is null, on its way through the pool. */
+/**
+ * A run, or a check of the syntax when `job` is null. It waits, is under way in a process, and is settled once. It waits
+ * again, before the others of its product, when it asks for values, when its process is lost for another's fault, and as
+ * a suspect when that may have been its own; a suspect goes to the slow lane, whatever its product.
+ */
 export interface PoolJob {
   readonly id: number;
   readonly product: PoolProduct;
   readonly source: PoolSource;
   readonly job: DecoderJob | null;
   readonly serials: SerialsText | null;
-  readonly lookedUp: LookedUp;
+  /** null: the source cannot ask for anything. */
+  readonly lookedUp: LookedUp | null;
   readonly inputBytes: number;
   queuedAt: number;
   /** Processor time of the rounds before this one. */
@@ -33,8 +57,6 @@ export interface PoolJob {
   round: number;
   /** It was in a process that died, and may be why: it runs next with nothing else beside it. */
   isSuspect: boolean;
-  /** Its process was killed from outside: once is nobody's fault. */
-  wasKilled: boolean;
   readonly resolve: (result: DecoderResult) => void;
   readonly reject: (error: unknown) => void;
 }

@@ -4,16 +4,21 @@ import type { PoolJob } from './pool-job.ts';
 /** In bytes of UTF-8, about. */
 const KNOWN_SOURCE_BYTES = 16 << 20;
 const KNOWN_SERIAL_BYTES = 32 << 20;
+const NOTHING: readonly Buffer[] = [];
 
 /** The sources and serial numbers that one decoder process has been sent and still keeps, oldest first. */
 export class ProcessKnowledge {
   readonly #sources = new Map<number, number>();
   #sourceBytes = 0;
+  #newest = -1;
   readonly #serials = new Map<number, { version: string; size: number }>();
   #serialBytes = 0;
 
   /** Frames that tell the process what the job needs and it does not know yet, and what to forget for it. */
-  missing({ source, product, serials }: PoolJob): Buffer[] {
+  missing({ source, product, serials }: PoolJob): readonly Buffer[] {
+    // Most often it is the same as before.
+    if (source.no === this.#newest && serials === null) return NOTHING;
+    this.#newest = source.no;
     const frames: Buffer[] = [];
     const known = this.#sources.get(source.no);
     if (known === undefined) {

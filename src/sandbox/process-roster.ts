@@ -1,240 +1,220 @@
 import { DecoderProcess, type Loss } from './decoder-process.ts';
+import type { Lane } from './fair-queue.ts';
+import { hold, isSlow, release } from './penalties.ts';
 import type { PoolJob } from './pool-job.ts';
 
-interface RosterOptions {
-  /** Of the fast lane. */
+/** How many processes there are, and what one run in them may take (CONTRACT 2, 5). */
+export interface RosterOptions {
+  /** Of the fast lane; others come and go beside them. */
   processes: number;
+  /** Processor time of one run. */
   timeoutMs: number;
+  /** Memory of one product's isolate. */
   memoryMb: number;
+  /** The program of the processes, decoder.worker by default; a test may put a liar there. */
   worker?: string | undefined;
 }
 
 interface RosterEvents {
   /** There is room where there was none. */
   room(): void;
-  result(process: DecoderProcess, job: PoolJob, durationMs: number, text: string): void;
+  result(job: PoolJob, durationMs: number, text: string): void;
   lost(loss: Loss): void;
 }
+
+/**
+ * Where a process stands. `spare`: up, or coming up, so that a kill, a recycling or a suspect costs nobody a start; `fast`
+ * once one is missing or goes aside; `slow`: serves that lane until nobody needs it; `aside`: what it has begun takes long,
+ * or is a suspect, or it has grown old; it is then the spare one or `ending`. Any of them may be killed.
+ */
+type Place = 'fast' | 'slow' | 'spare' | 'aside' | 'ending';
 
 const FAST_WINDOW = 32;
 /** A run that takes longer while others wait goes on aside. */
 const ASIDE_MS = 25;
+const MAX_ASIDE = 8;
 /** With a full set of isolates, some 5 MB each. */
 const MAX_IDLE_RSS_MB = 500;
 const RECYCLE_RUNS = 500_000;
 const RECYCLE_EVERY_MS = 1_000;
 const SLOW_IDLE_MS = 60_000;
-/** For offenders; and for their processes while these start, which must come to an end on a busy machine. */
-const SLOW_PRIORITY = 15;
+/** Of the slow lane's process; and while it starts, which must come to an end on a busy machine. */
+const SLOW_PRIORITY = 19;
 const STARTING_PRIORITY = 5;
 /** Starting processes costs everybody time, so those who use them up wait for each. */
 const SLOW_PAUSE_MS = 400;
 const MAX_PAUSE_MS = 5_000;
 
-/**
- * The decoder processes: those of the fast lane, one of the slow lane while it is needed, a spare one that is up and
- * waits, so that a kill or a recycling costs nobody anything, and those that finish a long run aside.
- */
+/** The decoder processes: which there are, where each stands, and when one is started or ended. */
 export class ProcessRoster {
   readonly #options: RosterOptions;
   readonly #events: RosterEvents;
-  readonly #fast: (DecoderProcess | null)[];
-  readonly #aside = new Set<DecoderProcess>();
-  #slow: DecoderProcess | null = null;
-  #spare: DecoderProcess | null = null;
-  #slowUsedAt = 0;
-  #slowFrom = 0;
-  /** The last process of the slow lane was killed: the next one does not get the spare. */
-  #slowFailed = false;
+  readonly #places = new Map<DecoderProcess, Place>();
   #failedStarts = 0;
+  /** No process is started before then; none of the slow lane before `#slowFrom`. */
+  #startFrom = 0;
+  #slowFrom = 0;
   #recycleAt = 0;
-  /** Whether a process that ends is replaced. */
-  #replaces: () => boolean;
+  /** Nothing is started any more. */
+  isStopping = false;
 
-  constructor(options: RosterOptions, replaces: () => boolean, events: RosterEvents) {
+  constructor(options: RosterOptions, events: RosterEvents) {
     this.#options = options;
-    this.#replaces = replaces;
     this.#events = events;
-    this.#fast = Array.from({ length: Math.max(1, options.processes) }, () => this.#start(FAST_WINDOW, 0));
+    this.#fill(performance.now());
   }
 
   /** A process of the fast lane has answered. */
   get isUp(): boolean {
-    return this.#fast.some((process) => process?.isReady === true);
-  }
-
-  /** The process of the fast lane that has room and the least to do, null when there is none. */
-  fastWithRoom(): DecoderProcess | null {
-    let best: DecoderProcess | null = null;
-    for (const process of this.#fast) {
-      if (process?.hasRoom() === true && (best === null || process.load < best.load)) best = process;
-    }
-    return best;
+    return this.#in('fast').some((process) => process.isReady);
   }
 
   /**
-   * The process of the slow lane if it is free; started when there is none. Suspects run at normal priority, since most
-   * of them are innocent; everybody else stands back.
+   * Where the job whose turn it is in a lane can run, null: nowhere now. Slow ones have one process that stands back behind
+   * everybody, started when there is none; suspects, most of which are innocent, one of normal priority to themselves.
    */
-  slowWithRoom(forSuspect: boolean, now: number): DecoderProcess | null {
-    if (forSuspect && this.#slow?.isLow === true && this.#slow.hasRoom()) {
-      void this.#slow.retire();
-      this.#slow = null;
-      this.#slowFailed = false;
-    }
-    if (this.#slow === null && now >= this.#slowFrom) {
-      // A first offender gets the spare process; one that kills its processes waits for new ones of low priority.
-      const spare = this.#slowFailed ? null : this.#takeSpare();
-      this.#slow = spare ?? this.#start(1, forSuspect ? 0 : STARTING_PRIORITY);
-      this.#slow.become({ window: 1, priority: 0 });
-      this.#slowFailed = false;
-    }
-    if (this.#slow?.hasRoom() !== true) return null;
-    this.#slowUsedAt = now;
-    if (!forSuspect) this.#slow.become({ window: 1, priority: SLOW_PRIORITY });
-    return this.#slow;
+  processFor(lane: Lane, { isSuspect }: PoolJob, now: number): DecoderProcess | null {
+    if (lane === 'fast') return this.#fastWithRoom();
+    if (isSuspect) return this.#putSpare('aside');
+    const [slow] = this.#in('slow');
+    if (slow === undefined && now >= Math.max(this.#slowFrom, this.#startFrom)) this.#start('slow');
+    return slow?.hasRoom() === true ? slow : null;
   }
 
-  isSlow(process: DecoderProcess): boolean {
-    return process === this.#slow;
-  }
-
-  /** Resident memory of each process in bytes, by its place. */
+  /** Resident memory of each process in bytes, by its place (`fast 0`, `slow 0`, …). */
   memory(): Record<string, number> {
-    const named = (name: string, processes: Iterable<DecoderProcess | null>): [string, number][] =>
-      [...processes].map((process, index) => [`${name} ${index}`, Math.round((process?.rssMb() ?? 0) * 1_048_576)]);
-    return Object.fromEntries([
-      ...named('fast', this.#fast),
-      ...named('slow', [this.#slow]),
-      ...named('spare', [this.#spare]),
-      ...named('aside', this.#aside),
-    ]);
+    const nameOf = (process: DecoderProcess, place: Place): string => `${place} ${this.#in(place).indexOf(process)}`;
+    const bytes = (process: DecoderProcess): number => Math.round(process.rssMb() * 1_048_576);
+    return Object.fromEntries([...this.#places].map(([one, place]) => [nameOf(one, place), bytes(one)]));
   }
 
   /** Kills what is over its limits; to be called every few milliseconds. */
   watch(now: number): void {
-    for (const process of this.#all()) process.watch(now);
+    for (const process of this.#places.keys()) process.watch(now);
   }
 
   /**
    * Others wait for a long run: the spare process takes its process's place, and it goes on aside, whoever it is. It may
-   * be a decoder that is just slow, or one that the machine did not let run, so nothing is held against it. The jobs that
-   * began to run aside.
+   * be a decoder that is just slow, or one that the machine did not let run: nothing is held against its product, which
+   * only has to wait for its end.
    */
-  setAside(now: number): PoolJob[] {
-    const jobs: PoolJob[] = [];
-    for (const [index, process] of this.#fast.entries()) {
-      if (process === null || process.busyMs(now) <= ASIDE_MS) continue;
-      const spare = this.#takeSpare();
-      if (spare === null) break;
-      this.#fast[index] = spare;
-      this.#aside.add(process);
-      if (process.runningJob !== null) jobs.push(process.runningJob);
+  setAside(now: number): void {
+    for (const process of this.#in('fast')) {
+      if (process.busyMs(now) <= ASIDE_MS || !this.#replace(process)) continue;
+      if (process.runningJob !== null) hold(process.runningJob.product);
     }
-    return jobs;
   }
 
-  /** Replaces what has grown or grown old; the new process is up before the old one goes. */
-  recycle(now: number): void {
+  /** Starts what is missing, and now and then replaces what has grown or grown old; to be called every few milliseconds. */
+  maintain(now: number): void {
+    this.#fill(now);
     if (now < this.#recycleAt) return;
     this.#recycleAt = now + RECYCLE_EVERY_MS;
-    const maxRssMb = MAX_IDLE_RSS_MB + this.#options.memoryMb;
-    const slow = this.#slow;
-    if (slow?.isReady === true && slow.load === 0) {
-      if (now - this.#slowUsedAt > SLOW_IDLE_MS || slow.rssMb() > maxRssMb) {
-        this.#slow = null;
-        void slow.retire();
-      }
+    for (const process of this.#in('fast')) if (process.isReady && this.#isWorn(process)) this.#replace(process);
+    for (const process of this.#in('slow')) {
+      const isIdle = process.idleMs(now) > SLOW_IDLE_MS;
+      if (process.isReady && process.load === 0 && (isIdle || this.#isWorn(process))) this.#end(process);
     }
-    const index = this.#fast.findIndex(
-      (process) => process?.isReady === true && (process.runs > RECYCLE_RUNS || process.rssMb() > maxRssMb),
-    );
-    const old = this.#fast[index];
-    const spare = old == null ? null : this.#takeSpare();
-    if (old == null || spare === null) return;
-    this.#fast[index] = spare;
-    void old.retire();
   }
 
-  /** Ends all processes, those at work at once. */
+  /** Ends all processes; those at work give their jobs back at once. */
   async stop(): Promise<void> {
-    const all = this.#all();
-    for (const process of all) if (process.load > 0) process.kill('ENDED');
+    this.isStopping = true;
+    const all = [...this.#places.keys()];
+    for (const process of all) if (process.load > 0) process.kill('GIVEN_BACK');
     await Promise.all(all.map((process) => process.retire()));
   }
 
-  #all(): DecoderProcess[] {
-    return [...this.#fast, ...this.#aside, this.#slow, this.#spare].filter((process) => process !== null);
+  #fastWithRoom(): DecoderProcess | null {
+    let best: DecoderProcess | null = null;
+    for (const [process, place] of this.#places) {
+      if (place === 'fast' && process.hasRoom() && (best === null || process.load < best.load)) best = process;
+    }
+    return best;
   }
 
-  #start(window: number, priority: number): DecoderProcess {
-    const { timeoutMs, memoryMb, worker } = this.#options;
+  #in(wanted: Place): DecoderProcess[] {
+    return [...this.#places].filter(([, place]) => place === wanted).map(([process]) => process);
+  }
+
+  /** Starts what is missing, unless starts have failed lately: the fast lane's, then a spare one when these are up. */
+  #fill(now: number): void {
+    if (this.isStopping) return;
+    while (this.#in('fast').length < Math.max(1, this.#options.processes)) {
+      const [spare] = this.#in('spare');
+      if (spare !== undefined) this.#places.set(spare, 'fast');
+      else if (now >= this.#startFrom) this.#start('fast');
+      else return;
+    }
+    if (this.#in('spare').length > 0 || now < this.#startFrom) return;
+    if (this.#in('fast').every((process) => process.isReady)) this.#start('spare');
+  }
+
+  #start(place: Place): void {
+    const serves = place === 'slow' ? { window: 1, priority: STARTING_PRIORITY } : { window: FAST_WINDOW, priority: 0 };
     const process: DecoderProcess = new DecoderProcess(
-      { timeoutMs, memoryMb, window, priority, worker },
+      { ...this.#options, ...serves },
       {
         ready: () => {
           this.#failedStarts = 0;
-          this.#startSpare();
+          if (place === 'slow') process.standBack(SLOW_PRIORITY);
+          this.#fill(performance.now());
           this.#events.room();
         },
         result: (job, durationMs, wallMs, text) => {
           job.wallMs += wallMs;
-          this.#events.result(process, job, durationMs, text);
-          if (process.load === 0 && this.#aside.delete(process)) this.#backFromAside(process);
+          release(job.product);
+          this.#events.result(job, durationMs, text);
+          // What a product that has become slow still has in a process beside others would hold these up.
+          if (place !== 'slow' && isSlow(job.product, performance.now()) && process.carries(job.product))
+            process.kill('GIVEN_BACK');
+          this.#settle(process);
           this.#events.room();
         },
         gone: (loss) => {
-          if (!loss.wasReady) this.#failedStarts += 1;
-          this.#replace(process);
+          const now = performance.now();
+          if (this.#places.get(process) === 'slow') this.#slowFrom = now + SLOW_PAUSE_MS;
+          this.#places.delete(process);
+          // A kill is made good at once; what does not even start is tried ever later.
+          if (!loss.wasReady) this.#startFrom = now + Math.min(MAX_PAUSE_MS, 100 * 2 ** (this.#failedStarts += 1));
+          this.#fill(now);
+          for (const { product } of [...loss.blame, ...loss.rest]) release(product);
           this.#events.lost(loss);
         },
       },
     );
-    return process;
+    this.#places.set(process, place);
   }
 
-  #backFromAside(process: DecoderProcess): void {
-    if (this.#spare === null) this.#spare = process;
-    else void process.retire();
-  }
-
-  #replace(process: DecoderProcess): void {
-    const index = this.#fast.indexOf(process);
-    this.#aside.delete(process);
-    if (index >= 0) {
-      this.#fast[index] = this.#takeSpare();
-      if (this.#fast[index] === null) this.#again(() => (this.#fast[index] ??= this.#start(FAST_WINDOW, 0)));
-    } else if (process === this.#slow) {
-      this.#slow = null;
-      this.#slowFailed = true;
-      this.#slowFrom = performance.now() + SLOW_PAUSE_MS;
-    } else {
-      if (process === this.#spare) this.#spare = null;
-      this.#again(() => this.#startSpare());
-    }
-  }
-
-  /** The spare one if it is up; another takes its place. */
-  #takeSpare(): DecoderProcess | null {
-    const spare = this.#spare;
-    if (spare?.isReady !== true) return null;
-    this.#spare = null;
-    setImmediate(() => this.#startSpare());
+  /** The spare process, if it is up, in another place; the next `fill` starts another. */
+  #putSpare(place: 'fast' | 'aside'): DecoderProcess | null {
+    const spare = this.#in('spare').find((process) => process.isReady);
+    if (spare === undefined || this.#in('aside').length >= MAX_ASIDE) return null;
+    this.#places.set(spare, place);
     return spare;
   }
 
-  /** Not before all others are up: they are waited for. */
-  #startSpare(): void {
-    if (this.#spare !== null || !this.#replaces() || !this.#fast.every((process) => process?.isReady === true)) return;
-    this.#spare = this.#start(FAST_WINDOW, 0);
+  /** The spare process takes the place of one of the fast lane; false when it is not up. */
+  #replace(process: DecoderProcess): boolean {
+    if (this.#putSpare('fast') === null) return false;
+    this.#places.set(process, 'aside');
+    this.#settle(process);
+    return true;
   }
 
-  /** At once after a kill; ever later when processes do not even start. */
-  #again(start: () => void): void {
-    const attempt = (): void => {
-      if (this.#replaces()) start();
-    };
-    if (this.#failedStarts === 0) attempt();
-    else setTimeout(attempt, Math.min(MAX_PAUSE_MS, 100 * 2 ** this.#failedStarts)).unref();
+  /** Aside and done with what it had begun. */
+  #settle(process: DecoderProcess): void {
+    if (this.#places.get(process) !== 'aside' || process.load > 0) return;
+    if (this.#in('spare').length > 0 || this.#isWorn(process)) this.#end(process);
+    else this.#places.set(process, 'spare');
+  }
+
+  #end(process: DecoderProcess): void {
+    this.#places.set(process, 'ending');
+    void process.retire();
+  }
+
+  #isWorn(process: DecoderProcess): boolean {
+    return process.runs > RECYCLE_RUNS || process.rssMb() > MAX_IDLE_RSS_MB + this.#options.memoryMb;
   }
 }

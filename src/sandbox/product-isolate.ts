@@ -11,7 +11,7 @@ interface Outcome {
   text: string;
   /** Processor time spent in the user's code and its wrapper. */
   durationMs: number;
-  /** The same by the clock on the wall. */
+  /** For how long it has kept the process, by the clock on the wall. */
   wallMs: number;
   spoilt: boolean;
 }
@@ -54,9 +54,11 @@ export class ProductIsolate {
   #serials = '{}';
   #memoryMb: number;
   #clock = new ThreadClock();
-  /** Of the last call: its time of the processor, and by the clock on the wall. */
+  /** Of the last try of a run: its time of the processor, and by the clock on the wall. */
   #durationMs = 0;
   #wallMs = 0;
+  /** Of all of them, by the clock on the wall. */
+  #keptMs = 0;
 
   constructor(isolates: Isolates, memoryMb: number) {
     this.#memoryMb = memoryMb;
@@ -91,6 +93,7 @@ export class ProductIsolate {
     timeout: number,
   ): Outcome {
     this.#durationMs = 0;
+    this.#keptMs = 0;
     let program: Program;
     try {
       program = this.#program(sourceNo, source, entryPoint);
@@ -103,11 +106,11 @@ export class ProductIsolate {
         text = this.#call(program, input, lookedUp, lastRound, timeout);
         if (text === 'D') text = failureText('THREW', 'The decoder could not be run.');
       } else program.spoiltInARow = 0;
-      return { text: namedFailure(text), durationMs: this.#durationMs, wallMs: this.#wallMs, spoilt: false };
+      return { text: namedFailure(text), durationMs: this.#durationMs, wallMs: this.#keptMs, spoilt: false };
     } catch (error) {
       const text = this.#failureOf(error, timeout);
       for (const any of this.#programs.values()) this.#drop(any);
-      return { text, durationMs: this.#durationMs, wallMs: this.#wallMs, spoilt: !text.startsWith('E{"kind":"THREW"') };
+      return { text, durationMs: this.#durationMs, wallMs: this.#keptMs, spoilt: !text.startsWith('E{"kind":"THREW"') };
     }
   }
 
@@ -147,6 +150,7 @@ export class ProductIsolate {
       }
     } finally {
       this.#wallMs = performance.now() - started;
+      this.#keptMs += this.#wallMs;
       this.#durationMs = this.#clock.usedMs(this.#wallMs);
     }
     program.calls += 1;

@@ -1,5 +1,12 @@
 import type { DecoderFailure, DecoderFailureKind, DecoderResult } from '../domain/decoders/decoder-engine.ts';
+import type { Loss } from './decoder-process.ts';
+import type { PoolJob } from './pool-job.ts';
 import { readJson } from './untrusted-json.ts';
+
+interface Limits {
+  timeoutMs: number;
+  memoryMb: number;
+}
 
 const KINDS: Record<DecoderFailureKind, true> = {
   SYNTAX: true,
@@ -29,7 +36,7 @@ export function readResult(text: string, source: string, durationMs: number): De
       return outputOf(told['output'], console, durationMs);
     }
     const error = text[0] === 'E' ? failureOf(told, source) : null;
-    if (error !== null && console !== null) return { output: null, console, error, durationMs };
+    if (error !== null && console !== null) return { output: null, value: null, console, error, durationMs };
   }
   return failed('BAD_OUTPUT', 'The run ended with a result that cannot be read.', durationMs);
 }
@@ -39,18 +46,32 @@ export const timeoutMessage = (limitMs: number): string => `The run took longer 
 /** The same words whether V8 ran out of memory or the pool killed the process. */
 export const memoryMessage = (limitMb: number): string => `The run needed more than ${limitMb} MB of memory.`;
 
+/** A run that has used more than its time. */
+export const timedOut = (limitMs: number, spentMs: number): DecoderResult =>
+  failed('TIMEOUT', timeoutMessage(limitMs), spentMs);
+
+/** What a job is told whose process had to be ended for it. */
+export function lostResult(job: PoolJob, reason: Loss['reason'], limits: Limits): DecoderResult {
+  if (job.job === null) return failed('SYNTAX', 'The source takes too much time or memory to be parsed.', 0);
+  if (reason === 'TIMEOUT') return timedOut(limits.timeoutMs, limits.timeoutMs);
+  return failed('OUT_OF_MEMORY', memoryMessage(limits.memoryMb), job.spentMs);
+}
+
 /** A result without output and console whose failure has no place in the source. */
 export function failed(kind: DecoderFailureKind, message: string, durationMs: number): DecoderResult {
-  return { output: null, console: [], error: { kind, message, line: null, column: null }, durationMs };
+  const error = { kind, message, line: null, column: null };
+  return { output: null, value: null, console: [], error, durationMs };
 }
 
 function outputOf(output: string, console: string[], durationMs: number): DecoderResult {
   const bad = (message: string): DecoderResult => ({ ...failed('BAD_OUTPUT', message, durationMs), console });
-  if (Buffer.byteLength(output) > MAX_OUTPUT_BYTES) {
+  // A UTF-16 unit is at most three bytes.
+  if (output.length * 3 > MAX_OUTPUT_BYTES && Buffer.byteLength(output) > MAX_OUTPUT_BYTES) {
     return bad(`The decoder returned more than ${MAX_OUTPUT_BYTES} bytes of output.`);
   }
-  if (readJson(output) === undefined) return bad('The run ended with a result that cannot be read.');
-  return { output, console, error: null, durationMs };
+  const value = readJson(output);
+  if (value === undefined) return bad('The run ended with a result that cannot be read.');
+  return { output, value, console, error: null, durationMs };
 }
 
 function failureOf(told: Record<string, unknown>, source: string): DecoderFailure | null {

@@ -5,9 +5,14 @@ import { processorMsOf } from '../support/processor-time.ts';
 
 const fieldsOf = (types: Record<string, FieldType> = {}) =>
   new Map(Object.entries(types).map(([identifier, type], at) => [identifier, { key: at + 1, identifier, type }]));
-const entriesOf = (output: unknown, types = {}) => readEntries(JSON.stringify(output), fieldsOf(types));
+/** As the engine gives it. */
+const outputOf = (returned: unknown) => {
+  const output = JSON.stringify(returned);
+  return { output, value: JSON.parse(output) as unknown };
+};
+const entriesOf = (output: unknown, types = {}) => readEntries(outputOf(output), fieldsOf(types));
 const uplinkOf = (output: unknown, types = {}, fromUplink = false) =>
-  readUplinkEntries(JSON.stringify(output), fieldsOf(types), fromUplink);
+  readUplinkEntries(outputOf(output), fieldsOf(types), fromUplink);
 const flat = (output: unknown, types = {}) =>
   Object.fromEntries(uplinkOf(output, types).entries.map(({ entry }) => Object.values(entry as object)));
 const shown = (read: ReturnType<typeof readEntries>) => read.entries.map((entry) => entry.shown);

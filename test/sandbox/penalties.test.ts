@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FairQueue } from '../../src/sandbox/fair-queue.ts';
-import { LookedUp } from '../../src/sandbox/looked-up.ts';
-import { isSlow, noteOffence, noteRun, Penalties, type PoolProduct } from '../../src/sandbox/penalties.ts';
-import type { PoolJob } from '../../src/sandbox/pool-job.ts';
+import { isSlow, noteOffence, noteRun, Penalties } from '../../src/sandbox/penalties.ts';
+import type { PoolJob, PoolProduct } from '../../src/sandbox/pool-job.ts';
 import { RunStatistics } from '../../src/sandbox/run-statistics.ts';
 import { ServerLoad } from '../../src/sandbox/server-load.ts';
 
@@ -13,14 +12,13 @@ const job = (of: PoolProduct, fields: Partial<PoolJob> = {}): PoolJob => ({
   source: { no: 1, text: '', traits: { usesLookups: false, needsScript: false }, trust: 0 },
   job: null,
   serials: null,
-  lookedUp: new LookedUp(null),
+  lookedUp: null,
   inputBytes: 0,
   queuedAt: 0,
   spentMs: 0,
   wallMs: 0,
   round: 0,
   isSuspect: false,
-  wasKilled: false,
   resolve: () => {},
   reject: () => {},
   ...fields,
@@ -32,7 +30,7 @@ describe('quarantine', () => {
     let now = 1_000;
     const lengths: number[] = [];
     for (let offence = 0; offence < 8; offence += 1) {
-      noteOffence(bad, now, false);
+      noteOffence(bad, now, 0);
       const until = bad.quarantinedUntil;
       expect(isSlow(bad, until - 1)).toBe(true);
       expect(isSlow(bad, until)).toBe(false);
@@ -43,12 +41,12 @@ describe('quarantine', () => {
   });
   test('what ends together is one offence', () => {
     const bad = product();
-    for (let run = 0; run < 5; run += 1) noteOffence(bad, 1_000 + run, false);
+    for (let run = 0; run < 5; run += 1) noteOffence(bad, 1_000 + run, 0);
     expect(bad.offences).toBe(1);
   });
   test('good conduct for five minutes after it makes it forgotten', () => {
     const bad = product();
-    noteOffence(bad, 0, false);
+    noteOffence(bad, 0, 0);
     noteRun(bad, 1, bad.quarantinedUntil + 299_999);
     expect(bad.offences).toBe(1);
     noteRun(bad, 1, bad.quarantinedUntil + 300_001);
@@ -75,20 +73,25 @@ describe('the queue', () => {
   test('passes over a product that rests because the server is busy, until its time has come', () => {
     const queue = new FairQueue();
     const bad = product();
-    noteOffence(bad, 1_000, true);
+    // Four times as long as its run has kept a process, five seconds at most.
+    noteOffence(bad, 1_000, 250);
     queue.push(job(bad));
-    expect(queue.next('slow', 1_499)).toBeUndefined();
-    expect(queue.next('fast', 1_499)).toBeUndefined();
-    expect(queue.next('slow', 1_500)?.product).toBe(bad);
+    expect(queue.next('slow', 1_999)).toBeUndefined();
+    expect(queue.next('fast', 1_999)).toBeUndefined();
+    expect(queue.next('slow', 2_000)?.product).toBe(bad);
+    noteOffence(bad, 2_000, 30_000);
+    queue.push(job(bad));
+    expect(queue.next('slow', 6_999)).toBeUndefined();
+    expect(queue.next('slow', 7_000)?.product).toBe(bad);
     const other = product();
-    noteOffence(other, 1_000, false);
+    noteOffence(other, 1_000, 0);
     queue.push(job(other));
     expect(queue.next('slow', 1_001)?.product).toBe(other);
   });
   test('gives suspects to the slow lane, before offenders', () => {
     const queue = new FairQueue();
     const [bad, good] = [product(), product()];
-    noteOffence(bad, 0, false);
+    noteOffence(bad, 0, 0);
     queue.push(job(bad));
     queue.push(job(good));
     queue.pushFirst(job(good, { id: 2, isSuspect: true }));

@@ -135,7 +135,7 @@ describe('a decoder process that lies harms nobody', () => {
     ],
   ])('%s', async (_, answer, kinds) => {
     pool = startPool({ worker: liar(answer) });
-    const result = await pool.run(jobOf(GOOD));
+    const result = await pool.run(jobOf(`${GOOD} // measurements`));
     expect(result.error === null ? [] : [result.error.kind]).toEqual(kinds);
     const failure = await pool.check(GOOD);
     expect(failure === null || typeof failure.message === 'string').toBe(true);

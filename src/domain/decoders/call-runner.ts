@@ -77,7 +77,7 @@ export class CallRunner {
     if (source === null) return notRun('NO_DECODER');
     const result = await this.#execute(product, source, 'webhook', webhookInput(request), null);
     if (result.output === null) return failedOutcome({ ...result, error: atWrongDoor(result.error, request) });
-    const { entries: raw, error } = readEntries(result.output, product.fields);
+    const { entries: raw, error } = readEntries(result, product.fields);
     if (error !== null) return failedOutcome({ ...result, error: atWrongDoor(error, request) });
     const options = { receivedAt, networkTime: null, counted, sender: null };
     return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options));
@@ -95,13 +95,10 @@ export class CallRunner {
       const input = uplinkInput(event, receivedAt, variables);
       result = await this.#execute(product, source, content.kind, input, device);
     } else if (decoded === null) return notRun(uplink.carriesPayload ? 'NO_DECODER' : 'NOTHING_STORED');
-    else result = { output: JSON.stringify(decoded), console: [], error: null, durationMs: 0 };
+    else result = decodedByNetwork(decoded);
     if (result.output === null) return failedOutcome(result);
-    const { entries: raw, error } = readUplinkEntries(
-      result.output,
-      product.fields,
-      source?.includes('decodeUplink') ?? false,
-    );
+    const fromUplink = source?.includes('decodeUplink') ?? false;
+    const { entries: raw, error } = readUplinkEntries(result, product.fields, fromUplink);
     if (error !== null) return failedOutcome({ ...result, error });
     const { time } = uplink;
     const networkTime = time === null || time > receivedAt + MAX_AHEAD_MS ? null : time;
@@ -143,6 +140,12 @@ export class CallRunner {
 /** What fails may have failed because it is no webhook's call at all. */
 function atWrongDoor(error: DecoderFailure | null, { body }: DecoderRequest): DecoderFailure | null {
   return error === null ? null : { ...error, message: error.message + wrongDoor(body) };
+}
+
+/** What the network's own decoder made of the payload, as if a run had returned it. */
+function decodedByNetwork(decoded: unknown): DecoderResult {
+  const output = JSON.stringify(decoded);
+  return { output, value: JSON.parse(output) as unknown, console: [], error: null, durationMs: 0 };
 }
 
 function notRun(status: CallStatus): CallOutcome {

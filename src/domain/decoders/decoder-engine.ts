@@ -51,6 +51,8 @@ export interface DecoderJob {
 export interface DecoderResult {
   /** What the function returned as JSON text (see decoder-output for how odd values are told apart), null on failure. */
   output: string | null;
+  /** The output as `JSON.parse` reads it, so that nobody has to do it again. */
+  value: unknown;
   /** One line for each console call, `warn`/`error`/`info` prefixed by their level; 64 KiB in all, the cut is marked. */
   console: string[];
   error: DecoderFailure | null;

@@ -1,7 +1,7 @@
 import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
 import { placeText } from '../measurements/geolocation.ts';
 import type { SuggestionHint } from '../measurements/suggestions.ts';
-import type { DecoderFailure } from './decoder-engine.ts';
+import type { DecoderFailure, DecoderResult } from './decoder-engine.ts';
 import { flatValues, isCayenne, wrappedValue } from './flat-values.ts';
 
 /** One element of what a decoder returned. */
@@ -31,9 +31,12 @@ interface Reading {
   native: boolean;
 }
 
+/** The engine's output: JSON text, and what `JSON.parse` makes of it. */
+type Output = Pick<DecoderResult, 'output' | 'value'>;
+
 /** The entries in a webhook decoder's output (CONTRACT 5): an array, one object, or nothing. */
-export function readEntries(output: string, fields: Fields): ReadEntries {
-  return entriesOf(JSON.parse(output) as unknown, { fields, marked: output.includes(`"${MARKER}"`), native: false });
+export function readEntries({ output, value }: Output, fields: Fields): ReadEntries {
+  return entriesOf(value, { fields, marked: isMarked(output), native: false });
 }
 
 /**
@@ -41,9 +44,12 @@ export function readEntries(output: string, fields: Fields): ReadEntries {
  * `flatValues`), or what `decodeUplink` returns: `{data, warnings, errors}`, where errors are a failure. `fromUplink`:
  * the source defines `decodeUplink`, so that `data` is the result whatever stands beside it.
  */
-export function readUplinkEntries(output: string, fields: Fields, fromUplink = false): ReadEntries {
-  const returned = JSON.parse(output) as unknown;
-  const reading = { fields, marked: output.includes(`"${MARKER}"`), native: true };
+export function readUplinkEntries(
+  { output, value: returned }: Output,
+  fields: Fields,
+  fromUplink = false,
+): ReadEntries {
+  const reading = { fields, marked: isMarked(output), native: true };
   if (!isObject(returned)) return listOf(returned, reading);
   const { data, errors, warnings: _, ...rest } = returned;
   const beside = Object.keys(rest).length > 0;
@@ -53,6 +59,8 @@ export function readUplinkEntries(output: string, fields: Fields, fromUplink = f
   if (beside) return flatOf([...(Array.isArray(data) ? data : [data]), rest], reading);
   return isObject(data) ? plainOf(data, reading) : listOf(data ?? null, reading);
 }
+
+const isMarked = (output: string | null): boolean => output?.includes(`"${MARKER}"`) === true;
 
 function plainOf(data: Record<string, unknown>, reading: Reading): ReadEntries {
   if (looksLikeEntry(data) || (reading.marked && markerOf(data) !== null)) return entriesOf(data, reading);
