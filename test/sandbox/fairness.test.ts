@@ -178,7 +178,7 @@ describe('one product cannot take the share of another', () => {
 
 describe('waiting is bounded', () => {
   test('a product that calls too often is told so, and only that one', async () => {
-    pool = startPool({ maxWaiting: 40 });
+    pool = startPool({ maxWaiting: 40, timeoutMs: 50 });
     await valueOf(pool, 'return []');
     await pool.run(jobOf(LOOP, { productId: 'hog' }));
     const hogs = Array.from({ length: 30 }, () =>
