@@ -18,13 +18,25 @@ const SCENARIOS = {
   calls: `query ($p: ID!) { product(id: $p) { calls(first: 50) { edges { node { id receivedAt method path body status } } } } }`,
 };
 
-/** `npm run bench -- graphql [seconds] [sqlite|postgres]`: what dashboards ask, beside a bare Koa route with plain SQL. */
+/** The same list of PostGraphile's, over the tables of `postgraphile.ts`. */
+const POSTGRAPHILE_LIST =
+  '{ allDevices(first: 50) { edges { node { name online lastHeardAt latest: latestsByDeviceKey { nodes { timestamp value field: fieldByFieldKey { identifier unit } } } } } } }';
+
+/**
+ * `[POSTGRAPHILE=folder] npm run bench -- graphql [seconds] [sqlite|postgres]`: what dashboards ask, beside a bare Koa
+ * route with plain SQL, and beside PostGraphile 5 when told where it is installed (`npm install postgraphile` in a folder
+ * of its own).
+ */
 export async function run(args: string[]): Promise<void> {
   const seconds = Number(args[0] ?? 4);
   const only = args[1];
   const bare = await startBareKoa('bare-sql.ts');
   try {
-    await eachDatabase(only, async ({ database, newUrl }) => measure(database, await newUrl(), bare.port, seconds));
+    await eachDatabase(only, async ({ database, newUrl }) => {
+      await measure(database, await newUrl(), bare.port, seconds);
+      const folder = process.env['POSTGRAPHILE'];
+      if (database === 'postgres' && folder !== undefined) await besidePostgraphile(folder, newUrl, seconds);
+    });
   } finally {
     bare.stop();
   }
@@ -63,6 +75,36 @@ async function measure(database: string, url: string, barePort: number, seconds:
       }),
     );
   }
+  await server.stop();
+}
+
+/** The list of 50 of both, in turns. */
+async function besidePostgraphile(folder: string, newUrl: () => Promise<string>, seconds: number): Promise<void> {
+  const server = await ServerProcess.start({ DATABASE_URL: await newUrl(), WRITE_RATE_PER_FIELD: '0' });
+  const { p } = await fill(server);
+  const other = await startBareKoa('postgraphile.ts', [folder, await newUrl()]);
+  const load = async (port: number, query: string, part: number): Promise<number> => {
+    const request = postRequest('/graphql', HEADERS, JSON.stringify({ query, variables: { p } }));
+    const result = await generateLoad({ port, connections: CONNECTIONS, seconds: seconds * part, next: () => request });
+    if (result.failed > 0) throw new Error(`${result.failed} answers of the list were no 200`);
+    return result.requestsPerSecond;
+  };
+  await load(other.port, POSTGRAPHILE_LIST, 0.5);
+  await load(server.port, SCENARIOS.list, 0.5);
+  const before = await load(other.port, POSTGRAPHILE_LIST, 0.5);
+  const requestsPerSecond = await load(server.port, SCENARIOS.list, 1);
+  const postgraphilePerSecond = Math.round((before + (await load(other.port, POSTGRAPHILE_LIST, 0.5))) / 2);
+  const times = Math.round((requestsPerSecond / postgraphilePerSecond) * 10) / 10;
+  console.log(
+    JSON.stringify({
+      bench: 'graphql',
+      scenario: 'list beside PostGraphile',
+      requestsPerSecond,
+      postgraphilePerSecond,
+      times,
+    }),
+  );
+  other.stop();
   await server.stop();
 }
 
