@@ -1,10 +1,11 @@
 import { badInput, conflict } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
-import { findProduct } from '../access/find-product.ts';
 import { containsSql } from '../contains.ts';
 import type { Database } from '../database.ts';
 import type { Device } from '../entities/device.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
+import type { IngestCache } from '../ingest-cache/ingest-cache.ts';
+import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
 import { type Page, pageOf } from '../page.ts';
 import { checkText, foldCase } from '../text.ts';
@@ -31,6 +32,7 @@ const LAST_HEARD_IN_TIME = `exists (
 /** What `DeviceList` is made of; `now` in milliseconds. */
 interface DeviceListDeps {
   database: Database;
+  ingestCache: IngestCache;
   now: () => number;
 }
 
@@ -179,7 +181,7 @@ export class DeviceList {
   }
 
   async #conditions(access: Access, filter: DeviceFilter): Promise<Conditions> {
-    const { database, now } = this.#deps;
+    const { database, ingestCache, now } = this.#deps;
     const sql: string[] = [];
     const values: unknown[] = [];
     const add = (condition: string, ...given: unknown[]): void => {
@@ -190,7 +192,7 @@ export class DeviceList {
     const workspaces = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];
     add(isOneOf('d.workspace_id', workspaces), ...workspaces);
     if (filter.productId != null) {
-      const product = await findProduct(database.read(), access, filter.productId, 'READ');
+      const product = await visibleProduct(ingestCache, access, filter.productId, 'READ');
       add('d.product_key = ?', product.key);
     }
     if (access.limited) {

@@ -9,12 +9,14 @@ const DELETE_CHUNKS = `
 const INSERT_CHUNKS = `
   INSERT INTO chunk (device_key, field_key, first_at, last_at, count, summary, packed)
   SELECT $1, * FROM unnest($2::int4[], $3::int8[], $4::int8[], $5::int4[], $6::bytea[], $7::bytea[])`;
+/** The times from the first to the last: else the planner may look at every reading of the device. */
+const AMONG = 'reading.device_key = $1 AND reading.ts BETWEEN $2 AND $3';
 const DELETE_READINGS = `
-  DELETE FROM reading USING unnest($2::int8[], $3::text[]) AS gone (ts, seq)
-  WHERE reading.device_key = $1 AND reading.ts = gone.ts AND reading.seq = gone.seq::xid8`;
+  DELETE FROM reading USING unnest($4::int8[], $5::text[]) AS gone (ts, seq)
+  WHERE ${AMONG} AND reading.ts = gone.ts AND reading.seq = gone.seq::xid8`;
 const UPDATE_READINGS = `
-  UPDATE reading SET packed = changed.packed FROM unnest($2::int8[], $3::text[], $4::bytea[]) AS changed (ts, seq, packed)
-  WHERE reading.device_key = $1 AND reading.ts = changed.ts AND reading.seq = changed.seq::xid8`;
+  UPDATE reading SET packed = changed.packed FROM unnest($4::int8[], $5::text[], $6::bytea[]) AS changed (ts, seq, packed)
+  WHERE ${AMONG} AND reading.ts = changed.ts AND reading.seq = changed.seq::xid8`;
 
 const MOVE_HORIZON = 'UPDATE live_horizon SET seq = $1::xid8 WHERE seq < $1::xid8';
 
@@ -49,8 +51,12 @@ export async function writeChange(
   return readings.length - written;
 }
 
-function keys(readings: Change['readings']): [number[], string[]] {
-  return [readings.map((reading) => reading.timestamp), readings.map((reading) => String(reading.seq))];
+/** First and last time, and of each reading time and seq. */
+function keys(readings: Change['readings']): [number, number, number[], string[]] {
+  const times = readings.map((reading) => reading.timestamp);
+  let [first, last] = [Infinity, -Infinity];
+  for (const time of times) [first, last] = [Math.min(first, time), Math.max(last, time)];
+  return [first, last, times, readings.map((reading) => String(reading.seq))];
 }
 
 function byteArray(values: (Uint8Array | null)[]): Buffer {
