@@ -1,12 +1,8 @@
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { ServerProcess } from '../support/server-process.ts';
 import { eachDatabase } from './each-database.ts';
-import type { LoadResult } from './generator.ts';
 import { END, FIELDS, type HistoryData, LATEST_DEVICES, loadHistory, MINUTE, YEAR_MINUTES } from './history-data.ts';
 import { type PlainTable, plainTable } from './plain-table.ts';
-import type { WritersOrder } from './writers.ts';
+import { startWriters } from './start-writers.ts';
 
 const RUNS = 30;
 const WARM = 3;
@@ -109,17 +105,6 @@ async function besideWriters(
   const written = await writing;
   writers.stop();
   print({ database, scenario: `${scenario}, while writing`, ...beside, requestsPerSecond: written.requestsPerSecond, failed: written.failed }); // prettier-ignore
-}
-
-function startWriters(): { write: (order: WritersOrder) => Promise<LoadResult>; stop: () => void } {
-  const file = fileURLToPath(new URL('./writers.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', file], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout });
-  const write = (order: WritersOrder): Promise<LoadResult> => {
-    child.stdin.write(`${JSON.stringify(order)}\n`);
-    return new Promise((resolve) => lines.once('line', (line) => resolve(JSON.parse(line) as LoadResult)));
-  };
-  return { write, stop: () => void child.kill() };
 }
 
 async function ceilings(database: string, plain: PlainTable): Promise<void> {
