@@ -106,6 +106,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   listener = new DrainingListener(server, {
     serve: (request, response) => void koa(request, response),
     ended: watchRequests({ answered: (...facts) => metrics.request(...facts), log }),
+    idleMs: config.clientIdleMs,
     log,
   });
   transports.attachWebSocket(server);
@@ -139,7 +140,10 @@ async function openDatabase(
   // Imported when needed: a server uses one of the two, and start-up is mostly reading modules.
   const { openPostgresOrm, openSqliteOrm } = await import('./database/open-orm.ts');
   const tell = (message: string): void => log.error(message);
-  const told = {
+  const options = {
+    log,
+    keptMs: config.liveWindowMs,
+    compactEveryMs: Math.min(60_000, config.liveWindowMs / 10),
     onFlush: (values: number, seconds: number): void => metrics.flushed(values, seconds),
     onFailure: (receipts: number): void => metrics.commitFailed(receipts),
   };
@@ -154,7 +158,7 @@ async function openDatabase(
     const orm = await openPostgresOrm(setting.url);
     closers.add('orm', () => orm.close());
     const { PostgresMeasurementStore } = await import('./measurement-store/postgres/postgres-measurement-store.ts');
-    return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, log, ...told }), guard);
+    return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, ...options }), guard);
   }
   const { SqliteGuard } = await import('./database/sqlite-guard.ts');
   const path = setting.inMemory ? temporaryFile(closers) : setting.path;
@@ -163,7 +167,7 @@ async function openDatabase(
   const orm = await openSqliteOrm(path);
   closers.add('orm', () => orm.close());
   const { SqliteMeasurementStore } = await import('./measurement-store/sqlite/sqlite-measurement-store.ts');
-  return finish(orm, 'sqlite', await SqliteMeasurementStore.open({ path, log, ...told }), guard);
+  return finish(orm, 'sqlite', await SqliteMeasurementStore.open({ path, ...options }), guard);
 }
 
 /** Two threads cannot share SQLite's own memory database; a folder that goes with the process can be shared. */

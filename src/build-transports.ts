@@ -60,6 +60,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   const { config, domain, database, store, cluster, baseUrl, now, log } = deps;
   const { authenticator, ingestCache, feed, recorder, deviceFinder, exporter, importer } = domain;
   const { perMinute, trustedProxies } = config.anonymous;
+  const bounds = { maxBytes: config.maxBodyBytes, idleMs: config.clientIdleMs };
   const anonymous = new AnonymousRequests({ perMinute, trustedProxies, now });
   const ofSession = (request: IncomingMessage): string | null => sessionSecretOf(request, baseUrl());
   // Files that a page of the console links to; never what records or imports.
@@ -93,19 +94,19 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       anonymous,
       devices: deviceFinder,
       recorder,
-      maxBodyBytes: config.maxBodyBytes,
+      bounds,
       now,
       log,
     }),
     health: healthRoute,
     jsonBody: jsonBody(config.maxBodyBytes),
     graphql: (context) => graphql.handle(context),
-    webhook: webhookRoute({ receiver: domain.webhookReceiver, anonymous, maxBodyBytes: config.maxBodyBytes }),
+    webhook: webhookRoute({ receiver: domain.webhookReceiver, anonymous, bounds }),
     integration: networkRoute({
       authenticator,
       anonymous,
       receiver: domain.networkReceiver,
-      maxBodyBytes: config.maxBodyBytes,
+      bounds,
     }),
     files: {
       historyCsv: historyFileRoute(out, 'csv'),

@@ -17,11 +17,15 @@ export interface Config {
   /** Writes per second for each device and field; 0: no limit. */
   readonly writeRatePerField: number;
   readonly maxBodyBytes: number;
+  /** How long a client may stop in the middle of a body, leave an answer unread or a new connection silent. */
+  readonly clientIdleMs: number;
   /** Connections that one address may hold; 0: any number. */
   readonly connectionsPerAddress: number;
   /** What one address may ask for without a valid token in a minute (0: any number), and whose word counts for it. */
   readonly anonymous: { readonly perMinute: number; readonly trustedProxies: number };
   readonly maxFutureMs: number;
+  /** How far back live values can be resumed: until then values stay as they came, then they go into chunks. */
+  readonly liveWindowMs: number;
   readonly decoder: { readonly timeoutMs: number; readonly memoryMb: number; readonly processes: number };
   readonly callLog: { readonly days: number; readonly bodyBytes: number };
   /** How long the audit log is kept, in days. */
@@ -123,12 +127,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     adminToken,
     writeRatePerField: number('WRITE_RATE_PER_FIELD', 1, { min: 0, max: 1e6, whole: false }),
     maxBodyBytes: whole('MAX_BODY_BYTES', 1_048_576, 1, 256 * 1_048_576),
+    clientIdleMs: whole('CLIENT_IDLE_SECONDS', 30, 1, 600) * 1000,
     connectionsPerAddress: whole('CONNECTIONS_PER_ADDRESS', 10_000, 0, 1_000_000),
     anonymous: {
       perMinute: whole('ANONYMOUS_PER_MINUTE', 6_000, 0, 1_000_000),
       trustedProxies: whole('TRUSTED_PROXIES', 0, 0, 10),
     },
     maxFutureMs: number('MAX_FUTURE_SECONDS', 86_400, { min: 0, max: 1e10, whole: false }) * 1000,
+    liveWindowMs: whole('LIVE_WINDOW_SECONDS', 3_600, 10, 7 * 86_400) * 1000,
     decoder: {
       timeoutMs: whole('DECODER_TIMEOUT_MS', 250, 1, 60_000),
       memoryMb: whole('DECODER_MEMORY_MB', 64, 8, 4096),

@@ -13,22 +13,26 @@ const DECODERS = new Map([
 /** How much of a refused body is still read and thrown away, so that the sender gets to see the answer. */
 const DRAIN_FACTOR = 256;
 
-/** A body may come slowly, but it must go on coming. */
-const IDLE_MS = 30_000;
+/** How large a body may be, in bytes, and for how long it may stop coming. */
+export interface BodyBounds {
+  maxBytes: number;
+  idleMs: number;
+}
 
 /** The sender went away while sending: there is nobody to answer. */
 export class SenderGone extends Error {}
 
 /**
- * The raw body, at most `limit` bytes (also after unpacking gzip, deflate or br). Throws BODY_TOO_LARGE naming the
- * limit; what is left of such a body is read and dropped.
+ * The raw body within its bounds (also after unpacking gzip, deflate or br). Throws BODY_TOO_LARGE naming the limit,
+ * and what is left of such a body is read and dropped; REQUEST_TIMEOUT when it stops coming.
  */
-export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
+  const limit = bounds.maxBytes;
   if (Number(request.headers['content-length']) > limit) {
     drain(request, limit);
     throw tooLarge(limit);
   }
-  const body = await collect(request, limit);
+  const body = await collect(request, bounds);
   const encoding = request.headers['content-encoding']?.trim().toLowerCase();
   const decode = encoding === undefined ? undefined : DECODERS.get(encoding);
   if (decode === undefined || body.length === 0) return body;
@@ -40,7 +44,7 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   }
 }
 
-function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
+function collect(request: IncomingMessage, { maxBytes, idleMs }: BodyBounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let first: Buffer | null = null;
     let rest: Buffer[] | null = null;
@@ -49,17 +53,17 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
     const expected = Number(request.headers['content-length'] ?? Infinity);
     let waiting: NodeJS.Timeout | null = null;
     const idle = (): void => {
-      reject(new AppError('REQUEST_TIMEOUT', `Nothing of the body came for ${IDLE_MS / 1000} seconds; send it again.`));
+      reject(new AppError('REQUEST_TIMEOUT', `Nothing of the body came for ${idleMs / 1000} seconds; send it again.`));
       setTimeout(() => request.destroy(), 1_000).unref(); // after the answer
     };
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (waiting !== null) waiting.refresh();
-      else if (size < expected) waiting = setTimeout(idle, IDLE_MS).unref();
-      if (size > limit) {
+      else if (size < expected) waiting = setTimeout(idle, idleMs).unref();
+      if (size > maxBytes) {
         request.removeAllListeners('data');
-        drain(request, limit);
-        reject(tooLarge(limit));
+        drain(request, maxBytes);
+        reject(tooLarge(maxBytes));
       } else if (first === null) first = chunk;
       else (rest ??= [first]).push(chunk);
     });

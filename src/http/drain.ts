@@ -6,8 +6,6 @@ import { Connections, type Exchange } from './connections.ts';
 import { respondWithProblem, toProblem } from './error-responder.ts';
 import { giveRequestId } from './request-id.ts';
 
-/** How long a client may leave an answer unread, or a new connection silent. */
-const IDLE_MS = 20_000;
 const LOOK_EVERY_MS = 20;
 /** How long a body may go on coming in once the server stops. */
 const BODY_MS = 3_000;
@@ -26,6 +24,8 @@ interface DrainingDeps {
   serve: RequestListener;
   /** Told of each request that has ended: its answer, and seconds. */
   ended: (exchange: Exchange, seconds: number) => void;
+  /** How long a client may leave an answer unread, or a new connection silent, in milliseconds. */
+  idleMs: number;
   log: Logger;
 }
 
@@ -40,7 +40,7 @@ export class DrainingListener {
   readonly #connections: Connections;
   #state: 'serving' | 'grace' | 'draining' = 'serving';
 
-  constructor(server: Server, { serve, ended, log }: DrainingDeps) {
+  constructor(server: Server, { serve, ended, idleMs, log }: DrainingDeps) {
     this.#server = server;
     this.#log = log;
     const listener: RequestListener = (request, response) => {
@@ -51,7 +51,7 @@ export class DrainingListener {
       request.resume();
     };
     this.#connections = new Connections(server, { listener, ended });
-    server.setTimeout(IDLE_MS, (socket: Socket) => {
+    server.setTimeout(idleMs, (socket: Socket) => {
       // Who waits for an answer may wait; who does not take it may not. Node does not tell progress from silence here:
       // the timer starts anew with every byte that leaves.
       if (this.#connections.isAnswering(socket) && socket.writableLength === 0) return;

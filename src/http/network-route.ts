@@ -6,7 +6,7 @@ import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate } from './authenticate.ts';
-import { readBody } from './body.ts';
+import { type BodyBounds, readBody } from './body.ts';
 import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import { type Handler, only } from './http-app.ts';
 
@@ -14,12 +14,12 @@ interface IntegrationRouteDeps {
   authenticator: Authenticator;
   anonymous: AnonymousRequests;
   receiver: NetworkReceiver;
-  maxBodyBytes: number;
+  bounds: BodyBounds;
 }
 
 /** `POST /integrations/lorawan/<network>/` and `POST /integrations/particle/` (CONTRACT 6). */
 export function networkRoute(deps: IntegrationRouteDeps): Handler {
-  const { receiver, maxBodyBytes } = deps;
+  const { receiver, bounds } = deps;
   return only(['POST'], async (context) => {
     const { req: request, res: response } = context;
     const { path, query } = splitUrl(request.url ?? '', '/integrations/');
@@ -27,7 +27,7 @@ export function networkRoute(deps: IntegrationRouteDeps): Handler {
     if (network === null)
       throw new AppError('NOT_FOUND', `There is no such network; there are ${NETWORKS.join(', ')}.`);
     await authenticate(request, deps);
-    const body = await readBody(request, maxBodyBytes);
+    const body = await readBody(request, bounds);
     // Asks again: the token may have been revoked while the body came in.
     const whose = (): Promise<Access> => authenticate(request, deps);
     const answer = await receiver.receive(whose, network, decoderRequestOf(request, path, query, body));

@@ -7,7 +7,7 @@ import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate, secretHashOf } from './authenticate.ts';
-import { bodyText, readBody, SenderGone } from './body.ts';
+import { type BodyBounds, bodyText, readBody, SenderGone } from './body.ts';
 import { commonHeaders, respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
 import { FairTurns } from './fair-turns.ts';
 import { parseJson } from './parse-json.ts';
@@ -20,7 +20,7 @@ interface RecordRouteDeps {
   anonymous: AnonymousRequests;
   devices: DeviceFinder;
   recorder: Recorder;
-  maxBodyBytes: number;
+  bounds: BodyBounds;
   now: () => number;
   log: Logger;
 }
@@ -38,10 +38,10 @@ export class RecordRoute {
   async handle(request: IncomingMessage, response: ServerResponse, encodedName: string): Promise<void> {
     try {
       requireMethod(request.method, ['POST']);
-      const { recorder, maxBodyBytes, now } = this.#deps;
+      const { recorder, bounds, now } = this.#deps;
       const deviceName = decoded(encodedName);
       const first = this.#known(request, deviceName) ?? (await this.#authorised(request, deviceName));
-      const body = await readBody(request, maxBodyBytes);
+      const body = await readBody(request, bounds);
       // A body may take its time: what has been revoked or deleted meanwhile stores nothing.
       await this.#turns.run(async () => {
         const { device } = this.#stands(first) ? first : await this.#authorised(request, deviceName);

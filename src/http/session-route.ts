@@ -8,7 +8,7 @@ import { isFromOwnPage } from './own-page.ts';
 import { parseJson } from './parse-json.ts';
 import { sessionCookie, sessionSecretOf } from './session-cookie.ts';
 
-const MAX_BYTES = 8_192;
+const BOUNDS = { maxBytes: 8_192, idleMs: 10_000 };
 
 interface SessionRouteDeps {
   authenticator: Authenticator;
@@ -43,7 +43,7 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
     context.status = 204;
     if (context.method === 'POST') {
       anonymous.begin(request);
-      const body = parseJson((await readBody(request, MAX_BYTES)).toString('utf8'));
+      const body = parseJson((await readBody(request, BOUNDS)).toString('utf8'));
       const secret = await secretFor(
         typeof body === 'object' && body !== null ? { ...body } : {},
         anonymous.addressOf(request),

@@ -1,7 +1,7 @@
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
 import type { Recipient, WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
-import { readBody } from './body.ts';
+import { type BodyBounds, readBody } from './body.ts';
 import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import type { BareHandler } from './ingest-routes.ts';
 import { requireMethod } from './require-method.ts';
@@ -9,11 +9,11 @@ import { requireMethod } from './require-method.ts';
 interface WebhookRouteDeps {
   receiver: WebhookReceiver;
   anonymous: AnonymousRequests;
-  maxBodyBytes: number;
+  bounds: BodyBounds;
 }
 
 /** `GET` or `POST /integrations/api/<product_webhook_id>/…` (CONTRACT 4). */
-export function webhookRoute({ receiver, anonymous, maxBodyBytes }: WebhookRouteDeps): BareHandler {
+export function webhookRoute({ receiver, anonymous, bounds }: WebhookRouteDeps): BareHandler {
   return async (request, response) => {
     requireMethod(request.method, ['GET', 'POST']);
     const { path, query } = splitUrl(request.url ?? '', WEBHOOK_ROOT);
@@ -24,7 +24,7 @@ export function webhookRoute({ receiver, anonymous, maxBodyBytes }: WebhookRoute
     if (!known) anonymous.begin(request);
     await find();
     if (!known) anonymous.wasKnown(request);
-    const body = await readBody(request, maxBodyBytes);
+    const body = await readBody(request, bounds);
     // Asks again: the id may have been rotated while the body came in.
     const answer = await receiver.receive(find, decoderRequestOf(request, path, query, body));
     respondToCall(response, answer);

@@ -4,13 +4,14 @@ import { fieldsOf } from '../../src/measurement-store/readings/reading-values.ts
 
 type Reading = [deviceKey: number, timestamp: number, packed: Buffer];
 
-/** How many values are stored, in readings and in chunks, or how many calls, asked of the database itself. */
-export async function countRows(url: string, what: 'values' | 'calls' = 'values'): Promise<number> {
+/** How many values are stored, in readings and in chunks or in chunks alone, or how many calls, asked of the database itself. */
+export async function countRows(url: string, what: 'values' | 'chunked' | 'calls' = 'values'): Promise<number> {
   const { select, close } = await open(url);
   try {
     const count = async (sql: string): Promise<number> => Number(((await select(sql, []))[0] as [number])[0]);
     if (what === 'calls') return await count('SELECT count(*) FROM webhook_call');
     let values = await count('SELECT coalesce(sum(count), 0) FROM chunk');
+    if (what === 'chunked') return values;
     const page = `SELECT device_key, ts, packed FROM reading WHERE (device_key, ts) > ($1, $2) ORDER BY device_key, ts LIMIT 20000`;
     for (let rows = (await select(page, [-1, 0])) as Reading[]; rows.length > 0;) {
       for (const [, , packed] of rows) values += fieldsOf(packed).size;

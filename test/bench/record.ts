@@ -12,17 +12,20 @@ const HEADERS = ['Content-Type: application/json', `Authorization: Token ${ADMIN
 const TIME_WIDTH = 14;
 
 /**
- * `npm run bench -- record [seconds]`: POST → validated → durable, beside a bare Koa route that reads and parses the
- * same bodies. Every acknowledged value has a timestamp of its own, and is counted in the database at the end.
+ * `npm run bench -- record [seconds] [sqlite|postgres|both] [values,…] [window]`: POST → validated → durable, beside a
+ * bare Koa route that reads and parses the same bodies. Every acknowledged value has a timestamp of its own, and is
+ * counted in the database at the end. With a `window` of 10 seconds and a minute of time the compactor is at work all
+ * along: `inChunks` says how many values it has moved.
  */
 export async function run(args: string[]): Promise<void> {
   const seconds = Number(args[0] ?? 8);
-  const only = args[1];
+  const only = args[1] === 'both' ? undefined : args[1];
+  const windowSeconds = args[3] ?? '3600';
   const bare = await startBareKoa();
   try {
     await eachDatabase(only, async ({ database, newUrl }) => {
       for (const values of (args[2] ?? '10,1,100').split(',').map(Number))
-        await scenario({ database, url: await newUrl(), values, seconds, barePort: bare.port });
+        await scenario({ database, url: await newUrl(), values, seconds, windowSeconds, barePort: bare.port });
     });
   } finally {
     bare.stop();
@@ -34,11 +37,17 @@ interface Scenario {
   url: string;
   values: number;
   seconds: number;
+  windowSeconds: string;
   barePort: number;
 }
 
-async function scenario({ database, url, values, seconds, barePort }: Scenario): Promise<void> {
-  const server = await ServerProcess.start({ DATABASE_URL: url, WRITE_RATE_PER_FIELD: '0', LOG_LEVEL: 'info' });
+async function scenario({ database, url, values, seconds, windowSeconds, barePort }: Scenario): Promise<void> {
+  const server = await ServerProcess.start({
+    DATABASE_URL: url,
+    WRITE_RATE_PER_FIELD: '0',
+    LOG_LEVEL: 'info',
+    LIVE_WINDOW_SECONDS: windowSeconds,
+  });
   const idleMb = server.residentMb();
   const ids = await createDevices(server);
   const resident: number[] = [];
@@ -60,6 +69,7 @@ async function scenario({ database, url, values, seconds, barePort }: Scenario):
   clearInterval(sampler);
   const exit = await server.stop();
   const rows = await countRows(url);
+  const inChunks = await countRows(url, 'chunked');
   const ceiling = (bare.requestsPerSecond + bareAgain.requestsPerSecond) / 2;
   const third = Math.floor(resident.length / 3);
   console.log(
@@ -80,6 +90,7 @@ async function scenario({ database, url, values, seconds, barePort }: Scenario):
       residentMb: { first: Math.max(0, ...resident.slice(0, third)), last: Math.max(0, ...resident.slice(-third)) },
       acknowledged: stored,
       rows,
+      inChunks,
     }),
   );
   if (exit !== 0 || rows !== stored)
