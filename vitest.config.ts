@@ -29,8 +29,10 @@ export default defineConfig({
       },
     ],
     globalSetup: ['test/support/databases.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
+    // On a busy machine a second is nothing.
+    expect: { poll: { timeout: 15_000 } },
     pool: 'forks',
     maxWorkers: 3,
     server: { deps: { inline: ['type-graphql', 'graphql-scalars'] } },

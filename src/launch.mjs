@@ -13,6 +13,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -34,7 +35,12 @@ const FORMATTED = ['build', 'src', 'migrations', 'test', '*.ts', '*.json'];
 
 const tasks = {
   start: () => start(),
-  test: () => (build(), run([VITEST, 'run', ...args])),
+  test: () => {
+    build();
+    // Test files and the threads of their stores load the same modules again and again.
+    process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'inlet-test-compiled');
+    run([VITEST, 'run', ...args]);
+  },
   dev: () => {
     process.env.NODE_ENV ??= 'development';
     build();

@@ -50,7 +50,7 @@ interface Turn {
 async function turn(request: Buffer, connections: number): Promise<Turn> {
   const pid = server.process.child.pid!;
   const [before, from] = [eventLoopTime(pid), performance.now()];
-  const load = { port: server.process.port, connections, seconds: 1.5, next: () => request };
+  const load = { port: server.process.port, connections, seconds: 1, next: () => request };
   const { requests, failed, p99Ms } = await generateLoad(load);
   const after = eventLoopTime(pid);
   expect(failed).toBeLessThanOrEqual(requests / 100);
