@@ -1,6 +1,6 @@
 /**
- * How much of `whole` each gets: nobody more than it wants, and nobody less than another who gets more and has not all
- * it wants. What is left over by rounding stays.
+ * How much of `whole` each gets: nobody more than it wants, and whoever has not all it wants as much as anybody else has,
+ * to one.
  */
 export function shareFairly(wanted: readonly number[], whole: number): number[] {
   const shares = wanted.map(() => 0);

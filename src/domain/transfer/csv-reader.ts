@@ -27,7 +27,7 @@ export class CsvReader {
     for (;;) {
       const end = endOfRecord(text, at);
       if (end < 0) break;
-      this.#add(records, text.slice(at, text[end - 1] === '\r' && end > at ? end - 1 : end));
+      this.#add(records, text.slice(at, text[end - 1] === '\r' ? end - 1 : end));
       at = end + 1;
     }
     this.#rest = at === 0 ? text : text.slice(at);

@@ -17,7 +17,7 @@ export function readTime(value: unknown): number | null {
   const match = typeof value === 'string' ? ISO.exec(value) : null;
   if (match === null) return null;
   const [, date, clock = '00:00', zone = 'Z'] = match;
-  const time = Date.parse(`${date}T${clock}${zone.toUpperCase()}`);
+  const time = Date.parse(`${date}T${clock}${zone}`);
   // Date.parse lets 30 February roll over into March.
   const isReal = Number.isFinite(time) && new Date(`${date}T00:00:00Z`).toISOString().startsWith(date as string);
   return isReal && time >= 0 ? time : null;
