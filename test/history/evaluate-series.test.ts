@@ -223,6 +223,13 @@ test('a segment that ends on an edge is in two buckets, one that ends before it 
     expect(found.decoded).toBe(decoded);
     expect([...(found.views[0] as PointsAnswer).values]).toEqual(counts);
   }
+  // The end of the range is an edge too: what lies on it is not in it.
+  const whole: SeriesRequest = { ...request, views: [{ ...view, edges: Float64Array.of(START, START + 20) }] };
+  for (const [lastAt, count] of [
+    [START + 19, 2],
+    [START + 20, 1],
+  ] as const)
+    expect([...(answer(whole, [segment(lastAt)], []).views[0] as PointsAnswer).values]).toEqual([count]);
 });
 
 test('long texts are cut by what they hold', () => {

@@ -51,7 +51,7 @@ export function toStretch(segment: Segment, type: FieldType, from: number, to: n
 
 /** The last value before `from` inside a segment that begins before it; null: it is not decoded, or begins later. */
 export function lastBefore(segment: Segment | undefined, from: number): Moment | null {
-  if (!segment?.columns || segment.firstAt >= from) return null;
+  if (!segment?.columns) return null;
   const { timestamps, values } = segment.columns;
   const index = lowerBound(timestamps, from) - 1;
   return index < 0 ? null : { timestamp: timestamps[index]!, value: values[index]! };

@@ -99,7 +99,7 @@ export function endOfRecord(text: string, from: number): number {
 function nextOpeningQuote(text: string, start: number, at: number, before: number): number {
   for (let quote = text.indexOf('"', at); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     if (before >= 0 && quote > before) return -1;
-    if (quote === start || text[quote - 1] === ',' || text[quote - 1] === '\n') return quote;
+    if (quote === start || text[quote - 1] === ',') return quote;
   }
   return -1;
 }
