@@ -28,14 +28,14 @@ interface Side {
 }
 
 /**
- * `npm run bench -- growth [sqlite|postgres] [devices] [values]`: recording for 1,000 devices over HTTP and the chart of
+ * `npm run bench -- growth [sqlite|postgres|both] [devices] [values]`: recording for 1,000 devices over HTTP and the chart of
  * a year (500 buckets), in turn on a database with little else and on one that also holds so many devices (default
  * 100,000) × 10 fields × so many values (default 100) of minute data with two decimals; first as readings, then in
  * chunks. Also the bytes a value on disk before and after, and how fast filling and compacting go.
  */
 export async function run(args: string[]): Promise<void> {
   const [only, devices = '100000', values = '100'] = args;
-  await eachDatabase(only, async ({ database, newUrl }) => {
+  await eachDatabase(only === 'both' ? undefined : only, async ({ database, newUrl }) => {
     const [little, much] = [await newSide(await newUrl()), await newSide(await newUrl())];
     await addDevices(much.url, Number(devices));
     const keys = await othersOf(much);
