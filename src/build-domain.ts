@@ -28,6 +28,7 @@ import { IngestCache } from './domain/ingest-cache/ingest-cache.ts';
 import { ConfigurationService } from './domain/products/configuration-service.ts';
 import { ProductService } from './domain/products/product-service.ts';
 import { Exporter } from './domain/transfer/exporter.ts';
+import { FileTurns } from './domain/transfer/file-turns.ts';
 import { Importer } from './domain/transfer/importer.ts';
 import { Authenticator } from './domain/tokens/authenticator.ts';
 import { TokenService } from './domain/tokens/token-service.ts';
@@ -41,6 +42,7 @@ import { sweepCalls } from './domain/calls/sweep-calls.ts';
 import { sweepRetention } from './domain/plans/sweep-retention.ts';
 import { AuditLog } from './domain/audit/audit-log.ts';
 import { Sweeper } from './domain/sweeper.ts';
+import { WorkShares } from './domain/work-shares.ts';
 import { Replay } from './domain/calls/replay.ts';
 import { UnknownDevices } from './domain/calls/unknown-devices.ts';
 import { WebhookReceiver } from './domain/calls/webhook-receiver.ts';
@@ -109,8 +111,10 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     onError: (error) => log.warn({ err: error }, 'watching which devices are online'),
   });
   closers.add('device status', () => statusWatch.stop());
-  const exporter = new Exporter({ store, history, devices: deviceList, ingestCache });
-  const importer = new Importer({ devices: deviceFinder, recorder, maxFutureMs: config.maxFutureMs, now });
+  const shares = new WorkShares();
+  const turns = new FileTurns(shares);
+  const exporter = new Exporter({ store, history, devices: deviceList, ingestCache, turns });
+  const importer = new Importer({ devices: deviceFinder, recorder, turns, maxFutureMs: config.maxFutureMs, now });
   const writeRates = new WriteRateService({ database, cluster, defaultRate: config.writeRatePerField });
 
   const judge = new EntryJudge({ ingestCache, ...checking });
@@ -138,6 +142,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   sweep('audit log', 60 * MINUTE_MS, () => auditLog.forgetBefore(now() - config.auditLogDays * DAY_MS));
 
   return {
+    shares,
     auditLog,
     authenticator,
     ingestCache,

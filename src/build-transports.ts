@@ -84,6 +84,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     requestIdOf: makeRequestId,
     maxMessageBytes: config.maxBodyBytes,
     compiling: config.graphqlCompile,
+    shares: domain.shares,
     now,
     log,
   });

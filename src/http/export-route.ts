@@ -36,7 +36,7 @@ export function historyFileRoute(
     const { device: name } = context['params'] as { device: string };
     const query = readQuery(context, format, []);
     const device = await devices.named(access, name, 'READ');
-    await send(context, exporter.ofDevice(device, query), log);
+    await send(context, exporter.ofDevice(access, device, query), log);
   };
 }
 

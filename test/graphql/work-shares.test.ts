@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { PointBudget } from '../../src/domain/history/point-budget.ts';
-import { WorkShares } from '../../src/graphql/operation/work-shares.ts';
+import { WorkShares } from '../../src/domain/work-shares.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());

@@ -8,6 +8,7 @@ import { PointBudget } from '../history/point-budget.ts';
 import { fromStoredValue } from '../measurements/field-value.ts';
 import type { Columns, MeasurementStore } from '../measurements/store.ts';
 import type { Page } from '../page.ts';
+import type { FileTurns } from './file-turns.ts';
 import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat } from './export-format.ts';
 
 /** What a file of measurements is to hold (CONTRACT 8). Times in milliseconds, start inclusive, end exclusive. */
@@ -45,6 +46,7 @@ interface ExporterDeps {
   history: History;
   devices: DeviceList;
   ingestCache: IngestCache;
+  turns: FileTurns;
 }
 
 /** Values read at once of a field, and of all fields side by side; twice as many are in memory. */
@@ -53,6 +55,8 @@ const WIDE_PAGES = 100_000;
 const SMALLEST_PAGE = 1_000;
 const DEVICES_PAGE = 200;
 const PIECE = 65_536;
+/** Of the event loop. */
+const BYTES_PER_MS = 20_000;
 /** Exports under way on this node: each holds pages in memory and keeps the store's readers busy. */
 const MAX_AT_ONCE = 8;
 
@@ -71,19 +75,24 @@ export class Exporter {
   }
 
   /** One device's history; BAD_USER_INPUT for a field that its product has not, OVERLOADED when too many are under way. */
-  ofDevice(device: DeviceInfo, query: ExportQuery): Export {
+  ofDevice(access: Access, device: DeviceInfo, query: ExportQuery): Export {
     async function* devices(): AsyncGenerator<DeviceInfo> {
       yield device;
     }
-    return this.#export(query, devices(), [...device.product.fields.keys()]);
+    return this.#export(access, query, { devices: devices(), known: [...device.product.fields.keys()] });
   }
 
   /** The devices chosen, in the order of creation; the same errors, and those of the choice. */
   async ofMany(access: Access, choice: ExportChoice, query: ExportQuery): Promise<Export> {
-    return this.#export(query, this.#chosen(access, choice), await this.#allFields(access, choice));
+    const known = await this.#allFields(access, choice);
+    return this.#export(access, query, { devices: this.#chosen(access, choice), known });
   }
 
-  #export(query: ExportQuery, devices: AsyncGenerator<DeviceInfo>, known: readonly string[]): Export {
+  #export(
+    access: Access,
+    query: ExportQuery,
+    { devices, known }: { devices: AsyncGenerator<DeviceInfo>; known: readonly string[] },
+  ): Export {
     for (const field of query.fields ?? [])
       if (!known.includes(field))
         throw badInput(`fields: there is no field "${field.slice(0, 64)}" (identifiers are case-sensitive).`);
@@ -97,7 +106,7 @@ export class Exporter {
         details: { retryAfterSeconds: 5 },
       });
     const format = query.format === 'csv' ? new CsvFormat(wide, query.spreadsheet) : new NdjsonFormat(wide);
-    return { contentType: format.contentType, bytes: this.#bytes(format, query, devices, wide) };
+    return { contentType: format.contentType, bytes: this.#inTurns(access, this.#bytes(format, query, devices, wide)) };
   }
 
   async *#bytes(
@@ -106,16 +115,26 @@ export class Exporter {
     devices: AsyncGenerator<DeviceInfo>,
     wide: readonly string[] | null,
   ): AsyncGenerator<Uint8Array> {
+    format.header();
+    for await (const device of devices)
+      yield* query.chart !== null
+        ? this.#charted(format, device, query, query.chart, wide)
+        : wide === null
+          ? this.#long(format, device, query)
+          : this.#wide(format, device, query, wide);
+    if (format.out.length > 0) yield format.out.take();
+  }
+
+  async *#inTurns(access: Access, bytes: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const { turns } = this.#deps;
     this.#underWay += 1;
     try {
-      format.header();
-      for await (const device of devices)
-        yield* query.chart !== null
-          ? this.#charted(format, device, query, query.chart, wide)
-          : wide === null
-            ? this.#long(format, device, query)
-            : this.#wide(format, device, query, wide);
-      if (format.out.length > 0) yield format.out.take();
+      await turns.next(access);
+      for await (const piece of bytes) {
+        yield piece;
+        turns.spend(access, piece.length / BYTES_PER_MS);
+        await turns.next(access);
+      }
     } finally {
       this.#underWay -= 1;
     }

@@ -1,11 +1,13 @@
 import { AppError } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { retryWhileOverloaded } from '../calls/retry-while-overloaded.ts';
+import { giveWay } from '../give-way.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { checkEntry, isRejection, type Rejection } from '../measurements/entry.ts';
 import { NOT_HEARD } from '../measurements/store.ts';
 import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
+import type { FileTurns } from './file-turns.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
 import { readTime } from './read-time.ts';
 
@@ -31,12 +33,18 @@ interface ImportOutcome {
 interface ImporterDeps {
   devices: DeviceFinder;
   recorder: Recorder;
+  turns: FileTurns;
   maxFutureMs: number;
   now: () => number;
 }
 
 /** Values committed together: enough to be quick, few enough to let others in between. */
 const MAX_BATCH = 5_000;
+/** What they take of the event loop and of the database, in ms: a value, and the look-up of a device at most. */
+const VALUE_MS = 0.0025;
+const MOST_LOOK_UP_MS = 3;
+/** So long it works at a time. */
+const SLICE_MS = 5;
 const MAX_REJECTED = 1_000;
 /** Names of devices remembered for one file. */
 const MAX_NAMES = 10_000;
@@ -63,8 +71,10 @@ export class Importer {
     isAllowed: () => Promise<void>,
   ): Promise<ImportOutcome> {
     const format = importFormat(kind);
+    const { turns } = this.#deps;
     const run = new ImportRun(this.#deps, access, device, isAllowed);
     try {
+      await turns.next(access);
       for await (const piece of text) await run.take(format.read(piece));
       await run.take(format.end());
       await run.commit();
@@ -88,6 +98,8 @@ class ImportRun {
   readonly #device: DeviceInfo | null;
   readonly #isAllowed: () => Promise<void>;
   readonly #found = new Map<string, Found>();
+  /** Since it last gave way. */
+  #spentMs = 0;
   #batches = new Map<number, DeviceBatch>();
   #waiting = { values: 0, stored: 0, refused: 0, lines: 0 };
 
@@ -100,10 +112,25 @@ class ImportRun {
 
   async take(lines: ImportLine[]): Promise<void> {
     for (const line of lines) {
-      const found = this.#device ?? this.#known(line) ?? (await this.#find(line));
+      let found = this.#device ?? this.#known(line);
+      if (found === undefined) {
+        const started = performance.now();
+        found = await this.#find(line);
+        this.#spentMs += Math.min(performance.now() - started, MOST_LOOK_UP_MS);
+      }
       this.#add(line, found);
+      this.#spentMs += Math.max(1, line.values.length) * VALUE_MS;
       if (this.#waiting.values >= MAX_BATCH) await this.commit();
+      if (this.#spentMs >= SLICE_MS) await this.#giveWay();
     }
+  }
+
+  /** SQLite answers look-ups before the event loop turns: thousands of them would hold up everybody. */
+  async #giveWay(): Promise<void> {
+    this.#deps.turns.spend(this.#access, this.#spentMs);
+    this.#spentMs = 0;
+    await giveWay();
+    await this.#deps.turns.next(this.#access);
   }
 
   /** What was gathered becomes durable, and counts. */

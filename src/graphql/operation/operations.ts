@@ -10,6 +10,7 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { AppError, databaseAway } from '../../errors.ts';
+import type { WorkShares } from '../../domain/work-shares.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, MAX_SECONDS, type WorkBudget } from '../context/work-budget.ts';
 import { admit } from './admission.ts';
@@ -22,7 +23,6 @@ import { RefusedDocument } from './refused-document.ts';
 import { tooComplex } from './shape-limits.ts';
 import { type EventAnswer, SharedAnswers } from './shared-answers.ts';
 import { subscriptionKey } from './subscription-key.ts';
-import { WorkShares } from './work-shares.ts';
 
 /** What a client asks, whichever transport brought it. */
 export interface OperationRequest {
@@ -75,12 +75,13 @@ const WAITED_FOR_NOTHING_MS = 4_000;
 export class Operations {
   readonly schema: GraphQLSchema;
   readonly documents: CheckedDocuments;
-  readonly shares = new WorkShares();
+  readonly shares: WorkShares;
   readonly #compiling: Compiling;
   readonly #answers = new SharedAnswers();
 
-  constructor(schema: GraphQLSchema, compiling: Compiling) {
+  constructor(schema: GraphQLSchema, compiling: Compiling, shares: WorkShares) {
     this.schema = schema;
+    this.shares = shares;
     this.documents = new CheckedDocuments(schema);
     this.#compiling = compiling;
   }
@@ -106,9 +107,10 @@ export class Operations {
    */
   async execute(admitted: AdmittedOperation, root?: unknown, context = admitted.context): Promise<ExecutionResult> {
     const run = (): Promise<ExecutionResult> => this.#run(admitted, root, context);
-    // A mutation may wait long for others than us, and must not be cut off: it takes no turn.
-    if (admitted.operation.operation === OperationTypeNode.MUTATION) return run();
     const kind = { dear: admitted.cost >= DEAR, patient: root !== undefined };
+    // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
+    if (admitted.operation.operation === OperationTypeNode.MUTATION)
+      return this.shares.run(context.caller, async () => {}, kind).then(run, failed);
     return this.shares.run(context.caller, run, kind).catch(failed);
   }
 

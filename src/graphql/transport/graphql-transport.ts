@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type Koa from 'koa';
 import type { Cluster } from '../../domain/cluster.ts';
+import type { WorkShares } from '../../domain/work-shares.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
 import { type Compiling, Operations } from '../operation/operations.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
@@ -32,6 +33,7 @@ interface GraphqlDoorDeps {
   /** The largest WebSocket message in bytes, as for bodies. */
   maxMessageBytes: number;
   compiling: Compiling;
+  shares: WorkShares;
   now: () => number;
   log: GraphqlLog;
 }
@@ -50,9 +52,12 @@ export interface GraphqlTransport {
   stop(): Promise<void>;
 }
 
+/** Who waits for others is not one of them: GraphQL, and files in and out. */
+const TAKES_TURNS = /^\/(?:graphql|v1\/(?:export|import|devices\/[^/]+\/(?:history|import)))/;
+
 /** The GraphQL door (CONTRACT 7): one schema, over HTTP and WebSocket, with the same access, limits and errors. */
 export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<GraphqlTransport> {
-  const operations = new Operations(createSchema(deps.resolvers), deps.compiling);
+  const operations = new Operations(createSchema(deps.resolvers), deps.compiling, deps.shares);
   const { authenticator, anonymous, secretOf, sessionSecretOf, sources, live, log } = deps;
   const contextFor = async ({ headers: { authorization }, req, method }: Koa.Context): Promise<GraphqlContext> => {
     const address = anonymous.addressOf(req);
@@ -75,7 +80,7 @@ export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<Gra
     attachWebSocket: (server) => {
       sockets.attach(server);
       server.on('request', ({ url = '' }) => {
-        if (!url.startsWith('/graphql')) operations.shares.noteOthers();
+        if (!TAKES_TURNS.test(url)) deps.shares.noteOthers();
       });
     },
     load: () => ({ ...sockets.load, documents: operations.documents.size }),

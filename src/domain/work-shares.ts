@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../errors.ts';
 
 /** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one. */
 const MAX_RUNNING = 16;
@@ -43,8 +43,8 @@ interface Caller {
 }
 
 /**
- * The time of the event loop, shared fairly between those who ask by GraphQL (CONTRACT 7, shares): each token, or each
- * address without one, is a caller. Who has used more than its burst waits while anybody else is there, the ingest
+ * The time of the event loop, shared fairly between those who ask by GraphQL or move files (CONTRACT 7, shares): each
+ * token, or each address without one, is a caller. Who has used more than its burst waits while anybody else is there, the ingest
  * endpoints included; alone, everybody has everything.
  */
 export class WorkShares {
@@ -60,7 +60,7 @@ export class WorkShares {
     this.#now = now;
   }
 
-  /** Something else than GraphQL was asked of this process. */
+  /** Something else was asked of this process. */
   noteOthers(): void {
     this.#othersAt = this.#now();
   }
