@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Attack, ATTACKS, type AttackGround, prepareGround } from '../attack/attacks.ts';
-import { asking, attackedRound, recording, type Round, type Victim } from '../attack/victim.ts';
+import { asking, attackedRound, recording, type Victim } from '../attack/victim.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createToken } from '../support/tenant.ts';
 
-const SECONDS = 1;
-/** So many good rounds are wanted, of so many: a busy machine only ever adds to what an attack takes. */
-const GOOD = 2;
-const ROUNDS = 5;
-/** What others keep (issue 9), and where the machine itself is slower how many times its own p99. */
+const SECONDS = 1.5;
+/** What others keep (issue 9); a machine on which they are slower than that alone may make it three times as long. */
 const KEPT = 0.7;
 const P99_MS = 100;
 const SLOWER = 3;
@@ -28,36 +25,47 @@ afterAll(async () => {
   await server?.stop();
 });
 
-function isGood({ before, during, after, share, answered }: Round): boolean {
-  const calmMs = Math.max(before.p99Ms, after.p99Ms);
-  const isHeard = during.p99Ms <= Math.max(P99_MS, SLOWER * calmMs) && during.failed <= during.requests / 100;
-  // The attacker is slowed down, not starved.
-  return isHeard && share > KEPT && answered > 0;
-}
-
-async function withstands(victim: Victim, attack: Attack): Promise<void> {
-  const told: unknown[] = [];
-  let good = 0;
+/**
+ * The median share of the event loop, and how often the p99 that is allowed fits into that beside the attack: the best
+ * of up to four tries, as a busy machine only ever adds.
+ */
+async function kept(victim: Victim, attack: Attack): Promise<{ share: number; late: number }> {
+  const shares: number[] = [];
+  let late = Infinity;
   await victim(SECONDS);
   let before = await victim(SECONDS);
-  for (let round = 0; round < ROUNDS && good < GOOD; round += 1) {
-    const found = await attackedRound(victim, { attack, ground, seconds: SECONDS, before });
-    if (isGood(found)) good += 1;
-    const { during, after, share, answered } = found;
-    told.push({ share, answered, p99Ms: during.p99Ms, failed: during.failed, calmMs: [before.p99Ms, after.p99Ms] });
+  while (shares.length < 3 || (shares.length < 4 && late > 1)) {
+    const { during, after, share } = await attackedRound(victim, { attack, ground, seconds: SECONDS, before });
+    expect(during.failed).toBeLessThanOrEqual(during.requests / 100);
+    shares.push(share);
+    late = Math.min(late, during.p99Ms / Math.max(P99_MS, SLOWER * Math.max(before.p99Ms, after.p99Ms)));
     before = after;
   }
-  expect(good, JSON.stringify(told)).toBe(GOOD);
+  return { share: shares.toSorted((a, b) => a - b)[1]!, late };
 }
 
-test.each(Object.entries(ATTACKS))(
+const UNHARMED = {
+  share: expect.toSatisfy((share: number) => share > KEPT),
+  late: expect.toSatisfy((times: number) => times <= 1),
+};
+// What its other processes and threads do (decoders, exports, histories) is for `npm run bench -- attack` to tell.
+const ON_THE_LOOP = [
+  'dear queries',
+  'dear subscriptions',
+  'imports',
+  'imports of devices that nobody has',
+  'exports in loops',
+  'passwords guessed',
+] as const;
+
+test.each(ON_THE_LOOP)(
   'one token’s %s leave recording 0.7 of the event loop, and its p99',
-  (_, attack) => withstands(recording(server, ground.deviceIds[0]!), attack),
+  async (name) => expect(await kept(recording(server, ground.deviceIds[0]!), ATTACKS[name])).toEqual(UNHARMED),
   120_000,
 );
 
-test.each(['dear queries', 'imports'] as const)(
-  '… and so do %s another token',
-  (name) => withstands(asking(server, other), ATTACKS[name]),
+test(
+  '… and its dear queries another token',
+  async () => expect(await kept(asking(server, other), ATTACKS['dear queries'])).toEqual(UNHARMED),
   120_000,
 );

@@ -41,7 +41,7 @@ interface ImporterDeps {
 /** Values committed together: enough to be quick, few enough to let others in between. */
 const MAX_BATCH = 5_000;
 /** What they take of the event loop and of the database, in ms: a value, and the look-up of a device at most. */
-const VALUE_MS = 0.0025;
+const VALUE_MS = 0.004;
 const MOST_LOOK_UP_MS = 3;
 /** So long it works at a time. */
 const SLICE_MS = 5;
