@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { createProduct, type TestServer } from '../support/server.ts';
@@ -26,6 +27,9 @@ const POINT_DEVICES = 10;
 const CALLS = 200;
 const PARALLEL = 8;
 const START = 1_767_225_600;
+
+/** Five million empty lines. */
+const NOTHING = gzipSync('\n'.repeat(5_000_000));
 
 /** As dear as it gets: refused with a little more. */
 const DEAR = `query ($p: ID!) { devices(productId: $p, first: 300) { edges { node {
@@ -76,6 +80,13 @@ export const ATTACKS = {
     importFile(ground, csv(`serial-${20 + (number % 50)}`, START + number * 60_000, 200)),
   ),
   'imports of devices that nobody has': inLoops((ground, number) => importFile(ground, strangers(number))),
+  'imports of nothing, packed': inLoops(({ server, secret }) =>
+    fetch(`${server.url}/v1/import`, {
+      method: 'POST',
+      headers: { Authorization: `Token ${secret}`, 'Content-Type': 'text/csv', 'Content-Encoding': 'gzip' },
+      body: NOTHING,
+    }),
+  ),
   'decoders tried': inLoops((ground) =>
     ask(ground, TEST, {
       p: ground.productId,

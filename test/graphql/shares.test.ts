@@ -54,6 +54,7 @@ const ON_THE_LOOP = [
   'dear subscriptions',
   'imports',
   'imports of devices that nobody has',
+  'imports of nothing, packed',
   'exports in loops',
   'passwords guessed',
 ] as const;

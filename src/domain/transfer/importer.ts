@@ -40,8 +40,12 @@ interface ImporterDeps {
 
 /** Values committed together: enough to be quick, few enough to let others in between. */
 const MAX_BATCH = 5_000;
-/** What they take of the event loop and of the database, in ms: a value, and the look-up of a device at most. */
-const VALUE_MS = 0.004;
+/**
+ * What they take of the event loop and of the database, in ms: a character (an empty line is one), a value, and the
+ * look-up of a device at most.
+ */
+const CHARACTER_MS = 0.00007;
+const VALUE_MS = 0.002;
 const MOST_LOOK_UP_MS = 3;
 /** So long it works at a time. */
 const SLICE_MS = 5;
@@ -75,8 +79,8 @@ export class Importer {
     const run = new ImportRun(this.#deps, access, device, isAllowed);
     try {
       await turns.next(access);
-      for await (const piece of text) await run.take(format.read(piece));
-      await run.take(format.end());
+      for await (const piece of text) await run.take(format.read(piece), piece.length);
+      await run.take(format.end(), 0);
       await run.commit();
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -110,7 +114,9 @@ class ImportRun {
     this.#isAllowed = isAllowed;
   }
 
-  async take(lines: ImportLine[]): Promise<void> {
+  /** `characters`: in which they came, which count even when they are no lines at all. */
+  async take(lines: ImportLine[], characters: number): Promise<void> {
+    this.#spentMs += characters * CHARACTER_MS;
     for (const line of lines) {
       let found = this.#device ?? this.#known(line);
       if (found === undefined) {
@@ -123,6 +129,7 @@ class ImportRun {
       if (this.#waiting.values >= MAX_BATCH) await this.commit();
       if (this.#spentMs >= SLICE_MS) await this.#giveWay();
     }
+    if (this.#spentMs >= SLICE_MS) await this.#giveWay();
   }
 
   /** SQLite answers look-ups before the event loop turns: thousands of them would hold up everybody. */
