@@ -47,6 +47,12 @@ const CALLS_A_CHUNK = 500;
 const LONG_JOB_MS = 60_000;
 
 /**
+ * Whoever waits for a turn gives up by itself. The question must not: the answer to one that was given up (the process
+ * stood still for eight seconds) would leave the writer paused for ever, as nobody lets it go on.
+ */
+const HOLD_MS = 2 ** 31 - 1;
+
+/**
  * The measurement store on SQLite: one thread writes, others read. Everything that fails in SQLite rejects with
  * AppError UNAVAILABLE, its reason as `cause`; if the writer thread dies in the middle of a flush, its receipts may have
  * been stored: sending them again is harmless.
@@ -66,7 +72,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     const { log, path } = options;
     const workerData = { path };
     this.#turns = new SqliteWriteTurns(
-      () => this.#write({ kind: 'hold' }),
+      () => this.#write({ kind: 'hold' }, [], HOLD_MS),
       () => this.#writer.tell({ kind: 'release' }),
     );
     // A new writer does not know that somebody else is writing.
@@ -225,8 +231,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return runEdit(slice, deviceKey, edit, () => this.#stopping);
   }
 
-  #write<T>(job: WriterJob, transfer?: ArrayBuffer[]): Promise<T> {
-    return this.#writer.ask<T>(job, transfer).catch(unavailable);
+  #write<T>(job: WriterJob, transfer?: ArrayBuffer[], limitMs?: number): Promise<T> {
+    return this.#writer.ask<T>(job, transfer, limitMs).catch(unavailable);
   }
 
   #read<T>(job: SqliteReaderJob): Promise<T> {
