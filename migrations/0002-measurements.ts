@@ -3,14 +3,18 @@ import { DialectMigration } from './dialect-migration.ts';
 /**
  * The measurement store's own tables; no entity maps them. `reading`: what a device measured at one moment, its values
  * packed; `stored_at` is the time and `seq` the order of its last commit (SQLite: number of the flush; PostgreSQL:
- * transaction id). `chunk`: up to about a thousand values of one field, compressed. Where both have a value, the reading
- * counts. `removed_field`: to be looked for once more (`sweep-late-values.ts`). `live_horizon`: the last of the readings that are no longer there in the order of commits. `webhook_call.id` is a UUIDv7 in lower case: ordered as bytes it is in order of time. A body may hold NUL,
+ * transaction id). `intake` (SQLite): readings as they came, a flush a row, for the second or so until they are sorted in
+ * among the readings; it counts before these. `chunk`: up to about a thousand values of one field, compressed. Where a
+ * chunk and a reading have a value, the reading counts. `removed_field`: to be looked for once more
+ * (`sweep-late-values.ts`). `live_horizon`: the last of the readings that are no longer there in the order of commits.
+ * `webhook_call.id` is a UUIDv7 in lower case: ordered as bytes it is in order of time. A body may hold NUL,
  * which PostgreSQL's text cannot: there it is UTF-8 in a bytea.
  */
 export class Measurements extends DialectMigration {
   protected readonly sqlite = `
     create table "reading" ("device_key" integer not null, "ts" integer not null, "stored_at" integer not null, "seq" integer not null, "packed" blob not null, primary key ("device_key", "ts")) without rowid;
     create index "reading_seq_index" on "reading" ("seq");
+    create table "intake" ("seq" integer not null primary key, "stored_at" integer not null, "frames" blob not null);
     create table "chunk" ("device_key" integer not null, "field_key" integer not null, "first_at" integer not null, "last_at" integer not null, "count" integer not null, "summary" blob null, "packed" blob not null);
     create unique index "chunk_device_key_field_key_first_at_unique" on "chunk" ("device_key", "field_key", "first_at");
     create table "device_state" ("device_key" integer not null primary key, "last_heard_at" integer not null, "seq" integer not null);

@@ -100,7 +100,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const fields = new FieldService({ database, cluster, store, suggestions, now });
   const devices = new DeviceService({ database, cluster, store, now });
   const configurations = new ConfigurationService({ database, cluster });
-  const deviceList = new DeviceList({ database, ingestCache, now });
+  const deviceList = new DeviceList({ database, store, ingestCache, now });
   const deviceFinder = new DeviceFinder(ingestCache);
   const statusWatch = new StatusWatch({
     database: bare,

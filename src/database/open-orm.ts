@@ -19,6 +19,7 @@ const common = {
   schemaGenerator: {
     skipTables: [
       'reading',
+      'intake',
       'chunk',
       'device_state',
       'live_horizon',

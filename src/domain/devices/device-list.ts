@@ -6,6 +6,7 @@ import type { Device } from '../entities/device.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import type { IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
+import type { MeasurementStore } from '../measurements/store.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
 import { type Page, pageOf } from '../page.ts';
 import { checkText, foldCase } from '../text.ts';
@@ -33,6 +34,7 @@ const LAST_HEARD_IN_TIME = `exists (
 interface DeviceListDeps {
   database: Database;
   ingestCache: IngestCache;
+  store: Pick<MeasurementStore, 'showHeard'>;
   now: () => number;
 }
 
@@ -181,7 +183,8 @@ export class DeviceList {
   }
 
   async #conditions(access: Access, filter: DeviceFilter): Promise<Conditions> {
-    const { database, ingestCache, now } = this.#deps;
+    const { database, store, ingestCache, now } = this.#deps;
+    await store.showHeard();
     const sql: string[] = [];
     const values: unknown[] = [];
     const add = (condition: string, ...given: unknown[]): void => {

@@ -163,6 +163,8 @@ export interface MeasurementStore {
   series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]>;
   /** Receipt time of the last batch of each device that ever sent one. */
   lastHeard(deviceKeys: number[]): Promise<Map<number, number>>;
+  /** Resolves when table `device_state` has the receipt times of everything acknowledged so far, or cannot have them now. */
+  showHeard(): Promise<void>;
 
   /** Where the order of commits stands: everything acknowledged so far is before it. Good on every node, after a restart too. */
   position(): Promise<string>;

@@ -149,6 +149,11 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return new Map(rows);
   }
 
+  /** They are in the commit itself. */
+  showHeard(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async remove(query: RemoveQuery): Promise<number> {
     const count = await this.#read<number>({ kind: 'count', query });
     if (!query.dryRun && count > 0) await this.#edit(query.deviceKey, removal(query.fieldKeys, query.from, query.to));

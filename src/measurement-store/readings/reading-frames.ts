@@ -58,11 +58,11 @@ export class ReadingFrames {
   }
 }
 
-/** Walks over what `ReadingFrames` wrote, in order. */
+/** Walks over what `ReadingFrames` wrote, in order; the values of a reading are the bytes from `start` to `end`. */
 export function eachFrame(
   bytes: Buffer,
   batch: (deviceKey: number, receivedAt: number) => void,
-  reading: (deviceKey: number, timestamp: number, values: Buffer) => void,
+  reading: (deviceKey: number, timestamp: number, start: number, end: number) => void,
 ): void {
   for (let at = 0; at < bytes.length;) {
     const deviceKey = bytes.readUInt32LE(at);
@@ -70,9 +70,9 @@ export function eachFrame(
     let left = bytes.readUInt32LE(at + 12);
     at += BATCH_BYTES;
     for (; left > 0; left--) {
-      const values = at + READING_BYTES;
-      const end = values + bytes.readUInt32LE(at + 8);
-      reading(deviceKey, bytes.readDoubleLE(at), bytes.subarray(values, end));
+      const start = at + READING_BYTES;
+      const end = start + bytes.readUInt32LE(at + 8);
+      reading(deviceKey, bytes.readDoubleLE(at), start, end);
       at = end;
     }
   }

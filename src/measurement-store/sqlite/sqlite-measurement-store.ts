@@ -155,6 +155,11 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return new Map(await this.#read<[number, number][]>({ kind: 'lastHeard', deviceKeys }));
   }
 
+  /** A list is worth more without the last second than not at all. */
+  showHeard(): Promise<void> {
+    return this.#write<void>({ kind: 'showHeard' }).catch(() => {});
+  }
+
   async remove(query: RemoveQuery): Promise<number> {
     const count = await this.#read<number>({ kind: 'count', query });
     if (!query.dryRun && count > 0) await this.#edit(query.deviceKey, removal(query.fieldKeys, query.from, query.to));
@@ -167,6 +172,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   async compact(deviceKeys: number[], storedBefore: number): Promise<void> {
+    await this.#write({ kind: 'sortIn' });
     for (const deviceKey of deviceKeys) await this.#edit(deviceKey, { kind: 'compact', storedBefore });
   }
 

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { planEdit } from '../../chunks/plan-edit.ts';
 import { runReaderJob, transferables } from '../../chunks/reader-job.ts';
 import { failure, type Question } from '../../thread-messages.ts';
+import { IntakeView } from './intake-view.ts';
 import { openForReading } from './open-for-reading.ts';
 import type { SqliteReaderJob } from './reader-messages.ts';
 import { SqliteReader } from './sqlite-reader.ts';
@@ -10,8 +11,9 @@ import { SqliteSnapshot } from './sqlite-snapshot.ts';
 /** A reader thread: a long read holds up neither the main thread nor the writer. */
 const port = parentPort!;
 const db = openForReading((workerData as { path: string }).path);
-const reader = new SqliteReader(db);
-const snapshot = new SqliteSnapshot(db);
+const intake = new IntakeView(db);
+const reader = new SqliteReader(db, intake);
+const snapshot = new SqliteSnapshot(db, intake);
 
 async function run(job: SqliteReaderJob): Promise<unknown> {
   switch (job.kind) {
@@ -41,6 +43,7 @@ async function answer({ id, job }: Question<SqliteReaderJob>): Promise<void> {
     db.exec('BEGIN');
     let value: unknown;
     try {
+      intake.refresh();
       value = await run(job);
     } finally {
       db.exec('COMMIT');

@@ -1,8 +1,9 @@
 import type Sqlite from 'better-sqlite3';
-import type { CallFilter, CallQuery, CallRow } from '../../../domain/measurements/store.ts';
+import { type CallFilter, type CallQuery, type CallRow, NOT_HEARD } from '../../../domain/measurements/store.ts';
 import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallRow } from '../../call-columns.ts';
 import { dueSelect, type DueQuery } from '../../compactor.ts';
 import type { PurgeRow } from '../../purger.ts';
+import type { IntakeView } from './intake-view.ts';
 
 const CALL_SELECT = `SELECT ${CALL_COLUMNS.join(', ')} FROM webhook_call`;
 
@@ -11,8 +12,11 @@ export class SqliteReader {
   readonly #db: Sqlite.Database;
   readonly #lastHeard: Sqlite.Statement<[number], number>;
 
-  constructor(db: Sqlite.Database) {
+  readonly #intake: IntakeView;
+
+  constructor(db: Sqlite.Database, intake: IntakeView) {
     this.#db = db;
+    this.#intake = intake;
     this.#lastHeard = db
       .prepare<[number], number>('SELECT last_heard_at FROM device_state WHERE device_key = ? AND last_heard_at > 0')
       .pluck();
@@ -21,8 +25,8 @@ export class SqliteReader {
   lastHeard(deviceKeys: number[]): [number, number][] {
     const heard: [number, number][] = [];
     for (const key of deviceKeys) {
-      const at = this.#lastHeard.get(key);
-      if (at !== undefined) heard.push([key, at]);
+      const at = Math.max(this.#lastHeard.get(key) ?? NOT_HEARD, this.#intake.heardAt(key) ?? NOT_HEARD);
+      if (at !== NOT_HEARD) heard.push([key, at]);
     }
     return heard;
   }

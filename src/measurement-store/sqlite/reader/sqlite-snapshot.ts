@@ -2,6 +2,7 @@ import type Sqlite from 'better-sqlite3';
 import type { RecordedQuery } from '../../../domain/measurements/store.ts';
 import type { ChunkHead, ChunkRange, ReadingRange, ReadingRow, RecordedRow, Snapshot } from '../../chunks/snapshot.ts';
 import { unpackSummary } from '../../chunks/summary-bytes.ts';
+import type { IntakeView, Place } from './intake-view.ts';
 
 type RawReading = [timestamp: number, seq: number, values: Buffer];
 type RawRecorded = [seq: number, deviceKey: number, timestamp: number, storedAt: number, values: Buffer];
@@ -9,7 +10,7 @@ type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer
 
 /**
  * The statements of a snapshot on SQLite. They answer at once, so work that waits for nothing else is done before the
- * thread turns to anything other: it needs no more than a transaction around it.
+ * thread turns to anything other: it needs no more than a transaction around it, and the intake's view of it.
  */
 export class SqliteSnapshot implements Snapshot {
   readonly #readings: Record<'asc' | 'desc', Sqlite.Statement<number[], RawReading>>;
@@ -22,8 +23,10 @@ export class SqliteSnapshot implements Snapshot {
   readonly #chunkBytes: Sqlite.Statement<number[], Buffer>;
   readonly #newestChunks: Sqlite.Statement<[string, number], [fieldKey: number, ...RawChunk]>;
   readonly #nextField: Sqlite.Statement<number[], number>;
+  readonly #intake: IntakeView;
 
-  constructor(db: Sqlite.Database) {
+  constructor(db: Sqlite.Database, intake: IntakeView) {
+    this.#intake = intake;
     const readings = (order: string): Sqlite.Statement<number[], RawReading> =>
       db
         .prepare<number[], RawReading>(
@@ -44,7 +47,7 @@ export class SqliteSnapshot implements Snapshot {
     this.#recorded = db
       .prepare<number[], RawRecorded>(
         `SELECT seq, device_key, ts, stored_at, packed FROM reading
-         WHERE seq <= ? AND (seq, device_key, ts) > (?, ?, ?) ORDER BY seq, device_key, ts LIMIT ?`,
+         WHERE seq <= ? AND seq < ? AND (seq, device_key, ts) > (?, ?, ?) ORDER BY seq, device_key, ts LIMIT ?`,
       )
       .raw();
     const chunks = (order: string): Sqlite.Statement<number[], RawChunk> =>
@@ -74,39 +77,50 @@ export class SqliteSnapshot implements Snapshot {
       .pluck();
   }
 
-  readings({ deviceKey, from, to, newestFirst, limit }: ReadingRange): Promise<ReadingRow[]> {
+  readings(range: ReadingRange): Promise<ReadingRow[]> {
+    const { deviceKey, from, to, newestFirst, limit } = range;
     const rows = this.#readings[newestFirst ? 'desc' : 'asc'].all(deviceKey, from, to, limit);
-    return Promise.resolve(rows.map(toReading));
+    return Promise.resolve(this.#intake.over(rows.map(toReading), range));
   }
 
+  /** Of those that are sorted in. */
   oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<ReadingRow[]> {
     return Promise.resolve(this.#oldReadings.all(deviceKey, storedBefore, limit).map(toReading));
   }
 
   /** The number of the last flush. */
   position(): Promise<string> {
-    return Promise.resolve(String(this.#position.get() ?? 0));
+    return Promise.resolve(String(this.#lastFlush()));
   }
 
-  recorded({ after, upTo, place, limit }: RecordedQuery & { upTo: string }): Promise<RecordedRow[]> {
-    const from = place ? [Number(place.seq), place.deviceKey, place.timestamp] : [Number(after), Infinity, 0];
-    const rows = this.#recorded.all(Number(upTo), ...from, limit);
-    return Promise.resolve(
-      rows.map(([seq, deviceKey, timestamp, storedAt, values]) => ({
-        seq: String(seq),
-        deviceKey,
-        timestamp,
-        storedAt,
-        values,
-      })),
-    );
+  async recorded({ after, upTo, place, limit }: RecordedQuery & { upTo: string }): Promise<RecordedRow[]> {
+    const from: Place = place ? [Number(place.seq), place.deviceKey, place.timestamp] : [Number(after), Infinity, 0];
+    const sortedIn = this.#recorded.all(Number(upTo), Math.min(this.#intake.first, Number.MAX_SAFE_INTEGER), ...from, limit); // prettier-ignore
+    const rows: RecordedRow[] = sortedIn.map(([seq, deviceKey, timestamp, storedAt, values]) => ({
+      seq: String(seq),
+      deviceKey,
+      timestamp,
+      storedAt,
+      values,
+    }));
+    for (const row of this.#intake.recorded(from, Number(upTo), limit - rows.length)) {
+      const { deviceKey, timestamp } = row;
+      const moment = { deviceKey, from: timestamp, to: timestamp + 1, newestFirst: false, limit: 1 };
+      const [whole] = await this.readings(moment);
+      rows.push({ ...row, values: whole!.values });
+    }
+    return rows;
   }
 
   isKept(position: string): Promise<boolean> {
     const seq = /^\d{1,15}$/.test(position) ? Number(position) : Infinity;
     if (seq < (this.#horizon.get() ?? 0)) return Promise.resolve(false);
     // Readings of the last flush may have been deleted: what the devices sent says how far flushes have come.
-    return Promise.resolve(seq <= (this.#position.get() ?? 0) || seq <= (this.#lastSeq.get() ?? 0));
+    return Promise.resolve(seq <= this.#lastFlush() || seq <= (this.#lastSeq.get() ?? 0));
+  }
+
+  #lastFlush(): number {
+    return Math.max(this.#position.get() ?? 0, this.#intake.last);
   }
 
   chunks({ deviceKey, fieldKey, from, to, newestFirst, limit }: ChunkRange): Promise<ChunkHead[]> {

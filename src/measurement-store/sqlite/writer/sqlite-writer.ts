@@ -1,9 +1,9 @@
 import type Sqlite from 'better-sqlite3';
 import type { CallOutcome } from '../../call-columns.ts';
 import type { Change } from '../../chunks/edit.ts';
-import { eachFrame } from '../../readings/reading-frames.ts';
 import { type Transact, transactor } from './open-for-writing.ts';
 import { ChangeWriter } from './change-writer.ts';
+import { Intake } from './intake.ts';
 import { ReadingInserts } from './reading-inserts.ts';
 import { type CallValues, SqliteCallLog } from './sqlite-call-log.ts';
 
@@ -12,24 +12,20 @@ export class SqliteWriter {
   readonly #db: Sqlite.Database;
   readonly #transact: Transact;
   readonly #calls: SqliteCallLog;
-  readonly #readings: ReadingInserts;
+  readonly #intake: Intake;
   readonly #changes: ChangeWriter;
-  readonly #heard: Sqlite.Statement<[number, number, number]>;
   #seq: number;
 
   constructor(db: Sqlite.Database) {
     this.#db = db;
     this.#transact = transactor(db);
     this.#calls = new SqliteCallLog(db);
-    this.#readings = new ReadingInserts(db);
+    this.#intake = new Intake(db, this.#transact, new ReadingInserts(db));
     this.#changes = new ChangeWriter(db);
-    this.#heard = db.prepare(
-      `INSERT INTO device_state (device_key, last_heard_at, seq) VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET last_heard_at = max(last_heard_at, excluded.last_heard_at), seq = excluded.seq`,
-    );
     this.#seq = db
       .prepare<[], number>(
-        `SELECT max((SELECT coalesce(max(seq), 0) FROM reading), (SELECT coalesce(max(seq), 0) FROM device_state))`,
+        `SELECT max((SELECT coalesce(max(seq), 0) FROM reading), (SELECT coalesce(max(seq), 0) FROM device_state),
+                    (SELECT coalesce(max(seq), 0) FROM intake))`,
       )
       .pluck()
       .get()!;
@@ -37,22 +33,25 @@ export class SqliteWriter {
 
   /** One durable commit of a group of receipts. */
   flush(frames: Buffer, calls: CallValues[]): void {
-    const storedAt = Date.now();
-    const seq = ++this.#seq;
-    try {
-      this.#transact(() => {
-        eachFrame(
-          frames,
-          (deviceKey, receivedAt) => this.#heard.run(deviceKey, receivedAt, seq),
-          (deviceKey, timestamp, values) => this.#readings.add(deviceKey, timestamp, storedAt, seq, values),
-        );
-        this.#readings.flush();
-        this.#calls.insert(calls);
-      });
-    } catch (error) {
-      this.#readings.forget();
-      throw error;
-    }
+    this.#intake.commit(++this.#seq, Date.now(), frames, () => this.#calls.insert(calls));
+  }
+
+  /** After each flush, when its answer is on its way. */
+  keepUp(): void {
+    this.#intake.keepUp();
+  }
+
+  /** A slice of what waits to be sorted in; whether there is more. */
+  sortInSome(): boolean {
+    return this.#intake.sortInSome();
+  }
+
+  sortInAll(): void {
+    this.#intake.sortInAll();
+  }
+
+  showHeard(): void {
+    this.#intake.showHeard();
   }
 
   /**
@@ -60,7 +59,11 @@ export class SqliteWriter {
    * place to another need not be on the disk at once: the log is written in order, so the next commit takes it along.
    */
   change(change: Change, durable: boolean): number {
-    if (durable) return this.#transact(() => this.#changes.write(change));
+    if (durable) {
+      // A reading that is to go must not come in again behind it.
+      this.#intake.sortInAll();
+      return this.#transact(() => this.#changes.write(change));
+    }
     this.#db.exec('PRAGMA synchronous = NORMAL');
     try {
       return this.#transact(() => this.#changes.write(change));
@@ -71,6 +74,7 @@ export class SqliteWriter {
 
   /** From now on the device was never heard. */
   forgetHeard(deviceKey: number): void {
+    this.#intake.showHeard();
     this.#transact(() => this.#db.prepare('DELETE FROM device_state WHERE device_key = ?').run(deviceKey));
   }
 
@@ -88,6 +92,10 @@ export class SqliteWriter {
   }
 
   close(): void {
-    this.#db.close();
+    try {
+      this.#intake.sortInAll();
+    } finally {
+      this.#db.close();
+    }
   }
 }

@@ -4,9 +4,17 @@ import type { WriterJob } from './writer-messages.ts';
 interface WriterAnswers {
   answer(id: number, value: unknown, transfer?: ArrayBuffer[]): void;
   fail(id: number, error: unknown): void;
+  /** Something that nobody asked for failed, and will be tried again. */
+  report(what: string, error: unknown): void;
 }
 
-/** Jobs of the writer thread run as they arrive, in order. While a turn is held nothing at all is done. */
+/** Readings that came one by one are sorted in together: flash storage is written to once for all of them. */
+const SORT_IN_EVERY_MS = 1_000;
+
+/**
+ * Jobs of the writer thread run as they arrive, in order. While a turn is held nothing at all is done. What is
+ * committed is sorted in a little after each flush, and when there is time.
+ */
 export class WriterLoop {
   readonly #writer: SqliteWriter;
   readonly #answers: WriterAnswers;
@@ -16,6 +24,7 @@ export class WriterLoop {
   constructor(writer: SqliteWriter, answers: WriterAnswers) {
     this.#writer = writer;
     this.#answers = answers;
+    setInterval(() => this.#sortIn(), SORT_IN_EVERY_MS);
   }
 
   receive(id: number, job: WriterJob): void {
@@ -28,6 +37,23 @@ export class WriterLoop {
       } catch (error) {
         this.#answers.fail(next.id, error);
       }
+      if (next.job.kind === 'flush') this.#inBackground(() => this.#writer.keepUp());
+    }
+  }
+
+  /** Slice by slice: jobs come in between. */
+  #sortIn(): void {
+    if (this.#held) return;
+    this.#inBackground(() => {
+      if (this.#writer.sortInSome()) setImmediate(() => this.#sortIn());
+    });
+  }
+
+  #inBackground(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#answers.report('sorting in readings', error);
     }
   }
 
@@ -50,6 +76,10 @@ export class WriterLoop {
         return this.#answers.answer(id, writer.updateCall(job.call));
       case 'removeCalls':
         return this.#answers.answer(id, writer.removeCalls(job.receivedBefore, job.productKey, job.limit));
+      case 'sortIn':
+        return this.#answers.answer(id, writer.sortInAll());
+      case 'showHeard':
+        return this.#answers.answer(id, writer.showHeard());
       case 'stop':
         writer.close();
         return this.#answers.answer(id, undefined);

@@ -16,4 +16,8 @@ export type WriterJob =
   | { kind: 'updateCall'; call: CallOutcome }
   /** Answered with how many went: at most `limit`. */
   | { kind: 'removeCalls'; receivedBefore: number; productKey: number | undefined; limit: number }
+  /** Everything committed before goes to its place among the readings. */
+  | { kind: 'sortIn' }
+  /** Receipt times of everything committed before go to `device_state`. */
+  | { kind: 'showHeard' }
   | { kind: 'stop' };

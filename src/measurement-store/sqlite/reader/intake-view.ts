@@ -1,0 +1,132 @@
+import type Sqlite from 'better-sqlite3';
+import type { ReadingRange, ReadingRow, RecordedRow } from '../../chunks/snapshot.ts';
+import { eachFrame } from '../../readings/reading-frames.ts';
+import { mergeValues } from '../../readings/reading-values.ts';
+
+interface Came {
+  seq: number;
+  timestamp: number;
+  storedAt: number;
+  values: Buffer;
+}
+
+/** Where a moment stands in the order of commits: flush, device, time. */
+export type Place = [seq: number, deviceKey: number, timestamp: number];
+
+interface Heard {
+  seq: number;
+  at: number;
+}
+
+/**
+ * What is committed and not yet sorted in (`writer/intake.ts`), as a reader sees it over the table: what is in here is
+ * newer than what is there, or the same. Flushes stay in memory as long as they are in the table.
+ */
+export class IntakeView {
+  readonly #bounds: Sqlite.Statement<[], [number | null, number | null]>;
+  readonly #after: Sqlite.Statement<[number], { seq: number; stored_at: number; frames: Buffer }>;
+  readonly #came = new Map<number, Came[]>();
+  readonly #heard = new Map<number, Heard>();
+  #first = Infinity;
+  #last = 0;
+
+  constructor(db: Sqlite.Database) {
+    this.#bounds = db.prepare<[], [number | null, number | null]>('SELECT min(seq), max(seq) FROM intake').raw();
+    this.#after = db.prepare('SELECT seq, stored_at, frames FROM intake WHERE seq > ? ORDER BY seq');
+  }
+
+  /** At the start of each transaction. */
+  refresh(): void {
+    const [first, last] = this.#bounds.get()!;
+    const isNew = last !== null && last > this.#last;
+    if ((first ?? Infinity) > this.#first) this.#forgetBefore(first ?? Infinity);
+    if (isNew) for (const row of this.#after.all(this.#last)) this.#add(row.seq, row.stored_at, row.frames);
+    this.#first = first ?? Infinity;
+    this.#last = last ?? this.#last;
+  }
+
+  /** The number of the first flush that is in here; all before it are sorted in. Infinity: there is none. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** The number of the last flush that was in here. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Receipt time of the device's last batch in here. */
+  heardAt(deviceKey: number): number | undefined {
+    return this.#heard.get(deviceKey)?.at;
+  }
+
+  /** The rows of the range as the table has them, with what came since. */
+  over(rows: ReadingRow[], { deviceKey, from, to, newestFirst, limit }: ReadingRange): ReadingRow[] {
+    const came = this.#came.get(deviceKey);
+    if (!came) return rows;
+    // Beyond the last row of a full page the table may have more that belongs in between.
+    const end = rows.length === limit ? rows.at(-1)!.timestamp : newestFirst ? -Infinity : Infinity;
+    const merged = new Map<number, ReadingRow>();
+    for (const { seq, timestamp, values } of came) {
+      if (timestamp < from || timestamp >= to || (newestFirst ? timestamp < end : timestamp > end)) continue;
+      const older = merged.get(timestamp);
+      merged.set(timestamp, { timestamp, seq, values: older ? mergeValues(older.values, values) : values });
+    }
+    if (merged.size === 0) return rows;
+    for (const row of rows) {
+      const newer = merged.get(row.timestamp);
+      merged.set(row.timestamp, newer ? { ...newer, values: mergeValues(row.values, newer.values) } : row);
+    }
+    const all = [...merged.values()];
+    all.sort(newestFirst ? (a, b) => b.timestamp - a.timestamp : (a, b) => a.timestamp - b.timestamp);
+    return all.slice(0, limit);
+  }
+
+  /** Moments behind a place in the order of commits, up to a flush; each where it was last written. */
+  recorded(from: Place, upTo: number, limit: number): Omit<RecordedRow, 'values'>[] {
+    const found: { place: Place; storedAt: number }[] = [];
+    if (limit <= 0 || this.#last < from[0]) return [];
+    for (const [deviceKey, came] of this.#came) {
+      const last = new Map(came.map((one) => [one.timestamp, one]));
+      for (const { seq, timestamp, storedAt } of last.values()) {
+        const place: Place = [seq, deviceKey, timestamp];
+        if (seq <= upTo && inOrder(place, from) > 0) found.push({ place, storedAt });
+      }
+    }
+    found.sort((a, b) => inOrder(a.place, b.place));
+    return found.slice(0, limit).map(({ place: [seq, deviceKey, timestamp], storedAt }) => ({
+      seq: String(seq),
+      deviceKey,
+      timestamp,
+      storedAt,
+    }));
+  }
+
+  #add(seq: number, storedAt: number, frames: Buffer): void {
+    let came: Came[] = [];
+    eachFrame(
+      frames,
+      (deviceKey, at) => {
+        came = this.#came.get(deviceKey) ?? [];
+        this.#came.set(deviceKey, came);
+        this.#heard.set(deviceKey, { seq, at: Math.max(at, this.#heard.get(deviceKey)?.at ?? at) });
+      },
+      (_deviceKey, timestamp, start, end) =>
+        came.push({ seq, timestamp, storedAt, values: frames.subarray(start, end) }),
+    );
+  }
+
+  #forgetBefore(first: number): void {
+    for (const [deviceKey, { seq }] of this.#heard) {
+      if (seq >= first) continue;
+      this.#heard.delete(deviceKey);
+      this.#came.delete(deviceKey);
+    }
+    for (const [deviceKey, came] of this.#came)
+      if (came[0] && came[0].seq < first) this.#came.set(deviceKey, came.filter(({ seq }) => seq >= first)); // prettier-ignore
+  }
+}
+
+function inOrder(a: Place, b: Place): number {
+  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+}

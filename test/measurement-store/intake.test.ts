@@ -1,0 +1,154 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RecordedPlace } from '../../src/domain/measurements/store.ts';
+import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
+import { everything, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
+
+const FIELDS = [1, 2];
+/** More than a group: sorting in begins while others still come. */
+const READINGS = 6_000;
+const DEVICES = 40;
+
+describe('readings that are committed and not yet sorted in (SQLite)', () => {
+  let database: OpenDatabase;
+  let store: Store;
+  const folders: string[] = [];
+  beforeEach(async () => {
+    database = await openDatabase('sqlite');
+    store = await database.openStore();
+  });
+  afterEach(async () => {
+    await store.stop();
+    await database.close();
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
+
+  const count = async (table: string): Promise<number> =>
+    (await database.sql<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))[0]!.n;
+
+  /** What a process that is killed now would leave. */
+  async function openCopy(): Promise<SqliteMeasurementStore> {
+    const folder = mkdtempSync(join(tmpdir(), 'inlet-intake-'));
+    folders.push(folder);
+    const path = join(folder, 'inlet.db');
+    for (const ending of ['', '-wal']) cpSync(`${database.place}${ending}`, `${path}${ending}`);
+    return SqliteMeasurementStore.open({ path });
+  }
+
+  /** Every moment twice: first field 1, later field 2 and another field 1. Devices take turns. */
+  function rowsOf(n: number): { device: number; rows: Row[] } {
+    const half = READINGS / 2;
+    const at = n % half;
+    const timestamp = Math.floor(at / DEVICES);
+    const isSecond = n >= half;
+    return { device: at % DEVICES, rows: isSecond ? [[2, timestamp, n], [1, timestamp, -n]] : [[1, timestamp, n]] }; // prettier-ignore
+  }
+
+  type Model = Map<string, number>;
+  const keyOf = (device: number, field: number, timestamp: number): string => `${device} ${field} ${timestamp}`;
+
+  async function check(from: Pick<Store, 'range' | 'latest'>, device: number, model: Model): Promise<void> {
+    for (const field of FIELDS) {
+      const expected = [...model]
+        .map(([key, value]) => [...key.split(' ').map(Number), value] as [number, number, number, number])
+        .filter(([d, f]) => d === device && f === field)
+        .map(([, , timestamp, value]) => [timestamp, value])
+        .sort(([a], [b]) => a! - b!);
+      expect(await everything(from as Store, device, field)).toEqual(expected);
+      const middle = Math.floor(expected.length / 2);
+      // A page newest first that ends in the middle.
+      const page = await from.range({ deviceKey: device, fieldKey: field, newestFirst: true, limit: middle + 1 });
+      expect(page.timestamps).toEqual(expected.map(([timestamp]) => timestamp).toReversed().slice(0, middle + 1)); // prettier-ignore
+      const latest = await from.latest([{ deviceKey: device, fieldKeys: [field] }]);
+      expect(latest.map(({ timestamp, value }) => [timestamp, value])).toEqual(expected.slice(-1));
+    }
+  }
+
+  /** Everything recorded, page by page, as the values that somebody has who follows. */
+  async function follow(): Promise<Model> {
+    const seen: Model = new Map();
+    const order: string[] = [];
+    let place: RecordedPlace | null = null;
+    let upTo: string | null = null;
+    for (;;) {
+      const page = await store.recorded({ after: '0', upTo, place, limit: 700 });
+      expect(page.expired).toBe(false);
+      for (const { seq, deviceKey, timestamp, fieldKeys, values } of page.readings) {
+        order.push(seq);
+        fieldKeys.forEach((field, i) => seen.set(keyOf(deviceKey, field, timestamp), values[i] as number));
+      }
+      upTo = page.upTo;
+      place = page.readings.at(-1) ?? place;
+      if (page.complete) break;
+    }
+    expect(order).toEqual(order.toSorted((a, b) => Number(a) - Number(b)));
+    return seen;
+  }
+
+  test('are there for whoever reads, follows or comes after a kill, at every stage', async () => {
+    const model: Model = new Map();
+    let sawHalfSorted = false;
+    for (let n = 0; n < READINGS; n += 100) {
+      const hundred = Array.from({ length: 100 }, (_, i) => rowsOf(n + i));
+      await Promise.all(hundred.map(({ device, rows }) => store.append(receipt(device, rows))));
+      for (const { device, rows } of hundred)
+        for (const [field, timestamp, value] of rows) model.set(keyOf(device, field, timestamp), value as number);
+      if (n % 1_000 === 900 || n >= READINGS - 500) {
+        sawHalfSorted ||= (await count('intake')) > 0 && (await count('reading')) > 0;
+        await check(store, (n / 100) % DEVICES, model);
+        expect(await follow()).toEqual(model);
+        expect(await store.position()).toBe(await lastSeq());
+      }
+    }
+    expect(sawHalfSorted).toBe(true);
+    const copy = await openCopy();
+    await check(copy, 7, model);
+    await copy.stop();
+    await expect.poll(() => count('intake'), { timeout: 30_000 }).toBe(0);
+    expect(await count('reading')).toBe(READINGS / 2);
+    for (const device of [0, 7, 39]) await check(store, device, model);
+    expect(await follow()).toEqual(model);
+  }, 120_000);
+
+  async function lastSeq(): Promise<string> {
+    const tables = ['intake', 'reading'].map((table) => `SELECT max(seq) AS seq FROM ${table}`).join(' UNION ALL ');
+    return String((await database.sql<{ seq: number }>(`SELECT max(seq) AS seq FROM (${tables})`))[0]!.seq);
+  }
+
+  test('do not come back once they are deleted, not after a kill either', async () => {
+    await store.append(receipt(1, [[1, 10, 1], [1, 20, 2], [2, 10, 3]])); // prettier-ignore
+    const gone = { deviceKey: 1, fieldKeys: [1], from: 0, to: 15 };
+    expect(await store.remove({ ...gone, dryRun: true })).toBe(1);
+    expect(await store.remove({ ...gone, dryRun: false })).toBe(1);
+    const left = { 1: [[20, 2]], 2: [[10, 3]] };
+    const copy = await openCopy();
+    for (const from of [store, copy]) for (const field of FIELDS) expect(await everything(from, 1, field)).toEqual(left[field as 1 | 2]); // prettier-ignore
+    await copy.stop();
+    await store.stop();
+    store = await database.openStore();
+    for (const field of FIELDS) expect(await everything(store, 1, field)).toEqual(left[field as 1 | 2]);
+  });
+
+  test('say when their device was heard, in the table too when it is asked for', async () => {
+    await store.append(receipt(5, [[1, 10, 1]], 2_000));
+    await store.append(receipt(5, [[1, 11, 1]], 1_000));
+    expect(await store.lastHeard([5, 6])).toEqual(new Map([[5, 2_000]]));
+    await store.showHeard();
+    expect(await database.sql('SELECT device_key, last_heard_at FROM device_state')).toEqual([
+      { device_key: 5, last_heard_at: 2_000 },
+    ]);
+  });
+
+  test('wait while somebody else writes, and are sorted in afterwards', async () => {
+    await store.append(receipt(1, [[1, 10, 1]]));
+    const release = await store.take();
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(await count('reading')).toBe(0);
+    expect(await everything(store, 1, 1)).toEqual([[10, 1]]);
+    release();
+    await expect.poll(() => count('intake'), { timeout: 30_000 }).toBe(0);
+    expect(await count('reading')).toBe(1);
+  });
+});
