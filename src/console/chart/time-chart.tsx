@@ -127,8 +127,7 @@ function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fi
   return {
     width,
     height,
-    // On the right for half of the last mark's text.
-    padding: [8, 20, 0, 0],
+    padding: [8, 8, 0, 0],
     legend: { show: false },
     cursor: {
       sync: {
