@@ -16,7 +16,7 @@ let product: string;
 beforeAll(async () => {
   database = await createDatabase('sqlite');
   server = await startServer({ database });
-  const fields = { temperature: 'FLOAT', door: 'BOOLEAN' };
+  const fields = { temperature: 'FLOAT', door: 'BOOLEAN', place: 'GEOLOCATION' };
   const decoder = 'function Decoder(request) {\n  return JSON.parse(request.body).values.length;\n}\n';
   const made = await createProduct(server, { fields, serialNumbers: ['one', 'two'], input: { decoder } });
   [device, product] = [made.deviceIds[0]!, made.id];
@@ -30,7 +30,10 @@ beforeAll(async () => {
       timestamp: now - i * 400,
     })),
   );
-  await server.record(device, [{ field: 'door', value: true }]);
+  await server.record(device, [
+    { field: 'door', value: true },
+    { field: 'place', value: '(52.52,13.405)' },
+  ]);
 });
 afterAll(async () => {
   await server.stop();
