@@ -3,7 +3,7 @@ import type { MeasurementStore } from './store.ts';
 
 interface SweepLateValuesDeps {
   database: Database;
-  store: Pick<MeasurementStore, 'settlePurges'>;
+  store: Pick<MeasurementStore, 'settlePurges' | 'showHeard'>;
   /** In ms UTC. */
   now: () => number;
 }
@@ -23,6 +23,7 @@ const REMOVED = 'from removed_field where removed_at < ?';
  * heard that they are gone. Devices at once; fields, whose values nobody sees any more, once, an hour after their removal.
  */
 export async function sweepLateValues({ database, store, now }: SweepLateValuesDeps): Promise<void> {
+  await store.showHeard();
   const before = now() - LATE_MS;
   const found = await database
     .read()
