@@ -182,7 +182,7 @@ function csv(serial: string, from: number, points: number): string {
 
 /** Every line names another device. */
 function strangers(number: number): string {
-  const rows = Array.from({ length: 5_000 }, (_, at) => `stranger-${number}-${at},field_1,${START},1`);
+  const rows = Array.from({ length: 1_000 }, (_, at) => `stranger-${number}-${at},field_1,${START},1`);
   return ['device,field,timestamp,value', ...rows].join('\n');
 }
 
