@@ -86,8 +86,9 @@ export class IntakeView {
   recorded(from: Place, upTo: number, limit: number): Omit<RecordedRow, 'values'>[] {
     const found: { place: Place; storedAt: number }[] = [];
     if (limit <= 0 || this.#last < from[0]) return [];
-    for (const [deviceKey, came] of this.#came) {
-      const last = new Map(came.map((one) => [one.timestamp, one]));
+    for (const [deviceKey, { seq: lastSeq }] of this.#heard) {
+      if (lastSeq < from[0]) continue;
+      const last = new Map(since(this.#came.get(deviceKey) ?? [], from[0]).map((one) => [one.timestamp, one]));
       for (const { seq, timestamp, storedAt } of last.values()) {
         const place: Place = [seq, deviceKey, timestamp];
         if (seq <= upTo && inOrder(place, from) > 0) found.push({ place, storedAt });
@@ -125,6 +126,11 @@ export class IntakeView {
     for (const [deviceKey, came] of this.#came)
       if (came[0] && came[0].seq < first) this.#came.set(deviceKey, came.filter(({ seq }) => seq >= first)); // prettier-ignore
   }
+}
+
+/** What came with the flush or later; whoever follows asks for little of it, again and again. */
+function since(came: Came[], seq: number): Came[] {
+  return came.slice(came.findLastIndex((one) => one.seq < seq) + 1);
 }
 
 function inOrder(a: Place, b: Place): number {
