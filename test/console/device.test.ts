@@ -138,7 +138,8 @@ describeInBrowser('a device', () => {
     await temperature.locator('.readout strong').waitFor();
     await temperature.scrollIntoViewIfNeeded();
     const plot = temperature.locator('.u-over');
-    const { x, y, width, height } = (await plot.boundingBox())!;
+    let { x, y } = (await plot.boundingBox())!;
+    const { width, height } = (await plot.boundingBox())!;
     const touch = await page.context().newCDPSession(page);
     const fingers = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...at: number[]) =>
       touch.send('Input.dispatchTouchEvent', {
@@ -162,6 +163,9 @@ describeInBrowser('a device', () => {
     expect((begun - moved.to) / week).toBeGreaterThan(0.4);
     expect((begun - moved.to) / week).toBeLessThan(0.55);
 
+    // What came into sight is fetched and drawn, perhaps a line higher.
+    await page.waitForLoadState('networkidle');
+    ({ x, y } = (await plot.boundingBox())!);
     await fingers('touchStart', 100, 140);
     for (const apart of [25, 30, 40]) await fingers('touchMove', 120 - apart, 120 + apart);
     await fingers('touchEnd');
