@@ -136,6 +136,7 @@ describeInBrowser('a device', () => {
     const page = await openConsole(server, `/devices/${device}?range=week`, { phone: true });
     const temperature = page.getByRole('region', { name: 'Temperature' });
     await temperature.locator('.readout strong').waitFor();
+    await page.waitForLoadState('networkidle');
     await temperature.scrollIntoViewIfNeeded();
     const plot = temperature.locator('.u-over');
     let { x, y } = (await plot.boundingBox())!;
