@@ -68,7 +68,11 @@ export class TestServer {
     token: string | null = ADMIN_TOKEN,
   ): Promise<T> {
     const answer = await this.query<T>(query, variables, token);
-    if (answer.errors !== undefined || answer.data === null) throw new Error(JSON.stringify(answer.errors));
+    if (answer.errors !== undefined || answer.data === null) {
+      // What is behind an internal error stands in the log alone.
+      const logged = this.process.lines.filter((line) => line['level'] === 'error');
+      throw new Error(JSON.stringify(answer.errors) + JSON.stringify(logged.slice(-3)));
+    }
     return answer.data;
   }
 
