@@ -81,6 +81,11 @@ export class WorkShares {
     }
   }
 
+  /** Resolves when it is the caller's turn, which is over at once; throws what `run` throws. */
+  begin(name: string, kind: Kind = {}): Promise<void> {
+    return this.run(name, async () => {}, kind);
+  }
+
   /** Refuses whoever has waited at least so long for its turn, except the patient. */
   refuse(waitedMs: number, error: Error): void {
     const before = this.#now() - waitedMs;

@@ -9,6 +9,12 @@ export function textsOf(form: HTMLFormElement): (name: string) => string {
   };
 }
 
+/** The same without blanks around it; null where nothing is written. */
+export function givenIn(form: HTMLFormElement): (name: string) => string | null {
+  const text = textsOf(form);
+  return (name) => text(name).trim() || null;
+}
+
 /** What a form does when it is sent: `run` with the form, and the page stays. */
 export function onSubmit(run: (form: HTMLFormElement) => unknown): (event: TargetedEvent<HTMLFormElement>) => void {
   return (event) => {

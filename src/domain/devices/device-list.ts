@@ -93,6 +93,7 @@ export class DeviceList {
   /** One page; FORBIDDEN, NOT_FOUND or BAD_USER_INPUT for a filter that cannot be. */
   async page(access: Access, query: DeviceQuery): Promise<Page<ListedDevice>> {
     const { orderBy, descending, after, limit } = query;
+    await this.#deps.store.showHeard();
     const { sql, values } = await this.#conditions(access, query);
     const column = sortColumn(orderBy, this.#deps.database.dialect);
     const direction = descending ? 'desc' : 'asc';
@@ -122,6 +123,7 @@ export class DeviceList {
 
   /** How many devices all pages together hold. */
   async count(access: Access, filter: DeviceFilter): Promise<number> {
+    await this.#deps.store.showHeard();
     const { sql, values } = await this.#conditions(access, filter);
     const rows = await this.#select<{ count: number | string }>('count(*) as count', sql, values);
     return Number(rows[0]?.count ?? 0);
@@ -129,6 +131,7 @@ export class DeviceList {
 
   /** The ids of the products of all devices that the filter lets through. */
   async productIds(access: Access, filter: DeviceFilter): Promise<string[]> {
+    await this.#deps.store.showHeard();
     const { sql, values } = await this.#conditions(access, filter);
     const rows = await this.#select<{ id: string; key: number }>('distinct p.id, p."key"', sql, values);
     return rows.toSorted((a, b) => a.key - b.key).map(({ id }) => id);
@@ -183,8 +186,7 @@ export class DeviceList {
   }
 
   async #conditions(access: Access, filter: DeviceFilter): Promise<Conditions> {
-    const { database, store, ingestCache, now } = this.#deps;
-    await store.showHeard();
+    const { database, ingestCache, now } = this.#deps;
     const sql: string[] = [];
     const values: unknown[] = [];
     const add = (condition: string, ...given: unknown[]): void => {

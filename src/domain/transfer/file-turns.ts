@@ -15,7 +15,7 @@ export class FileTurns {
 
   /** Resolves when the next piece may be worked on. */
   next(access: Access): Promise<void> {
-    return this.#shares.run(callerOf(access), async () => {}, { dear: true, patient: true });
+    return this.#shares.begin(callerOf(access), { dear: true, patient: true });
   }
 
   /** Holds what the piece took against its caller, in ms. */

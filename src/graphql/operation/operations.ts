@@ -110,7 +110,7 @@ export class Operations {
     const kind = { dear: admitted.cost >= DEAR, patient: root !== undefined };
     // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
     if (admitted.operation.operation === OperationTypeNode.MUTATION)
-      return this.shares.run(context.caller, async () => {}, kind).then(run, failed);
+      return this.shares.begin(context.caller, kind).then(run, failed);
     return this.shares.run(context.caller, run, kind).catch(failed);
   }
 

@@ -4,6 +4,7 @@ import type { Role } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
@@ -143,15 +144,9 @@ function NewMember({ workspaceId, isOperator, onClose, onDone }: NewMemberProps)
             <small>Only for somebody who is new to this server; left empty they cannot sign in.</small>
           </label>
         )}
-        {adding.error !== null && <Note kind="error">{adding.error}</Note>}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={adding.busy}>
-            Add
-          </button>
-        </div>
+        <FormEnd action={adding} onCancel={onClose}>
+          Add
+        </FormEnd>
       </form>
     </Dialog>
   );

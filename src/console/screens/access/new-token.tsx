@@ -4,8 +4,8 @@ import type { TokenKind, TokenScope } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { Note } from '../../parts/note.tsx';
 import { workspaceId } from '../../session/session.ts';
 import { MakeToken } from './access.graphql.ts';
 import { LimitPicker, type TokenLimit } from './limit-picker.tsx';
@@ -102,15 +102,9 @@ export function NewToken({ kind, onClose, onMade }: NewTokenProps) {
             ))}
           </select>
         </label>
-        {making.error !== null && <Note kind="error">{making.error}</Note>}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={making.busy}>
-            Make token
-          </button>
-        </div>
+        <FormEnd action={making} onCancel={onClose}>
+          Make token
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -3,9 +3,9 @@ import { request } from '../../api/request.ts';
 import { useStore } from '../../api/store.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Note } from '../../parts/note.tsx';
 import { chooseWorkspace, loadSession, workspaceId } from '../../session/session.ts';
 import { AddWorkspace, NameWorkspace, RemoveWorkspace } from './access.graphql.ts';
 
@@ -98,15 +98,9 @@ function Sheet({ what, workspace, onClose, onDone }: SheetProps) {
           Name
           <input name="name" required maxLength={200} autofocus defaultValue={what === 'name' ? name : ''} />
         </label>
-        {acting.error !== null && <Note kind="error">{acting.error}</Note>}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class={what === 'delete' ? 'danger primary' : 'primary'} disabled={acting.busy}>
-            {what === 'delete' ? 'Delete' : 'Save'}
-          </button>
-        </div>
+        <FormEnd action={acting} onCancel={onClose} danger={what === 'delete'}>
+          {what === 'delete' ? 'Delete' : 'Save'}
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -2,8 +2,8 @@ import { request } from '../../api/request.ts';
 import type { DecoderRequestInput } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { AddExample } from './decoder.graphql.ts';
 
@@ -38,12 +38,7 @@ export function SaveExample({ productId, example, expected, onClose, onSaved }: 
           <textarea name="expected" class="mono" rows={8} spellcheck={false} defaultValue={expected} required />
           <small>In order. What an entry leaves out, such as a timestamp, may be anything.</small>
         </label>
-        {saving.error !== null && <Note kind="error">{saving.error}</Note>}
-        <div class="actions">
-          <button type="submit" class="primary" disabled={saving.busy}>
-            Save example
-          </button>
-        </div>
+        <FormEnd action={saving}>Save example</FormEnd>
       </form>
     </Dialog>
   );

@@ -2,8 +2,8 @@ import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { Note } from '../../parts/note.tsx';
 import { EditChoices, UpdateDevice } from './device.graphql.ts';
 import type { ShownDevice } from './shown-device.ts';
 
@@ -87,15 +87,9 @@ export function EditDevice({ device, onClose, onSaved }: EditDeviceProps) {
             defaultValue={device.metadata == null ? '' : JSON.stringify(device.metadata, null, 2)}
           />
         </label>
-        {saving.error !== null && <Note kind="error">{saving.error}</Note>}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={saving.busy}>
-            Save
-          </button>
-        </div>
+        <FormEnd action={saving} onCancel={onClose}>
+          Save
+        </FormEnd>
       </form>
     </Dialog>
   );

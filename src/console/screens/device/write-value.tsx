@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { type DeviceField, WriteValue as Write } from './device.graphql.ts';
 
@@ -65,15 +65,9 @@ export function WriteValue({ device, fields, onClose }: WriteValueProps) {
           <input name="at" type="datetime-local" step="1" />
           <small>Now, if left empty.</small>
         </label>
-        {writing.error !== null && <Note kind="error">{writing.error}</Note>}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={writing.busy}>
-            Write
-          </button>
-        </div>
+        <FormEnd action={writing} onCancel={onClose}>
+          Write
+        </FormEnd>
       </form>
     </Dialog>
   );

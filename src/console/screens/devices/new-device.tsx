@@ -2,6 +2,7 @@ import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { href, navigate } from '../../navigation/place.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { AddDevices } from './devices.graphql.ts';
@@ -70,15 +71,9 @@ export function NewDevice({ products, plans, productId, onClose }: NewDeviceProp
               ))}
             </select>
           </label>
-          {creating.error !== null && <Note kind="error">{creating.error}</Note>}
-          <div class="actions">
-            <button type="button" onClick={onClose}>
-              Cancel
-            </button>
-            <button type="submit" class="primary" disabled={creating.busy}>
-              Create
-            </button>
-          </div>
+          <FormEnd action={creating} onCancel={onClose}>
+            Create
+          </FormEnd>
         </form>
       )}
     </Dialog>

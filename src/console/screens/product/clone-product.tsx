@@ -2,8 +2,8 @@ import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { href, navigate } from '../../navigation/place.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { CloneProduct as Clone } from './product.graphql.ts';
 import type { ShownProduct } from './shown-product.ts';
@@ -26,15 +26,9 @@ export function CloneProduct({ product: { id, name }, onClose }: { product: Show
           Name of the copy
           <input name="name" required maxLength={200} defaultValue={`${name} (copy)`.slice(0, 200)} autofocus />
         </label>
-        {cloning.error !== null && <Note kind="error">{cloning.error}</Note>}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={cloning.busy}>
-            Clone
-          </button>
-        </div>
+        <FormEnd action={cloning} onCancel={onClose}>
+          Clone
+        </FormEnd>
       </form>
     </Dialog>
   );

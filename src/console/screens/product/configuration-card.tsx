@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
-import { Dialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { may } from '../../session/session.ts';
 import { ConfigurationSheet, CONFIGURATION_TYPES, defaultText } from './configuration-sheet.tsx';
 import { type ProductConfiguration, RemoveConfiguration } from './product.graphql.ts';
+import { RemoveFieldDialog } from './remove-field-dialog.tsx';
+import { RowChanges } from './row-changes.tsx';
 
 interface ConfigurationCardProps {
   productId: string;
@@ -70,24 +70,11 @@ export function ConfigurationCard({ productId, fields, onChanged }: Configuratio
                   <td class="told">{field.description}</td>
                   <td>
                     {isAllowed && (
-                      <div class="row field-changes">
-                        <button
-                          type="button"
-                          class="quiet"
-                          aria-label={`Change ${field.identifier}`}
-                          onClick={() => setEdited(field)}
-                        >
-                          <Icon name="pencil" />
-                        </button>
-                        <button
-                          type="button"
-                          class="quiet danger"
-                          aria-label={`Remove ${field.identifier}`}
-                          onClick={() => setRemoved(field)}
-                        >
-                          <Icon name="trash" />
-                        </button>
-                      </div>
+                      <RowChanges
+                        name={field.identifier}
+                        onChange={() => setEdited(field)}
+                        onRemove={() => setRemoved(field)}
+                      />
                     )}
                   </td>
                 </tr>
@@ -105,26 +92,16 @@ export function ConfigurationCard({ productId, fields, onChanged }: Configuratio
         />
       )}
       {removed !== null && (
-        <Dialog title={`Remove ${removed.identifier}?`} onClose={() => setRemoved(null)}>
-          <p>
-            What devices have set for it goes too, and the decoder is told nothing of it from now on. This cannot be
-            undone.
-          </p>
-          {removing.error !== null && <Note kind="error">{removing.error}</Note>}
-          <div class="actions">
-            <button type="button" onClick={() => setRemoved(null)}>
-              Keep it
-            </button>
-            <button
-              type="button"
-              class="danger primary"
-              disabled={removing.busy}
-              onClick={() => void removing.run(removed)}
-            >
-              Remove configuration field
-            </button>
-          </div>
-        </Dialog>
+        <RemoveFieldDialog
+          name={removed.identifier}
+          deed="Remove configuration field"
+          action={removing}
+          onRemove={() => void removing.run(removed)}
+          onClose={() => setRemoved(null)}
+        >
+          What devices have set for it goes too, and the decoder is told nothing of it from now on. This cannot be
+          undone.
+        </RemoveFieldDialog>
       )}
     </section>
   );

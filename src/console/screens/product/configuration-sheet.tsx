@@ -3,8 +3,8 @@ import { request } from '../../api/request.ts';
 import type { ConfigurationType } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { Note } from '../../parts/note.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
+import { givenIn, onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { AddConfiguration, type ProductConfiguration, UpdateConfiguration } from './product.graphql.ts';
 
 /** What the types of configuration fields are called. */
@@ -27,7 +27,7 @@ export function ConfigurationSheet({ productId, field, onClose, onSaved }: Confi
   const [type, setType] = useState<ConfigurationType>(field?.type ?? 'NUMBER');
   const saving = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);
-    const given = (name: string): string | null => (text(name).trim() === '' ? null : text(name).trim());
+    const given = givenIn(form);
     const input = {
       name: given('name'),
       description: given('description'),
@@ -87,12 +87,7 @@ export function ConfigurationSheet({ productId, field, onClose, onSaved }: Confi
           Description
           <textarea name="description" rows={2} maxLength={2000} defaultValue={field?.description ?? ''} />
         </label>
-        {saving.error !== null && <Note kind="error">{saving.error}</Note>}
-        <div class="actions">
-          <button type="submit" class="primary" disabled={saving.busy}>
-            {field === null ? 'Add it' : 'Save'}
-          </button>
-        </div>
+        <FormEnd action={saving}>{field === null ? 'Add it' : 'Save'}</FormEnd>
       </form>
     </Dialog>
   );

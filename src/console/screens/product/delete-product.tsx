@@ -5,8 +5,8 @@ import { useQuery } from '../../api/use-query.ts';
 import { useValueCount } from '../../deleting/use-value-count.ts';
 import { href, navigate } from '../../navigation/place.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit } from '../../parts/form-texts.ts';
-import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { DeleteProduct as Delete, DevicesOfProduct } from './product.graphql.ts';
 import type { ShownProduct } from './shown-product.ts';
@@ -52,19 +52,14 @@ export function DeleteProduct({ product: { id, name }, onClose }: { product: Sho
             onInput={(event) => setTyped(event.currentTarget.value)}
           />
         </label>
-        {error !== null && <Note kind="error">{error}</Note>}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Keep it
-          </button>
-          <button
-            type="submit"
-            class="danger primary"
-            disabled={!isCounted || typed.trim() !== name.trim() || deleting.busy}
-          >
-            Delete product
-          </button>
-        </div>
+        <FormEnd
+          action={{ busy: !isCounted || typed.trim() !== name.trim() || deleting.busy, error }}
+          onCancel={onClose}
+          cancel="Keep it"
+          danger
+        >
+          Delete product
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { Note } from '../../parts/note.tsx';
 import { SetWriteRate, UpdateProduct } from './product.graphql.ts';
 import type { ShownProduct } from './shown-product.ts';
 
@@ -55,15 +55,9 @@ export function EditProduct({ product, onClose, onSaved }: EditProductProps) {
             <input name="perSecond" type="number" step="any" required defaultValue={String(writeRate.perSecond ?? 1)} />
           </label>
         )}
-        {saving.error !== null && <Note kind="error">{saving.error}</Note>}
-        <div class="actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={saving.busy}>
-            Save
-          </button>
-        </div>
+        <FormEnd action={saving} onCancel={onClose}>
+          Save
+        </FormEnd>
       </form>
     </Dialog>
   );

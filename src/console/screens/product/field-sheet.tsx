@@ -3,8 +3,8 @@ import type { FieldRole, FieldType } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { AddField } from '../../decoding/decoding.graphql.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { Note } from '../../parts/note.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
+import { givenIn, onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { type ProductField, UpdateField } from './product.graphql.ts';
 
 /** What a field may stand for in lists of mixed products, and none. */
@@ -37,7 +37,7 @@ interface FieldSheetProps {
 export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetProps) {
   const saving = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);
-    const given = (name: string): string | null => (text(name).trim() === '' ? null : text(name).trim());
+    const given = givenIn(form);
     const input = {
       name: given('name'),
       unit: given('unit'),
@@ -81,12 +81,7 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
           Description
           <textarea name="description" rows={2} maxLength={2000} defaultValue={field?.description ?? ''} />
         </label>
-        {saving.error !== null && <Note kind="error">{saving.error}</Note>}
-        <div class="actions">
-          <button type="submit" class="primary" disabled={saving.busy}>
-            {field === null ? 'Add field' : 'Save'}
-          </button>
-        </div>
+        <FormEnd action={saving}>{field === null ? 'Add field' : 'Save'}</FormEnd>
       </form>
     </Dialog>
   );

@@ -2,13 +2,14 @@ import { useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import type { FieldRole } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
-import { Dialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { may } from '../../session/session.ts';
 import { FieldSheet, ROLES } from './field-sheet.tsx';
 import { type ProductField, RemoveField, UpdateField } from './product.graphql.ts';
+import { RemoveFieldDialog } from './remove-field-dialog.tsx';
+import { RowChanges } from './row-changes.tsx';
 
 interface FieldsCardProps {
   productId: string;
@@ -87,24 +88,11 @@ export function FieldsCard({ productId, fields, onChanged }: FieldsCardProps) {
                   </td>
                   <td>
                     {isAllowed && (
-                      <div class="row field-changes">
-                        <button
-                          type="button"
-                          class="quiet"
-                          aria-label={`Change ${field.identifier}`}
-                          onClick={() => setEdited(field)}
-                        >
-                          <Icon name="pencil" />
-                        </button>
-                        <button
-                          type="button"
-                          class="quiet danger"
-                          aria-label={`Remove ${field.identifier}`}
-                          onClick={() => setRemoved(field)}
-                        >
-                          <Icon name="trash" />
-                        </button>
-                      </div>
+                      <RowChanges
+                        name={field.identifier}
+                        onChange={() => setEdited(field)}
+                        onRemove={() => setRemoved(field)}
+                      />
                     )}
                   </td>
                 </tr>
@@ -122,23 +110,15 @@ export function FieldsCard({ productId, fields, onChanged }: FieldsCardProps) {
         />
       )}
       {removed !== null && (
-        <Dialog title={`Remove ${removed.identifier}?`} onClose={() => setRemoved(null)}>
-          <p>Every value that a device of this product has recorded for it is deleted. This cannot be undone.</p>
-          {removing.error !== null && <Note kind="error">{removing.error}</Note>}
-          <div class="actions">
-            <button type="button" onClick={() => setRemoved(null)}>
-              Keep it
-            </button>
-            <button
-              type="button"
-              class="danger primary"
-              disabled={removing.busy}
-              onClick={() => void removing.run(removed)}
-            >
-              Remove field and values
-            </button>
-          </div>
-        </Dialog>
+        <RemoveFieldDialog
+          name={removed.identifier}
+          deed="Remove field and values"
+          action={removing}
+          onRemove={() => void removing.run(removed)}
+          onClose={() => setRemoved(null)}
+        >
+          Every value that a device of this product has recorded for it is deleted. This cannot be undone.
+        </RemoveFieldDialog>
       )}
     </section>
   );

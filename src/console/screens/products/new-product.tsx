@@ -4,8 +4,8 @@ import { useStore } from '../../api/store.ts';
 import { useAction } from '../../api/use-action.ts';
 import { href, navigate } from '../../navigation/place.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { Note } from '../../parts/note.tsx';
 import { workspaceId } from '../../session/session.ts';
 import { CreateProduct } from './products.graphql.ts';
 
@@ -34,12 +34,7 @@ export function NewProduct({ onClose }: { onClose: () => void }) {
             <option value="PARTICLE">through Particle</option>
           </select>
         </label>
-        {creating.error !== null && <Note kind="error">{creating.error}</Note>}
-        <div class="actions">
-          <button type="submit" class="primary" disabled={creating.busy}>
-            Create product
-          </button>
-        </div>
+        <FormEnd action={creating}>Create product</FormEnd>
       </form>
     </Dialog>
   );

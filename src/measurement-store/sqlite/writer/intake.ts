@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import { eachFrame } from '../../readings/reading-frames.ts';
-import type { Transact } from './open-for-writing.ts';
+import type { Transact, Transactions } from './open-for-writing.ts';
 import type { ReadingInserts } from './reading-inserts.ts';
 
 interface Flush {
@@ -48,8 +48,8 @@ const MAX_WAITING_BYTES = 16_000_000;
  * Sorting in again changes nothing, so it need not be on the disk before the next commit.
  */
 export class Intake {
-  readonly #db: Sqlite.Database;
   readonly #transact: Transact;
+  readonly #lightly: Transact;
   readonly #readings: ReadingInserts;
   readonly #insert: Sqlite.Statement<[number, number, Buffer]>;
   readonly #remove: Sqlite.Statement<[number]>;
@@ -62,9 +62,9 @@ export class Intake {
   #heard = new Map<number, Heard>();
   #owed = 0;
 
-  constructor(db: Sqlite.Database, transact: Transact, readings: ReadingInserts) {
-    this.#db = db;
+  constructor(db: Sqlite.Database, { transact, lightly }: Transactions, readings: ReadingInserts) {
     this.#transact = transact;
+    this.#lightly = lightly;
     this.#readings = readings;
     this.#insert = db.prepare('INSERT INTO intake (seq, stored_at, frames) VALUES (?, ?, ?)');
     this.#remove = db.prepare('DELETE FROM intake WHERE seq <= ?');
@@ -172,15 +172,5 @@ export class Intake {
   #writeHeard(): void {
     const inOrder = [...this.#heard].sort(([a], [b]) => a - b);
     for (const [deviceKey, { at, seq }] of inOrder) this.#hear.run(deviceKey, at, seq);
-  }
-
-  /** What can be done again from what is on the disk: the log is written in order, so the next commit takes it along. */
-  #lightly(work: () => void): void {
-    this.#db.exec('PRAGMA synchronous = NORMAL');
-    try {
-      this.#transact(work);
-    } finally {
-      this.#db.exec('PRAGMA synchronous = FULL');
-    }
   }
 }

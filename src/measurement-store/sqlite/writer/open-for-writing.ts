@@ -18,12 +18,20 @@ export function openForWriting(path: string): Sqlite.Database {
 /** Runs `work` in one transaction that holds the write lock from its start; rolls back whatever goes wrong. */
 export type Transact = <T>(work: () => T) => T;
 
-/** Makes the one way of a connection into a transaction. */
-export function transactor(db: Sqlite.Database): Transact {
+/** The two ways of a connection into a transaction. */
+export interface Transactions {
+  /** What it wrote is on the disk before it returns. */
+  transact: Transact;
+  /** For what can be done again from what is on the disk: the log is written in order, so the next commit takes it along. */
+  lightly: Transact;
+}
+
+/** Makes the ways of a connection that was opened for writing. */
+export function transactionsOf(db: Sqlite.Database): Transactions {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const rollback = db.prepare('ROLLBACK');
-  return (work) => {
+  const transact: Transact = (work) => {
     begin.run();
     try {
       const result = work();
@@ -35,4 +43,13 @@ export function transactor(db: Sqlite.Database): Transact {
       throw error;
     }
   };
+  const lightly: Transact = (work) => {
+    db.exec('PRAGMA synchronous = NORMAL');
+    try {
+      return transact(work);
+    } finally {
+      db.exec('PRAGMA synchronous = FULL');
+    }
+  };
+  return { transact, lightly };
 }

@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3';
 import type { CallOutcome } from '../../call-columns.ts';
 import type { Change } from '../../chunks/edit.ts';
-import { type Transact, transactor } from './open-for-writing.ts';
+import { type Transactions, transactionsOf } from './open-for-writing.ts';
 import { ChangeWriter } from './change-writer.ts';
 import { Intake } from './intake.ts';
 import { ReadingInserts } from './reading-inserts.ts';
@@ -10,7 +10,7 @@ import { type CallValues, SqliteCallLog } from './sqlite-call-log.ts';
 /** Everything that writes to the store's tables: each method is one short transaction. */
 export class SqliteWriter {
   readonly #db: Sqlite.Database;
-  readonly #transact: Transact;
+  readonly #transactions: Transactions;
   readonly #calls: SqliteCallLog;
   readonly #intake: Intake;
   readonly #changes: ChangeWriter;
@@ -18,9 +18,9 @@ export class SqliteWriter {
 
   constructor(db: Sqlite.Database) {
     this.#db = db;
-    this.#transact = transactor(db);
+    this.#transactions = transactionsOf(db);
     this.#calls = new SqliteCallLog(db);
-    this.#intake = new Intake(db, this.#transact, new ReadingInserts(db));
+    this.#intake = new Intake(db, this.#transactions, new ReadingInserts(db));
     this.#changes = new ChangeWriter(db);
     this.#seq = db
       .prepare<[], number>(
@@ -56,39 +56,34 @@ export class SqliteWriter {
 
   /**
    * Writes a slice of an edit; returns how many of its readings were written again since. What only moves from one
-   * place to another need not be on the disk at once: the log is written in order, so the next commit takes it along.
+   * place to another need not be on the disk at once.
    */
   change(change: Change, durable: boolean): number {
     if (durable) {
       // A reading that is to go must not come in again behind it.
       this.#intake.sortInAll();
-      return this.#transact(() => this.#changes.write(change));
+      return this.#transactions.transact(() => this.#changes.write(change));
     }
-    this.#db.exec('PRAGMA synchronous = NORMAL');
-    try {
-      return this.#transact(() => this.#changes.write(change));
-    } finally {
-      this.#db.exec('PRAGMA synchronous = FULL');
-    }
+    return this.#transactions.lightly(() => this.#changes.write(change));
   }
 
   /** From now on the device was never heard. */
   forgetHeard(deviceKey: number): void {
     this.#intake.showHeard();
-    this.#transact(() => this.#db.prepare('DELETE FROM device_state WHERE device_key = ?').run(deviceKey));
+    this.#transactions.transact(() => this.#db.prepare('DELETE FROM device_state WHERE device_key = ?').run(deviceKey));
   }
 
   /** All of it is forgotten now. */
   endPurge(id: number): void {
-    this.#transact(() => this.#db.prepare('DELETE FROM purge WHERE id = ?').run(id));
+    this.#transactions.transact(() => this.#db.prepare('DELETE FROM purge WHERE id = ?').run(id));
   }
 
   updateCall(call: CallOutcome): void {
-    this.#transact(() => this.#calls.update(call));
+    this.#transactions.transact(() => this.#calls.update(call));
   }
 
   removeCalls(receivedBefore: number, productKey: number | undefined, limit: number): number {
-    return this.#transact(() => this.#calls.remove(receivedBefore, productKey, limit));
+    return this.#transactions.transact(() => this.#calls.remove(receivedBefore, productKey, limit));
   }
 
   close(): void {
