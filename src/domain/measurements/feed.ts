@@ -3,9 +3,10 @@ import type { LiveQueue } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
 import { decodeCursor, type FeedCursor } from './feed-cursor.ts';
 import { Followers } from './followers.ts';
-import { type Follower, LiveFollower } from './live-follower.ts';
+import { type CatchUpTurns, type Follower, LiveFollower } from './live-follower.ts';
 import { type RecordedEvent, toEvents } from './recorded-event.ts';
 import { pause } from '../pause.ts';
+import { SharedLoads } from '../shared-loads.ts';
 import type { MeasurementStore, RecordedPage, RecordedPlace, RecordedQuery } from './store.ts';
 
 interface FeedDeps {
@@ -22,9 +23,14 @@ interface FeedSubscription {
   accepts: (deviceKey: number) => boolean | Promise<boolean>;
   /** A cursor of an event: begins with everything recorded since. */
   after?: string | undefined;
+  /** Left out: it is always its turn. */
+  turns?: CatchUpTurns;
 }
 
 const PAGE_READINGS = 2_000;
+/** What reading one back takes of the processor, most of it for the way between threads. */
+const READING_MS = 0.003;
+const ALWAYS: CatchUpTurns = { next: async () => {}, spend: () => {} };
 /** One look at the database serves what was recorded meanwhile. */
 const SHORTEST_MS = 5;
 const TELL_OTHERS_MS = 10;
@@ -42,6 +48,7 @@ const CLOCKS_APART_MS = 2_000;
 export class Feed {
   readonly #deps: FeedDeps;
   readonly #followers = new Followers();
+  readonly #reading = new SharedLoads<RecordedPage>();
   /** Those who have caught up, as far as they know. */
   #joining: Follower[] = [];
   /** Everything before it has been handed out; null: nobody follows. */
@@ -77,7 +84,12 @@ export class Feed {
    * Ends when returned; throws OVERLOADED when too much is left unread, CURSOR_EXPIRED when what came after the cursor is
    * no longer kept, BAD_USER_INPUT for a cursor that is none.
    */
-  async subscribe({ deviceKeys = null, accepts, after }: FeedSubscription): Promise<LiveQueue<RecordedEvent>> {
+  async subscribe({
+    deviceKeys = null,
+    accepts,
+    after,
+    turns = ALWAYS,
+  }: FeedSubscription): Promise<LiveQueue<RecordedEvent>> {
     // What is recorded from this moment on: where the order of commits stood a little earlier is known without waiting.
     const isNew = after === undefined;
     const subscribedAt = this.#deps.now() - (this.#deps.cluster.shared ? CLOCKS_APART_MS : 0);
@@ -87,7 +99,14 @@ export class Feed {
       notBefore: isNew ? subscribedAt : -Infinity,
       deviceKeys,
       accepts,
-      read: (query) => this.#read(query),
+      // Those who come at once read the same pages.
+      read: (query) =>
+        this.#reading.of(JSON.stringify(query), async () => {
+          const page = await this.#read(query);
+          turns.spend(page.readings.length * READING_MS);
+          return page;
+        }),
+      turns,
       join: (ready) => this.#join(ready),
       leave: (gone) => this.#leave(gone),
     });
@@ -201,7 +220,7 @@ export class Feed {
     for (;;) {
       const page: RecordedPage = await this.#read({ after, upTo, place, limit: PAGE_READINGS });
       upTo = page.upTo;
-      for (const event of toEvents(page, after))
+      for (const event of toEvents(page, after, ({ deviceKey }) => of(deviceKey).length > 0))
         for (const follower of of(event.deviceKey)) {
           const offered = follower.offer(event);
           if (offered instanceof Promise) await offered;

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts';
 import { asResult, BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import type { FeedCursor } from './feed-cursor.ts';
 import { bytesOfEvent, type RecordedEvent, toEvents } from './recorded-event.ts';
-import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';
+import type { MeasurementStore, RecordedPage, RecordedQuery, RecordedReading } from './store.ts';
 
 /** A subscriber as the feed sees it. */
 export interface Follower {
@@ -16,6 +16,14 @@ export interface Follower {
   fail(error: unknown): void;
 }
 
+/** Whoever catches up does so page by page, each in its turn. */
+export interface CatchUpTurns {
+  /** Resolves when the next page may be read. */
+  next: () => Promise<void>;
+  /** So many ms of the processor were used. */
+  spend: (milliseconds: number) => void;
+}
+
 interface LiveFollowerDeps {
   cursor: FeedCursor;
   /** Of what was committed before it follows with the others: only what is not older (ms UTC). */
@@ -23,6 +31,7 @@ interface LiveFollowerDeps {
   deviceKeys: ReadonlySet<number> | null;
   accepts: (deviceKey: number) => boolean | Promise<boolean>;
   read: MeasurementStore['recorded'];
+  turns: CatchUpTurns;
   join: (follower: Follower) => void;
   leave: (follower: Follower) => void;
 }
@@ -117,6 +126,7 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
 
   /** One page; what is complete makes it one of the others. */
   async #readOn(): Promise<void> {
+    const { deviceKeys, notBefore, turns, read } = this.#deps;
     const { after, between } = this.#cursor;
     const query: RecordedQuery = {
       after,
@@ -124,9 +134,14 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
       place: between?.place ?? null,
       limit: PAGE_READINGS,
     };
-    const page: RecordedPage = await this.#deps.read(query);
-    for (const event of toEvents(page, after))
-      if (event.receivedAt >= this.#deps.notBefore && (await this.#accepts(event.deviceKey))) this.#own.push(event);
+    await turns.next();
+    const page: RecordedPage = await read(query);
+    const wants = ({ storedAt, deviceKey }: RecordedReading): boolean =>
+      storedAt >= notBefore && (deviceKeys === null || deviceKeys.has(deviceKey));
+    for (const event of toEvents(page, after, wants)) {
+      const accepted = this.#deps.accepts(event.deviceKey);
+      if (typeof accepted === 'boolean' ? accepted : await accepted) this.#own.push(event);
+    }
     const last = page.readings.at(-1);
     if (!page.complete && last !== undefined) {
       const { seq, deviceKey, timestamp } = last;

@@ -1,40 +1,59 @@
-import { encodeCursor } from './feed-cursor.ts';
+import { encodeCursor, type FeedCursor } from './feed-cursor.ts';
 import type { RecordedPage, RecordedReading, StoredValue } from './store.ts';
 
 /** What a device recorded in one commit, on its way to subscribers: three columns of equal length, times in ms UTC. */
-export interface RecordedEvent {
+export class RecordedEvent {
+  readonly deviceKey: number;
+  readonly receivedAt: number;
+  readonly fieldKeys: number[] = [];
+  readonly timestamps: number[] = [];
+  readonly values: StoredValue[] = [];
+  /** How far a subscriber is who has it. */
+  place: FeedCursor;
+
+  constructor({ deviceKey, storedAt }: RecordedReading, place: FeedCursor) {
+    this.deviceKey = deviceKey;
+    this.receivedAt = storedAt;
+    this.place = place;
+  }
+
   /** `subscribe` with it delivers what came after. */
-  cursor: string;
-  deviceKey: number;
-  receivedAt: number;
-  fieldKeys: number[];
-  timestamps: number[];
-  values: StoredValue[];
+  get cursor(): string {
+    return encodeCursor(this.place);
+  }
 }
 
 /** A device that sends years at once sends several events. */
 const MAX_VALUES = 2_000;
 
-/** The page's readings, those of one device in one commit together. `after`: the position that the page begins at. */
-export function toEvents({ readings, upTo, complete }: RecordedPage, after: string): RecordedEvent[] {
+/**
+ * The page's readings that somebody wants, those of one device in one commit together. `after`: the position that the
+ * page begins at.
+ */
+export function toEvents(
+  { readings, upTo, complete }: RecordedPage,
+  after: string,
+  wants: (reading: RecordedReading) => boolean,
+): RecordedEvent[] {
   const events: RecordedEvent[] = [];
   let first: RecordedReading | null = null;
   let event: RecordedEvent | null = null;
   readings.forEach((reading, at) => {
-    const { seq, deviceKey, timestamp, storedAt, fieldKeys, values } = reading;
+    if (!wants(reading)) return;
+    const { seq, deviceKey, timestamp, fieldKeys, values } = reading;
+    const isLast = complete && at === readings.length - 1;
+    const place: FeedCursor = isLast
+      ? { after: upTo, between: null }
+      : { after, between: { upTo, place: { seq, deviceKey, timestamp } } };
     if (event === null || first?.seq !== seq || first.deviceKey !== deviceKey || event.values.length >= MAX_VALUES) {
-      event = { cursor: '', deviceKey, receivedAt: storedAt, fieldKeys: [], timestamps: [], values: [] };
+      event = new RecordedEvent(reading, place);
       events.push(event);
       first = reading;
     }
     event.fieldKeys.push(...fieldKeys);
     event.values.push(...values);
     for (let count = fieldKeys.length; count > 0; count -= 1) event.timestamps.push(timestamp);
-    const isLast = complete && at === readings.length - 1;
-    const place = { seq, deviceKey, timestamp };
-    event.cursor = isLast
-      ? encodeCursor({ after: upTo, between: null })
-      : encodeCursor({ after, between: { upTo, place } });
+    event.place = place;
   });
   return events;
 }

@@ -7,6 +7,7 @@ import type { IngestCache, ProductInfo } from '../../domain/ingest-cache/ingest-
 import { seal, unseal } from '../../domain/sealed-text.ts';
 import type { Access } from '../../domain/access/access.ts';
 import { badInput } from '../../errors.ts';
+import type { WorkShares } from '../../domain/work-shares.ts';
 import type { DeviceCache } from '../../domain/devices/device-cache.ts';
 import { LiveStream } from './live-stream.ts';
 import { type LiveChoice, narrowed } from './narrowed.ts';
@@ -22,6 +23,7 @@ interface LiveMeasurementsDeps {
   feed: Feed;
   ingestCache: IngestCache;
   devices: DeviceCache;
+  shares: WorkShares;
 }
 
 /** The stream behind `measurementsRecorded` (CONTRACT 7): what the token may read of the live feed. */
@@ -38,7 +40,7 @@ export class LiveMeasurements {
     const { products, deviceKeys, accepts } = await narrowed(access, this.#deps.ingestCache, query);
     const fields = query.fields == null ? null : new Set(query.fields);
     if (fields !== null) checkFields(fields, products);
-    const { devices, feed } = this.#deps;
+    const { devices, feed, shares } = this.#deps;
     const acceptsDevice = (device: Device | null): boolean => device !== null && accepts(placeOfDevice(device));
     const events = await feed.subscribe({
       deviceKeys,
@@ -47,6 +49,10 @@ export class LiveMeasurements {
         return device === undefined ? devices.get(deviceKey).then(acceptsDevice) : acceptsDevice(device);
       },
       after: query.after == null ? undefined : (unseal(query.after) ?? ''),
+      turns: {
+        next: () => shares.begin(access.tokenId, { patient: true }),
+        spend: (milliseconds) => shares.spend(access.tokenId, milliseconds),
+      },
     });
     return new LiveStream(events, (event) => ({ of: event, value: () => this.#toBatch(event, fields) }));
   }
