@@ -1,6 +1,6 @@
 import { buildSchema, execute, type ExecutionResult, GraphQLError, type GraphQLSchema, parse } from 'graphql';
-import { expect, test } from 'vitest';
-import { compileOperation } from '../../src/graphql/operation/compiled-operation.ts';
+import { describe, expect, test } from 'vitest';
+import { comparing, compileOperation } from '../../src/graphql/operation/compiled-operation.ts';
 
 const SDL = `
   type Query { devices(first: Int = 2): [Device!]! one(id: ID): Device lost: Device broken: Device! numbers: [Float!]! }
@@ -136,4 +136,30 @@ test('there is one plan for each combination of what decides, up to a bound', as
       shown(await execute({ schema, document, variableValues })),
     );
   }
+});
+
+describe('the comparison of both ways', () => {
+  const document = parse('{ numbers }');
+  /** `numbers` answers these, one after the other, whoever asks; then the last one again and again. */
+  const answering = (...answers: number[]) => {
+    const { schema } = createSchema();
+    schema.getQueryType()!.getFields()['numbers']!.resolve = () => [answers.length > 1 ? answers.shift() : answers[0]];
+    return { schema, document };
+  };
+  const compared = (args: { schema: GraphQLSchema; document: typeof document }) =>
+    comparing(compileOperation(args.schema, { document, operationName: null })!)(args);
+
+  test('is no error when the data changes meanwhile, once or again and again', async () => {
+    for (const answers of [[1], [1, 2], [1, 1, 2], [1, 2, 3, 4, 5]]) {
+      const { data, errors } = await compared(answering(...answers));
+      expect(errors, String(answers)).toBeUndefined();
+      expect(answers.map((answer) => JSON.stringify({ numbers: [answer] }))).toContain(JSON.stringify(data));
+    }
+  });
+
+  test('tells an answer that graphql-js gives neither before nor after', async () => {
+    const wrong = comparing(() => ({ data: { numbers: [7] } }));
+    await expect(wrong(answering(1))).rejects.toThrow('Compiled, the answer is');
+    await expect(wrong(answering(1, 2))).rejects.toThrow('Compiled, the answer is');
+  });
 });

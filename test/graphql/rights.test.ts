@@ -115,7 +115,7 @@ describe('every operation for every token', () => {
       for (const holder of holders) {
         const given = variables(nobody, nobody);
         const answer: GqlAnswer | null = query.startsWith('subscription')
-          ? await firstPush(server.url, holder.token, query, given, 300)
+          ? await firstPush(server.url, holder.token, query, given)
           : await server.query(query, given, holder.token);
         const code = answer?.errors?.[0]?.extensions.code;
         const expected = allowed(OPERATIONS[name]!, holder) ? 'NOT_FOUND' : 'FORBIDDEN';

@@ -2,13 +2,13 @@ import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import type { GqlAnswer } from './server.ts';
 
-/** The first thing a subscription pushes, errors included; null: nothing within `quietMs`, or it ended. */
+/** The first thing a subscription pushes, errors included; null: nothing within `quietMs` (say so where nothing may come), or it ended. */
 export async function firstPush(
   url: string,
   token: string,
   query: string,
   variables: Record<string, unknown>,
-  quietMs = 1500,
+  quietMs = 20_000,
 ): Promise<GqlAnswer | null> {
   const client: Client = createClient({
     url: `${url.replace(/^http/, 'ws')}/graphql`,

@@ -8,12 +8,15 @@ import type { MeasurementStore } from '../measurements/store.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
 import { pause } from '../pause.ts';
 
-/** A device went silent, or is heard again; `at` in milliseconds: when the silence was too long, or its end. */
-export interface StatusEvent {
+interface WatchedPlace {
   deviceKey: number;
   deviceId: string;
   productId: string;
   workspaceId: string;
+}
+
+/** A device went silent, or is heard again; `at` in milliseconds: when the silence was too long, or its end. */
+export interface StatusEvent extends WatchedPlace {
   online: boolean;
   at: number;
 }
@@ -28,7 +31,7 @@ interface StatusWatchDeps {
   onError: (error: unknown) => void;
 }
 
-interface Watched extends Omit<StatusEvent, 'online' | 'at'> {
+interface Watched extends WatchedPlace {
   limitMs: number;
   /** Receipt time of what it sent last; -Infinity: nothing ever. */
   heardAt: number;
@@ -37,7 +40,9 @@ interface Watched extends Omit<StatusEvent, 'online' | 'at'> {
 
 interface Subscriber {
   workspaceIds: ReadonlySet<string>;
-  accepts: (event: StatusEvent) => boolean;
+  accepts: (device: WatchedPlace) => boolean;
+  /** What changed earlier is told to others only. */
+  since: number;
   stream: BoundedStream<StatusEvent>;
 }
 
@@ -46,6 +51,8 @@ const PAGE = 2_000;
 /** Devices of all watched workspaces together; each takes some 200 bytes. */
 const MAX_WATCHED = 200_000;
 const MAX_UNREAD = 10_000;
+/** How far the clocks of nodes may be apart. */
+const CLOCKS_APART_MS = 2_000;
 
 /**
  * Tells when devices go silent and when they are heard again (contract `deviceStatusChanged`), each once. Works from the
@@ -75,7 +82,7 @@ export class StatusWatch {
   /** What changes from now on in these workspaces; ends when returned. OVERLOADED when there are too many devices. */
   async subscribe(
     workspaceIds: readonly string[],
-    accepts: (event: StatusEvent) => boolean,
+    accepts: (device: WatchedPlace) => boolean,
   ): Promise<LiveQueue<StatusEvent>> {
     const stream = new BoundedStream<StatusEvent>({
       sizeOf: () => 1,
@@ -87,12 +94,13 @@ export class StatusWatch {
         if (this.#subscribers.size === 0) this.#rest();
       },
     });
-    const subscriber = { workspaceIds: new Set(workspaceIds), accepts, stream };
+    const since = this.#deps.now() - (this.#deps.cluster.shared ? CLOCKS_APART_MS : 0);
+    const subscriber = { workspaceIds: new Set(workspaceIds), accepts, since, stream };
     this.#subscribers.add(subscriber);
     this.#wake();
     try {
       await this.#run(async () => {
-        for (const id of workspaceIds) if (!this.#loaded.has(id)) await this.#load({ workspace: id }, id);
+        for (const id of workspaceIds) if (!this.#loaded.has(id)) await this.#load({ workspace: id }, { id, since });
       });
     } catch (error) {
       await stream.return();
@@ -129,7 +137,7 @@ export class StatusWatch {
       try {
         const events = await this.#deps.feed.subscribe({ accepts });
         this.#endListening = () => void events.return();
-        this.#inTurn(() => this.#refresh());
+        this.#inTurn(() => this.#ask([...this.#watched.values()]));
         for await (const { deviceKey } of events) this.#hear(deviceKey);
       } catch (error) {
         // Too much at once, or the database is away: it knows, and is asked again.
@@ -151,49 +159,44 @@ export class StatusWatch {
   async #askStirred(): Promise<void> {
     const stirred = [...this.#stirred];
     this.#stirred.clear();
-    for (let at = 0; at < stirred.length; at += PAGE) await this.#ask(stirred.slice(at, at + PAGE));
+    await this.#ask(stirred);
   }
 
-  /** Tells when the device's status is another than it was. */
-  #judge(device: Watched): void {
+  /** Tells when the device's status is another than it was, also now that its limit has changed. */
+  #judge(device: Watched, limitChanged = false): void {
     const now = this.#deps.now();
-    const online = device.heardAt + device.limitMs >= now;
+    const online = !isOverdue(device, now);
     if (online === device.online) return;
     device.online = online;
     const { deviceKey, deviceId, productId, workspaceId, heardAt, limitMs } = device;
     const at = online ? heardAt : Number.isFinite(heardAt) ? Math.min(heardAt + limitMs, now) : now;
     const event = { deviceKey, deviceId, productId, workspaceId, online, at };
-    for (const { workspaceIds, accepts, stream } of this.#subscribers)
-      if (workspaceIds.has(workspaceId) && accepts(event)) stream.offer(event);
+    const changedAt = limitChanged ? now : at;
+    for (const { workspaceIds, accepts, since, stream } of this.#subscribers)
+      if (changedAt >= since && workspaceIds.has(workspaceId) && accepts(device)) stream.offer(event);
   }
 
   /** Before a device counts as silent the database is asked: another node may have heard it. */
   async #findSilent(): Promise<void> {
     const now = this.#deps.now();
-    const silent = [...this.#watched.values()].filter(
-      (device) => device.online && device.heardAt + device.limitMs < now,
-    );
-    for (let at = 0; at < silent.length; at += PAGE) await this.#ask(silent.slice(at, at + PAGE));
-  }
-
-  /** Everything watched, anew. */
-  async #refresh(): Promise<void> {
-    const devices = [...this.#watched.values()];
-    for (let at = 0; at < devices.length; at += PAGE) await this.#ask(devices.slice(at, at + PAGE));
+    await this.#ask([...this.#watched.values()].filter((device) => device.online && isOverdue(device, now)));
   }
 
   async #ask(devices: Watched[]): Promise<void> {
-    const heard = await this.#deps.store.lastHeard(devices.map(({ deviceKey }) => deviceKey));
-    for (const device of devices) {
-      device.heardAt = Math.max(device.heardAt, heard.get(device.deviceKey) ?? -Infinity);
-      this.#judge(device);
+    for (let at = 0; at < devices.length; at += PAGE) {
+      const page = devices.slice(at, at + PAGE);
+      const heard = await this.#deps.store.lastHeard(page.map(({ deviceKey }) => deviceKey));
+      for (const device of page) {
+        device.heardAt = Math.max(device.heardAt, heard.get(device.deviceKey) ?? -Infinity);
+        this.#judge(device);
+      }
     }
   }
 
   async #changed(changes: Change[]): Promise<void> {
     for (const change of changes) {
       if (change.kind === 'everything') {
-        for (const id of this.#loaded) await this.#load({ workspace: id }, id);
+        for (const id of this.#loaded) await this.#load({ workspace: id }, { id, since: this.#deps.now() });
       } else if (change.kind === 'product') {
         const there = await this.#load({ product: { id: change.id } });
         this.#forget(({ deviceId, productId }) => productId === change.id && !there.has(deviceId));
@@ -212,7 +215,7 @@ export class StatusWatch {
   }
 
   /** Reads devices of watched workspaces (all of `wholeWorkspace`, when given); returns the ids that are there. */
-  async #load(where: object, wholeWorkspace: string | null = null): Promise<Set<string>> {
+  async #load(where: object, wholeWorkspace: { id: string; since: number } | null = null): Promise<Set<string>> {
     const ids = new Set<string>();
     for (let after = 0; ;) {
       const rows = (await this.#deps.database
@@ -226,17 +229,17 @@ export class StatusWatch {
       for (const row of rows) {
         ids.add(row.id);
         if (wholeWorkspace !== null || this.#loaded.has(row.workspace.id))
-          this.#watch(row, heard.get(row.key), wholeWorkspace === null);
+          this.#watch(row, heard.get(row.key), wholeWorkspace?.since ?? null);
       }
       after = rows.at(-1)?.key ?? 0;
       if (rows.length < PAGE) break;
     }
-    if (wholeWorkspace !== null) this.#loaded.add(wholeWorkspace);
+    if (wholeWorkspace !== null) this.#loaded.add(wholeWorkspace.id);
     return ids;
   }
 
-  /** Only changes are told: a device begins with what it is, one that was just made as never heard. */
-  #watch(row: Device, heard: number | undefined, isNew: boolean): void {
+  /** Only changes are told: a device begins with what it was at `since`, one that was just made (null) as never heard. */
+  #watch(row: Device, heard: number | undefined, since: number | null): void {
     const known = this.#watched.get(row.key);
     if (known === undefined && this.#watched.size >= MAX_WATCHED)
       throw new AppError('OVERLOADED', `More than ${MAX_WATCHED} devices are watched; subscribe to fewer workspaces.`);
@@ -244,10 +247,10 @@ export class StatusWatch {
     const limitMs = seconds * 1000;
     const heardAt = Math.max(known?.heardAt ?? -Infinity, heard ?? -Infinity);
     const place = { deviceKey: row.key, deviceId: row.id, productId: row.product.id, workspaceId: row.workspace.id };
-    const online = known?.online ?? (!isNew && heardAt + limitMs >= this.#deps.now());
+    const online = known?.online ?? (since !== null && heardAt + limitMs >= since);
     const device = { ...place, limitMs, heardAt, online };
     this.#watched.set(row.key, device);
-    this.#judge(device);
+    this.#judge(device, known !== undefined && known.limitMs !== limitMs);
   }
 
   #inTurn(look: () => Promise<void>): void {
@@ -259,4 +262,8 @@ export class StatusWatch {
     this.#turn = run.catch(() => {});
     return run;
   }
+}
+
+function isOverdue({ heardAt, limitMs }: Watched, now: number): boolean {
+  return heardAt + limitMs < now;
 }
