@@ -106,6 +106,26 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     }
   });
 
+  test('who names devices gets what they record, also when somebody else has followed others for long', async () => {
+    const { store, feed } = await open();
+    const others = await feed.subscribe({ accepts: all, deviceKeys: new Set([1]) });
+    const [before, between] = [await feed.subscribe({ accepts: all }), 25];
+    for (let at = 0; at < between; at += 1) await send(store, feed, 1 + (at % 3), [[1, 1000 + at, at]]);
+    const [first] = await take(before, between);
+    await before.return?.();
+    const named = { accepts: all, deviceKeys: new Set([2, 9]) };
+    const [resumed, fresh] = [await feed.subscribe({ ...named, after: first!.cursor }), await feed.subscribe(named)];
+    await send(store, feed, 3, [[1, 5000, 'not wanted']]);
+    await send(store, feed, 2, [[1, 5000, 'wanted']]);
+    await send(store, feed, 1, [[1, 5000, 'of others']]);
+    const ofDevice = (key: number): number[] => Array.from({ length: between }, (_, at) => at).filter((at) => 1 + (at % 3) === key); // prettier-ignore
+    const valuesOf = (events: RecordedEvent[]): unknown[] => events.flatMap(({ values }) => values);
+    expect(valuesOf(await take(resumed, 9))).toEqual([...ofDevice(2), 'wanted']);
+    expect(valuesOf(await take(fresh, 1))).toEqual(['wanted']);
+    expect(valuesOf(await take(others, 10))).toEqual([...ofDevice(1), 'of others']);
+    for (const events of [resumed, fresh, others]) await events.return?.();
+  });
+
   test('a cursor that is none, of another database, or older than what is kept', async () => {
     const { store, feed } = await open();
     expect(await codeOf(feed.subscribe({ accepts: all, after: 'nonsense' }))).toBe('BAD_USER_INPUT');

@@ -27,6 +27,15 @@ interface FeedSubscription {
   turns?: CatchUpTurns;
 }
 
+/** Of the order of commits. */
+interface Stretch {
+  after: string;
+  /** null: until now. */
+  end: string | null;
+  /** null: of any. */
+  deviceKeys: number[] | null;
+}
+
 const PAGE_READINGS = 2_000;
 /** What reading one back takes of the processor, most of it for the way between threads. */
 const READING_MS = 0.003;
@@ -195,7 +204,10 @@ export class Feed {
   async #handOut(): Promise<void> {
     if (this.#followers.size === 0) this.#position = null;
     this.#position ??= await this.#deps.store.position();
-    this.#position = await this.#deliver(this.#position, null, (key) => this.#followers.ofDevice(key));
+    const { deviceKeys } = this.#followers;
+    this.#position = await this.#deliver({ after: this.#position, end: null, deviceKeys }, (key) =>
+      this.#followers.ofDevice(key),
+    );
   }
 
   /** Those who have caught up get what lies between them and the others, and are one of them from then on. */
@@ -204,7 +216,8 @@ export class Feed {
       this.#joining = this.#joining.filter((other) => other !== follower);
       if (follower.ended) continue;
       try {
-        await this.#deliver(follower.after, this.#position, () => [follower]);
+        const deviceKeys = follower.deviceKeys && [...follower.deviceKeys];
+        await this.#deliver({ after: follower.after, end: this.#position, deviceKeys }, () => [follower]);
         // Perhaps gone meanwhile.
         if (!follower.ended) this.#followers.add(follower);
       } catch (error) {
@@ -213,12 +226,12 @@ export class Feed {
     }
   }
 
-  /** Everything between two positions (null: until now), in the order of commits; resolves with the second. */
-  async #deliver(after: string, end: string | null, of: (deviceKey: number) => Follower[]): Promise<string> {
+  /** What devices recorded between two positions, in the order of commits; resolves with the second. */
+  async #deliver({ after, end, deviceKeys }: Stretch, of: (deviceKey: number) => Follower[]): Promise<string> {
     let upTo = end;
     let place: RecordedPlace | null = null;
     for (;;) {
-      const page: RecordedPage = await this.#read({ after, upTo, place, limit: PAGE_READINGS });
+      const page: RecordedPage = await this.#read({ after, upTo, place, deviceKeys, limit: PAGE_READINGS });
       upTo = page.upTo;
       for (const event of toEvents(page, after, ({ deviceKey }) => of(deviceKey).length > 0))
         for (const follower of of(event.deviceKey)) {

@@ -1,5 +1,8 @@
 import type { Follower } from './live-follower.ts';
 
+/** From so many on it is quicker to read what all devices record. */
+const MOST_NAMED = 1_000;
+
 /** Those who follow, found by the device that sent: what a thousand wait for each of a device of its own concerns one. */
 export class Followers {
   readonly #all = new Set<Follower>();
@@ -9,6 +12,11 @@ export class Followers {
 
   get size(): number {
     return this.#all.size;
+  }
+
+  /** Whose recordings anybody wants; null: those of any. */
+  get deviceKeys(): number[] | null {
+    return this.#ofAny.size > 0 || this.#byDevice.size > MOST_NAMED ? null : [...this.#byDevice.keys()];
   }
 
   add(follower: Follower): void {

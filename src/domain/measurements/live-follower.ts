@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts';
 import { asResult, BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import type { FeedCursor } from './feed-cursor.ts';
 import { bytesOfEvent, type RecordedEvent, toEvents } from './recorded-event.ts';
-import type { MeasurementStore, RecordedPage, RecordedQuery, RecordedReading } from './store.ts';
+import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';
 
 /** A subscriber as the feed sees it. */
 export interface Follower {
@@ -132,13 +132,12 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
       after,
       upTo: between?.upTo ?? null,
       place: between?.place ?? null,
+      deviceKeys: deviceKeys && [...deviceKeys],
       limit: PAGE_READINGS,
     };
     await turns.next();
     const page: RecordedPage = await read(query);
-    const wants = ({ storedAt, deviceKey }: RecordedReading): boolean =>
-      storedAt >= notBefore && (deviceKeys === null || deviceKeys.has(deviceKey));
-    for (const event of toEvents(page, after, wants)) {
+    for (const event of toEvents(page, after, ({ storedAt }) => storedAt >= notBefore)) {
       const accepted = this.#deps.accepts(event.deviceKey);
       if (typeof accepted === 'boolean' ? accepted : await accepted) this.#own.push(event);
     }

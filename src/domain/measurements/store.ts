@@ -134,6 +134,8 @@ export interface RecordedQuery {
   after: string;
   upTo: string | null;
   place: RecordedPlace | null;
+  /** Only of these; null: of any. */
+  deviceKeys: number[] | null;
   limit: number;
 }
 

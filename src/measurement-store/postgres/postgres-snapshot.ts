@@ -9,6 +9,8 @@ type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer
 
 /** A snapshot's text, short enough to be one of ours. */
 const SNAPSHOT = /^\d{1,19}:\d{1,19}:(?:\d{1,19}(?:,\d{1,19}){0,199})?$/;
+/** By the order of commits, not by the table's key: a device may have years of readings. */
+const OF_DEVICES = 'AND device_key + 0 = ANY($7::int4[])';
 const HEAD = 'first_at, last_at, count, summary';
 
 /** The statements of a snapshot on PostgreSQL, over a connection whose transaction the caller has begun. */
@@ -44,17 +46,17 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   /** In the order of transaction ids: those that committed meanwhile are told apart by the two snapshots. */
-  async recorded({ after, upTo, place, limit }: RecordedQuery & { upTo: string }): Promise<RecordedRow[]> {
+  async recorded({ after, upTo, place, deviceKeys, limit }: RecordedQuery & { upTo: string }): Promise<RecordedRow[]> {
     if (!SNAPSHOT.test(after) || !SNAPSHOT.test(upTo)) return [];
     const from = place ?? { seq: '0', deviceKey: 0, timestamp: 0 };
     const rows = await this.#rows<[string, number, number, number, Buffer]>(
-      'inlet-recorded',
+      deviceKeys === null ? 'inlet-recorded' : 'inlet-recorded-of',
       `SELECT seq::text, device_key, ts, stored_at, packed FROM reading
        WHERE seq >= pg_snapshot_xmin($1::pg_snapshot) AND seq < pg_snapshot_xmax($2::pg_snapshot)
          AND NOT pg_visible_in_snapshot(seq, $1::pg_snapshot) AND pg_visible_in_snapshot(seq, $2::pg_snapshot)
-         AND (seq, device_key, ts) > ($3::xid8, $4::int4, $5::int8)
+         AND (seq, device_key, ts) > ($3::xid8, $4::int4, $5::int8) ${deviceKeys === null ? '' : OF_DEVICES}
        ORDER BY reading.seq, device_key, ts LIMIT $6`,
-      [after, upTo, from.seq, from.deviceKey, from.timestamp, limit],
+      [after, upTo, from.seq, from.deviceKey, from.timestamp, limit, ...(deviceKeys === null ? [] : [deviceKeys])],
     );
     return rows.map(([seq, deviceKey, timestamp, storedAt, values]) => ({
       seq,

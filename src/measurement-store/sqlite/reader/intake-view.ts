@@ -3,11 +3,18 @@ import type { ReadingRange, ReadingRow, RecordedRow } from '../../chunks/snapsho
 import { eachFrame } from '../../readings/reading-frames.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
 
+/** A moment as it was after a flush: everything in here that was written to it until then. */
 interface Came {
   seq: number;
   timestamp: number;
   storedAt: number;
   values: Buffer;
+}
+
+/** What came for a device, in the order of flushes, and how each of its moments stands now. */
+interface OfDevice {
+  inOrder: Came[];
+  moments: Map<number, Came>;
 }
 
 /** Where a moment stands in the order of commits: flush, device, time. */
@@ -25,7 +32,7 @@ interface Heard {
 export class IntakeView {
   readonly #bounds: Sqlite.Statement<[], [number | null, number | null]>;
   readonly #after: Sqlite.Statement<[number], { seq: number; stored_at: number; frames: Buffer }>;
-  readonly #came = new Map<number, Came[]>();
+  readonly #came = new Map<number, OfDevice>();
   readonly #heard = new Map<number, Heard>();
   #first = Infinity;
   #last = 0;
@@ -62,15 +69,15 @@ export class IntakeView {
 
   /** The rows of the range as the table has them, with what came since. */
   over(rows: ReadingRow[], { deviceKey, from, to, newestFirst, limit }: ReadingRange): ReadingRow[] {
-    const came = this.#came.get(deviceKey);
-    if (!came) return rows;
+    const moments = this.#came.get(deviceKey)?.moments;
+    if (!moments) return rows;
     // Beyond the last row of a full page the table may have more that belongs in between.
     const end = rows.length === limit ? rows.at(-1)!.timestamp : newestFirst ? -Infinity : Infinity;
     const merged = new Map<number, ReadingRow>();
-    for (const { seq, timestamp, values } of came) {
+    for (const came of to - from === 1 ? only(moments.get(from)) : moments.values()) {
+      const { timestamp } = came;
       if (timestamp < from || timestamp >= to || (newestFirst ? timestamp < end : timestamp > end)) continue;
-      const older = merged.get(timestamp);
-      merged.set(timestamp, { timestamp, seq, values: older ? mergeValues(older.values, values) : values });
+      merged.set(timestamp, came);
     }
     if (merged.size === 0) return rows;
     for (const row of rows) {
@@ -82,16 +89,23 @@ export class IntakeView {
     return all.slice(0, limit);
   }
 
-  /** Moments behind a place in the order of commits, up to a flush; each where it was last written. */
-  recorded(from: Place, upTo: number, limit: number): Omit<RecordedRow, 'values'>[] {
+  /** Moments of the devices (null: of any) behind a place in the order of commits, up to a flush; each where it was last written. */
+  recorded(
+    deviceKeys: readonly number[] | null,
+    from: Place,
+    upTo: number,
+    limit: number,
+  ): Omit<RecordedRow, 'values'>[] {
     const found: { place: Place; storedAt: number }[] = [];
     if (limit <= 0 || this.#last < from[0]) return [];
-    for (const [deviceKey, { seq: lastSeq }] of this.#heard) {
-      if (lastSeq < from[0]) continue;
-      const last = new Map(since(this.#came.get(deviceKey) ?? [], from[0]).map((one) => [one.timestamp, one]));
-      for (const { seq, timestamp, storedAt } of last.values()) {
+    for (const deviceKey of deviceKeys ?? this.#heard.keys()) {
+      if ((this.#heard.get(deviceKey)?.seq ?? -1) < from[0]) continue;
+      const of = this.#came.get(deviceKey)!;
+      for (const came of since(of.inOrder, from[0])) {
+        const { seq, timestamp, storedAt } = came;
         const place: Place = [seq, deviceKey, timestamp];
-        if (seq <= upTo && inOrder(place, from) > 0) found.push({ place, storedAt });
+        if (of.moments.get(timestamp) === came && seq <= upTo && inOrder(place, from) > 0)
+          found.push({ place, storedAt });
       }
     }
     found.sort((a, b) => inOrder(a.place, b.place));
@@ -104,16 +118,20 @@ export class IntakeView {
   }
 
   #add(seq: number, storedAt: number, frames: Buffer): void {
-    let came: Came[] = [];
+    let of = ofDevice([]);
     eachFrame(
       frames,
       (deviceKey, at) => {
-        came = this.#came.get(deviceKey) ?? [];
-        this.#came.set(deviceKey, came);
+        of = this.#came.get(deviceKey) ?? ofDevice([]);
+        this.#came.set(deviceKey, of);
         this.#heard.set(deviceKey, { seq, at: Math.max(at, this.#heard.get(deviceKey)?.at ?? at) });
       },
-      (_deviceKey, timestamp, start, end) =>
-        came.push({ seq, timestamp, storedAt, values: frames.subarray(start, end) }),
+      (_deviceKey, timestamp, start, end) => {
+        const [older, bytes] = [of.moments.get(timestamp), frames.subarray(start, end)];
+        const came = { seq, timestamp, storedAt, values: older ? mergeValues(older.values, bytes) : bytes };
+        of.inOrder.push(came);
+        of.moments.set(timestamp, came);
+      },
     );
   }
 
@@ -123,9 +141,17 @@ export class IntakeView {
       this.#heard.delete(deviceKey);
       this.#came.delete(deviceKey);
     }
-    for (const [deviceKey, came] of this.#came)
-      if (came[0] && came[0].seq < first) this.#came.set(deviceKey, came.filter(({ seq }) => seq >= first)); // prettier-ignore
+    for (const [deviceKey, { inOrder: all }] of this.#came)
+      if (all[0] && all[0].seq < first) this.#came.set(deviceKey, ofDevice(all.filter(({ seq }) => seq >= first)));
   }
+}
+
+function ofDevice(came: Came[]): OfDevice {
+  return { inOrder: came, moments: new Map(came.map((one) => [one.timestamp, one])) };
+}
+
+function only(came: Came | undefined): Came[] {
+  return came === undefined ? [] : [came];
 }
 
 /** What came with the flush or later; whoever follows asks for little of it, again and again. */

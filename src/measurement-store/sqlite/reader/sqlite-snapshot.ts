@@ -18,7 +18,7 @@ export class SqliteSnapshot implements Snapshot {
   readonly #position: Sqlite.Statement<[], number>;
   readonly #horizon: Sqlite.Statement<[], number>;
   readonly #lastSeq: Sqlite.Statement<[], number>;
-  readonly #recorded: Sqlite.Statement<number[], RawRecorded>;
+  readonly #recorded: Record<'ofAny' | 'ofSome', Sqlite.Statement<(number | string)[], RawRecorded>>;
   readonly #chunks: Record<'asc' | 'desc', Sqlite.Statement<number[], RawChunk>>;
   readonly #chunkBytes: Sqlite.Statement<number[], Buffer>;
   readonly #newestChunks: Sqlite.Statement<[string, number], [fieldKey: number, ...RawChunk]>;
@@ -44,12 +44,18 @@ export class SqliteSnapshot implements Snapshot {
       .prepare<[], number>('SELECT max((SELECT coalesce(max(seq), 0) FROM reading), (SELECT seq FROM live_horizon))')
       .pluck();
     this.#lastSeq = db.prepare<[], number>('SELECT max(seq) FROM device_state').pluck();
-    this.#recorded = db
-      .prepare<number[], RawRecorded>(
-        `SELECT seq, device_key, ts, stored_at, packed FROM reading
-         WHERE seq <= ? AND seq < ? AND (seq, device_key, ts) > (?, ?, ?) ORDER BY seq, device_key, ts LIMIT ?`,
-      )
-      .raw();
+    const recorded = (condition: string): Sqlite.Statement<(number | string)[], RawRecorded> =>
+      db
+        .prepare<(number | string)[], RawRecorded>(
+          `SELECT seq, device_key, ts, stored_at, packed FROM reading
+           WHERE seq <= ? AND seq < ? AND (seq, device_key, ts) > (?, ?, ?) ${condition} ORDER BY seq, device_key, ts LIMIT ?`,
+        )
+        .raw();
+    this.#recorded = {
+      ofAny: recorded(''),
+      // By the order of commits: a device may have years of readings.
+      ofSome: recorded('AND +device_key IN (SELECT value FROM json_each(?))'),
+    };
     const chunks = (order: string): Sqlite.Statement<number[], RawChunk> =>
       db
         .prepare<number[], RawChunk>(
@@ -93,9 +99,13 @@ export class SqliteSnapshot implements Snapshot {
     return Promise.resolve(String(this.#lastFlush()));
   }
 
-  async recorded({ after, upTo, place, limit }: RecordedQuery & { upTo: string }): Promise<RecordedRow[]> {
+  async recorded({ after, upTo, place, deviceKeys, limit }: RecordedQuery & { upTo: string }): Promise<RecordedRow[]> {
     const from: Place = place ? [Number(place.seq), place.deviceKey, place.timestamp] : [Number(after), Infinity, 0];
-    const sortedIn = this.#recorded.all(Number(upTo), Math.min(this.#intake.first, Number.MAX_SAFE_INTEGER), ...from, limit); // prettier-ignore
+    const bounds = [Number(upTo), Math.min(this.#intake.first, Number.MAX_SAFE_INTEGER), ...from];
+    const sortedIn =
+      deviceKeys === null
+        ? this.#recorded.ofAny.all(...bounds, limit)
+        : this.#recorded.ofSome.all(...bounds, JSON.stringify(deviceKeys), limit);
     const rows: RecordedRow[] = sortedIn.map(([seq, deviceKey, timestamp, storedAt, values]) => ({
       seq: String(seq),
       deviceKey,
@@ -103,7 +113,7 @@ export class SqliteSnapshot implements Snapshot {
       storedAt,
       values,
     }));
-    for (const row of this.#intake.recorded(from, Number(upTo), limit - rows.length)) {
+    for (const row of this.#intake.recorded(deviceKeys, from, Number(upTo), limit - rows.length)) {
       const { deviceKey, timestamp } = row;
       const moment = { deviceKey, from: timestamp, to: timestamp + 1, newestFirst: false, limit: 1 };
       const [whole] = await this.readings(moment);
