@@ -86,6 +86,49 @@ describeInBrowser('the decoder’s page', () => {
     expect(after.decoder.version).toBe(1);
   });
 
+  test('an example that somebody else saved meanwhile stops the saving too, with what differs', async () => {
+    const product = await createProduct(server, { serialNumbers: ['d-1'], input: { decoder: GOOD } });
+    const page = await openConsole(server, `/products/${product.id}/decoder`);
+    await page.locator('.cm-line').first().waitFor();
+    await server.gql(
+      `mutation ($id: ID!, $request: DecoderRequestInput!, $expected: JSON!) {
+         addDecoderExample(productId: $id, name: "theirs", request: $request, expected: $expected) { id }
+       }`,
+      {
+        id: product.id,
+        request: { body: '{"d":"d-1","t":1,"h":2}' },
+        expected: [
+          { device: 'd-1', field: 'temperature', value: 1 },
+          { device: 'd-1', field: 'humidity', value: 2 },
+        ],
+      },
+    );
+    await write(page, GOOD.replace('value: body.t }', 'value: body.t + 1 }'));
+    await page.keyboard.press('Control+s');
+    await page.getByRole('button', { name: 'Save and activate' }).click();
+    await page.getByRole('region', { name: 'Expected and what comes now' }).waitFor();
+  });
+
+  test('what is typed over everything and into brackets is the editor’s own work, and can be undone', async () => {
+    const product = await createProduct(server, { input: { decoder: GOOD } });
+    const page = await openConsole(server, `/products/${product.id}/decoder`);
+    const editor = page.getByRole('textbox', { name: 'Source of the decoder' });
+    const lines = async (): Promise<string[]> => (await page.locator('.cm-line').allTextContents()).filter(Boolean);
+    await page.locator('.cm-line').first().waitFor();
+    await editor.press('Control+a');
+    // Left to the browser, this would get the colour of the first word: the page’s policy complains.
+    await page.keyboard.type('one');
+    expect(await lines()).toEqual(['one']);
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('(');
+    expect(await lines()).toEqual(['(one)']);
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText('a\nb');
+    expect(await lines()).toEqual(['a', 'b']);
+    for (let undone = 0; undone < 3; undone += 1) await page.keyboard.press('Control+z');
+    expect((await lines())[0]).toBe('function Decoder(request) {');
+  });
+
   test('bytes are tried as a network hands them on: hexadecimal or base64, of a device, received when, with variables', async () => {
     const decoder = `function decodeUplink(input) {
   var temperature = ((input.bytes[0] << 8) | input.bytes[1]) / 10 + Number(input.variables.offset || 0);

@@ -5,6 +5,7 @@ import { color, type ColorName, faint, onColors } from './chart-colors.ts';
 import { followFingers } from './follow-fingers.ts';
 import type { Stretch } from './gestured-range.ts';
 import { timeLabels } from './time-axis.ts';
+import { valueMarks } from './value-marks.ts';
 import './time-chart.css';
 
 /** What a chart draws; times are Unix seconds. Columns have the length of `timestamps`, null being a gap. */
@@ -53,7 +54,8 @@ const NARROWEST_DRAG = 6;
 
 /**
  * A chart over time. Dragging with the mouse zooms, a double click goes back, the cursor moves in all charts of its key.
- * One finger moves through time, two zoom; up and down scrolls the page.
+ * One finger moves through time, two zoom; up and down scrolls the page. Whatever data comes, it stays the same chart:
+ * somebody may be dragging in it.
  */
 export function TimeChart(props: TimeChartProps) {
   const host = useRef<HTMLDivElement>(null);
@@ -62,17 +64,14 @@ export function TimeChart(props: TimeChartProps) {
   const held = useRef<Stretch | null>(null);
   latest.current = { ...props, ...held.current };
   const { label, data, from, to, shape, names, height = HEIGHT, color: ink = 'series-1', syncKey } = props;
-  const hasBand = data.band !== undefined;
+  const isBars = shape === 'bar';
   const rows = names?.join('\n');
   useEffect(() => {
     const element = host.current!;
-    const made = new uPlot(
-      optionsOf(latest, element.clientWidth, { shape, hasBand, height, ink, syncKey }),
-      [[], [], [], []].slice(0, hasBand ? 4 : 2) as never,
-      element,
-    );
+    const sizeOf = (): Size => ({ width: element.clientWidth, height: element.clientHeight });
+    const made = new uPlot(optionsOf(latest, sizeOf(), { isBars, ink, syncKey }), [[], [], [], []], element);
     chart.current = made;
-    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+    const resized = new ResizeObserver(() => made.setSize(sizeOf()));
     resized.observe(element);
     const unfollow = onColors(() => made.redraw());
     const unfollowFingers = followFingers(element, made, {
@@ -90,26 +89,30 @@ export function TimeChart(props: TimeChartProps) {
       made.destroy();
       chart.current = null;
     };
-  }, [shape, hasBand, height, ink, syncKey, rows]);
+  }, [isBars, ink, syncKey]);
   useEffect(() => {
     const drawn = chart.current!;
     const { timestamps, values, band } = data;
-    const columns = band === undefined ? [timestamps, values] : [timestamps, values, band.low, band.high];
-    drawn.setData(columns as unknown as uPlot.AlignedData);
-  }, [data, from, to, shape, hasBand, height, ink, syncKey, rows]);
+    for (const edge of EDGES)
+      if (drawn.series[edge]!.show !== (band !== undefined)) drawn.setSeries(edge, { show: band !== undefined });
+    drawn.setData([timestamps, values, band?.low ?? [], band?.high ?? []] as unknown as uPlot.AlignedData);
+  }, [data, from, to, shape, ink, syncKey, rows]);
   return <div ref={host} class="time-chart" role="img" aria-label={label} style={{ height: `${height}px` }} />;
 }
 
+/** The series of the smallest and of the largest, between which the band is. */
+const EDGES = [2, 3] as const;
+
+type Size = Pick<uPlot.Options, 'width' | 'height'>;
+
 interface Fixed {
-  shape: ChartShape;
-  hasBand: boolean;
-  height: number;
+  isBars: boolean;
   ink: ColorName;
   syncKey: string;
 }
 
-function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fixed): uPlot.Options {
-  const { shape, hasBand, height, ink, syncKey } = fixed;
+function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed): uPlot.Options {
+  const { isBars, ink, syncKey } = fixed;
   const stroke = (): string => color(ink);
   const axis = {
     stroke: () => color('muted'),
@@ -118,6 +121,7 @@ function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fi
     font: '12px system-ui, sans-serif',
   };
   const edge: uPlot.Series = {
+    show: false,
     stroke: () => faint(ink, 0),
     width: 0,
     points: { show: false },
@@ -125,8 +129,7 @@ function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fi
   };
   const names = (): readonly string[] | undefined => latest.current.names;
   return {
-    width,
-    height,
+    ...size,
     padding: [8, 8, 0, 0],
     legend: { show: false },
     cursor: {
@@ -148,14 +151,14 @@ function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fi
     },
     scales: {
       x: { time: true, range: () => [latest.current.from / 1_000, latest.current.to / 1_000] },
-      y: { range: (_chart, min, max) => rangeOf(min, max, names(), shape) },
+      y: { range: (_chart, min, max) => rangeOf(min, max, names(), latest.current.shape) },
     },
     axes: [
       { ...axis, size: 40, space: 64, values: (_chart, marks, _axis, _space, step) => timeLabels(marks, step) },
       {
         ...axis,
         size: AXIS_WIDTH,
-        ...(names() === undefined ? {} : { splits: () => names()!.map((_, at) => at) }),
+        splits: (_chart, _axis, min, max, step) => names()?.map((_, at) => at) ?? valueMarks(min, max, step),
         values: (_chart, splits) => splits.map((value) => shortName(names()?.[value]) ?? latest.current.text(value)),
       },
     ],
@@ -163,18 +166,22 @@ function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fi
       {},
       {
         stroke,
-        width: shape === 'bar' ? 0 : 1.75,
-        ...looksOf(shape, ink),
+        width: isBars ? 0 : 1.75,
+        paths: (...drawn) => PATHS[latest.current.shape](...drawn),
+        fill: () => faint(ink, FILLED[latest.current.shape]),
+        // An area goes down to where the chart ends: most values are far from 0.
+        fillTo: (drawn) => (latest.current.shape === 'area' ? drawn.scales['y']!.min! : 0),
         points: {
           show: (drawn, _series, first, last) =>
-            shape !== 'bar' && (last - first) * DOT_EVERY * devicePixelRatio < drawn.bbox.width,
+            !isBars && (last - first) * DOT_EVERY * devicePixelRatio < drawn.bbox.width,
           size: 5,
           fill: stroke,
         },
       },
-      ...(hasBand ? [edge, edge] : []),
+      edge,
+      edge,
     ],
-    ...(hasBand ? { bands: [{ series: [3, 2] as [number, number], fill: () => faint(ink, 0.18) }] } : {}),
+    bands: [{ series: [EDGES[1], EDGES[0]], fill: () => faint(ink, 0.18) }],
     hooks: {
       setCursor: [({ cursor }) => latest.current.onCursor(cursor.idx ?? null)],
       setSelect: [
@@ -192,24 +199,15 @@ function optionsOf(latest: { current: TimeChartProps }, width: number, fixed: Fi
 
 const BAR_PART = 0.8;
 const WIDEST_BAR = 48;
-
-function looksOf(shape: ChartShape, ink: ColorName): Pick<uPlot.Series, 'paths' | 'fill' | 'fillTo'> {
-  switch (shape) {
-    case 'bar':
-      return {
-        paths: uPlot.paths.bars!({ size: [BAR_PART, WIDEST_BAR], align: 1 }),
-        fill: () => faint(ink, 0.85),
-        fillTo: 0,
-      };
-    case 'step':
-      return { paths: uPlot.paths.stepped!({ align: 1 }), fill: () => faint(ink, 0.1), fillTo: 0 };
-    case 'area':
-      // Down to where the chart ends: most values are far from 0.
-      return { paths: uPlot.paths.linear!(), fill: () => faint(ink, 0.25), fillTo: (drawn) => drawn.scales['y']!.min! };
-    case 'line':
-      return { paths: uPlot.paths.linear!() };
-  }
-}
+const LINE = uPlot.paths.linear!();
+const PATHS: Record<ChartShape, uPlot.Series.PathBuilder> = {
+  line: LINE,
+  area: LINE,
+  step: uPlot.paths.stepped!({ align: 1 }),
+  bar: uPlot.paths.bars!({ size: [BAR_PART, WIDEST_BAR], align: 1 }),
+};
+/** How much of the colour fills what is below the line. */
+const FILLED: Record<ChartShape, number> = { line: 0, area: 0.25, step: 0.1, bar: 0.85 };
 
 /** A little room above and below; a line of one value stands in the middle, bars stand on 0. */
 function rangeOf(

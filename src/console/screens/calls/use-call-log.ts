@@ -17,12 +17,12 @@ interface CallLog {
   calls: readonly CallParts[];
   /** Whether no call has come at all, as far as is known. */
   isEmpty: boolean;
-  /** How many came, or were changed, while the log was paused. */
+  /** How many came while the log was paused, of those that pass the filter. */
   waiting: number;
   search: CallSearch;
 }
 
-/** Follows the log: what the server finds in it, and each call as it comes; while paused these wait. */
+/** Follows the log: what the server finds in it, and each call as it comes; while paused it ends where it ended then. */
 export function useCallLog(productId: string, filter: CallFilter, isPaused: boolean): CallLog {
   const known = useRef(new Map<string, CallParts>());
   const held = useRef(new Map<string, CallParts>());
@@ -63,22 +63,34 @@ export function useCallLog(productId: string, filter: CallFilter, isPaused: bool
     take(held.current.values());
     held.current.clear();
   }, [isPaused]);
+  // What is looked for while the log is paused finds what came since, too.
+  const end = useMemo(
+    () => (isPaused ? newestFirst([...known.current.values(), ...search.calls])[0] : undefined),
+    [isPaused],
+  );
+  const isSince = (call: CallParts): boolean => end !== undefined && order(call, end) < 0;
   const calls = useMemo(() => {
     // The server has looked into those that it found; only how they ended can have changed since, as live ones say.
     const found = new Map(search.calls.map((call) => [call.id, known.current.get(call.id) ?? call]));
     const fits = search.key === JSON.stringify(filter) ? isOutlined : passes;
-    const shown = [...found.values()].filter((call) => fits(filter, call));
+    const shown = [...found.values()].filter((call) => !isSince(call) && fits(filter, call));
     for (const call of known.current.values()) if (!found.has(call.id) && passes(filter, call)) shown.push(call);
     return newestFirst(shown);
-  }, [revision, filter, search.key, search.calls]);
+  }, [revision, filter, search.key, search.calls, end]);
   const isEmpty = known.current.size === 0 && search.calls.length === 0;
-  return { calls, isEmpty, waiting: held.current.size, search };
+  const waiting = [...held.current.values()].filter(
+    (call) => (end === undefined || isSince(call)) && passes(filter, call),
+  ).length;
+  return { calls, isEmpty, waiting, search };
 }
 
 function newestFirst(calls: Iterable<CallParts>): CallParts[] {
-  return [...calls].sort((a, b) =>
-    a.receivedAt === b.receivedAt ? compare(b.id, a.id) : compare(b.receivedAt, a.receivedAt),
-  );
+  return [...calls].sort(order);
+}
+
+/** Below 0: the first one is newer. */
+function order(a: CallParts, b: CallParts): number {
+  return a.receivedAt === b.receivedAt ? compare(b.id, a.id) : compare(b.receivedAt, a.receivedAt);
 }
 
 function compare(a: string, b: string): number {

@@ -157,7 +157,6 @@ function Workbench(props: WorkbenchProps) {
         <SaveDecoderSheet
           productId={id}
           source={source}
-          examples={decoderExamples}
           onClose={close}
           onSaved={() => {
             onChanged();

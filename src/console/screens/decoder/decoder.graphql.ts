@@ -22,3 +22,6 @@ export const AddExample: Operation<{ addDecoderExample: { id: string } }, { prod
 
 /** The mutation `RemoveExample` of decoder.graphql. */
 export const RemoveExample: Operation<{ removeDecoderExample: string }, { id: string }> = { text: "mutation RemoveExample($id:ID!){removeDecoderExample(id:$id)}" };
+
+/** The query `Examples` of decoder.graphql. */
+export const Examples: Operation<{ product: { decoderExamples: ({ name: string; request: unknown; expected: unknown })[] } }, { id: string }> = { text: "query Examples($id:ID!){product(id:$id){decoderExamples{name request expected}}}" };

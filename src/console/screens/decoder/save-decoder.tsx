@@ -9,9 +9,8 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { SaveDecoder } from './decoder.graphql.ts';
+import { Examples, SaveDecoder } from './decoder.graphql.ts';
 import { expectedText } from './expected-entries.ts';
-import type { ShownExample } from './input-card.tsx';
 
 /** What stopped the saving, where `force` gets over it. */
 interface Stopped {
@@ -22,16 +21,17 @@ interface Stopped {
 interface SaveDecoderSheetProps {
   productId: string;
   source: string;
-  examples: readonly ShownExample[];
   onClose: () => void;
   onSaved: () => void;
 }
 
 /** Saves the source as a new version, active at once. A failing example stops that, unless one saves anyway. */
-export function SaveDecoderSheet({ productId, source, examples, onClose, onSaved }: SaveDecoderSheetProps) {
+export function SaveDecoderSheet({ productId, source, onClose, onSaved }: SaveDecoderSheetProps) {
   const [stopped, setStopped] = useState<Stopped | null>(null);
   const differenceOf = async (name: unknown): Promise<Stopped['difference']> => {
-    const example = examples.find((one) => one.name === name);
+    // Asked for now: somebody else may just have saved it.
+    const { product } = await request(Examples, { id: productId });
+    const example = product.decoderExamples.find((one) => one.name === name);
     if (example === undefined) return null;
     const given = { productId, source, request: example.request as DecoderRequestInput };
     const { testDecoder: run } = await request(TestDecoder, given);

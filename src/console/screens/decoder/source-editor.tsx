@@ -16,6 +16,7 @@ import {
 import { useEffect, useRef } from 'preact/hooks';
 import { editorTheme } from './editor-theme.ts';
 import { markMistake, mistakeMark, type SourceMistake } from './mistake-mark.ts';
+import { typedText } from './typed-text.ts';
 
 /** A line to be led to; a new object leads there again. */
 export interface SourcePlace {
@@ -94,6 +95,7 @@ function stateOf(latest: { current: SourceEditorProps }): EditorState {
       highlightActiveLineGutter(),
       highlightSelectionMatches(),
       javascriptLanguage,
+      typedText,
       mistakeMark,
       editorTheme,
       EditorView.contentAttributes.of({ 'aria-label': 'Source of the decoder', tabindex: '0' }),

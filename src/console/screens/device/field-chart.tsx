@@ -48,7 +48,7 @@ export function FieldChart(props: FieldCardProps) {
             data={drawn?.data ?? NOTHING}
             from={from}
             to={to}
-            shape={drawn?.shape ?? 'line'}
+            shape={type === 'FLOAT' || type === 'INTEGER' ? 'line' : 'step'}
             names={drawn?.names}
             text={write}
             color={COLORS[type]}

@@ -28,7 +28,6 @@ export interface FieldAnswer {
 /** A field's chart. */
 interface FieldChartData {
   data: ChartData;
-  shape: 'line' | 'step';
   names: string[] | undefined;
   /** Width of the buckets, such as `1h`; null: every value is shown. */
   resolution: string | null;
@@ -52,22 +51,20 @@ export function chartDataOf(
   if (isNumber && buckets !== null && count > points) {
     const { timestamps, low, mean, high, resolution } = buckets;
     const band = { low: numbers(low), high: numbers(high) };
-    return { data: { timestamps, values: numbers(mean), band }, shape: 'line', names: undefined, resolution };
+    return { data: { timestamps, values: numbers(mean), band }, names: undefined, resolution };
   }
   // Buckets of states and shares cannot take single values.
   const merged = mergeValues(carriedIn(raw, isNumber, from), raw.resolution === null ? pushed : [], from / 1_000);
-  if (isNumber)
-    return { data: withNumbers(showGaps(merged)), shape: 'line', names: undefined, resolution: raw.resolution };
+  if (isNumber) return { data: withNumbers(showGaps(merged)), names: undefined, resolution: raw.resolution };
   if (type === 'BOOLEAN') {
-    if (raw.resolution !== null)
-      return { data: withNumbers(merged), shape: 'step', names: undefined, resolution: raw.resolution };
-    return { data: held(withNumbers(merged), to), shape: 'step', names: ['false', 'true'], resolution: null };
+    if (raw.resolution !== null) return { data: withNumbers(merged), names: undefined, resolution: raw.resolution };
+    return { data: held(withNumbers(merged), to), names: ['false', 'true'], resolution: null };
   }
   const names = [...new Set(merged.values.filter((value) => value !== null).map(String))].sort();
   if (names.length > MAX_STATES) return null;
   const places = new Map(names.map((name, at) => [name, at]));
   const values = merged.values.map((value) => (value === null ? null : (places.get(String(value)) ?? null)));
-  return { data: held({ ...merged, values }, to), shape: 'step', names, resolution: raw.resolution };
+  return { data: held({ ...merged, values }, to), names, resolution: raw.resolution };
 }
 
 /** Numbers and places come in from when they were measured; a state is what it is at the begin of the range (ms). */
