@@ -2,7 +2,7 @@ import { getOperationAST, type OperationDefinitionNode, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import type { CheckedDocument } from '../../src/graphql/operation/checked-documents.ts';
 import { type EventAnswer, SharedAnswers } from '../../src/graphql/operation/shared-answers.ts';
-import { subscriptionKey } from '../../src/graphql/operation/subscription-key.ts';
+import { operationKey } from '../../src/graphql/operation/operation-key.ts';
 
 test('an answer is made once for all equal subscriptions, also while it is being made', async () => {
   const answers = new SharedAnswers();
@@ -38,7 +38,7 @@ test('subscriptions are equal when they answer alike, wherever they begin', () =
   const key = (variables: Record<string, unknown>, text = query, name = 'S'): string => {
     const document = parse(text);
     const operation = getOperationAST(document, name) as OperationDefinitionNode;
-    return subscriptionKey({ hash: text, document } as CheckedDocument, operation, { variables });
+    return operationKey({ hash: text, document } as CheckedDocument, operation, { variables });
   };
   const one = key({ p: '1', from: 'here' });
   expect(key({ p: '1', from: 'there' })).toBe(one);

@@ -79,8 +79,8 @@ export class GraphqlContext {
   }
 
   /** The context for an operation that begins once more: nothing used up or remembered, and it ends when this one does. */
-  again(): GraphqlContext {
-    return new GraphqlContext(this.#presented, this.address, this.#sources, this.live, new WorkBudget(this.budget));
+  again(budget = new WorkBudget([this.budget])): GraphqlContext {
+    return new GraphqlContext(this.#presented, this.address, this.#sources, this.live, budget);
   }
 
   /** The context for one pushed event of a subscription: same access, nothing remembered. */

@@ -13,11 +13,11 @@ export class WorkBudget {
   #bytesLeft = MAX_LOADED_BYTES;
   #ended: AppError | null = null;
   #loading: Promise<unknown> = Promise.resolve();
-  readonly #before: WorkBudget | null;
+  readonly #asked: readonly WorkBudget[];
 
-  /** `before`: that of an operation which begins once more; with it this one ends too. */
-  constructor(before: WorkBudget | null = null) {
-    this.#before = before;
+  /** `asked`: those of the operations that it is executed for; with the last of them this one ends too. */
+  constructor(asked: readonly WorkBudget[] = []) {
+    this.#asked = asked;
   }
 
   /** Throws QUERY_TOO_COMPLEX when that is more than an operation may load, or what ended the operation. */
@@ -52,8 +52,18 @@ export class WorkBudget {
 
   /** Throws what ended the operation. */
   check(): void {
-    this.#before?.check();
-    if (this.#ended !== null) throw this.#ended;
+    const ended = this.#endedBy();
+    if (ended !== null) throw ended;
+  }
+
+  #endedBy(): AppError | null {
+    if (this.#ended !== null) return this.#ended;
+    let last: AppError | null = null;
+    for (const asked of this.#asked) {
+      last = asked.#endedBy();
+      if (last === null) return null;
+    }
+    return last;
   }
 }
 

@@ -19,10 +19,11 @@ import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
 import { comparing, compileOperation, type Execute } from './compiled-operation.ts';
 import type { LiveEvent, LiveStream } from '../live/live-stream.ts';
 import type { Promised } from '../context/promised.ts';
+import { EqualQueries, type Executed } from './equal-queries.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { tooComplex } from './shape-limits.ts';
 import { type EventAnswer, SharedAnswers } from './shared-answers.ts';
-import { subscriptionKey } from './subscription-key.ts';
+import { operationKey } from './operation-key.ts';
 
 /** What a client asks, whichever transport brought it. */
 export interface OperationRequest {
@@ -40,7 +41,7 @@ export interface AdmittedOperation {
   cost: number;
   /** Whether its document was admitted before. */
   isKnown: boolean;
-  /** Of a subscription: the same for those that answer every event alike. */
+  /** The same for queries and subscriptions of one token that are answered alike. */
   sharing: string;
 }
 
@@ -78,6 +79,7 @@ export class Operations {
   readonly shares: WorkShares;
   readonly #compiling: Compiling;
   readonly #answers = new SharedAnswers();
+  readonly #queries = new EqualQueries();
 
   constructor(schema: GraphQLSchema, compiling: Compiling, shares: WorkShares) {
     this.schema = schema;
@@ -101,17 +103,18 @@ export class Operations {
   }
 
   /**
-   * Runs a query or mutation, when it is its caller's turn; or, with the event as `root`, answers one event of a
-   * subscription. An answer that is too large, or not there in time, is an error, and so is OVERLOADED, or UNAVAILABLE
-   * when those before it got no answer from the database.
+   * Runs a query or mutation, when it is its caller's turn. An answer that is too large, or not there in time, is an
+   * error, and so is OVERLOADED, or UNAVAILABLE when those before it got no answer from the database.
    */
-  async execute(admitted: AdmittedOperation, root?: unknown, context = admitted.context): Promise<ExecutionResult> {
-    const run = (): Promise<ExecutionResult> => this.#run(admitted, root, context);
-    const kind = { dear: admitted.cost >= DEAR, patient: root !== undefined };
-    // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
-    if (admitted.operation.operation === OperationTypeNode.MUTATION)
-      return this.shares.begin(context.caller, kind).then(run, failed);
-    return this.shares.run(context.caller, run, kind).catch(failed);
+  async execute(admitted: AdmittedOperation): Promise<ExecutionResult> {
+    const { context, operation, sharing } = admitted;
+    if (context.isAnonymous || operation.operation !== OperationTypeNode.QUERY)
+      return (await this.#inTurn(admitted, context)).result;
+    const { result, bytes, isShared } = await this.#queries.of(sharing, context.budget, (budget) =>
+      this.#inTurn(admitted, context.again(budget)),
+    );
+    if (isShared) this.pushed(admitted, 1, bytes);
+    return result;
   }
 
   /** Opens what a subscription listens to. */
@@ -125,7 +128,7 @@ export class Operations {
     const make = async (): Promise<EventAnswer> => {
       const root = await value();
       if (root === null) return { result: null, text: null };
-      const result = await this.execute(admitted, root, admitted.context.fresh());
+      const { result } = await this.#inTurn(admitted, admitted.context.fresh(), root);
       return { result, text: result.errors === undefined ? JSON.stringify(result) : null };
     };
     return of === null ? make() : this.#answers.of(of, admitted.sharing, make);
@@ -147,9 +150,9 @@ export class Operations {
     const isKnown = checked.isKept;
     this.documents.keep(checked, context.isAnonymous);
     const sharing =
-      operation.operation === OperationTypeNode.SUBSCRIPTION
-        ? `${this.#answers.numberOf(context.access)} ${subscriptionKey(checked, operation, request)}`
-        : '';
+      context.isAnonymous || operation.operation === OperationTypeNode.MUTATION
+        ? ''
+        : `${this.#answers.numberOf(context.access)} ${operationKey(checked, operation, request)}`;
     return { checked, operation, request, context, cost, isKnown, sharing };
   }
 
@@ -171,7 +174,17 @@ export class Operations {
     return run;
   }
 
-  async #run(admitted: AdmittedOperation, root: unknown, context: GraphqlContext): Promise<ExecutionResult> {
+  /** With the event as `root`: one event of a subscription. */
+  async #inTurn(admitted: AdmittedOperation, context: GraphqlContext, root?: unknown): Promise<Executed> {
+    const run = (): Promise<Executed> => this.#run(admitted, root, context);
+    const kind = { dear: admitted.cost >= DEAR, patient: root !== undefined };
+    // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
+    if (admitted.operation.operation === OperationTypeNode.MUTATION)
+      return this.shares.begin(context.caller, kind).then(run, failed);
+    return this.shares.run(context.caller, run, kind).catch(failed);
+  }
+
+  async #run(admitted: AdmittedOperation, root: unknown, context: GraphqlContext): Promise<Executed> {
     const { caller, budget } = context;
     const expectedMs = admitted.cost * USUAL_MS;
     this.shares.spend(caller, expectedMs);
@@ -188,7 +201,7 @@ export class Operations {
       if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
-      return result;
+      return { result, bytes };
     } catch (error) {
       return failed(error);
     } finally {
@@ -214,9 +227,9 @@ export class Operations {
 }
 
 /** The result of what could not be executed to its end. */
-function failed(error: unknown): ExecutionResult {
+function failed(error: unknown): Executed {
   const originalError = error instanceof Error ? error : new Error(String(error));
-  return { errors: [new GraphQLError(originalError.message, { originalError })], data: null };
+  return { result: { errors: [new GraphQLError(originalError.message, { originalError })], data: null }, bytes: 0 };
 }
 
 /** What says that the database did not answer; null: it did. */

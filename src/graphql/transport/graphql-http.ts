@@ -36,6 +36,7 @@ export class GraphqlHttp {
   readonly #deps: GraphqlHttpDeps;
   readonly #apollo: ApolloServer<ApolloContext>;
   readonly #format;
+  readonly #texts = new WeakMap<object, string>();
 
   constructor(deps: GraphqlHttpDeps) {
     this.#deps = deps;
@@ -128,6 +129,7 @@ export class GraphqlHttp {
         set: async () => {},
         delete: async () => {},
       },
+      stringifyResult: ({ data, errors }) => this.#text({ data, errors }),
       logger: { debug: () => {}, info: () => {}, warn: note('warn'), error: note('error') },
       plugins: [
         ApolloServerPluginCacheControlDisabled(),
@@ -149,6 +151,16 @@ export class GraphqlHttp {
         },
       ],
     });
+  }
+
+  /** Equal queries that share an answer have the same data. */
+  #text({ data, errors }: { data?: object | null | undefined; errors?: unknown }): string {
+    if (data == null || errors !== undefined) return `${JSON.stringify({ errors, data })}\n`;
+    const known = this.#texts.get(data);
+    if (known !== undefined) return known;
+    const text = `${JSON.stringify({ data })}\n`;
+    this.#texts.set(data, text);
+    return text;
   }
 
   #answer({ data, errors }: ExecutionResult, requestId: string | undefined) {

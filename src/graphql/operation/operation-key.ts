@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
-import { type DocumentNode, Kind, type OperationDefinitionNode, visit } from 'graphql';
+import { type DocumentNode, Kind, type OperationDefinitionNode, OperationTypeNode, visit } from 'graphql';
 import type { CheckedDocument } from './checked-documents.ts';
 
-/** The same text for subscriptions that answer every event alike, wherever they begin. */
-export function subscriptionKey(
+/** The same text for operations that are answered alike; subscriptions may begin anywhere. */
+export function operationKey(
   { hash: text, document }: CheckedDocument,
   operation: OperationDefinitionNode,
   { variables }: { variables?: Record<string, unknown> | null | undefined },
 ): string {
   const given = { ...variables };
-  const beginning = beginningOf(document, operation);
+  const beginning = operation.operation === OperationTypeNode.SUBSCRIPTION ? beginningOf(document, operation) : null;
   if (beginning !== null) delete given[beginning];
   return hash('sha256', JSON.stringify([text, operation.name?.value, given]), 'base64url');
 }

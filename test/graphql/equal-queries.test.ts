@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AppError } from '../../src/errors.ts';
+import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
+import { EqualQueries, type Executed } from '../../src/graphql/operation/equal-queries.ts';
+import { eventLoopTime } from '../support/processor-time.ts';
+import { createProduct, startServer, type TestServer } from '../support/server.ts';
+
+/** Executions that end when they are told to. */
+function executions() {
+  const begun: { budget: WorkBudget; end: (bytes?: number) => void }[] = [];
+  const run = (budget: WorkBudget): Promise<Executed> =>
+    new Promise((resolve) => {
+      const number = begun.length + 1;
+      begun.push({ budget, end: (bytes = 10) => resolve({ result: { data: { number } }, bytes }) });
+    });
+  return { begun, run };
+}
+const soon = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
+const numbers = (answers: Executed[]): unknown[] => answers.map(({ result }) => result.data?.['number']);
+
+describe('equal queries', () => {
+  test('that come while one is being answered share the next answer, others do not', async () => {
+    const queries = new EqualQueries();
+    const { begun, run } = executions();
+    const ask = (key = 'same') => queries.of(key, new WorkBudget(), run);
+    const first = ask();
+    const meanwhile = [ask(), ask(), ask()];
+    const other = ask('other');
+    expect(begun).toHaveLength(2);
+    begun[0]!.end();
+    begun[1]!.end();
+    await Promise.all([first, other]);
+    await soon();
+    expect(begun).toHaveLength(3);
+    // Who comes once it has begun is not answered by it.
+    const late = ask();
+    begun[2]!.end();
+    await soon();
+    begun[3]!.end();
+    expect(numbers(await Promise.all([first, other, ...meanwhile, late]))).toEqual([1, 2, 3, 3, 3, 4]);
+    expect((await Promise.all([first, ...meanwhile])).map(({ isShared }) => isShared)).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    const afterwards = ask();
+    begun[4]!.end();
+    expect(numbers([await afterwards])).toEqual([5]);
+  });
+
+  test('do not wait for one that takes long', async () => {
+    const queries = new EqualQueries();
+    const { begun, run } = executions();
+    const first = queries.of('same', new WorkBudget(), run);
+    const second = queries.of('same', new WorkBudget(), run);
+    await expect.poll(() => begun.length).toBe(2);
+    begun[1]!.end();
+    expect(numbers([await second])).toEqual([2]);
+    begun[0]!.end();
+    expect(numbers([await first])).toEqual([1]);
+  });
+
+  test('a long answer goes to one only', async () => {
+    const queries = new EqualQueries();
+    const { begun, run } = executions();
+    const asked = [1, 2, 3].map(() => queries.of('same', new WorkBudget(), run));
+    begun[0]!.end();
+    await soon();
+    begun[1]!.end(2_000_000);
+    await soon();
+    begun[2]!.end(2_000_000);
+    expect(numbers(await Promise.all(asked))).toEqual([1, 2, 3]);
+  });
+
+  test('work for several ends when the last of them is gone', async () => {
+    const queries = new EqualQueries();
+    const { begun, run } = executions();
+    const budgets = [1, 2, 3].map(() => new WorkBudget());
+    const asked = budgets.map((budget) => queries.of('same', budget, run));
+    const gone = new AppError('UNAVAILABLE', 'The client is gone.');
+    budgets[1]!.end(gone);
+    begun[0]!.end();
+    await soon();
+    begun[1]!.budget.check();
+    budgets[2]!.end(gone);
+    expect(() => begun[1]!.budget.check()).toThrow(gone);
+    begun[1]!.end();
+    await Promise.all(asked);
+  });
+});
+
+describe.each(['sqlite', 'postgres'] as const)('equal queries on %s', (database) => {
+  let server: TestServer;
+  let product: { id: string; deviceIds: string[] };
+  beforeAll(async () => {
+    server = await startServer({ database });
+    product = await createProduct(server, {
+      fields: { value: 'FLOAT' },
+      serialNumbers: Array.from({ length: 20 }, (_, at) => `s${at}`),
+    });
+  });
+  afterAll(() => server?.stop());
+  const LIST = 'query ($p: ID!) { devices(productId: $p, first: 50) { edges { node { id latest { value } } } } }';
+
+  test('whoever writes and then asks sees what it wrote, however many ask the same', async () => {
+    await Promise.all(
+      product.deviceIds.map(async (id) => {
+        for (let value = 1; value <= 15; value += 1) {
+          await server.record(id, [{ field: 'value', value, timestamp: 1_700_000_000 }]);
+          const { devices } = await server.gql(LIST, { p: product.id });
+          const mine = devices.edges.find(({ node }: any) => node.id === id);
+          expect(mine.node.latest).toEqual([{ value }]);
+        }
+      }),
+    );
+  });
+
+  test('take less than half of the time that different ones take', async () => {
+    const pid = server.process.child.pid!;
+    const ran = async (queryOf: (at: number) => string): Promise<number> => {
+      const before = eventLoopTime(pid).ranMs;
+      for (let round = 0; round < 10; round += 1)
+        await Promise.all(Array.from({ length: 40 }, (_, at) => server.gql(queryOf(at), { p: product.id })));
+      return eventLoopTime(pid).ranMs - before;
+    };
+    const different = (at: number): string => LIST.replace('id latest', `id n${at}: name latest`);
+    const equal = (): string => LIST;
+    await ran(different);
+    await ran(equal);
+    expect((await ran(equal)) / (await ran(different))).toBeLessThan(0.5);
+  });
+});
