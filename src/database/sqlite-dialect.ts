@@ -9,6 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { LruMap } from '../domain/lru-map.ts';
 import { TransactionDriver } from './transaction-driver.ts';
 
 /** How long a unit of work waits for the one connection before it is refused. */
@@ -110,18 +111,44 @@ class SqliteConnectionDriver extends TransactionDriver {
   }
 }
 
+/** Together: the length of their texts. */
+const MAX_STATEMENTS_TEXT = 500_000;
+
+function newStatements(): LruMap<string, Sqlite.Statement<unknown[]>> {
+  return new LruMap({ most: MAX_STATEMENTS_TEXT, sizeOf: ({ source }) => source.length });
+}
+
 class SqliteConnection implements DatabaseConnection {
-  database: Sqlite.Database;
+  #database: Sqlite.Database;
+  /** Of the same text, most of the time of a look-up by key goes into making one. */
+  #statements = newStatements();
 
   constructor(database: Sqlite.Database) {
-    this.database = database;
+    this.#database = database;
+  }
+
+  get database(): Sqlite.Database {
+    return this.#database;
+  }
+
+  set database(database: Sqlite.Database) {
+    this.#database = database;
+    this.#statements = newStatements();
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const statement = this.database.prepare<unknown[], Row>(sql);
-    if (statement.reader) return { rows: statement.all(...parameters) };
+    const statement = this.#statement(sql);
+    if (statement.reader) return { rows: statement.all(...parameters) as Row[] };
     const { changes, lastInsertRowid } = statement.run(...parameters);
     return { insertId: BigInt(lastInsertRowid), numAffectedRows: BigInt(changes), rows: [] };
+  }
+
+  #statement(sql: string): Sqlite.Statement<unknown[]> {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare<unknown[]>(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 
   // oxlint-disable-next-line require-yield
