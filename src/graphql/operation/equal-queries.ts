@@ -50,7 +50,7 @@ export class EqualQueries {
     const budgets = [budget];
     let timer: NodeJS.Timeout | undefined;
     const long = new Promise<void>((resolve) => (timer = setTimeout(resolve, WAIT_MS)));
-    const done = Promise.race([running, long]).then(() => {
+    const done = Promise.race([running.catch(() => {}), long]).then(() => {
       clearTimeout(timer);
       this.#waiting.delete(key);
       return this.#begin(key, budgets, run);
@@ -61,14 +61,9 @@ export class EqualQueries {
 
   #begin(key: string, budgets: WorkBudget[], run: Run): Promise<Executed> {
     const executing = run(new WorkBudget(budgets));
-    const over = executing.then(
-      () => {},
-      () => {},
-    );
-    this.#running.set(key, over);
-    void over.then(() => {
-      if (this.#running.get(key) === over) this.#running.delete(key);
+    this.#running.set(key, executing);
+    return executing.finally(() => {
+      if (this.#running.get(key) === executing) this.#running.delete(key);
     });
-    return executing;
   }
 }
