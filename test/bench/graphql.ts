@@ -25,7 +25,7 @@ const POSTGRAPHILE_LIST =
 /**
  * `[POSTGRAPHILE=folder] npm run bench -- graphql [seconds] [sqlite|postgres]`: what dashboards ask, beside a bare Koa
  * route with plain SQL, and beside PostGraphile 5 when told where it is installed (`npm install postgraphile` in a folder
- * of its own).
+ * of its own): questions that are all different, and (`equal…`) all the same, which are answered together.
  */
 export async function run(args: string[]): Promise<void> {
   const seconds = Number(args[0] ?? 4);
@@ -52,13 +52,20 @@ async function measure(database: string, url: string, barePort: number, seconds:
     const { length: bytes } = JSON.stringify(await server.gql(query, Object.fromEntries(used)));
     const request = postRequest('/graphql', HEADERS, body);
     const bareRequest = postRequest(`/${scenario}`, HEADERS, body);
-    const load = (port: number, next: Buffer, part = 1) =>
-      generateLoad({ port, connections: CONNECTIONS, seconds: seconds * part, next: () => next });
-    await load(server.port, request, 0.5);
-    const bare = await load(barePort, bareRequest, 0.5);
-    const full = await load(server.port, request);
-    const bareAgain = await load(barePort, bareRequest, 0.5);
-    if (full.failed > 0) throw new Error(`${full.failed} answers of ${scenario} were no 200`);
+    // No two that wait are equal: a variable that the query does not name tells them apart.
+    const different = Array.from({ length: CONNECTIONS * 2 }, (_, n) =>
+      postRequest('/graphql', HEADERS, JSON.stringify({ query, variables: { ...Object.fromEntries(used), n } })),
+    );
+    let turn = 0;
+    const load = (port: number, next: () => Buffer, part = 1) =>
+      generateLoad({ port, connections: CONNECTIONS, seconds: seconds * part, next });
+    const nextDifferent = (): Buffer => different[(turn += 1) % different.length]!;
+    await load(server.port, nextDifferent, 0.5);
+    const bare = await load(barePort, () => bareRequest, 0.5);
+    const full = await load(server.port, nextDifferent);
+    const bareAgain = await load(barePort, () => bareRequest, 0.5);
+    const equal = await load(server.port, () => request);
+    if (full.failed + equal.failed > 0) throw new Error(`answers of ${scenario} were no 200`);
     const ceiling = (bare.requestsPerSecond + bareAgain.requestsPerSecond) / 2;
     console.log(
       JSON.stringify({
@@ -71,6 +78,9 @@ async function measure(database: string, url: string, barePort: number, seconds:
         ratio: Math.round((full.requestsPerSecond / ceiling) * 1000) / 1000,
         p50Ms: full.p50Ms,
         p99Ms: full.p99Ms,
+        equalPerSecond: equal.requestsPerSecond,
+        equalRatio: Math.round((equal.requestsPerSecond / ceiling) * 1000) / 1000,
+        equalP99Ms: equal.p99Ms,
         residentMb: server.residentMb(),
       }),
     );
@@ -83,25 +93,32 @@ async function besidePostgraphile(folder: string, newUrl: () => Promise<string>,
   const server = await ServerProcess.start({ DATABASE_URL: await newUrl(), WRITE_RATE_PER_FIELD: '0' });
   const { p } = await fill(server);
   const other = await startBareKoa('postgraphile.ts', [folder, await newUrl()]);
-  const load = async (port: number, query: string, part: number): Promise<number> => {
-    const request = postRequest('/graphql', HEADERS, JSON.stringify({ query, variables: { p } }));
-    const result = await generateLoad({ port, connections: CONNECTIONS, seconds: seconds * part, next: () => request });
+  const load = async (port: number, query: string, part: number, tellsApart = false): Promise<number> => {
+    const requests = Array.from({ length: tellsApart ? CONNECTIONS * 2 : 1 }, (_, n) =>
+      postRequest('/graphql', HEADERS, JSON.stringify({ query, variables: { p, n } })),
+    );
+    let turn = 0;
+    const next = (): Buffer => requests[(turn += 1) % requests.length]!;
+    const result = await generateLoad({ port, connections: CONNECTIONS, seconds: seconds * part, next });
     if (result.failed > 0) throw new Error(`${result.failed} answers of the list were no 200`);
     return result.requestsPerSecond;
   };
   await load(other.port, POSTGRAPHILE_LIST, 0.5);
   await load(server.port, SCENARIOS.list, 0.5);
   const before = await load(other.port, POSTGRAPHILE_LIST, 0.5);
-  const requestsPerSecond = await load(server.port, SCENARIOS.list, 1);
+  const requestsPerSecond = await load(server.port, SCENARIOS.list, 1, true);
+  const equalPerSecond = await load(server.port, SCENARIOS.list, 1);
   const postgraphilePerSecond = Math.round((before + (await load(other.port, POSTGRAPHILE_LIST, 0.5))) / 2);
-  const times = Math.round((requestsPerSecond / postgraphilePerSecond) * 10) / 10;
+  const times = (perSecond: number): number => Math.round((perSecond / postgraphilePerSecond) * 10) / 10;
   console.log(
     JSON.stringify({
       bench: 'graphql',
       scenario: 'list beside PostGraphile',
       requestsPerSecond,
       postgraphilePerSecond,
-      times,
+      times: times(requestsPerSecond),
+      equalPerSecond,
+      equalTimes: times(equalPerSecond),
     }),
   );
   other.stop();
