@@ -114,7 +114,15 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const shares = new WorkShares();
   const turns = new FileTurns(shares);
   const exporter = new Exporter({ store, history, devices: deviceList, ingestCache, turns });
-  const importer = new Importer({ devices: deviceFinder, recorder, turns, maxFutureMs: config.maxFutureMs, now });
+  const importer = new Importer({
+    devices: deviceFinder,
+    recorder,
+    store,
+    turns,
+    liveWindowMs: config.liveWindowMs,
+    maxFutureMs: config.maxFutureMs,
+    now,
+  });
   const writeRates = new WriteRateService({ database, cluster, defaultRate: config.writeRatePerField });
 
   const judge = new EntryJudge({ ingestCache, ...checking });

@@ -16,7 +16,7 @@ export interface DueQuery {
 export function dueSelect(placeholder: (n: number) => string): string {
   const [after, storedBefore, atLeast, overdueBefore, limit] = [1, 2, 3, 4, 5].map(placeholder);
   return `SELECT device_key FROM reading WHERE device_key > ${after} AND stored_at < ${storedBefore}
-          GROUP BY device_key HAVING count(*) >= ${atLeast} OR min(stored_at) < ${overdueBefore}
+          GROUP BY device_key HAVING count(*) >= ${atLeast} OR min(abs(stored_at)) < ${overdueBefore}
           ORDER BY device_key LIMIT ${limit}`;
 }
 
@@ -59,8 +59,13 @@ export class Compactor {
     await this.#running;
   }
 
+  /** Goes over all devices now, unless it is at it or has just been. Never waits. */
+  start(): void {
+    void this.#start();
+  }
+
   async #start(): Promise<void> {
-    if (this.#running !== null || performance.now() < this.#restsUntil) return;
+    if (this.#stopped || this.#running !== null || performance.now() < this.#restsUntil) return;
     this.#lookedMs = 0;
     this.#running = this.#run();
     await this.#running;

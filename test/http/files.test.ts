@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { firstPush } from '../support/subscribe.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
 
 const FIELDS = { temperature: 'FLOAT', count: 'INTEGER', open: 'BOOLEAN', note: 'STRING', place: 'GEOLOCATION' };
@@ -257,6 +258,19 @@ describe.each(DATABASES)('files on %s', (database) => {
       'device,field,timestamp,value\ni-1,temperature,2023-11-14T22:13:20.000Z,1\ni-1,note,2023-11-14T22:13:22.000Z,x\n',
     );
     expect((await get(`/v1/devices/${two}/history.csv`)).text).toContain('2023-11-14T22:13:20.123Z,2');
+  });
+
+  test('a file brings live values as far as anybody could follow them, not what is older', async () => {
+    const [device] = await emptyDevice(['live']);
+    const query = 'subscription ($d: [ID!]) { measurementsRecorded(deviceIds: $d) { measurements { value } } }';
+    const pushed = firstPush(server.url, token, query, { d: [device] });
+    const send = (seconds: number, value: number) =>
+      post(`/v1/devices/${device}/import`, `timestamp,temperature\n${seconds},${value}\n`);
+    const now = Math.floor(Date.now() / 1000);
+    // Until somebody listens for sure.
+    const timer = setInterval(() => void send(now - 7_200, 1).then(() => send(now - 60, 2)), 100);
+    const push = await pushed.finally(() => clearInterval(timer));
+    expect(push?.data?.['measurementsRecorded']).toMatchObject({ measurements: [{ value: 2 }] });
   });
 
   test('only the first thousand refused lines are listed, all are counted', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { LONG_AGO } from '../../src/domain/measurements/store.ts';
 import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 const MINUTE = 60_000;
@@ -42,6 +43,32 @@ describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
     await database.sql('UPDATE reading SET stored_at = stored_at - ? WHERE device_key = 1', [8 * 60 * MINUTE]);
     await expect.poll(() => readings(1), { timeout: 30_000 }).toBe(0);
     expect(await readings(4)).toBe(500);
+  }, 90_000);
+
+  test('begins when asked with what was brought in from long ago; who follows live values is not told of that and loses nothing', async () => {
+    store = await database.openStore({ keptMs: 60 * MINUTE, compactEveryMs: 60 * MINUTE });
+    const after = await store.position();
+    await store.append(receipt(1, rows(0, 300)));
+    await store.append(receipt(1, rows(10_000, 300), LONG_AGO));
+    // Also where it is in one commit with something else, and where it writes again what a device has sent.
+    await Promise.all([store.append(receipt(2, rows(0, 10))), store.append(receipt(3, rows(0, 300), LONG_AGO))]);
+    await store.append(receipt(2, [[1, 5, 'again']], LONG_AGO)); // prettier-ignore
+    const told = async (): Promise<string[]> => {
+      const query = { after, upTo: null, place: null, deviceKeys: null, limit: 5_000 };
+      const { expired, readings: recorded } = await store.recorded(query);
+      expect(expired).toBe(false);
+      return recorded.map(({ deviceKey, timestamp }) => `${deviceKey} ${timestamp}`).toSorted();
+    };
+    const live = (device: number, count: number): string[] => rows(0, count).map(([, at]) => `${device} ${at}`);
+    expect(new Set(await told())).toEqual(new Set([...live(1, 300), ...live(2, 10)]));
+    await sortedIn();
+    expect(new Set(await told())).toEqual(new Set([...live(1, 300), ...live(2, 10)]));
+    await store.compactSoon();
+    await expect.poll(async () => [await readings(1), await readings(3)], { timeout: 30_000 }).toEqual([300, 0]);
+    expect(new Set(await told())).toEqual(new Set([...live(1, 300), ...live(2, 10)]));
+    expect(await everything(store, 1, 1)).toHaveLength(600);
+    expect((await everything(store, 2, 1))[5]).toEqual([5, 'again']);
+    expect(await store.lastHeard([3])).toEqual(new Map());
   }, 90_000);
 
   test('fills chunks up to a thousand values, whatever the pieces in which they come', async () => {

@@ -10,6 +10,16 @@ export type StoredValue = number | string;
 
 /** `receivedAt` of what did not come from the device itself (a file): the device was not heard of. */
 export const NOT_HEARD = 0;
+/** The same of what is older than anybody follows live: nobody is told of it, and it may go into chunks at once. */
+export const LONG_AGO = -1;
+
+/**
+ * When a batch was stored, in ms; below zero: so long after zero, and it is none of the live values. Of a reading that is
+ * written again the larger one counts.
+ */
+export function storedAtOf(receivedAt: number, now: number): number {
+  return receivedAt === LONG_AGO ? -now : now;
+}
 
 /** The accepted entries of one device of one request: three columns of equal length. Never changed once handed over. */
 export interface Batch {
@@ -186,6 +196,8 @@ export interface MeasurementStore {
    * again.
    */
   settlePurges(): Promise<void>;
+  /** Much was brought in that may go into chunks: that begins now, not within a minute; nobody waits for it. */
+  compactSoon(): Promise<void>;
 
   calls(query: CallQuery): Promise<CallRow[]>;
   /** How many calls the query would bring without `limit` and `after`. */

@@ -5,7 +5,7 @@ import { giveWay } from '../give-way.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { checkEntry, isRejection, type Rejection } from '../measurements/entry.ts';
-import { NOT_HEARD } from '../measurements/store.ts';
+import { LONG_AGO, type MeasurementStore, NOT_HEARD } from '../measurements/store.ts';
 import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
 import type { FileTurns } from './file-turns.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
@@ -33,7 +33,10 @@ interface ImportOutcome {
 interface ImporterDeps {
   devices: DeviceFinder;
   recorder: Recorder;
+  store: Pick<MeasurementStore, 'compactSoon'>;
   turns: FileTurns;
+  /** What is older is told to nobody who follows live values. */
+  liveWindowMs: number;
   maxFutureMs: number;
   now: () => number;
 }
@@ -82,6 +85,8 @@ export class Importer {
       for await (const piece of text) await run.take(format.read(piece), piece.length);
       await run.take(format.end(), 0);
       await run.commit();
+      // What was brought in is there, whatever becomes of that.
+      this.#deps.store.compactSoon().catch(() => {});
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       const { lines, stored, refused, values } = run.outcome;
@@ -104,7 +109,7 @@ class ImportRun {
   readonly #found = new Map<string, Found>();
   /** Since it last gave way. */
   #spentMs = 0;
-  #batches = new Map<number, DeviceBatch>();
+  #batches = { recent: new Map<number, DeviceBatch>(), old: new Map<number, DeviceBatch>() };
   #waiting = { values: 0, stored: 0, refused: 0, lines: 0 };
 
   constructor(deps: ImporterDeps, access: Access, device: DeviceInfo | null, isAllowed: () => Promise<void>) {
@@ -147,7 +152,7 @@ class ImportRun {
 
   /** What was gathered becomes durable, and counts. */
   async commit(): Promise<void> {
-    const devices = [...this.#batches.values()];
+    const devices = [...this.#batches.recent.values(), ...this.#batches.old.values()];
     if (devices.length > 0) {
       await this.#isAllowed();
       const receipt = { batches: devices.map(({ batch }) => batch) };
@@ -160,7 +165,7 @@ class ImportRun {
     outcome.values += this.#waiting.values;
     this.#waiting = { values: 0, stored: 0, refused: 0, lines: 0 };
     // Devices and fields are looked up anew for the next commit: they may be gone by then.
-    this.#batches = new Map();
+    this.#batches = { recent: new Map(), old: new Map() };
     this.#found.clear();
   }
 
@@ -192,7 +197,9 @@ class ImportRun {
     refuse: (field: unknown, code: RefusedLine['code'], message: string) => void,
   ): boolean {
     const receivedAt = this.#deps.now();
-    let { batch } = this.#batches.get(device.key) ?? { batch: null };
+    const isOld = time < receivedAt - this.#deps.liveWindowMs;
+    const batches = isOld ? this.#batches.old : this.#batches.recent;
+    let { batch } = batches.get(device.key) ?? { batch: null };
     let refused = false;
     for (const [field, value] of values) {
       const entry = { field, value, timestamp: time / 1000 };
@@ -203,8 +210,9 @@ class ImportRun {
         continue;
       }
       if (batch === null) {
-        batch = { deviceKey: device.key, receivedAt: NOT_HEARD, fieldKeys: [], timestamps: [], values: [] };
-        this.#batches.set(device.key, { device, batch });
+        const notHeard = isOld ? LONG_AGO : NOT_HEARD;
+        batch = { deviceKey: device.key, receivedAt: notHeard, fieldKeys: [], timestamps: [], values: [] };
+        batches.set(device.key, { device, batch });
       }
       addToBatch(batch, accepted);
       this.#waiting.values += 1;

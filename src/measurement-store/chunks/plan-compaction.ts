@@ -4,7 +4,7 @@ import { indexAt, mergeColumns, sliceColumns } from './columns.ts';
 import { CHUNK_VALUES, cutChunks } from './cut-chunks.ts';
 import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
 import { allColumns } from './reading-columns.ts';
-import type { ChunkHead, ReadingRow, Seq, Snapshot } from './snapshot.ts';
+import type { ChunkHead, OldReading, Seq, Snapshot } from './snapshot.ts';
 
 /** So that the transaction that writes the result stays short: a few milliseconds. */
 const READINGS_A_SLICE = 1_000;
@@ -23,7 +23,7 @@ export async function planCompaction(
   const readings = upToBytes(found, BYTES_A_SLICE);
   const change = emptyChange(deviceKey);
   change.readings = readings.map(({ timestamp, seq }) => ({ timestamp, seq, values: null }));
-  change.movedUpTo = latestSeq(readings);
+  change.movedUpTo = latestSeq(readings.filter(({ isLive }) => isLive));
   const fields = allColumns(readings);
   const newest = await snapshot.newestChunks(deviceKey, [...fields.keys()]);
   for (const [fieldKey, columns] of fields)
@@ -32,7 +32,7 @@ export async function planCompaction(
   return { change, next: isLast ? null : edit };
 }
 
-function upToBytes(readings: ReadingRow[], most: number): ReadingRow[] {
+function upToBytes(readings: OldReading[], most: number): OldReading[] {
   let bytes = 0;
   const end = readings.findIndex((reading) => (bytes += reading.values.length) > most);
   return end < 0 ? readings : readings.slice(0, Math.max(1, end));
@@ -99,7 +99,7 @@ async function after(
   return (await snapshot.chunks(behind))[0];
 }
 
-function latestSeq(readings: readonly ReadingRow[]): Seq | null {
+function latestSeq(readings: readonly OldReading[]): Seq | null {
   let latest: Seq | null = null;
   // Transaction ids are texts of numbers that a double may not hold.
   for (const { seq } of readings) if (latest === null || BigInt(seq) > BigInt(latest)) latest = seq;

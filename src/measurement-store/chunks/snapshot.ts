@@ -11,6 +11,11 @@ export interface ReadingRow {
   values: Buffer;
 }
 
+/** A reading that may go into chunks; `isLive`: it stands in the order of commits. */
+export interface OldReading extends ReadingRow {
+  isLive: boolean;
+}
+
 /** A reading as the order of commits has it. */
 export interface RecordedRow extends Omit<ReadingRow, 'seq'> {
   seq: string;
@@ -51,11 +56,11 @@ export interface ChunkRange {
 export interface Snapshot {
   /** In order of time. */
   readings(range: ReadingRange): Promise<ReadingRow[]>;
-  /** In order of time; a device's readings that were committed before then. */
-  oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<ReadingRow[]>;
+  /** In order of time; a device's readings that were committed before then, or are none of the live values. */
+  oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<OldReading[]>;
   /** Everything committed so far is before it (see `RecordedQuery`). */
   position(): Promise<string>;
-  /** In the order of commits, at most `limit`. */
+  /** The live values in the order of commits, at most `limit`. */
   recorded(query: RecordedQuery & { upTo: string }): Promise<RecordedRow[]>;
   /** Whether every reading that was committed after the position is still a reading, and the position is one of ours. */
   isKept(position: string): Promise<boolean>;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Batch, CallRow, StoredValue } from '../../domain/measurements/store.ts';
+import { type Batch, type CallRow, storedAtOf, type StoredValue } from '../../domain/measurements/store.ts';
 import { CALL_COLUMNS } from '../call-columns.ts';
 import { maxValuesBytes, writeValues } from '../readings/reading-values.ts';
 import { type BatchColumns, eachMoment } from '../readings/time-order.ts';
@@ -9,7 +9,7 @@ import { BinaryArray, BOOL, BYTEA, INT4, INT8, TEXT } from './binary-array.ts';
 const LARGE_BYTES = 8_192;
 const INSERT = `
   INSERT INTO reading (device_key, ts, stored_at, packed)
-  SELECT device_key, ts, $6, packed FROM unnest($1::int4[], $2::int8[], $3::bytea[]) AS new (device_key, ts, packed)`;
+  SELECT * FROM unnest($1::int4[], $2::int8[], $6::int8[], $3::bytea[])`;
 /** What is put behind counts. */
 const MERGE = `${INSERT}
   ON CONFLICT (device_key, ts) DO UPDATE SET packed = reading.packed || excluded.packed, seq = excluded.seq,
@@ -46,6 +46,7 @@ export class PostgresFlush {
   readonly #devices = new BinaryArray(INT4);
   readonly #timestamps = new BinaryArray(INT8);
   readonly #readings = new BinaryArray(BYTEA);
+  readonly #storedAt = new BinaryArray(INT8);
   readonly #heardDevices = new BinaryArray(INT4);
   readonly #heardAt = new BinaryArray(INT8);
   #values: unknown[] = [];
@@ -56,17 +57,17 @@ export class PostgresFlush {
    * there once, as a statement takes it only once.
    */
   fill(batches: Batch[], calls: CallRow[], now: number): void {
-    const arrays = [this.#devices, this.#timestamps, this.#readings, this.#heardDevices, this.#heardAt];
+    const arrays = [this.#devices, this.#timestamps, this.#readings, this.#heardDevices, this.#heardAt, this.#storedAt];
     for (const array of arrays) array.clear();
     const sorted = batches.toSorted((a, b) => a.deviceKey - b.deviceKey);
     for (let i = 0; i < sorted.length;) {
       const first = sorted[i]!;
       let end = i + 1;
       while (sorted[end]?.deviceKey === first.deviceKey) end++;
-      this.#addDevice(end === i + 1 ? first : joinBatches(sorted.slice(i, end)));
+      this.#addDevice(end === i + 1 ? first : joinBatches(sorted.slice(i, end)), now);
       i = end;
     }
-    this.#values = [...arrays.map((array) => array.toBuffer()), now];
+    this.#values = arrays.map((array) => array.toBuffer());
     this.#hasCalls = calls.length > 0;
     if (this.#hasCalls) this.#values.push(...callArrays(calls));
   }
@@ -80,10 +81,12 @@ export class PostgresFlush {
     return { ...STATEMENTS[this.#hasCalls ? (`${kind}WithCalls` as const) : kind], values: this.#values };
   }
 
-  #addDevice(batch: Batch): void {
+  #addDevice(batch: Batch, now: number): void {
+    const storedAt = storedAtOf(batch.receivedAt, now);
     eachMoment(batch, (timestamp, order, from, to) => {
       this.#devices.addInt4(batch.deviceKey);
       this.#timestamps.addInt8(timestamp);
+      this.#storedAt.addInt8(storedAt);
       const most = mostBytes(batch, order, from, to);
       this.#readings.addWritten(most, (target, at) => writeValues(target, at, batch, order, from, to));
     });

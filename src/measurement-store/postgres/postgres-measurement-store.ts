@@ -174,6 +174,11 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     await this.#purger.idle();
   }
 
+  compactSoon(): Promise<void> {
+    this.#compactor.start();
+    return Promise.resolve();
+  }
+
   calls(query: CallQuery): Promise<CallRow[]> {
     return this.#callLog.find(query).catch(unavailable);
   }

@@ -1,6 +1,14 @@
 import type pg from 'pg';
 import type { RecordedQuery } from '../../domain/measurements/store.ts';
-import type { ChunkHead, ChunkRange, ReadingRange, ReadingRow, RecordedRow, Snapshot } from '../chunks/snapshot.ts';
+import type {
+  ChunkHead,
+  ChunkRange,
+  OldReading,
+  ReadingRange,
+  ReadingRow,
+  RecordedRow,
+  Snapshot,
+} from '../chunks/snapshot.ts';
 import { unpackSummary } from '../chunks/summary-bytes.ts';
 import { toBigint } from './to-bigint.ts';
 
@@ -31,13 +39,13 @@ export class PostgresSnapshot implements Snapshot {
     return rows.map(toReading);
   }
 
-  async oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<ReadingRow[]> {
-    const rows = await this.#rows<RawReading>(
+  async oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<OldReading[]> {
+    const rows = await this.#rows<[...RawReading, isLive: boolean]>(
       'inlet-old-readings',
-      'SELECT ts, seq, packed FROM reading WHERE device_key = $1 AND stored_at < $2 ORDER BY ts LIMIT $3',
+      'SELECT ts, seq, packed, stored_at > 0 FROM reading WHERE device_key = $1 AND stored_at < $2 ORDER BY ts LIMIT $3',
       [deviceKey, toBigint(storedBefore), limit],
     );
-    return rows.map(toReading);
+    return rows.map(([timestamp, seq, values, isLive]) => ({ timestamp, seq, values, isLive }));
   }
 
   async position(): Promise<string> {
@@ -54,7 +62,7 @@ export class PostgresSnapshot implements Snapshot {
       `SELECT seq::text, device_key, ts, stored_at, packed FROM reading
        WHERE seq >= pg_snapshot_xmin($1::pg_snapshot) AND seq < pg_snapshot_xmax($2::pg_snapshot)
          AND NOT pg_visible_in_snapshot(seq, $1::pg_snapshot) AND pg_visible_in_snapshot(seq, $2::pg_snapshot)
-         AND (seq, device_key, ts) > ($3::xid8, $4::int4, $5::int8) ${deviceKeys === null ? '' : OF_DEVICES}
+         AND stored_at > 0 AND (seq, device_key, ts) > ($3::xid8, $4::int4, $5::int8) ${deviceKeys === null ? '' : OF_DEVICES}
        ORDER BY reading.seq, device_key, ts LIMIT $6`,
       [after, upTo, from.seq, from.deviceKey, from.timestamp, limit, ...(deviceKeys === null ? [] : [deviceKeys])],
     );

@@ -181,6 +181,11 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     await this.#purger.idle();
   }
 
+  compactSoon(): Promise<void> {
+    this.#compactor.start();
+    return Promise.resolve();
+  }
+
   calls(query: CallQuery): Promise<CallRow[]> {
     return this.#read({ kind: 'calls', query });
   }

@@ -1,5 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import type { ReadingRange, ReadingRow, RecordedRow } from '../../chunks/snapshot.ts';
+import { storedAtOf } from '../../../domain/measurements/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
 
@@ -104,7 +105,7 @@ export class IntakeView {
       for (const came of since(of.inOrder, from[0])) {
         const { seq, timestamp, storedAt } = came;
         const place: Place = [seq, deviceKey, timestamp];
-        if (of.moments.get(timestamp) === came && seq <= upTo && inOrder(place, from) > 0)
+        if (storedAt > 0 && of.moments.get(timestamp) === came && seq <= upTo && inOrder(place, from) > 0)
           found.push({ place, storedAt });
       }
     }
@@ -119,16 +120,25 @@ export class IntakeView {
 
   #add(seq: number, storedAt: number, frames: Buffer): void {
     let of = ofDevice([]);
+    let batchStoredAt = storedAt;
     eachFrame(
       frames,
       (deviceKey, at) => {
+        batchStoredAt = storedAtOf(at, storedAt);
         of = this.#came.get(deviceKey) ?? ofDevice([]);
         this.#came.set(deviceKey, of);
         this.#heard.set(deviceKey, { seq, at: Math.max(at, this.#heard.get(deviceKey)?.at ?? at) });
       },
       (_deviceKey, timestamp, start, end) => {
         const [older, bytes] = [of.moments.get(timestamp), frames.subarray(start, end)];
-        const came = { seq, timestamp, storedAt, values: older ? mergeValues(older.values, bytes) : bytes };
+        const came = older
+          ? {
+              seq,
+              timestamp,
+              storedAt: Math.max(older.storedAt, batchStoredAt),
+              values: mergeValues(older.values, bytes),
+            }
+          : { seq, timestamp, storedAt: batchStoredAt, values: bytes };
         of.inOrder.push(came);
         of.moments.set(timestamp, came);
       },

@@ -26,7 +26,7 @@ export class SqliteReader {
     const heard: [number, number][] = [];
     for (const key of deviceKeys) {
       const at = Math.max(this.#lastHeard.get(key) ?? NOT_HEARD, this.#intake.heardAt(key) ?? NOT_HEARD);
-      if (at !== NOT_HEARD) heard.push([key, at]);
+      if (at > NOT_HEARD) heard.push([key, at]);
     }
     return heard;
   }

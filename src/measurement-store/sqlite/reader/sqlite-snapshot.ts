@@ -1,6 +1,14 @@
 import type Sqlite from 'better-sqlite3';
 import type { RecordedQuery } from '../../../domain/measurements/store.ts';
-import type { ChunkHead, ChunkRange, ReadingRange, ReadingRow, RecordedRow, Snapshot } from '../../chunks/snapshot.ts';
+import type {
+  ChunkHead,
+  ChunkRange,
+  OldReading,
+  ReadingRange,
+  ReadingRow,
+  RecordedRow,
+  Snapshot,
+} from '../../chunks/snapshot.ts';
 import { unpackSummary } from '../../chunks/summary-bytes.ts';
 import type { IntakeView, Place } from './intake-view.ts';
 
@@ -14,7 +22,7 @@ type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer
  */
 export class SqliteSnapshot implements Snapshot {
   readonly #readings: Record<'asc' | 'desc', Sqlite.Statement<number[], RawReading>>;
-  readonly #oldReadings: Sqlite.Statement<number[], RawReading>;
+  readonly #oldReadings: Sqlite.Statement<number[], [...RawReading, storedAt: number]>;
   readonly #position: Sqlite.Statement<[], number>;
   readonly #horizon: Sqlite.Statement<[], number>;
   readonly #lastSeq: Sqlite.Statement<[], number>;
@@ -35,8 +43,8 @@ export class SqliteSnapshot implements Snapshot {
         .raw();
     this.#readings = { asc: readings('ASC'), desc: readings('DESC') };
     this.#oldReadings = db
-      .prepare<number[], RawReading>(
-        'SELECT ts, seq, packed FROM reading WHERE device_key = ? AND stored_at < ? ORDER BY ts LIMIT ?',
+      .prepare<number[], [...RawReading, storedAt: number]>(
+        'SELECT ts, seq, packed, stored_at FROM reading WHERE device_key = ? AND stored_at < ? ORDER BY ts LIMIT ?',
       )
       .raw();
     this.#horizon = db.prepare<[], number>('SELECT seq FROM live_horizon').pluck();
@@ -48,7 +56,7 @@ export class SqliteSnapshot implements Snapshot {
       db
         .prepare<(number | string)[], RawRecorded>(
           `SELECT seq, device_key, ts, stored_at, packed FROM reading
-           WHERE seq <= ? AND seq < ? AND (seq, device_key, ts) > (?, ?, ?) ${condition} ORDER BY seq, device_key, ts LIMIT ?`,
+           WHERE seq <= ? AND seq < ? AND stored_at > 0 AND (seq, device_key, ts) > (?, ?, ?) ${condition} ORDER BY seq, device_key, ts LIMIT ?`,
         )
         .raw();
     this.#recorded = {
@@ -90,8 +98,11 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   /** Of those that are sorted in. */
-  oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<ReadingRow[]> {
-    return Promise.resolve(this.#oldReadings.all(deviceKey, storedBefore, limit).map(toReading));
+  oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<OldReading[]> {
+    const rows = this.#oldReadings.all(deviceKey, storedBefore, limit);
+    return Promise.resolve(
+      rows.map(([timestamp, seq, values, storedAt]) => ({ timestamp, seq, values, isLive: storedAt > 0 })),
+    );
   }
 
   /** The number of the last flush. */

@@ -1,11 +1,11 @@
 import type Sqlite from 'better-sqlite3';
+import { storedAtOf } from '../../../domain/measurements/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
 import type { Transact, Transactions } from './open-for-writing.ts';
 import type { ReadingInserts } from './reading-inserts.ts';
 
 interface Flush {
   seq: number;
-  storedAt: number;
   frames: Buffer;
 }
 
@@ -13,6 +13,7 @@ interface Flush {
 interface Waiting {
   deviceKey: number;
   timestamp: number;
+  storedAt: number;
   flush: Flush;
   start: number;
   end: number;
@@ -119,14 +120,17 @@ export class Intake {
   }
 
   #add(seq: number, storedAt: number, frames: Buffer): void {
-    const flush = { seq, storedAt, frames };
+    const flush = { seq, frames };
+    let batchStoredAt = storedAt;
     const before = this.#gathering.length;
     eachFrame(
       frames,
       (deviceKey, at) => {
+        batchStoredAt = storedAtOf(at, storedAt);
         this.#heard.set(deviceKey, { at: Math.max(at, this.#heard.get(deviceKey)?.at ?? at), seq });
       },
-      (deviceKey, timestamp, start, end) => this.#gathering.push({ deviceKey, timestamp, flush, start, end }),
+      (deviceKey, timestamp, start, end) =>
+        this.#gathering.push({ deviceKey, timestamp, storedAt: batchStoredAt, flush, start, end }),
     );
     this.#gatheringBytes += frames.length;
     this.#gatheringUpTo = seq;
@@ -142,8 +146,8 @@ export class Intake {
         // Before the first of its readings: whoever has readings was heard.
         if (group.at === 0) this.#writeHeard();
         for (let i = group.at; i < end; i++) {
-          const { deviceKey, timestamp, flush, start, end: last } = group.readings[i]!;
-          this.#readings.add(deviceKey, timestamp, flush.storedAt, flush.seq, flush.frames.subarray(start, last));
+          const { deviceKey, timestamp, storedAt, flush, start, end: last } = group.readings[i]!;
+          this.#readings.add(deviceKey, timestamp, storedAt, flush.seq, flush.frames.subarray(start, last));
         }
         this.#readings.flush();
         if (isLast) this.#remove.run(group.lastSeq);
