@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
-import { createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 
 const FIELDS = { temperature: 'FLOAT', note: 'STRING' };
 const START = Date.UTC(2023, 0, 1);
@@ -13,79 +13,134 @@ const HOUR = 3_600_000;
 /** Each an hour, two values: two and a half years, more than one part whichever way it goes. */
 const ROWS = 22_000;
 
-let folder: string;
-let server: TestServer;
-let product: TestProduct;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'inlet-transfer-'));
-  server = await startServer({ database: 'sqlite' });
-  product = await createProduct(server, { fields: FIELDS, serialNumbers: ['s-1', 's,2"'] });
-  for (const id of product.deviceIds) {
-    let csv = 'timestamp,temperature,note\n';
-    for (let row = 0; row < ROWS; row += 1) {
-      const note = row % 50 === 0 ? `"line ${row}\nand ""another"", here"` : row % 3 === 0 ? `n${row}` : '';
-      csv += `${START + row * HOUR},${Math.sin(row).toFixed(3)},${note}\n`;
-    }
-    const answer = await fetch(`${server.url}/v1/devices/${id}/import`, {
-      method: 'POST',
-      headers: { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'text/csv' },
-      body: csv,
-    });
-    expect(((await answer.json()) as { refused: number }).refused).toBe(0);
-  }
-});
-afterAll(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
 interface Run {
   child: ChildProcess;
   ended: Promise<{ code: number | null; out: string; err: string }>;
 }
 
-function inlet(args: string[], { url = server.url, token = ADMIN_TOKEN } = {}): Run {
-  const env = { PATH: process.env['PATH'] ?? '', INLET_URL: url, INLET_TOKEN: token, DATABASE_URL: 'nonsense' };
-  const child = spawn(process.execPath, ['bin/inlet.mjs', ...args], { env });
-  let [out, err] = ['', ''];
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
-  return { child, ended: new Promise((resolve) => child.on('exit', (code) => resolve({ code, out, err }))) };
-}
+describe.each(DATABASES)('inlet export and import, %s', (database) => {
+  let folder: string;
+  let server: TestServer;
+  let product: TestProduct;
 
-/** Killed as soon as something was acknowledged; then once more to its end. */
-async function cutAndResumed(args: string[], place: string, url = server.url): Promise<void> {
-  const { child, ended } = inlet(args, { url });
-  while (!existsSync(place)) await new Promise((resolve) => setTimeout(resolve, 2));
-  child.kill('SIGKILL');
-  expect((await ended).code).toBe(null);
-  expect(existsSync(place)).toBe(true);
-  const { code, err } = await inlet(args, { url }).ended;
-  expect(err).toContain('goes on behind');
-  expect(code).toBe(0);
-  expect(existsSync(place)).toBe(false);
-}
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'inlet-transfer-'));
+    server = await startServer({ database });
+    product = await createProduct(server, { fields: FIELDS, serialNumbers: ['s-1', 's,2"'] });
+    for (const id of product.deviceIds) {
+      let csv = 'timestamp,temperature,note\n';
+      for (let row = 0; row < ROWS; row += 1) {
+        const note = row % 50 === 0 ? `"line ${row}\nand ""another"", here"` : row % 3 === 0 ? `n${row}` : '';
+        csv += `${START + row * HOUR},${Math.sin(row).toFixed(3)},${note}\n`;
+      }
+      const answer = await fetch(`${server.url}/v1/devices/${id}/import`, {
+        method: 'POST',
+        headers: { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'text/csv' },
+        body: csv,
+      });
+      expect(((await answer.json()) as { refused: number }).refused).toBe(0);
+    }
+  });
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
-async function fromServer(path: string): Promise<string> {
-  const answer = await fetch(`${server.url}${path}`, { headers: { Authorization: `Token ${ADMIN_TOKEN}` } });
-  return answer.text();
-}
-
-test.each(['csv', 'ndjson'] as const)('inlet export: the %s of the server, whole or in two runs', async (format) => {
-  for (const layout of ['long', 'wide']) {
-    const expected = await fromServer(`/v1/export.${format}?product=${product.id}&layout=${layout}`);
-    expect(expected.length).toBeGreaterThan(1_000_000);
-    const options = ['--product', product.id, '--layout', layout];
-    const whole = join(folder, `whole-${layout}.${format}`);
-    const { code, out } = await inlet(['export', whole, ...options]).ended;
-    expect(code).toBe(0);
-    expect(out).toContain(`${(2 * (ROWS + Math.ceil(ROWS / 3) + countNotes())).toLocaleString('en')} values`);
-    expect(readFileSync(whole, 'utf8')).toBe(expected);
-    const packed = join(folder, `cut-${layout}.${format}.gz`);
-    await cutAndResumed(['export', packed, ...options], `${packed}.part.json`);
-    expect(gunzipSync(readFileSync(packed)).toString()).toBe(expected);
+  function inlet(args: string[], { url = server.url, token = ADMIN_TOKEN } = {}): Run {
+    const env = { PATH: process.env['PATH'] ?? '', INLET_URL: url, INLET_TOKEN: token, DATABASE_URL: 'nonsense' };
+    const child = spawn(process.execPath, ['bin/inlet.mjs', ...args], { env });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    return { child, ended: new Promise((resolve) => child.on('exit', (code) => resolve({ code, out, err }))) };
   }
+
+  /** Killed as soon as something was acknowledged; then once more to its end. */
+  async function cutAndResumed(args: string[], place: string, url = server.url): Promise<void> {
+    const { child, ended } = inlet(args, { url });
+    while (!existsSync(place)) await new Promise((resolve) => setTimeout(resolve, 2));
+    child.kill('SIGKILL');
+    expect((await ended).code).toBe(null);
+    expect(existsSync(place)).toBe(true);
+    const { code, err } = await inlet(args, { url }).ended;
+    expect(err).toContain('goes on behind');
+    expect(code).toBe(0);
+    expect(existsSync(place)).toBe(false);
+  }
+
+  async function fromServer(path: string): Promise<string> {
+    const answer = await fetch(`${server.url}${path}`, { headers: { Authorization: `Token ${ADMIN_TOKEN}` } });
+    return answer.text();
+  }
+
+  // What is the command's alone is looked at once.
+  const formats = database === 'sqlite' ? (['csv', 'ndjson'] as const) : (['csv'] as const);
+
+  test.each(formats)('inlet export: the %s of the server, whole or in two runs', async (format) => {
+    for (const layout of ['long', 'wide']) {
+      const expected = await fromServer(`/v1/export.${format}?product=${product.id}&layout=${layout}`);
+      expect(expected.length).toBeGreaterThan(1_000_000);
+      const options = ['--product', product.id, '--layout', layout];
+      const whole = join(folder, `whole-${layout}.${format}`);
+      const { code, out } = await inlet(['export', whole, ...options]).ended;
+      expect(code).toBe(0);
+      expect(out).toContain(`${(2 * (ROWS + Math.ceil(ROWS / 3) + countNotes())).toLocaleString('en')} values`);
+      expect(readFileSync(whole, 'utf8')).toBe(expected);
+      const packed = join(folder, `cut-${layout}.${format}.gz`);
+      await cutAndResumed(['export', packed, ...options], `${packed}.part.json`);
+      expect(gunzipSync(readFileSync(packed)).toString()).toBe(expected);
+    }
+  });
+
+  test('inlet import: cut and resumed into an empty server, exported again it is the same file', async () => {
+    const other = await startServer({ database });
+    const empty = await createProduct(other, { fields: FIELDS, serialNumbers: ['s-1', 's,2"'] });
+    const file = join(folder, 'all.csv');
+    expect((await inlet(['export', file, '--product', product.id]).ended).code).toBe(0);
+    await cutAndResumed(['import', file], `${file}.import.json`, other.url);
+    const again = join(folder, 'again.csv');
+    expect((await inlet(['export', again, '--product', empty.id], { url: other.url }).ended).code).toBe(0);
+    expect(readFileSync(again).equals(readFileSync(file))).toBe(true);
+    await other.stop();
+  });
+
+  test('inlet import: says which lines were refused, by their number in the file', async () => {
+    const file = join(folder, 'some.csv');
+    const lines = Array.from(
+      { length: 12_000 },
+      (_, row) => `s-1,temperature,${START + row},${row === 11_000 ? 'warm' : row}`,
+    );
+    lines[11_500] = 'nobody,temperature,0,1';
+    writeFileSync(file, `device,field,timestamp,value\n${lines.join('\n')}\n`);
+    const { code, out, err } = await inlet(['import', file]).ended;
+    expect(code).toBe(1);
+    expect(out).toContain('11,998 lines stored, 2 refused');
+    expect(err).toMatch(/^line 11002 temperature: INVALID_VALUE/m);
+    expect(err).toMatch(/^line 11502: UNKNOWN_DEVICE/m);
+    await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        query: `mutation { deleteMeasurements(deviceId: "${product.deviceIds[0]}", from: "2023-01-01T00:00:00.001Z", to: "2023-01-01T00:00:59Z") { measurements } }`,
+      }),
+    });
+  });
+
+  test('what cannot be is said at once: no token, a wrong one, no such device, a file that is there', async () => {
+    const file = join(folder, 'none.csv');
+    const said = async (args: string[], options = {}): Promise<string> => {
+      const { code, err } = await inlet(args, options).ended;
+      expect(code).toBe(1);
+      return err;
+    };
+    expect(await said(['export', file], { token: '' })).toContain('INLET_TOKEN');
+    expect(await said(['export', file], { token: 'wrong' })).toContain('401');
+    expect(await said(['export', file, '--device', 'nobody'])).toContain('no device "nobody"');
+    expect(await said(['export', join(folder, 'x.txt')])).toContain('--format');
+    expect(await said(['export', file, '--token', ADMIN_TOKEN])).toContain('--token');
+    writeFileSync(join(folder, 'there.csv'), '');
+    expect(await said(['export', join(folder, 'there.csv')])).toContain('is there already');
+  });
 });
 
 /** Notes of every fiftieth row that are not of every third as well. */
@@ -94,53 +149,3 @@ function countNotes(): number {
   for (let row = 0; row < ROWS; row += 1) if (row % 50 === 0 && row % 3 !== 0) count += 1;
   return count;
 }
-
-test('inlet import: cut and resumed into an empty server, exported again it is the same file', async () => {
-  const other = await startServer({ database: 'sqlite' });
-  const empty = await createProduct(other, { fields: FIELDS, serialNumbers: ['s-1', 's,2"'] });
-  const file = join(folder, 'all.csv');
-  expect((await inlet(['export', file, '--product', product.id]).ended).code).toBe(0);
-  await cutAndResumed(['import', file], `${file}.import.json`, other.url);
-  const again = join(folder, 'again.csv');
-  expect((await inlet(['export', again, '--product', empty.id], { url: other.url }).ended).code).toBe(0);
-  expect(readFileSync(again).equals(readFileSync(file))).toBe(true);
-  await other.stop();
-});
-
-test('inlet import: says which lines were refused, by their number in the file', async () => {
-  const file = join(folder, 'some.csv');
-  const lines = Array.from(
-    { length: 12_000 },
-    (_, row) => `s-1,temperature,${START + row},${row === 11_000 ? 'warm' : row}`,
-  );
-  lines[11_500] = 'nobody,temperature,0,1';
-  writeFileSync(file, `device,field,timestamp,value\n${lines.join('\n')}\n`);
-  const { code, out, err } = await inlet(['import', file]).ended;
-  expect(code).toBe(1);
-  expect(out).toContain('11,998 lines stored, 2 refused');
-  expect(err).toMatch(/^line 11002 temperature: INVALID_VALUE/m);
-  expect(err).toMatch(/^line 11502: UNKNOWN_DEVICE/m);
-  await fetch(`${server.url}/graphql`, {
-    method: 'POST',
-    headers: { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({
-      query: `mutation { deleteMeasurements(deviceId: "${product.deviceIds[0]}", from: "2023-01-01T00:00:00.001Z", to: "2023-01-01T00:00:59Z") { measurements } }`,
-    }),
-  });
-});
-
-test('what cannot be is said at once: no token, a wrong one, no such device, a file that is there', async () => {
-  const file = join(folder, 'none.csv');
-  const said = async (args: string[], options = {}): Promise<string> => {
-    const { code, err } = await inlet(args, options).ended;
-    expect(code).toBe(1);
-    return err;
-  };
-  expect(await said(['export', file], { token: '' })).toContain('INLET_TOKEN');
-  expect(await said(['export', file], { token: 'wrong' })).toContain('401');
-  expect(await said(['export', file, '--device', 'nobody'])).toContain('no device "nobody"');
-  expect(await said(['export', join(folder, 'x.txt')])).toContain('--format');
-  expect(await said(['export', file, '--token', ADMIN_TOKEN])).toContain('--token');
-  writeFileSync(join(folder, 'there.csv'), '');
-  expect(await said(['export', join(folder, 'there.csv')])).toContain('is there already');
-});
