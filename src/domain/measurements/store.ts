@@ -10,7 +10,10 @@ export type StoredValue = number | string;
 
 /** `receivedAt` of what did not come from the device itself (a file): the device was not heard of. */
 export const NOT_HEARD = 0;
-/** The same of what is older than anybody follows live: nobody is told of it, and it may go into chunks at once. */
+/**
+ * The same of what is older than anybody follows live: nobody is told of it, and it may go into chunks at once. In one
+ * flush with more of the same device it may be told all the same.
+ */
 export const LONG_AGO = -1;
 
 /**
