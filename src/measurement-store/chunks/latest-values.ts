@@ -1,44 +1,69 @@
 import type { LatestRow, LatestQuery, StoredValue } from '../../domain/measurements/store.ts';
 import { eachValue } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { ChunkHead, ReadingRow, Snapshot } from './snapshot.ts';
 
 /** Most devices have all their fields in the newest few readings. */
 const FIRST_PAGE = 2;
 const PAGE = 500;
 
+/** The fields of a device that are still to be found, each with the time from which on a reading has it newer than a chunk. */
+interface Search {
+  deviceKey: number;
+  wanted: Map<number, number>;
+  chunks: Map<number, ChunkHead>;
+}
+
 /**
- * The value with the latest time of each field of one device. Looks at readings from the newest back, until no field is
+ * The value with the latest time of each field of devices. Looks at readings from the newest back, until no field is
  * left that could have a newer value there than its newest chunk has.
  */
-export async function latestValues(snapshot: Snapshot, { deviceKey, fieldKeys }: LatestQuery): Promise<LatestRow[]> {
-  const fields = [...new Set(fieldKeys)];
-  const chunks = await snapshot.newestChunks(deviceKey, fields);
-  const wanted = new Map(fields.map((fieldKey) => [fieldKey, chunks.get(fieldKey)?.lastAt ?? -Infinity]));
+export async function latestValues(snapshot: Snapshot, queries: readonly LatestQuery[]): Promise<LatestRow[]> {
+  const newest = await snapshot.newest(queries, FIRST_PAGE);
   const rows: LatestRow[] = [];
-  let to = Infinity;
-  for (let limit = FIRST_PAGE; wanted.size > 0; limit = PAGE) {
-    const from = Math.min(...wanted.values());
-    const readings = await snapshot.readings({ deviceKey, from, to, newestFirst: true, limit });
-    for (const { timestamp, values } of readings) {
-      const found = new Map<number, StoredValue>();
-      eachValue(values, (fieldKey, value) => {
-        if (timestamp >= (wanted.get(fieldKey) ?? Infinity)) found.set(fieldKey, value);
-      });
-      for (const [fieldKey, value] of found) {
-        rows.push({ deviceKey, fieldKey, timestamp, value });
-        wanted.delete(fieldKey);
-      }
-      if (wanted.size === 0) break;
-    }
-    if (readings.length < limit) break;
-    to = readings.at(-1)!.timestamp;
+  const found = await Promise.all(
+    queries.map(({ deviceKey, fieldKeys }, at) => {
+      const { chunks, readings } = newest[at]!;
+      const wanted = new Map(fieldKeys.map((fieldKey) => [fieldKey, chunks.get(fieldKey)?.lastAt ?? -Infinity]));
+      return searched(snapshot, { deviceKey, wanted, chunks }, readings);
+    }),
+  );
+  for (const ofDevice of found) rows.push(...ofDevice);
+  return rows;
+}
+
+/** `readings`: the first page. */
+async function searched(snapshot: Snapshot, search: Search, readings: ReadingRow[]): Promise<LatestRow[]> {
+  const { deviceKey, wanted, chunks } = search;
+  const rows = taken(search, readings);
+  for (let [page, limit] = [readings, FIRST_PAGE]; wanted.size > 0 && page.length === limit; limit = PAGE) {
+    const [from, to] = [Math.min(...wanted.values()), page.at(-1)!.timestamp];
+    if (to <= from) break;
+    page = await snapshot.readings({ deviceKey, from, to, newestFirst: true, limit: PAGE });
+    rows.push(...taken(search, page));
   }
   for (const fieldKey of wanted.keys()) {
     const chunk = chunks.get(fieldKey);
     if (!chunk) continue;
     const value = chunk.summary ? chunk.summary.last : await lastText(snapshot, deviceKey, fieldKey, chunk.firstAt);
     rows.push({ deviceKey, fieldKey, timestamp: chunk.lastAt, value });
+  }
+  return rows;
+}
+
+/** What the readings, newest first, have of the fields that are still wanted, and then are no longer. */
+function taken({ deviceKey, wanted }: Search, readings: ReadingRow[]): LatestRow[] {
+  const rows: LatestRow[] = [];
+  for (const { timestamp, values } of readings) {
+    if (wanted.size === 0) break;
+    const found = new Map<number, StoredValue>();
+    eachValue(values, (fieldKey, value) => {
+      if (timestamp >= (wanted.get(fieldKey) ?? Infinity)) found.set(fieldKey, value);
+    });
+    for (const [fieldKey, value] of found) {
+      rows.push({ deviceKey, fieldKey, timestamp, value });
+      wanted.delete(fieldKey);
+    }
   }
   return rows;
 }

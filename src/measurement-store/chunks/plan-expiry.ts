@@ -57,6 +57,6 @@ async function ofChunks(snapshot: Snapshot, deviceKey: number, edit: Expiry): Pr
 }
 
 async function newestTimes(snapshot: Snapshot, deviceKey: number, fields: Set<number>): Promise<Map<number, number>> {
-  const rows = await latestValues(snapshot, { deviceKey, fieldKeys: [...fields] });
+  const rows = await latestValues(snapshot, [{ deviceKey, fieldKeys: [...fields] }]);
   return new Map(rows.map((row) => [row.fieldKey, row.timestamp]));
 }

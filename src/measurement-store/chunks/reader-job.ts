@@ -52,8 +52,7 @@ export function runReaderJob(snapshot: Snapshot, job: ReaderJob): Promise<unknow
 async function latestOfMany(snapshot: Snapshot, queries: LatestQuery[]): Promise<LatestColumns> {
   const rows: LatestRow[] = [];
   for (let i = 0; i < queries.length; i += DEVICES_AT_ONCE) {
-    const some = queries.slice(i, i + DEVICES_AT_ONCE);
-    for (const found of await Promise.all(some.map((query) => latestValues(snapshot, query)))) rows.push(...found);
+    rows.push(...(await latestValues(snapshot, queries.slice(i, i + DEVICES_AT_ONCE))));
   }
   return latestColumns(rows);
 }

@@ -1,5 +1,5 @@
 import type { NumberSummary } from '../../domain/measurements/segment.ts';
-import type { RecordedQuery } from '../../domain/measurements/store.ts';
+import type { LatestQuery, RecordedQuery } from '../../domain/measurements/store.ts';
 
 /** When a reading was committed: SQLite the number of the flush, PostgreSQL the transaction id as text. */
 export type Seq = number | string;
@@ -52,6 +52,12 @@ export interface ChunkRange {
   limit: number;
 }
 
+/** What of a device is newest: the newest chunk of each of the fields that have one, and readings from the newest back. */
+export interface Newest {
+  chunks: Map<number, ChunkHead>;
+  readings: ReadingRow[];
+}
+
 /** The handful of statements that a dialect supplies. All of one snapshot see the same state of the database. */
 export interface Snapshot {
   /** In order of time. */
@@ -66,6 +72,8 @@ export interface Snapshot {
   isKept(position: string): Promise<boolean>;
   /** In order of time. */
   chunks(range: ChunkRange): Promise<ChunkHead[]>;
+  /** For each of the queries, in their order; at most so many readings each. */
+  newest(queries: readonly LatestQuery[], readings: number): Promise<Newest[]>;
   /** The newest chunk of each of the fields that have one. */
   newestChunks(deviceKey: number, fieldKeys: number[]): Promise<Map<number, ChunkHead>>;
   /** Of chunks that are there, in the order of `firstAts`. */

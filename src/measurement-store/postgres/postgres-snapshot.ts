@@ -1,8 +1,9 @@
 import type pg from 'pg';
-import type { RecordedQuery } from '../../domain/measurements/store.ts';
+import type { LatestQuery, RecordedQuery } from '../../domain/measurements/store.ts';
 import type {
   ChunkHead,
   ChunkRange,
+  Newest,
   OldReading,
   ReadingRange,
   ReadingRow,
@@ -101,15 +102,25 @@ export class PostgresSnapshot implements Snapshot {
     return rows.map(toHead);
   }
 
+  async newest(queries: readonly LatestQuery[], readings: number): Promise<Newest[]> {
+    const [chunks, rows] = await Promise.all([
+      this.#newestChunks(queries),
+      this.#rows<[at: number, ...RawReading]>(
+        'inlet-newest-readings',
+        `SELECT wanted.at::int4 - 1, newest.* FROM unnest($1::int4[]) WITH ORDINALITY AS wanted (device_key, at)
+         CROSS JOIN LATERAL (SELECT ts, seq, packed FROM reading WHERE device_key = wanted.device_key
+           ORDER BY ts DESC LIMIT $2) AS newest
+         ORDER BY wanted.at, newest.ts DESC`,
+        [queries.map(({ deviceKey }) => deviceKey), readings],
+      ),
+    ]);
+    const newest = chunks.map((ofQuery): Newest => ({ chunks: ofQuery, readings: [] }));
+    for (const [at, ...reading] of rows) newest[at]!.readings.push(toReading(reading));
+    return newest;
+  }
+
   async newestChunks(deviceKey: number, fieldKeys: number[]): Promise<Map<number, ChunkHead>> {
-    const rows = await this.#rows<[number, ...RawChunk]>(
-      'inlet-newest-chunks',
-      `SELECT field_key, ${HEAD} FROM unnest($2::int4[]) AS wanted (field_key) CROSS JOIN LATERAL (
-         SELECT ${HEAD} FROM chunk WHERE device_key = $1 AND field_key = wanted.field_key
-         ORDER BY first_at DESC LIMIT 1) AS newest`,
-      [deviceKey, fieldKeys],
-    );
-    return new Map(rows.map(([fieldKey, ...head]) => [fieldKey, toHead(head)]));
+    return (await this.#newestChunks([{ deviceKey, fieldKeys }]))[0]!;
   }
 
   async chunkBytes(deviceKey: number, fieldKey: number, firstAts: number[]): Promise<Uint8Array[]> {
@@ -135,6 +146,22 @@ export class PostgresSnapshot implements Snapshot {
       [deviceKey],
     );
     return rows.map(([key]) => key);
+  }
+
+  async #newestChunks(queries: readonly LatestQuery[]): Promise<Map<number, ChunkHead>[]> {
+    const wanted = queries.flatMap(({ deviceKey, fieldKeys }, at) => fieldKeys.map((key) => [at, deviceKey, key]));
+    const column = (which: 0 | 1 | 2): number[] => wanted.map((row) => row[which]!);
+    const rows = await this.#rows<[at: number, fieldKey: number, ...RawChunk]>(
+      'inlet-newest-chunks',
+      `SELECT wanted.at, field_key, ${HEAD} FROM unnest($1::int4[], $2::int4[], $3::int4[])
+         AS wanted (at, device_key, field_key) CROSS JOIN LATERAL (
+         SELECT ${HEAD} FROM chunk WHERE device_key = wanted.device_key AND field_key = wanted.field_key
+         ORDER BY first_at DESC LIMIT 1) AS newest`,
+      [column(0), column(1), column(2)],
+    );
+    const newest = queries.map(() => new Map<number, ChunkHead>());
+    for (const [at, fieldKey, ...head] of rows) newest[at]!.set(fieldKey, toHead(head));
+    return newest;
   }
 
   async #rows<Row extends unknown[]>(name: string, text: string, values: unknown[]): Promise<Row[]> {

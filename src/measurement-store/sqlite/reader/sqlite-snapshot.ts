@@ -1,8 +1,9 @@
 import type Sqlite from 'better-sqlite3';
-import type { RecordedQuery } from '../../../domain/measurements/store.ts';
+import type { LatestQuery, RecordedQuery } from '../../../domain/measurements/store.ts';
 import type {
   ChunkHead,
   ChunkRange,
+  Newest,
   OldReading,
   ReadingRange,
   ReadingRow,
@@ -150,6 +151,16 @@ export class SqliteSnapshot implements Snapshot {
     const firstAt = owner && owner[1] >= from ? owner[0] : from;
     const rows = this.#chunks[newestFirst ? 'desc' : 'asc'].all(deviceKey, fieldKey, firstAt, to, from, limit);
     return Promise.resolve(rows.map(toHead));
+  }
+
+  newest(queries: readonly LatestQuery[], readings: number): Promise<Newest[]> {
+    const all = { from: -Infinity, to: Infinity, newestFirst: true, limit: readings };
+    return Promise.all(
+      queries.map(async ({ deviceKey, fieldKeys }) => ({
+        chunks: await this.newestChunks(deviceKey, fieldKeys),
+        readings: await this.readings({ deviceKey, ...all }),
+      })),
+    );
   }
 
   newestChunks(deviceKey: number, fieldKeys: number[]): Promise<Map<number, ChunkHead>> {
