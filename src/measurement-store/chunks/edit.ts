@@ -4,7 +4,7 @@ import type { Seq } from './snapshot.ts';
 /** A change of one device's stored measurements that is done slice by slice; only one at a time for a device. */
 export type Edit =
   /** Readings that were committed before then go into chunks. */
-  | { kind: 'compact'; storedBefore: number }
+  | { kind: 'compact'; storedBefore: number; readingsFrom: number }
   /** Values of these fields (null: of all) from `from` to `to` (exclusive) go; first out of readings, then out of chunks. */
   | { kind: 'remove'; fieldKeys: number[] | null; from: number; to: number; readingsFrom: number | null }
   /** Values before then go, but for the newest one of each field. */
@@ -13,6 +13,11 @@ export type Edit =
 /** The edit that removes values of these fields (null: of all) from `from` to `to` (exclusive). */
 export function removal(fieldKeys: number[] | null, from: number, to: number): Edit {
   return { kind: 'remove', fieldKeys, from, to, readingsFrom: from };
+}
+
+/** The edit that moves readings that were committed before then into chunks. */
+export function compaction(storedBefore: number): Edit {
+  return { kind: 'compact', storedBefore, readingsFrom: -Infinity };
 }
 
 interface ReadingChange {

@@ -19,7 +19,9 @@ export async function planCompaction(
   deviceKey: number,
   edit: Extract<Edit, { kind: 'compact' }>,
 ): Promise<Plan> {
-  const found = await snapshot.oldReadings(deviceKey, edit.storedBefore, READINGS_A_SLICE);
+  const { storedBefore, readingsFrom } = edit;
+  // PostgreSQL would look through what the slices before have removed, again and again.
+  const found = await snapshot.oldReadings(deviceKey, { storedBefore, from: readingsFrom, limit: READINGS_A_SLICE });
   const readings = upToBytes(found, BYTES_A_SLICE);
   const change = emptyChange(deviceKey);
   change.readings = readings.map(({ timestamp, seq }) => ({ timestamp, seq, values: null }));
@@ -29,7 +31,7 @@ export async function planCompaction(
   for (const [fieldKey, columns] of fields)
     await addToChunks(snapshot, change, fieldKey, columns, newest.get(fieldKey));
   const isLast = found.length < READINGS_A_SLICE && readings.length === found.length;
-  return { change, next: isLast ? null : edit };
+  return { change, next: isLast ? null : { ...edit, readingsFrom: readings.at(-1)!.timestamp + 1 } };
 }
 
 function upToBytes(readings: OldReading[], most: number): OldReading[] {

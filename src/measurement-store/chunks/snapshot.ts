@@ -16,6 +16,13 @@ export interface OldReading extends ReadingRow {
   isLive: boolean;
 }
 
+/** Readings that were committed before then, or are none of the live values; `from` inclusive, may be infinite. */
+export interface OldReadings {
+  storedBefore: number;
+  from: number;
+  limit: number;
+}
+
 /** A reading as the order of commits has it. */
 export interface RecordedRow extends Omit<ReadingRow, 'seq'> {
   seq: string;
@@ -62,8 +69,8 @@ export interface Newest {
 export interface Snapshot {
   /** In order of time. */
   readings(range: ReadingRange): Promise<ReadingRow[]>;
-  /** In order of time; a device's readings that were committed before then, or are none of the live values. */
-  oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<OldReading[]>;
+  /** In order of time; a device's readings from then on that may go into chunks. */
+  oldReadings(deviceKey: number, which: OldReadings): Promise<OldReading[]>;
   /** Everything committed so far is before it (see `RecordedQuery`). */
   position(): Promise<string>;
   /** The live values in the order of commits, at most `limit`. */

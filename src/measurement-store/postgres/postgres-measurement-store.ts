@@ -17,7 +17,7 @@ import type {
   RemoveQuery,
 } from '../../domain/measurements/store.ts';
 import type { CallOutcome } from '../call-columns.ts';
-import { type Edit, removal } from '../chunks/edit.ts';
+import { compaction, type Edit, removal } from '../chunks/edit.ts';
 import { type LatestColumns, latestRows } from '../chunks/latest-columns.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor, dueSelect } from '../compactor.ts';
@@ -87,7 +87,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
         const rows = await this.#rows<[number]>({ text: dueSelect((n) => `$${n}`), values });
         return rows.map(([deviceKey]) => deviceKey);
       },
-      compact: (deviceKey, storedBefore) => this.#edit(deviceKey, { kind: 'compact', storedBefore }),
+      compact: (deviceKey, storedBefore) => this.#edit(deviceKey, compaction(storedBefore)),
       keptMs: options.keptMs ?? STORE_DEFAULTS.keptMs,
       everyMs: options.compactEveryMs ?? STORE_DEFAULTS.compactEveryMs,
       now: Date.now,
@@ -166,7 +166,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   async compact(deviceKeys: number[], storedBefore: number): Promise<void> {
-    for (const deviceKey of deviceKeys) await this.#edit(deviceKey, { kind: 'compact', storedBefore });
+    for (const deviceKey of deviceKeys) await this.#edit(deviceKey, compaction(storedBefore));
   }
 
   async settlePurges(): Promise<void> {

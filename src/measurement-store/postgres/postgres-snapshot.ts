@@ -5,6 +5,7 @@ import type {
   ChunkRange,
   Newest,
   OldReading,
+  OldReadings,
   ReadingRange,
   ReadingRow,
   RecordedRow,
@@ -40,11 +41,12 @@ export class PostgresSnapshot implements Snapshot {
     return rows.map(toReading);
   }
 
-  async oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<OldReading[]> {
+  async oldReadings(deviceKey: number, { storedBefore, from, limit }: OldReadings): Promise<OldReading[]> {
     const rows = await this.#rows<[...RawReading, isLive: boolean]>(
       'inlet-old-readings',
-      'SELECT ts, seq, packed, stored_at > 0 FROM reading WHERE device_key = $1 AND stored_at < $2 ORDER BY ts LIMIT $3',
-      [deviceKey, toBigint(storedBefore), limit],
+      `SELECT ts, seq, packed, stored_at > 0 FROM reading
+       WHERE device_key = $1 AND stored_at < $2 AND ts >= $3 ORDER BY ts LIMIT $4`,
+      [deviceKey, toBigint(storedBefore), toBigint(from), limit],
     );
     return rows.map(([timestamp, seq, values, isLive]) => ({ timestamp, seq, values, isLive }));
   }

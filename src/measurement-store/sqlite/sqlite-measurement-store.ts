@@ -16,7 +16,7 @@ import type {
 } from '../../domain/measurements/store.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import type { CallOutcome } from '../call-columns.ts';
-import { type Edit, isEmpty, type Plan, removal } from '../chunks/edit.ts';
+import { compaction, type Edit, isEmpty, type Plan, removal } from '../chunks/edit.ts';
 import { type LatestColumns, latestRows } from '../chunks/latest-columns.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor } from '../compactor.ts';
@@ -96,7 +96,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     });
     this.#compactor = new Compactor({
       due: (query) => this.#read({ kind: 'due', query }),
-      compact: (deviceKey, storedBefore) => this.#edit(deviceKey, { kind: 'compact', storedBefore }),
+      compact: (deviceKey, storedBefore) => this.#edit(deviceKey, compaction(storedBefore)),
       keptMs: options.keptMs ?? STORE_DEFAULTS.keptMs,
       everyMs: options.compactEveryMs ?? STORE_DEFAULTS.compactEveryMs,
       now: Date.now,
@@ -173,7 +173,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
 
   async compact(deviceKeys: number[], storedBefore: number): Promise<void> {
     await this.#write({ kind: 'sortIn' });
-    for (const deviceKey of deviceKeys) await this.#edit(deviceKey, { kind: 'compact', storedBefore });
+    for (const deviceKey of deviceKeys) await this.#edit(deviceKey, compaction(storedBefore));
   }
 
   async settlePurges(): Promise<void> {

@@ -5,6 +5,7 @@ import type {
   ChunkRange,
   Newest,
   OldReading,
+  OldReadings,
   ReadingRange,
   ReadingRow,
   RecordedRow,
@@ -45,7 +46,7 @@ export class SqliteSnapshot implements Snapshot {
     this.#readings = { asc: readings('ASC'), desc: readings('DESC') };
     this.#oldReadings = db
       .prepare<number[], [...RawReading, storedAt: number]>(
-        'SELECT ts, seq, packed, stored_at FROM reading WHERE device_key = ? AND stored_at < ? ORDER BY ts LIMIT ?',
+        'SELECT ts, seq, packed, stored_at FROM reading WHERE device_key = ? AND stored_at < ? AND ts >= ? ORDER BY ts LIMIT ?',
       )
       .raw();
     this.#horizon = db.prepare<[], number>('SELECT seq FROM live_horizon').pluck();
@@ -99,8 +100,8 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   /** Of those that are sorted in. */
-  oldReadings(deviceKey: number, storedBefore: number, limit: number): Promise<OldReading[]> {
-    const rows = this.#oldReadings.all(deviceKey, storedBefore, limit);
+  oldReadings(deviceKey: number, { storedBefore, from, limit }: OldReadings): Promise<OldReading[]> {
+    const rows = this.#oldReadings.all(deviceKey, storedBefore, from, limit);
     return Promise.resolve(
       rows.map(([timestamp, seq, values, storedAt]) => ({ timestamp, seq, values, isLive: storedAt > 0 })),
     );
