@@ -17,6 +17,22 @@ function packFiles(folder: string): void {
   }
 }
 
+const CONSOLE = join(ROOT, 'src/console');
+const MAIN = join(CONSOLE, 'main.tsx');
+const GRAPHIQL = join(CONSOLE, 'graphiql/page.ts');
+
+/** Whether a module comes with a page whatever its address, as what the script of the page imports at once. */
+function comesWith(
+  page: string,
+  id: string,
+  importersOf: (id: string) => readonly string[],
+  seen = new Set(),
+): boolean {
+  if (seen.has(id)) return false;
+  seen.add(id);
+  return id === page || importersOf(id).some((importer) => comesWith(page, importer, importersOf, seen));
+}
+
 /** The console's build; `--outDir` says where to (see src/launch.mjs). */
 export default defineConfig({
   root: join(ROOT, 'src/console'),
@@ -29,6 +45,22 @@ export default defineConfig({
     rolldownOptions: {
       // Directives of React's own kind of server, in some fifty files.
       checks: { moduleLevelDirective: false, pluginTimings: false },
+      output: {
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          // The console in one file, not in twenty that are got one behind the other.
+          groups: [
+            {
+              name: (id, modules) => {
+                const importersOf = (of: string): readonly string[] => modules.getModuleInfo(of)?.importers ?? [];
+                const isFirst =
+                  id !== MAIN && comesWith(MAIN, id, importersOf) && !comesWith(GRAPHIQL, id, importersOf);
+                return isFirst ? 'first' : null;
+              },
+            },
+          ],
+        },
+      },
       input: { index: join(ROOT, 'src/console/index.html'), graphql: join(ROOT, 'src/console/graphql.html') },
     },
     reportCompressedSize: false,

@@ -123,6 +123,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     { url, console: `${url}/console/`, host: config.host, port: portOf(server), database: config.database.kind },
     'listening',
   );
+  transports.warmUp().catch((error: unknown) => log.debug({ err: error }, 'the first query was not warmed up'));
   return url;
 }
 

@@ -51,6 +51,7 @@ export interface Transports {
   console: { session: Handler; files: Handler; lead: Handler };
   attachWebSocket: (server: Server) => void;
   load: GraphqlTransport['load'];
+  warmUp: GraphqlTransport['warmUp'];
   endSockets: () => Promise<void>;
   stop: () => Promise<void>;
 }
@@ -130,6 +131,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     },
     attachWebSocket: (server) => graphql.attachWebSocket(server),
     load: () => graphql.load(),
+    warmUp: () => graphql.warmUp(),
     endSockets: () => graphql.endSockets(),
     stop: () => graphql.stop(),
   };

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { connection } from './api/connection.ts';
 import { useStore } from './api/store.ts';
 import { Shell } from './layout/shell.tsx';
@@ -44,15 +44,17 @@ export function App() {
 function useScreen(): Shown | null {
   const { path } = usePlace();
   const [shown, setShown] = useState<Shown | null>(null);
-  useEffect(() => {
+  // Before anything is painted: what is asked for is asked for at once.
+  useLayoutEffect(() => {
     let isWanted = true;
     const found = routeOf(ROUTES, path);
     const show = (Screen: ComponentType<ScreenProps>): void => {
       if (isWanted) setShown({ key: path, Screen, params: found?.params ?? {}, section: found?.route.section ?? null });
     };
-    if (found === null) show(NowhereScreen);
+    const code = found === null ? NowhereScreen : found.route.load();
     // A build that was replaced has other files: the page is of yesterday.
-    else found.route.load().then(show, () => show(OutdatedScreen));
+    if (code instanceof Promise) code.then(show, () => show(OutdatedScreen));
+    else show(code);
     return () => void (isWanted = false);
   }, [path]);
   return shown;

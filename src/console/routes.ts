@@ -1,18 +1,33 @@
+import { askAhead } from './api/use-query.ts';
 import type { Route } from './navigation/routes.ts';
+import { readFilter } from './screens/devices/device-filter.ts';
+import { DevicePage } from './screens/devices/devices.graphql.ts';
+import { DevicesScreen } from './screens/devices/devices-screen.tsx';
+import { firstPage } from './screens/devices/use-device-list.ts';
+import { AnyDevice } from './screens/home/home.graphql.ts';
+import { HomeScreen } from './screens/home/home-screen.tsx';
 
-/** Every screen of the console; the code of each is got when somebody goes there. */
+function aheadOfDevices(workspaceId: string, query: URLSearchParams): void {
+  askAhead(DevicePage, firstPage(workspaceId, readFilter(query)));
+}
+
+/** Every screen of the console. The devices come with the page; the code of the others is got when somebody goes there. */
 export const ROUTES: readonly Route[] = [
-  { path: '/', section: null, load: () => import('./screens/home/home-screen.tsx').then((code) => code.HomeScreen) },
+  {
+    path: '/',
+    section: null,
+    ahead: (workspaceId) => {
+      askAhead(AnyDevice, { workspaceId });
+      aheadOfDevices(workspaceId, new URLSearchParams());
+    },
+    load: () => HomeScreen,
+  },
   {
     path: '/start',
     section: null,
     load: () => import('./screens/start/start-screen.tsx').then((code) => code.StartScreen),
   },
-  {
-    path: '/devices',
-    section: 'devices',
-    load: () => import('./screens/devices/devices-screen.tsx').then((code) => code.DevicesScreen),
-  },
+  { path: '/devices', section: 'devices', ahead: aheadOfDevices, load: () => DevicesScreen },
   {
     path: '/devices/:id',
     section: 'devices',

@@ -4,9 +4,19 @@ import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ database: 'sqlite' });
+  server = await startServer({ database: 'sqlite', env: { LOG_LEVEL: 'debug' } });
 });
 afterAll(() => server.stop());
+
+test('a query has run before anybody asks: the first to come does not wait for code that never ran', async () => {
+  const headers = { Authorization: `Token ${server.adminToken}` };
+  const documents = async (): Promise<string | undefined> => {
+    const text = await (await fetch(`${server.url}/metrics`, { headers })).text();
+    return /^inlet_cache_entries\{cache="documents"\} (\d+)$/m.exec(text)?.[1];
+  };
+  await expect.poll(documents, { timeout: 10_000 }).toBe('1');
+  expect(server.process.lines.filter((line) => line['msg'] === 'the first query was not warmed up')).toEqual([]);
+});
 
 describeInBrowser('the console', () => {
   test('who is not signed in gets the sign-in page, and afterwards the page that was asked for', async () => {
@@ -17,5 +27,27 @@ describeInBrowser('the console', () => {
     await page.getByRole('heading', { name: 'Devices' }).waitFor();
     expect(new URL(page.url()).search).toBe('?search=x');
     await page.getByText('Live', { exact: true }).waitFor();
+  });
+
+  test('all that the first page needs is named in it, and who comes back asks for its devices at once', async () => {
+    const page = await openConsole(server, '/devices');
+    await page.getByText('No device yet.').waitFor();
+    const files = await page.evaluate<string[]>('performance.getEntriesByType("resource").map(({ name }) => name)');
+    const loaded = files.map((url) => new URL(url).pathname).filter((path) => path.startsWith('/console/assets/'));
+    const html = await (await fetch(`${server.url}/console/devices`)).text();
+    expect(loaded.length).toBeLessThan(7);
+    expect(loaded.filter((path) => !html.includes(path))).toEqual([]);
+
+    // Without waiting to be told who is signed in.
+    let answer = (): void => {};
+    const asked = new Promise<void>((resolve) => (answer = resolve));
+    await page.route('**/graphql', async (route) => {
+      const { query } = route.request().postDataJSON() as { query: string };
+      if (query.includes('query DevicePage')) answer();
+      if (query.includes('query Viewer')) await asked;
+      await route.continue();
+    });
+    await page.reload();
+    await page.getByText('No device yet.').waitFor();
   });
 });

@@ -77,6 +77,25 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     }
   });
 
+  test('as many devices as a list has, asked for one by one at once, are one look-up', async () => {
+    const product = await domain.products.create(domain.access, { name: 'p' });
+    const given = Array.from({ length: 600 }, (_, i) => ({ name: `d${i}`, serialNumber: `many-${i}` }));
+    const rows = await domain.devices.create(domain.access, product.id, given, 'unlimited');
+    await domain.cluster.changed([{ kind: 'everything' }]);
+    await domain.ingestCache.product(product.id);
+    const reads = vi.spyOn(domain.database, 'read');
+    try {
+      const found = await Promise.all(
+        [...rows, { id: crypto.randomUUID() }].map(({ id }) => domain.ingestCache.device(id)),
+      );
+      expect(found.map((info) => info?.name)).toEqual([...given.map((device) => device.name), undefined]);
+      // 500 at a time.
+      expect(reads.mock.calls.length).toBe(2);
+    } finally {
+      reads.mockRestore();
+    }
+  });
+
   test('a device that comes to be while it is looked for is found by the next who asks', async () => {
     const { product } = await device();
     const info = (await domain.ingestCache.product(product.id)) as ProductInfo;

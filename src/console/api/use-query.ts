@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from './api-error.ts';
 import { whileSyncing } from './connection.ts';
 import type { Operation } from './operation.ts';
@@ -13,6 +13,32 @@ const remembered = new Map<string, unknown>();
 /** Forgets every answer, as when somebody else signs in. */
 export function forgetAnswers(): void {
   remembered.clear();
+  ahead.clear();
+}
+
+const AHEAD_MS = 10_000;
+
+/** What was asked for before somebody drew it. */
+const ahead = new Map<string, Promise<unknown>>();
+
+/** Asks for what a screen is about to ask for: if that is within ten seconds, it gets this answer. */
+export function askAhead<Data, Variables>(operation: Operation<Data, Variables>, variables: Variables): void {
+  const key = keyOf(operation, variables);
+  const answer = request(operation, variables);
+  // Whoever takes it is told.
+  answer.catch(() => {});
+  ahead.set(key, answer);
+  setTimeout(() => ahead.delete(key), AHEAD_MS);
+}
+
+function takeAhead<Data>(key: string, ask: () => Promise<Data>): Promise<Data> {
+  const early = ahead.get(key) as Promise<Data> | undefined;
+  ahead.delete(key);
+  return early ?? ask();
+}
+
+function keyOf<Data, Variables>(operation: Operation<Data, Variables>, variables: Variables): string {
+  return operation.text + JSON.stringify(variables);
 }
 
 /** A query's state: `data` of before stays while new data is fetched, so that nothing jumps. */
@@ -42,7 +68,7 @@ export function useQuery<Data, Variables>(
   operation: Operation<Data, Variables>,
   variables: Variables | null,
 ): QueryState<Data> {
-  const key = variables === null ? null : operation.text + JSON.stringify(variables);
+  const key = variables === null ? null : keyOf(operation, variables);
   const [held, setHeld] = useState<Held<Data>>(() => ({
     key: key !== null && remembered.has(key) ? key : null,
     data: key === null ? null : ((remembered.get(key) as Data | undefined) ?? null),
@@ -63,7 +89,7 @@ export function useQuery<Data, Variables>(
       loading: true,
     }));
     try {
-      const data = await whileSyncing(request(operation, variables, signal));
+      const data = await whileSyncing(takeAhead(key, () => request(operation, variables, signal)));
       if (signal.aborted) return;
       remember(key, data);
       setHeld({ key, data, error: null, loading: false });
@@ -77,7 +103,8 @@ export function useQuery<Data, Variables>(
       }
     }
   }, [operation, key]);
-  useEffect(() => {
+  // Before it is painted that nothing is there yet.
+  useLayoutEffect(() => {
     void ask();
     return () => asking.current?.abort();
   }, [ask]);

@@ -16,6 +16,11 @@ function read(): Place {
 const place = createStore<Place>(read());
 addEventListener('popstate', () => place.set(read()));
 
+/** Where one is now. */
+export function here(): Place {
+  return place.get();
+}
+
 /** Where one is; drawn anew when that changes. */
 export function usePlace(): Place {
   return useStore(place);

@@ -8,12 +8,14 @@ export interface ScreenProps {
 /** A part of the console in the main navigation. */
 export type Section = 'devices' | 'products' | 'access' | 'graphql';
 
-/** A screen: where it is, to which part it belongs, and how its code is got when it is needed. */
+/** A screen: where it is, to which part it belongs, and its code: there, or got when it is needed. */
 export interface Route {
   /** Such as `/devices/:id`. */
   path: string;
   section: Section | null;
-  load: () => Promise<ComponentType<ScreenProps>>;
+  /** Asks for what the screen is about to ask for, while it is not known yet who is signed in. */
+  ahead?: (workspaceId: string, query: URLSearchParams) => void;
+  load: () => ComponentType<ScreenProps> | Promise<ComponentType<ScreenProps>>;
 }
 
 /** The route that an address leads to, with the named parts of it; null: there is none. */

@@ -13,7 +13,10 @@ const BEFORE_AND_AFTER = 12;
  * is where the first row begins.
  */
 export function useWindow(element: { current: HTMLElement | null }, count: number, rowHeight: number): RowWindow {
-  const [shown, setShown] = useState<RowWindow>({ first: 0, end: 60 });
+  const [shown, setShown] = useState<RowWindow>(() => ({
+    first: 0,
+    end: Math.ceil(innerHeight / rowHeight) + BEFORE_AND_AFTER,
+  }));
   useEffect(() => {
     const look = (): void => {
       if (element.current === null) return;

@@ -35,13 +35,19 @@ function end(): void {
   session.set({ state: 'out' });
 }
 
+/** Where somebody was last on this machine; null: nobody ever was. */
+export function lastWorkspaceId(): string | null {
+  return localStorage.getItem(WORKSPACE);
+}
+
 /** Asks the server who is signed in. While it cannot be reached, again and again. */
 export async function loadSession(): Promise<void> {
   try {
     const { viewer } = await request(Viewer, {});
-    const chosen = localStorage.getItem(WORKSPACE);
-    const known = viewer.workspaces.find(({ id }) => id === chosen) ?? viewer.workspaces[0];
-    workspaceId.set(known?.id ?? null);
+    const last = lastWorkspaceId();
+    const known = viewer.workspaces.find(({ id }) => id === last) ?? viewer.workspaces[0];
+    if (known === undefined) workspaceId.set(null);
+    else chooseWorkspace(known.id);
     session.set({ state: 'in', viewer });
   } catch (error) {
     if (error instanceof ApiError && error.code === 'UNAUTHENTICATED') {

@@ -6,6 +6,7 @@ import { DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { DeviceSchema, type Device } from '../entities/device.ts';
 import { type FieldRole, FieldSchema, type FieldType } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
+import { CollectedLoads } from '../collected-loads.ts';
 import { LruMap } from '../lru-map.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
 import { isPossibleSerial } from './possible-serial.ts';
@@ -85,7 +86,7 @@ export class IngestCache {
   /** `workspaceId column name` → device ids; only hits are kept, all dropped when any device or product changes. */
   readonly #deviceIdsByName = new LruMap<string, string[]>({ most: MAX_NAMES, sizeOf: (ids) => ids.length });
   readonly #productLoads = new SharedLoads<ProductInfo | null>();
-  readonly #deviceLoads = new SharedLoads<DeviceInfo | null>();
+  readonly #deviceLoads = new CollectedLoads<DeviceInfo>((ids) => this.#readDevices(ids));
   readonly #nameLoads = new SharedLoads<string[]>();
   #revision = 0;
 
@@ -146,19 +147,22 @@ export class IngestCache {
     const cached = this.cachedDevice(id);
     if (cached !== null || !isUuid(id)) return cached;
     const lower = id.toLowerCase();
-    return this.#deviceLoads.of(lower, () => this.#readDevice(lower));
+    return this.#deviceLoads.of(lower);
   }
 
-  async #readDevice(id: string): Promise<DeviceInfo | null> {
-    for (;;) {
+  async #readDevices(ids: readonly string[]): Promise<Map<string, DeviceInfo>> {
+    const found = new Map<string, DeviceInfo>();
+    for (let at = 0; at < ids.length;) {
       const before = this.#revision;
-      const row = await this.#database.read().findOne(DeviceSchema, { id }, { populate: ['product'] });
-      if (row === null) return null;
-      const product = await this.product(row.product.id);
-      if (product === null) return null;
-      // A change in between may have made the row stale: look again.
-      if (before === this.#revision) return this.#remember(row, product);
+      const id = ids.slice(at, at + LOADED_AT_ONCE);
+      const rows = await this.#database.read().find(DeviceSchema, { id }, { populate: ['product'] });
+      const pairs = await Promise.all(rows.map(async (row) => [row, await this.product(row.product.id)] as const));
+      // A change in between may have made the rows stale: look again.
+      if (before !== this.#revision) continue;
+      for (const [row, product] of pairs) if (product !== null) found.set(row.id, this.#remember(row, product));
+      at += LOADED_AT_ONCE;
     }
+    return found;
   }
 
   /**
@@ -262,18 +266,12 @@ export class IngestCache {
   }
 
   #remember(row: Device, product: ProductInfo): DeviceInfo {
+    const { key, id, name, serialNumber, configuration, writeRate } = row;
     const cached: CachedDevice = {
-      row: {
-        key: row.key,
-        id: row.id,
-        productId: product.id,
-        name: row.name,
-        serialNumber: row.serialNumber,
-        configuration: row.configuration ?? {},
-      },
-      writeRate: row.writeRate ?? null,
+      row: { key, id, productId: product.id, name, serialNumber, configuration: configuration ?? {} },
+      writeRate: writeRate ?? null,
     };
-    this.#devices.set(row.id, cached);
+    this.#devices.set(id, cached);
     return this.#withProduct(cached, product);
   }
 

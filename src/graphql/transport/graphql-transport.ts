@@ -11,6 +11,7 @@ import { GraphqlSockets } from './graphql-sockets.ts';
 import type { LoaderSources } from '../context/loaders.ts';
 import type { ResolverDeps } from '../resolvers/resolvers.ts';
 import { createSchema } from '../schema.ts';
+import { warmUp } from './warm-up.ts';
 
 interface GraphqlDoorDeps {
   resolvers: ResolverDeps;
@@ -46,6 +47,8 @@ export interface GraphqlTransport {
   attachWebSocket(server: Server): void;
   /** Connections that are open, subscriptions that run on them, documents in memory. */
   load(): { sockets: number; subscriptions: number; documents: number };
+  /** Runs once what the first to ask would wait for; rejects when the database does not answer. */
+  warmUp(): Promise<void>;
   /** Lets what runs on the WebSockets end, then closes them: clients may connect again elsewhere. */
   endSockets(): Promise<void>;
   /** When the last HTTP request was answered: operations that come later fail. */
@@ -84,6 +87,7 @@ export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<Gra
       });
     },
     load: () => ({ ...sockets.load, documents: operations.documents.size }),
+    warmUp: () => warmUp(operations, (access) => new GraphqlContext(access, '', sources, live)),
     endSockets: () => sockets.stop(),
     stop: () => http.stop(),
   };

@@ -25,11 +25,16 @@ interface DeviceList {
   refetch: () => void;
 }
 
+/** What is asked for the first page of devices. */
+export function firstPage(workspaceId: string | null, filter: DeviceFilter) {
+  return { workspaceId, ...filterArguments(filter), first: PAGE, count: true };
+}
+
 /** The devices of a workspace that a filter lets through, page by page. */
 export function useDeviceList(workspaceId: string | null, filter: DeviceFilter): DeviceList {
-  const wanted = { workspaceId, ...filterArguments(filter), first: PAGE };
+  const wanted = firstPage(workspaceId, filter);
   const key = JSON.stringify(wanted);
-  const first = useQuery(DevicePage, { ...wanted, count: true });
+  const first = useQuery(DevicePage, wanted);
   const [further, setFurther] = useState<{ after: Page | null; pages: Page[]; error: string | null }>(NONE);
   const asking = useRef<string | null>(null);
   const start = first.data?.devices ?? null;
