@@ -66,7 +66,7 @@ export async function openConsole(
     reducedMotion: 'reduce',
   });
   contexts.push(context);
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(25_000);
   if (signedIn)
     await context.addCookies([{ name: 'inlet_session', value: ADMIN_TOKEN, url, httpOnly: true, sameSite: 'Strict' }]);
   const page = await context.newPage();
