@@ -47,9 +47,9 @@ try {
     onProgress: (done) => console.log(`${done} of ${inputs}`),
   });
   const took = Math.round((performance.now() - started) / 1000);
-  const { byKind, byStatus, warnings, stalls, findings } = result;
+  const { byKind, taken, byStatus, warnings, stalls, findings } = result;
   const memory = server.process.residentMb();
-  console.log(JSON.stringify({ database, seed, inputs: result.inputs, seconds: took, byKind, byStatus, warnings, memory, longestStallMs: stalls[0]?.ms, findings: findings.length })); // prettier-ignore
+  console.log(JSON.stringify({ database, seed, inputs: result.inputs, seconds: took, byKind, taken, byStatus, warnings, memory, longestStallMs: stalls[0]?.ms, findings: findings.length })); // prettier-ignore
   for (const { ms, asked } of stalls.filter(({ ms }) => ms > STALL_MS))
     console.log(`the event loop computed for ${ms} ms; on the way:\n  ${asked.join('\n  ')}`);
   for (const finding of findings) console.log(finding);

@@ -64,6 +64,22 @@ describe('the SQLite store', () => {
     expect(await everything(store, 1, 1)).toEqual([[1, 1]]);
   });
 
+  test('goes on when the writer paused for somebody who gave up meanwhile, as the process stood still', async () => {
+    const posted = vi.spyOn(Worker.prototype, 'postMessage');
+    const pauses = (): unknown[] => posted.mock.calls.filter(([{ job }]) => job.kind === 'hold');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const refused = expect(store.take()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    // No answer can be read before the clock has gone on: only microtasks run.
+    while (pauses().length === 0) await null;
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+    await refused;
+    const appends = (): Promise<boolean> => store.append(receipt(1, [[1, 1, 1]])).then(() => true, () => false); // prettier-ignore
+    await expect.poll(appends, { timeout: 3_000 }).toBe(true);
+    (await store.take())();
+    expect(await everything(store, 1, 1)).toEqual([[1, 1]]);
+  });
+
   test('goes on reading with a new reader thread when the old one dies', async () => {
     const posted = vi.spyOn(Worker.prototype, 'postMessage');
     await store.ping();
