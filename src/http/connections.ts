@@ -43,16 +43,16 @@ export class Connections {
     return this.#connections.size;
   }
 
+  /** Those that are open. */
+  sockets(): Iterable<Socket> {
+    return this.#connections.keys();
+  }
+
   /** How many requests have not been answered yet. */
   get unanswered(): number {
     let count = 0;
     for (const connection of this.#connections.values()) count += connection.unanswered;
     return count;
-  }
-
-  /** Whether a request of this connection is being answered. */
-  isAnswering(socket: Socket): boolean {
-    return (this.#connections.get(socket)?.unanswered ?? 0) > 0;
   }
 
   /** The requests that are being answered, one at most for each connection. */

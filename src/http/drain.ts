@@ -1,10 +1,11 @@
 import type { RequestListener, Server } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import { Server as NetServer } from 'node:net';
 import type { Logger } from 'pino';
 import { AppError } from '../errors.ts';
 import { Connections, type Exchange } from './connections.ts';
 import { respondWithProblem, toProblem } from './error-responder.ts';
 import { giveRequestId } from './request-id.ts';
+import { UnreadAnswers } from './unread-answers.ts';
 
 const LOOK_EVERY_MS = 20;
 /** How long a body may go on coming in once the server stops. */
@@ -24,7 +25,7 @@ interface DrainingDeps {
   serve: RequestListener;
   /** Told of each request that has ended: its answer, and seconds. */
   ended: (exchange: Exchange, seconds: number) => void;
-  /** How long a client may leave an answer unread, or a new connection silent, in milliseconds. */
+  /** How long a client may leave an answer unread, in milliseconds. */
   idleMs: number;
   log: Logger;
 }
@@ -38,6 +39,7 @@ export class DrainingListener {
   readonly #server: Server;
   readonly #log: Logger;
   readonly #connections: Connections;
+  readonly #unread: UnreadAnswers;
   #state: 'serving' | 'grace' | 'draining' = 'serving';
 
   constructor(server: Server, { serve, ended, idleMs, log }: DrainingDeps) {
@@ -51,12 +53,7 @@ export class DrainingListener {
       request.resume();
     };
     this.#connections = new Connections(server, { listener, ended });
-    server.setTimeout(idleMs, (socket: Socket) => {
-      // Who waits for an answer may wait; who does not take it may not. Node does not tell progress from silence here:
-      // the timer starts anew with every byte that leaves.
-      if (this.#connections.isAnswering(socket) && socket.writableLength === 0) return;
-      socket.destroy();
-    });
+    this.#unread = new UnreadAnswers(() => this.#connections.sockets(), idleMs);
   }
 
   /** False from the moment the server begins to stop. */
@@ -85,6 +82,7 @@ export class DrainingListener {
       if (now > from + BODY_MS) this.#server.closeAllConnections();
       else if (now > from + LATE_MS) this.#connections.closeQuiet(now - LATE_MS);
     }
+    this.#unread.end();
   }
 
   /** Those whose body has not come in full. */

@@ -44,7 +44,8 @@ try {
     seed,
     inputs,
     withinMs: seconds * 1000,
-    onProgress: (done) => console.log(`${done} of ${inputs}`),
+    onProgress: (so) => console.log(JSON.stringify(so)),
+    onFinding: (what) => console.log(what),
   });
   const took = Math.round((performance.now() - started) / 1000);
   const { byKind, taken, byStatus, warnings, stalls, findings } = result;
@@ -52,7 +53,6 @@ try {
   console.log(JSON.stringify({ database, seed, inputs: result.inputs, seconds: took, byKind, taken, byStatus, warnings, memory, longestStallMs: stalls[0]?.ms, findings: findings.length })); // prettier-ignore
   for (const { ms, asked } of stalls.filter(({ ms }) => ms > STALL_MS))
     console.log(`the event loop computed for ${ms} ms; on the way:\n  ${asked.join('\n  ')}`);
-  for (const finding of findings) console.log(finding);
   process.exitCode = findings.length === 0 ? 0 : 1;
 } finally {
   await server.stop();

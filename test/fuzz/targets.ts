@@ -66,11 +66,11 @@ export class Targets {
     );
     const there = new Set<string>(devices.edges.map(({ node }: any) => node.product.id));
     this.#products = this.#products.filter(({ id }) => there.has(id));
-    if (this.#liars !== null && !there.has(this.#liars.id)) this.#liars = null;
-    if (this.#products.length === PRODUCTS && this.#liars !== null) return;
+    const areLiarsThere = this.#liars !== null && there.has(this.#liars.id);
+    if (this.#products.length === PRODUCTS && areLiarsThere) return;
     const workspaceId = await this.#workspaceId();
     while (this.#products.length < PRODUCTS) this.#products.push(await this.#makeProduct(workspaceId, DECODER));
-    this.#liars ??= await this.#makeProduct(workspaceId);
+    if (!areLiarsThere) this.#liars = await this.#makeProduct(workspaceId);
     await this.#makeCommon(workspaceId);
   }
 

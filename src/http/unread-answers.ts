@@ -1,0 +1,71 @@
+import type { Socket } from 'node:net';
+
+const LOOK_EVERY_MS = 1_000;
+/** What may lie unread in this process, all connections together: beyond it those that take least are ended first. */
+const MAX_UNREAD_BYTES = 128 << 20;
+
+/** What a connection has not taken yet. */
+interface Unread {
+  /** Bytes that have left for the client since it was connected. */
+  taken: number;
+  /** How often nothing more had left when it was looked at. */
+  looks: number;
+}
+
+/**
+ * Ends connections whose client takes nothing of what was written to it for so long, whatever it sends meanwhile, and
+ * bounds what all of them leave unread. Looks are counted, not time: while the process stands still, nobody can read.
+ */
+export class UnreadAnswers {
+  readonly #sockets: () => Iterable<Socket>;
+  readonly #maxLooks: number;
+  readonly #timer: NodeJS.Timeout;
+  #unread = new Map<Socket, Unread>();
+
+  /** `sockets`: all that are open. */
+  constructor(sockets: () => Iterable<Socket>, idleMs: number) {
+    this.#sockets = sockets;
+    this.#maxLooks = Math.ceil(idleMs / LOOK_EVERY_MS);
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const unread = new Map<Socket, Unread>();
+    let bytes = 0;
+    for (const socket of this.#sockets()) {
+      if (socket.writableLength === 0) continue;
+      const taken = takenOf(socket);
+      const before = this.#unread.get(socket);
+      const looks = before === undefined || taken > before.taken ? 0 : before.looks + 1;
+      if (looks >= this.#maxLooks) {
+        socket.destroy();
+        continue;
+      }
+      unread.set(socket, { taken, looks });
+      bytes += socket.writableLength;
+    }
+    this.#unread = unread;
+    if (bytes > MAX_UNREAD_BYTES) this.#endUntil(bytes);
+  }
+
+  #endUntil(bytes: number): void {
+    const worstFirst = [...this.#unread].sort(
+      ([a, { looks }], [z, { looks: others }]) => others - looks || z.writableLength - a.writableLength,
+    );
+    for (const [socket] of worstFirst) {
+      if (bytes <= MAX_UNREAD_BYTES) return;
+      bytes -= socket.writableLength;
+      socket.destroy();
+    }
+  }
+}
+
+/** Node counts a write as one; only what is under it knows how much of it has left. */
+function takenOf(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as { _handle: { bytesWritten: number; writeQueueSize: number } | null };
+  return handle === null ? Infinity : handle.bytesWritten - handle.writeQueueSize;
+}
