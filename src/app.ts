@@ -103,9 +103,13 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     log,
   });
   const koa = app.callback();
+  const watched = watchRequests({ answered: (...facts) => metrics.request(...facts), log });
   listener = new DrainingListener(server, {
     serve: (request, response) => void koa(request, response),
-    ended: watchRequests({ answered: (...facts) => metrics.request(...facts), log }),
+    ended: (exchange, seconds) => {
+      transports.bodies.release(exchange.request);
+      watched(exchange, seconds);
+    },
     idleMs: config.clientIdleMs,
     log,
   });

@@ -13,6 +13,7 @@ import { LiveStatus } from './graphql/live/live-status.ts';
 import { LiveMeasurements } from './graphql/live/live-measurements.ts';
 import { AnonymousRequests } from './http/anonymous-requests.ts';
 import { type Doorkeepers, secretOf } from './http/authenticate.ts';
+import { BodyMemory } from './http/body-memory.ts';
 import { healthRoute } from './http/health-route.ts';
 import type { BareHandler } from './http/ingest-routes.ts';
 import { jsonBody } from './http/json-body.ts';
@@ -41,6 +42,8 @@ interface TransportsDeps {
 /** The doors, and how full they are. */
 export interface Transports {
   doorkeepers: Doorkeepers;
+  /** Told when a request is done with. */
+  bodies: BodyMemory;
   record: RecordRoute;
   health: Handler;
   jsonBody: Middleware;
@@ -61,7 +64,8 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   const { config, domain, database, store, cluster, baseUrl, now, log } = deps;
   const { authenticator, ingestCache, feed, recorder, deviceFinder, exporter, importer } = domain;
   const { perMinute, trustedProxies } = config.anonymous;
-  const bounds = { maxBytes: config.maxBodyBytes, idleMs: config.clientIdleMs };
+  const bodies = new BodyMemory();
+  const bounds = { maxBytes: config.maxBodyBytes, idleMs: config.clientIdleMs, memory: bodies };
   const anonymous = new AnonymousRequests({ perMinute, trustedProxies, now });
   const ofSession = (request: IncomingMessage): string | null => sessionSecretOf(request, baseUrl());
   // Files that a page of the console links to; never what records or imports.
@@ -84,6 +88,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     sessionSecretOf: ofSession,
     requestIdOf: makeRequestId,
     maxMessageBytes: config.maxBodyBytes,
+    bodies,
     compiling: config.graphqlCompile,
     shares: domain.shares,
     now,
@@ -91,6 +96,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   });
   return {
     doorkeepers: { authenticator, anonymous },
+    bodies,
     record: new RecordRoute({
       authenticator,
       anonymous,
@@ -101,7 +107,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       log,
     }),
     health: healthRoute,
-    jsonBody: jsonBody(config.maxBodyBytes),
+    jsonBody: jsonBody(bounds),
     graphql: (context) => graphql.handle(context),
     webhook: webhookRoute({ receiver: domain.webhookReceiver, anonymous, bounds }),
     integration: networkRoute({
@@ -125,6 +131,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
         signIn: (email, password, caller) => domain.users.signIn(email, password, caller),
         signOut: (access) => domain.tokens.signOut(access),
         baseUrl,
+        bodies,
       }),
       files: new ConsoleFiles().serve,
       lead: leadToConsole,

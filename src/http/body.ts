@@ -2,8 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { AppError } from '../errors.ts';
+import type { BodyMemory } from './body-memory.ts';
 
-const DECODERS = new Map([
+type Decode = (packed: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+const DECODERS = new Map<string, Decode>([
   ['gzip', promisify(gunzip)],
   ['x-gzip', promisify(gunzip)],
   ['deflate', promisify(inflate)],
@@ -12,11 +14,16 @@ const DECODERS = new Map([
 
 /** How much of a refused body is still read and thrown away, so that the sender gets to see the answer. */
 const DRAIN_FACTOR = 256;
+/** A body up to this size is not counted: a connection takes as much anyway. */
+const SMALL_BYTES = 16_384;
+/** Bodies that are unpacked at the same time. */
+const MAX_UNPACKING = 8;
 
-/** How large a body may be, in bytes, and for how long it may stop coming. */
+/** How large a body may be, in bytes, for how long it may stop coming, and what all of them may take. */
 export interface BodyBounds {
   maxBytes: number;
   idleMs: number;
+  memory: BodyMemory;
 }
 
 /** The sender went away while sending: there is nobody to answer. */
@@ -24,30 +31,47 @@ export class SenderGone extends Error {}
 
 /**
  * The raw body within its bounds (also after unpacking gzip, deflate or br). Throws BODY_TOO_LARGE naming the limit,
- * and what is left of such a body is read and dropped; REQUEST_TIMEOUT when it stops coming.
+ * and what is left of such a body is read and dropped; REQUEST_TIMEOUT when it stops coming; OVERLOADED when all bodies
+ * together are too much. It counts until `bounds.memory` is told to release the request.
  */
 export async function readBody(request: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
-  const limit = bounds.maxBytes;
-  if (Number(request.headers['content-length']) > limit) {
-    drain(request, limit);
-    throw tooLarge(limit);
+  const { maxBytes, memory } = bounds;
+  if (Number(request.headers['content-length']) > maxBytes) {
+    drain(request, maxBytes);
+    throw tooLarge(maxBytes);
   }
-  const body = await collect(request, bounds);
+  const packed = await collect(request, bounds);
   const encoding = request.headers['content-encoding']?.trim().toLowerCase();
   const decode = encoding === undefined ? undefined : DECODERS.get(encoding);
-  if (decode === undefined || body.length === 0) return body;
+  if (packed.length > SMALL_BYTES) memory.keep(request, packed.length);
+  if (decode === undefined || packed.length === 0) return packed;
+  const body = await unpack(packed, decode, bounds, encoding!);
+  if (body.length > SMALL_BYTES) memory.keep(request, body.length);
+  return body;
+}
+
+const unpacking: (() => void)[] = [];
+let unpackingNow = 0;
+
+/** A kilobyte may become a megabyte: a few at a time. */
+async function unpack(packed: Buffer, decode: Decode, { maxBytes }: BodyBounds, encoding: string): Promise<Buffer> {
+  if (unpackingNow < MAX_UNPACKING) unpackingNow += 1;
+  else await new Promise<void>((resolve) => unpacking.push(resolve));
   try {
-    return await decode(body, { maxOutputLength: limit });
+    return await decode(packed, { maxOutputLength: maxBytes });
   } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
     throw new AppError('INVALID_BODY', `The body is not valid ${encoding}, as its Content-Encoding says.`);
+  } finally {
+    const next = unpacking.shift();
+    if (next === undefined) unpackingNow -= 1;
+    else next();
   }
 }
 
-function collect(request: IncomingMessage, { maxBytes, idleMs }: BodyBounds): Promise<Buffer> {
+function collect(request: IncomingMessage, { maxBytes, idleMs, memory }: BodyBounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    let first: Buffer | null = null;
-    let rest: Buffer[] | null = null;
+    let body: Buffer | null = null;
     let size = 0;
     // Set only for a body that does not come in one piece: a timer for each request would cost.
     const expected = Number(request.headers['content-length'] ?? Infinity);
@@ -56,20 +80,23 @@ function collect(request: IncomingMessage, { maxBytes, idleMs }: BodyBounds): Pr
       reject(new AppError('REQUEST_TIMEOUT', `Nothing of the body came for ${idleMs / 1000} seconds; send it again.`));
       setTimeout(() => request.destroy(), 1_000).unref(); // after the answer
     };
+    const giveUp = (error: AppError): void => {
+      body = null;
+      request.removeAllListeners('data');
+      drain(request, maxBytes);
+      reject(error);
+    };
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (waiting !== null) waiting.refresh();
       else if (size < expected) waiting = setTimeout(idle, idleMs).unref();
-      if (size > maxBytes) {
-        request.removeAllListeners('data');
-        drain(request, maxBytes);
-        reject(tooLarge(maxBytes));
-      } else if (first === null) first = chunk;
-      else (rest ??= [first]).push(chunk);
+      if (size > maxBytes) return giveUp(tooLarge(maxBytes));
+      body = body === null ? chunk : appended(body, size, chunk, maxBytes);
+      if (size > SMALL_BYTES && size < expected) memory.hold(request, body.length, giveUp);
     });
     request.on('end', () => {
       if (waiting !== null) clearTimeout(waiting);
-      resolve(rest !== null ? Buffer.concat(rest, size) : (first ?? Buffer.alloc(0)));
+      resolve(body === null ? Buffer.alloc(0) : body.subarray(0, size));
     });
     request.on('error', () => reject(new SenderGone()));
     request.on('close', () => {
@@ -77,6 +104,15 @@ function collect(request: IncomingMessage, { maxBytes, idleMs }: BodyBounds): Pr
       if (!request.complete) reject(new SenderGone());
     });
   });
+}
+
+/** In one piece from the second on: a list of a million pieces of a byte takes a hundred times their size. */
+function appended(body: Buffer, size: number, chunk: Buffer, maxBytes: number): Buffer {
+  const before = size - chunk.length;
+  const whole = body.length >= size ? body : Buffer.allocUnsafe(Math.min(maxBytes, Math.max(2 * size, SMALL_BYTES)));
+  if (whole !== body) body.copy(whole, 0, 0, before);
+  chunk.copy(whole, before);
+  return whole;
 }
 
 /** Reads on and drops what comes, up to a bound. */

@@ -1,27 +1,15 @@
-import { koaBody } from 'koa-body';
 import type { Middleware } from 'koa';
-import { drain, SenderGone, tooLarge } from './body.ts';
+import { type BodyBounds, bodyText, readBody } from './body.ts';
 
 /**
- * koa-body for the routes that are not on the hot paths: a body that says it is JSON, at most `limit` bytes, also after
- * unpacking, as the text `context.request.body`; undefined when it does not, or cannot be unpacked: the route says what
- * it wanted. Throws BODY_TOO_LARGE.
+ * The body, as the text `context.request.body`, of a POST that says it is JSON; undefined for every other: the route says
+ * what it wanted. Throws what `readBody` throws.
  */
-export function jsonBody(limit: number): Middleware {
-  return koaBody({
-    // As text: its own JSON refuses keys such as "__proto__", and its errors carry the whole body.
-    json: false,
-    textTypes: ['json', '+json'],
-    textLimit: limit,
-    urlencoded: false,
-    multipart: false,
-    onError: (error, { req }) => {
-      const { type } = error as { type?: string };
-      if (type === 'request.aborted') throw new SenderGone();
-      if (type !== 'entity.too.large') return;
-      drain(req, limit);
-      req.resume();
-      throw tooLarge(limit);
-    },
-  });
+export function jsonBody(bounds: BodyBounds): Middleware {
+  return async (context, next) => {
+    const request = context.request as { body?: string };
+    if (context.method === 'POST' && context.is('json', '+json') !== false)
+      request.body = bodyText(await readBody(context.req, bounds));
+    await next();
+  };
 }

@@ -70,7 +70,7 @@ describe('the SQLite store', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const refused = expect(store.take()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     // No answer can be read before the clock has gone on: only microtasks run.
-    while (pauses().length === 0) await null;
+    while (pauses().length === 0) await Promise.resolve();
     vi.advanceTimersByTime(60_000);
     vi.useRealTimers();
     await refused;

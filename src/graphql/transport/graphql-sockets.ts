@@ -10,6 +10,7 @@ import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts'
 import { whenKnown } from '../context/promised.ts';
 import { EventPush } from './event-push.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
+import { type BodyMemory, countHalfMessages } from './half-messages.ts';
 import type { LoaderSources } from '../context/loaders.ts';
 import { LiveStream } from '../live/live-stream.ts';
 import type { AdmittedOperation, Operations } from '../operation/operations.ts';
@@ -30,6 +31,7 @@ export interface GraphqlSocketsDeps {
   sessionSecretOf: (request: IncomingMessage) => string | null;
   requestIdOf: (request: IncomingMessage) => string;
   maxMessageBytes: number;
+  bodies: BodyMemory;
   now: () => number;
   log: GraphqlLog;
 }
@@ -38,6 +40,9 @@ const PATH = '/graphql';
 const MAX_OPERATIONS = 100;
 /** Of an operation's id, in characters: it is kept as long as the operation runs. */
 const MAX_ID = 1000;
+const MAX_PIECES = 4096;
+/** Messages of one connection that are being answered, operations included: beyond them it is read no further. */
+const MAX_ANSWERING = 2 * MAX_OPERATIONS;
 const INIT_WITHIN_MS = 5000;
 const DRAIN_MS = 5000;
 const CLOSE_MS = 2000;
@@ -65,7 +70,12 @@ export class GraphqlSockets {
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload: deps.maxMessageBytes,
+      // A message may come in so many pieces: each takes a hundred bytes beside its own.
+      maxBufferedChunks: MAX_PIECES,
+      maxFragments: MAX_PIECES,
       perMessageDeflate: false,
+      // One message for each turn of the event loop: 64 KiB hold three thousand.
+      allowSynchronousEvents: false,
       handleProtocols,
     });
     this.#server.on('connection', (socket, request) => this.#opened(socket, request));
@@ -113,6 +123,7 @@ export class GraphqlSockets {
   #opened(socket: WebSocket, request: IncomingMessage): void {
     const session = new SocketSession(socket, request.socket, this.#deps.now, this.#deps.requestIdOf(request));
     this.#sessions.add(session);
+    countHalfMessages(socket, request.socket, this.#deps.bodies);
     // Too large a message, broken frames: ws closes by itself and says why.
     socket.on('error', (error) => this.#deps.log.warn({ err: error, requestId: session.requestId }, 'WebSocket error'));
     const closed = this.#protocol.opened(
@@ -124,11 +135,20 @@ export class GraphqlSockets {
         },
         // A reason of over 123 bytes would be an error, and graphql-ws puts the client's id into one.
         close: (code, reason) => socket.close(code, reason?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 123)),
-        onMessage: (receive) =>
+        onMessage: (receive) => {
+          let answering = 0;
           socket.on('message', (data: RawData) => {
+            answering += 1;
+            if (answering === MAX_ANSWERING) socket.pause();
             // A Buffer: the server was not asked for fragments or array buffers.
-            receive((data as Buffer).toString('utf8')).catch((error: unknown) => this.#failed(session, error));
-          }),
+            receive((data as Buffer).toString('utf8'))
+              .catch((error: unknown) => this.#failed(session, error))
+              .finally(() => {
+                answering -= 1;
+                if (answering === MAX_ANSWERING - 1) socket.resume();
+              });
+          });
+        },
       },
       { session, request },
     );

@@ -8,6 +8,7 @@ import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts'
 import type { GraphqlLog } from './format-error.ts';
 import { GraphqlHttp } from './graphql-http.ts';
 import { GraphqlSockets } from './graphql-sockets.ts';
+import type { BodyMemory } from './half-messages.ts';
 import type { LoaderSources } from '../context/loaders.ts';
 import type { ResolverDeps } from '../resolvers/resolvers.ts';
 import { createSchema } from '../schema.ts';
@@ -33,6 +34,7 @@ interface GraphqlDoorDeps {
   requestIdOf: (request: IncomingMessage) => string;
   /** The largest WebSocket message in bytes, as for bodies. */
   maxMessageBytes: number;
+  bodies: BodyMemory;
   compiling: Compiling;
   shares: WorkShares;
   now: () => number;
@@ -41,7 +43,7 @@ interface GraphqlDoorDeps {
 
 /** GraphQL for an HTTP server, until it is stopped. */
 export interface GraphqlTransport {
-  /** Answers a request whose body koa-body has read. */
+  /** Answers a request whose body was read. */
   handle(context: Koa.Context): Promise<void>;
   /** Takes over the server's WebSocket upgrades. */
   attachWebSocket(server: Server): void;

@@ -1,0 +1,112 @@
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { eventLoopTime } from '../support/processor-time.ts';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
+import { createProduct, startServer, type TestServer } from '../support/server.ts';
+
+/** Beginnings of a megabyte each, more of them than the server keeps. */
+const CROWD = 150;
+const NEARLY = 1_000_000;
+
+let server: TestServer;
+let device: string;
+beforeAll(async () => {
+  server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
+  device = (await createProduct(server)).deviceIds[0]!;
+});
+afterAll(() => server?.stop());
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Asks for a thing of no cost; resolves with what the event loop computed before it answered, in ms. */
+async function stall(): Promise<number> {
+  const pid = server.process.child.pid!;
+  const before = eventLoopTime(pid).ranMs;
+  await (await fetch(`${server.url}/healthz`)).text();
+  return eventLoopTime(pid).ranMs - before;
+}
+
+async function openSocket(token = ADMIN_TOKEN): Promise<WebSocket> {
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  socket.on('error', () => {});
+  await new Promise((resolve) => socket.once('open', resolve));
+  const acknowledged = new Promise((resolve) => socket.once('message', resolve));
+  socket.send(JSON.stringify({ type: 'connection_init', payload: { token } }));
+  await acknowledged;
+  return socket;
+}
+
+test('bodies that never end give way to those that do', { timeout: 60_000 }, async () => {
+  const before = server.process.residentMb();
+  const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${NEARLY + 8}\r\n\r\n`;
+  const begin = (): { socket: Socket; answer: Promise<string> } => {
+    const socket = connect(server.process.port, '127.0.0.1');
+    const answer = new Promise<string>((resolve) => {
+      socket.once('data', (data) => resolve(data.toString()));
+      socket.on('error', () => resolve(''));
+    });
+    socket.write(head + ' '.repeat(NEARLY));
+    return { socket, answer };
+  };
+  const crowd = Array.from({ length: CROWD }, begin);
+  expect(await crowd[0]!.answer).toMatch(/^HTTP\/1\.1 503[^]*OVERLOADED/);
+  const whole = await server.record(device, `[{"field":"temperature","value":1}]${' '.repeat(NEARLY)}`);
+  expect(whole.status).toBe(200);
+  crowd.at(-1)!.socket.write('{"a":1}\n');
+  expect(await crowd.at(-1)!.answer).toMatch(/^HTTP\/1\.1 [24]00/);
+  for (const { socket } of crowd) socket.destroy();
+  expect(server.process.residentMb() - before).toBeLessThan(400);
+});
+
+test('a body in pieces of a byte takes no more than its size', { timeout: 60_000 }, async () => {
+  const before = server.process.residentMb();
+  const socket = connect(server.process.port, '127.0.0.1');
+  socket.on('error', () => {});
+  const path = `/v1/devices/${device}/record/`;
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  );
+  await new Promise((resolve) => socket.write('1\r\n \r\n'.repeat(NEARLY), resolve));
+  await stall();
+  expect(server.process.residentMb() - before).toBeLessThan(60);
+  socket.destroy();
+});
+
+test('messages that never end give way to those that do', { timeout: 60_000 }, async () => {
+  const crowd = await Promise.all(Array.from({ length: CROWD }, () => openSocket()));
+  let closed = 0;
+  for (const socket of crowd) {
+    socket.once('close', () => (closed += 1));
+    socket.send(' '.repeat(NEARLY), { fin: false });
+  }
+  await expect.poll(() => closed, { timeout: 20_000 }).toBeGreaterThan(CROWD - 140);
+  const last = crowd.at(-1)!;
+  const pong = new Promise<string>((resolve) => last.once('message', (data) => resolve(String(data as Buffer))));
+  last.send('{"type":"ping"}', { fin: true });
+  expect(await pong).toBe('{"type":"pong"}');
+  for (const socket of crowd) socket.terminate();
+});
+
+test('a flood of messages whose answers nobody reads stops, and nobody waits for it', { timeout: 60_000 }, async () => {
+  const before = server.process.residentMb();
+  const sockets = await Promise.all(Array.from({ length: 4 }, () => openSocket()));
+  const state = { isOver: false };
+  const floods = sockets.map(async (socket) => {
+    socket.pause();
+    while (!state.isOver) {
+      for (let at = 0; at < 2_000 && socket.bufferedAmount < 100_000; at += 1) socket.send('{"type":"ping"}');
+      await pause(1);
+    }
+  });
+  const stalls: number[] = [];
+  for (let at = 0; at < 10; at += 1) {
+    stalls.push(await stall());
+    await pause(200);
+  }
+  state.isOver = true;
+  await Promise.all(floods);
+  for (const socket of sockets) socket.terminate();
+  expect(Math.max(...stalls)).toBeLessThan(100);
+  expect(server.process.residentMb() - before).toBeLessThan(100);
+});
