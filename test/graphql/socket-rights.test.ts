@@ -31,6 +31,7 @@ beforeAll(async () => {
     sessionSecretOf: () => null,
     requestIdOf: () => 'request',
     maxMessageBytes: 1_000_000,
+    bodies: { hold: () => {}, release: () => {} },
     now: Date.now,
     log: { error: () => {}, warn: () => {} },
     // No operation is sent.
