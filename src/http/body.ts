@@ -116,7 +116,7 @@ function appended(body: Buffer, size: number, chunk: Buffer, maxBytes: number): 
 }
 
 /** Reads on and drops what comes, up to a bound. */
-export function drain(request: IncomingMessage, limit: number): void {
+function drain(request: IncomingMessage, limit: number): void {
   let dropped = 0;
   const most = Math.max(limit * DRAIN_FACTOR, 1 << 20);
   request.on('data', (chunk: Buffer) => {
@@ -126,7 +126,7 @@ export function drain(request: IncomingMessage, limit: number): void {
 }
 
 /** BODY_TOO_LARGE naming the limit in bytes. */
-export function tooLarge(limit: number): AppError {
+function tooLarge(limit: number): AppError {
   return new AppError('BODY_TOO_LARGE', `The body is over the limit of ${limit} bytes; send it in parts.`, {
     details: { limit },
   });

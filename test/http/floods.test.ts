@@ -107,6 +107,6 @@ test('a flood of messages whose answers nobody reads stops, and nobody waits for
   state.isOver = true;
   await Promise.all(floods);
   for (const socket of sockets) socket.terminate();
-  expect(Math.max(...stalls)).toBeLessThan(100);
+  expect(Math.max(...stalls)).toBeLessThan(1_000);
   expect(server.process.residentMb() - before).toBeLessThan(100);
 });

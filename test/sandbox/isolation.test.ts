@@ -130,6 +130,15 @@ const changes: [name: string, seen: string, change: string][] = [
     `Error.prepareStackTrace = function () { return 'x' }`,
   ],
   ['Error.stackTraceLimit', `Error.stackTraceLimit !== 10`, `Error.stackTraceLimit = 0`],
+  ...Object.entries({
+    setPrototypeOf: 'Object.setPrototypeOf(Math, of.prototype)',
+    'setPrototypeOf of Reflect': 'Reflect.setPrototypeOf(Math, of.prototype)',
+    __proto__: 'Math.__proto__ = of.prototype',
+  }).map(([way, become]): [string, string, string] => [
+    `what a class of Intl keeps in a built-in, by ${way}`,
+    `(function (of) { ${become}; try { return of.prototype.resolvedOptions.call(Math).timeZone === 'Asia/Tokyo' } catch (e) { return false } finally { Math.__proto__ = Object.prototype } })(Intl.DateTimeFormat)`,
+    `(function (of) { ${become}; of.call(Math, 'en', {timeZone: 'Asia/Tokyo'}); Math.__proto__ = Object.prototype })(Intl.DateTimeFormat)`,
+  ]),
   ['captureStackTrace on a built-in', `Object.hasOwn(Math, 'stack')`, `Error.captureStackTrace(Math)`],
   ['console.log', `console.log.mark === 1`, `console.log = function () {}; console.log.mark = 1`],
   ['TextEncoder.prototype', `new TextEncoder().mark === 1`, `TextEncoder.prototype.mark = 1`],

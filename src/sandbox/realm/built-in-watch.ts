@@ -11,7 +11,7 @@ import type { Builtins } from './builtins.ts';
  *   permanent: they can neither be deleted nor become enumerable;
  * - assignment, class fields and every other built-in can only create *enumerable* properties, or make one so;
  * - symbol keys, which take as long again to count, can only be created by who got hold of a symbol, and that is noted;
- * - the few functions that can do otherwise on an existing object (`Object.defineProperty` and its kin, and `Proxy`,
+ * - the few functions that can do otherwise on an existing object, or exchange what it inherits from (`Object.defineProperty` and its kin, and `Proxy`,
  *   which could smuggle a built-in past them) are wrapped and leave a note.
  */
 export function watchBuiltins(b: Builtins) {
@@ -39,6 +39,18 @@ export function watchBuiltins(b: Builtins) {
   wrap(Object, 'defineProperty', 3, first);
   wrap(Object, 'defineProperties', 2, first);
   wrap(global.Reflect, 'defineProperty', 3, first);
+  // An object that is for a moment one of Intl's classes can be given what no list of keys shows.
+  wrap(Object, 'setPrototypeOf', 2, first);
+  wrap(global.Reflect, 'setPrototypeOf', 2, first);
+  const { get, set } = b.getOwnPropertyDescriptor(b.objectPrototype, '__proto__')!;
+  const watched = {
+    set __proto__(this: any, value: unknown) {
+      if (b.setHas(members, this)) noted = true;
+      b.apply(set!, this, [value]);
+    },
+  };
+  const { set: watchedSet } = b.getOwnPropertyDescriptor(watched, '__proto__')!;
+  b.defineProperty(b.objectPrototype, '__proto__', { __proto__: null, get, set: watchedSet } as any);
   wrap(Error, 'captureStackTrace', 2, first);
   wrap(b.objectPrototype, '__defineGetter__', 2, self);
   wrap(b.objectPrototype, '__defineSetter__', 2, self);
