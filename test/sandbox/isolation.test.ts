@@ -133,7 +133,7 @@ const changes: [name: string, seen: string, change: string][] = [
   ...Object.entries({
     setPrototypeOf: 'Object.setPrototypeOf(Math, of.prototype)',
     'setPrototypeOf of Reflect': 'Reflect.setPrototypeOf(Math, of.prototype)',
-    __proto__: 'Math.__proto__ = of.prototype',
+    ['__proto__']: 'Math.__proto__ = of.prototype',
   }).map(([way, become]): [string, string, string] => [
     `what a class of Intl keeps in a built-in, by ${way}`,
     `(function (of) { ${become}; try { return of.prototype.resolvedOptions.call(Math).timeZone === 'Asia/Tokyo' } catch (e) { return false } finally { Math.__proto__ = Object.prototype } })(Intl.DateTimeFormat)`,

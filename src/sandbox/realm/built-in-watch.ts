@@ -11,8 +11,9 @@ import type { Builtins } from './builtins.ts';
  *   permanent: they can neither be deleted nor become enumerable;
  * - assignment, class fields and every other built-in can only create *enumerable* properties, or make one so;
  * - symbol keys, which take as long again to count, can only be created by who got hold of a symbol, and that is noted;
- * - the few functions that can do otherwise on an existing object, or exchange what it inherits from (`Object.defineProperty` and its kin, and `Proxy`,
- *   which could smuggle a built-in past them) are wrapped and leave a note.
+ * - the few functions that can do otherwise on an existing object, or exchange what it inherits from
+ *   (`Object.defineProperty`, `Object.setPrototypeOf` and their kin, and `Proxy`, which could smuggle a built-in past
+ *   them) are wrapped and leave a note.
  */
 export function watchBuiltins(b: Builtins) {
   const { Object, Proxy, Error } = b;
