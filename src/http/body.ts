@@ -116,13 +116,15 @@ function appended(body: Buffer, size: number, chunk: Buffer, maxBytes: number): 
 }
 
 /** Reads on and drops what comes, up to a bound. */
-function drain(request: IncomingMessage, limit: number): void {
+export function drain(request: IncomingMessage, limit: number): void {
   let dropped = 0;
   const most = Math.max(limit * DRAIN_FACTOR, 1 << 20);
   request.on('data', (chunk: Buffer) => {
     dropped += chunk.length;
     if (dropped > most) request.destroy();
   });
+  // Whoever read it before may have stopped in the middle.
+  request.resume();
 }
 
 /** BODY_TOO_LARGE naming the limit in bytes. */

@@ -1,8 +1,13 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { drain } from './body.ts';
 
 /** Requests of one connection that wait for the one before them; then its socket is read no further. */
 const MAX_WAITING = 16;
+/** Of all connections: one piece of 64 KiB holds thousands. Beyond that, whoever lets more of them wait is cut off. */
+const MAX_WAITING_IN_ALL = 20_000;
+/** What is left of a body when its answer has ended is read on up to a multiple of this, then cut. */
+const REST_BYTES = 1 << 20;
 
 /** A request and its answer. */
 export interface Exchange {
@@ -24,10 +29,11 @@ interface ConnectionsDeps {
  */
 export class Connections {
   readonly #connections = new Map<Socket, Connection>();
+  readonly #crowd: Crowd = { waiting: 0 };
 
   constructor(server: Server, deps: ConnectionsDeps) {
     server.on('connection', (socket) => {
-      this.#connections.set(socket, new Connection(deps));
+      this.#connections.set(socket, new Connection(deps, this.#crowd));
       socket.once('close', () => {
         this.#connections.get(socket)?.closed();
         this.#connections.delete(socket);
@@ -67,16 +73,23 @@ export class Connections {
   }
 }
 
+/** Requests of all connections that wait for the one before them. */
+interface Crowd {
+  waiting: number;
+}
+
 class Connection {
   readonly openedAt = performance.now();
   readonly #deps: ConnectionsDeps;
+  readonly #crowd: Crowd;
   #current: Exchange | null = null;
   #from = 0;
   #waiting: Exchange[] = [];
   #isClosed = false;
 
-  constructor(deps: ConnectionsDeps) {
+  constructor(deps: ConnectionsDeps, crowd: Crowd) {
     this.#deps = deps;
+    this.#crowd = crowd;
   }
 
   get current(): Exchange | null {
@@ -88,14 +101,18 @@ class Connection {
   }
 
   receive(exchange: Exchange): void {
-    if (this.#current === null) return this.#begin(exchange);
+    if (this.#isClosed) return;
+    if (this.unanswered === 0) return this.#begin(exchange);
     this.#waiting.push(exchange);
-    if (this.#waiting.length === MAX_WAITING) exchange.request.socket.pause();
+    this.#crowd.waiting += 1;
+    if (this.#crowd.waiting > MAX_WAITING_IN_ALL) exchange.request.socket.destroy();
+    else if (this.#waiting.length === MAX_WAITING) exchange.request.socket.pause();
   }
 
   /** Who has gone is not answered any more. */
   closed(): void {
     this.#isClosed = true;
+    this.#crowd.waiting -= this.#waiting.length;
     this.#waiting = [];
   }
 
@@ -109,11 +126,19 @@ class Connection {
 
   readonly #ended = (): void => {
     const exchange = this.#current!;
-    const next = this.#waiting.shift();
     this.#current = null;
     this.#deps.ended(exchange, (performance.now() - this.#from) / 1000);
-    if (next === undefined || this.#isClosed) return;
-    if (this.#waiting.length === MAX_WAITING - 1) exchange.request.socket.resume();
+    // The next request stands behind what is left of its body.
+    if (!exchange.request.complete) drain(exchange.request, REST_BYTES);
+    // A turn of the event loop for each: thousands may stand behind each other.
+    if (this.#waiting.length > 0) setImmediate(this.#next);
+  };
+
+  readonly #next = (): void => {
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    this.#crowd.waiting -= 1;
+    if (this.#waiting.length === MAX_WAITING - 1) next.request.socket.resume();
     this.#begin(next);
   };
 }

@@ -73,7 +73,10 @@ async function* textOf(request: IncomingMessage): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8');
   const encoding = request.headers['content-encoding']?.trim().toLowerCase();
   try {
-    for await (const chunk of unpacked(request, encoding)) yield decoder.decode(chunk as Buffer, { stream: true });
+    const stream = unpacked(request, encoding);
+    // Whoever stops reading must not end the request: its connection goes on.
+    const chunks = stream === request ? request.iterator({ destroyOnReturn: false }) : stream;
+    for await (const chunk of chunks) yield decoder.decode(chunk as Buffer, { stream: true });
   } catch (error) {
     if (request.destroyed && !request.complete) throw new SenderGone();
     if (

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -137,3 +138,20 @@ test('no request line or header makes the server stop answering', async () => {
   }
   expect((await server.record(device, { field: 'temperature', value: 6, timestamp: 6 })).status).toBe(200);
 });
+
+test.each(['identity', 'gzip'])(
+  'the next request of a connection is answered although the file before it (%s) was refused at its first line',
+  async (encoding) => {
+    const { socket, answer } = raw();
+    const file = `no columns\n${randomBytes(1_000_000).toString('base64')}`;
+    const body = encoding === 'gzip' ? gzipSync(file) : Buffer.from(file);
+    const first = new Promise<string>((resolve) => socket.once('data', (data) => resolve(data.toString())));
+    socket.write(
+      `POST /v1/import HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\nContent-Type: text/csv\r\nContent-Encoding: ${encoding}\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    socket.write(body);
+    expect(await first).toMatch(/^HTTP\/1\.1 400/);
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(await answer).toMatch(/HTTP\/1\.1 200[^]*\{"status":"ok"\}/);
+  },
+);

@@ -73,6 +73,22 @@ test('a body in pieces of a byte takes no more than its size', { timeout: 60_000
   socket.destroy();
 });
 
+test('requests behind each other on many connections are bounded, and who asks once is answered', async () => {
+  let closed = 0;
+  const crowd = Array.from({ length: 40 }, () => {
+    const socket = connect(server.process.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.on('close', () => (closed += 1));
+    socket.on('data', () => {});
+    socket.write('GET /x HTTP/1.1\r\nHost:x\r\n\r\n'.repeat(2_000));
+    return socket;
+  });
+  expect((await server.record(device, { field: 'temperature', value: 2 })).status).toBe(200);
+  await expect.poll(() => closed, { timeout: 10_000 }).toBeGreaterThan(0);
+  expect(closed).toBeLessThan(40);
+  for (const socket of crowd) socket.destroy();
+}, 60_000);
+
 test('messages that never end give way to those that do', { timeout: 60_000 }, async () => {
   const crowd = await Promise.all(Array.from({ length: CROWD }, () => openSocket()));
   let closed = 0;

@@ -45,7 +45,7 @@ export function watchBuiltins(b: Builtins) {
   wrap(global.Reflect, 'setPrototypeOf', 2, first);
   const { get, set } = b.getOwnPropertyDescriptor(b.objectPrototype, '__proto__')!;
   const watched = {
-    set __proto__(this: any, value: unknown) {
+    set __proto__(value: unknown) {
       if (b.setHas(members, this)) noted = true;
       b.apply(set!, this, [value]);
     },
