@@ -26,6 +26,8 @@ export interface DecoderPoolOptions extends RosterOptions {
 }
 
 const MAX_WAIT_MS = 10_000;
+/** However often it has to begin again: who sent it has long given up. */
+const MAX_WAIT_IN_ALL_MS = 30_000;
 const TICK_MS = 20;
 const STOP_MS = 5_000;
 
@@ -171,7 +173,7 @@ export class DecoderPool implements DecoderEngine {
   #again(job: PoolJob): void {
     if (this.#roster.isStopping) this.#refuse(job, stoppingError());
     else {
-      job.queuedAt = performance.now();
+      job.queuedAt = Math.min(performance.now(), job.acceptedAt + MAX_WAIT_IN_ALL_MS - MAX_WAIT_MS);
       this.#queue.pushFirst(job);
     }
   }

@@ -86,6 +86,7 @@ export class JobIntake {
   }
 
   #jobOf(productId: string, text: string, job: DecoderJob | null, prepared: Prepared | null, settle: Settle): PoolJob {
+    const now = performance.now();
     return {
       id: this.#nextNumber(),
       product: this.#penalties.of(productId),
@@ -94,7 +95,8 @@ export class JobIntake {
       serials: prepared?.serials ?? null,
       lookedUp: prepared?.lookedUp ?? null,
       inputBytes: Buffer.byteLength(job?.input ?? text),
-      queuedAt: performance.now(),
+      acceptedAt: now,
+      queuedAt: now,
       spentMs: 0,
       wallMs: 0,
       round: 0,

@@ -49,6 +49,8 @@ export interface PoolJob {
   /** null: the source cannot ask for anything. */
   readonly lookedUp: LookedUp | null;
   readonly inputBytes: number;
+  readonly acceptedAt: number;
+  /** Since when it waits, as far as its patience goes: behind the begin of it, but never long after `acceptedAt`. */
   queuedAt: number;
   /** Processor time of the rounds before this one. */
   spentMs: number;

@@ -136,6 +136,37 @@ describe('the pool', () => {
     await long;
   });
 
+  test('a call that waits again and again is refused after half a minute', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+    pool = startPool({ timeoutMs: 60_000 });
+    const tick = (ms: number): Promise<void> =>
+      new Promise((resolve) => {
+        vi.advanceTimersByTime(ms);
+        setTimeout(resolve, 5);
+      });
+    for (let at = 0; !pool.ready() && at < 4_000; at += 1) await tick(1);
+    const state: { code: unknown; found: (() => void) | null } = { code: null, found: null };
+    const lookUp = (): Promise<Record<string, never>> =>
+      new Promise((resolve) => (state.found = () => resolve({}))); // prettier-ignore
+    const asking = pool
+      .run(jobOf('function Decoder() { return [measurements.device] }', { lookUp }))
+      .catch((error: { code: string }) => (state.code = error.code));
+    const accepted = performance.now();
+    for (let at = 0; state.found === null && at < 4_000; at += 1) await tick(1);
+    const long = pool.run(jobOf('function Decoder() { for (;;); }')).catch(() => {});
+    await tick(25_000 - (performance.now() - accepted));
+    state.found!();
+    await tick(4_900);
+    expect(state.code).toBeNull();
+    await tick(200);
+    expect(state.code).toBe('OVERLOADED');
+    await asking;
+    const stopped = pool.stop();
+    for (let at = 0; at < 400; at += 1) await tick(20);
+    await stopped;
+    await long;
+  });
+
   test('the process of the slow lane goes when nobody has needed it for a minute', async () => {
     vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
     pool = startPool({ timeoutMs: 5_000 });

@@ -14,6 +14,7 @@ const job = (of: PoolProduct, fields: Partial<PoolJob> = {}): PoolJob => ({
   serials: null,
   lookedUp: null,
   inputBytes: 0,
+  acceptedAt: 0,
   queuedAt: 0,
   spentMs: 0,
   wallMs: 0,
