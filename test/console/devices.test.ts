@@ -139,6 +139,30 @@ describeInBrowser('the devices', () => {
     await page.getByText('No device fits.').waitFor();
   }, 120_000);
 
+  test('who goes back from deleting many counts no further', async () => {
+    const page = await openConsole(server, '/devices?search=s02');
+    await page.getByText('1,000', { exact: true }).waitFor();
+    await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+    let asked = 0;
+    let answer = (): void => {};
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route('**/graphql', async (route) => {
+      const { query } = route.request().postDataJSON() as { query: string };
+      if (query.includes('CountValues')) {
+        asked += 1;
+        await held;
+      }
+      await route.continue().catch(() => {});
+    });
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await expect.poll(() => asked).toBe(4);
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    answer();
+    await page.getByRole('searchbox', { name: 'Name or serial' }).fill('s0299');
+    await page.getByText('10', { exact: true }).waitFor();
+    expect(asked).toBe(4);
+  });
+
   test('more devices than fit into an address are exported in several files', BUSY, async () => {
     const page = await openConsole(server, '/devices?search=s01');
     const everything = page.getByRole('checkbox', { name: 'Select all that are shown' });

@@ -14,17 +14,21 @@ interface ValueCount {
   error: string | null;
 }
 
-/** Counts the values of devices, device by device, as soon as they are known; null: not yet. */
+/** Counts the values of devices, device by device, as soon as they are known, for as long as it is drawn; null: not yet. */
 export function useValueCount(devices: readonly { id: string }[] | null): ValueCount {
   const [{ values, counted }, setCount] = useState({ values: 0, counted: 0 });
-  const counting = useAction((given: readonly { id: string }[]) =>
-    forEachOf(given, async ({ id }) => {
-      const { deleteMeasurements } = await request(CountValues, { deviceId: id, ...EVER });
+  const counting = useAction((given: readonly { id: string }[], signal: AbortSignal) => {
+    const count = async ({ id }: { id: string }): Promise<void> => {
+      const { deleteMeasurements } = await request(CountValues, { deviceId: id, ...EVER }, signal);
       setCount((sum) => ({ values: sum.values + deleteMeasurements.measurements, counted: sum.counted + 1 }));
-    }),
-  );
+    };
+    return forEachOf(given, count, signal);
+  });
   useEffect(() => {
-    if (devices !== null) void counting.run(devices);
+    if (devices === null) return;
+    const stop = new AbortController();
+    void counting.run(devices, stop.signal);
+    return () => stop.abort();
   }, [devices === null]);
   return { values, counted, error: counting.error };
 }

@@ -14,9 +14,11 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   const id = useId();
   const sheet = useRef<HTMLDialogElement>(null);
   useEffect(() => {
-    const before = document.activeElement;
-    sheet.current?.showModal();
+    const [before, element] = [document.activeElement, sheet.current!];
+    element.showModal();
     return () => {
+      // While it is open, nothing outside of it takes the focus.
+      element.close();
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);

@@ -38,9 +38,12 @@ export function Menu({ label, button, class: more = '', children }: MenuProps) {
         id={id}
         popover="auto"
         class="menu"
-        onClick={(event) => {
+        // Before the choice is followed: a dialog that it opens gives the focus back to where it is then.
+        onClickCapture={(event) => {
           const chosen = (event.target as Element).closest('button, a');
-          if (chosen !== null && !chosen.hasAttribute('data-stays')) sheet.current?.hidePopover();
+          if (chosen === null || chosen.hasAttribute('data-stays')) return;
+          sheet.current?.hidePopover();
+          anchor.current?.focus();
         }}
       >
         {children}

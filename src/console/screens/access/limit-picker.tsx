@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useStore } from '../../api/store.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { Icon } from '../../parts/icon.tsx';
+import { pickWithKeys } from '../../parts/pick-with-keys.ts';
 import { useLater } from '../../parts/use-later.ts';
 import { workspaceId } from '../../session/session.ts';
 import { FindDevices, TokenLimits } from './access.graphql.ts';
@@ -48,6 +49,7 @@ export function LimitPicker({ limit, onChange }: { limit: TokenLimit; onChange: 
       </div>
       <select
         aria-label="Product"
+        onKeyDown={pickWithKeys}
         value=""
         onChange={(event) => {
           const product = products.find(({ id }) => id === event.currentTarget.value);

@@ -8,6 +8,7 @@ import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
+import { pickWithKeys } from '../../parts/pick-with-keys.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { AddUser, FindUser, PutMember, TakeMember, WorkspaceMembers } from './access.graphql.ts';
 import { ROLE_WORDS, ROLES } from './scope-words.ts';
@@ -51,6 +52,7 @@ export function Members({ workspaceId, name, isOperator }: MembersProps) {
             </div>
             <select
               aria-label={`Role of ${user.email}`}
+              onKeyDown={pickWithKeys}
               value={role}
               disabled={changing.busy}
               onChange={(event) => {

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useQuery } from '../../api/use-query.ts';
 import { StatusChip } from '../../decoding/call-status.tsx';
 import { type CallParts, OneCall } from '../../decoding/decoding.graphql.ts';
@@ -25,10 +25,19 @@ const TABS = ['request', 'entries', 'output', 'console'] as const;
 export function CallPanel({ productId, callId, known, onClose, onReplay }: CallPanelProps) {
   const { data, error, refetch } = useQuery(OneCall, known === null ? { productId, id: callId } : null);
   const [tab, setTab] = useState<(typeof TABS)[number]>('request');
+  const panel = useRef<HTMLElement>(null);
+  // Many rows lie between the one chosen and what is shown of it.
+  useEffect(() => panel.current?.focus({ preventScroll: true }), [callId]);
   const call = known ?? (data?.product.call.id === callId ? data.product.call : null);
   const run = call?.run ?? null;
   return (
-    <aside class="card call-panel" aria-label="The call chosen">
+    <aside
+      ref={panel}
+      class="card call-panel"
+      tabIndex={-1}
+      aria-label="The call chosen"
+      onKeyDown={(event) => event.key === 'Escape' && onClose()}
+    >
       <div class="card-head">
         {call !== null && <StatusChip status={call.status} />}
         <strong class="grow">{call === null ? '' : dateTimeText(new Date(call.receivedAt))}</strong>

@@ -86,7 +86,10 @@ export function CallsScreen({ params }: ScreenProps) {
             productId={id}
             callId={chosen}
             known={calls.find((call) => call.id === chosen) ?? null}
-            onClose={() => setParameters({ call: null })}
+            onClose={() => {
+              document.getElementById(rowId(chosen))?.focus();
+              setParameters({ call: null });
+            }}
             onReplay={(callId) => setReplay({ callId })}
           />
         )}
@@ -107,6 +110,10 @@ function farText({ calls, lookedThrough, reachedAt, hasMore }: CallSearch): stri
   return calls.length < MOST_FOUND ? back : `${back}; narrow the filter to see older ones`;
 }
 
+function rowId(callId: string): string {
+  return `call-${callId}`;
+}
+
 interface CallRowProps {
   productId: string;
   call: CallParts;
@@ -118,6 +125,7 @@ function CallRow({ productId, call, isChosen }: CallRowProps) {
   return (
     <li>
       <a
+        id={rowId(id)}
         href={href(`/products/${productId}/calls`, { call: id })}
         aria-current={isChosen ? 'true' : undefined}
         onClick={(event) => {

@@ -1,4 +1,5 @@
 import type { FieldType } from '../../api/schema-types.ts';
+import { placeText, readPlace } from '../../map/place.ts';
 import { dateTimeText } from '../../parts/time-text.ts';
 import { numberText, valueText } from '../../parts/value-text.ts';
 
@@ -22,13 +23,14 @@ interface StatisticsLineProps {
 
 /** The statistics of the range below its chart. */
 export function StatisticsLine({ statistics, unit, type }: StatisticsLineProps) {
-  if (statistics === null) return <dl class="statistics" />;
-  const { count, min, minAt, max, maxAt, average, first, last } = statistics;
   const isNumber = type === 'FLOAT' || type === 'INTEGER';
+  if (statistics === null) return <dl class="statistics" data-numbers={isNumber} />;
+  const { count, min, minAt, max, maxAt, average, first, last } = statistics;
+  const place = type === 'GEOLOCATION' ? readPlace(last?.value) : null;
   const text = (value: number | null): string => valueText(value, unit);
   const at = (time: string | null): string | undefined => (time === null ? undefined : dateTimeText(new Date(time)));
   return (
-    <dl class="statistics">
+    <dl class="statistics" data-numbers={isNumber}>
       <Fact name="Values" value={count.toLocaleString()} />
       {isNumber && (
         <>
@@ -43,7 +45,9 @@ export function StatisticsLine({ statistics, unit, type }: StatisticsLineProps) 
         </>
       )}
       {type === 'BOOLEAN' && <Fact name="True" value={average === null ? '–' : `${numberText(average * 100)}%`} />}
-      {!isNumber && <Fact name="Last" value={valueText(last?.value ?? null, unit)} />}
+      {!isNumber && (
+        <Fact name="Last" value={place === null ? valueText(last?.value ?? null, unit) : placeText(place)} />
+      )}
     </dl>
   );
 }

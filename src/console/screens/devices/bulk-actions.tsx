@@ -5,6 +5,7 @@ import { useAction } from '../../api/use-action.ts';
 import { DeleteDevices } from '../../deleting/delete-devices.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
+import { pickWithKeys } from '../../parts/pick-with-keys.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { type ChosenDevice, devicesThatFit } from './chosen-devices.ts';
 import type { DeviceFilter } from './device-filter.ts';
@@ -78,9 +79,11 @@ export function BulkActions({ devices, total, workspaceId, filter, plans, onDone
     },
   );
   const finding = useAction(async () => {
-    stop.current = new AbortController();
+    const { signal } = (stop.current = new AbortController());
     try {
-      setDeleting(await chosen(stop.current.signal));
+      setDeleting(await chosen(signal));
+    } catch (error) {
+      if (!signal.aborted) throw error;
     } finally {
       setProgress(null);
     }
@@ -136,6 +139,7 @@ export function BulkActions({ devices, total, workspaceId, filter, plans, onDone
           aria-label="Tag to take away"
           value=""
           disabled={isBusy}
+          onKeyDown={pickWithKeys}
           onChange={(event) => {
             const gone = event.currentTarget.value;
             void changing.run(
@@ -156,6 +160,7 @@ export function BulkActions({ devices, total, workspaceId, filter, plans, onDone
         aria-label="Plan"
         value=""
         disabled={isBusy}
+        onKeyDown={pickWithKeys}
         onChange={(event) => {
           const plan = event.currentTarget.value;
           void changing.run(

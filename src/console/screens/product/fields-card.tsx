@@ -4,6 +4,7 @@ import type { FieldRole } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
+import { pickWithKeys } from '../../parts/pick-with-keys.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { may } from '../../session/session.ts';
 import { FieldSheet, ROLES } from './field-sheet.tsx';
@@ -72,6 +73,7 @@ export function FieldsCard({ productId, fields, onChanged }: FieldsCardProps) {
                   <td>
                     <select
                       aria-label={`Role of ${field.identifier}`}
+                      onKeyDown={pickWithKeys}
                       value={field.role ?? ''}
                       disabled={!isAllowed || giving.busy}
                       onChange={(event) => {

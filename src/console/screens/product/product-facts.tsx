@@ -9,6 +9,17 @@ const SENDS = {
 };
 const SET = { DEVICE: '', PRODUCT: '', WORKSPACE: ', the workspace’s', SERVER: ', the server’s' };
 const USUAL_SILENCE = 2_400;
+const UNITS: [seconds: number, name: string][] = [
+  [86_400, 'days'],
+  [3_600, 'hours'],
+  [60, 'minutes'],
+];
+
+/** In the largest unit in which it is a whole number above one. */
+function durationText(seconds: number): string {
+  const [unit, name] = UNITS.find(([each]) => seconds % each === 0 && seconds > each) ?? [1, 'seconds'];
+  return `${(seconds / unit).toLocaleString()} ${name}`;
+}
 
 /** How the devices of a product send, how many there are, and what holds for all of them. */
 export function ProductFacts({ id, deviceType, devices, offlineAfterSeconds, writeRate }: ShownProduct) {
@@ -34,7 +45,7 @@ export function ProductFacts({ id, deviceType, devices, offlineAfterSeconds, wri
       </div>
       <div>
         <dt>Silent after</dt>
-        <dd>{(offlineAfterSeconds ?? USUAL_SILENCE).toLocaleString()} seconds</dd>
+        <dd>{durationText(offlineAfterSeconds ?? USUAL_SILENCE)}</dd>
       </div>
     </dl>
   );

@@ -1,0 +1,11 @@
+/**
+ * For a select that does at once what is chosen: keys that would choose the next one, whatever it is, open its list
+ * instead, where arrows lead through and Enter chooses.
+ */
+export function pickWithKeys(event: KeyboardEvent): void {
+  const select = event.currentTarget as HTMLSelectElement;
+  const isChoice = event.key.startsWith('Arrow') || event.key.startsWith('Page') || /^(?:Home|End|.)$/u.test(event.key);
+  if (!isChoice || event.ctrlKey || event.metaKey || event.altKey || !('showPicker' in select)) return;
+  event.preventDefault();
+  select.showPicker();
+}

@@ -1,0 +1,143 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { createProduct, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let device: string;
+let product: string;
+beforeAll(async () => {
+  server = await startServer({ database: 'sqlite' });
+  const fields = { temperature: 'FLOAT', door: 'BOOLEAN' };
+  const decoder = 'function Decoder(request) { return []; }';
+  const made = await createProduct(server, { fields, serialNumbers: ['one', 'two', 'three'], input: { decoder } });
+  [device, product] = [made.deviceIds[0]!, made.id];
+  for (const body of ['first', 'second'])
+    await fetch(`${server.url}/integrations/api/${made.webhookId}/`, { method: 'POST', body });
+  await server.record(device, { field: 'temperature', value: 20.5 });
+});
+afterAll(() => server.stop());
+
+/** In the page: what has the focus, its name, and whether one sees that. */
+const FOCUSED = `(() => {
+  let element = document.activeElement;
+  while (element.shadowRoot?.activeElement != null) element = element.shadowRoot.activeElement;
+  const { outlineStyle, boxShadow } = getComputedStyle(element);
+  const { width, height } = element.getBoundingClientRect();
+  const name = element.getAttribute('aria-label') ?? element.labels?.[0]?.textContent ?? element.textContent ?? '';
+  // The editor shows a cursor, a time the part of it that is typed.
+  const isOwn = element.matches('.cm-content, [type=datetime-local]');
+  const isMarked = outlineStyle !== 'none' || boxShadow !== 'none' || isOwn;
+  return { name: name.trim(), isSeen: isMarked && width > 0 && height > 0, isPage: element === document.body };
+})()`;
+
+const focused = (page: Page): Promise<{ name: string; isSeen: boolean; isPage: boolean }> => page.evaluate(FOCUSED);
+
+/** Presses Tab until what is called so has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let stop = 0; stop < 20; stop += 1) {
+    await page.keyboard.press('Tab');
+    if ((await focused(page)).name === name) return;
+  }
+  throw new Error(`Tab does not lead to ${name}`);
+}
+
+const screens = (): [path: string, ready: string][] => [
+  ['/start', 'Create product and device'],
+  ['/devices', 'device three'],
+  [`/devices/${device}`, '20.5'],
+  ['/products', 'version 1'],
+  [`/products/${product}`, 'temperature'],
+  [`/products/${product}/decoder`, 'Result'],
+  [`/products/${product}/calls`, 'POST first'],
+  ['/access', 'this session'],
+];
+
+const MOST_STOPS = 120;
+
+describeInBrowser('with the keyboard alone', () => {
+  test('Tab leads through all of every screen: each stop is seen and has a name', { timeout: 60_000 }, async () => {
+    for (const [path, ready] of screens()) {
+      const page = await openConsole(server, path);
+      await page.getByText(ready).first().waitFor();
+      const stops: string[] = [];
+      for (let stop = 0; stop < MOST_STOPS; stop += 1) {
+        await page.keyboard.press('Tab');
+        if ((await focused(page)).name.startsWith('Source of')) await page.keyboard.press('Escape');
+        const { name, isSeen, isPage } = await focused(page);
+        // Round once.
+        if (isPage) break;
+        expect(isSeen, `${path}: ${name}`).toBe(true);
+        expect(name, `${path}, after ${stops.at(-1)}`).not.toBe('');
+        stops.push(name);
+      }
+      expect(stops.length, path).toBeGreaterThan(8);
+      expect(stops.length, path).toBeLessThan(MOST_STOPS);
+      await page.context().close();
+    }
+  });
+
+  test('devices are chosen, given a plan and deleted; a list of deeds is looked through before one is done', async () => {
+    const page = await openConsole(server, '/devices');
+    await page.getByRole('checkbox', { name: 'Select device three' }).focus();
+    await page.keyboard.press('Space');
+    await page.getByRole('region', { name: 'Selected devices' }).getByText('1 device selected').waitFor();
+    const planOf = async (): Promise<string> => {
+      const found = await server.gql('{ devices(search: "three") { edges { node { plan { slug } } } } }');
+      return found.devices.edges[0].node.plan.slug;
+    };
+    await page.getByLabel('Plan').focus();
+    // The first opens the list, and nothing is done on the way through it.
+    for (let press = 0; press < 3; press += 1) await page.keyboard.press('ArrowDown');
+    expect(await planOf()).toBe('unlimited');
+    await page.keyboard.press('Enter');
+    await page.getByText('Plan of 1 device changed.').waitFor();
+    expect(await planOf()).toBe('standard');
+
+    await page.getByRole('checkbox', { name: 'Select device three' }).focus();
+    await page.keyboard.press('Space');
+    const remove = page.getByRole('region', { name: 'Selected devices' }).getByRole('button', { name: 'Delete' });
+    await remove.focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('0 values go with it, for good.').waitFor();
+    expect(await page.evaluate('document.activeElement.closest("dialog") !== null')).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect((await focused(page)).name).toBe('Delete');
+    await page.keyboard.press('Enter');
+    await page.getByText('0 values go with it, for good.').waitFor();
+    await tabTo(page, 'Delete');
+    await page.keyboard.press('Enter');
+    await page.getByText('Deleted device three.').waitFor();
+  });
+
+  test('what a menu leads to gives the focus back to the menu', async () => {
+    const page = await openConsole(server, `/devices/${device}`);
+    await page.getByRole('button', { name: 'More' }).focus();
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'Change');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    expect((await focused(page)).name).toBe('Name');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect((await focused(page)).name).toBe('More');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Escape');
+    await expect.poll(async () => (await focused(page)).name).toBe('More');
+  });
+
+  test('a call is opened, looked into and left again', async () => {
+    const page = await openConsole(server, `/products/${product}/calls`);
+    const row = page.getByRole('region', { name: 'Calls' }).getByRole('link').filter({ hasText: 'POST first' });
+    await row.focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await focused(page)).name).toBe('The call chosen');
+    await page.keyboard.press('Tab');
+    expect((await focused(page)).name).toBe('Close');
+    await page.keyboard.press('Escape');
+    await page.getByRole('complementary', { name: 'The call chosen' }).waitFor({ state: 'detached' });
+    expect((await focused(page)).name).toContain('POST first');
+  });
+});
