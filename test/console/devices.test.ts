@@ -71,6 +71,16 @@ describeInBrowser('the devices', () => {
     await expect.poll(() => rows.first().textContent()).toContain('s09999');
   });
 
+  test('on a phone the names have the most room', async () => {
+    const page = await openConsole(server, '/devices', { phone: true });
+    await page.getByRole('link', { name: 'device s00003' }).waitFor();
+    const heads = `[...document.querySelectorAll('table.devices th')].filter((cell) => cell.clientWidth > 0)`;
+    const widths = await page.evaluate<number[]>(`${heads}.map((cell) => cell.clientWidth)`);
+    const [, name, value, heard] = widths;
+    expect(name).toBeGreaterThan(Math.max(value!, heard!));
+    await shoot(page, 'devices-phone');
+  });
+
   test('several are tagged at once, and deleted after saying how many values go', async () => {
     const page = await openConsole(server, '/devices?search=s0000');
     await page.getByRole('checkbox', { name: 'Select device s00000' }).check();

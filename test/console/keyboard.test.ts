@@ -111,6 +111,31 @@ describeInBrowser('with the keyboard alone', () => {
     await page.getByText('Deleted device three.').waitFor();
   });
 
+  test('values of a chart are read from one to the next, in all charts at once', async () => {
+    const now = Math.floor(Date.now() / 1_000);
+    for (const [minutes, value] of [
+      [50, 17.5],
+      [40, 18.5],
+      [30, 19.5],
+    ] as const)
+      await server.record(device, { field: 'temperature', value, timestamp: now - minutes * 60 });
+    await server.record(device, { field: 'door', value: true, timestamp: now - 45 * 60 });
+    const page = await openConsole(server, `/devices/${device}?range=hour`);
+    const readout = (name: string) => page.getByRole('region', { name }).locator('.readout');
+    await readout('temperature').getByText('20.5').waitFor();
+    await page.getByRole('region', { name: 'door' }).getByText('true').first().waitFor();
+    await page.getByRole('img', { name: 'temperature over time' }).focus();
+    await page.keyboard.press('Home');
+    await readout('temperature').getByText('17.5').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await readout('temperature').getByText('18.5').waitFor();
+    await expect.poll(() => readout('door').textContent()).toMatch(/\d\d:\d\d.*true/);
+    await page.keyboard.press('ArrowLeft');
+    await readout('temperature').getByText('17.5').waitFor();
+    await page.keyboard.press('Escape');
+    await readout('temperature').getByText('20.5').waitFor();
+  });
+
   test('what a menu leads to gives the focus back to the menu', async () => {
     const page = await openConsole(server, `/devices/${device}`);
     await page.getByRole('button', { name: 'More' }).focus();

@@ -5,6 +5,14 @@ import uPlot from 'uplot';
 const NOWHERE = { left: -10, top: -10 };
 const INSIDE = 10;
 
+/** Puts the cursor of the charts of a key at a time (Unix seconds); null takes it away. */
+export function pointCharts(key: string, time: number | null): void {
+  for (const chart of uPlot.sync(key).plots)
+    // Not a follower.
+    if ('root' in chart)
+      chart.setCursor(time === null ? NOWHERE : { left: chart.valToPos(time, 'x'), top: INSIDE }, true);
+}
+
 /**
  * The time (Unix seconds) under the cursor that the charts of a key share, null while there is none, and what puts it
  * somewhere: how something that is no chart points and is pointed at together with them.
@@ -15,10 +23,7 @@ export function useSharedCursor(key: string): [time: number | null, point: (time
     () =>
       (next: number | null): void => {
         setTime(next);
-        for (const chart of uPlot.sync(key).plots)
-          // Not another follower.
-          if ('root' in chart)
-            chart.setCursor(next === null ? NOWHERE : { left: chart.valToPos(next, 'x'), top: INSIDE }, true);
+        pointCharts(key, next);
       },
     [key],
   );

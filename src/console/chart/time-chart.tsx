@@ -3,6 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { color, type ColorName, faint, onColors } from './chart-colors.ts';
 import { followFingers } from './follow-fingers.ts';
+import { followKeys } from './follow-keys.ts';
 import type { Stretch } from './gestured-range.ts';
 import { timeLabels } from './time-axis.ts';
 import { valueMarks } from './value-marks.ts';
@@ -38,7 +39,8 @@ interface TimeChartProps {
   height?: number;
   /** Charts of one key share their cursor. */
   syncKey: string;
-  onCursor: (at: UnderCursor) => void;
+  /** Left out: nothing says what is there, and keys do not lead to it. */
+  onCursor?: (at: UnderCursor) => void;
   /** Somebody dragged over a stretch, in milliseconds. */
   onZoom: (from: number, to: number) => void;
   /** Double click. */
@@ -53,9 +55,9 @@ const DOT_EVERY = 14;
 const NARROWEST_DRAG = 6;
 
 /**
- * A chart over time. Dragging with the mouse zooms, a double click goes back, the cursor moves in all charts of its key.
- * One finger moves through time, two zoom; up and down scrolls the page. Whatever data comes, it stays the same chart:
- * somebody may be dragging in it.
+ * A chart over time. Dragging with the mouse zooms, a double click goes back, the cursor moves in all charts of its key;
+ * Left and Right lead it from value to value. One finger moves through time, two zoom; up and down scrolls the page.
+ * Whatever data comes, it stays the same chart: somebody may be dragging in it.
  */
 export function TimeChart(props: TimeChartProps) {
   const host = useRef<HTMLDivElement>(null);
@@ -64,7 +66,7 @@ export function TimeChart(props: TimeChartProps) {
   const held = useRef<Stretch | null>(null);
   latest.current = { ...props, ...held.current };
   const { label, data, from, to, shape, names, height = HEIGHT, color: ink = 'series-1', syncKey } = props;
-  const isBars = shape === 'bar';
+  const [isBars, isRead] = [shape === 'bar', props.onCursor !== undefined];
   const rows = names?.join('\n');
   useEffect(() => {
     const element = host.current!;
@@ -82,22 +84,33 @@ export function TimeChart(props: TimeChartProps) {
       },
       zoom: (to) => latest.current.onZoom(to.from, to.to),
     });
+    const unfollowKeys = isRead ? followKeys(element, made, syncKey) : () => {};
     return () => {
       unfollow();
+      unfollowKeys();
       unfollowFingers();
       resized.disconnect();
       made.destroy();
       chart.current = null;
     };
-  }, [isBars, ink, syncKey]);
+  }, [isBars, isRead, ink, syncKey]);
   useEffect(() => {
     const drawn = chart.current!;
     const { timestamps, values, band } = data;
     for (const edge of EDGES)
       if (drawn.series[edge]!.show !== (band !== undefined)) drawn.setSeries(edge, { show: band !== undefined });
     drawn.setData([timestamps, values, band?.low ?? [], band?.high ?? []] as unknown as uPlot.AlignedData);
-  }, [data, from, to, shape, ink, syncKey, rows]);
-  return <div ref={host} class="time-chart" role="img" aria-label={label} style={{ height: `${height}px` }} />;
+  }, [data, from, to, shape, isRead, ink, syncKey, rows]);
+  return (
+    <div
+      ref={host}
+      class="time-chart"
+      role="img"
+      aria-label={label}
+      tabIndex={isRead ? 0 : undefined}
+      style={{ height: `${height}px` }}
+    />
+  );
 }
 
 /** The series of the smallest and of the largest, between which the band is. */
@@ -183,7 +196,7 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
     ],
     bands: [{ series: [EDGES[1], EDGES[0]], fill: () => faint(ink, 0.18) }],
     hooks: {
-      setCursor: [({ cursor }) => latest.current.onCursor(cursor.idx ?? null)],
+      setCursor: [({ cursor }) => latest.current.onCursor?.(cursor.idx ?? null)],
       setSelect: [
         (drawn) => {
           const { left, width: wide } = drawn.select;

@@ -110,7 +110,6 @@ function FieldChart({ field, kind, series, pushed, from, now, barMs, height }: F
       text={numberText}
       height={height}
       syncKey="dashboard"
-      onCursor={NOBODY}
       onZoom={NOBODY}
       onBack={NOBODY}
     />
