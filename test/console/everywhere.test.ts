@@ -73,7 +73,7 @@ describeInBrowser('every screen', () => {
   test.each([
     ['a laptop in light', {}],
     ['a phone in dark', { phone: true, dark: true }],
-  ])('on %s: axe finds nothing serious, and nothing sticks out', { timeout: 60_000 }, async (where, options) => {
+  ])('on %s: axe finds nothing serious, and nothing sticks out', { timeout: 150_000 }, async (where, options) => {
     for (const [name, path, ready] of screens()) {
       const page = await openConsole(server, path, { ...options, signedIn: name !== 'sign-in' });
       await ready(page);
@@ -86,7 +86,7 @@ describeInBrowser('every screen', () => {
 
   test(
     'what is loaded fits into its budget: 60 KB for the first screen, 90 KB with charts, 210 KB with the editor, packed by gzip',
-    { timeout: 60_000 },
+    { timeout: 150_000 },
     async () => {
       for (const [name, path, ready] of screens()) {
         const page = await openConsole(server, path, { signedIn: name !== 'sign-in' });
@@ -104,7 +104,7 @@ describeInBrowser('every screen', () => {
 
   test(
     'a lost connection is told by the badge; it comes back by itself, with what was missed',
-    { timeout: 60_000 },
+    { timeout: 150_000 },
     async () => {
       const page = await openConsole(server, `/devices/${device}`);
       await page.getByText('Live', { exact: true }).waitFor();

@@ -56,7 +56,7 @@ const screens = (): [path: string, ready: string][] => [
 const MOST_STOPS = 120;
 
 describeInBrowser('with the keyboard alone', () => {
-  test('Tab leads through all of every screen: each stop is seen and has a name', { timeout: 60_000 }, async () => {
+  test('Tab leads through all of every screen: each stop is seen and has a name', { timeout: 150_000 }, async () => {
     for (const [path, ready] of screens()) {
       const page = await openConsole(server, path);
       await page.getByText(ready).first().waitFor();
