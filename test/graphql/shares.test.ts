@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Attack, ATTACKS, type AttackGround, prepareGround } from '../attack/attacks.ts';
-import { asking, attackedRound, recording, type Victim } from '../attack/victim.ts';
+import { asking, attackedRound, recording, type Turn, type Victim } from '../attack/victim.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createToken } from '../support/tenant.ts';
@@ -14,10 +14,14 @@ const SLOWER = 3;
 let server: TestServer;
 let ground: AttackGround;
 let other: string;
+let record: Victim;
+/** Of each victim, for the next attack to be compared with. */
+const lastCalm = new Map<Victim, Turn>();
 
 beforeAll(async () => {
   server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
   ground = await prepareGround(server);
+  record = recording(server, ground.deviceIds[0]!);
   const { workspaces } = await server.gql('{ workspaces { id } }');
   other = (await createToken(server, ADMIN_TOKEN, workspaces[0].id, ['READ'])).secret;
 }, 120_000);
@@ -32,8 +36,7 @@ afterAll(async () => {
 async function kept(victim: Victim, attack: Attack): Promise<{ share: number; late: number }> {
   const shares: number[] = [];
   let late = Infinity;
-  await victim(SECONDS);
-  let before = await victim(SECONDS);
+  let before: Turn = lastCalm.get(victim) ?? (await victim(SECONDS).then(() => victim(SECONDS)));
   const secondBest = (): number => shares.toSorted((a, b) => b - a)[1] ?? 0;
   while (shares.length < 2 || (shares.length < 6 && (late > 1 || secondBest() <= KEPT))) {
     const { during, after, share } = await attackedRound(victim, { attack, ground, seconds: SECONDS, before });
@@ -41,6 +44,7 @@ async function kept(victim: Victim, attack: Attack): Promise<{ share: number; la
     shares.push(share);
     late = Math.min(late, during.p99Ms / Math.max(P99_MS, SLOWER * Math.max(before.p99Ms, after.p99Ms)));
     before = after;
+    lastCalm.set(victim, after);
   }
   return { share: secondBest(), late };
 }
@@ -62,7 +66,7 @@ const ON_THE_LOOP = [
 
 test.each(ON_THE_LOOP)(
   'one token’s %s leave recording 0.7 of the event loop, and its p99',
-  async (name) => expect(await kept(recording(server, ground.deviceIds[0]!), ATTACKS[name])).toEqual(UNHARMED),
+  async (name) => expect(await kept(record, ATTACKS[name])).toEqual(UNHARMED),
   120_000,
 );
 

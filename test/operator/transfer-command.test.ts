@@ -73,10 +73,22 @@ describe.each(DATABASES)('inlet export and import, %s', (database) => {
     return answer.text();
   }
 
-  // What is the command's alone is looked at once.
-  const formats = database === 'sqlite' ? (['csv', 'ndjson'] as const) : (['csv'] as const);
+  // `files.test.ts` sees the server's part on both databases: the command is the same.
+  test('inlet import: cut and resumed into an empty server, exported again it is the same file', async () => {
+    const other = await startServer({ database });
+    const empty = await createProduct(other, { fields: FIELDS, serialNumbers: ['s-1', 's,2"'] });
+    const file = join(folder, 'all.csv');
+    expect((await inlet(['export', file, '--product', product.id]).ended).code).toBe(0);
+    await cutAndResumed(['import', file], `${file}.import.json`, other.url);
+    const again = join(folder, 'again.csv');
+    expect((await inlet(['export', again, '--product', empty.id], { url: other.url }).ended).code).toBe(0);
+    expect(readFileSync(again).equals(readFileSync(file))).toBe(true);
+    await other.stop();
+  });
 
-  test.each(formats)('inlet export: the %s of the server, whole or in two runs', async (format) => {
+  if (database === 'postgres') return;
+
+  test.each(['csv', 'ndjson'])('inlet export: the %s of the server, whole or in two runs', async (format) => {
     for (const layout of ['long', 'wide']) {
       const expected = await fromServer(`/v1/export.${format}?product=${product.id}&layout=${layout}`);
       expect(expected.length).toBeGreaterThan(1_000_000);
@@ -90,18 +102,6 @@ describe.each(DATABASES)('inlet export and import, %s', (database) => {
       await cutAndResumed(['export', packed, ...options], `${packed}.part.json`);
       expect(gunzipSync(readFileSync(packed)).toString()).toBe(expected);
     }
-  });
-
-  test('inlet import: cut and resumed into an empty server, exported again it is the same file', async () => {
-    const other = await startServer({ database });
-    const empty = await createProduct(other, { fields: FIELDS, serialNumbers: ['s-1', 's,2"'] });
-    const file = join(folder, 'all.csv');
-    expect((await inlet(['export', file, '--product', product.id]).ended).code).toBe(0);
-    await cutAndResumed(['import', file], `${file}.import.json`, other.url);
-    const again = join(folder, 'again.csv');
-    expect((await inlet(['export', again, '--product', empty.id], { url: other.url }).ended).code).toBe(0);
-    expect(readFileSync(again).equals(readFileSync(file))).toBe(true);
-    await other.stop();
   });
 
   test('inlet import: says which lines were refused, by their number in the file', async () => {
