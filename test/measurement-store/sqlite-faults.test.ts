@@ -39,12 +39,12 @@ describe('the SQLite store', () => {
     await store.append(receipt(1, [[1, 1, 1]]));
     const writer = posted.mock.contexts[0] as Worker;
     const waiting = Array.from({ length: 20 }, (_, i) => store.append(receipt(1, [[1, 10 + i, i]])));
-    const taken = store.take();
+    const taken = store.take().then((giveBack) => giveBack(), () => {}); // prettier-ignore
     void writer.terminate();
     const results = await Promise.allSettled(waiting);
     for (const result of results)
       if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'UNAVAILABLE' });
-    await taken.then((giveBack) => giveBack(), () => {}); // prettier-ignore
+    await taken;
     await store.append(receipt(1, [[1, 2, 2]]));
     const times = (await everything(store, 1, 1)).map((row) => row[0]);
     expect(times.slice(0, 2)).toEqual([1, 2]);
