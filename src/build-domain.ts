@@ -28,7 +28,6 @@ import { IngestCache } from './domain/ingest-cache/ingest-cache.ts';
 import { ConfigurationService } from './domain/products/configuration-service.ts';
 import { ProductService } from './domain/products/product-service.ts';
 import { Exporter } from './domain/transfer/exporter.ts';
-import { FileTurns } from './domain/transfer/file-turns.ts';
 import { Importer } from './domain/transfer/importer.ts';
 import { Authenticator } from './domain/tokens/authenticator.ts';
 import { TokenService } from './domain/tokens/token-service.ts';
@@ -112,13 +111,12 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   });
   closers.add('device status', () => statusWatch.stop());
   const shares = new WorkShares();
-  const turns = new FileTurns(shares);
-  const exporter = new Exporter({ store, history, devices: deviceList, ingestCache, turns });
+  const exporter = new Exporter({ store, history, devices: deviceList, ingestCache, shares });
   const importer = new Importer({
     devices: deviceFinder,
     recorder,
     store,
-    turns,
+    shares,
     liveWindowMs: config.liveWindowMs,
     maxFutureMs: config.maxFutureMs,
     now,

@@ -25,3 +25,11 @@ export interface Cluster {
   onMessage(channel: 'recorded' | 'called', listener: (message: string) => void): void;
   stop(): Promise<void>;
 }
+
+/** How far the clocks of nodes may be apart. */
+const CLOCKS_APART_MS = 2_000;
+
+/** Now, in ms UTC, by the slowest clock of any node: nothing that happens from now on is stamped earlier. */
+export function earliestNow({ cluster, now }: { cluster: Pick<Cluster, 'shared'>; now: () => number }): number {
+  return now() - (cluster.shared ? CLOCKS_APART_MS : 0);
+}

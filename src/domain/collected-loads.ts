@@ -1,16 +1,14 @@
+import { SharedLoads } from './shared-loads.ts';
+
 interface Round<T> {
   keys: string[];
   found: Promise<ReadonlyMap<string, T>>;
 }
 
-/**
- * Loads of what is asked for one by one: all that is asked for at the same moment is looked up together, and what is under
- * way is not asked for again. A look-up must look again when what it read changes meanwhile: who joins it late relies on
- * it.
- */
+/** `SharedLoads` of what is asked for one by one: all that is asked for at the same moment is looked up together. */
 export class CollectedLoads<T> {
   readonly #lookUp: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>;
-  readonly #loading = new Map<string, Promise<T | null>>();
+  readonly #loads = new SharedLoads<T | null>();
   #next: Round<T> | null = null;
 
   constructor(lookUp: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>) {
@@ -19,14 +17,11 @@ export class CollectedLoads<T> {
 
   /** null: it was not found. */
   of(key: string): Promise<T | null> {
-    let loading = this.#loading.get(key);
-    if (loading === undefined) {
+    return this.#loads.of(key, async () => {
       this.#next ??= this.#begin();
       this.#next.keys.push(key);
-      loading = this.#next.found.then((found) => found.get(key) ?? null).finally(() => this.#loading.delete(key));
-      this.#loading.set(key, loading);
-    }
-    return loading;
+      return (await this.#next.found).get(key) ?? null;
+    });
   }
 
   #begin(): Round<T> {

@@ -24,6 +24,14 @@ interface Kind {
   patient?: boolean;
 }
 
+/** Long work that goes on piece by piece, each in its caller's turn. */
+export interface Turns {
+  /** Resolves when the next piece may be worked on. */
+  next: () => Promise<void>;
+  /** So many ms of the processor were used. */
+  spend: (milliseconds: number) => void;
+}
+
 interface Waiting {
   weight: number;
   since: number;
@@ -44,8 +52,8 @@ interface Caller {
 
 /**
  * The time of the event loop, shared fairly between those who ask by GraphQL or move files (CONTRACT 7, shares): each
- * token, or each address without one, is a caller. Who has used more than its burst waits while anybody else is there, the ingest
- * endpoints included; alone, everybody has everything.
+ * token, or each address without one, is a caller. Who has used more than its burst waits while anybody else is there,
+ * the ingest endpoints included; alone, everybody has everything.
  */
 export class WorkShares {
   readonly #now: () => number;
@@ -84,6 +92,11 @@ export class WorkShares {
   /** Resolves when it is the caller's turn, which is over at once; throws what `run` throws. */
   begin(name: string, kind: Kind = {}): Promise<void> {
     return this.run(name, async () => {}, kind);
+  }
+
+  /** Of a caller: for `next` what `begin` promises. */
+  turnsOf(name: string, kind: Kind): Turns {
+    return { next: () => this.begin(name, kind), spend: (milliseconds) => this.spend(name, milliseconds) };
   }
 
   /** Refuses whoever has waited at least so long for its turn, except the patient. */

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts';
 import { BoundedStream, type LiveQueue } from '../bounded-stream.ts';
-import type { Change, Cluster } from '../cluster.ts';
+import { type Change, type Cluster, earliestNow } from '../cluster.ts';
 import type { Database } from '../database.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 import type { Feed } from '../measurements/feed.ts';
@@ -51,8 +51,6 @@ const PAGE = 2_000;
 /** Devices of all watched workspaces together; each takes some 200 bytes. */
 const MAX_WATCHED = 200_000;
 const MAX_UNREAD = 10_000;
-/** How far the clocks of nodes may be apart. */
-const CLOCKS_APART_MS = 2_000;
 
 /**
  * Tells when devices go silent and when they are heard again (contract `deviceStatusChanged`), each once. Works from the
@@ -94,7 +92,7 @@ export class StatusWatch {
         if (this.#subscribers.size === 0) this.#rest();
       },
     });
-    const since = this.#deps.now() - (this.#deps.cluster.shared ? CLOCKS_APART_MS : 0);
+    const since = earliestNow(this.#deps);
     const subscriber = { workspaceIds: new Set(workspaceIds), accepts, since, stream };
     this.#subscribers.add(subscriber);
     this.#wake();

@@ -1,12 +1,13 @@
 import { AppError } from '../../errors.ts';
 import type { LiveQueue } from '../bounded-stream.ts';
-import type { Cluster } from '../cluster.ts';
+import { type Cluster, earliestNow } from '../cluster.ts';
 import { decodeCursor, type FeedCursor } from './feed-cursor.ts';
 import { Followers } from './followers.ts';
-import { type CatchUpTurns, type Follower, LiveFollower } from './live-follower.ts';
+import { type Follower, LiveFollower } from './live-follower.ts';
 import { type RecordedEvent, toEvents } from './recorded-event.ts';
 import { pause } from '../pause.ts';
 import { SharedLoads } from '../shared-loads.ts';
+import type { Turns } from '../work-shares.ts';
 import type { MeasurementStore, RecordedPage, RecordedPlace, RecordedQuery } from './store.ts';
 
 interface FeedDeps {
@@ -24,7 +25,7 @@ interface FeedSubscription {
   /** A cursor of an event: begins with everything recorded since. */
   after?: string | undefined;
   /** Left out: it is always its turn. */
-  turns?: CatchUpTurns;
+  turns?: Turns;
 }
 
 /** Of the order of commits. */
@@ -39,15 +40,13 @@ interface Stretch {
 const PAGE_READINGS = 2_000;
 /** What reading one back takes of the processor, most of it for the way between threads. */
 const READING_MS = 0.003;
-const ALWAYS: CatchUpTurns = { next: async () => {}, spend: () => {} };
+const ALWAYS: Turns = { next: async () => {}, spend: () => {} };
 /** One look at the database serves what was recorded meanwhile. */
 const SHORTEST_MS = 5;
 const TELL_OTHERS_MS = 10;
 /** Other nodes say when they record; should that be lost, we look anyway. */
 const LOOK_ANYWAY_MS = 1_000;
 const AFTER_FAILURE_MS = 1_000;
-/** How far the clocks of nodes may be apart. */
-const CLOCKS_APART_MS = 2_000;
 
 /**
  * Live values (CONTRACT 7). The order of commits is in the database, so that is what is followed: one reader of it for
@@ -101,7 +100,7 @@ export class Feed {
   }: FeedSubscription): Promise<LiveQueue<RecordedEvent>> {
     // What is recorded from this moment on: where the order of commits stood a little earlier is known without waiting.
     const isNew = after === undefined;
-    const subscribedAt = this.#deps.now() - (this.#deps.cluster.shared ? CLOCKS_APART_MS : 0);
+    const subscribedAt = earliestNow(this.#deps);
     const cursor: FeedCursor = isNew ? { after: await this.#known(), between: null } : decodeCursor(after);
     const follower = new LiveFollower({
       cursor,
@@ -233,7 +232,7 @@ export class Feed {
     for (;;) {
       const page: RecordedPage = await this.#read({ after, upTo, place, deviceKeys, limit: PAGE_READINGS });
       upTo = page.upTo;
-      for (const event of toEvents(page, after, ({ deviceKey }) => of(deviceKey).length > 0))
+      for (const event of toEvents(page, after))
         for (const follower of of(event.deviceKey)) {
           const offered = follower.offer(event);
           if (offered instanceof Promise) await offered;

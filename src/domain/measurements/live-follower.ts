@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts';
 import { asResult, BoundedStream, type LiveQueue } from '../bounded-stream.ts';
+import type { Turns } from '../work-shares.ts';
 import type { FeedCursor } from './feed-cursor.ts';
 import { bytesOfEvent, type RecordedEvent, toEvents } from './recorded-event.ts';
 import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';
@@ -16,14 +17,6 @@ export interface Follower {
   fail(error: unknown): void;
 }
 
-/** Whoever catches up does so page by page, each in its turn. */
-export interface CatchUpTurns {
-  /** Resolves when the next page may be read. */
-  next: () => Promise<void>;
-  /** So many ms of the processor were used. */
-  spend: (milliseconds: number) => void;
-}
-
 interface LiveFollowerDeps {
   cursor: FeedCursor;
   /** Of what was committed before it follows with the others: only what is not older (ms UTC). */
@@ -31,7 +24,8 @@ interface LiveFollowerDeps {
   deviceKeys: ReadonlySet<number> | null;
   accepts: (deviceKey: number) => boolean | Promise<boolean>;
   read: MeasurementStore['recorded'];
-  turns: CatchUpTurns;
+  /** Whoever catches up does so page by page. */
+  turns: Turns;
   join: (follower: Follower) => void;
   leave: (follower: Follower) => void;
 }
@@ -138,7 +132,7 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
     await turns.next();
     const page: RecordedPage = await read(query);
     for (const event of toEvents(page, after, ({ storedAt }) => storedAt >= notBefore)) {
-      const accepted = this.#deps.accepts(event.deviceKey);
+      const accepted = this.#accepts(event.deviceKey);
       if (typeof accepted === 'boolean' ? accepted : await accepted) this.#own.push(event);
     }
     const last = page.readings.at(-1);

@@ -33,7 +33,7 @@ const MAX_VALUES = 2_000;
 export function toEvents(
   { readings, upTo, complete }: RecordedPage,
   after: string,
-  wants: (reading: RecordedReading) => boolean,
+  wants: (reading: RecordedReading) => boolean = () => true,
 ): RecordedEvent[] {
   const events: RecordedEvent[] = [];
   let first: RecordedReading | null = null;

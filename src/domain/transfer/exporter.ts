@@ -8,7 +8,8 @@ import { PointBudget } from '../history/point-budget.ts';
 import { fromStoredValue } from '../measurements/field-value.ts';
 import type { Columns, MeasurementStore } from '../measurements/store.ts';
 import type { Page } from '../page.ts';
-import type { FileTurns } from './file-turns.ts';
+import type { WorkShares } from '../work-shares.ts';
+import { fileTurns } from './file-turns.ts';
 import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat } from './export-format.ts';
 
 /** What a file of measurements is to hold (CONTRACT 8). Times in milliseconds, start inclusive, end exclusive. */
@@ -46,7 +47,7 @@ interface ExporterDeps {
   history: History;
   devices: DeviceList;
   ingestCache: IngestCache;
-  turns: FileTurns;
+  shares: WorkShares;
 }
 
 /** Values read at once of a field, and of all fields side by side; twice as many are in memory. */
@@ -126,14 +127,14 @@ export class Exporter {
   }
 
   async *#inTurns(access: Access, bytes: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const { turns } = this.#deps;
+    const turns = fileTurns(this.#deps.shares, access);
     this.#underWay += 1;
     try {
-      await turns.next(access);
+      await turns.next();
       for await (const piece of bytes) {
         yield piece;
-        turns.spend(access, piece.length / BYTES_PER_MS);
-        await turns.next(access);
+        turns.spend(piece.length / BYTES_PER_MS);
+        await turns.next();
       }
     } finally {
       this.#underWay -= 1;

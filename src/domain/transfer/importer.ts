@@ -7,7 +7,8 @@ import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { checkEntry, isRejection, type Rejection } from '../measurements/entry.ts';
 import { LONG_AGO, type MeasurementStore, NOT_HEARD } from '../measurements/store.ts';
 import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
-import type { FileTurns } from './file-turns.ts';
+import type { Turns, WorkShares } from '../work-shares.ts';
+import { fileTurns } from './file-turns.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
 import { readTime } from './read-time.ts';
 
@@ -34,7 +35,7 @@ interface ImporterDeps {
   devices: DeviceFinder;
   recorder: Recorder;
   store: Pick<MeasurementStore, 'compactSoon'>;
-  turns: FileTurns;
+  shares: WorkShares;
   /** What is older is told to nobody who follows live values. */
   liveWindowMs: number;
   maxFutureMs: number;
@@ -78,10 +79,10 @@ export class Importer {
     isAllowed: () => Promise<void>,
   ): Promise<ImportOutcome> {
     const format = importFormat(kind);
-    const { turns } = this.#deps;
-    const run = new ImportRun(this.#deps, access, device, isAllowed);
+    const turns = fileTurns(this.#deps.shares, access);
+    const run = new ImportRun(this.#deps, { access, turns, device, isAllowed });
     try {
-      await turns.next(access);
+      await turns.next();
       for await (const piece of text) await run.take(format.read(piece), piece.length);
       await run.take(format.end(), 0);
       await run.commit();
@@ -99,11 +100,19 @@ export class Importer {
   }
 }
 
+interface Asked {
+  access: Access;
+  turns: Turns;
+  device: DeviceInfo | null;
+  isAllowed: () => Promise<void>;
+}
+
 /** One file on its way in. */
 class ImportRun {
   readonly outcome: ImportOutcome = { lines: 0, stored: 0, refused: 0, values: 0, rejected: [] };
   readonly #deps: ImporterDeps;
   readonly #access: Access;
+  readonly #turns: Turns;
   readonly #device: DeviceInfo | null;
   readonly #isAllowed: () => Promise<void>;
   readonly #found = new Map<string, Found>();
@@ -112,9 +121,10 @@ class ImportRun {
   #batches = { recent: new Map<number, DeviceBatch>(), old: new Map<number, DeviceBatch>() };
   #waiting = { values: 0, stored: 0, refused: 0, lines: 0 };
 
-  constructor(deps: ImporterDeps, access: Access, device: DeviceInfo | null, isAllowed: () => Promise<void>) {
+  constructor(deps: ImporterDeps, { access, turns, device, isAllowed }: Asked) {
     this.#deps = deps;
     this.#access = access;
+    this.#turns = turns;
     this.#device = device;
     this.#isAllowed = isAllowed;
   }
@@ -144,10 +154,10 @@ class ImportRun {
 
   /** SQLite answers look-ups before the event loop turns: thousands of them would hold up everybody. */
   async #giveWay(tookMs: number): Promise<void> {
-    this.#deps.turns.spend(this.#access, Math.max(this.#spentMs, tookMs));
+    this.#turns.spend(Math.max(this.#spentMs, tookMs));
     this.#spentMs = 0;
     await giveWay();
-    await this.#deps.turns.next(this.#access);
+    await this.#turns.next();
   }
 
   /** What was gathered becomes durable, and counts. */

@@ -49,10 +49,7 @@ export class LiveMeasurements {
         return device === undefined ? devices.get(deviceKey).then(acceptsDevice) : acceptsDevice(device);
       },
       after: query.after == null ? undefined : (unseal(query.after) ?? ''),
-      turns: {
-        next: () => shares.begin(access.tokenId, { patient: true }),
-        spend: (milliseconds) => shares.spend(access.tokenId, milliseconds),
-      },
+      turns: shares.turnsOf(access.tokenId, { patient: true }),
     });
     return new LiveStream(events, (event) => ({ of: event, value: () => this.#toBatch(event, fields) }));
   }
