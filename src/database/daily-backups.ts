@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { programFile } from '../program-file.ts';
 
 const LOOK_EVERY_MS = 60_000;
 const NAME = /^inlet-\d{4}-\d\d-\d\d\.db$/;
@@ -51,8 +51,7 @@ export class DailyBackups {
 
   #backup(file: string): void {
     const { path, tell } = this.#options;
-    const inlet = fileURLToPath(new URL('../cli/inlet.js', import.meta.url));
-    const child = spawn(process.execPath, [inlet, 'backup', file], {
+    const child = spawn(process.execPath, [programFile('cli/inlet'), 'backup', file], {
       env: { DATABASE_URL: `sqlite:${path}` },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

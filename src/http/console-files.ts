@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type Koa from 'koa';
+import { PROGRAM_FOLDER } from '../program-file.ts';
 import type { Handler } from './http-app.ts';
 
-/** Beside the compiled server, or where the source tree puts it. */
-const FOLDERS = ['../../console', '../../dist/console'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+/** Beside the built server, or where the source tree puts it. */
+const FOLDERS = ['../console', '../dist/console'].map((path) => join(PROGRAM_FOLDER, path));
 const ROOT = '/console/';
 const ASSETS = 'assets/';
 

@@ -15,8 +15,8 @@ const ANSWER_MS = 8_000;
 export interface ThreadOptions {
   /** What it is called in the log. */
   name: string;
-  /** The worker's file, without its extension. */
-  url: URL;
+  /** The worker's file, as `Worker` takes it. */
+  file: string;
   workerData: object;
   log: StoreLog | undefined;
   /** Awaited before the thread is started again after it died. */
@@ -81,9 +81,7 @@ export class Thread<Job> {
   }
 
   #open(): Promise<void> {
-    // Node runs our TypeScript as it is; the build has JavaScript.
-    const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-    const worker = new Worker(new URL(`${this.#options.url.href}${extension}`), {
+    const worker = new Worker(this.#options.file, {
       workerData: this.#options.workerData,
       execArgv: [],
       // The default young generation grows by tens of megabytes under load, and no faster for it.

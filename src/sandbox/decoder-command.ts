@@ -1,30 +1,29 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
+import { programFile } from '../program-file.ts';
 
 /** Of one process: isolates of products, some 5 MB each. */
 const MAX_ISOLATES = 64;
 
 /**
- * The command that starts `decoder.worker` (or `worker` instead), from `.ts` or compiled, able to read its own code and
- * nothing else.
+ * The command that starts `decoder.worker` (or `worker` instead), able to read the code of its own folder and nothing
+ * else.
  */
 export function decoderCommand(memoryMb: number, worker?: string): { command: string; args: string[] } {
-  const here = fileURLToPath(import.meta.url);
+  const own = programFile('sandbox/decoder.worker');
   const require = createRequire(import.meta.url);
   const addon = dirname(require.resolve('isolated-vm/package.json'));
   const loader = dirname(createRequire(join(addon, 'package.json')).resolve('node-gyp-build/package.json'));
-  const readable = [dirname(here), addon, loader, '/etc/alpine-release'];
+  const readable = [dirname(own), addon, loader, '/etc/alpine-release'];
   // Node reads the package.json files above a module to know its type.
-  for (let folder = dirname(here); folder !== dirname(folder); folder = dirname(folder)) {
+  for (let folder = dirname(own); folder !== dirname(folder); folder = dirname(folder)) {
     const description = join(folder, 'package.json');
     if (existsSync(description)) readable.push(description);
   }
   const args = ['--no-node-snapshot', '--no-warnings', '--v8-pool-size=1', '--permission', '--allow-addons'];
   for (const path of readable) args.push(`--allow-fs-read=${path}`);
-  const program = worker ?? join(dirname(here), `decoder.worker${extname(here)}`);
   if (worker !== undefined) args.push(`--allow-fs-read=${worker}`);
-  args.push(program, String(memoryMb), String(MAX_ISOLATES), addon);
+  args.push(worker ?? own, String(memoryMb), String(MAX_ISOLATES), addon);
   return { command: process.execPath, args };
 }

@@ -1,11 +1,14 @@
 import { getOperationAST, type OperationDefinitionNode, parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { AppError } from '../../src/errors.ts';
+import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import type { CheckedDocument } from '../../src/graphql/operation/checked-documents.ts';
 import { type EventAnswer, SharedAnswers } from '../../src/graphql/operation/shared-answers.ts';
 import { operationKey } from '../../src/graphql/operation/operation-key.ts';
 
 test('an answer is made once for all equal subscriptions, also while it is being made', async () => {
   const answers = new SharedAnswers();
+  const budget = new WorkBudget();
   const event = {};
   let made = 0;
   const make = async (): Promise<EventAnswer> => {
@@ -13,21 +16,59 @@ test('an answer is made once for all equal subscriptions, also while it is being
     await new Promise((resolve) => setImmediate(resolve));
     return { result: { data: {} }, text: `answer ${made}` };
   };
-  const first = await Promise.all([answers.of(event, 'a', make), answers.of(event, 'a', make)]);
+  const first = await Promise.all([answers.of(event, 'a', budget, make), answers.of(event, 'a', budget, make)]);
   expect(first.map(({ text }) => text)).toEqual(['answer 1', 'answer 1']);
-  expect(answers.of(event, 'a', make)).toBe(first[0]);
-  expect((await answers.of(event, 'b', make)).text).toBe('answer 2');
-  expect((await answers.of({}, 'a', make)).text).toBe('answer 3');
+  expect(answers.of(event, 'a', budget, make)).toBe(first[0]);
+  expect((await answers.of(event, 'b', budget, make)).text).toBe('answer 2');
+  expect((await answers.of({}, 'a', budget, make)).text).toBe('answer 3');
+});
+
+test('an answer that nobody waits for any more is given up, and made anew for who comes then', async () => {
+  const answers = new SharedAnswers();
+  const event = {};
+  const begun: { budget: WorkBudget; end: () => void }[] = [];
+  const make = (budget: WorkBudget): Promise<EventAnswer> =>
+    new Promise((resolve) => {
+      const text = `answer ${begun.length + 1}`;
+      const errors = { result: { errors: [] }, text: null };
+      begun.push({ budget, end: () => resolve(budget.isEnded ? errors : { result: { data: {} }, text }) });
+    });
+  const gone = new AppError('UNAVAILABLE', 'The client is gone.');
+  const asked = [new WorkBudget(), new WorkBudget()];
+  const given = Promise.all(asked.map(async (budget) => answers.of(event, 'a', budget, make)));
+  asked[0]!.end(gone);
+  expect(begun[0]!.budget.isEnded).toBe(false);
+  asked[1]!.end(gone);
+  expect(begun[0]!.budget.isEnded).toBe(true);
+  const late = answers.of(event, 'a', new WorkBudget(), make);
+  begun[0]!.end();
+  await given;
+  // The first one is over: the second is still the one that is joined.
+  const joined = answers.of(event, 'a', new WorkBudget(), make);
+  expect(begun).toHaveLength(2);
+  begun[1]!.end();
+  expect((await Promise.all([late, joined])).map(({ text }) => text)).toEqual(['answer 2', 'answer 2']);
+});
+
+test('an answer with errors is kept for nobody', async () => {
+  const answers = new SharedAnswers();
+  let made = 0;
+  const make = async (): Promise<EventAnswer> => ((made += 1), { result: { errors: [] }, text: null });
+  const event = {};
+  await answers.of(event, '', new WorkBudget(), make);
+  await answers.of(event, '', new WorkBudget(), make);
+  expect(made).toBe(2);
 });
 
 test('answers are kept within a bound', async () => {
   const answers = new SharedAnswers();
+  const budget = new WorkBudget();
   const text = 'x'.repeat(500_000);
   const events = Array.from({ length: 20 }, () => ({}));
   let made = 0;
   const make = async (): Promise<EventAnswer> => ({ result: null, text: text + String((made += 1)) });
-  for (const event of events) await answers.of(event, '', make);
-  for (const event of events.toReversed()) await answers.of(event, '', make);
+  for (const event of events) await answers.of(event, '', budget, make);
+  for (const event of events.toReversed()) await answers.of(event, '', budget, make);
   expect(made).toBeGreaterThan(30);
   expect(made).toBeLessThan(40);
 });

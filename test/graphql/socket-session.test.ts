@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { BoundedStream } from '../../src/domain/bounded-stream.ts';
 import { LiveStream } from '../../src/graphql/live/live-stream.ts';
+import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import { EventPush } from '../../src/graphql/transport/event-push.ts';
 import { SocketSession } from '../../src/graphql/transport/socket-session.ts';
 
@@ -86,6 +87,7 @@ test('of a reader that reads nothing no more events are answered than its socket
   const push = new EventPush({
     id: '1',
     session,
+    budget: new WorkBudget(),
     events: new LiveStream(unread, () => ({ of: null, value: () => null })),
     payloadOf: () => ((answered += 1), payload),
     onPushed: () => {},
@@ -102,6 +104,39 @@ test('of a reader that reads nothing no more events are answered than its socket
   await push.return();
   client.terminate();
   expect(await ended).toEqual({ value: undefined, done: true });
+});
+
+test('events of a subscription that is over are not answered any more', async () => {
+  await connect();
+  const events = new BoundedStream<number>({
+    sizeOf: () => 1,
+    read: (item) => item,
+    maxUnread: 100,
+    tooSlow: '',
+    onEnd: () => {},
+  });
+  for (let item = 0; item < 10; item += 1) events.offer(item);
+  const budget = new WorkBudget();
+  session.budgets.set('1', budget);
+  let answered = 0;
+  const push = new EventPush({
+    id: '1',
+    session,
+    budget,
+    events: new LiveStream(events, () => ({ of: null, value: () => null })),
+    payloadOf: async () => {
+      answered += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      if (answered === 3) session.over('1');
+      return '{}';
+    },
+    onPushed: () => {},
+  });
+  const ended = push.next();
+  await vi.waitFor(() => expect(answered).toBe(3));
+  await push.return();
+  expect(await ended).toEqual({ value: undefined, done: true });
+  expect(answered).toBe(3);
 });
 
 test('what may wait for a reader that reads nothing is bounded', async () => {

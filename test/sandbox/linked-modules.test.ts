@@ -1,10 +1,8 @@
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import type * as Pool from '../../src/sandbox/decoder-pool.ts';
-import { jobOf, outputOf } from './pool.ts';
+import { ServerProcess } from '../support/server-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'inlet-linked-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -13,12 +11,17 @@ test('decoders run where node_modules is a link, which the decoder process may n
   cpSync('dist', join(folder, 'dist'), { recursive: true });
   cpSync('package.json', join(folder, 'package.json'));
   symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
-  const module = pathToFileURL(join(folder, 'dist/src/sandbox/decoder-pool.js')).href;
-  const { DecoderPool } = (await import(/* @vite-ignore */ module)) as typeof Pool;
-  const pool = new DecoderPool({ processes: 1, timeoutMs: 250, memoryMb: 64 });
+  const server = await ServerProcess.start({ DATABASE_URL: `sqlite:${join(folder, 'inlet.db')}` }, { root: folder });
   try {
-    expect(outputOf(await pool.run(jobOf('function Decoder() { return [1]; }')))).toEqual([1]);
+    const { createProduct: product } = await server.gql<{ createProduct: { id: string } }>(
+      'mutation { createProduct(input: { name: "linked" }) { id } }',
+    );
+    const { testDecoder: run } = await server.gql(
+      'mutation ($id: ID!) { testDecoder(productId: $id, source: "function Decoder() { console.log(1 + 1); return [] }", request: { body: "" }) { console error { kind } } }',
+      product,
+    );
+    expect(run).toEqual({ console: ['2'], error: null });
   } finally {
-    await pool.stop();
+    await server.stop();
   }
 });

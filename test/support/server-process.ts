@@ -8,6 +8,13 @@ import flags from '../../src/v8-flags.json' with { type: 'json' };
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const ADMIN_TOKEN = 'test-admin-token-0123456789abcdefghijklmnop';
 
+interface StartOptions {
+  /** A process group of its own, with its decoder processes. */
+  ownGroup?: boolean;
+  /** The folder that `dist` and `node_modules` are in. */
+  root?: string;
+}
+
 /** A real server process from `dist`, as `npm start` runs it. */
 export class ServerProcess {
   readonly child: ChildProcess;
@@ -23,9 +30,12 @@ export class ServerProcess {
   }
 
   /** The process alone, from its first moment. */
-  static spawn(env: Record<string, string>, ownGroup = false): ChildProcessByStdio<null, Readable, Readable> {
+  static spawn(
+    env: Record<string, string>,
+    { ownGroup = false, root = ROOT }: StartOptions = {},
+  ): ChildProcessByStdio<null, Readable, Readable> {
     return spawn(process.execPath, [...flags, 'dist/src/main.js'], {
-      cwd: ROOT,
+      cwd: root,
       env: {
         PATH: process.env['PATH'] ?? '',
         HOST: '127.0.0.1',
@@ -40,8 +50,8 @@ export class ServerProcess {
   }
 
   /** Resolves at the line `listening`; rejects with what was printed when the process ends before it. */
-  static start(env: Record<string, string>, ownGroup = false): Promise<ServerProcess> {
-    const child = ServerProcess.spawn(env, ownGroup);
+  static start(env: Record<string, string>, options: StartOptions = {}): Promise<ServerProcess> {
+    const child = ServerProcess.spawn(env, options);
     const lines: Record<string, unknown>[] = [];
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => {

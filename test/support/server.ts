@@ -124,7 +124,7 @@ export async function startServer(options: {
   // `vitest.config.ts` says which tests run every query twice.
   const compiling = process.env['GRAPHQL_COMPILE'] ?? 'seen';
   const env = { DATABASE_URL: database.url, WRITE_RATE_PER_FIELD: '0', GRAPHQL_COMPILE: compiling, ...options.env };
-  const started = await ServerProcess.start(env, options.ownGroup);
+  const started = await ServerProcess.start(env, options);
   return new TestServer(started, async () => {
     if (!given) await database.drop();
   });

@@ -78,13 +78,8 @@ export class GraphqlContext {
     this.#loaded = null;
   }
 
-  /** The context for an operation that begins once more: nothing used up or remembered, and it ends when this one does. */
+  /** The context for an operation that runs again or for an event: nothing used up or remembered; it ends with this one. */
   again(budget = new WorkBudget([this.budget])): GraphqlContext {
     return new GraphqlContext(this.#presented, this.address, this.#sources, this.live, budget);
-  }
-
-  /** The context for one pushed event of a subscription: same access, nothing remembered. */
-  fresh(): GraphqlContext {
-    return new GraphqlContext(this.#presented, this.address, this.#sources, this.live);
   }
 }

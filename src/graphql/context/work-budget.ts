@@ -50,6 +50,11 @@ export class WorkBudget {
     this.#ended ??= error;
   }
 
+  /** Whether nobody waits for the result any more. */
+  get isEnded(): boolean {
+    return this.#endedBy() !== null;
+  }
+
   /** Throws what ended the operation. */
   check(): void {
     const ended = this.#endedBy();

@@ -125,13 +125,14 @@ export class Operations {
 
   /** What a subscription answers to an event, with a fresh context; equal ones of one token get one answer. */
   answer(admitted: AdmittedOperation, { of, value }: LiveEvent): Promised<EventAnswer> {
-    const make = async (): Promise<EventAnswer> => {
+    const { context } = admitted;
+    const make = async (budget?: WorkBudget): Promise<EventAnswer> => {
       const root = await value();
       if (root === null) return { result: null, text: null };
-      const { result } = await this.#inTurn(admitted, admitted.context.fresh(), root);
+      const { result } = await this.#inTurn(admitted, context.again(budget), root);
       return { result, text: result.errors === undefined ? JSON.stringify(result) : null };
     };
-    return of === null ? make() : this.#answers.of(of, admitted.sharing, make);
+    return of === null ? make() : this.#answers.of(of, admitted.sharing, context.budget, make);
   }
 
   /** Answers that were there already also cost what sends them. */
@@ -191,6 +192,8 @@ export class Operations {
     const started = performance.now();
     let bytes = 0;
     try {
+      // Who has waited for its turn may be gone.
+      budget.check();
       const isMutation = admitted.operation.operation === OperationTypeNode.MUTATION;
       const run = this.#compiled(admitted) ?? execute;
       const running = run({ ...this.#args(admitted), rootValue: root, contextValue: context });

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { LruMap } from '../../domain/lru-map.ts';
-import { SharedLoads } from '../../domain/shared-loads.ts';
 import type { Promised } from '../context/promised.ts';
+import { WorkBudget } from '../context/work-budget.ts';
 
 /** What a subscription answers to an event. */
 export interface EventAnswer {
@@ -16,9 +16,16 @@ const MAX_KEPT = 2 * 1_048_576;
 /** What keeping one costs beside its text. */
 const ENTRY = 200;
 
+interface Making {
+  /** Of the subscriptions that wait for it. */
+  asked: WorkBudget[];
+  budget: WorkBudget;
+  answer: Promise<EventAnswer>;
+}
+
 /** Answers to events, made once for all equal subscriptions and kept for a moment. */
 export class SharedAnswers {
-  readonly #making = new SharedLoads<EventAnswer>();
+  readonly #making = new Map<string, Making>();
   readonly #made = new LruMap<string, EventAnswer>({
     most: MAX_KEPT,
     sizeOf: ({ text }) => ENTRY + (text?.length ?? 0),
@@ -26,17 +33,42 @@ export class SharedAnswers {
   readonly #numbers = new WeakMap<object, number>();
   #last = 0;
 
-  /** The answer of the subscription to the event; `make` is called when nobody equal has asked before. */
-  of(event: object, subscription: string, make: () => Promise<EventAnswer>): Promised<EventAnswer> {
+  /**
+   * The answer of the subscription to the event; `make` is called when nobody equal has asked before, with a budget that
+   * ends with the last of those who have.
+   */
+  of(
+    event: object,
+    subscription: string,
+    budget: WorkBudget,
+    make: (budget: WorkBudget) => Promise<EventAnswer>,
+  ): Promised<EventAnswer> {
     const key = `${this.numberOf(event)} ${subscription}`;
-    return (
-      this.#made.get(key) ??
-      this.#making.of(key, async () => {
-        const answer = await make();
-        this.#made.set(key, answer);
-        return answer;
-      })
-    );
+    const made = this.#made.get(key);
+    if (made !== undefined) return made;
+    let making = this.#making.get(key);
+    if (making === undefined || making.budget.isEnded) {
+      const asked = [budget];
+      const shared = new WorkBudget(asked);
+      making = { asked, budget: shared, answer: this.#make(key, shared, make) };
+      this.#making.set(key, making);
+    } else making.asked.push(budget);
+    return making.answer;
+  }
+
+  async #make(
+    key: string,
+    budget: WorkBudget,
+    make: (budget: WorkBudget) => Promise<EventAnswer>,
+  ): Promise<EventAnswer> {
+    try {
+      const answer = await make(budget);
+      // One with errors may come from who has gone meanwhile.
+      if (answer.text !== null || answer.result === null) this.#made.set(key, answer);
+      return answer;
+    } finally {
+      if (this.#making.get(key)?.budget === budget) this.#making.delete(key);
+    }
   }
 
   /** What tells an object from all others, for as long as it lives. */

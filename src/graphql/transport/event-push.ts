@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts';
 import type { LiveEvent } from '../live/live-stream.ts';
 import type { LiveQueue } from '../../domain/bounded-stream.ts';
 import type { Promised } from '../context/promised.ts';
+import type { WorkBudget } from '../context/work-budget.ts';
 import { type SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
 /** Events that are answered before it is looked whether the reader takes what is sent: of one who does not, no more. */
@@ -11,6 +12,8 @@ interface EventPushDeps {
   /** Of the subscription. */
   id: string;
   session: SocketSession;
+  /** Ends with the subscription. */
+  budget: WorkBudget;
   events: LiveQueue<LiveEvent>;
   /** The payload of an event as JSON; null: there is nothing to tell. */
   payloadOf: (event: LiveEvent) => Promised<string | null>;
@@ -59,11 +62,11 @@ export class EventPush implements AsyncIterableIterator<never> {
   }
 
   async #push(taken: readonly LiveEvent[]): Promise<void> {
-    const { session, payloadOf, onPushed } = this.#deps;
+    const { session, budget, payloadOf, onPushed } = this.#deps;
     let [messages, characters] = [0, 0];
     for (const event of taken) {
-      // No event is answered for who has lost its rights.
-      if (session.ending) return;
+      // No event is answered for who has lost its rights, or is gone.
+      if (session.ending || budget.isEnded) return;
       const coming = payloadOf(event);
       const payload = coming instanceof Promise ? await coming : coming;
       if (payload === null || session.ending) continue;

@@ -224,7 +224,7 @@ export class GraphqlSockets {
       onNext: ({ extra }, _id, _payload, _args, result) =>
         result.errors === undefined ? undefined : { ...result, errors: this.#formatted(result.errors, extra.session) },
       onError: ({ extra }, _id, _payload, errors) => this.#formatted(errors, extra.session),
-      onComplete: (context, id) => context.extra.session.answered(id),
+      onComplete: (context, id) => context.extra.session.over(id),
     });
   }
 
@@ -260,6 +260,7 @@ export class GraphqlSockets {
     return new EventPush({
       id,
       session,
+      budget: admitted.context.budget,
       events,
       payloadOf: (event) => whenKnown(operations.answer(admitted, event), payloadOf),
       onPushed: (messages, characters) => operations.pushed(admitted, messages, characters),

@@ -17,6 +17,8 @@ export const SERVICE_RESTART = 1012;
 /** Close code of graphql-transport-ws: the token is unknown, expired or revoked. */
 export const FORBIDDEN = 4403;
 
+const GONE = new AppError('UNAVAILABLE', 'The client is gone.');
+
 /** One open WebSocket: whose it is, what still runs on it, and how it ends. */
 export class SocketSession {
   readonly socket: WebSocket;
@@ -73,8 +75,10 @@ export class SocketSession {
     this.#closeIfIdle();
   }
 
-  answered(id: string): void {
+  /** It was answered, or is wanted no longer. */
+  over(id: string): void {
     this.running.delete(id);
+    this.budgets.get(id)?.end(GONE);
     this.budgets.delete(id);
     // The answer is handed to the socket right after this.
     if (this.ending) setImmediate(() => this.#closeIfIdle());
@@ -83,7 +87,7 @@ export class SocketSession {
   /** The socket is closed: what still runs for it stops where it can. */
   gone(): void {
     this.running.clear();
-    for (const budget of this.budgets.values()) budget.end(new AppError('UNAVAILABLE', 'The client is gone.'));
+    for (const budget of this.budgets.values()) budget.end(GONE);
     this.budgets.clear();
   }
 

@@ -16,6 +16,7 @@ import type {
   Receipt,
   RemoveQuery,
 } from '../../domain/measurements/store.ts';
+import { programFile } from '../../program-file.ts';
 import type { CallOutcome } from '../call-columns.ts';
 import { compaction, type Edit, removal } from '../chunks/edit.ts';
 import { type LatestColumns, latestRows } from '../chunks/latest-columns.ts';
@@ -67,8 +68,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     const { url, log } = options;
     this.#writes = new PipelinedConnection(url);
     this.#pool = openPool(url, READ_CONNECTIONS, log);
-    const worker = new URL('./reader.worker', import.meta.url);
-    this.#readers = new Threads(READERS, { name: 'reader', url: worker, workerData: { url }, log });
+    const file = programFile('measurement-store/postgres/reader.worker');
+    this.#readers = new Threads(READERS, { name: 'reader', file, workerData: { url }, log });
     this.#callLog = new PostgresCallLog(this.#pool);
     this.#commits = new GroupCommit(new PostgresFlushes(this.#writes), { ...STORE_DEFAULTS, ...options });
     this.#purger = new Purger({

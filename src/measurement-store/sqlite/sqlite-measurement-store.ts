@@ -15,6 +15,7 @@ import type {
   RemoveQuery,
 } from '../../domain/measurements/store.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
+import { programFile } from '../../program-file.ts';
 import type { CallOutcome } from '../call-columns.ts';
 import { compaction, type Edit, isEmpty, type Plan, removal } from '../chunks/edit.ts';
 import { type LatestColumns, latestRows } from '../chunks/latest-columns.ts';
@@ -77,9 +78,9 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     );
     // A new writer does not know that somebody else is writing.
     const beforeRestart = (): Promise<void> => this.#turns.free();
-    const thread = (name: string): URL => new URL(`./${name}/${name}.worker`, import.meta.url);
-    this.#writer = new Thread({ name: 'writer', url: thread('writer'), workerData, log, beforeRestart });
-    this.#readers = new Threads(READERS, { name: 'reader', url: thread('reader'), workerData, log });
+    const thread = (name: string): string => programFile(`measurement-store/sqlite/${name}/${name}.worker`);
+    this.#writer = new Thread({ name: 'writer', file: thread('writer'), workerData, log, beforeRestart });
+    this.#readers = new Threads(READERS, { name: 'reader', file: thread('reader'), workerData, log });
     this.#commits = new GroupCommit(new SqliteFlushes((job, transfer) => this.#write(job, transfer)), {
       ...STORE_DEFAULTS,
       ...options,
