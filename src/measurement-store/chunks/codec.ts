@@ -44,8 +44,17 @@ export function encode(timestamps: Float64Array, values: Float64Array | readonly
   return { bytes: out.finish(), summary: numbers && summarize(timestamps, numbers) };
 }
 
-/** The columns of which `encode` made the bytes; CorruptChunk when they are anything else. */
-export function decode(chunk: Uint8Array): SegmentColumns {
+/** Memory for the columns of a chunk of numbers, as long as it has values. */
+export interface Room {
+  timestamps: Float64Array;
+  values: Float64Array;
+}
+
+/**
+ * The columns of which `encode` made the bytes; CorruptChunk when they are anything else. `room` is taken where it fits:
+ * of a year of minutes, memory for each chunk alone costs as much as decoding it.
+ */
+export function decode(chunk: Uint8Array, room?: Room): SegmentColumns {
   // A Buffer's `slice` would be a view.
   const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
   const end = bytes.length - CHECKSUM_BYTES;
@@ -57,10 +66,18 @@ export function decode(chunk: Uint8Array): SegmentColumns {
   const from = new ByteReader(body, 2);
   const count = from.varint();
   if (count === 0 || count > MAX_CHUNK_VALUES) throw new CorruptChunk(`it says it has ${count} values`);
-  const timestamps = readTimes(from, count);
-  const values = bytes[1] === NUMBERS ? readNumbers(from, count) : readTexts(from, count);
+  const own = room?.timestamps.length === count ? room : null;
+  const timestamps = own?.timestamps ?? new Float64Array(count);
+  readTimes(from, timestamps);
+  if (bytes[1] !== NUMBERS) return ended(from, { timestamps, values: readTexts(from, count) });
+  const values = own?.values ?? new Float64Array(count);
+  readNumbers(from, values);
+  return ended(from, { timestamps, values });
+}
+
+function ended(from: ByteReader, columns: SegmentColumns): SegmentColumns {
   from.end();
-  return { timestamps, values };
+  return columns;
 }
 
 function onlyNumbers(values: Float64Array | readonly StoredValue[]): Float64Array | null {

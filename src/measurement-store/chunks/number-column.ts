@@ -43,9 +43,8 @@ export function writeNumbers(out: ByteWriter, values: Float64Array): void {
   writeBody(out, runs ? DECIMALS + RUNS : DECIMALS, body.finish(), values.length);
 }
 
-/** `count` of them. */
-export function readNumbers(from: ByteReader, count: number): Float64Array<ArrayBuffer> {
-  const values = new Float64Array(count);
+/** Fills `values`; CorruptChunk when the bytes are no numbers, or not so many. */
+export function readNumbers(from: ByteReader, values: Float64Array): void {
   const form = from.byte();
   const runs = (form & RUNS) !== 0;
   const kind = form & ~(RUNS | DEFLATED);
@@ -53,17 +52,15 @@ export function readNumbers(from: ByteReader, count: number): Float64Array<Array
   let bytes = from.take(from.varint());
   if ((form & DEFLATED) !== 0) bytes = inflated(bytes, length);
   if (kind === FLOAT32 || kind === FLOAT64) {
-    readExact(bytes, kind, values);
-    return values;
+    return readExact(bytes, kind, values);
   }
   if (kind !== DECIMALS) throw new CorruptChunk(`its values have the unknown form ${form}`);
   const body = new ByteReader(bytes);
   const divisor = 10 ** body.byte();
-  const exceptions = readExceptions(body, count);
+  const exceptions = readExceptions(body, values.length);
   readIntegers(body, values, runs, divisor);
   body.end();
   for (const [index, value] of exceptions) values[index] = value;
-  return values;
 }
 
 function writeBody(out: ByteWriter, form: number, plain: Uint8Array, count: number): void {
@@ -78,10 +75,11 @@ function writeBody(out: ByteWriter, form: number, plain: Uint8Array, count: numb
 
 function readExceptions(body: ByteReader, count: number): [number, number][] {
   const found = body.varint();
+  if (found === 0) return [];
   if (found > count) throw new CorruptChunk('it has too many exceptions');
   let index = 0;
   const indexes = Array.from({ length: found }, () => (index += body.varint()));
-  if (index >= count && found > 0) throw new CorruptChunk('an exception lies outside');
+  if (index >= count) throw new CorruptChunk('an exception lies outside');
   const values = new Float64Array(body.take(8 * found).slice().buffer);
   return indexes.map((at, i) => [at, values[i]!]);
 }

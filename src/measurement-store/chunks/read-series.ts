@@ -3,11 +3,12 @@ import type { Segment, SegmentColumns } from '../../domain/measurements/segment.
 import type { Moment, SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
 import type { StoredValue } from '../../domain/measurements/store.ts';
 import { eachValue, valueOf } from '../readings/reading-values.ts';
-import { decode } from './codec.ts';
+import { decode, type Room } from './codec.ts';
 import { indexAt, mergeColumns, sliceColumns, toColumns } from './columns.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 
 const READINGS_A_PAGE = 2_000;
+const HEADS_A_PAGE = 10_000;
 const CHUNKS_A_PAGE = 1_000;
 /** Requests of one device whose columns are in memory at once. */
 const AT_ONCE = 20;
@@ -50,19 +51,24 @@ async function answer(
   const inRange = sliceColumns(readings, indexAt(readings.timestamps, begin), indexAt(readings.timestamps, request.to));
   const segments = await toSegments(snapshot, request, heads, inRange);
   const missing = segmentsToDecode(request, segments);
-  await decodeInto(snapshot, request, segments, missing);
   const first = segments[0];
-  const before = first && first.firstAt < request.from ? null : await valueBefore(snapshot, request);
+  const hasBefore = first !== undefined && first.firstAt < request.from;
+  const [bytes, before] = await Promise.all([
+    missingBytes(snapshot, request, segments, missing),
+    hasBefore ? null : valueBefore(snapshot, request),
+  ]);
+  // Nothing waits from here on: the decoded columns are in memory that the next request uses again.
+  decodeInto(segments, missing, bytes);
   return evaluateSeries(request, segments, before);
 }
 
 async function allHeads(snapshot: Snapshot, { deviceKey, fieldKey, from, to }: SeriesRequest): Promise<ChunkHead[]> {
   const heads: ChunkHead[] = [];
   for (let start = from; ;) {
-    const range = { deviceKey, fieldKey, from: start, to, newestFirst: false, limit: CHUNKS_A_PAGE };
+    const range = { deviceKey, fieldKey, from: start, to, newestFirst: false, limit: HEADS_A_PAGE };
     const page = await snapshot.chunks(range);
     for (const head of page) heads.push(head);
-    if (page.length < CHUNKS_A_PAGE) return heads;
+    if (page.length < HEADS_A_PAGE) return heads;
     start = page.at(-1)!.lastAt + 1;
   }
 }
@@ -121,18 +127,45 @@ function toSegment(columns: SegmentColumns): Segment {
   return { firstAt: timestamps[0]!, lastAt: timestamps.at(-1)!, count: timestamps.length, summary: null, columns };
 }
 
-async function decodeInto(
+async function missingBytes(
   snapshot: Snapshot,
   { deviceKey, fieldKey }: SeriesRequest,
   segments: Segment[],
   indexes: number[],
-): Promise<void> {
+): Promise<Uint8Array[]> {
+  const all: Uint8Array[] = [];
   for (let at = 0; at < indexes.length; at += CHUNKS_A_PAGE) {
     const some = indexes.slice(at, at + CHUNKS_A_PAGE);
     const firstAts = some.map((i) => segments[i]!.firstAt);
-    const bytes = await snapshot.chunkBytes(deviceKey, fieldKey, firstAts);
-    some.forEach((i, n) => (segments[i]!.columns = decode(bytes[n]!)));
+    const among = some.at(-1)! - some[0]! + 1;
+    for (const bytes of await snapshot.chunkBytes(deviceKey, fieldKey, firstAts, among)) all.push(bytes);
   }
+  return all;
+}
+
+function decodeInto(segments: Segment[], indexes: number[], bytes: Uint8Array[]): void {
+  const { timestamps, values } = roomFor(indexes.reduce((sum, i) => sum + segments[i]!.count, 0));
+  let start = 0;
+  indexes.forEach((i, n) => {
+    const segment = segments[i]!;
+    const end = start + segment.count;
+    const room = { timestamps: timestamps.subarray(start, end), values: values.subarray(start, end) };
+    segment.columns = decode(bytes[n]!, room);
+    start = end;
+  });
+}
+
+/** Kept for the next one up to so many values, two years of minutes: 16 MB. */
+const MAX_KEPT_VALUES = 1_048_576;
+let kept: Room = { timestamps: new Float64Array(0), values: new Float64Array(0) };
+
+/** Memory of at least so many values. */
+function roomFor(count: number): Room {
+  if (count <= kept.values.length) return kept;
+  const length = count <= MAX_KEPT_VALUES ? Math.min(MAX_KEPT_VALUES, 2 ** Math.ceil(Math.log2(count))) : count;
+  const room = { timestamps: new Float64Array(length), values: new Float64Array(length) };
+  if (length <= MAX_KEPT_VALUES) kept = room;
+  return room;
 }
 
 /** The last value before the range; no chunk reaches into the range from before it. */

@@ -27,11 +27,10 @@ export function writeTimes(out: ByteWriter, timestamps: Float64Array): void {
   writeIntegers(out, steps, true);
 }
 
-/** `count` of them, at least one. */
-export function readTimes(from: ByteReader, count: number): Float64Array<ArrayBuffer> {
-  const timestamps = new Float64Array(count);
+/** Fills `timestamps`, at least one. */
+export function readTimes(from: ByteReader, timestamps: Float64Array): void {
   let time = (timestamps[0] = from.zigzag());
-  if (count === 1) return timestamps;
+  if (timestamps.length === 1) return;
   const unit = from.varint();
   const steps = timestamps.subarray(1);
   readIntegers(from, steps, true, 1);
@@ -41,7 +40,6 @@ export function readTimes(from: ByteReader, count: number): Float64Array<ArrayBu
     steps[i] = time;
   }
   if (unit === 0 || time > MAX_TIME) throw new CorruptChunk('its times are out of range');
-  return timestamps;
 }
 
 function commonDivisor(a: number, b: number): number {

@@ -12,6 +12,7 @@ import type {
   Snapshot,
 } from '../chunks/snapshot.ts';
 import { unpackSummary } from '../chunks/summary-bytes.ts';
+import { copyOut } from './copy-out.ts';
 import { toBigint } from './to-bigint.ts';
 
 type RawReading = [timestamp: number, seq: string, values: Buffer];
@@ -21,6 +22,8 @@ type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer
 const SNAPSHOT = /^\d{1,19}:\d{1,19}:(?:\d{1,19}(?:,\d{1,19}){0,199})?$/;
 /** By the order of commits, not by the table's key: a device may have years of readings. */
 const OF_DEVICES = 'AND device_key + 0 = ANY($7::int4[])';
+/** From so many on it pays not to prepare the statement. */
+const MANY = 8;
 const HEAD = 'first_at, last_at, count, summary';
 
 /** The statements of a snapshot on PostgreSQL, over a connection whose transaction the caller has begun. */
@@ -90,8 +93,10 @@ export class PostgresSnapshot implements Snapshot {
     return row?.[0] ?? false;
   }
 
-  async chunks({ deviceKey, fieldKey, from, to, newestFirst, limit }: ChunkRange): Promise<ChunkHead[]> {
+  async chunks(range: ChunkRange): Promise<ChunkHead[]> {
+    const { deviceKey, fieldKey, from, to, newestFirst, limit } = range;
     const order = newestFirst ? 'DESC' : 'ASC';
+    if (limit >= MANY && !newestFirst) return this.#manyHeads(range);
     // Chunks never overlap: only the last one that begins before `from` may reach into the range.
     const rows = await this.#rows<RawChunk>(
       `inlet-chunks-${order}`,
@@ -125,8 +130,10 @@ export class PostgresSnapshot implements Snapshot {
     return (await this.#newestChunks([{ deviceKey, fieldKeys }]))[0]!;
   }
 
-  async chunkBytes(deviceKey: number, fieldKey: number, firstAts: number[]): Promise<Uint8Array[]> {
+  async chunkBytes(deviceKey: number, fieldKey: number, firstAts: number[], among = Infinity): Promise<Uint8Array[]> {
     if (firstAts.length === 0) return [];
+    if (firstAts.length >= MANY && among <= firstAts.length * 2)
+      return this.#denseChunks(deviceKey, fieldKey, firstAts);
     const rows = await this.#rows<[number, Buffer]>(
       'inlet-chunk-bytes',
       'SELECT first_at, packed FROM chunk WHERE device_key = $1 AND field_key = $2 AND first_at = ANY($3::int8[])',
@@ -150,6 +157,37 @@ export class PostgresSnapshot implements Snapshot {
     return rows.map(([key]) => key);
   }
 
+  /** The same, as many as a page. */
+  async #manyHeads({ deviceKey, fieldKey, from, to, limit }: ChunkRange): Promise<ChunkHead[]> {
+    const ofField = `device_key = ${integer(deviceKey)} AND field_key = ${integer(fieldKey)}`;
+    const begin = integer(toBigint(from));
+    const rows = await copyOut(
+      this.#client,
+      `SELECT ${HEAD} FROM chunk WHERE ${ofField} AND first_at < ${integer(toBigint(to))} AND last_at >= ${begin}
+         AND first_at >= coalesce((SELECT max(first_at) FROM chunk WHERE ${ofField} AND first_at < ${begin}), ${begin})
+       ORDER BY first_at LIMIT ${integer(limit)}`,
+    );
+    return rows.map(([firstAt, lastAt, count, summary]) => ({
+      firstAt: toNumber(firstAt!),
+      lastAt: toNumber(lastAt!),
+      count: count!.readInt32BE(),
+      summary: summary!.length === 0 ? null : unpackSummary(summary!),
+    }));
+  }
+
+  /** In one piece, with those in between. */
+  async #denseChunks(deviceKey: number, fieldKey: number, firstAts: number[]): Promise<Uint8Array[]> {
+    const [first, last] = [Math.min(...firstAts), Math.max(...firstAts)];
+    const rows = await copyOut(
+      this.#client,
+      `SELECT first_at, packed FROM chunk
+       WHERE device_key = ${integer(deviceKey)} AND field_key = ${integer(fieldKey)}
+         AND first_at BETWEEN ${integer(first)} AND ${integer(last)}`,
+    );
+    const found = new Map(rows.map(([firstAt, packed]) => [toNumber(firstAt!), packed!]));
+    return firstAts.map((firstAt) => found.get(firstAt)!);
+  }
+
   async #newestChunks(queries: readonly LatestQuery[]): Promise<Map<number, ChunkHead>[]> {
     const wanted = queries.flatMap(({ deviceKey, fieldKeys }, at) => fieldKeys.map((key) => [at, deviceKey, key]));
     const column = (which: 0 | 1 | 2): number[] => wanted.map((row) => row[which]!);
@@ -170,6 +208,17 @@ export class PostgresSnapshot implements Snapshot {
     return (await this.#client.query<Row>({ name, text, values, rowMode: 'array' } as pg.QueryArrayConfig))
       .rows as Row[];
   }
+}
+
+/** Into the text of a statement. */
+function integer(value: number): string {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`not a whole number: ${value}`);
+  return String(value);
+}
+
+/** Of a bigint that is a safe integer. */
+function toNumber(bigint: Buffer): number {
+  return bigint.readInt32BE() * 2 ** 32 + bigint.readUInt32BE(4);
 }
 
 function toReading([timestamp, seq, values]: RawReading): ReadingRow {

@@ -13,9 +13,7 @@ const EDIT_LOCK = 738193002;
 /** Does a job in one transaction. */
 export async function runPostgresJob(pool: pg.Pool, job: PostgresReaderJob): Promise<unknown> {
   if (job.kind === 'edit') return inTransaction(pool, 'BEGIN', (client) => edit(client, job.deviceKey, job.edit));
-  return inTransaction(pool, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', (client) =>
-    runReaderJob(new PostgresSnapshot(client), job),
-  );
+  return inSnapshot(pool, (client) => runReaderJob(new PostgresSnapshot(client), job));
 }
 
 /**
@@ -32,6 +30,23 @@ async function edit(client: pg.ClientBase, deviceKey: number, current: Edit): Pr
   } else await client.query('SELECT pg_advisory_xact_lock($1, $2)', [EDIT_LOCK, deviceKey]);
   const { change, next } = await planEdit(new PostgresSnapshot(client), deviceKey, current);
   return { next, missed: isEmpty(change) ? 0 : await writeChange(client, change) };
+}
+
+/** Statements follow each other without waiting: nothing depends on how a transaction that only reads begins and ends. */
+async function inSnapshot<T>(pool: pg.Pool, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    const begun = client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const [result] = await Promise.all([work(client), begun]);
+    client.query('COMMIT').then(
+      () => client.release(),
+      () => client.release(true),
+    );
+    return result;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
 }
 
 async function inTransaction<T>(pool: pg.Pool, begin: string, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
