@@ -44,7 +44,8 @@ export function toStretch(segment: Segment, type: FieldType, from: number, to: n
   const begin = lowerBound(columns.timestamps, from);
   const end = lowerBound(columns.timestamps, to);
   if (begin >= end) return null;
-  const timestamps = columns.timestamps.subarray(begin, end);
+  const isWhole = begin === 0 && end === columns.timestamps.length;
+  const timestamps = isWhole ? columns.timestamps : columns.timestamps.subarray(begin, end);
   const typed = asType(type, columns.values, begin, end);
   return { ...spanOf(timestamps), summary: null, timestamps, ...typed };
 }
@@ -104,7 +105,10 @@ function asType(
   begin: number,
   end: number,
 ): Pick<Stretch, 'values' | 'gaps'> {
-  if (type === 'FLOAT' && stored instanceof Float64Array) return { values: stored.subarray(begin, end), gaps: false };
+  if (type === 'FLOAT' && stored instanceof Float64Array) {
+    const isWhole = begin === 0 && end === stored.length;
+    return { values: isWhole ? stored : stored.subarray(begin, end), gaps: false };
+  }
   const numeric = isNumeric(type);
   const numbers = new Float64Array(numeric ? end - begin : 0);
   const texts: (string | null)[] = [];

@@ -161,18 +161,13 @@ export class PostgresSnapshot implements Snapshot {
   async #manyHeads({ deviceKey, fieldKey, from, to, limit }: ChunkRange): Promise<ChunkHead[]> {
     const ofField = `device_key = ${integer(deviceKey)} AND field_key = ${integer(fieldKey)}`;
     const begin = integer(toBigint(from));
-    const rows = await copyOut(
+    return copyOut(
       this.#client,
       `SELECT ${HEAD} FROM chunk WHERE ${ofField} AND first_at < ${integer(toBigint(to))} AND last_at >= ${begin}
          AND first_at >= coalesce((SELECT max(first_at) FROM chunk WHERE ${ofField} AND first_at < ${begin}), ${begin})
        ORDER BY first_at LIMIT ${integer(limit)}`,
+      (row) => toHead([row.bigint(), row.bigint(), row.int(), row.bytes()]),
     );
-    return rows.map(([firstAt, lastAt, count, summary]) => ({
-      firstAt: toNumber(firstAt!),
-      lastAt: toNumber(lastAt!),
-      count: count!.readInt32BE(),
-      summary: summary!.length === 0 ? null : unpackSummary(summary!),
-    }));
   }
 
   /** In one piece, with those in between. */
@@ -183,8 +178,9 @@ export class PostgresSnapshot implements Snapshot {
       `SELECT first_at, packed FROM chunk
        WHERE device_key = ${integer(deviceKey)} AND field_key = ${integer(fieldKey)}
          AND first_at BETWEEN ${integer(first)} AND ${integer(last)}`,
+      (row): [number, Buffer] => [row.bigint(), row.bytes()!],
     );
-    const found = new Map(rows.map(([firstAt, packed]) => [toNumber(firstAt!), packed!]));
+    const found = new Map(rows);
     return firstAts.map((firstAt) => found.get(firstAt)!);
   }
 
@@ -214,11 +210,6 @@ export class PostgresSnapshot implements Snapshot {
 function integer(value: number): string {
   if (!Number.isSafeInteger(value)) throw new RangeError(`not a whole number: ${value}`);
   return String(value);
-}
-
-/** Of a bigint that is a safe integer. */
-function toNumber(bigint: Buffer): number {
-  return bigint.readInt32BE() * 2 ** 32 + bigint.readUInt32BE(4);
 }
 
 function toReading([timestamp, seq, values]: RawReading): ReadingRow {
