@@ -45,6 +45,8 @@ describeInBrowser('the decoder’s page', () => {
     await write(page, GOOD);
     await page.getByText('UNKNOWN_FIELD').waitFor();
     expect(await underlined.count()).toBe(0);
+    const entries = page.getByRole('region', { name: 'Entries' });
+    expect(await entries.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
     await page.getByRole('button', { name: 'Create field humidity' }).click();
     await page.getByText('UNKNOWN_FIELD').waitFor({ state: 'detached' });
     expect(await page.getByText('would be stored').count()).toBe(2);

@@ -76,9 +76,21 @@ describeInBrowser('the devices', () => {
     await page.getByRole('link', { name: 'device s00003' }).waitFor();
     const heads = `[...document.querySelectorAll('table.devices th')].filter((cell) => cell.clientWidth > 0)`;
     const widths = await page.evaluate<number[]>(`${heads}.map((cell) => cell.clientWidth)`);
-    const [, name, value, heard] = widths;
-    expect(name).toBeGreaterThan(Math.max(value!, heard!));
+    const [, name, value, last] = widths;
+    expect(name).toBeGreaterThan(Math.max(value!, last!));
+    const heard = await page
+      .locator('tbody td:nth-child(8)')
+      .evaluateAll((cells) => cells.map((cell) => cell.scrollWidth - cell.clientWidth));
+    expect(Math.max(...heard)).toBe(0);
     await shoot(page, 'devices-phone');
+  });
+
+  test('where none fits, one way leads back to all', async () => {
+    const page = await openConsole(server, '/devices?search=nothing+is+called+so');
+    await page.getByText('No device fits.').waitFor();
+    await page.getByRole('link', { name: 'Show all' }).click();
+    await page.getByText('10,000', { exact: true }).waitFor();
+    expect(await page.getByRole('searchbox', { name: 'Name or serial' }).inputValue()).toBe('');
   });
 
   test('several are tagged at once, and deleted after saying how many values go', async () => {

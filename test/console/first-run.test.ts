@@ -20,6 +20,8 @@ describeInBrowser('the first run', () => {
     await page.getByLabel('Token').fill(server.adminToken);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('button', { name: 'Create product and device' }).click();
+    // Who sees nothing hears where it goes on.
+    await page.locator('h2:focus', { hasText: 'Run this line' }).waitFor();
     const values = page.getByRole('region', { name: 'Values' });
     await values.getByText('Listening').waitFor();
     const shown = page.getByText(/^curl -X POST/).filter({ hasText: 'Token inl_' });
@@ -47,6 +49,17 @@ describeInBrowser('the first run', () => {
     expect((await server.query('{ devices { totalCount } }', {}, token)).errors?.[0]?.extensions.code).toBe(
       'FORBIDDEN',
     );
+  });
+
+  test('on a phone the types of the fields are read to their ends', async () => {
+    const page = await openConsole(server, '/start', { phone: true });
+    const type = page.getByLabel('Type of field 1');
+    const widths = await type.evaluate((select) => {
+      const shown = select.offsetWidth;
+      select.style.width = 'max-content';
+      return [shown, select.offsetWidth] as const;
+    });
+    expect(widths[0]).toBeGreaterThanOrEqual(widths[1]);
   });
 
   test('a password set there is good for the next sign-in', async () => {

@@ -109,6 +109,51 @@ describeInBrowser('with the keyboard alone', () => {
     await tabTo(page, 'Delete');
     await page.keyboard.press('Enter');
     await page.getByText('Deleted device three.').waitFor();
+    // What was offered for those chosen is gone, and the focus is at the list.
+    await remove.waitFor({ state: 'detached' });
+    await page.keyboard.press('Tab');
+    expect((await focused(page)).name).toBe('Select all that are shown');
+  });
+
+  test('what answers with an error, or is gone when it is done, leaves the focus where one was', async () => {
+    const out = await openConsole(server, '/devices', { signedIn: false });
+    await out.getByRole('button', { name: 'Token' }).click();
+    await out.getByLabel('Token').fill('none that anybody has');
+    await out.getByRole('button', { name: 'Sign in' }).focus();
+    await out.keyboard.press('Enter');
+    await out.getByRole('alert').waitFor();
+    await expect.poll(async () => (await focused(out)).name).toBe('Sign in');
+
+    for (const field of ['wind', 'rain']) await server.record(device, { field, value: 1 });
+    const page = await openConsole(server, `/products/${product}`);
+    await page.getByRole('button', { name: 'Add wind' }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await focused(page)).name).toBe('Add rain');
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await focused(page)).name).toBe('Fields');
+  });
+
+  test('the editor keeps what is typed, a slash too, and has the focus again after the saving', async () => {
+    const page = await openConsole(server, `/products/${product}/decoder`);
+    const editor = page.getByRole('textbox', { name: 'Source of the decoder' });
+    await editor.press('Control+End');
+    await page.keyboard.type('// by hand');
+    expect(await editor.textContent()).toContain('// by hand');
+    await page.keyboard.press('Control+s');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect((await focused(page)).name).toBe('Source of the decoder');
+    await page.keyboard.press('Control+s');
+    await tabTo(page, 'Save and activate');
+    await page.keyboard.press('Enter');
+    await page.getByText('Version 2 is active.').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect((await focused(page)).name).toBe('Source of the decoder');
+    // There is nothing to save any more.
+    await page.getByText('version 2', { exact: true }).waitFor();
+    await page.keyboard.press('Control+s');
+    expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
   test('values of a chart are read from one to the next, in all charts at once', async () => {

@@ -73,6 +73,13 @@ describeInBrowser('long names', () => {
           await card.getByText('Values').waitFor();
         }
         await page.getByText('No value in this range.').waitFor();
+        // A place is read to its end.
+        const place = page.getByRole('list', { name: 'Latest values' }).locator('strong', { hasText: '° S' });
+        const hidden = await place.evaluate((text) => [
+          text.scrollWidth - text.clientWidth,
+          text.scrollHeight - text.clientHeight,
+        ]);
+        expect(hidden.map((beyond) => Math.max(0, beyond - 1))).toEqual([0, 0]);
       }
       await shoot(page, `long-${name}`);
       const widths = await page.evaluate(

@@ -170,10 +170,10 @@ describeInBrowser('the product’s page', () => {
     for (const kind of ['value', 'line']) {
       await page.getByRole('button', { name: 'Add widget' }).click();
       await page.getByLabel('Kind').selectOption(kind);
-      await page
-        .getByRole('dialog')
-        .getByLabel(kind === 'line' ? 'Fields' : 'Field')
-        .selectOption('temperature');
+      // One is chosen already.
+      const field = page.getByRole('dialog').getByLabel(kind === 'line' ? 'Fields' : 'Field');
+      expect(await field.inputValue()).not.toBe('');
+      await field.selectOption('temperature');
       if (kind === 'line') await page.getByLabel('How far back').fill('24 hours');
       await page.getByRole('button', { name: 'Add it' }).click();
     }

@@ -17,6 +17,7 @@ export function useAction<Arguments extends unknown[]>(
 ): Action<Arguments> {
   const [state, setState] = useState<{ busy: boolean; error: string | null }>({ busy: false, error: null });
   const run = async (...given: Arguments): Promise<boolean> => {
+    const before = document.activeElement;
     setState({ busy: true, error: null });
     try {
       await work(...given);
@@ -25,8 +26,15 @@ export function useAction<Arguments extends unknown[]>(
     } catch (error) {
       setState({ busy: false, error: wordsOf(error) });
       return false;
+    } finally {
+      requestAnimationFrame(() => giveBackFocus(before));
     }
   };
   const clear = useCallback(() => setState((before) => ({ ...before, error: null })), []);
   return { ...state, run, clear };
+}
+
+/** A button that is disabled while something is under way loses the focus: afterwards it has it again. */
+function giveBackFocus(before: Element | null): void {
+  if (document.activeElement === document.body && before instanceof HTMLElement) before.focus({ preventScroll: true });
 }

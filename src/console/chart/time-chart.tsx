@@ -49,7 +49,12 @@ interface TimeChartProps {
 
 const HEIGHT = 176;
 const AXIS_WIDTH = 64;
-const MOST_LETTERS = 7;
+/** What stands under the last moment is as wide on both sides of it. */
+const HALF_A_LABEL = 20;
+const FONT = '12px system-ui, sans-serif';
+/** Between a name at the axis and the chart. */
+const BESIDE_NAME = 9;
+const MOST_LETTERS = 16;
 /** So many pixels between two points: then each is shown as a dot. */
 const DOT_EVERY = 14;
 const NARROWEST_DRAG = 6;
@@ -131,7 +136,7 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
     stroke: () => color('muted'),
     grid: { stroke: () => color('line'), width: 1 },
     ticks: { stroke: () => color('line'), width: 1, size: 4 },
-    font: '12px system-ui, sans-serif',
+    font: FONT,
   };
   const edge: uPlot.Series = {
     show: false,
@@ -143,7 +148,7 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
   const names = (): readonly string[] | undefined => latest.current.names;
   return {
     ...size,
-    padding: [8, 8, 0, 0],
+    padding: [8, HALF_A_LABEL, 0, 0],
     legend: { show: false },
     cursor: {
       sync: {
@@ -172,7 +177,8 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
         ...axis,
         size: AXIS_WIDTH,
         splits: (_chart, _axis, min, max, step) => names()?.map((_, at) => at) ?? valueMarks(min, max, step),
-        values: (_chart, splits) => splits.map((value) => shortName(names()?.[value]) ?? latest.current.text(value)),
+        values: ({ ctx }, splits) =>
+          splits.map((value) => fittingName(ctx, names()?.[value]) ?? latest.current.text(value)),
       },
     ],
     series: [
@@ -241,6 +247,17 @@ function rangeOf(
 }
 
 /** As much of a name as fits beside the axis. */
-function shortName(name: string | undefined): string | undefined {
-  return name !== undefined && name.length > MOST_LETTERS ? `${name.slice(0, MOST_LETTERS - 1)}…` : name;
+function fittingName(ctx: CanvasRenderingContext2D, name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  ctx.save();
+  ctx.font = FONT;
+  const fits = (text: string): boolean => ctx.measureText(text).width <= AXIS_WIDTH - BESIDE_NAME;
+  let text = name.slice(0, MOST_LETTERS);
+  let shown = name.length > MOST_LETTERS ? `${text}…` : name;
+  while (text !== '' && !fits(shown)) {
+    text = text.slice(0, -1);
+    shown = `${text}…`;
+  }
+  ctx.restore();
+  return shown;
 }

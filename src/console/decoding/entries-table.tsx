@@ -32,7 +32,7 @@ export function EntriesTable({ productId, entries, accepted, onField }: EntriesT
   return (
     <>
       {adding.error !== null && <Note kind="error">{adding.error}</Note>}
-      <div class="scroll-x" role="region" aria-label="Entries" tabIndex={0}>
+      <div class="scroll-x entries-box" role="region" aria-label="Entries" tabIndex={0}>
         <table class="entries">
           <thead>
             <tr>

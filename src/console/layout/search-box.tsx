@@ -136,9 +136,10 @@ function useHits(text: string): Hit[] {
 function useShortcut(input: { current: HTMLInputElement | null }): void {
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
+      // Not `target`: for what is typed into the editor of decoders, that is only the element around its shadow root.
+      const [target] = event.composedPath();
       const isTyping =
-        event.target instanceof Element &&
-        event.target.matches('input, textarea, select, [contenteditable], [contenteditable] *');
+        target instanceof Element && target.matches('input, textarea, select, [contenteditable], [contenteditable] *');
       const isSlash = event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey;
       if (!isSlash && !(event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey))) return;
       event.preventDefault();

@@ -14,7 +14,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   const id = useId();
   const sheet = useRef<HTMLDialogElement>(null);
   useEffect(() => {
-    const [before, element] = [document.activeElement, sheet.current!];
+    const [before, element] = [focused(), sheet.current!];
     element.showModal();
     return () => {
       // While it is open, nothing outside of it takes the focus.
@@ -45,4 +45,11 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       </div>
     </dialog>
   );
+}
+
+/** What has the focus, also inside of a shadow root, as the editor of decoders. */
+function focused(): Element | null {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement != null) element = element.shadowRoot.activeElement;
+  return element;
 }

@@ -3,7 +3,7 @@ import { useQuery } from '../../api/use-query.ts';
 import { useTitle } from '../../navigation/use-title.ts';
 import { Note } from '../../parts/note.tsx';
 import { workspaceId } from '../../session/session.ts';
-import { OwnAccess, WorkspaceTokens } from './access.graphql.ts';
+import { OwnAccess, WorkspaceMembers, WorkspaceTokens } from './access.graphql.ts';
 import { Members } from './members.tsx';
 import { PasswordForm } from './password-form.tsx';
 import { TokenList } from './token-list.tsx';
@@ -16,12 +16,22 @@ export function AccessScreen() {
   const workspace = useStore(workspaceId);
   const own = useQuery(OwnAccess, {});
   const tokens = useQuery(WorkspaceTokens, workspace === null ? null : { id: workspace });
+  const members = useQuery(WorkspaceMembers, workspace === null ? null : { id: workspace });
+  // All at once: lists that come one after the other push each other down.
+  const isWaiting = [own, tokens, members].some(({ data, loading }) => data === null && loading);
   const viewer = own.data?.viewer ?? null;
   const name = viewer?.workspaces.find(({ id }) => id === workspace)?.name ?? 'the workspace';
   const refetch = (): void => {
     void own.refetch();
     void tokens.refetch();
   };
+  if (isWaiting)
+    return (
+      <main class="page access">
+        <h1>Access</h1>
+        <div class="waiting lists" aria-busy="true" />
+      </main>
+    );
   return (
     <main class="page access">
       <h1>Access</h1>
@@ -36,7 +46,14 @@ export function AccessScreen() {
         onChanged={refetch}
       />
       {workspace !== null && (
-        <Members workspaceId={workspace} name={name} isOperator={viewer?.user?.operator ?? false} />
+        <Members
+          workspaceId={workspace}
+          name={name}
+          members={members.data?.workspace.members ?? []}
+          error={members.error?.message ?? null}
+          refetch={members.refetch}
+          isOperator={viewer?.user?.operator ?? false}
+        />
       )}
       {viewer?.user != null && (
         <>

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
+import type { DataOf } from '../../api/operation.ts';
 import type { Role } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
-import { useQuery } from '../../api/use-query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
@@ -10,19 +10,22 @@ import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { pickWithKeys } from '../../parts/pick-with-keys.ts';
 import { toast } from '../../parts/toasts.tsx';
-import { AddUser, FindUser, PutMember, TakeMember, WorkspaceMembers } from './access.graphql.ts';
+import { AddUser, FindUser, PutMember, TakeMember, type WorkspaceMembers } from './access.graphql.ts';
 import { ROLE_WORDS, ROLES } from './scope-words.ts';
 
 interface MembersProps {
   workspaceId: string;
   name: string;
+  members: DataOf<typeof WorkspaceMembers>['workspace']['members'];
+  error: string | null;
+  /** Asks for the members again; resolves when answered. */
+  refetch: () => Promise<void>;
   /** May create people who are not there yet. */
   isOperator: boolean;
 }
 
 /** The members of a workspace and their roles. */
-export function Members({ workspaceId, name, isOperator }: MembersProps) {
-  const { data, error, refetch } = useQuery(WorkspaceMembers, { id: workspaceId });
+export function Members({ workspaceId, name, members, error, refetch, isOperator }: MembersProps) {
   const [isAdding, setAdding] = useState(false);
   const changing = useAction(async (work: () => Promise<unknown>, said: string) => {
     try {
@@ -41,10 +44,10 @@ export function Members({ workspaceId, name, isOperator }: MembersProps) {
           <Icon name="plus" /> Member
         </button>
       </header>
-      {error !== null && <Note kind="error">{error.message}</Note>}
+      {error !== null && <Note kind="error">{error}</Note>}
       {changing.error !== null && <Note kind="error">{changing.error}</Note>}
       <ul class="members">
-        {data?.workspace.members.map(({ role, user }) => (
+        {members.map(({ role, user }) => (
           <li key={user.id}>
             <div class="grow">
               <strong>{user.name ?? user.email}</strong>

@@ -12,7 +12,7 @@ export const SCOPE_WORDS: Readonly<Record<TokenScope, string>> = {
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {
   VIEWER: 'sees everything',
   EDITOR: 'also records and configures',
-  ADMIN: 'also manages members and tokens',
+  ADMIN: 'also manages access',
 };
 
 /** Every scope, in the order of the contract. */

@@ -45,13 +45,15 @@ export function CallsScreen({ params }: ScreenProps) {
       {search.error !== null && <Note kind="error">{search.error}</Note>}
       <div class="call-log" data-chosen={chosen !== null}>
         <section class="card" aria-label="Calls" aria-busy={search.busy}>
-          {calls.length === 0 && !search.busy && (
+          {calls.length === 0 && (
             <p class="hint nothing">
-              {log.isEmpty && !isNarrow(filter)
-                ? 'No call has come yet. Send one to the webhook of the product.'
-                : search.hasMore
-                  ? 'None of them is like that.'
-                  : 'No call is like that.'}
+              {search.busy
+                ? 'Looking…'
+                : log.isEmpty && !isNarrow(filter)
+                  ? 'No call has come yet. Send one to the webhook of the product.'
+                  : search.hasMore
+                    ? 'None of them is like that.'
+                    : 'No call is like that.'}
             </p>
           )}
           <ol class="call-rows">
@@ -59,26 +61,24 @@ export function CallsScreen({ params }: ScreenProps) {
               <CallRow key={call.id} productId={id} call={call} isChosen={call.id === chosen} />
             ))}
           </ol>
-          <div class="row call-more">
+          <div class="row call-more" hidden={search.busy && calls.length === 0 && search.lookedThrough === 0}>
             <small class="grow" role="status">
               {calls.length.toLocaleString()} {calls.length === 1 ? 'call' : 'calls'}
               {isNarrow(filter) && `, ${farText(search)}`}
             </small>
-            {search.busy ? (
-              <small>Looking…</small>
-            ) : (
-              (calls.length > shown || isOpen(search)) && (
-                <button
-                  type="button"
-                  onClick={() => {
-                    setShown(shown + SHOWN);
-                    if (calls.length <= shown + SHOWN && isOpen(search)) search.further();
-                  }}
-                >
-                  Older
-                </button>
-              )
-            )}
+            {search.busy
+              ? calls.length > 0 && <small>Looking…</small>
+              : (calls.length > shown || isOpen(search)) && (
+                  <button
+                    type="button"
+                    onClick={() => {
+                      setShown(shown + SHOWN);
+                      if (calls.length <= shown + SHOWN && isOpen(search)) search.further();
+                    }}
+                  >
+                    Older
+                  </button>
+                )}
           </div>
         </section>
         {chosen !== null && (

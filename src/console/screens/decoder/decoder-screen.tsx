@@ -85,6 +85,9 @@ function Workbench(props: WorkbenchProps) {
     request(OneCall, { productId: id, id: callId }).then(show, (error: unknown) => setFailure(wordsOf(error)));
   }, [id, callId]);
   const close = (): void => setSheet(null);
+  const save = (): void => {
+    if (isChanged) setSheet('save');
+  };
   const error = trial.run?.error ?? null;
   return (
     <>
@@ -106,17 +109,12 @@ function Workbench(props: WorkbenchProps) {
             <button type="button" onClick={() => setSheet('versions')}>
               Versions
             </button>
-            <button type="button" class="primary" disabled={!isChanged} onClick={() => setSheet('save')}>
+            {/* Not `disabled`: it would lose the focus as soon as it has saved. */}
+            <button type="button" class="primary" aria-disabled={!isChanged} onClick={save}>
               Save
             </button>
           </div>
-          <SourceEditor
-            given={given}
-            mistake={error}
-            place={place}
-            onChange={setSource}
-            onSave={() => setSheet('save')}
-          />
+          <SourceEditor given={given} mistake={error} place={place} onChange={setSource} onSave={save} />
           <p class="hint source-hint">Ctrl S saves. Tab indents; Escape, then Tab leaves the editor.</p>
         </section>
         <div class="trial">

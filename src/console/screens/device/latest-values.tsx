@@ -5,8 +5,9 @@ import { type MeasuredValue, valueText } from '../../parts/value-text.ts';
 import type { DeviceField } from './device.graphql.ts';
 import type { LiveValues } from './live-values.ts';
 
-/** Longer than this it is written smaller. */
+/** Longer than this it is written smaller, and in two lines of the same height. */
 const LONG = 10;
+const VERY_LONG = 18;
 
 interface Latest {
   value: MeasuredValue;
@@ -51,7 +52,7 @@ function LatestValue({ field, fetched, live }: { field: DeviceField; fetched: La
     <li>
       <a href={`#field-${identifier}`}>
         <span class="latest-name">{name ?? identifier}</span>
-        <strong data-long={text.length > LONG} title={text}>
+        <strong data-long={text.length > VERY_LONG ? 'very' : text.length > LONG} title={text}>
           {text}
         </strong>
         <small>

@@ -25,6 +25,11 @@ export function readFilter(query: URLSearchParams): DeviceFilter {
   };
 }
 
+/** Whether a filter lets through less than all. */
+export function isNarrow({ search, productId, tags, online }: DeviceFilter): boolean {
+  return search !== '' || productId !== null || tags.length > 0 || online !== null;
+}
+
 /** The word that stands for an order in the address. */
 export function orderWord(order: DeviceOrder): string {
   return Object.keys(ORDERS).find((word) => ORDERS[word] === order) ?? 'name';

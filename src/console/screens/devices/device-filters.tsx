@@ -53,20 +53,20 @@ export function DeviceFilters({ filter, products, tags }: DeviceFiltersProps) {
         <option value="yes">Online</option>
         <option value="no">Silent</option>
       </select>
-      {(others.length > 0 || filter.tags.length > 0) && (
-        <select
-          aria-label="Add a tag to the filter"
-          value=""
-          onChange={(event) => setParameters({ tag: [...filter.tags, event.currentTarget.value].join(',') })}
-        >
-          <option value="">Tag…</option>
-          {others.map((tag) => (
-            <option key={tag} value={tag}>
-              {tag}
-            </option>
-          ))}
-        </select>
-      )}
+      {/* There before the tags are known: what is below does not jump. */}
+      <select
+        aria-label="Add a tag to the filter"
+        value=""
+        disabled={others.length === 0}
+        onChange={(event) => setParameters({ tag: [...filter.tags, event.currentTarget.value].join(',') })}
+      >
+        <option value="">Tag…</option>
+        {others.map((tag) => (
+          <option key={tag} value={tag}>
+            {tag}
+          </option>
+        ))}
+      </select>
       {filter.tags.map((tag) => (
         <button
           key={tag}

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useStore } from '../../api/store.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { href, usePlace } from '../../navigation/place.ts';
@@ -7,7 +7,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { may, workspaceId } from '../../session/session.ts';
 import { BulkActions } from './bulk-actions.tsx';
-import { readFilter } from './device-filter.ts';
+import { isNarrow, readFilter } from './device-filter.ts';
 import { DeviceFilters } from './device-filters.tsx';
 import { DeviceTable } from './device-table.tsx';
 import { DeviceChoices } from './devices.graphql.ts';
@@ -40,6 +40,15 @@ export function DevicesScreen() {
     if (rows.length - sight[1] < NEAR) list.more();
   }, [sight, rows]);
   const chosen = rows.filter(({ id }) => selected.has(id));
+  const card = useRef<HTMLElement>(null);
+  const isChoosing = chosen.length > 0;
+  useLayoutEffect(() => {
+    if (!isChoosing) return;
+    // What had the focus may have gone with the deeds that were offered: then it goes to the list.
+    return () => {
+      if (document.activeElement === document.body) card.current?.focus({ preventScroll: true });
+    };
+  }, [isChoosing]);
   const products = choices.data?.products.edges.map(({ node }) => node) ?? [];
   const isEmpty = list.fresh && rows.length === 0;
   return (
@@ -54,11 +63,18 @@ export function DevicesScreen() {
       </div>
       <DeviceFilters filter={filter} products={products} tags={tags} />
       {list.error !== null && <Note kind="error">{list.error}</Note>}
-      <div class="card device-list" aria-busy={list.loading} data-fresh={list.fresh}>
+      <section
+        ref={card}
+        class="card device-list"
+        aria-label="List of devices"
+        aria-busy={list.loading}
+        data-fresh={list.fresh}
+        tabIndex={-1}
+      >
         {isEmpty ? (
           <div class="empty">
-            <p>No device {query.size === 0 ? 'yet' : 'fits'}.</p>
-            {query.size === 0 && <a href={href('/start')}>First steps</a>}
+            <p>No device {isNarrow(filter) ? 'fits' : 'yet'}.</p>
+            {isNarrow(filter) ? <a href={href('/devices')}>Show all</a> : <a href={href('/start')}>First steps</a>}
           </div>
         ) : (
           <DeviceTable
@@ -76,8 +92,8 @@ export function DevicesScreen() {
             More
           </button>
         )}
-      </div>
-      {chosen.length > 0 && (
+      </section>
+      {isChoosing && (
         <BulkActions
           // Under another filter, all that fit are others.
           key={JSON.stringify(filter)}

@@ -36,7 +36,7 @@ export function FieldsCard({ productId, fields, onChanged }: FieldsCardProps) {
   return (
     <section class="card" aria-labelledby="fields-title">
       <div class="card-head">
-        <h2 id="fields-title" class="grow">
+        <h2 id="fields-title" class="grow" tabIndex={-1}>
           Fields
         </h2>
         {isAllowed && (
@@ -50,7 +50,7 @@ export function FieldsCard({ productId, fields, onChanged }: FieldsCardProps) {
         <p class="hint nothing">Nothing is measured yet: add a field, or send something and add what is suggested.</p>
       ) : (
         <div class="scroll-x">
-          <table class="fields">
+          <table class="fields measured">
             <thead>
               <tr>
                 <th>Identifier</th>

@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import type { FieldType } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
@@ -29,12 +30,24 @@ export function SuggestionsCard({ productId, suggestions, onChanged }: Suggestio
   const adding = useAction(async ({ identifier, name, unit, type }: Suggestion) => {
     await request(AddField, { productId, input: { identifier, name, unit, type } });
     toast(`The field ${identifier} is there; what comes from now on is stored.`);
-    onChanged();
+    done();
   });
   const ignoring = useAction(async (identifier: string) => {
     await request(IgnoreSuggestion, { productId, identifier });
-    onChanged();
+    done();
   });
+  const list = useRef<HTMLUListElement>(null);
+  const isDone = useRef(false);
+  useLayoutEffect(() => {
+    // The row that had the focus is gone: the next one has it, after the last the fields.
+    if (isDone.current && document.activeElement === document.body)
+      (list.current?.querySelector('button') ?? document.getElementById('fields-title'))?.focus();
+    isDone.current = false;
+  }, [suggestions.length]);
+  const done = (): void => {
+    isDone.current = true;
+    onChanged();
+  };
   if (suggestions.length === 0) return null;
   const error = adding.error ?? ignoring.error;
   return (
@@ -43,7 +56,7 @@ export function SuggestionsCard({ productId, suggestions, onChanged }: Suggestio
         <h2 id="suggestions-title">Sent, but no field yet</h2>
       </div>
       {error !== null && <Note kind="error">{error}</Note>}
-      <ul class="suggestions">
+      <ul class="suggestions" ref={list}>
         {suggestions.map((suggestion) => (
           <li key={suggestion.identifier}>
             <div class="grow">

@@ -56,7 +56,7 @@ export function WidgetSheet({ widget, widgets, fields, onClose, onDone }: Widget
       <form class="stack" onSubmit={onSubmit}>
         <label>
           Kind
-          <select value={kind} onChange={(event) => setKind(event.currentTarget.value as Widget['kind'])}>
+          <select autofocus value={kind} onChange={(event) => setKind(event.currentTarget.value as Widget['kind'])}>
             {WIDGET_KINDS.map((one) => (
               <option key={one.kind} value={one.kind}>
                 {one.text}
@@ -69,9 +69,13 @@ export function WidgetSheet({ widget, widgets, fields, onClose, onDone }: Widget
         ) : (
           <label>
             {isList ? 'Fields' : 'Field'}
-            <select key={String(isList)} name="field" required multiple={isList} autofocus>
-              {offered.map(({ identifier, name }) => (
-                <option key={identifier} value={identifier} selected={widget?.fields.includes(identifier)}>
+            <select key={String(isList)} name="field" required multiple={isList}>
+              {offered.map(({ identifier, name }, index) => (
+                <option
+                  key={identifier}
+                  value={identifier}
+                  selected={widget === null ? index === 0 : widget.fields.includes(identifier)}
+                >
                   {name ?? identifier}
                 </option>
               ))}

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { useStore } from '../../api/store.ts';
 import { useLive } from '../../api/use-live.ts';
 import { useQuery } from '../../api/use-query.ts';
@@ -37,6 +38,12 @@ export function FirstValue({ deviceId, isNew }: FirstValueProps) {
         }),
     },
   );
+  const title = useRef<HTMLHeadingElement>(null);
+  const isKnown = data !== null;
+  useEffect(() => {
+    // The form that had the focus is gone.
+    if (isNew && isKnown) title.current!.focus();
+  }, [isNew, isKnown]);
   if (error !== null) return <Note kind="error">{error.message}</Note>;
   if (data === null) return <div class="card padded waiting" />;
   const { device } = data;
@@ -47,9 +54,10 @@ export function FirstValue({ deviceId, isNew }: FirstValueProps) {
   return (
     <>
       <section class="card padded stack" aria-label="Send a value">
-        <h2>Run this line in a terminal</h2>
+        <h2 ref={title} tabIndex={-1}>
+          Run this line in a terminal
+        </h2>
         <SendLine device={device} workspaceId={workspace} fields={fields} atOnce={isNew} />
-        <NetworkLinks productId={device.product.id} deviceId={device.id} />
       </section>
       <section class="card padded stack" aria-label="Values" aria-live="polite">
         <h2>{device.name}</h2>
@@ -81,6 +89,7 @@ export function FirstValue({ deviceId, isNew }: FirstValueProps) {
           </>
         )}
       </section>
+      <NetworkLinks productId={device.product.id} deviceId={device.id} />
     </>
   );
 }

@@ -7,8 +7,8 @@ const NETWORKS = ['The Things Stack', 'ChirpStack', 'Helium', 'Particle', 'Noteh
 /** For who has no terminal but a network: where to find what is to be entered there. */
 export function NetworkLinks({ productId, deviceId }: { productId: string; deviceId: string }) {
   return (
-    <nav class="network-links" aria-labelledby="network-links">
-      <h3 id="network-links">Or let a network send</h3>
+    <nav class="card padded network-links" aria-labelledby="network-links">
+      <h2 id="network-links">Or let a network send</h2>
       <ul>
         {NETWORKS.map((network) => (
           <li key={network}>
