@@ -1,3 +1,4 @@
+import { sealWith } from '../../src/domain/sealed-text.ts';
 import type { TestServer } from '../support/server.ts';
 import { Chance } from './chance.ts';
 import { GrownOperations } from './grown-operation.ts';
@@ -13,11 +14,13 @@ const MAX_FINDINGS = 20;
 const KEEP_UP_EVERY_MS = 200;
 
 const KINDS: readonly Kind[] = [
-  'record', 'record', 'record', 'webhook', 'webhook', 'network', 'network', 'raw', 'raw', 'graphql', 'graphql', 'graphql', 'socket', 'file', 'page',
+  'record', 'record', 'record', 'webhook', 'webhook', 'network', 'network', 'raw', 'raw', 'graphql', 'graphql', 'graphql', 'socket', 'file', 'page', 'cursor',
 ]; // prettier-ignore
 
 export interface FuzzOptions {
   seed: number;
+  /** What the server seals its cursors with: a forger may have it. */
+  cursorKey: string;
   inputs: number;
   /** Ends earlier when this has passed. */
   withinMs?: number;
@@ -41,13 +44,16 @@ export interface FuzzResult {
   warnings: Readonly<Record<string, number>>;
 }
 
-/** What the server says of its own mistakes; 1011 and 4500 close a WebSocket on which it blames itself. */
-const BAD = /"INTERNAL_SERVER_ERROR"|^HTTP\/1\.1 500|^(?:1011|4500) /;
+/**
+ * What the server says of its own mistakes; 1011 and 4500 close a WebSocket on which it blames itself; `resume.ts` finds the
+ * last two.
+ */
+const BAD = /"INTERNAL_SERVER_ERROR"|^HTTP\/1\.1 500|^(?:1011|4500) |^(?:leak|wrong end): /;
 
 /** Everything that anyone may send, and nothing that comes back may be a 500, a crash, a freeze or an error in the log. */
 export async function fuzz(
   server: TestServer,
-  { seed, inputs, withinMs = Infinity, onProgress, onFinding }: FuzzOptions,
+  { seed, cursorKey, inputs, withinMs = Infinity, onProgress, onFinding }: FuzzOptions,
 ): Promise<FuzzResult> {
   const findings: string[] = [];
   const byKind: Record<string, number> = {};
@@ -59,6 +65,7 @@ export async function fuzz(
     findings.push(`#${begun} ${what.slice(0, 3000)}`);
     onFinding?.(findings.at(-1)!);
   };
+  sealWith(cursorKey);
   const targets = new Targets(server);
   await made(targets);
   const operations = await GrownOperations.of((query) => server.gql(query));

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cursorKeyOf } from '../support/cursor-key.ts';
 import { createPostgresDatabase, startPostgres } from '../support/postgres.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { TestServer } from '../support/server.ts';
@@ -42,6 +43,7 @@ const started = performance.now();
 try {
   const result = await fuzz(server, {
     seed,
+    cursorKey: await cursorKeyOf(env.DATABASE_URL),
     inputs,
     withinMs: seconds * 1000,
     onProgress: (so) => console.log(JSON.stringify(so)),

@@ -1,15 +1,17 @@
-import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { WebSocket } from 'ws';
 import type { TestServer } from '../support/server.ts';
+import { sendBytes, sendFrames } from './bare-sockets.ts';
 import type { Chance } from './chance.ts';
+import { Cursors } from './cursors.ts';
 import type { GrownOperations } from './grown-operation.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { lyingDecoder } from './lying-decoders.ts';
+import { resume } from './resume.ts';
 import type { Targets } from './targets.ts';
 import { uplink } from './uplink.ts';
 
-export type Kind = 'record' | 'webhook' | 'network' | 'raw' | 'graphql' | 'socket' | 'decoder' | 'file' | 'page';
+export type Kind =
+  'record' | 'webhook' | 'network' | 'raw' | 'graphql' | 'socket' | 'decoder' | 'file' | 'page' | 'cursor';
 
 /** One case: what it is, for people; how many inputs; and the way to send it, which gives what came back, '' for nothing. */
 export interface Case {
@@ -53,16 +55,13 @@ const ODD_HEADERS = [
   'Content-Length: 99999999999', 'Upgrade: h2c', 'Connection: Upgrade', 'Expect: 100-continue', 'Expect: x', 'Upgrade: websocket', 'Content-Encoding: gzip',
   'Cookie: inlet_session=%zz', 'Origin: http://[', 'X-Forwarded-For: x, 1.1.1.1', `X-Long: ${'x'.repeat(20_000)}`, 'Content-Type: text/csv',
 ]; // prettier-ignore
-/** How long a WebSocket, and a bare socket whose request is only a beginning, stays. */
-const SOCKET_MS = 150;
-const RAW_MS = 50;
-
 /** Makes cases by chance: the same chances make the same case, as long as the same targets are there. */
 export class Senders {
   readonly #server: TestServer;
   readonly #targets: Targets;
   readonly #operations: GrownOperations;
   readonly #http: KeepAlive;
+  readonly #cursors = new Cursors();
 
   constructor(server: TestServer, { targets, operations, connections }: SendersDeps) {
     this.#server = server;
@@ -99,6 +98,8 @@ export class Senders {
         return this.#socket(chance);
       case 'raw':
         return this.#raw(chance);
+      case 'cursor':
+        return this.#cursor(chance);
     }
   }
 
@@ -263,36 +264,29 @@ export class Senders {
     return {
       text: frames.join('\n'),
       count: frames.length,
-      send: () => this.#sendFrames(frames, { protocol, token, isCut }),
+      send: () => sendFrames(this.#server, frames, { protocol, token, isCut }),
     };
   }
 
-  #sendFrames(
-    frames: readonly (string | Buffer)[],
-    { protocol, token, isCut }: { protocol: string; token: string | null; isCut: boolean },
-  ): Promise<string> {
-    return new Promise((resolve) => {
-      const socket = new WebSocket(`${this.#server.url.replace('http', 'ws')}/graphql`, protocol);
-      let text = '';
-      const timer = setTimeout(() => socket.terminate(), SOCKET_MS);
-      socket.on('open', () => {
-        if (token !== null) socket.send(JSON.stringify({ type: 'connection_init', payload: { token } }));
-        for (const frame of frames) socket.send(frame);
-        if (isCut) socket.terminate();
-        else socket.send(JSON.stringify({ type: 'ping', payload: { last: true } }));
-      });
-      socket.on('message', (data) => {
-        const message = String(data as Buffer);
-        text += message;
-        // It has read all of them; what they began may go on for a moment.
-        if (message.includes('"last":true')) setTimeout(() => socket.close(), 10);
-      });
-      socket.on('error', () => {});
-      socket.on('close', (code) => {
-        clearTimeout(timer);
-        resolve(`${code} ${text}`);
-      });
-    });
+  /** Resumes with a cursor while everybody records. */
+  #cursor(chance: Chance): Case {
+    const { readers, ids } = this.#targets;
+    const reader = chance.pick(readers);
+    const after = chance.of(0.1) ? null : this.#cursors.forged(chance, ids);
+    const other = chance.pick(readers);
+    const narrowed = chance.pick([{}, {}, {}, { d: [...reader.sees] }, { w: reader.workspaceId }, { d: [...other.sees] }, { w: other.workspaceId }]); // prettier-ignore
+    const record = async (limit: AbortSignal): Promise<void> => {
+      for (const { secret, sees } of readers)
+        for (const id of sees) {
+          const headers = { Authorization: `Token ${secret}`, 'Content-Type': 'application/json' };
+          const body = '[{"field":"temperature","value":1}]';
+          await this.#http.send('POST', `/v1/devices/${id}/record/`, headers, body, limit).catch(() => '');
+        }
+    };
+    const onCursor = (cursor: string): void => this.#cursors.add(cursor);
+    const send = (limit: AbortSignal): Promise<string> =>
+      resume(this.#server, { reader, after, narrowed, record: () => record(limit), onCursor });
+    return { text: JSON.stringify({ after, narrowed, sees: [...reader.sees] }), send };
   }
 
   #raw(chance: Chance): Case {
@@ -308,24 +302,6 @@ export class Senders {
     const whole = `${head}\r\n\r\n${chance.jsonText()}`;
     const text = chance.of(0.4) ? chance.mutated(whole) : whole;
     const isEnded = chance.of(0.8);
-    return { text, send: () => this.#sendBytes(text, isEnded) };
-  }
-
-  #sendBytes(text: string, isEnded: boolean): Promise<string> {
-    return new Promise((resolve) => {
-      const socket = connect(this.#server.process.port, '127.0.0.1', () => {
-        if (isEnded) socket.end(text);
-        else socket.write(text);
-      });
-      let answer = '';
-      // What was sent may be only a beginning, for which the server rightly waits.
-      const timer = setTimeout(() => socket.destroy(), RAW_MS);
-      socket.on('data', (data) => (answer += data.toString('latin1')));
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        clearTimeout(timer);
-        resolve(answer);
-      });
-    });
+    return { text, send: () => sendBytes(this.#server, text, isEnded) };
   }
 }

@@ -1,4 +1,4 @@
-import { createToken } from '../support/tenant.ts';
+import { createToken, createWorkspace } from '../support/tenant.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createProduct, type TestProduct, type TestServer } from '../support/server.ts';
 
@@ -8,6 +8,17 @@ const CALLERS = 12;
 const FIELDS = { temperature: 'FLOAT', count: 'INTEGER', open: 'BOOLEAN', note: 'STRING', place: 'GEOLOCATION' };
 const DECODER = 'function Decoder(r) { return JSON.parse(r.body) }';
 const SCOPES = [['RECORD'], ['READ'], ['CONFIGURE'], ['READ', 'RECORD', 'CONFIGURE', 'ADMIN']];
+
+/** The workspace of somebody else. */
+const NEIGHBOUR = 'neighbour';
+
+/** Somebody who follows live values. */
+export interface Reader {
+  secret: string;
+  workspaceId: string;
+  /** Ids of the devices that the token may read. */
+  sees: ReadonlySet<string>;
+}
 
 interface Target extends TestProduct {
   /** Of all that belongs to it. */
@@ -21,6 +32,7 @@ export class Targets {
   #products: Target[] = [];
   #liars: Target | null = null;
   #limited: string[] = [];
+  #readers: Reader[] = [];
   #commonIds: string[] = [];
   #serials = 0;
 
@@ -51,6 +63,11 @@ export class Targets {
     return this.#limited;
   }
 
+  /** Tokens of neighbours: nothing that the fuzzer sends names them, their workspaces or the devices of the first. */
+  get readers(): readonly Reader[] {
+    return this.#readers;
+  }
+
   /** Looks what is still there, and makes the rest anew. */
   async keepUp(): Promise<void> {
     while (this.#callers.length < CALLERS) {
@@ -76,8 +93,9 @@ export class Targets {
 
   async #workspaceId(): Promise<string> {
     // What the fuzzer sent may have made more of them.
-    const { workspaces } = await this.#server.gql('{ workspaces { id } }');
-    if (workspaces.length > 0) return workspaces[0].id;
+    const { workspaces } = await this.#server.gql('{ workspaces { id name } }');
+    const own = workspaces.find(({ name }: any) => name !== NEIGHBOUR);
+    if (own !== undefined) return own.id;
     return (await this.#server.gql('mutation { createWorkspace(name: "w") { id } }'))['createWorkspace'].id;
   }
 
@@ -118,7 +136,24 @@ export class Targets {
         tokens.push(await createToken(this.#server, ADMIN_TOKEN, workspaceId, scopes, { deviceIds }));
     }
     this.#limited = tokens.map(({ secret }) => secret);
+    this.#readers = [await this.#makeNeighbour(), await this.#makeReader(workspaceId)];
     this.#commonIds = [workspaceId, createUser.id, tokens[0]!.id, tokens.at(-1)!.id];
+  }
+
+  async #makeNeighbour(): Promise<Reader> {
+    const known = this.#readers[0];
+    if (known !== undefined) return known;
+    const workspaceId = await createWorkspace(this.#server, NEIGHBOUR);
+    const { deviceIds } = await createProduct(this.#server, { workspaceId });
+    const { secret } = await createToken(this.#server, ADMIN_TOKEN, workspaceId, ['READ', 'RECORD']);
+    return { secret, workspaceId, sees: new Set(deviceIds) };
+  }
+
+  /** Of one device of the fuzzer's own workspace. */
+  async #makeReader(workspaceId: string): Promise<Reader> {
+    const deviceIds = this.#products[0]!.deviceIds.slice(0, 1);
+    const { secret } = await createToken(this.#server, ADMIN_TOKEN, workspaceId, ['READ', 'RECORD'], { deviceIds });
+    return { secret, workspaceId, sees: new Set(deviceIds) };
   }
 
   #number(): string {

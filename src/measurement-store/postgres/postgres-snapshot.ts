@@ -13,13 +13,12 @@ import type {
 } from '../chunks/snapshot.ts';
 import { unpackSummary } from '../chunks/summary-bytes.ts';
 import { copyOut } from './copy-out.ts';
+import { isSnapshot } from './is-snapshot.ts';
 import { toBigint } from './to-bigint.ts';
 
 type RawReading = [timestamp: number, seq: string, values: Buffer];
 type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer | null];
 
-/** A snapshot's text, short enough to be one of ours. */
-const SNAPSHOT = /^\d{1,19}:\d{1,19}:(?:\d{1,19}(?:,\d{1,19}){0,199})?$/;
 /** By the order of commits, not by the table's key: a device may have years of readings. */
 const OF_DEVICES = 'AND device_key + 0 = ANY($7::int4[])';
 /** From so many on it pays not to prepare the statement. */
@@ -61,7 +60,7 @@ export class PostgresSnapshot implements Snapshot {
 
   /** In the order of transaction ids: those that committed meanwhile are told apart by the two snapshots. */
   async recorded({ after, upTo, place, deviceKeys, limit }: RecordedQuery & { upTo: string }): Promise<RecordedRow[]> {
-    if (!SNAPSHOT.test(after) || !SNAPSHOT.test(upTo)) return [];
+    if (!isSnapshot(after) || !isSnapshot(upTo)) return [];
     const from = place ?? { seq: '0', deviceKey: 0, timestamp: 0 };
     const rows = await this.#rows<[string, number, number, number, Buffer]>(
       deviceKeys === null ? 'inlet-recorded' : 'inlet-recorded-of',
@@ -83,7 +82,7 @@ export class PostgresSnapshot implements Snapshot {
 
   /** Everything up to the horizon had ended when the snapshot was taken, and it was taken of this database. */
   async isKept(position: string): Promise<boolean> {
-    if (!SNAPSHOT.test(position)) return false;
+    if (!isSnapshot(position)) return false;
     const [row] = await this.#rows<[boolean]>(
       'inlet-is-kept',
       `SELECT seq < pg_snapshot_xmin($1::pg_snapshot)
