@@ -7,6 +7,7 @@ import { Cursors } from '../fuzz/cursors.ts';
 import { cursorKeyOf } from '../support/cursor-key.ts';
 import { createDatabase, createProduct, DATABASES, startServer, type TestDatabase, type TestServer } from '../support/server.ts'; // prettier-ignore
 import { ADMIN_TOKEN } from '../support/server-process.ts';
+import { firstPush } from '../support/subscribe.ts';
 import { createToken, createWorkspace } from '../support/tenant.ts';
 
 const FORGED = 320;
@@ -23,6 +24,7 @@ describe.each(DATABASES)('cursors that the server did not give for this, %s', (n
   let database: TestDatabase;
   let server: TestServer;
   const cursors = new Cursors();
+  let real: string;
   /** What each of two tenants reads with, and the one device that it may see. */
   const tenants: { secret: string; deviceId: string }[] = [];
 
@@ -64,7 +66,7 @@ describe.each(DATABASES)('cursors that the server did not give for this, %s', (n
     const wanted = cursors.count + 5;
     socket.on('message', (data) => {
       const { id, payload } = JSON.parse(String(data as Buffer)) as Message;
-      if (id === 'a') cursors.add(payload.data.measurementsRecorded.cursor);
+      if (id === 'a') cursors.add((real = payload.data.measurementsRecorded.cursor));
     });
     while (cursors.count < wanted) await record();
     socket.close();
@@ -111,5 +113,15 @@ describe.each(DATABASES)('cursors that the server did not give for this, %s', (n
       socket.close();
     }
     expect(server.process.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  test('are none when a letter of a real one is another: nobody but the server can make them', async () => {
+    const { secret } = tenants.at(-1)!;
+    // The last letter may hold bits that say nothing.
+    for (let at = 0; at < real.length - 1; at += 3) {
+      const after = real.slice(0, at) + (real[at] === 'A' ? 'B' : 'A') + real.slice(at + 1);
+      const answer = await firstPush(server.url, secret, LIVE, { after });
+      expect(answer?.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    }
   });
 });
