@@ -79,7 +79,8 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     );
   const { cluster, limiter } = await joinCluster(config, database, log, closers);
 
-  const server = createHttpServer(config);
+  let listener: DrainingListener;
+  const server = createHttpServer({ ...config, isQuiet: (socket) => listener.isQuiet(socket) });
   const baseUrl = (): string => config.baseUrl ?? `http://localhost:${portOf(server)}`;
 
   const pool = new DecoderPool({ ...config.decoder, log: (level, message, facts) => log[level](facts, message) });
@@ -88,7 +89,6 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const onRejected = (code: string): void => metrics.rejected(code);
   const domain = createDomain({ config, database, store, cluster, limiter, engine, onRejected, now, log }, closers);
   const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
-  let listener: DrainingListener;
   const app = createHttpApp({
     ...transports,
     ready: readyRoute({

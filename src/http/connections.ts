@@ -61,6 +61,11 @@ export class Connections {
     return count;
   }
 
+  /** Whether all requests of a connection have been answered. */
+  isQuiet(socket: Socket): boolean {
+    return (this.#connections.get(socket)?.unanswered ?? 0) === 0;
+  }
+
   /** The requests that are being answered, one at most for each connection. */
   *exchanges(): Generator<Exchange> {
     for (const { current } of this.#connections.values()) if (current !== null) yield current;
@@ -103,6 +108,8 @@ class Connection {
   receive(exchange: Exchange): void {
     if (this.#isClosed) return;
     if (this.unanswered === 0) return this.#begin(exchange);
+    // Node drops what comes in one piece with an upgrade that is ignored: nobody is to wait for an answer to that.
+    if (exchange.request.headers.upgrade !== undefined) exchange.response.shouldKeepAlive = false;
     this.#waiting.push(exchange);
     this.#crowd.waiting += 1;
     if (this.#crowd.waiting > MAX_WAITING_IN_ALL) exchange.request.socket.destroy();

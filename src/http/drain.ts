@@ -1,5 +1,5 @@
 import type { RequestListener, Server } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { AppError } from '../errors.ts';
 import { Connections, type Exchange } from './connections.ts';
@@ -59,6 +59,11 @@ export class DrainingListener {
   /** False from the moment the server begins to stop. */
   get accepting(): boolean {
     return this.#state === 'serving';
+  }
+
+  /** Whether all requests of a connection have been answered. */
+  isQuiet(socket: Socket): boolean {
+    return this.#connections.isQuiet(socket);
   }
 
   async stop({ endSockets, graceMs }: Draining): Promise<void> {

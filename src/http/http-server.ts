@@ -9,13 +9,17 @@ const TOO_MANY =
 interface HttpServerOptions {
   /** Connections that one address may hold; 0: any number. */
   connectionsPerAddress: number;
+  /** Whether all requests of a connection have been answered. */
+  isQuiet: (socket: Socket) => boolean;
 }
 
 /**
  * A server that no single client can fill: heads come in time, one address holds a bounded number of connections.
- * Upgrades to anything but WebSocket (Java's default client asks for h2c) are ignored and the request is answered.
+ * Upgrades to anything but WebSocket (Java's default client asks for h2c) are ignored and the request is answered. So are
+ * those behind a request that has no answer yet: Node would hand the connection over at once, and that answer come into
+ * the midst of frames, or never.
  */
-export function createHttpServer({ connectionsPerAddress }: HttpServerOptions): Server {
+export function createHttpServer({ connectionsPerAddress, isQuiet }: HttpServerOptions): Server {
   const server = createServer({
     connectionsCheckingInterval: 2_000,
     headersTimeout: 10_000,
@@ -23,7 +27,7 @@ export function createHttpServer({ connectionsPerAddress }: HttpServerOptions): 
     requestTimeout: 300_000,
     // Longer than proxies keep theirs: else they send a request into a connection that is just being closed.
     keepAliveTimeout: 75_000,
-    shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
+    shouldUpgradeCallback: ({ headers, socket }) => headers.upgrade?.toLowerCase() === 'websocket' && isQuiet(socket),
   });
   if (connectionsPerAddress > 0) boundConnections(server, connectionsPerAddress);
   return server;
