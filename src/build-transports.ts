@@ -64,9 +64,9 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   const { config, domain, database, store, cluster, baseUrl, now, log } = deps;
   const { authenticator, ingestCache, feed, recorder, deviceFinder, exporter, importer } = domain;
   const { perMinute, trustedProxies } = config.anonymous;
-  const bodies = new BodyMemory();
-  const bounds = { maxBytes: config.maxBodyBytes, idleMs: config.clientIdleMs, memory: bodies };
   const anonymous = new AnonymousRequests({ perMinute, trustedProxies, now });
+  const bodies = new BodyMemory((request) => anonymous.addressOf(request));
+  const bounds = { maxBytes: config.maxBodyBytes, idleMs: config.clientIdleMs, memory: bodies };
   const ofSession = (request: IncomingMessage): string | null => sessionSecretOf(request, baseUrl());
   // Files that a page of the console links to; never what records or imports.
   const out = { anonymous, authenticator, sessionSecretOf: ofSession, devices: deviceFinder, exporter, log };

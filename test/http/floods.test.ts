@@ -59,6 +59,35 @@ test('bodies that never end give way to those that do', { timeout: 60_000 }, asy
   expect(server.process.residentMb() - before).toBeLessThan(400);
 });
 
+/** A megabyte all but its end, from that address. */
+function beginFrom(localAddress: string): { socket: Socket; answer: Promise<string> } {
+  const socket = connect({ port: server.process.port, host: '127.0.0.1', localAddress });
+  const answer = new Promise<string>((resolve) => {
+    socket.once('data', (data) => resolve(data.toString()));
+    socket.on('error', () => resolve(''));
+    socket.once('close', () => resolve(''));
+  });
+  const head = `POST /v1/devices/${device}/record/ HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\nContent-Length: ${NEARLY + 50}\r\n\r\n`;
+  socket.write(head + ' '.repeat(NEARLY));
+  return { socket, answer };
+}
+
+test('an address that sends too much at once gives way itself: others who began before it get theirs in', async () => {
+  const slow = Array.from({ length: 3 }, (_, at) => beginFrom(`127.0.0.${2 + at}`));
+  await Promise.all(slow.map(({ socket }) => new Promise((resolve) => socket.write(' ', resolve))));
+  const crowd: ReturnType<typeof beginFrom>[] = [];
+  for (let at = 0; at < CROWD; at += 1) {
+    crowd.push(beginFrom('127.0.0.1'));
+    if (at % 10 === 9) await stall();
+  }
+  expect(await crowd[0]!.answer).toMatch(/^HTTP\/1\.1 503[^]*OVERLOADED/);
+  for (const { socket, answer } of slow) {
+    socket.write('[{"field":"temperature","value":3}]'.padStart(49));
+    expect(await answer).toMatch(/^HTTP\/1\.1 200/);
+  }
+  for (const { socket } of [...slow, ...crowd]) socket.destroy();
+}, 60_000);
+
 test('a body in pieces of a byte takes no more than its size', { timeout: 60_000 }, async () => {
   const before = server.process.residentMb();
   const socket = connect(server.process.port, '127.0.0.1');

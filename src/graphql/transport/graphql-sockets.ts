@@ -123,7 +123,7 @@ export class GraphqlSockets {
   #opened(socket: WebSocket, request: IncomingMessage): void {
     const session = new SocketSession(socket, request.socket, this.#deps.now, this.#deps.requestIdOf(request));
     this.#sessions.add(session);
-    countHalfMessages(socket, request.socket, this.#deps.bodies);
+    countHalfMessages(socket, request, this.#deps.bodies);
     // Too large a message, broken frames: ws closes by itself and says why.
     socket.on('error', (error) => this.#deps.log.warn({ err: error, requestId: session.requestId }, 'WebSocket error'));
     const closed = this.#protocol.opened(

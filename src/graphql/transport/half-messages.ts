@@ -1,10 +1,10 @@
-import type { Duplex } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 
-/** `http/body-memory`: what senders may keep in memory all together; who must give way is told so. */
+/** `http/body-memory`: what senders may keep in memory all together, and each its share; who must give way is told so. */
 export interface BodyMemory {
-  hold: (owner: object, bytes: number, giveUp: () => void) => void;
-  release: (owner: object) => void;
+  hold: (request: IncomingMessage, bytes: number, giveUp: () => void) => void;
+  release: (request: IncomingMessage) => void;
 }
 
 /** A beginning up to this size is not counted. */
@@ -12,13 +12,13 @@ const SMALL_BYTES = 16_384;
 /** Of a client's ping or pong beside its data. */
 const CONTROL_BYTES = 6;
 
-/** Counts what has come of a message that is not complete; `wire` is what the WebSocket reads from. */
-export function countHalfMessages(socket: WebSocket, wire: Duplex, memory: BodyMemory): void {
+/** Counts what has come of a message that is not complete; `request` is the one that became the WebSocket. */
+export function countHalfMessages(socket: WebSocket, request: IncomingMessage, memory: BodyMemory): void {
   let bytes = 0;
   // Before the WebSocket sees it: whole messages in it set the count back.
-  wire.prependListener('data', (chunk: Buffer) => {
+  request.socket.prependListener('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > SMALL_BYTES) memory.hold(socket, bytes, () => socket.terminate());
+    if (bytes > SMALL_BYTES) memory.hold(request, bytes, () => socket.terminate());
   });
   const control = (data: Buffer): void => {
     bytes = Math.max(0, bytes - data.length - CONTROL_BYTES);
@@ -27,7 +27,7 @@ export function countHalfMessages(socket: WebSocket, wire: Duplex, memory: BodyM
   socket.on('pong', control);
   socket.on('message', () => {
     bytes = 0;
-    memory.release(socket);
+    memory.release(request);
   });
-  socket.once('close', () => memory.release(socket));
+  socket.once('close', () => memory.release(request));
 }
