@@ -2,7 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { childrenOf, processorMs } from '../support/processor-time.ts';
+import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { createToken, createWorkspace } from '../support/tenant.ts';
 
 // Each test first sends a whole request, so that the caches know all that is asked of them: the answer about the head is
@@ -44,7 +45,7 @@ describe.each(DATABASES)('what authorised a request is asked again when its body
   let server: TestServer;
   let workspaceId: string;
   beforeAll(async () => {
-    server = await startServer({ database });
+    server = await startServer({ database, env: { DECODER_TIMEOUT_MS: '60000' } });
     workspaceId = await createWorkspace(server, 'late');
   });
   afterAll(() => server.stop());
@@ -96,49 +97,73 @@ describe.each(DATABASES)('what authorised a request is asked again when its body
     expect(calls['product'].calls.edges).toHaveLength(1);
   });
 
-  /** A decoder that takes its time: what is done meanwhile comes between the body and the commit. */
-  const SLOW = `function Decoder() {
-    var end = Date.now() + 150;
+  /** Takes as many ms as the body says; its first line shows that the second device is there when it begins. */
+  const SLOW = `function Decoder(request) {
+    console.log(deviceSerialToId.two !== undefined);
+    var end = Date.now() + Number(request.body);
     while (Date.now() < end);
     return [{ device: "one", field: "temperature", value: 1 }, { device: "two", field: "temperature", value: 2 }];
   }`;
+  /** How long decoders take: on a busy machine the change comes in between only with a longer one. */
+  const LONGER_MS = [150, 600, 2_400, 9_600];
 
-  async function calls(id: string): Promise<{ status: string; run: { entries: { code: string | null }[] } }[]> {
+  async function calls(id: string): Promise<{ status: string; run: { console: string[]; entries: any[] } }[]> {
     const query =
-      'query ($id: ID!) { product(id: $id) { calls { edges { node { status run { entries { code } } } } } } }';
+      'query ($id: ID!) { product(id: $id) { calls { edges { node { status run { console entries { code } } } } } } }';
     const { product } = await server.gql(query, { id });
     return product.calls.edges.map((edge: { node: unknown }) => edge.node);
   }
 
-  /** Calls the webhook and makes the change while the decoder runs; gives the status. */
-  async function during(webhookId: string, change: () => Promise<unknown>): Promise<number> {
-    const calling = fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: '{}' });
-    await fetch(`${server.url}/healthz`);
+  const call = (webhookId: string, ms: number): Promise<Response> =>
+    fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: String(ms) });
+  const decodersMs = (): number =>
+    childrenOf(server.process.child.pid!).reduce((sum, pid) => sum + processorMs(pid), 0);
+
+  /** Calls the webhook and makes the change while the decoder runs; gives the status, null when it was done before. */
+  async function during(webhookId: string, ms: number, change: () => Promise<unknown>): Promise<number | null> {
+    let isDone = false;
+    const before = decodersMs();
+    const calling = call(webhookId, ms).finally(() => (isDone = true));
+    while (!isDone && decodersMs() < before + 30) await new Promise((resolve) => setTimeout(resolve, 5));
+    const isRunning = !isDone;
     await change();
-    return (await calling).status;
+    // An answer that was on its way with that of the change is here now.
+    await fetch(`${server.url}/healthz`);
+    const isBetween = isRunning && !isDone;
+    const { status } = await calling;
+    return isBetween ? status : null;
+  }
+
+  /** Makes the change to a product while its decoder runs; gives that product and the call's status. */
+  async function between(
+    change: (product: TestProduct) => Promise<unknown>,
+  ): Promise<{ product: TestProduct; status: number }> {
+    for (const ms of LONGER_MS) {
+      const input = { decoder: SLOW };
+      const product = await createProduct(server, { workspaceId, serialNumbers: ['one', 'two'], input });
+      expect((await call(product.webhookId, 0)).status).toBe(200);
+      const status = await during(product.webhookId, ms, () => change(product));
+      if (status !== null) return { product, status };
+    }
+    return expect.unreachable('the decoder was always done before the change');
   }
 
   test('a webhook that is rotated while the decoder runs is not found, and no call is logged', async () => {
-    const input = { decoder: SLOW };
-    const product = await createProduct(server, { workspaceId, serialNumbers: ['one', 'two'], input });
-    expect(await during(product.webhookId, () => Promise.resolve())).toBe(200);
-    const status = await during(product.webhookId, () =>
-      server.gql('mutation ($id: ID!) { rotateWebhook(productId: $id) { id } }', { id: product.id }),
+    const { product, status } = await between(({ id }) =>
+      server.gql('mutation ($id: ID!) { rotateWebhook(productId: $id) { id } }', { id }),
     );
     expect(status).toBe(404);
     expect(await calls(product.id)).toHaveLength(1);
   });
 
   test('a device that is deleted while the decoder runs gets nothing, and its entry says so', async () => {
-    const input = { decoder: SLOW };
-    const product = await createProduct(server, { workspaceId, serialNumbers: ['one', 'two'], input });
-    expect(await during(product.webhookId, () => Promise.resolve())).toBe(200);
-    const status = await during(product.webhookId, () =>
-      server.gql('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids: product.deviceIds.slice(1) }),
+    const { product, status } = await between(({ deviceIds }) =>
+      server.gql('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids: deviceIds.slice(1) }),
     );
     expect(status).toBe(200);
     const [last] = await calls(product.id);
     expect(last?.status).toBe('PARTLY_STORED');
+    expect(last?.run.console).toEqual(['true']);
     expect(last?.run.entries.map(({ code }) => code)).toEqual([null, 'UNKNOWN_DEVICE']);
   });
 
