@@ -120,15 +120,15 @@ describe.each(DATABASES)('what authorised a request is asked again when its body
 
   /** Calls the webhook and makes the change once the decoder computes; gives the status, null when it was done before. */
   async function during(webhookId: string, ms: number, change: () => Promise<unknown>): Promise<number | null> {
-    let isDone = false;
+    const state = { isDone: false };
     const before = decodersMs();
-    const calling = call(webhookId, ms).finally(() => (isDone = true));
-    while (!isDone && decodersMs() < before + 30) await new Promise((resolve) => setTimeout(resolve, 5));
-    const isRunning = !isDone;
+    const calling = call(webhookId, ms).finally(() => (state.isDone = true));
+    while (!state.isDone && decodersMs() < before + 30) await new Promise((resolve) => setTimeout(resolve, 5));
+    const isRunning = !state.isDone;
     await change();
     // An answer that was on its way with that of the change is here now.
     await fetch(`${server.url}/healthz`);
-    const isBetween = isRunning && !isDone;
+    const isBetween = isRunning && !state.isDone;
     const { status } = await calling;
     return isBetween ? status : null;
   }
