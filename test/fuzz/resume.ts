@@ -2,8 +2,8 @@ import { WebSocket } from 'ws';
 import type { TestServer } from '../support/server.ts';
 import type { Reader } from './targets.ts';
 
-/** A subscription that nothing is sent to stays open for so long. */
-const QUIET_MS = 1_000;
+/** A subscription that nothing is sent to ends when so many have recorded: on a busy machine that takes as much longer. */
+const ROUNDS = 20;
 const LIVE = `subscription ($after: String, $d: [ID!], $w: ID) {
   measurementsRecorded(after: $after, deviceIds: $d, workspaceId: $w) { cursor receivedAt device { id } measurements { timestamp value } }
 }`;
@@ -27,13 +27,18 @@ export interface Resumption {
  * Subscribes to `measurementsRecorded` and resolves with the first thing that comes back, as the fuzzer reads it: what the
  * reader may not see begins with "leak".
  */
-export function resume(server: TestServer, { reader, after, narrowed, record, onCursor }: Resumption): Promise<string> {
+export function resume(
+  server: TestServer,
+  { reader, after, narrowed, record, onCursor }: Resumption,
+  limit: AbortSignal,
+): Promise<string> {
   return new Promise((resolve) => {
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     let answer = '';
-    const timer = setTimeout(() => socket.close(), QUIET_MS);
+    limit.addEventListener('abort', () => socket.terminate(), { once: true });
     const recordOn = async (): Promise<void> => {
-      while (socket.readyState === socket.OPEN) await record();
+      for (let left = ROUNDS; left > 0 && socket.readyState === socket.OPEN; left -= 1) await record();
+      socket.close();
     };
     socket.on('open', () => {
       socket.send(JSON.stringify({ type: 'connection_init', payload: { token: reader.secret } }));
@@ -55,10 +60,7 @@ export function resume(server: TestServer, { reader, after, narrowed, record, on
       socket.close();
     });
     socket.on('error', () => {});
-    socket.on('close', (code) => {
-      clearTimeout(timer);
-      resolve(answer || `${code} `);
-    });
+    socket.on('close', (code) => resolve(answer || `${code} `));
   });
 }
 

@@ -285,7 +285,7 @@ export class Senders {
     };
     const onCursor = (cursor: string): void => this.#cursors.add(cursor);
     const send = (limit: AbortSignal): Promise<string> =>
-      resume(this.#server, { reader, after, narrowed, record: () => record(limit), onCursor });
+      resume(this.#server, { reader, after, narrowed, record: () => record(limit), onCursor }, limit);
     return { text: JSON.stringify({ after, narrowed, sees: [...reader.sees] }), send };
   }
 
