@@ -39,7 +39,7 @@ const DEAR = `query ($p: ID!) { devices(productId: $p, first: 300) { edges { nod
 const HISTORY = `query ($d: [ID!]) { history(deviceIds: $d, from: "2026-01-01T00:00:00Z", to: "2026-01-03T00:00:00Z", maxPoints: 1000) {
   series { timestamps values } } }`;
 const TEST = `mutation ($p: ID!, $source: String) { testDecoder(productId: $p, source: $source, request: { body: "{}" }) { ok console } }`;
-const REPLAY = `mutation ($p: ID!) { replayCalls(productId: $p) { calls stored results { before { status } after { status } } } }`;
+const REPLAY = `mutation ($p: ID!) { replayCalls(productId: $p) { calls stored results { call { status } run { durationMs output } } } }`;
 const DELETE = `mutation ($d: ID!) { deleteMeasurements(deviceId: $d, from: "2020-01-01T00:00:00Z", to: "2021-01-01T00:00:00Z") { deleted } }`;
 
 /** A token with everything but ADMIN, 300 devices with ten fields, 100,000 values, 200 calls. */
@@ -70,6 +70,7 @@ export const ATTACKS = {
   'histories of many points': inLoops((ground) =>
     ask(ground, HISTORY, { d: ground.deviceIds.slice(0, POINT_DEVICES) }),
   ),
+  'documents that are refused': inLoops((ground) => ask(ground, '{ nothing }', {})),
   'exports read slowly': slowExports,
   'exports in loops': inLoops(({ server, secret, productId }) =>
     fetch(`${server.url}/v1/export.csv?product=${productId}&from=2026-01-01&to=2026-02-01`, {

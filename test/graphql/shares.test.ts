@@ -57,6 +57,8 @@ const UNHARMED = {
 const ON_THE_LOOP = [
   'dear queries',
   'dear subscriptions',
+  'documents that are refused',
+  'replays',
   'imports',
   'imports of devices that nobody has',
   'imports of nothing, packed',

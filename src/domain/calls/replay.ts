@@ -9,6 +9,7 @@ import type { Recorder } from '../measurements/recorder.ts';
 import type { CallRow, MeasurementStore } from '../measurements/store.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Access } from '../access/access.ts';
+import type { Turns, WorkShares } from '../work-shares.ts';
 import type { CallFeed } from './call-feed.ts';
 import { LoggedCall } from './logged-call.ts';
 import { retryWhileOverloaded } from './retry-while-overloaded.ts';
@@ -40,10 +41,13 @@ interface ReplayDeps {
   runner: CallRunner;
   feed: CallFeed;
   receiptTimes: ReceiptTimes;
+  shares: WorkShares;
   now: () => number;
 }
 
 const AT_ONCE = 10;
+/** What a call takes of the event loop. */
+const CALL_MS = 0.15;
 const MAX_RESULTS = 1_000;
 const MAX_RESULT_CHARACTERS = 8_000_000;
 
@@ -51,7 +55,8 @@ const MAX_RESULT_CHARACTERS = 8_000_000;
  * Runs logged calls through the active decoder and stores the result under their original receipt time (CONTRACT 5):
  * oldest first, page by page, so that memory stays bounded. The keys of measurements make it idempotent; what an older
  * decoder stored under other keys stays. `measurements` in decoders shows what is stored at the time of the replay.
- * Each call's outcome in the log is rewritten, and told to `webhookCalled`. Needs CONFIGURE.
+ * Each call's outcome in the log is rewritten, and told to `webhookCalled`. A few calls at a time, in turns with others
+ * (CONTRACT 7, shares). Needs CONFIGURE.
  */
 export class Replay {
   readonly #deps: ReplayDeps;
@@ -73,7 +78,8 @@ export class Replay {
     const progress = { startedAt: this.#deps.now(), dryRun: query.dryRun === true, ...nothing() };
     this.#running.set(product.id, progress);
     try {
-      return await this.#replay(product, query, progress);
+      const turns = this.#deps.shares.turnsOf(`replays of ${access.tokenId}`, { dear: true, patient: true });
+      return await this.#replay(product, query, progress, turns);
     } finally {
       this.#running.delete(product.id);
     }
@@ -91,7 +97,12 @@ export class Replay {
     this.#stopped = true;
   }
 
-  async #replay(product: ProductInfo, query: ReplayQuery, progress: ReplayProgress): Promise<ReplayResult> {
+  async #replay(
+    product: ProductInfo,
+    query: ReplayQuery,
+    progress: ReplayProgress,
+    turns: Turns,
+  ): Promise<ReplayResult> {
     const { ingestCache, store, receiptTimes } = this.#deps;
     const received = receiptTimes.latest(progress.startedAt);
     const results: ReplayResult['results'] = [];
@@ -102,6 +113,8 @@ export class Replay {
       if (current === null) throw notFound('product', product.id);
       const step = stepOf(current);
       for (let at = 0; at < page.length; at += step) {
+        await turns.next();
+        turns.spend(Math.min(step, page.length - at) * CALL_MS);
         if (this.#stopped) throw new AppError('UNAVAILABLE', 'The server is stopping; replay the rest later.');
         for (const { call, outcome, run } of await this.#run(current, page.slice(at, at + step), progress.dryRun)) {
           progress.calls += 1;

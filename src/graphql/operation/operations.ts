@@ -54,7 +54,9 @@ const USUAL_MS = 0.01;
 /** Histories are read by other threads: the event loop is free meanwhile, the processor is not. */
 const READING_COUNTS = 0.25;
 /** Writing an answer down takes a millisecond for so many bytes. */
-const BYTES_PER_MS = 100_000;
+const BYTES_PER_MS = 70_000;
+/** Reading a request and writing its answer takes so long, whatever it asks, refused or not. */
+const REQUEST_MS = 0.2;
 /** Sending one message takes so long, and a millisecond more for so many characters. */
 const PUSH_MS = 0.002;
 const PUSHED_PER_MS = 1_000_000;
@@ -90,6 +92,7 @@ export class Operations {
 
   /** Throws RefusedDocument, or AppError QUERY_TOO_COMPLEX, UNAUTHENTICATED, OVERLOADED or UNAVAILABLE. */
   async admit(request: OperationRequest, context: GraphqlContext): Promise<AdmittedOperation> {
+    this.shares.spend(context.caller, REQUEST_MS);
     const kept = this.documents.kept(request.query);
     if (kept !== undefined) return this.#admit(kept, request, context);
     return this.shares.run(context.caller, async () => {
