@@ -179,6 +179,8 @@ describeInBrowser('the product’s page', () => {
     }
     const [value, chart] = [page.locator('.widget').nth(0), page.locator('.widget').nth(1)];
     await value.getByText('21.5').waitFor();
+    // There is room beside the first.
+    expect((await chart.boundingBox())!.y).toBe((await value.boundingBox())!.y);
     await page.getByRole('button', { name: 'Save dashboard' }).click();
     await page.getByText('dashboard.widgets[1].range').waitFor();
     await chart.getByRole('button', { name: 'Change temperature' }).click();
@@ -192,7 +194,7 @@ describeInBrowser('the product’s page', () => {
     await page.mouse.up();
     await value.getByRole('button', { name: /^Move/ }).press('Shift+ArrowRight');
     await page.getByRole('button', { name: 'Save dashboard' }).click();
-    await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
+    await page.locator('button:focus', { hasText: 'Edit' }).waitFor();
     const { widgets } = (await productOf(product.id))['dashboard'];
     expect(widgets[0]).toMatchObject({ kind: 'value', place: { x: 0, y: 0, width: 4, height: 2 } });
     expect(widgets[1]).toMatchObject({ kind: 'line', range: '7d', place: { x: 6, y: 0, width: 6, height: 4 } });

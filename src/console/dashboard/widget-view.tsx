@@ -1,3 +1,4 @@
+import { placeText, readPlace } from '../map/place.ts';
 import { TimeAgo } from '../parts/time-ago.tsx';
 import { type MeasuredValue, numberText, valueText } from '../parts/value-text.ts';
 import type { DashboardLive } from './use-pushed-values.ts';
@@ -81,10 +82,9 @@ function Gauge({ value, unit, options }: { value: MeasuredValue | undefined; uni
 
 /** The globe without tiles: lines of latitude and longitude around the place, and where it is on them. */
 function PlaceMap({ value }: { value: MeasuredValue | undefined }) {
-  const found = typeof value === 'string' ? /^\((-?[\d.]+),\s*(-?[\d.]+)\)$/.exec(value) : null;
-  if (found === null) return <p class="hint">No place yet.</p>;
-  const [latitude, longitude] = [Number(found[1]), Number(found[2])];
-  const [x, y] = [longitude + 180, 90 - latitude];
+  const place = readPlace(value);
+  if (place === null) return <p class="hint">No place yet.</p>;
+  const [x, y] = [place.longitude + 180, 90 - place.latitude];
   const meridians = Array.from({ length: 11 }, (_, at) => (at + 1) * 30);
   const parallels = Array.from({ length: 5 }, (_, at) => (at + 1) * 30);
   return (
@@ -99,9 +99,7 @@ function PlaceMap({ value }: { value: MeasuredValue | undefined }) {
         ))}
         <circle cx={x} cy={y} r="5" />
       </svg>
-      <small class="mono">
-        {Math.abs(latitude)}° {latitude < 0 ? 'S' : 'N'}, {Math.abs(longitude)}° {longitude < 0 ? 'W' : 'E'}
-      </small>
+      <small class="mono">{placeText(place)}</small>
     </>
   );
 }

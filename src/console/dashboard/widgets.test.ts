@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { moveWidget, placeBelow, rangeMs, type Widget } from './widgets.ts';
+import { freePlace, moveWidget, rangeMs, type Widget } from './widgets.ts';
 
 function widget(x: number, y: number, width: number, height: number): Widget {
   return { kind: 'value', fields: ['t'], place: { x, y, width, height } };
@@ -18,7 +18,14 @@ test('a moved widget stays inside the grid, and what it covers moves down, one a
     [9, 0, 3, 1],
   ]);
   expect(places(moveWidget(widgets, 0, { x: 11, y: -4, width: 3, height: 0 }))[0]).toEqual([9, 0, 3, 1]);
-  expect(placeBelow(widgets, 4, 4)).toEqual({ x: 0, y: 5, width: 4, height: 4 });
+});
+
+test('a new widget stands beside the others where there is room, else below them', () => {
+  const widgets = [widget(0, 0, 3, 2), widget(0, 2, 6, 2), widget(0, 4, 12, 1), widget(9, 0, 3, 1)];
+  expect(freePlace(widgets, 3, 2)).toEqual({ x: 3, y: 0, width: 3, height: 2 });
+  expect(freePlace(widgets, 6, 3)).toEqual({ x: 6, y: 1, width: 6, height: 3 });
+  expect(freePlace(widgets, 4, 5)).toEqual({ x: 0, y: 5, width: 4, height: 5 });
+  expect(freePlace([], 4, 4)).toEqual({ x: 0, y: 0, width: 4, height: 4 });
 });
 
 test('a range says how far back it goes', () => {

@@ -101,9 +101,15 @@ export function moveWidget(widgets: readonly Widget[], index: number, wanted: Wi
   return moved.map((widget) => places.get(widget) ?? widget);
 }
 
-/** A place of that size below all others. */
-export function placeBelow(widgets: readonly Widget[], width: number, height: number): WidgetPlace {
-  return { x: 0, y: Math.max(0, ...widgets.map(({ place }) => place.y + place.height)), width, height };
+/** The first place of that size, row by row, that covers no other: below all of them at the latest. */
+export function freePlace(widgets: readonly Widget[], width: number, height: number): WidgetPlace {
+  const end = Math.max(0, ...widgets.map(({ place }) => place.y + place.height));
+  for (let y = 0; y < end; y += 1)
+    for (let x = 0; x <= COLUMNS - width; x += 1) {
+      const free = { x, y, width, height };
+      if (!widgets.some(({ place }) => overlap(place, free))) return free;
+    }
+  return { x: 0, y: end, width, height };
 }
 
 function overlap(a: WidgetPlace, b: WidgetPlace): boolean {

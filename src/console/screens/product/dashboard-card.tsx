@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { DashboardGrid } from '../../dashboard/dashboard-grid.tsx';
@@ -16,7 +16,8 @@ interface DashboardCardProps {
   dashboard: unknown;
   fields: readonly DashboardField[];
   devices: readonly { id: string; name: string }[];
-  onChanged: () => void;
+  /** Resolves when the changed product is known. */
+  onChanged: () => Promise<void>;
 }
 
 /** The dashboard that all devices of a product share, seen with the values of one of them. */
@@ -29,17 +30,27 @@ export function DashboardCard({ productId, dashboard, fields, devices, onChanged
   const widgets = draft ?? saved;
   const saving = useAction(async () => {
     await request(UpdateProduct, { id: productId, input: { dashboard: { widgets } } });
+    // Until then what was saved before would be seen again.
+    await onChanged();
     toast('The dashboard is saved for all devices of the product.');
     setDraft(null);
-    onChanged();
   });
+  const head = useRef<HTMLDivElement>(null);
+  const isEditing = draft !== null;
+  const wasEditing = useRef(isEditing);
+  useLayoutEffect(() => {
+    // The button that was pressed is gone: the first of those in its place has the focus.
+    if (wasEditing.current !== isEditing && document.activeElement === document.body)
+      head.current?.querySelector<HTMLElement>('button:not(:disabled)')?.focus();
+    wasEditing.current = isEditing;
+  }, [isEditing]);
   const put = (widget: Widget): void => {
     setDraft(edited === 'new' ? [...widgets, widget] : widgets.map((one, at) => (at === edited ? widget : one)));
     setEdited(null);
   };
   return (
     <section class="card" aria-labelledby="dashboard-title">
-      <div class="card-head">
+      <div class="card-head" ref={head}>
         <h2 id="dashboard-title" class="grow">
           Dashboard
         </h2>

@@ -36,7 +36,7 @@ export function ProductScreen({ params }: ScreenProps) {
             dashboard={product.dashboard}
             fields={product.fields}
             devices={product.devices.edges.map(({ node }) => node)}
-            onChanged={onChanged}
+            onChanged={refetch}
           />
           <ConfigurationCard productId={id} fields={product.configurationFields} onChanged={onChanged} />
           {may('CONFIGURE') && <WebhookCard productId={id} />}

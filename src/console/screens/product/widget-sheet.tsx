@@ -3,7 +3,7 @@ import {
   aggregationOf,
   BAR_AGGREGATIONS,
   type DashboardField,
-  placeBelow,
+  freePlace,
   type Widget,
   WIDGET_KINDS,
 } from '../../dashboard/widgets.ts';
@@ -45,7 +45,7 @@ export function WidgetSheet({ widget, widgets, fields, onClose, onDone }: Widget
     onDone({
       kind,
       fields: chosen,
-      place: widget?.place ?? placeBelow(widgets, width, height),
+      place: widget?.place ?? freePlace(widgets, width, height),
       ...(title === '' ? {} : { title }),
       ...(range === '' ? {} : { range }),
       options: { ...options, ...own },
