@@ -56,7 +56,9 @@ const READING_COUNTS = 0.25;
 /** Writing an answer down takes a millisecond for so many bytes. */
 const BYTES_PER_MS = 70_000;
 /** Reading a request and writing its answer takes so long, whatever it asks, refused or not. */
-const REQUEST_MS = 0.2;
+const REQUEST_MS = 0.3;
+/** What an error in an answer takes: it is told with its place, and its stack was taken down. */
+const ERROR_MS = 0.2;
 /** Sending one message takes so long, and a millisecond more for so many characters. */
 const PUSH_MS = 0.002;
 const PUSHED_PER_MS = 1_000_000;
@@ -99,6 +101,9 @@ export class Operations {
       const started = performance.now();
       try {
         return this.#admit(this.documents.check(request.query), request, context);
+      } catch (error) {
+        if (error instanceof RefusedDocument) this.shares.spend(context.caller, error.errors.length * ERROR_MS);
+        throw error;
       } finally {
         this.shares.spend(context.caller, performance.now() - started);
       }
@@ -193,7 +198,7 @@ export class Operations {
     const expectedMs = admitted.cost * USUAL_MS;
     this.shares.spend(caller, expectedMs);
     const started = performance.now();
-    let bytes = 0;
+    let [bytes, errors] = [0, 0];
     try {
       // Who has waited for its turn may be gone.
       budget.check();
@@ -203,6 +208,7 @@ export class Operations {
       // What is there at once is not waited for: others would have their turn meanwhile, on this caller's account.
       const result = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
       const away = databaseFailure(result);
+      errors = result.errors?.length ?? 0;
       // They would wait for their own time-outs one after the other.
       if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
@@ -217,7 +223,7 @@ export class Operations {
       const usedMs =
         isEvent && admitted.cost < CHEAP
           ? EVENT_MS + bytes / EVENT_BYTES_PER_MS
-          : Math.min(tookMs, mostMs) * (isEvent ? PUSHED_COUNTS : 1) + bytes / BYTES_PER_MS;
+          : Math.min(tookMs, mostMs) * (isEvent ? PUSHED_COUNTS : 1) + bytes / BYTES_PER_MS + errors * ERROR_MS;
       this.shares.spend(caller, usedMs - expectedMs);
     }
   }
