@@ -12,7 +12,7 @@ import { createToken, createWorkspace } from '../support/tenant.ts';
 
 const FORGED = 320;
 const AT_ONCE = 40;
-const LIVE = `subscription ($after: String) { measurementsRecorded(after: $after) { cursor device { id } measurements { value } } }`;
+const LIVE = `subscription ($after: String, $d: [ID!]) { measurementsRecorded(after: $after, deviceIds: $d) { cursor device { id } measurements { value } } }`;
 
 interface Message {
   type: string;
@@ -97,8 +97,9 @@ describe.each(DATABASES)('cursors that the server did not give for this, %s', (n
         for (let more = 0; more < AT_ONCE; more += 1) {
           const id = `${at + more}`;
           const after = cursors.forged(chance, []);
+          const d = chance.of(0.5) ? [deviceId] : null;
           forged.set(id, after);
-          socket.send(JSON.stringify({ type: 'subscribe', id, payload: { query: LIVE, variables: { after } } }));
+          socket.send(JSON.stringify({ type: 'subscribe', id, payload: { query: LIVE, variables: { after, d } } }));
         }
         // Those who were taken in hear of it at the latest now.
         await expect.poll(async () => {

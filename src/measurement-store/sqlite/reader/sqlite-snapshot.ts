@@ -18,6 +18,9 @@ type RawReading = [timestamp: number, seq: number, values: Buffer];
 type RawRecorded = [seq: number, deviceKey: number, timestamp: number, storedAt: number, values: Buffer];
 type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer | null];
 
+/** The number of a flush. */
+const POSITION = /^\d{1,15}$/;
+
 /**
  * The statements of a snapshot on SQLite. They answer at once, so work that waits for nothing else is done before the
  * thread turns to anything other: it needs no more than a transaction around it, and the intake's view of it.
@@ -113,6 +116,7 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   async recorded({ after, upTo, place, deviceKeys, limit }: RecordedQuery & { upTo: string }): Promise<RecordedRow[]> {
+    if (!POSITION.test(after) || !POSITION.test(upTo)) return [];
     const from: Place = place ? [Number(place.seq), place.deviceKey, place.timestamp] : [Number(after), Infinity, 0];
     const bounds = [Number(upTo), Math.min(this.#intake.first, Number.MAX_SAFE_INTEGER), ...from];
     const sortedIn =
@@ -136,7 +140,7 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   isKept(position: string): Promise<boolean> {
-    const seq = /^\d{1,15}$/.test(position) ? Number(position) : Infinity;
+    const seq = POSITION.test(position) ? Number(position) : Infinity;
     if (seq < (this.#horizon.get() ?? 0)) return Promise.resolve(false);
     // Readings of the last flush may have been deleted: what the devices sent says how far flushes have come.
     return Promise.resolve(seq <= this.#lastFlush() || seq <= (this.#lastSeq.get() ?? 0));
