@@ -60,6 +60,16 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
       (error: { code: string }) => error.code,
     );
 
+  test('a position that is none of ours has expired, whatever devices are named', async () => {
+    const { store, feed } = await open();
+    await send(store, feed, 1, [[1, 1000, 1]]);
+    for (const after of ['', '-1', 'NaN', '1e3', 'Infinity', '9'.repeat(30), 'x'])
+      for (const deviceKeys of [null, [1], [77]]) {
+        const page = await store.recorded({ after, upTo: null, place: null, deviceKeys, limit: 10 });
+        expect(page).toMatchObject({ expired: true, readings: [] });
+      }
+  });
+
   test('hands out what is recorded from now on, device by device, to those who want it', async () => {
     const { store, feed } = await open();
     await send(store, feed, 1, [[1, 1000, 'before']]);

@@ -100,8 +100,8 @@ export class IntakeView {
     const found: { place: Place; storedAt: number }[] = [];
     if (limit <= 0 || this.#last < from[0]) return [];
     for (const deviceKey of deviceKeys ?? this.#heard.keys()) {
-      if ((this.#heard.get(deviceKey)?.seq ?? -1) < from[0]) continue;
-      const of = this.#came.get(deviceKey)!;
+      const of = this.#came.get(deviceKey);
+      if (of === undefined || (this.#heard.get(deviceKey)?.seq ?? -1) < from[0]) continue;
       for (const came of since(of.inOrder, from[0])) {
         const { seq, timestamp, storedAt } = came;
         const place: Place = [seq, deviceKey, timestamp];
