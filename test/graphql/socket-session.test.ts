@@ -72,16 +72,13 @@ test('what is pushed in one turn of the event loop goes out in one write, and is
   await vi.waitFor(() => expect(received).toEqual(['one', 'two', 'three']));
 });
 
+const newStream = (maxUnread: number): BoundedStream<number> =>
+  new BoundedStream<number>({ sizeOf: () => 1, read: (item) => item, maxUnread, tooSlow: '', onEnd: () => {} });
+
 test('of a reader that reads nothing no more events are answered than its socket takes, and those of one batch', async () => {
   await connect();
   client.pause();
-  const unread = new BoundedStream<number>({
-    sizeOf: () => 1,
-    read: (item) => item,
-    maxUnread: 10_000,
-    tooSlow: '',
-    onEnd: () => {},
-  });
+  const unread = newStream(10_000);
   let answered = 0;
   const payload = JSON.stringify('x'.repeat(100_000));
   const push = new EventPush({
@@ -108,13 +105,7 @@ test('of a reader that reads nothing no more events are answered than its socket
 
 test('events of a subscription that is over are not answered any more', async () => {
   await connect();
-  const events = new BoundedStream<number>({
-    sizeOf: () => 1,
-    read: (item) => item,
-    maxUnread: 100,
-    tooSlow: '',
-    onEnd: () => {},
-  });
+  const events = newStream(100);
   for (let item = 0; item < 10; item += 1) events.offer(item);
   const budget = new WorkBudget();
   session.budgets.set('1', budget);

@@ -44,8 +44,7 @@ export function toStretch(segment: Segment, type: FieldType, from: number, to: n
   const begin = lowerBound(columns.timestamps, from);
   const end = lowerBound(columns.timestamps, to);
   if (begin >= end) return null;
-  const isWhole = begin === 0 && end === columns.timestamps.length;
-  const timestamps = isWhole ? columns.timestamps : columns.timestamps.subarray(begin, end);
+  const timestamps = part(columns.timestamps, begin, end);
   const typed = asType(type, columns.values, begin, end);
   return { ...spanOf(timestamps), summary: null, timestamps, ...typed };
 }
@@ -95,6 +94,11 @@ export function lowerBound(timestamps: Float64Array, time: number): number {
   return low;
 }
 
+/** Without a new view of what is wanted whole. */
+function part(numbers: Float64Array, begin: number, end: number): Float64Array {
+  return begin === 0 && end === numbers.length ? numbers : numbers.subarray(begin, end);
+}
+
 function spanOf(timestamps: Float64Array): Pick<Stretch, 'count' | 'firstAt' | 'lastAt'> {
   return { count: timestamps.length, firstAt: timestamps[0]!, lastAt: timestamps.at(-1)! };
 }
@@ -105,10 +109,7 @@ function asType(
   begin: number,
   end: number,
 ): Pick<Stretch, 'values' | 'gaps'> {
-  if (type === 'FLOAT' && stored instanceof Float64Array) {
-    const isWhole = begin === 0 && end === stored.length;
-    return { values: isWhole ? stored : stored.subarray(begin, end), gaps: false };
-  }
+  if (type === 'FLOAT' && stored instanceof Float64Array) return { values: part(stored, begin, end), gaps: false };
   const numeric = isNumeric(type);
   const numbers = new Float64Array(numeric ? end - begin : 0);
   const texts: (string | null)[] = [];

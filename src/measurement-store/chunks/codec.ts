@@ -69,15 +69,11 @@ export function decode(chunk: Uint8Array, room?: Room): SegmentColumns {
   const own = room?.timestamps.length === count ? room : null;
   const timestamps = own?.timestamps ?? new Float64Array(count);
   readTimes(from, timestamps);
-  if (bytes[1] !== NUMBERS) return ended(from, { timestamps, values: readTexts(from, count) });
-  const values = own?.values ?? new Float64Array(count);
-  readNumbers(from, values);
-  return ended(from, { timestamps, values });
-}
-
-function ended(from: ByteReader, columns: SegmentColumns): SegmentColumns {
+  const numbers = bytes[1] === NUMBERS ? (own?.values ?? new Float64Array(count)) : null;
+  if (numbers !== null) readNumbers(from, numbers);
+  const values = numbers ?? readTexts(from, count);
   from.end();
-  return columns;
+  return { timestamps, values };
 }
 
 function onlyNumbers(values: Float64Array | readonly StoredValue[]): Float64Array | null {

@@ -162,7 +162,7 @@ let kept: Room = { timestamps: new Float64Array(0), values: new Float64Array(0) 
 /** Memory of at least so many values. */
 function roomFor(count: number): Room {
   if (count <= kept.values.length) return kept;
-  const length = count <= MAX_KEPT_VALUES ? Math.min(MAX_KEPT_VALUES, 2 ** Math.ceil(Math.log2(count))) : count;
+  const length = count <= MAX_KEPT_VALUES ? 2 ** Math.ceil(Math.log2(count)) : count;
   const room = { timestamps: new Float64Array(length), values: new Float64Array(length) };
   if (length <= MAX_KEPT_VALUES) kept = room;
   return room;

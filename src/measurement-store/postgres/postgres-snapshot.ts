@@ -92,20 +92,15 @@ export class PostgresSnapshot implements Snapshot {
     return row?.[0] ?? false;
   }
 
-  async chunks(range: ChunkRange): Promise<ChunkHead[]> {
-    const { deviceKey, fieldKey, from, to, newestFirst, limit } = range;
+  async chunks({ deviceKey, fieldKey, from, to, newestFirst, limit }: ChunkRange): Promise<ChunkHead[]> {
     const order = newestFirst ? 'DESC' : 'ASC';
-    if (limit >= MANY && !newestFirst) return this.#manyHeads(range);
-    // Chunks never overlap: only the last one that begins before `from` may reach into the range.
-    const rows = await this.#rows<RawChunk>(
-      `inlet-chunks-${order}`,
-      `SELECT ${HEAD} FROM chunk WHERE device_key = $1 AND field_key = $2 AND first_at < $4 AND last_at >= $3
-         AND first_at >= coalesce((SELECT max(first_at) FROM chunk
-           WHERE device_key = $1 AND field_key = $2 AND first_at < $3), $3)
-       ORDER BY first_at ${order} LIMIT $5`,
-      [deviceKey, fieldKey, toBigint(from), toBigint(to), limit],
-    );
-    return rows.map(toHead);
+    const values = [deviceKey, fieldKey, toBigint(from), toBigint(to), limit];
+    if (limit >= MANY)
+      return copyOut(this.#client, headsSelect(order, values.map(integer)), (row) =>
+        toHead([row.bigint(), row.bigint(), row.int(), row.bytes()]),
+      );
+    const select = headsSelect(order, ['$1', '$2', '$3', '$4', '$5']);
+    return (await this.#rows<RawChunk>(`inlet-chunks-${order}`, select, values)).map(toHead);
   }
 
   async newest(queries: readonly LatestQuery[], readings: number): Promise<Newest[]> {
@@ -156,19 +151,6 @@ export class PostgresSnapshot implements Snapshot {
     return rows.map(([key]) => key);
   }
 
-  /** The same, as many as a page. */
-  async #manyHeads({ deviceKey, fieldKey, from, to, limit }: ChunkRange): Promise<ChunkHead[]> {
-    const ofField = `device_key = ${integer(deviceKey)} AND field_key = ${integer(fieldKey)}`;
-    const begin = integer(toBigint(from));
-    return copyOut(
-      this.#client,
-      `SELECT ${HEAD} FROM chunk WHERE ${ofField} AND first_at < ${integer(toBigint(to))} AND last_at >= ${begin}
-         AND first_at >= coalesce((SELECT max(first_at) FROM chunk WHERE ${ofField} AND first_at < ${begin}), ${begin})
-       ORDER BY first_at LIMIT ${integer(limit)}`,
-      (row) => toHead([row.bigint(), row.bigint(), row.int(), row.bytes()]),
-    );
-  }
-
   /** In one piece, with those in between. */
   async #denseChunks(deviceKey: number, fieldKey: number, firstAts: number[]): Promise<Uint8Array[]> {
     const [first, last] = [Math.min(...firstAts), Math.max(...firstAts)];
@@ -203,6 +185,15 @@ export class PostgresSnapshot implements Snapshot {
     return (await this.#client.query<Row>({ name, text, values, rowMode: 'array' } as pg.QueryArrayConfig))
       .rows as Row[];
   }
+}
+
+/** Chunks never overlap: only the last one that begins before `from` may reach into the range. */
+function headsSelect(order: 'ASC' | 'DESC', values: string[]): string {
+  const [deviceKey, fieldKey, from, to, limit] = values;
+  const ofField = `device_key = ${deviceKey} AND field_key = ${fieldKey}`;
+  return `SELECT ${HEAD} FROM chunk WHERE ${ofField} AND first_at < ${to} AND last_at >= ${from}
+       AND first_at >= coalesce((SELECT max(first_at) FROM chunk WHERE ${ofField} AND first_at < ${from}), ${from})
+     ORDER BY first_at ${order} LIMIT ${limit}`;
 }
 
 /** Into the text of a statement. */

@@ -12,7 +12,7 @@ const EDIT_LOCK = 738193002;
 
 /** Does a job in one transaction. */
 export async function runPostgresJob(pool: pg.Pool, job: PostgresReaderJob): Promise<unknown> {
-  if (job.kind === 'edit') return inTransaction(pool, 'BEGIN', (client) => edit(client, job.deviceKey, job.edit));
+  if (job.kind === 'edit') return inTransaction(pool, (client) => edit(client, job.deviceKey, job.edit));
   return inSnapshot(pool, (client) => runReaderJob(new PostgresSnapshot(client), job));
 }
 
@@ -49,11 +49,11 @@ async function inSnapshot<T>(pool: pg.Pool, work: (client: pg.ClientBase) => Pro
   }
 }
 
-async function inTransaction<T>(pool: pg.Pool, begin: string, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+async function inTransaction<T>(pool: pg.Pool, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken = true;
   try {
-    await client.query(begin);
+    await client.query('BEGIN');
     const result = await work(client);
     await client.query('COMMIT');
     broken = false;
