@@ -16,8 +16,11 @@ const memoryMb = Number(process.argv[2]);
 const maxIsolates = Number(process.argv[3]);
 // By its real path: this process may not read a linked `node_modules` on the way there.
 const ivm = createRequire(import.meta.url)(process.argv[4] as string) as typeof isolatedVm;
-/** Results wait for company no longer than this, so that the pool knows which job is running. */
-const MAX_HOLD_MS = 1;
+/**
+ * Results wait for company no longer than this, so that the pool knows which job is running, and the server judges and
+ * stores the first ones while the next ones run: at 1 ms a webhook takes 8 % fewer calls (measured in turns).
+ */
+const MAX_HOLD_MS = 0.3;
 
 const sources = new Map<number, string>();
 const serials = new Map<number, string>();

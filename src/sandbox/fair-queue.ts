@@ -9,18 +9,13 @@ export const LANES = ['fast', 'slow'] as const;
 /** Execution time each product may use in its turn. */
 const QUANTUM_MS = 4;
 
-interface Line {
-  product: PoolProduct;
-  jobs: PoolJob[];
-  /** Index of the first job: shifting an array of thousands costs too much. */
-  head: number;
-  creditMs: number;
-}
+/** So many jobs that are gone are cut off a line. */
+const CUT = 1_000;
 
 /** Jobs that wait, in one line per product; the lines take turns by execution time, so many jobs buy no larger share. */
 export class FairQueue {
-  #lines = new Map<PoolProduct, Line>();
-  #turns: Line[] = [];
+  /** Those in whose lines jobs wait. */
+  readonly #turns: PoolProduct[] = [];
   #size = 0;
 
   get size(): number {
@@ -28,97 +23,100 @@ export class FairQueue {
   }
 
   push(job: PoolJob): void {
-    this.#lineOf(job.product).jobs.push(job);
-    this.#count(job, 1);
+    this.#open(job.product).push(job);
+    this.#size += 1;
   }
 
   /** Before the other jobs of its product. */
   pushFirst(job: PoolJob): void {
-    const line = this.#lineOf(job.product);
-    if (line.head > 0) line.jobs[--line.head] = job;
-    else line.jobs.unshift(job);
-    this.#count(job, 1);
+    const jobs = this.#open(job.product);
+    const { line } = job.product;
+    if (line.head > 0) jobs[--line.head] = job;
+    else jobs.unshift(job);
+    this.#size += 1;
   }
 
   /** The job whose turn it is in a lane, suspects first; products that are held are passed over. */
   next(lane: Lane, now: number): PoolJob | undefined {
-    const line = this.#lineIn(lane, now);
-    if (line === undefined) return undefined;
-    const job = line.jobs[line.head]!;
-    line.head += 1;
-    line.creditMs -= Math.max(0.05, Math.min(100, job.product.averageMs));
-    this.#count(job, -1);
-    if (line.head === line.jobs.length) this.#close(line);
-    else {
-      if (line.creditMs <= 0) this.#turns.push(...this.#turns.splice(this.#turns.indexOf(line), 1));
-      if (line.head > 1000) {
-        line.jobs.splice(0, line.head);
-        line.head = 0;
-      }
-    }
+    const product = this.#inTurn(lane, now);
+    if (product === undefined) return undefined;
+    const job = this.#take(product);
+    product.line.creditMs -= Math.max(0.05, Math.min(100, product.averageMs));
+    const at = this.#turns.indexOf(product);
+    if (isEmpty(product)) this.#turns.splice(at, 1);
+    else if (product.line.creditMs <= 0) this.#turns.push(...this.#turns.splice(at, 1));
     return job;
   }
 
   /** What `next` would give, left where it is. */
   peek(lane: Lane, now: number): PoolJob | undefined {
-    const line = this.#lineIn(lane, now);
-    return line?.jobs[line.head];
+    const product = this.#inTurn(lane, now);
+    return product && firstOf(product);
   }
 
   /** Takes out the jobs that have waited since before `time`. */
   takeOlderThan(time: number): PoolJob[] {
     const old: PoolJob[] = [];
-    for (const line of this.#lines.values()) {
-      while (line.head < line.jobs.length && line.jobs[line.head]!.queuedAt < time) {
-        const job = line.jobs[line.head]!;
-        old.push(job);
-        line.head += 1;
-        this.#count(job, -1);
-      }
-      if (line.head === line.jobs.length) this.#close(line);
-    }
+    for (const product of this.#turns)
+      while (!isEmpty(product) && firstOf(product).queuedAt < time) old.push(this.#take(product));
+    if (old.length > 0) this.#turns.splice(0, Infinity, ...this.#turns.filter((product) => !isEmpty(product)));
     return old;
   }
 
-  #lineIn(lane: Lane, now: number): Line | undefined {
-    let next: Line | undefined;
+  #inTurn(lane: Lane, now: number): PoolProduct | undefined {
+    let next: PoolProduct | undefined;
     let most = -Infinity;
-    for (const line of this.#turns) {
-      if (laneOf(line, now) !== lane) continue;
-      if (line.jobs[line.head]!.isSuspect) return line;
-      if (line.creditMs > 0) next ??= line;
-      most = Math.max(most, line.creditMs);
+    for (const product of this.#turns) {
+      if (laneOf(product, now) !== lane) continue;
+      if (firstOf(product).isSuspect) return product;
+      const { creditMs } = product.line;
+      if (creditMs > 0) next ??= product;
+      most = Math.max(most, creditMs);
     }
     if (next !== undefined || most === -Infinity) return next;
     const rounds = Math.floor(-most / QUANTUM_MS) + 1;
-    for (const line of this.#turns) if (laneOf(line, now) === lane) line.creditMs += rounds * QUANTUM_MS;
-    return this.#lineIn(lane, now);
+    for (const product of this.#turns) if (laneOf(product, now) === lane) product.line.creditMs += rounds * QUANTUM_MS;
+    return this.#inTurn(lane, now);
   }
 
-  #lineOf(product: PoolProduct): Line {
-    let line = this.#lines.get(product);
-    if (line === undefined) {
-      line = { product, jobs: [], head: 0, creditMs: QUANTUM_MS };
-      this.#lines.set(product, line);
-      this.#turns.push(line);
+  #open(product: PoolProduct): (PoolJob | undefined)[] {
+    if (isEmpty(product)) {
+      product.line.creditMs = QUANTUM_MS;
+      this.#turns.push(product);
     }
-    return line;
+    return product.line.jobs;
   }
 
-  #close(line: Line): void {
-    this.#lines.delete(line.product);
-    this.#turns.splice(this.#turns.indexOf(line), 1);
-  }
-
-  #count(job: PoolJob, by: 1 | -1): void {
-    this.#size += by;
-    job.product.waiting += by;
+  #take({ line }: PoolProduct): PoolJob {
+    const job = line.jobs[line.head]!;
+    // What waits behind it must not keep it, and the body of its call, in memory.
+    line.jobs[line.head] = undefined;
+    line.head += 1;
+    if (line.head === line.jobs.length || line.head > CUT) {
+      line.jobs.splice(0, line.head);
+      line.head = 0;
+    }
+    this.#size -= 1;
+    return job;
   }
 }
 
-/** Where a line's first job may run now. */
-function laneOf({ product, jobs, head }: Line, now: number): Lane | null {
-  if (jobs[head]!.isSuspect) return 'slow';
+/** How many of the product's jobs wait. */
+export function waitingOf({ line }: PoolProduct): number {
+  return line.jobs.length - line.head;
+}
+
+function isEmpty(product: PoolProduct): boolean {
+  return waitingOf(product) === 0;
+}
+
+function firstOf({ line }: PoolProduct): PoolJob {
+  return line.jobs[line.head]!;
+}
+
+/** Where a product's first job may run now. */
+function laneOf(product: PoolProduct, now: number): Lane | null {
+  if (firstOf(product).isSuspect) return 'slow';
   if (now < product.heldUntil) return null;
   return isSlow(product, now) ? 'slow' : 'fast';
 }

@@ -1,6 +1,7 @@
 import type { DecoderFailure, DecoderJob } from '../domain/decoders/decoder-engine.ts';
 import { LruMap } from '../domain/lru-map.ts';
 import { AppError } from '../errors.ts';
+import { waitingOf } from './fair-queue.ts';
 import { LookedUp } from './looked-up.ts';
 import { Penalties } from './penalties.ts';
 import type { PoolJob, PoolSource } from './pool-job.ts';
@@ -72,7 +73,7 @@ export class JobIntake {
   /** OVERLOADED when too many wait already, of all products or of this one. */
   refusalOf({ product }: PoolJob, waiting: number): AppError | null {
     if (waiting >= this.#maxWaiting) return overloaded('Too many calls are waiting for a decoder');
-    if (product.waiting < Math.max(1, this.#maxWaiting / 4)) return null;
+    if (waitingOf(product) < Math.max(1, this.#maxWaiting / 4)) return null;
     return overloaded("Too many calls are waiting for this product's decoder");
   }
 

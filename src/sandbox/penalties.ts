@@ -32,7 +32,7 @@ export class Penalties {
       product = {
         id,
         no: this.#numbers,
-        waiting: 0,
+        line: { jobs: [], head: 0, creditMs: 0 },
         averageMs: 0,
         runs: 0,
         heldUntil: 0,

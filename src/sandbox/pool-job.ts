@@ -11,8 +11,8 @@ import type { SourceTraits } from './source-traits.ts';
 export interface PoolProduct {
   readonly id: string;
   readonly no: number;
-  /** Jobs in the queue. */
-  waiting: number;
+  /** Its place in the queue. */
+  readonly line: Line;
   /** Moving average of how long a run keeps a process, in ms of wall time. */
   averageMs: number;
   runs: number;
@@ -21,6 +21,18 @@ export interface PoolProduct {
   /** In quarantine until then, longer with each offence. */
   quarantinedUntil: number;
   offences: number;
+}
+
+/**
+ * A product's jobs that wait (`fair-queue.ts`). It stays with the product when it is empty: lines and maps that come and
+ * go with each job keep finished calls alive until the next full collection.
+ */
+export interface Line {
+  /** Those before `head` are gone: shifting an array of thousands costs too much. */
+  readonly jobs: (PoolJob | undefined)[];
+  head: number;
+  /** Execution time that is left of its turn. */
+  creditMs: number;
 }
 
 /** A source text as the pool and its processes know it. */

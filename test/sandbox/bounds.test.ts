@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { FairQueue } from '../../src/sandbox/fair-queue.ts';
 import { FRAME } from '../../src/sandbox/frames.ts';
 import { JobIntake } from '../../src/sandbox/job-intake.ts';
 import type { PoolJob } from '../../src/sandbox/pool-job.ts';
@@ -44,9 +45,10 @@ describe('what is kept in the server', () => {
     const job = jobFrom(intake, GOOD);
     expect(intake.refusalOf(job, 39)).toBeNull();
     expect(intake.refusalOf(job, 40)).toMatchObject({ code: 'OVERLOADED' });
-    job.product.waiting = 9;
+    const queue = new FairQueue();
+    for (let n = 0; n < 9; n += 1) queue.push(job);
     expect(intake.refusalOf(job, 39)).toBeNull();
-    job.product.waiting = 10;
+    queue.push(job);
     expect(intake.refusalOf(job, 39)).toMatchObject({ code: 'OVERLOADED' });
   });
 });

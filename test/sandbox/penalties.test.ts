@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FairQueue } from '../../src/sandbox/fair-queue.ts';
+import { FairQueue, waitingOf } from '../../src/sandbox/fair-queue.ts';
 import { isSlow, noteOffence, noteRun, Penalties } from '../../src/sandbox/penalties.ts';
 import type { PoolJob, PoolProduct } from '../../src/sandbox/pool-job.ts';
 import { RunStatistics } from '../../src/sandbox/run-statistics.ts';
@@ -117,14 +117,24 @@ describe('the queue', () => {
     expect(served.get(cheap)! / served.get(dear)!).toBeGreaterThan(7);
     expect(served.get(cheap)! / served.get(dear)!).toBeLessThan(9);
   });
+  test('lets go of what it has given, though others of the product wait on', () => {
+    const queue = new FairQueue();
+    const good = product();
+    const jobs = Array.from({ length: 2_500 }, (_, id) => job(good, { id }));
+    for (const one of jobs) queue.push(one);
+    for (const { id } of jobs.slice(0, 2_400)) expect(queue.next('fast', 0)?.id).toBe(id);
+    expect(good.line.jobs.filter((kept) => kept !== undefined)).toEqual(jobs.slice(2_400));
+    queue.pushFirst(jobs[0]!);
+    expect([queue.next('fast', 0), queue.next('fast', 0)]).toEqual([jobs[0], jobs[2_400]]);
+  });
   test('gives back what has waited too long, suspects too', () => {
     const queue = new FairQueue();
     const good = product();
     for (let at = 0; at < 4; at += 1) queue.push(job(good, { queuedAt: at, isSuspect: true }));
     expect(queue.takeOlderThan(2).map(({ queuedAt }) => queuedAt)).toEqual([0, 1]);
-    expect(good.waiting).toBe(2);
+    expect(waitingOf(good)).toBe(2);
     expect(queue.takeOlderThan(Infinity)).toHaveLength(2);
-    expect([queue.size, good.waiting]).toEqual([0, 0]);
+    expect([queue.size, waitingOf(good)]).toEqual([0, 0]);
   });
 });
 
