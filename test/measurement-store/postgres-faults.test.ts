@@ -178,4 +178,46 @@ describe('the PostgreSQL store', () => {
     );
     await database.sql('CREATE TRIGGER fail BEFORE INSERT ON reading FOR EACH ROW EXECUTE FUNCTION fail()');
   }
+
+  const appendMoments = async (moments: number): Promise<void> => {
+    for (let from = 0; from < moments; from += 10_000) {
+      const count = Math.min(10_000, moments - from);
+      await store.append(
+        receipt(
+          1,
+          Array.from({ length: count }, (_, i): Row => [1, (from + i) * 1_000, i]),
+        ),
+      );
+    }
+  };
+
+  test('clears the indexes of readings when very many of them have gone into chunks, and not for a few', async () => {
+    const vacuums = async (): Promise<number> => {
+      const text = "SELECT vacuum_count::int AS count FROM pg_stat_user_tables WHERE relname = 'reading'";
+      return (await database.sql<{ count: number }>(text))[0]!.count;
+    };
+    await appendMoments(150_000);
+    await store.compact([1], Infinity);
+    expect(await vacuums()).toBe(0);
+    await appendMoments(150_000);
+    await store.compact([1], Infinity);
+    expect(await vacuums()).toBe(1);
+    expect(await everything(store, 1, 1)).toHaveLength(150_000);
+  });
+
+  test('does not wait for a long vacuum when it stops', async () => {
+    const [{ name }] = await database.sql<{ name: string }>('SELECT current_database() AS name') as [{ name: string }]; // prettier-ignore
+    // A page takes about two seconds.
+    await database.sql(`ALTER DATABASE "${name}" SET vacuum_cost_delay = 100`);
+    await database.sql(`ALTER DATABASE "${name}" SET vacuum_cost_limit = 1`);
+    await store.stop();
+    store = await database.openStore();
+    await appendMoments(210_000);
+    const compacted = store.compact([1], Infinity);
+    const running = 'SELECT 1 FROM pg_stat_progress_vacuum WHERE datname = current_database()';
+    await expect.poll(() => database.sql(running), { timeout: 20_000 }).toHaveLength(1);
+    await store.stop();
+    await compacted;
+    expect(await database.sql(running)).toEqual([]);
+  });
 });

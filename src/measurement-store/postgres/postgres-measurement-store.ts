@@ -25,14 +25,15 @@ import { Compactor, dueSelect } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
 import { handOver } from '../hand-over.ts';
 import { Purger, type PurgeRow } from '../purger.ts';
-import { runEdit, type SliceResult } from '../run-edit.ts';
+import { runEdit } from '../run-edit.ts';
 import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
 import { Threads } from '../threads.ts';
 import { unavailable } from '../unavailable.ts';
 import { PostgresCallLog } from './postgres-call-log.ts';
 import { openPool, PipelinedConnection } from './postgres-connection.ts';
 import { PostgresFlushes } from './postgres-flushes.ts';
-import type { PostgresReaderJob } from './reader-messages.ts';
+import type { PostgresReaderJob, PostgresSliceResult } from './reader-messages.ts';
+import { ReadingVacuum } from './reading-vacuum.ts';
 import { toBigint } from './to-bigint.ts';
 
 /** Where the store is, and how large its queues may be. */
@@ -61,6 +62,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #purger: Purger;
   readonly #compactor: Compactor;
   readonly #callLog: PostgresCallLog;
+  readonly #vacuum: ReadingVacuum;
   #stopping = false;
   #stopped: Promise<void> | null = null;
 
@@ -71,6 +73,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     const file = programFile('measurement-store/postgres/reader.worker');
     this.#readers = new Threads(READERS, { name: 'reader', file, workerData: { url }, log });
     this.#callLog = new PostgresCallLog(this.#pool);
+    this.#vacuum = new ReadingVacuum(this.#pool, log);
     this.#commits = new GroupCommit(new PostgresFlushes(this.#writes), { ...STORE_DEFAULTS, ...options });
     this.#purger = new Purger({
       list: (limit) => this.#purges(limit),
@@ -168,6 +171,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
 
   async compact(deviceKeys: number[], storedBefore: number): Promise<void> {
     for (const deviceKey of deviceKeys) await this.#edit(deviceKey, compaction(storedBefore));
+    await this.#vacuum.runIfDue();
   }
 
   async settlePurges(): Promise<void> {
@@ -211,15 +215,20 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   async #stop(): Promise<void> {
     await this.#commits.stop();
     this.#stopping = true;
-    await Promise.all([this.#purger.stop(), this.#compactor.stop()]);
+    await Promise.all([this.#purger.stop(), this.#compactor.stop(), this.#vacuum.stop()]);
     await Promise.all([this.#writes.end(), this.#pool.end(), this.#readers.terminate()]);
   }
 
   /** Slices of one device come one after the other, on whatever node. */
-  #edit(deviceKey: number, edit: Edit): Promise<boolean> {
-    const slice = (key: number, current: Edit): Promise<SliceResult | null> =>
-      this.#read({ kind: 'edit', deviceKey: key, edit: current });
-    return runEdit(slice, deviceKey, edit, () => this.#stopping);
+  async #edit(deviceKey: number, edit: Edit): Promise<boolean> {
+    const slice = async (key: number, current: Edit): Promise<PostgresSliceResult | null> => {
+      const result = await this.#read<PostgresSliceResult | null>({ kind: 'edit', deviceKey: key, edit: current });
+      this.#vacuum.noteGone(result?.rowsGone ?? 0);
+      return result;
+    };
+    const done = await runEdit(slice, deviceKey, edit, () => this.#stopping);
+    if (!this.#stopping) void this.#vacuum.runIfDue();
+    return done;
   }
 
   async #purges(limit: number): Promise<PurgeRow[]> {

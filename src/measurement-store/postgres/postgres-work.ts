@@ -2,10 +2,9 @@ import type pg from 'pg';
 import { type Edit, isEmpty } from '../chunks/edit.ts';
 import { planEdit } from '../chunks/plan-edit.ts';
 import { runReaderJob } from '../chunks/reader-job.ts';
-import type { SliceResult } from '../run-edit.ts';
 import { writeChange } from './postgres-changes.ts';
 import { PostgresSnapshot } from './postgres-snapshot.ts';
-import type { PostgresReaderJob } from './reader-messages.ts';
+import type { PostgresReaderJob, PostgresSliceResult } from './reader-messages.ts';
 
 /** With the device's key: whoever edits a device's stored measurements holds it until the end of the transaction. */
 const EDIT_LOCK = 738193002;
@@ -20,7 +19,7 @@ export async function runPostgresJob(pool: pg.Pool, job: PostgresReaderJob): Pro
  * READ COMMITTED: chunks change under the lock only, and readings that were written again since they were read are told
  * by their transaction id.
  */
-async function edit(client: pg.ClientBase, deviceKey: number, current: Edit): Promise<SliceResult | null> {
+async function edit(client: pg.ClientBase, deviceKey: number, current: Edit): Promise<PostgresSliceResult | null> {
   if (current.kind === 'compact') {
     const lock = 'SELECT pg_try_advisory_xact_lock($1, $2) AS locked';
     const { rows } = await client.query<{ locked: boolean }>(lock, [EDIT_LOCK, deviceKey]);
@@ -29,7 +28,8 @@ async function edit(client: pg.ClientBase, deviceKey: number, current: Edit): Pr
     await client.query('SET LOCAL synchronous_commit = off');
   } else await client.query('SELECT pg_advisory_xact_lock($1, $2)', [EDIT_LOCK, deviceKey]);
   const { change, next } = await planEdit(new PostgresSnapshot(client), deviceKey, current);
-  return { next, missed: isEmpty(change) ? 0 : await writeChange(client, change) };
+  const missed = isEmpty(change) ? 0 : await writeChange(client, change);
+  return { next, missed, rowsGone: change.readings.length - missed };
 }
 
 /** Statements follow each other without waiting: nothing depends on how a transaction that only reads begins and ends. */

@@ -1,8 +1,15 @@
 import type { Edit } from '../chunks/edit.ts';
 import type { ReaderJob } from '../chunks/reader-job.ts';
+import type { SliceResult } from '../run-edit.ts';
 
 /** What the main thread asks of a reader thread. */
 export type PostgresReaderJob =
   | ReaderJob
-  /** Does the next slice of an edit; answered with a SliceResult, or null (see `EditSlice`). */
+  /** Does the next slice of an edit; answered with a PostgresSliceResult, or null (see `EditSlice`). */
   | { kind: 'edit'; deviceKey: number; edit: Edit };
+
+/** What a slice has left to do, and has left behind. */
+export interface PostgresSliceResult extends SliceResult {
+  /** Rows of `reading` that it removed or replaced. */
+  rowsGone: number;
+}

@@ -1,0 +1,70 @@
+import type pg from 'pg';
+import type { StoreLog } from '../store-log.ts';
+
+/** So many rows are gone within a minute only where a file or a device's past was moved into chunks. */
+const LEAST_ROWS = 200_000;
+/** Of the table, as autovacuum has it: more often would read the indexes of a busy table again and again. */
+const LEAST_PART = 0.2;
+const LONGEST_MS = 600_000;
+
+/**
+ * Rows of `reading` that are gone stay in its indexes until a vacuum: after ten years of a device went into chunks, each
+ * chart of them stepped over five million (120 ms instead of 20). Autovacuum comes within minutes; this comes at once, and takes
+ * two seconds for as many.
+ */
+export class ReadingVacuum {
+  readonly #pool: pg.Pool;
+  readonly #log: StoreLog | undefined;
+  #gone = 0;
+  #running: Promise<void> | null = null;
+  #processId: number | null = null;
+
+  constructor(pool: pg.Pool, log: StoreLog | undefined) {
+    this.#pool = pool;
+    this.#log = log;
+  }
+
+  noteGone(rows: number): void {
+    this.#gone += rows;
+  }
+
+  /** Never rejects: a failure is logged, autovacuum will do it. Resolves when what was due is done. */
+  async runIfDue(): Promise<void> {
+    if (this.#running === null && this.#gone >= LEAST_ROWS)
+      this.#running = this.#run().finally(() => (this.#running = null));
+    await this.#running;
+  }
+
+  /** Ends what is under way. */
+  async stop(): Promise<void> {
+    this.#gone = 0;
+    if (this.#processId !== null)
+      await this.#pool.query('SELECT pg_cancel_backend($1)', [this.#processId]).catch(() => {});
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      const client = await this.#pool.connect();
+      try {
+        await this.#vacuum(client);
+      } finally {
+        this.#processId = null;
+        client.release();
+      }
+    } catch (error) {
+      this.#log?.warn({ err: error }, 'vacuuming the readings failed; autovacuum will do it');
+    }
+  }
+
+  async #vacuum(client: pg.PoolClient): Promise<void> {
+    const size = "SELECT reltuples FROM pg_class WHERE oid = 'reading'::regclass";
+    const { rows } = await client.query<{ reltuples: number }>(size);
+    if (this.#gone < rows[0]!.reltuples * LEAST_PART) return;
+    this.#gone = 0;
+    this.#processId = (client as unknown as { processID: number | null }).processID;
+    // Where another node is at it, that is enough.
+    const text = 'VACUUM (SKIP_LOCKED) reading';
+    await client.query({ text, query_timeout: LONGEST_MS } as pg.QueryConfig);
+  }
+}
