@@ -1,7 +1,12 @@
 /** Bytes that grow as they are written; whole numbers as LEB128 varints. */
 export class ByteWriter {
-  #bytes = new Uint8Array(1024);
+  #bytes: Uint8Array<ArrayBuffer>;
   #length = 0;
+
+  /** `room`: how many bytes it will probably have, to grow less. */
+  constructor(room = 1_024) {
+    this.#bytes = new Uint8Array(room);
+  }
 
   get length(): number {
     return this.#length;

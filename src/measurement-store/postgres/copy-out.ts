@@ -8,12 +8,13 @@ const HEADER_BYTES = 19;
 class CopyOut implements pg.Submittable {
   readonly #text: string;
   readonly copied: Promise<Uint8Array>;
-  readonly #bytes = new ByteWriter();
+  readonly #bytes: ByteWriter;
   /** `pg` puts its own before this one, for the time limit. */
   callback!: (error: Error | null) => void;
 
-  constructor(text: string) {
+  constructor(text: string, aboutBytes: number) {
     this.#text = text;
+    this.#bytes = new ByteWriter(aboutBytes);
     this.copied = new Promise((resolve, reject) => {
       this.callback = (error) => (error === null ? resolve(this.#bytes.written()) : reject(error));
     });
@@ -79,9 +80,15 @@ class CopiedRow {
 /**
  * What `read` makes of each row of a SELECT without parameters: it reads all columns, none of them null but a bytea. `pg`
  * reads results as text only, and a bytea is twice as long as text: a year's chunks take 0.9 ms this way instead of 5.4.
+ * `aboutBytes`: how much it will probably be; memory that grows is copied and collected again and again.
  */
-export async function copyOut<T>(client: pg.ClientBase, select: string, read: (row: CopiedRow) => T): Promise<T[]> {
-  const copied = await client.query(new CopyOut(`COPY (${select}) TO STDOUT (FORMAT binary)`)).copied;
+export async function copyOut<T>(
+  client: pg.ClientBase,
+  select: string,
+  aboutBytes: number,
+  read: (row: CopiedRow) => T,
+): Promise<T[]> {
+  const copied = await client.query(new CopyOut(`COPY (${select}) TO STDOUT (FORMAT binary)`, aboutBytes)).copied;
   const row = new CopiedRow(copied);
   const rows: T[] = [];
   while (row.next() >= 0) rows.push(read(row));

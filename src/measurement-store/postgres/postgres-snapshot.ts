@@ -23,6 +23,9 @@ type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer
 const OF_DEVICES = 'AND device_key + 0 = ANY($7::int4[])';
 /** From so many on it pays not to prepare the statement. */
 const MANY = 8;
+/** A page of heads, and a chunk of a thousand values with two decimals and their times, as `COPY` gives them. */
+const HEADS_BYTES = 65_536;
+const CHUNK_BYTES = 1_500;
 const HEAD = 'first_at, last_at, count, summary';
 
 /** The statements of a snapshot on PostgreSQL, over a connection whose transaction the caller has begun. */
@@ -96,7 +99,7 @@ export class PostgresSnapshot implements Snapshot {
     const order = newestFirst ? 'DESC' : 'ASC';
     const values = [deviceKey, fieldKey, toBigint(from), toBigint(to), limit];
     if (limit >= MANY)
-      return copyOut(this.#client, headsSelect(order, values.map(integer)), (row) =>
+      return copyOut(this.#client, headsSelect(order, values.map(integer)), HEADS_BYTES, (row) =>
         toHead([row.bigint(), row.bigint(), row.int(), row.bytes()]),
       );
     const select = headsSelect(order, ['$1', '$2', '$3', '$4', '$5']);
@@ -159,6 +162,7 @@ export class PostgresSnapshot implements Snapshot {
       `SELECT first_at, packed FROM chunk
        WHERE device_key = ${integer(deviceKey)} AND field_key = ${integer(fieldKey)}
          AND first_at BETWEEN ${integer(first)} AND ${integer(last)}`,
+      firstAts.length * CHUNK_BYTES,
       (row): [number, Buffer] => [row.bigint(), row.bytes()!],
     );
     const found = new Map(rows);
