@@ -4,6 +4,7 @@ import { CALL_COLUMNS } from '../call-columns.ts';
 import { maxValuesBytes, writeValues } from '../readings/reading-values.ts';
 import { type BatchColumns, eachMoment } from '../readings/time-order.ts';
 import { BinaryArray, BOOL, BYTEA, INT4, INT8, TEXT } from './binary-array.ts';
+import type { Heard } from './heard-devices.ts';
 
 /** A reading that has grown beyond this by being written again is looked at: values written over may be in it. */
 const LARGE_BYTES = 8_192;
@@ -53,10 +54,10 @@ export class PostgresFlush {
   #hasCalls = false;
 
   /**
-   * The readings are in order of their keys, so that two nodes never wait for each other in a circle, and every key is
+   * The readings, and the devices that are heard, are in order of their keys, so that two nodes never wait for each other in a circle, and every key is
    * there once, as a statement takes it only once.
    */
-  fill(batches: Batch[], calls: CallRow[], now: number): void {
+  fill(batches: Batch[], calls: CallRow[], heard: Heard[], now: number): void {
     const arrays = [this.#devices, this.#timestamps, this.#readings, this.#heardDevices, this.#heardAt, this.#storedAt];
     for (const array of arrays) array.clear();
     const sorted = batches.toSorted((a, b) => a.deviceKey - b.deviceKey);
@@ -66,6 +67,10 @@ export class PostgresFlush {
       while (sorted[end]?.deviceKey === first.deviceKey) end++;
       this.#addDevice(end === i + 1 ? first : joinBatches(sorted.slice(i, end)), now);
       i = end;
+    }
+    for (const [deviceKey, at] of heard) {
+      this.#heardDevices.addInt4(deviceKey);
+      this.#heardAt.addInt8(at);
     }
     this.#values = arrays.map((array) => array.toBuffer());
     this.#hasCalls = calls.length > 0;
@@ -90,8 +95,6 @@ export class PostgresFlush {
       const most = mostBytes(batch, order, from, to);
       this.#readings.addWritten(most, (target, at) => writeValues(target, at, batch, order, from, to));
     });
-    this.#heardDevices.addInt4(batch.deviceKey);
-    this.#heardAt.addInt8(batch.receivedAt);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Batch, CallRow, Receipt } from '../../domain/measurements/store.ts
 import { callBytes } from '../check-receipt.ts';
 import type { FlushTarget } from '../group-commit.ts';
 import { lastOfEach } from '../readings/reading-values.ts';
+import { type Heard, HeardDevices } from './heard-devices.ts';
 import type { PipelinedConnection } from './postgres-connection.ts';
 import { PostgresFlush } from './postgres-flush.ts';
 import { unavailable } from '../unavailable.ts';
@@ -11,6 +12,8 @@ const WORTH_A_RETRY = new Set(['40001', '40P01']);
 const KEY_EXISTS = '23505';
 /** After a key that existed so many flushes merge at once: senders that repeat themselves seldom do it just once. */
 const MERGING_FLUSHES = 100;
+/** What was heard and waits is written so long after the last commit. */
+const HEARD_AFTER_MS = 500;
 /** Only if nobody has written it again since. */
 const SQUEEZE = 'UPDATE reading SET packed = $4 WHERE device_key = $1 AND ts = $2 AND packed = $3';
 
@@ -21,9 +24,12 @@ const SQUEEZE = 'UPDATE reading SET packed = $4 WHERE device_key = $1 AND ts = $
 export class PostgresFlushes implements FlushTarget {
   readonly #connection: PipelinedConnection;
   readonly #spare: PostgresFlush[] = [];
+  readonly #heard = new HeardDevices();
   #batches: Batch[] = [];
   #calls: CallRow[] = [];
   #merging = 0;
+  readonly #underWay = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | null = null;
 
   constructor(connection: PipelinedConnection) {
     this.#connection = connection;
@@ -41,19 +47,50 @@ export class PostgresFlushes implements FlushTarget {
     return bytes + callBytes(receipt.call);
   }
 
-  async flush(): Promise<void> {
-    const flush = this.#spare.pop() ?? new PostgresFlush();
-    flush.fill(this.#batches, this.#calls, Date.now());
+  flush(): Promise<void> {
+    const [batches, calls] = [this.#batches, this.#calls];
     this.#batches = [];
     this.#calls = [];
+    return this.#begin(batches, calls, this.#heard.take(batches, Date.now()));
+  }
+
+  /** Resolves when the receipt times of everything acknowledged so far are in `device_state`, or cannot be. */
+  async showHeard(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+    if (this.#heard.isWaiting) await this.#begin([], [], this.#heard.takeAll(Date.now())).catch(() => {});
+  }
+
+  /** Writes what waits; to be called before the connection is closed. */
+  async stop(): Promise<void> {
+    await this.showHeard();
+    clearTimeout(this.#timer ?? undefined);
+  }
+
+  #begin(batches: Batch[], calls: CallRow[], heard: Heard[]): Promise<void> {
+    const commit = this.#commit(batches, calls, heard).finally(() => this.#underWay.delete(commit));
+    this.#underWay.add(commit);
+    return commit;
+  }
+
+  async #commit(batches: Batch[], calls: CallRow[], heard: Heard[]): Promise<void> {
+    const flush = this.#spare.pop() ?? new PostgresFlush();
+    flush.fill(batches, calls, heard, Date.now());
     try {
       await this.#store(flush);
     } catch (error) {
+      this.#heard.giveBack(heard);
       // Whatever it was, a new connection may do better: the server may be a former primary.
       this.#connection.giveUp();
       unavailable(error);
+    } finally {
+      if (this.#heard.isWaiting) this.#timer ??= setTimeout(() => this.#showSoon(), HEARD_AFTER_MS).unref();
     }
     this.#spare.push(flush);
+  }
+
+  #showSoon(): void {
+    this.#timer = null;
+    void this.showHeard();
   }
 
   async #store(flush: PostgresFlush): Promise<void> {

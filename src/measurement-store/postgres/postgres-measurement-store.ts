@@ -58,6 +58,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #writes: PipelinedConnection;
   readonly #pool: pg.Pool;
   readonly #readers: Threads<PostgresReaderJob>;
+  readonly #flushes: PostgresFlushes;
   readonly #commits: GroupCommit;
   readonly #purger: Purger;
   readonly #compactor: Compactor;
@@ -74,14 +75,18 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     this.#readers = new Threads(READERS, { name: 'reader', file, workerData: { url }, log });
     this.#callLog = new PostgresCallLog(this.#pool);
     this.#vacuum = new ReadingVacuum(this.#pool, log);
-    this.#commits = new GroupCommit(new PostgresFlushes(this.#writes), { ...STORE_DEFAULTS, ...options });
+    this.#flushes = new PostgresFlushes(this.#writes);
+    this.#commits = new GroupCommit(this.#flushes, { ...STORE_DEFAULTS, ...options });
     this.#purger = new Purger({
       list: (limit) => this.#purges(limit),
       settled: () => this.#commits.settled(),
       handOver: (purge, isStopped) => handOver(this, purge, isStopped),
       forget: ({ deviceKey, fieldKey }) =>
         this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity)),
-      forgetHeard: (key) => this.#rows({ text: 'DELETE FROM device_state WHERE device_key = $1', values: [key] }),
+      forgetHeard: async (key) => {
+        await this.#flushes.showHeard();
+        await this.#rows({ text: 'DELETE FROM device_state WHERE device_key = $1', values: [key] });
+      },
       end: (id) => this.#rows({ text: 'DELETE FROM purge WHERE id = $1', values: [id] }),
       log,
     });
@@ -146,6 +151,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   async lastHeard(deviceKeys: number[]): Promise<Map<number, number>> {
+    await this.#flushes.showHeard();
     const rows = await this.#rows<[number, number]>({
       text: 'SELECT device_key, last_heard_at FROM device_state WHERE device_key = ANY($1::int4[]) AND last_heard_at > 0',
       values: [deviceKeys],
@@ -153,9 +159,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return new Map(rows);
   }
 
-  /** They are in the commit itself. */
   showHeard(): Promise<void> {
-    return Promise.resolve();
+    return this.#flushes.showHeard();
   }
 
   async remove(query: RemoveQuery): Promise<number> {
@@ -214,6 +219,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
 
   async #stop(): Promise<void> {
     await this.#commits.stop();
+    await this.#flushes.stop();
     this.#stopping = true;
     await Promise.all([this.#purger.stop(), this.#compactor.stop(), this.#vacuum.stop()]);
     await Promise.all([this.#writes.end(), this.#pool.end(), this.#readers.terminate()]);
