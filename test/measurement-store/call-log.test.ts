@@ -96,14 +96,18 @@ describe.each(DIALECTS)('the call log of the %s store', (dialect) => {
     ]);
   });
 
-  test('rewrites the outcome of a call and nothing else', async () => {
-    const [first, second] = await tenCalls();
-    const outcome = { status: 'STORED' as CallStatus, decoderVersion: 7, run: '{"output":[]}' };
-    await store.updateCall({ productKey, id: first!.id, ...outcome });
+  test('rewrites the outcomes of some calls and nothing else', async () => {
+    const [first, second, third] = await tenCalls();
+    const outcome = { status: 'STORED' as CallStatus, decoderVersion: 7, run: '{"output":["\\\\",null]}' };
+    const another = { status: 'NO_DECODER' as CallStatus, decoderVersion: null, run: null };
+    await store.updateCalls([
+      { productKey, id: first!.id, ...outcome },
+      { productKey, id: third!.id, ...another },
+      { productKey: productKey + 1_000, id: second!.id, ...outcome },
+    ]);
     expect(await store.call(productKey, first!.id)).toEqual({ ...first, ...outcome });
     expect(await store.call(productKey, second!.id)).toEqual(second);
-    await store.updateCall({ productKey: productKey + 1_000, id: second!.id, ...outcome });
-    expect(await store.call(productKey, second!.id)).toEqual(second);
+    expect(await store.call(productKey, third!.id)).toEqual({ ...third, ...another });
   });
 
   test('leaves a call alone that comes again', async () => {

@@ -148,11 +148,9 @@ export class Replay {
     const batches = outcomes.flatMap((outcome) => outcome.batches);
     if (batches.length > 0)
       await retryWhileOverloaded(() => recorder.commit({ batches: batches.map(({ batch }) => batch) }));
-    for (const { call } of replayed) {
-      if (call.bodyTruncated) continue;
-      await retryWhileOverloaded(() => store.updateCall(call));
-      feed.publish(product.id, call);
-    }
+    const rewritten = replayed.map(({ call }) => call).filter(({ bodyTruncated }) => !bodyTruncated);
+    await retryWhileOverloaded(() => store.updateCalls(rewritten));
+    for (const call of rewritten) feed.publish(product.id, call);
     return replayed;
   }
 

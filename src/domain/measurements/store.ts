@@ -206,8 +206,8 @@ export interface MeasurementStore {
   /** How many calls the query would bring without `limit` and `after`. */
   countCalls(query: CallFilter): Promise<number>;
   call(productKey: number, id: string): Promise<CallRow | null>;
-  /** Rewrites the outcome of a call after a replay. */
-  updateCall(call: Pick<CallRow, 'productKey' | 'id' | 'status' | 'decoderVersion' | 'run'>): Promise<void>;
+  /** Rewrites the outcomes of a few calls after a replay, in one commit. */
+  updateCalls(calls: Pick<CallRow, 'productKey' | 'id' | 'status' | 'decoderVersion' | 'run'>[]): Promise<void>;
   /** Deletes calls received before the time (of one product, or of all) in small chunks; returns how many. */
   removeCalls(receivedBefore: number, productKey?: number): Promise<number>;
 

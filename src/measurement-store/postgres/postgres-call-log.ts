@@ -4,6 +4,10 @@ import { CALL_COLUMNS, callCount, type CallOutcome, type CallRecord, callSelect,
 import { toBigint } from './to-bigint.ts';
 
 const CALLS_A_CHUNK = 500;
+const UPDATE = `UPDATE webhook_call AS call SET status = new.status, decoder_version = new.decoder_version, run = new.run
+  FROM unnest($1::int4[], $2::text[], $3::text[], $4::int4[], $5::text[])
+       AS new (product_key, id, status, decoder_version, run)
+  WHERE call.product_key = new.product_key AND call.id = new.id`;
 
 type PostgresCallRecord = CallRecord & { body: Buffer; body_truncated: boolean };
 
@@ -31,11 +35,14 @@ export class PostgresCallLog {
     return (await this.#select(select, [productKey, id]))[0] ?? null;
   }
 
-  async update(call: CallOutcome): Promise<void> {
-    await this.#pool.query(
-      'UPDATE webhook_call SET status = $3, decoder_version = $4, run = $5 WHERE product_key = $1 AND id = $2',
-      [call.productKey, call.id, call.status, call.decoderVersion, call.run],
-    );
+  async update(calls: CallOutcome[]): Promise<void> {
+    await this.#pool.query(UPDATE, [
+      calls.map(({ productKey }) => productKey),
+      calls.map(({ id }) => id),
+      calls.map(({ status }) => status),
+      calls.map(({ decoderVersion }) => decoderVersion),
+      calls.map(({ run }) => run),
+    ]);
   }
 
   /** In chunks; returns how many went. */

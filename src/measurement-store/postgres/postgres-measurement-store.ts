@@ -201,8 +201,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#callLog.get(productKey, id).catch(unavailable);
   }
 
-  updateCall(call: CallOutcome): Promise<void> {
-    return this.#callLog.update(call).catch(unavailable);
+  updateCalls(calls: CallOutcome[]): Promise<void> {
+    return this.#callLog.update(calls).catch(unavailable);
   }
 
   removeCalls(receivedBefore: number, productKey?: number): Promise<number> {

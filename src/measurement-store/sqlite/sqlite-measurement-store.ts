@@ -199,8 +199,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#read({ kind: 'call', productKey, id });
   }
 
-  updateCall(call: CallOutcome): Promise<void> {
-    return this.#write({ kind: 'updateCall', call });
+  updateCalls(calls: CallOutcome[]): Promise<void> {
+    return this.#write({ kind: 'updateCalls', calls });
   }
 
   async removeCalls(receivedBefore: number, productKey?: number): Promise<number> {

@@ -49,8 +49,9 @@ export class SqliteCallLog {
     for (const call of calls) this.#insert.run(call);
   }
 
-  update(call: CallOutcome): void {
-    this.#update.run(call.status, call.decoderVersion, call.run, call.productKey, call.id);
+  update(calls: CallOutcome[]): void {
+    for (const { status, decoderVersion, run, productKey, id } of calls)
+      this.#update.run(status, decoderVersion, run, productKey, id);
   }
 
   /** Removes at most `limit` calls; returns how many. */

@@ -78,8 +78,8 @@ export class SqliteWriter {
     this.#transactions.transact(() => this.#db.prepare('DELETE FROM purge WHERE id = ?').run(id));
   }
 
-  updateCall(call: CallOutcome): void {
-    this.#transactions.transact(() => this.#calls.update(call));
+  updateCalls(calls: CallOutcome[]): void {
+    this.#transactions.transact(() => this.#calls.update(calls));
   }
 
   removeCalls(receivedBefore: number, productKey: number | undefined, limit: number): number {

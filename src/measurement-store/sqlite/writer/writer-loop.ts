@@ -72,8 +72,8 @@ export class WriterLoop {
         return this.#answers.answer(id, writer.forgetHeard(job.deviceKey));
       case 'endPurge':
         return this.#answers.answer(id, writer.endPurge(job.id));
-      case 'updateCall':
-        return this.#answers.answer(id, writer.updateCall(job.call));
+      case 'updateCalls':
+        return this.#answers.answer(id, writer.updateCalls(job.calls));
       case 'removeCalls':
         return this.#answers.answer(id, writer.removeCalls(job.receivedBefore, job.productKey, job.limit));
       case 'sortIn':

@@ -13,7 +13,7 @@ export type WriterJob =
   | { kind: 'change'; change: Change; durable: boolean }
   | { kind: 'forgetHeard'; deviceKey: number }
   | { kind: 'endPurge'; id: number }
-  | { kind: 'updateCall'; call: CallOutcome }
+  | { kind: 'updateCalls'; calls: CallOutcome[] }
   /** Answered with how many went: at most `limit`. */
   | { kind: 'removeCalls'; receivedBefore: number; productKey: number | undefined; limit: number }
   /** Everything committed before goes to its place among the readings. */
