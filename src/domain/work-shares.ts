@@ -12,6 +12,8 @@ const BURST_MS = 50;
 const MAX_DEBT_MS = 2000;
 /** How much of the time all those get together who use more, while others are there. */
 const SHARE = 0.2;
+/** What is worked in the background counts so much more while its caller has used up its share otherwise. */
+const BESIDE_ITSELF = 8;
 /** Whoever asked so lately is there. */
 const PRESENT_MS = 250;
 /** Others may have left meanwhile. */
@@ -97,6 +99,16 @@ export class WorkShares {
   /** Of a caller: for `next` what `begin` promises. */
   turnsOf(name: string, kind: Kind): Turns {
     return { next: () => this.begin(name, kind), spend: (milliseconds) => this.spend(name, milliseconds) };
+  }
+
+  /**
+   * Of what a caller has done in the background, its files and replays: together they are a caller of their own, so that
+   * what it asks does not wait for them, but both at once do not get it twice the share.
+   */
+  backgroundOf(name: string): Turns {
+    const turns = this.turnsOf(`background of ${name}`, { dear: true, patient: true });
+    const counts = (): number => (this.#debt(this.#callerOf(name)) > BURST_MS ? BESIDE_ITSELF : 1);
+    return { ...turns, spend: (milliseconds) => turns.spend(milliseconds * counts()) };
   }
 
   /** Refuses whoever has waited at least so long for its turn, except the patient. */

@@ -1,9 +1,11 @@
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   createDatabase,
   createProduct,
   DATABASES,
   startServer,
+  type TestDatabase,
   type TestProduct,
   type TestServer,
 } from '../support/server.ts';
@@ -14,12 +16,17 @@ const BROKEN = 'function Decoder(r) { return { device: "d1", field: "T", value: 
 const MENDED = 'function Decoder(r) { return { device: "d1", field: "T", value: +r.body } }';
 
 describe.each(DATABASES)('replay on %s', (database) => {
+  let stored: TestDatabase;
   let server: TestServer;
   let product: TestProduct;
   beforeAll(async () => {
-    server = await startServer({ database, env: { CALL_LOG_BODY_BYTES: '100' } });
+    stored = await createDatabase(database);
+    server = await startServer({ database: stored, env: { CALL_LOG_BODY_BYTES: '100' } });
   });
-  afterAll(() => server?.stop());
+  afterAll(async () => {
+    await server?.stop();
+    await stored?.drop();
+  });
   beforeEach(async () => {
     product = await createProduct(server, { fields: { T: 'FLOAT', N: 'FLOAT' }, serialNumbers: ['d1'] });
   });
@@ -132,6 +139,24 @@ describe.each(DATABASES)('replay on %s', (database) => {
     await send('1', '2', '3');
     await saveDecoder(server, product.id, MENDED);
     expect((await replay({})).data?.['replayCalls']).toMatchObject({ calls: 3, stored: 3, failed: 0 });
+  });
+
+  test('the log is rewritten in one commit for some calls', async () => {
+    if (database === 'sqlite') return;
+    await saveDecoder(server, product.id, MENDED);
+    await send(...Array.from({ length: 25 }, (_, at) => `${at}`));
+    const client = new pg.Client({ connectionString: stored.url });
+    await client.connect();
+    const commits = `SELECT count(DISTINCT call.xmin::text)::int4 AS count FROM webhook_call AS call
+      JOIN product ON product.key = product_key WHERE product.id = $1`;
+    const count = async (): Promise<number> => (await client.query(commits, [product.id])).rows[0].count;
+    try {
+      expect(await count()).toBe(25);
+      expect((await replay({})).data?.['replayCalls']).toMatchObject({ calls: 25, stored: 25 });
+      expect(await count()).toBe(3);
+    } finally {
+      await client.end();
+    }
   });
 
   test('bad choices are refused', async () => {

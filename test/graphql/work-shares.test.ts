@@ -1,6 +1,10 @@
+import { GraphQLInt, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Access } from '../../src/domain/access/access.ts';
 import { PointBudget } from '../../src/domain/history/point-budget.ts';
 import { WorkShares } from '../../src/domain/work-shares.ts';
+import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+import { Operations } from '../../src/graphql/operation/operations.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -19,6 +23,56 @@ test('who has used more than its burst beside others waits as long as that takes
   await running;
   expect(began - from).toBeGreaterThanOrEqual(20);
   expect(began - from).toBeLessThan(25);
+});
+
+/** For how long it waits for its turn, within half a second. */
+async function waitOf(begin: () => Promise<void>): Promise<number> {
+  const from = performance.now();
+  let began = NaN;
+  const running = begin().then(() => (began = performance.now()));
+  await vi.advanceTimersByTimeAsync(500);
+  await running;
+  return began - from;
+}
+
+test('what a caller has done in the background is one account, and nothing that it asks waits for it', async () => {
+  const shares = new WorkShares();
+  const [files, replays] = [shares.backgroundOf('charts'), shares.backgroundOf('charts')];
+  shares.noteOthers();
+  files.spend(70);
+  expect(await waitOf(() => shares.begin('charts'))).toBe(0);
+  shares.noteOthers();
+  files.spend(70);
+  const wait = await waitOf(replays.next);
+  expect(wait).toBeGreaterThanOrEqual(100);
+  expect(wait).toBeLessThan(105);
+});
+
+test('background work counts eightfold while its caller has used up its share', async () => {
+  const shares = new WorkShares();
+  const files = shares.backgroundOf('charts');
+  shares.spend('charts', 1_000);
+  shares.noteOthers();
+  files.spend(10);
+  const wait = await waitOf(files.next);
+  expect(wait).toBeGreaterThanOrEqual(150);
+  expect(wait).toBeLessThan(155);
+});
+
+test('a query also pays for the points of its histories: other threads bring them, on the same processors', async () => {
+  const resolve = (_: unknown, __: unknown, { points }: GraphqlContext): Promise<number> =>
+    points.within(1, async () => 150_000, Number);
+  const history = { type: GraphQLInt, resolve };
+  const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { history } }) });
+  const shares = new WorkShares();
+  const operations = new Operations(schema, 'none', shares);
+  const context = new GraphqlContext({ tokenId: 'charts' } as Access, '', {} as never, {} as never);
+  const { data } = await operations.execute(await operations.admit({ query: '{ history }' }, context));
+  expect(data).toEqual({ history: 150_000 });
+  shares.noteOthers();
+  const wait = await waitOf(() => shares.begin('charts'));
+  expect(wait).toBeGreaterThanOrEqual(125);
+  expect(wait).toBeLessThan(150);
 });
 
 test('alone nobody waits', async () => {

@@ -46,8 +46,11 @@ interface ReplayDeps {
 }
 
 const AT_ONCE = 10;
-/** What a call takes of the event loop. */
+/** What a call takes of the event loop, and what storing some takes of the database and of those who store beside it. */
 const CALL_MS = 0.15;
+const COMMITS_MS = 0.5;
+/** Decoders run in processes of their own: the event loop is free meanwhile, the processor is not. */
+const DECODING_COUNTS = 0.5;
 const MAX_RESULTS = 1_000;
 const MAX_RESULT_CHARACTERS = 8_000_000;
 
@@ -78,8 +81,7 @@ export class Replay {
     const progress = { startedAt: this.#deps.now(), dryRun: query.dryRun === true, ...nothing() };
     this.#running.set(product.id, progress);
     try {
-      const turns = this.#deps.shares.turnsOf(`replays of ${access.tokenId}`, { dear: true, patient: true });
-      return await this.#replay(product, query, progress, turns);
+      return await this.#replay(product, query, progress, this.#deps.shares.backgroundOf(access.tokenId));
     } finally {
       this.#running.delete(product.id);
     }
@@ -114,9 +116,10 @@ export class Replay {
       const step = stepOf(current);
       for (let at = 0; at < page.length; at += step) {
         await turns.next();
-        turns.spend(Math.min(step, page.length - at) * CALL_MS);
+        turns.spend(COMMITS_MS + Math.min(step, page.length - at) * CALL_MS);
         if (this.#stopped) throw new AppError('UNAVAILABLE', 'The server is stopping; replay the rest later.');
         for (const { call, outcome, run } of await this.#run(current, page.slice(at, at + step), progress.dryRun)) {
+          turns.spend(run.durationMs * DECODING_COUNTS);
           progress.calls += 1;
           progress.stored += outcome.stored;
           progress.rejected += outcome.rejected;

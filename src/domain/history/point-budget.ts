@@ -15,6 +15,11 @@ export class PointBudget {
   #readingSince = 0;
   #readMs = 0;
 
+  /** How many there were so far. */
+  get spent(): number {
+    return this.#spent;
+  }
+
   /** For how long something was read for the operation, in milliseconds: that is done by other threads. */
   get readMs(): number {
     return this.#reading === 0 ? this.#readMs : this.#readMs + performance.now() - this.#readingSince;

@@ -9,7 +9,6 @@ import { fromStoredValue } from '../measurements/field-value.ts';
 import type { Columns, MeasurementStore } from '../measurements/store.ts';
 import type { Page } from '../page.ts';
 import type { WorkShares } from '../work-shares.ts';
-import { fileTurns } from './file-turns.ts';
 import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat } from './export-format.ts';
 
 /** What a file of measurements is to hold (CONTRACT 8). Times in milliseconds, start inclusive, end exclusive. */
@@ -127,7 +126,7 @@ export class Exporter {
   }
 
   async *#inTurns(access: Access, bytes: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const turns = fileTurns(this.#deps.shares, access);
+    const turns = this.#deps.shares.backgroundOf(access.tokenId);
     this.#underWay += 1;
     try {
       await turns.next();

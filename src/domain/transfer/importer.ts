@@ -8,7 +8,6 @@ import { checkEntry, isRejection, type Rejection } from '../measurements/entry.t
 import { LONG_AGO, type MeasurementStore, NOT_HEARD } from '../measurements/store.ts';
 import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
 import type { Turns, WorkShares } from '../work-shares.ts';
-import { fileTurns } from './file-turns.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
 import { readTime } from './read-time.ts';
 
@@ -79,7 +78,7 @@ export class Importer {
     isAllowed: () => Promise<void>,
   ): Promise<ImportOutcome> {
     const format = importFormat(kind);
-    const turns = fileTurns(this.#deps.shares, access);
+    const turns = this.#deps.shares.backgroundOf(access.tokenId);
     const run = new ImportRun(this.#deps, { access, turns, device, isAllowed });
     try {
       await turns.next();

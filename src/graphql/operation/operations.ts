@@ -53,6 +53,8 @@ const WORST_MS = 0.06;
 const USUAL_MS = 0.01;
 /** Histories are read by other threads: the event loop is free meanwhile, the processor is not. */
 const READING_COUNTS = 0.25;
+/** They copy and tidy up so many points in a millisecond. */
+const POINTS_PER_MS = 2_000;
 /** Writing an answer down takes a millisecond for so many bytes. */
 const BYTES_PER_MS = 70_000;
 /** Reading a request and writing its answer takes so long, whatever it asks, refused or not. */
@@ -224,7 +226,7 @@ export class Operations {
         isEvent && admitted.cost < CHEAP
           ? EVENT_MS + bytes / EVENT_BYTES_PER_MS
           : Math.min(tookMs, mostMs) * (isEvent ? PUSHED_COUNTS : 1) + bytes / BYTES_PER_MS + errors * ERROR_MS;
-      this.shares.spend(caller, usedMs - expectedMs);
+      this.shares.spend(caller, usedMs + context.points.spent / POINTS_PER_MS - expectedMs);
     }
   }
 
