@@ -101,3 +101,24 @@ test('reading side by side is counted once, reading one after the other is not',
   await third;
   expect(budget.readMs).toBe(40);
 });
+
+test('others have their turn while an operation plans many histories', async () => {
+  const budget = new PointBudget();
+  let turns = 0;
+  let isOver = false;
+  const other = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(other);
+  };
+  setImmediate(other);
+  // Each takes 15 ms of a clock that is turned by hand.
+  const plan = (at: number): number => {
+    vi.advanceTimersByTime(15);
+    return at;
+  };
+  const planned = await Promise.all(Array.from({ length: 10 }, (_, at) => budget.plan(() => plan(at))));
+  isOver = true;
+  expect(planned).toEqual(Array.from({ length: 10 }, (_, at) => at));
+  // Two fit between two turns.
+  expect(turns).toBeGreaterThanOrEqual(4);
+});

@@ -143,7 +143,7 @@ export class History {
       throw badInput(
         `These are ${count} series, at most ${MAX_SERIES} at once: choose fewer devices, or some "fields".`,
       );
-    const plan = planSeries(query, count);
+    const plan = await budget.plan(() => planSeries(query, count));
     const requests = devices.flatMap((device, i) =>
       chosen[i]!.map((field) => requestOf(device, field, query, plan, count)),
     );

@@ -51,7 +51,9 @@ export function compileOperation(
     return plan;
   };
   return (args) => {
-    const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], args.variableValues ?? {});
+    const definitions = operation.variableDefinitions ?? [];
+    // What is wrong with them is for graphql-js to say: no further than the first mistake.
+    const { coerced } = getVariableValues(schema, definitions, args.variableValues ?? {}, { maxErrors: 0 });
     const fields = coerced === undefined ? null : planFor(coerced);
     if (fields === null || coerced === undefined) return execute(args);
     const { rootValue, contextValue } = args;

@@ -55,6 +55,9 @@ const INPUT_NODES: ReadonlySet<string> = new Set([
   Kind.OBJECT,
 ]);
 
+/** As graphql-js begins to say it. */
+const TOO_MANY_MISTAKES = 'Too many errors processing variables';
+
 /**
  * An error as it may leave, over HTTP and WebSocket alike: code, message, place, and the details of an AppError. What
  * is not meant for the client is logged under an id, and only the id leaves.
@@ -96,8 +99,9 @@ function causes(error: unknown): Error[] {
   return chain;
 }
 
-/** Whether graphql-js blames a value that the client gave: a literal, or a variable. */
+/** Whether graphql-js blames a value that the client gave: a literal, or a variable; too many of them have no place. */
 function isAboutInput(error: Error): boolean {
-  const node = error instanceof GraphQLError ? error.nodes?.[0] : undefined;
-  return node !== undefined && INPUT_NODES.has(node.kind);
+  if (!(error instanceof GraphQLError)) return false;
+  const node = error.nodes?.[0];
+  return node === undefined ? error.message.startsWith(TOO_MANY_MISTAKES) : INPUT_NODES.has(node.kind);
 }
