@@ -6,6 +6,7 @@ import type { Device } from '../entities/device.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import type { IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
+import { LoopTurns } from '../loop-turns.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
 import { type Page, pageOf } from '../page.ts';
@@ -85,6 +86,7 @@ type Row = DeviceRecord & { last_heard_at: number | string | null; sorted_by?: s
 /** The devices that a token sees (CONTRACT 7, `devices`). */
 export class DeviceList {
   readonly #deps: DeviceListDeps;
+  readonly #turns = new LoopTurns();
 
   constructor(deps: DeviceListDeps) {
     this.#deps = deps;
@@ -164,12 +166,10 @@ export class DeviceList {
   }
 
   #select<R>(columns: string, sql: readonly string[], values: readonly unknown[], tail = ''): Promise<R[]> {
-    return this.#deps.database
-      .read()
-      .execute<R[]>(
-        `select ${columns} from device d join product p on p."key" = d.product_key where ${sql.join(' and ')} ${tail}`,
-        [...values],
-      );
+    const { database } = this.#deps;
+    const text = `select ${columns} from device d join product p on p."key" = d.product_key where ${sql.join(' and ')} ${tail}`;
+    const select = (): Promise<R[]> => database.read().execute<R[]>(text, [...values]);
+    return database.dialect === 'sqlite' ? this.#turns.run(select) : select();
   }
 
   /** Plain rows with their products, which are read once: as entities a page of 50 took longer than all the rest. */
