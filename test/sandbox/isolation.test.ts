@@ -27,6 +27,31 @@ const changes: [name: string, seen: string, change: string][] = [
   ['Math set to null', `Math === null`, `Math = null`],
   ['a frozen Object.prototype', `Object.isFrozen(Object.prototype)`, `Object.freeze(Object.prototype)`],
   ['a sealed Array', `!Object.isExtensible(Array)`, `Object.preventExtensions(Array)`],
+  ...Object.entries({
+    seal: 'Object.seal(Math)',
+    'seal, called': 'Object.seal.call(null, Math)',
+    freeze: 'Reflect.apply(Object.freeze, Object, [Math])',
+    'freeze, bound': 'Object.freeze.bind(null)(Math)',
+    'freeze of its descriptor': `Object.getOwnPropertyDescriptor(Object, 'freeze').value(Math)`,
+    'preventExtensions of Reflect': 'Reflect.preventExtensions(Math)',
+    'a proxy': 'Object.preventExtensions(new Proxy(Math, {}))',
+    'a class':
+      'class A { constructor() { return Math } } class B extends A { f = Object.freeze(this) } try { new B() } catch (e) {}',
+  }).map(([way, change]): [string, string, string] => [
+    `that a built-in takes no more, by ${way}`,
+    `!Object.isExtensible(Math)`,
+    change,
+  ]),
+  ...Object.entries({
+    'a proxy': 'Reflect.setPrototypeOf(new Proxy(Date.prototype, {}), {inherited3: 1})',
+    'the setter of __proto__': `Object.prototype.__lookupSetter__('__proto__').call(Date.prototype, {inherited3: 1})`,
+    'its descriptor': `Reflect.getOwnPropertyDescriptor(Object.prototype, '__proto__').set.call(Date.prototype, {inherited3: 1})`,
+    assignment: `Object.assign(Object.create(Date.prototype), {}).__proto__.__proto__ = {inherited3: 1}`,
+  }).map(([way, change]): [string, string, string] => [
+    `what a built-in inherits from, by ${way}`,
+    `Date.prototype.inherited3 === 1`,
+    change,
+  ]),
   ['a symbol key', `Array.prototype[Symbol.for('x')] !== undefined`, `Array.prototype[Symbol.for('x')] = 1`],
   [
     'a symbol key that was copied unseen',
