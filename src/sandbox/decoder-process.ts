@@ -220,14 +220,16 @@ export class DecoderProcess {
       this.#events.ready();
       return;
     }
-    const id = frame.readUInt32LE(1);
+    if (frame[0] !== FRAME.RESULT) return;
+    // All of it first: a frame that is too short throws, and the job must then be among those that were lost.
+    const [id, usedUs, wallUs] = [frame.readUInt32LE(1), frame.readUInt32LE(5), frame.readUInt32LE(9)];
     const at = this.#underWay.findIndex((job) => job.id === id);
     if (at < 0) return;
     const job = this.#underWay.splice(at, 1)[0]!;
     this.#bytes -= job.inputBytes;
     if (this.#underWay.length === 0) this.#closed = false;
     this.#watch.next(performance.now());
-    this.#events.result(job, frame.readUInt32LE(5) / 1000, frame.readUInt32LE(9) / 1000, frame.toString('utf8', 13));
+    this.#events.result(job, usedUs / 1000, wallUs / 1000, frame.toString('utf8', 13));
     if (this.#retiring && this.#underWay.length === 0) this.#end();
   }
 

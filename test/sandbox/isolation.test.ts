@@ -52,6 +52,23 @@ const changes: [name: string, seen: string, change: string][] = [
     `Date.prototype.inherited3 === 1`,
     change,
   ]),
+  [
+    'the labels of TextDecoder',
+    `(function () { try { new TextDecoder('leak'); return true } catch (e) { return false } })()`,
+    `var o = Map.prototype.get, m; Map.prototype.get = function (k) { m = this.valueOf(); return o.call(m, k) }; new TextDecoder(); Map.prototype.get = o; if (m) m.set('leak', 'utf-8')`,
+  ],
+  ...Object.entries({
+    encode: `TextEncoder.prototype, 'encode', function () { Buffer.from('x') }`,
+    decode: `TextDecoder.prototype, 'decode', function () { Buffer.from('x').toString() }`,
+  }).map(([name, args]): [string, string, string] => {
+    const grabbed = `(function (of, name, use) { var o = of[name], it = {}; of[name] = function () { it = this.valueOf(); return o.apply(it, arguments) }; use(); of[name] = o; return it })(${args})`;
+    return [`what Buffer has to ${name} with`, `${grabbed}.mark === 1`, `${grabbed}.mark = 1`];
+  }),
+  [
+    'the bytes of half a character',
+    `Buffer.from([]).toString() !== ''`,
+    `Object.prototype.stream = true; Buffer.from([0xc3]).toString(); delete Object.prototype.stream`,
+  ],
   ['a symbol key', `Array.prototype[Symbol.for('x')] !== undefined`, `Array.prototype[Symbol.for('x')] = 1`],
   [
     'a symbol key that was copied unseen',

@@ -126,6 +126,11 @@ describe('a decoder process that lies harms nobody', () => {
     ['a result twice', `(id) => Buffer.concat([result(id, 'O[]'), result(id, 'O[')])`, []],
     ['results of nobody', `(id) => Buffer.concat([result(4000000000, 'O['), result(id, 'O[]')])`, []],
     ['a frame that is too short', `() => frame(Buffer.from([7, 1]))`, ['OUT_OF_MEMORY']],
+    [
+      'a result that ends with its id',
+      `(id) => { const bytes = Buffer.alloc(9); bytes[0] = 7; bytes.writeUInt32LE(id, 1); return frame(bytes) }`,
+      ['OUT_OF_MEMORY'],
+    ],
     ['an empty frame', `() => Buffer.alloc(4)`, ['OUT_OF_MEMORY']],
     ['a frame of four gigabytes', `() => Buffer.alloc(4096, 255)`, ['OUT_OF_MEMORY']],
     [

@@ -6,10 +6,10 @@
  */
 export function installBuffer(define: (name: string, value: unknown) => void): void {
   const anyGlobal = globalThis as any;
-  const { __base64decode: bytesOfBase64, btoa: toBase64 } = anyGlobal;
-  const encoder = new anyGlobal.TextEncoder();
-  const decoderOf: Record<string, any> = {};
-  for (const name of ['utf-8', 'utf-16le']) decoderOf[name] = new anyGlobal.TextDecoder(name, { ignoreBOM: true });
+  // Their instances are made anew each time: whoever patches `encode` or `decode` would hold one that outlives the call.
+  const { __base64decode: bytesOfBase64, btoa: toBase64, TextEncoder, TextDecoder } = anyGlobal;
+  const decoded = (bytes: Uint8Array, encoding: string): string =>
+    new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
 
   class Bytes extends Uint8Array {}
 
@@ -30,7 +30,7 @@ export function installBuffer(define: (name: string, value: unknown) => void): v
     };
     switch (encodingOf(encoding)) {
       case 'utf8':
-        return new Bytes(encoder.encode(text).buffer);
+        return new Bytes(new TextEncoder().encode(text).buffer);
       case 'hex': {
         const digits = /^(?:[0-9a-f]{2})*/i.exec(text)![0];
         const bytes = new Bytes(digits.length / 2);
@@ -52,8 +52,8 @@ export function installBuffer(define: (name: string, value: unknown) => void): v
   const textOf = (bytes: Uint8Array, encoding: unknown): string => {
     let text = '';
     const name = encodingOf(encoding);
-    if (name === 'utf8') return decoderOf['utf-8'].decode(bytes);
-    if (name === 'utf16le') return decoderOf['utf-16le'].decode(bytes.subarray(0, bytes.length & ~1));
+    if (name === 'utf8') return decoded(bytes, 'utf-8');
+    if (name === 'utf16le') return decoded(bytes.subarray(0, bytes.length & ~1), 'utf-16le');
     for (let i = 0; i < bytes.length; i += 1) {
       const byte = bytes[i]!;
       if (name === 'hex') text += (byte < 16 ? '0' : '') + byte.toString(16);

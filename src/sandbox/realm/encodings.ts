@@ -155,8 +155,9 @@ export function installEncodings(define: (name: string, value: unknown) => void)
     'utf-16le': ['utf-16le', 'utf-16', 'unicode', 'ucs-2', 'iso-10646-ucs-2', 'csunicode', 'unicodefeff'],
     'utf-16be': ['utf-16be', 'unicodefffe'],
   };
-  const encodingOf = new Map<string, string>();
-  for (const encoding of Object.keys(labels)) for (const label of labels[encoding]!) encodingOf.set(label, encoding);
+  // No Map: whoever patches `Map.prototype.get` would hold one that outlives the call.
+  const encodingOf: Record<string, string> = Object.create(null);
+  for (const encoding of Object.keys(labels)) for (const label of labels[encoding]!) encodingOf[label] = encoding;
   const upperHalf1252 =
     '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +
     '\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178';
@@ -177,7 +178,7 @@ export function installEncodings(define: (name: string, value: unknown) => void)
     #bomSeen = false;
 
     constructor(label: unknown = 'utf-8', options: any = {}) {
-      const encoding = encodingOf.get(String(label).trim().toLowerCase());
+      const encoding = encodingOf[String(label).trim().toLowerCase()];
       if (encoding === undefined) throw new RangeError(`The encoding label '${String(label)}' is not supported.`);
       this.#encoding = encoding;
       this.#fatal = Boolean(options?.fatal);
