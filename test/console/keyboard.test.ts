@@ -103,7 +103,7 @@ describeInBrowser('with the keyboard alone', () => {
     expect(await page.evaluate('document.activeElement.closest("dialog") !== null')).toBe(true);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect((await focused(page)).name).toBe('Delete');
+    await expect.poll(async () => (await focused(page)).name).toBe('Delete');
     await page.keyboard.press('Enter');
     await page.getByText('0 values go with it, for good.').waitFor();
     await tabTo(page, 'Delete');
