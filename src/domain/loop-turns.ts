@@ -1,8 +1,10 @@
-/** Others have their turn when such work has taken so long. */
+import { giveWay } from './give-way.ts';
+
+/** Others have their turn when such work has taken so long: 200,000 buckets of a calendar take 20 ms. */
 const GIVES_WAY_AFTER_MS = 20;
 
 /**
- * Work that computes on the event loop, such as look-ups in SQLite, which are answered before the loop turns: one after
+ * Work that computes on the event loop, such as look-ups in SQLite, which are answered before the loop turns, and planning histories: one after
  * the other, and between them others have their turn, so that many of one operation do not hold up everybody.
  */
 export class LoopTurns {
@@ -13,7 +15,7 @@ export class LoopTurns {
   run<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(async () => {
       if (this.#tookMs > GIVES_WAY_AFTER_MS) {
-        await new Promise<void>((resolve) => setImmediate(resolve));
+        await giveWay();
         this.#tookMs = 0;
       }
       const from = performance.now();

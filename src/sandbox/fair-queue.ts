@@ -1,5 +1,5 @@
 import { isSlow } from './penalties.ts';
-import type { PoolJob, PoolProduct } from './pool-job.ts';
+import type { Line, PoolJob, PoolProduct } from './pool-job.ts';
 
 /** `fast`: what behaves, many at a time; `slow`: slow and quarantined products, and suspects, one job at a time. */
 export type Lane = 'fast' | 'slow';
@@ -8,14 +8,13 @@ export const LANES = ['fast', 'slow'] as const;
 
 /** Execution time each product may use in its turn. */
 const QUANTUM_MS = 4;
-
 /** So many jobs that are gone are cut off a line. */
 const CUT = 1_000;
 
 /** Jobs that wait, in one line per product; the lines take turns by execution time, so many jobs buy no larger share. */
 export class FairQueue {
   /** Those in whose lines jobs wait. */
-  readonly #turns: PoolProduct[] = [];
+  #turns: PoolProduct[] = [];
   #size = 0;
 
   get size(): number {
@@ -23,16 +22,15 @@ export class FairQueue {
   }
 
   push(job: PoolJob): void {
-    this.#open(job.product).push(job);
+    this.#open(job.product).jobs.push(job);
     this.#size += 1;
   }
 
   /** Before the other jobs of its product. */
   pushFirst(job: PoolJob): void {
-    const jobs = this.#open(job.product);
-    const { line } = job.product;
-    if (line.head > 0) jobs[--line.head] = job;
-    else jobs.unshift(job);
+    const line = this.#open(job.product);
+    if (line.head > 0) line.jobs[--line.head] = job;
+    else line.jobs.unshift(job);
     this.#size += 1;
   }
 
@@ -59,7 +57,7 @@ export class FairQueue {
     const old: PoolJob[] = [];
     for (const product of this.#turns)
       while (!isEmpty(product) && firstOf(product).queuedAt < time) old.push(this.#take(product));
-    if (old.length > 0) this.#turns.splice(0, Infinity, ...this.#turns.filter((product) => !isEmpty(product)));
+    if (old.length > 0) this.#turns = this.#turns.filter((product) => !isEmpty(product));
     return old;
   }
 
@@ -79,12 +77,12 @@ export class FairQueue {
     return this.#inTurn(lane, now);
   }
 
-  #open(product: PoolProduct): (PoolJob | undefined)[] {
+  #open(product: PoolProduct): Line {
     if (isEmpty(product)) {
       product.line.creditMs = QUANTUM_MS;
       this.#turns.push(product);
     }
-    return product.line.jobs;
+    return product.line;
   }
 
   #take({ line }: PoolProduct): PoolJob {

@@ -27,7 +27,7 @@ export interface PoolProduct {
  * A product's jobs that wait (`fair-queue.ts`). It stays with the product when it is empty: lines and maps that come and
  * go with each job keep finished calls alive until the next full collection.
  */
-interface Line {
+export interface Line {
   /** Those before `head` are gone: shifting an array of thousands costs too much. */
   readonly jobs: (PoolJob | undefined)[];
   head: number;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Batch } from '../../src/domain/measurements/store.ts';
 import { HeardDevices } from '../../src/measurement-store/postgres/heard-devices.ts';
-import { type OpenDatabase, openDatabase, receipt, type Store } from './open-store.ts';
+import { cutConnections, type OpenDatabase, openDatabase, receipt, type Store } from './open-store.ts';
 
 const batch = (deviceKey: number, receivedAt: number): Batch => ({
   deviceKey,
@@ -83,9 +83,7 @@ describe('on PostgreSQL', () => {
     await hear(1, 2);
     await hear(2, 3);
     await hear(2, 4);
-    await database.sql(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'inlet' AND datname = current_database()",
-    );
+    await cutConnections(database);
     await expect.poll(() => store.lastHeard([1, 2]).catch(() => null)).toEqual(new Map([[1, 2], [2, 4]])); // prettier-ignore
     await hear(1, 5);
     await hear(1, 6);

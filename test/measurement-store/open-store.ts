@@ -56,6 +56,13 @@ export async function openDatabase(dialect: Dialect): Promise<OpenDatabase> {
   };
 }
 
+/** Ends the store's connections to PostgreSQL from outside. */
+export function cutConnections(database: OpenDatabase): Promise<unknown> {
+  return database.sql(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'inlet' AND datname = current_database()",
+  );
+}
+
 /** [field key, timestamp, value] for each row. */
 export type Row = [number, number, StoredValue];
 

@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
-import { everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
+import {
+  cutConnections,
+  everything,
+  type OpenDatabase,
+  openDatabase,
+  receipt,
+  type Row,
+  type Store,
+} from './open-store.ts';
 
 describe('the PostgreSQL store', () => {
   let database: OpenDatabase;
@@ -14,11 +22,6 @@ describe('the PostgreSQL store', () => {
     await store.stop();
     await database.close();
   });
-
-  const cutConnections = (): Promise<unknown> =>
-    database.sql(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'inlet' AND datname = current_database()",
-    );
 
   test('loses nothing it acknowledged when its connections are cut, and goes on by itself', async () => {
     const acknowledged: number[] = [];
@@ -39,7 +42,7 @@ describe('the PostgreSQL store', () => {
     const cutter = async (): Promise<void> => {
       while (Date.now() < until - 200) {
         await new Promise((resolve) => setTimeout(resolve, 40));
-        await cutConnections();
+        await cutConnections(database);
       }
     };
     await Promise.all([...Array.from({ length: 20 }, appender), cutter()]);
@@ -53,7 +56,7 @@ describe('the PostgreSQL store', () => {
 
   test('survives the loss of idle connections', async () => {
     await store.ping();
-    await cutConnections();
+    await cutConnections(database);
     await new Promise((resolve) => setTimeout(resolve, 50));
     await store.append(receipt(1, [[1, 1, 1]]));
     expect(await everything(store, 1, 1)).toEqual([[1, 1]]);

@@ -1,9 +1,8 @@
 import { AppError } from '../../errors.ts';
+import { LoopTurns } from '../loop-turns.ts';
 
 /** What all histories of one operation may bring together. */
 const MAX_OPERATION_POINTS = 500_000;
-/** Others have their turn when an operation has planned for so long: 200,000 buckets of a calendar take 20 ms. */
-const GIVES_WAY_AFTER_MS = 20;
 
 /**
  * The points of one operation (CONTRACT 7, Shares): many histories run side by side as long as the worst of each fits
@@ -16,8 +15,7 @@ export class PointBudget {
   #reading = 0;
   #readingSince = 0;
   #readMs = 0;
-  #plannedMs = 0;
-  #givesWay: Promise<void> | null = null;
+  readonly #plans = new LoopTurns();
 
   /** How many there were so far. */
   get spent(): number {
@@ -30,24 +28,11 @@ export class PointBudget {
   }
 
   /** What `make` gives, which takes its time on the event loop; throws what it throws, and what `within` does. */
-  async plan<T>(make: () => T): Promise<T> {
-    while (this.#plannedMs > GIVES_WAY_AFTER_MS) {
-      this.#givesWay ??= new Promise((resolve) =>
-        setImmediate(() => {
-          this.#plannedMs = 0;
-          this.#givesWay = null;
-          resolve();
-        }),
-      );
-      await this.#givesWay;
-    }
-    if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
-    const from = performance.now();
-    try {
+  plan<T>(make: () => T): Promise<T> {
+    return this.#plans.run(async () => {
+      if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
       return make();
-    } finally {
-      this.#plannedMs += performance.now() - from;
-    }
+    });
   }
 
   /** What `work` gives; QUERY_TOO_COMPLEX when its points are more than is left. It brings `worst` points at most. */

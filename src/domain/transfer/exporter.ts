@@ -110,7 +110,7 @@ export class Exporter {
       });
     const format = query.format === 'csv' ? new CsvFormat(wide, query.spreadsheet) : new NdjsonFormat(wide);
     const turns = this.#deps.shares.backgroundOf(access.tokenId);
-    const bytes = this.#inTurns(turns, this.#bytes(format, query, inTurns(turns, devices), wide));
+    const bytes = this.#inTurns(turns, this.#bytes(format, query, eachInTurn(turns, devices), wide));
     return { contentType: format.contentType, bytes };
   }
 
@@ -275,7 +275,7 @@ export class Exporter {
 }
 
 /** The devices, each in its turn: those that have nothing give no piece that could be counted. */
-async function* inTurns(turns: Turns, devices: AsyncGenerator<DeviceInfo>): AsyncGenerator<DeviceInfo> {
+async function* eachInTurn(turns: Turns, devices: AsyncGenerator<DeviceInfo>): AsyncGenerator<DeviceInfo> {
   for await (const device of devices) {
     yield device;
     turns.spend(DEVICE_MS + device.product.fields.size * FIELD_MS);

@@ -3,8 +3,8 @@ import type { Batch } from '../../domain/measurements/store.ts';
 /** A device's key and the time of its last receipt. */
 export type Heard = [deviceKey: number, at: number];
 
-/** A device that sends more often is written down twice a second. */
-const WINDOW_MS = 500;
+/** How long what was heard may wait, in ms: a device that sends more often is written down twice a second. */
+export const HEARD_EVERY_MS = 500;
 
 /**
  * Receipt times on their way to `device_state`. A device's first one of each half second is written with its readings,
@@ -22,7 +22,7 @@ export class HeardDevices {
 
   /** What is to be written with these batches, in order of the keys, each once. */
   take(batches: readonly Batch[], now: number): Heard[] {
-    const due = now >= this.#ends || now < this.#ends - WINDOW_MS ? this.takeAll(now) : [];
+    const due = now >= this.#ends || now < this.#ends - HEARD_EVERY_MS ? this.takeAll(now) : [];
     const first = new Map(due);
     for (const { deviceKey, receivedAt } of batches) {
       const isLater = this.#written.has(deviceKey) && !first.has(deviceKey);
@@ -37,7 +37,7 @@ export class HeardDevices {
     const due = inOrder(this.#waiting);
     this.#waiting = new Map();
     this.#written = new Set(due.map(([deviceKey]) => deviceKey));
-    this.#ends = now + WINDOW_MS;
+    this.#ends = now + HEARD_EVERY_MS;
     return due;
   }
 

@@ -54,8 +54,8 @@ export class PostgresFlush {
   #hasCalls = false;
 
   /**
-   * The readings, and the devices that are heard, are in order of their keys, so that two nodes never wait for each other in a circle, and every key is
-   * there once, as a statement takes it only once.
+   * The readings, and the devices that are heard, are in order of their keys, so that two nodes never wait for each other
+   * in a circle, and every key is there once, as a statement takes it only once.
    */
   fill(batches: Batch[], calls: CallRow[], heard: Heard[], now: number): void {
     const arrays = [this.#devices, this.#timestamps, this.#readings, this.#heardDevices, this.#heardAt, this.#storedAt];

@@ -2,7 +2,7 @@ import type { Batch, CallRow, Receipt } from '../../domain/measurements/store.ts
 import { callBytes } from '../check-receipt.ts';
 import type { FlushTarget } from '../group-commit.ts';
 import { lastOfEach } from '../readings/reading-values.ts';
-import { type Heard, HeardDevices } from './heard-devices.ts';
+import { type Heard, HEARD_EVERY_MS, HeardDevices } from './heard-devices.ts';
 import type { PipelinedConnection } from './postgres-connection.ts';
 import { PostgresFlush } from './postgres-flush.ts';
 import { unavailable } from '../unavailable.ts';
@@ -12,8 +12,6 @@ const WORTH_A_RETRY = new Set(['40001', '40P01']);
 const KEY_EXISTS = '23505';
 /** After a key that existed so many flushes merge at once: senders that repeat themselves seldom do it just once. */
 const MERGING_FLUSHES = 100;
-/** What was heard and waits is written so long after the last commit. */
-const HEARD_AFTER_MS = 500;
 /** Only if nobody has written it again since. */
 const SQUEEZE = 'UPDATE reading SET packed = $4 WHERE device_key = $1 AND ts = $2 AND packed = $3';
 
@@ -83,7 +81,7 @@ export class PostgresFlushes implements FlushTarget {
       this.#connection.giveUp();
       unavailable(error);
     } finally {
-      if (this.#heard.isWaiting) this.#timer ??= setTimeout(() => this.#showSoon(), HEARD_AFTER_MS).unref();
+      if (this.#heard.isWaiting) this.#timer ??= setTimeout(() => this.#showSoon(), HEARD_EVERY_MS).unref();
     }
     this.#spare.push(flush);
   }

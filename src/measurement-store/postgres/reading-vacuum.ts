@@ -9,8 +9,8 @@ const LONGEST_MS = 600_000;
 
 /**
  * Rows of `reading` that are gone stay in its indexes until a vacuum: after ten years of a device went into chunks, each
- * chart of them stepped over five million (120 ms instead of 20). Autovacuum comes within minutes; this comes at once, and takes
- * two seconds for as many.
+ * chart of them stepped over five million (120 ms instead of 20). Autovacuum comes within minutes; this comes at once,
+ * and takes two seconds for as many.
  */
 export class ReadingVacuum {
   readonly #pool: pg.Pool;
