@@ -21,6 +21,8 @@ export interface ThreadOptions {
   log: StoreLog | undefined;
   /** Awaited before the thread is started again after it died. */
   beforeRestart?: () => Promise<void>;
+  /** Told what the thread says without being asked. */
+  onNotice?: (notice: string) => void;
 }
 
 /**
@@ -109,6 +111,7 @@ export class Thread<Job> {
       this.#options.log?.warn({ err: toError(answer.failure) }, `${answer.report} failed and will be tried again`);
       return;
     }
+    if ('notice' in answer) return this.#options.onNotice?.(answer.notice);
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
     this.#overdue.delete(answer.id);

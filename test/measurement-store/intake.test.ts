@@ -134,7 +134,7 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
   test('are there after a kill in the middle of sorting them in, and again when the next one comes there too', async () => {
     const model: Model = new Map();
     const release = await store.take();
-    const appended = Array.from({ length: 1_000 }, (_, i) => {
+    const appended = Array.from({ length: 2_000 }, (_, i) => {
       const { device, rows } = rowsOf(i % 2 === 0 ? i : READINGS / 2 + i - 1);
       for (const [field, timestamp, value] of rows) model.set(keyOf(device, field, timestamp), value as number);
       return store.append(receipt(device, rows));

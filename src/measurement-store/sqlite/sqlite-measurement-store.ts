@@ -79,7 +79,11 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     // A new writer does not know that somebody else is writing.
     const beforeRestart = (): Promise<void> => this.#turns.free();
     const thread = (name: string): string => programFile(`measurement-store/sqlite/${name}/${name}.worker`);
-    this.#writer = new Thread({ name: 'writer', file: thread('writer'), workerData, log, beforeRestart });
+    const onNotice = (): void =>
+      void this.#copyLog().catch((err: unknown) =>
+        log?.warn({ err }, 'copying the log of commits into the file failed and will be tried again'),
+      );
+    this.#writer = new Thread({ name: 'writer', file: thread('writer'), workerData, log, beforeRestart, onNotice });
     this.#readers = new Threads(READERS, { name: 'reader', file: thread('reader'), workerData, log });
     this.#commits = new GroupCommit(new SqliteFlushes((job, transfer) => this.#write(job, transfer)), {
       ...STORE_DEFAULTS,
@@ -228,6 +232,15 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
       await this.#write({ kind: 'stop' });
     } finally {
       await Promise.all([this.#writer.terminate(), this.#readers.terminate()]);
+    }
+  }
+
+  /** A reader copies most of it while commits go on, the writer what came meanwhile: all of it, if there is no reader. */
+  async #copyLog(): Promise<void> {
+    try {
+      await this.#readers.ask({ kind: 'copyLog' }, LONG_JOB_MS);
+    } finally {
+      if (!this.#stopping) await this.#writer.ask({ kind: 'copyLog' }, undefined, LONG_JOB_MS);
     }
   }
 

@@ -15,4 +15,6 @@ export type SqliteReaderJob =
   | { kind: 'calls'; query: CallQuery }
   | { kind: 'countCalls'; filter: CallFilter }
   | { kind: 'call'; productKey: number; id: string }
+  /** Copies most of the log into the file, beside those who write. */
+  | { kind: 'copyLog' }
   | { kind: 'ping' };

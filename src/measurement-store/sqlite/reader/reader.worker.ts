@@ -3,6 +3,7 @@ import { planEdit } from '../../chunks/plan-edit.ts';
 import { runReaderJob, transferables } from '../../chunks/reader-job.ts';
 import { failure, type Question } from '../../thread-messages.ts';
 import { IntakeView } from './intake-view.ts';
+import { copyLog } from './copy-log.ts';
 import { openForReading } from './open-for-reading.ts';
 import type { SqliteReaderJob } from './reader-messages.ts';
 import { SqliteReader } from './sqlite-reader.ts';
@@ -10,12 +11,15 @@ import { SqliteSnapshot } from './sqlite-snapshot.ts';
 
 /** A reader thread: a long read holds up neither the main thread nor the writer. */
 const port = parentPort!;
-const db = openForReading((workerData as { path: string }).path);
+const { path } = workerData as { path: string };
+const db = openForReading(path);
 const intake = new IntakeView(db);
 const reader = new SqliteReader(db, intake);
 const snapshot = new SqliteSnapshot(db, intake);
 
-async function run(job: SqliteReaderJob): Promise<unknown> {
+type SnapshotJob = Exclude<SqliteReaderJob, { kind: 'copyLog' }>;
+
+async function run(job: SnapshotJob): Promise<unknown> {
   switch (job.kind) {
     case 'plan':
       return planEdit(snapshot, job.deviceKey, job.edit);
@@ -38,16 +42,20 @@ async function run(job: SqliteReaderJob): Promise<unknown> {
   }
 }
 
+async function runInSnapshot(job: SnapshotJob): Promise<unknown> {
+  db.exec('BEGIN');
+  try {
+    intake.refresh();
+    return await run(job);
+  } finally {
+    db.exec('COMMIT');
+  }
+}
+
 async function answer({ id, job }: Question<SqliteReaderJob>): Promise<void> {
   try {
-    db.exec('BEGIN');
-    let value: unknown;
-    try {
-      intake.refresh();
-      value = await run(job);
-    } finally {
-      db.exec('COMMIT');
-    }
+    // A snapshot of its own would keep the log from being copied whole.
+    const value = job.kind === 'copyLog' ? copyLog(path) : await runInSnapshot(job);
     port.postMessage({ id, value }, transferables(value));
   } catch (error) {
     port.postMessage({ id, failure: failure(error) });

@@ -1,30 +1,7 @@
 import type Sqlite from 'better-sqlite3';
-import { storedAtOf } from '../../../domain/measurements/store.ts';
-import { eachFrame } from '../../readings/reading-frames.ts';
 import type { Transact, Transactions } from './open-for-writing.ts';
 import type { ReadingInserts } from './reading-inserts.ts';
-
-interface Flush {
-  seq: number;
-  frames: Buffer;
-}
-
-/** A reading that is committed and not in its place yet; its values are the bytes of its flush from `start` to `end`. */
-interface Waiting {
-  deviceKey: number;
-  timestamp: number;
-  storedAt: number;
-  flush: Flush;
-  start: number;
-  end: number;
-}
-
-/** Readings of whole flushes in the order of their places; those before `at` are there already. */
-interface Group {
-  readings: Waiting[];
-  lastSeq: number;
-  at: number;
-}
+import { WaitingReadings } from './waiting-readings.ts';
 
 interface Heard {
   at: number;
@@ -34,8 +11,8 @@ interface Heard {
 /** A group: of a thousand busy devices each has a few readings in it, which share a page. */
 const GROUP_READINGS = 4_096;
 const GROUP_BYTES = 1_000_000;
-/** One transaction, of about two milliseconds. */
-const SLICE_READINGS = 256;
+/** One transaction, of some three milliseconds: smaller ones write the pages of the index by order of commits more often. */
+const SLICE_READINGS = 512;
 /** What is sorted in for each reading that comes, so that the work never falls behind. */
 const PACE = 2;
 /** More than that does not wait: the flush that finds it works it off first. */
@@ -55,11 +32,10 @@ export class Intake {
   readonly #insert: Sqlite.Statement<[number, number, Buffer]>;
   readonly #remove: Sqlite.Statement<[number]>;
   readonly #hear: Sqlite.Statement<[number, number, number]>;
-  #gathering: Waiting[] = [];
-  #gatheringBytes = 0;
-  #gatheringUpTo = 0;
-  #group: Group | null = null;
-  #takenUpTo = 0;
+  #gathering = new WaitingReadings();
+  /** What is being sorted in; those before `#at` are in their place. */
+  #group = new WaitingReadings();
+  #at = 0;
   #heard = new Map<number, Heard>();
   #owed = 0;
 
@@ -82,20 +58,19 @@ export class Intake {
 
   /** One durable commit: the frames, and what `also` writes. */
   commit(seq: number, storedAt: number, frames: Buffer, also: () => void): void {
-    if (this.#gathering.length > MAX_WAITING_READINGS || this.#gatheringBytes > MAX_WAITING_BYTES) this.sortInAll();
+    if (this.#gathering.length > MAX_WAITING_READINGS || this.#gathering.bytes > MAX_WAITING_BYTES) this.sortInAll();
     this.#transact(() => {
       if (frames.length > 0) this.#insert.run(seq, storedAt, frames);
       also();
     });
-    // The buffer goes back to where it came from.
-    this.#add(seq, storedAt, Buffer.from(frames));
+    this.#add(seq, storedAt, frames);
   }
 
   /** After each commit: its share of the work, a slice at a time. */
   keepUp(): void {
-    if (this.#group) {
+    if (this.#isSortingIn) {
       if (this.#owed >= SLICE_READINGS) this.#sortIn(this.#owed);
-    } else if (this.#gathering.length >= GROUP_READINGS || this.#gatheringBytes >= GROUP_BYTES) this.#takeGroup();
+    } else if (this.#gathering.length >= GROUP_READINGS || this.#gathering.bytes >= GROUP_BYTES) this.#takeGroup();
   }
 
   /** A slice of what waits; whether there is more. */
@@ -115,40 +90,36 @@ export class Intake {
     this.#heard.clear();
   }
 
+  get #isSortingIn(): boolean {
+    return this.#group.lastSeq > 0;
+  }
+
   get #hasWork(): boolean {
-    return this.#group !== null || this.#gatheringUpTo > this.#takenUpTo;
+    return this.#isSortingIn || this.#gathering.lastSeq > 0;
   }
 
   #add(seq: number, storedAt: number, frames: Buffer): void {
-    const flush = { seq, frames };
-    let batchStoredAt = storedAt;
     const before = this.#gathering.length;
-    eachFrame(
-      frames,
-      (deviceKey, at) => {
-        batchStoredAt = storedAtOf(at, storedAt);
-        this.#heard.set(deviceKey, { at: Math.max(at, this.#heard.get(deviceKey)?.at ?? at), seq });
-      },
-      (deviceKey, timestamp, start, end) =>
-        this.#gathering.push({ deviceKey, timestamp, storedAt: batchStoredAt, flush, start, end }),
-    );
-    this.#gatheringBytes += frames.length;
-    this.#gatheringUpTo = seq;
-    if (this.#group) this.#owed += (this.#gathering.length - before) * PACE;
+    this.#gathering.add(seq, storedAt, frames, (deviceKey, at) => {
+      const heard = this.#heard.get(deviceKey);
+      if (!heard) return this.#heard.set(deviceKey, { at, seq });
+      heard.at = Math.max(at, heard.at);
+      heard.seq = seq;
+    });
+    if (this.#isSortingIn) this.#owed += (this.#gathering.length - before) * PACE;
   }
 
   #sortIn(most: number): void {
-    const group = this.#group ?? this.#takeGroup();
-    const end = Math.min(group.at + most, group.readings.length);
-    const isLast = end === group.readings.length;
+    if (!this.#isSortingIn) this.#takeGroup();
+    const group = this.#group;
+    const from = this.#at;
+    const to = Math.min(from + most, group.length);
+    const isLast = to === group.length;
     try {
       this.#lightly(() => {
         // Before the first of its readings: whoever has readings was heard.
-        if (group.at === 0) this.#writeHeard();
-        for (let i = group.at; i < end; i++) {
-          const { deviceKey, timestamp, storedAt, flush, start, end: last } = group.readings[i]!;
-          this.#readings.add(deviceKey, timestamp, storedAt, flush.seq, flush.frames.subarray(start, last));
-        }
+        if (from === 0) this.#writeHeard();
+        group.write(from, to, this.#readings);
         this.#readings.flush();
         if (isLast) this.#remove.run(group.lastSeq);
       });
@@ -156,21 +127,16 @@ export class Intake {
       this.#readings.forget();
       throw error;
     }
-    if (group.at === 0) this.#heard.clear();
-    group.at = end;
+    if (from === 0) this.#heard.clear();
+    this.#at = isLast ? 0 : to;
     this.#owed = 0;
-    if (isLast) this.#group = null;
+    if (isLast) group.clear();
   }
 
-  #takeGroup(): Group {
-    const readings = this.#gathering.sort(
-      (a, b) => a.deviceKey - b.deviceKey || a.timestamp - b.timestamp || a.flush.seq - b.flush.seq,
-    );
-    this.#gathering = [];
-    this.#gatheringBytes = 0;
-    this.#takenUpTo = this.#gatheringUpTo;
+  #takeGroup(): void {
+    [this.#group, this.#gathering] = [this.#gathering, this.#group];
+    this.#group.sort();
     this.#owed = 0;
-    return (this.#group = { readings, lastSeq: this.#takenUpTo, at: 0 });
   }
 
   #writeHeard(): void {

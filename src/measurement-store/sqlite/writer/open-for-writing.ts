@@ -1,17 +1,12 @@
 import Sqlite from 'better-sqlite3';
 
-/** Pages that many flushes change are copied into the file once. At SQLite's 4 MB recording costs an eighth more. */
-const LOG_BYTES = 16_000_000;
-
 /** Opens the file for the thread that writes: every commit is on the disk before it returns. */
 export function openForWriting(path: string): Sqlite.Database {
   const db = new Sqlite(path, { fileMustExist: true });
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = FULL');
   db.pragma('busy_timeout = 2000');
-  db.pragma('cache_size = -16384');
-  const pageBytes = db.pragma('page_size', { simple: true }) as number;
-  db.pragma(`wal_autocheckpoint = ${Math.round(LOG_BYTES / pageBytes)}`);
+  db.pragma('cache_size = -8192');
   return db;
 }
 

@@ -7,7 +7,7 @@ const ROWS = 16;
 export class ReadingInserts {
   readonly #many: Sqlite.Statement<unknown[][]>;
   readonly #one: Sqlite.Statement<unknown[][]>;
-  #waiting: unknown[] = [];
+  readonly #waiting: unknown[] = [];
 
   constructor(db: Sqlite.Database) {
     db.function('merge_values', { deterministic: true }, mergeValues as (...args: unknown[]) => Buffer);
@@ -22,20 +22,18 @@ export class ReadingInserts {
   add(deviceKey: number, timestamp: number, storedAt: number, seq: number, values: Buffer): void {
     this.#waiting.push(deviceKey, timestamp, storedAt, seq, values);
     if (this.#waiting.length < ROWS * 5) return;
-    const rows = this.#waiting;
-    this.#waiting = [];
-    this.#many.run(rows);
+    this.#many.run(this.#waiting);
+    this.#waiting.length = 0;
   }
 
   /** Before every commit. */
   flush(): void {
-    const rows = this.#waiting;
-    this.#waiting = [];
-    for (let i = 0; i < rows.length; i += 5) this.#one.run(rows.slice(i, i + 5));
+    for (let i = 0; i < this.#waiting.length; i += 5) this.#one.run(this.#waiting.slice(i, i + 5));
+    this.#waiting.length = 0;
   }
 
   /** After a rollback. */
   forget(): void {
-    this.#waiting = [];
+    this.#waiting.length = 0;
   }
 }

@@ -6,6 +6,7 @@ import { ChangeWriter } from './change-writer.ts';
 import { Intake } from './intake.ts';
 import { ReadingInserts } from './reading-inserts.ts';
 import { type CallValues, SqliteCallLog } from './sqlite-call-log.ts';
+import { WriteAheadLog } from './write-ahead-log.ts';
 
 /** Everything that writes to the store's tables: each method is one short transaction. */
 export class SqliteWriter {
@@ -14,6 +15,7 @@ export class SqliteWriter {
   readonly #calls: SqliteCallLog;
   readonly #intake: Intake;
   readonly #changes: ChangeWriter;
+  readonly #log: WriteAheadLog;
   #seq: number;
 
   constructor(db: Sqlite.Database) {
@@ -22,6 +24,7 @@ export class SqliteWriter {
     this.#calls = new SqliteCallLog(db);
     this.#intake = new Intake(db, this.#transactions, new ReadingInserts(db));
     this.#changes = new ChangeWriter(db);
+    this.#log = new WriteAheadLog(db);
     this.#seq = db
       .prepare<[], number>(
         `SELECT max((SELECT coalesce(max(seq), 0) FROM reading), (SELECT coalesce(max(seq), 0) FROM device_state),
@@ -84,6 +87,16 @@ export class SqliteWriter {
 
   removeCalls(receivedBefore: number, productKey: number | undefined, limit: number): number {
     return this.#transactions.transact(() => this.#calls.remove(receivedBefore, productKey, limit));
+  }
+
+  /** Whether it is time to copy the log into the file; tells once for each stretch of it. */
+  logBecameLong(): boolean {
+    return this.#log.becameLong();
+  }
+
+  /** Copies into the file what is left of the log. */
+  copyLog(): void {
+    this.#log.copy();
   }
 
   close(): void {

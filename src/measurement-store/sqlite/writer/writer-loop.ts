@@ -4,6 +4,8 @@ import type { WriterJob } from './writer-messages.ts';
 interface WriterAnswers {
   answer(id: number, value: unknown, transfer?: ArrayBuffer[]): void;
   fail(id: number, error: unknown): void;
+  /** It is time to copy the log into the file. */
+  logBecameLong(): void;
   /** Something that nobody asked for failed, and will be tried again. */
   report(what: string, error: unknown): void;
 }
@@ -37,23 +39,26 @@ export class WriterLoop {
       } catch (error) {
         this.#answers.fail(next.id, error);
       }
-      if (next.job.kind === 'flush') this.#inBackground(() => this.#writer.keepUp());
+      if (next.job.kind === 'flush') this.#inBackground('sorting in readings', () => this.#writer.keepUp());
+      this.#inBackground('looking at the log', () => {
+        if (this.#writer.logBecameLong()) this.#answers.logBecameLong();
+      });
     }
   }
 
   /** Slice by slice: jobs come in between. */
   #sortIn(): void {
     if (this.#held) return;
-    this.#inBackground(() => {
+    this.#inBackground('sorting in readings', () => {
       if (this.#writer.sortInSome()) setImmediate(() => this.#sortIn());
     });
   }
 
-  #inBackground(work: () => void): void {
+  #inBackground(what: string, work: () => void): void {
     try {
       work();
     } catch (error) {
-      this.#answers.report('sorting in readings', error);
+      this.#answers.report(what, error);
     }
   }
 
@@ -78,6 +83,8 @@ export class WriterLoop {
         return this.#answers.answer(id, writer.removeCalls(job.receivedBefore, job.productKey, job.limit));
       case 'sortIn':
         return this.#answers.answer(id, writer.sortInAll());
+      case 'copyLog':
+        return this.#answers.answer(id, writer.copyLog());
       case 'showHeard':
         return this.#answers.answer(id, writer.showHeard());
       case 'stop':

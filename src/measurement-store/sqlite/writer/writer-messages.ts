@@ -20,4 +20,6 @@ export type WriterJob =
   | { kind: 'sortIn' }
   /** Receipt times of everything committed before go to `device_state`. */
   | { kind: 'showHeard' }
+  /** What is left of the log goes into the file. */
+  | { kind: 'copyLog' }
   | { kind: 'stop' };
