@@ -67,7 +67,7 @@ export class StartError extends Error {
     // Several addresses refused are one error without a message.
     const errors: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
     const reasons = errors.map((error) => (error instanceof Error ? error.message : String(error)));
-    super(`Inlet cannot start: ${setting}: ${what}: ${reasons.join('; ').replace(/\s*\n\s*/g, ' ')}`, { cause });
+    super(`Inlet cannot start: ${setting}: ${what}: ${reasons.join('; ').replace(/(?<!\s)\s*\n\s*/g, ' ')}`, { cause });
     this.name = 'StartError';
   }
 }
@@ -121,7 +121,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const config: Config = {
     host: text('HOST') ?? '0.0.0.0',
     port: whole('PORT', 8080, 0, 65_535),
-    baseUrl: baseUrl?.replace(/\/+$/, '') ?? null,
+    baseUrl: baseUrl?.replace(/(?<!\/)\/+$/, '') ?? null,
     database,
     redisUrl,
     adminToken,

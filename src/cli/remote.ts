@@ -19,7 +19,7 @@ export class Remote {
 
   /** `--url` or INLET_URL; `--token-file` or INLET_TOKEN. Throws with what is missing. */
   constructor(options: { url?: string | undefined; 'token-file'?: string | undefined }, env: NodeJS.ProcessEnv) {
-    this.#url = (options.url ?? env['INLET_URL'] ?? LOCAL).replace(/\/+$/, '');
+    this.#url = (options.url ?? env['INLET_URL'] ?? LOCAL).replace(/(?<!\/)\/+$/, '');
     const file = options['token-file'];
     this.#token = (file === undefined ? (env['INLET_TOKEN'] ?? '') : readFileSync(file, 'utf8')).trim();
     if (this.#token === '') throw new Error('set INLET_TOKEN, or name a file that holds the token: --token-file FILE');

@@ -54,15 +54,26 @@ function parseForgivingly(text: string): { value: unknown } | null {
   if (json === '' && end === text.length) return null;
   json += text.slice(from, end);
   try {
-    const revive = (_: string, value: unknown): unknown =>
-      typeof value === 'string' && value.startsWith(NUMBER) ? Number(value.slice(NUMBER.length)) : value;
-    return { value: from === 0 ? JSON.parse(json) : JSON.parse(json, revive) };
+    const value: unknown = JSON.parse(json);
+    return { value: from === 0 ? value : withNumbers(value) };
   } catch {
     return null;
   }
 }
 
-const SPACE = /[ \t\r\n]*/y;
+/** The numbers in a body and in its entries; of what is deeper nothing is stored. */
+function withNumbers(body: unknown, levels = 2): unknown {
+  if (typeof body === 'string' && body.startsWith(NUMBER)) return Number(body.slice(NUMBER.length));
+  if (levels === 0 || typeof body !== 'object' || body === null) return body;
+  const parts = body as Record<string, unknown>;
+  for (const key of Object.keys(parts)) {
+    const value = withNumbers(parts[key], levels - 1);
+    if (value !== parts[key]) parts[key] = value;
+  }
+  return body;
+}
+
+const SPACE = ' \t\r\n';
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|true\b|false\b|null\b/y;
 // eslint-disable-next-line no-control-regex -- JSON forbids exactly these
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*"/y;
@@ -77,20 +88,23 @@ function findMistake(text: string): number {
     at = pattern.lastIndex;
     return true;
   };
+  const skipSpace = (): void => {
+    while (at < text.length && SPACE.includes(text[at]!)) at += 1;
+  };
   const takeKey = (): boolean => {
     if (!take(STRING)) return false;
-    take(SPACE);
+    skipSpace();
     if (text[at] !== ':') return false;
     at += 1;
     return true;
   };
   for (;;) {
-    take(SPACE);
+    skipSpace();
     const char = text[at];
     if (char === '[' || char === '{') {
       open.push(char);
       at += 1;
-      take(SPACE);
+      skipSpace();
       if (text[at] !== (char === '[' ? ']' : '}')) {
         if (char === '{' && !takeKey()) return at;
         continue;
@@ -102,13 +116,13 @@ function findMistake(text: string): number {
         open.pop();
         at += 1;
       }
-      take(SPACE);
+      skipSpace();
       if (open.length === 0 || text[at] === ',') break;
       if (text[at] !== (open.at(-1) === '{' ? '}' : ']')) return at;
     }
     if (open.length === 0) return at;
     at += 1;
-    take(SPACE);
+    skipSpace();
     if (open.at(-1) === '{' && !takeKey()) return at;
   }
 }

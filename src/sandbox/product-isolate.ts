@@ -270,7 +270,7 @@ export function compileError(isolate: ivm.Isolate, source: string): string | nul
     const { name, message } = error as Error;
     if (isolate.isDisposed) return failureText('SYNTAX', 'The source needs too much memory to be parsed.');
     if (name === 'RangeError') return failureText('SYNTAX', 'The source is nested too deeply to be parsed.');
-    const place = /\s*\[[^\]]*:(\d+):(\d+)\]$/.exec(message);
+    const place = /(?<!\s)\s*\[[^[\]]*:(\d+):(\d+)\]$/.exec(message);
     const text = `${name}: ${place === null ? message : message.slice(0, place.index)}`;
     return failureText('SYNTAX', text, Number(place?.[1] ?? 0), Number(place?.[2] ?? 0));
   }

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { BoundedStream } from '../../src/domain/bounded-stream.ts';
+import { LoopTurns } from '../../src/domain/loop-turns.ts';
 import { LiveStream } from '../../src/graphql/live/live-stream.ts';
 import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import { EventPush } from '../../src/graphql/transport/event-push.ts';
@@ -84,6 +85,7 @@ test('of a reader that reads nothing no more events are answered than its socket
   const push = new EventPush({
     id: '1',
     session,
+    turns: new LoopTurns(),
     budget: new WorkBudget(),
     events: new LiveStream(unread, () => ({ of: null, value: () => null })),
     payloadOf: () => ((answered += 1), payload),
@@ -103,6 +105,32 @@ test('of a reader that reads nothing no more events are answered than its socket
   expect(await ended).toEqual({ value: undefined, done: true });
 });
 
+test('who has something to send when others have sent for long waits for the next turn of the event loop', async () => {
+  await connect();
+  const turns = new LoopTurns();
+  void turns.run(async () => {
+    const end = performance.now() + 25;
+    while (performance.now() < end);
+  });
+  const events = newStream(100);
+  events.offer(1);
+  let hasTurned = false;
+  const pushed = new Promise<boolean>((resolve) => {
+    const push = new EventPush({
+      id: '1',
+      session,
+      turns,
+      budget: new WorkBudget(),
+      events: new LiveStream(events, () => ({ of: null, value: () => null })),
+      payloadOf: () => '{}',
+      onPushed: () => resolve(hasTurned),
+    });
+    void push.next();
+  });
+  setImmediate(() => (hasTurned = true));
+  expect(await pushed).toBe(true);
+});
+
 test('events of a subscription that is over are not answered any more', async () => {
   await connect();
   const events = newStream(100);
@@ -113,6 +141,7 @@ test('events of a subscription that is over are not answered any more', async ()
   const push = new EventPush({
     id: '1',
     session,
+    turns: new LoopTurns(),
     budget,
     events: new LiveStream(events, () => ({ of: null, value: () => null })),
     payloadOf: async () => {

@@ -1,4 +1,5 @@
 import { AppError, notFound } from '../../errors.ts';
+import { giveWay } from '../give-way.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { Access } from '../access/access.ts';
@@ -10,6 +11,8 @@ import type { Network } from '../networks/network-event.ts';
 const NOTHING: Answer = { status: 200, body: '{"stored":0,"rejected":0}' };
 const KEPT: Answer = { status: 202, body: '{"stored":0,"rejected":0,"error":"UNKNOWN_DEVICE"}' };
 const MAX_IDENTIFIER = 200;
+/** In characters: such bodies take the event loop twice, half as long. */
+const LARGE = 262_144;
 
 /**
  * Takes in what native networks send (CONTRACT 6): the device is found by the network's identifier among those that
@@ -37,6 +40,8 @@ export class NetworkReceiver {
     // Every sub-form of the URL is logged as one path: replay reads the network off it.
     const call = { ...request, path: pathOfNetwork(network) };
     const event = readNetworkCall(network, call);
+    // Reading a megabyte of JSON takes as long as deciding what becomes of it.
+    if (request.body.length > LARGE) await giveWay();
     const { deviceIdentifier } = event;
     if (deviceIdentifier === null) return NOTHING;
     if (

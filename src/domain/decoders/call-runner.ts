@@ -144,8 +144,7 @@ function atWrongDoor(error: DecoderFailure | null, { body }: DecoderRequest): De
 
 /** What the network's own decoder made of the payload, as if a run had returned it. */
 function decodedByNetwork(decoded: unknown): DecoderResult {
-  const output = JSON.stringify(decoded);
-  return { output, value: JSON.parse(output) as unknown, console: [], error: null, durationMs: 0 };
+  return { output: JSON.stringify(decoded), value: decoded, console: [], error: null, durationMs: 0 };
 }
 
 function notRun(status: CallStatus): CallOutcome {

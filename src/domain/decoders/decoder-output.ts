@@ -51,9 +51,11 @@ export function readUplinkEntries(
 ): ReadEntries {
   const reading = { fields, marked: isMarked(output), native: true };
   if (!isObject(returned)) return listOf(returned, reading);
+  const isWhole = isWrapper(returned);
+  if (!isWhole && !(fromUplink && typeof returned['data'] === 'object')) return plainOf(returned, reading);
   const { data, errors, warnings: _, ...rest } = returned;
   const beside = Object.keys(rest).length > 0;
-  if (!isWrapper(returned) && !(fromUplink && beside && typeof data === 'object')) return plainOf(returned, reading);
+  if (!isWhole && !beside) return plainOf(returned, reading);
   const told = Array.isArray(errors) ? errors : typeof errors === 'string' && errors !== '' ? [errors] : [];
   if (told.length > 0) return failed('THREW', told.slice(0, 10).map(textOf).join('; '));
   if (beside) return flatOf([...(Array.isArray(data) ? data : [data]), rest], reading);

@@ -42,7 +42,18 @@ export function parseParameters(text: string): Record<string, string[]> {
 /** What the engine gets as a webhook job's input. */
 export function webhookInput({ method, path, body, headers, GET }: DecoderRequest): string {
   const isForm = method === 'POST' && body !== '' && FORM.test(headerOf(headers, 'Content-Type') ?? '');
-  return JSON.stringify({ method, path, body, headers, GET, POST: isForm ? parseParameters(body) : NO_PARAMETERS });
+  const rest = JSON.stringify({ method, path, body, headers, GET }).slice(0, -1);
+  return `${rest},"POST":${isForm ? parametersText(body) : '{}'}}`;
+}
+
+/** The JSON text of `parseParameters`: a body holds 100,000 names, and as an object they take four times as long. */
+function parametersText(text: string): string {
+  const lists = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    const known = lists.get(name);
+    lists.set(name, (known === undefined ? '' : `${known},`) + JSON.stringify(value));
+  }
+  return `{${Array.from(lists, ([name, list]) => `${JSON.stringify(name)}:[${list}]`).join(',')}}`;
 }
 
 /** The request of a logged call: what the live call's decoder saw, except that credentials stay masked. */

@@ -12,6 +12,9 @@ interface FlatValue {
 
 type JsonObject = Record<string, unknown>;
 
+/** Identifiers are made of the first 64 letters that can stand in one. */
+const MAX_PATH = 256;
+
 /**
  * The values of a plain object (CONTRACT 6): nested objects and lists are joined with `_` (`gps_latitude`, `x_0`),
  * Cayenne's `{channel, name, value}` is `name_channel`, `{value, unit, …}` counts as its value, names are made
@@ -29,13 +32,14 @@ export function flatValues(
   const found: (FlatValue & { guessed?: true })[] = [];
 
   const add = (name: string, value: unknown, hint: SuggestionHint | null): void => {
-    if (value === null || found.length > most) return;
-    if (Array.isArray(value))
-      value.forEach((item: unknown, index) => {
+    if (value === null) return;
+    if (Array.isArray(value)) {
+      for (const [index, item] of (value as unknown[]).entries()) {
+        if (found.length > most) return;
         if (isCayenne(item)) add(joined(name, `${item.name}_${item.channel}`), item, null);
         else add(joined(name, String(index)), item, hint);
-      });
-    else if (typeof value !== 'object' || isLeaf(value as JsonObject))
+      }
+    } else if (typeof value !== 'object' || isLeaf(value as JsonObject))
       found.push({ field: identifierOf(name), value, hint });
     // At the top, `value` is a name like any other.
     else if ('value' in value && name !== '') add(name, value.value, hintOf(value as JsonObject));
@@ -43,14 +47,16 @@ export function flatValues(
   };
   const addObject = (name: string, object: JsonObject, hint: SuggestionHint | null): void => {
     const place = placeText(object);
-    const own = fields.get(identifierOf(name))?.type === 'GEOLOCATION' ? identifierOf(name) : null;
+    const identifier = place === null ? '' : identifierOf(name);
+    const own = fields.get(identifier)?.type === 'GEOLOCATION' ? identifier : null;
     const target = place === null ? null : (own ?? only);
     if (target !== null) found.push({ field: target, value: place, hint, ...(own === null ? { guessed: true } : {}) });
-    for (const [key, item] of Object.entries(object)) {
+    for (const key of Object.keys(object)) {
+      if (found.length > most) return;
       const path = joined(name, key);
       // What has filled the field is no value of its own, unless the product wants it.
       if (target !== null && isCoordinate(key) && !fields.has(identifierOf(path))) continue;
-      add(path, item, null);
+      add(path, object[key], null);
     }
   };
 
@@ -90,6 +96,7 @@ function shortText(value: unknown, most: number): string | null {
   return value.trim().slice(0, most).toWellFormed();
 }
 
+/** A list of thousands under a name that is as long as a body is not to copy that again and again. */
 function joined(path: string, key: string): string {
-  return path === '' ? key : `${path}_${key}`;
+  return path === '' ? key.slice(0, MAX_PATH) : `${path}_${key}`.slice(0, MAX_PATH);
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]+)/i;
-const TEXT = /^\s*(?:text\/|[^;]*(?:json|xml|javascript|x-www-form-urlencoded|csv|yaml))/i;
+const TEXT = /^(?:\s*text\/|[^;]*(?:json|xml|javascript|x-www-form-urlencoded|csv|yaml))/i;
 const UTF8 = new TextDecoder('utf-8');
 
 /**

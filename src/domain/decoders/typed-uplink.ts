@@ -60,7 +60,7 @@ function typedBytes(text: string): Buffer {
   const hex = text.replace(/0x/gi, '').replace(/[\s:,-]/g, '');
   if (/^(?:[0-9a-f]{2})*$/i.test(hex)) return Buffer.from(hex, 'hex');
   const base64 = text.replace(/\s/g, '');
-  if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64) && base64.replace(/=+$/, '').length % 4 !== 1)
+  if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64) && base64.replace(/={1,2}$/, '').length % 4 !== 1)
     return Buffer.from(base64, 'base64');
   throw badInput('uplink.bytes: neither hexadecimal (two digits for each byte) nor base64.');
 }

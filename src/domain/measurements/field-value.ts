@@ -1,9 +1,9 @@
 import type { StoredValue } from './store.ts';
 import type { FieldType } from '../entities/field.ts';
+import { readDecimal } from './decimal.ts';
 import { parseGeolocation } from './geolocation.ts';
 
 const MAX_TEXT = 4096;
-const DECIMAL = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 
 /** What each type takes, for the message of an INVALID_VALUE. */
 export const EXPECTED_VALUE: Record<FieldType, string> = {
@@ -44,8 +44,8 @@ export function guessFieldType(value: unknown): FieldType {
   if (typeof value === 'number') return 'FLOAT';
   if (typeof value !== 'string') return 'STRING';
   // Without brackets it may be a decimal comma.
-  if (parseGeolocation(value) !== null && /\(|\..*,.*\./.test(value)) return 'GEOLOCATION';
-  return DECIMAL.test(value) && Number.isFinite(Number(value)) ? 'FLOAT' : 'STRING';
+  if (parseGeolocation(value) !== null && /\(|^[^,.]*\.[^,]*,[^,.]*\./.test(value)) return 'GEOLOCATION';
+  return readDecimal(value) === null ? 'STRING' : 'FLOAT';
 }
 
 function toBoolean(raw: unknown): 1 | 0 | null {
@@ -59,9 +59,8 @@ function toBoolean(raw: unknown): 1 | 0 | null {
 function toNumber(raw: unknown): number | null {
   if (typeof raw === 'number') return Number.isFinite(raw) ? raw + 0 : null;
   if (typeof raw === 'boolean') return raw ? 1 : 0;
-  if (typeof raw !== 'string' || raw.length > 400 || !DECIMAL.test(raw)) return null;
-  const number = Number(raw);
-  return Number.isFinite(number) ? number + 0 : null;
+  const number = typeof raw === 'string' && raw.length <= 400 ? readDecimal(raw) : null;
+  return number === null ? null : number + 0;
 }
 
 function toText(raw: unknown): string | null {

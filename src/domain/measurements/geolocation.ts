@@ -1,5 +1,6 @@
-const DECIMAL = String.raw`[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?`;
-const PAIR = new RegExp(String.raw`^\s*(\()?\s*(${DECIMAL})\s*,\s*(${DECIMAL})\s*(\))?\s*$`);
+import { readDecimal } from './decimal.ts';
+
+const PAIR = /^\s*(\(\s*)?([^\s,()]+)\s*,\s*([^\s,()]+)\s*(\)\s*)?$/;
 const LATITUDE = ['latitude', 'lat', 'Latitude', 'LATITUDE', 'Lat'];
 const LONGITUDE = ['longitude', 'lon', 'lng', 'long', 'Longitude', 'LONGITUDE', 'Lon', 'Lng'];
 
@@ -11,7 +12,8 @@ export function parseGeolocation(text: string): string | null {
   if (text.length > 200) return null;
   const match = PAIR.exec(text);
   if (match === null || (match[1] === undefined) !== (match[4] === undefined)) return null;
-  return pairText(Number(match[2]), Number(match[3]));
+  const [lat, lon] = [readDecimal(match[2]!), readDecimal(match[3]!)];
+  return lat === null || lon === null ? null : pairText(lat, lon);
 }
 
 /** The same for an object with `latitude` and `longitude`, as decoders return places; null for any other. */

@@ -17,10 +17,11 @@ export function readActilityMessage(message: Record<string, unknown>): NetworkEv
   if (deviceIdentifier === null) throw missingIdentifier('DevEUI_uplink.DevEUI');
   const listed = objectsIn(objectAt(up, 'Lrrs')['Lrr']);
   const time = timeIn(up['Time']);
+  const channel = Number(/(?<!\d)\d+$/.exec(textIn(up['Channel']) ?? '')?.[0] ?? 0);
   const gateways = (listed.length > 0 ? listed : [up]).map((lrr): Gateway => ({
     id: textIn(lrr['Lrrid']),
     datetime: isoTime(time),
-    channel: Number(/\d+$/.exec(textIn(up['Channel']) ?? '')?.[0] ?? 0),
+    channel,
     rssi: numberIn(lrr['LrrRSSI']) ?? 0,
     snr: numberIn(lrr['LrrSNR']) ?? 0,
   }));

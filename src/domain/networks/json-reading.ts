@@ -1,3 +1,5 @@
+import { jsonDepth } from '../json-document.ts';
+
 /** Reading JSON that networks send: whatever is absent or of another kind reads as the default, nothing throws. */
 
 /** A JSON object of which nothing is known yet. */
@@ -15,10 +17,13 @@ export function objectAt(value: unknown, ...path: string[]): JsonObject {
   return isObject(at) ? at : {};
 }
 
+/** No network nests deeper; what decoders are given is written as JSON again, which overflows the stack at some depth. */
+export const MAX_DEPTH = 200;
+
 /** The value itself when it is an object, or the object that it is the JSON text of; else null. */
 export function objectOf(value: unknown): JsonObject | null {
   if (isObject(value)) return value;
-  if (typeof value !== 'string' || !/^\s*\{/.test(value)) return null;
+  if (typeof value !== 'string' || !/^\s*\{/.test(value) || jsonDepth(value) > MAX_DEPTH) return null;
   try {
     const parsed: unknown = JSON.parse(value);
     return isObject(parsed) ? parsed : null;

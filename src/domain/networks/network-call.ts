@@ -3,7 +3,7 @@ import { jsonDepth } from '../json-document.ts';
 import { isActilityMessage, readActilityMessage } from './actility.ts';
 import { readChirpstackEvent } from './chirpstack.ts';
 import { readHeliumMessage } from './helium.ts';
-import { isObject, type JsonObject } from './json-reading.ts';
+import { isObject, type JsonObject, MAX_DEPTH } from './json-reading.ts';
 import { type Network, type NetworkEvent, NETWORKS } from './network-event.ts';
 import { readParticleEvent } from './particle.ts';
 import { readTtiMessage } from './tti.ts';
@@ -79,11 +79,11 @@ export function readNetworkCall(network: Network, request: NetworkRequest): Netw
       'INVALID_BODY',
       `This is a message of ${NETWORK_NAMES[shown]}: send it to ${pathOfNetwork(shown)}.`,
     );
-  if (isActilityMessage(message)) return readActilityMessage(message);
   switch (shown) {
     case 'tti':
       return readTtiMessage(message);
     case 'chirpstack':
+      if (isActilityMessage(message)) return readActilityMessage(message);
       return readChirpstackEvent(message, request.GET['event']?.[0]);
     case 'helium':
       return readHeliumMessage(message);
@@ -94,19 +94,21 @@ export function readNetworkCall(network: Network, request: NetworkRequest): Netw
 
 /** Particle's older webhooks send the same names as a form. */
 const FORM = /^[\w-]+=/;
+/** As many as entries. */
+const MAX_NAMES = 10_000;
 
 function formIn(body: string): unknown {
-  return Object.fromEntries(new URLSearchParams(body));
+  const form = new URLSearchParams(body);
+  if (form.size > MAX_NAMES)
+    throw new AppError('INVALID_BODY', `The form has ${form.size} names, at most ${MAX_NAMES} are read.`);
+  return Object.fromEntries(form);
 }
-
-/** No network nests deeper; what decoders are given is written as JSON again, which overflows the stack at some depth. */
-const MAX_DEPTH = 200;
 
 function jsonIn(network: Network, body: string): unknown {
   if (jsonDepth(body) > MAX_DEPTH)
     throw new AppError('INVALID_BODY', `The body is nested deeper than ${MAX_DEPTH} levels.`);
   try {
-    return JSON.parse(body.endsWith('\0') ? body.replace(/\0+$/, '') : body);
+    return JSON.parse(body.endsWith('\0') ? body.replace(/(?<!\0)\0+$/, '') : body);
   } catch {
     throw new AppError(
       'INVALID_JSON',

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts';
 import type { LiveEvent } from '../live/live-stream.ts';
 import type { LiveQueue } from '../../domain/bounded-stream.ts';
+import type { LoopTurns } from '../../domain/loop-turns.ts';
 import type { Promised } from '../context/promised.ts';
 import type { WorkBudget } from '../context/work-budget.ts';
 import { type SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
@@ -15,6 +16,8 @@ interface EventPushDeps {
   /** Ends with the subscription. */
   budget: WorkBudget;
   events: LiveQueue<LiveEvent>;
+  /** A thousand that are told of the same at once send it in turns. */
+  turns: LoopTurns;
   /** The payload of an event as JSON; null: there is nothing to tell. */
   payloadOf: (event: LiveEvent) => Promised<string | null>;
   /** So many messages and characters were handed to the socket. */
@@ -62,20 +65,35 @@ export class EventPush implements AsyncIterableIterator<never> {
   }
 
   async #push(taken: readonly LiveEvent[]): Promise<void> {
-    const { session, budget, payloadOf, onPushed } = this.#deps;
-    let [messages, characters] = [0, 0];
+    const { session, budget, payloadOf } = this.#deps;
+    let ready: string[] = [];
     for (const event of taken) {
       // No event is answered for who has lost its rights, or is gone.
       if (session.ending || budget.isEnded) return;
       const coming = payloadOf(event);
-      const payload = coming instanceof Promise ? await coming : coming;
-      if (payload === null || session.ending) continue;
-      session.push(`${this.#head}${payload}}`);
-      messages += 1;
-      characters += payload.length;
+      const isAwaited = coming instanceof Promise;
+      if (isAwaited) {
+        await this.#send(ready);
+        ready = [];
+      }
+      const payload = isAwaited ? await coming : coming;
+      if (payload !== null) ready.push(payload);
     }
-    if (messages === 0) return;
-    onPushed(messages, characters);
+    await this.#send(ready);
     await session.sent();
+  }
+
+  async #send(payloads: readonly string[]): Promise<void> {
+    if (payloads.length === 0) return;
+    const { session, turns, onPushed } = this.#deps;
+    await turns.run(async () => {
+      if (session.ending) return;
+      let characters = 0;
+      for (const payload of payloads) {
+        session.push(`${this.#head}${payload}}`);
+        characters += payload.length;
+      }
+      onPushed(payloads.length, characters);
+    });
   }
 }

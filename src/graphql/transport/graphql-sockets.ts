@@ -4,6 +4,7 @@ import { type ExecutionArgs, type ExecutionResult, GraphQLError, OperationTypeNo
 import { CloseCode, type Context, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Change, Cluster } from '../../domain/cluster.ts';
+import { LoopTurns } from '../../domain/loop-turns.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
 import { AppError, badInput, databaseAway } from '../../errors.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
@@ -16,6 +17,7 @@ import { LiveStream } from '../live/live-stream.ts';
 import type { AdmittedOperation, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
 import type { EventAnswer } from '../operation/shared-answers.ts';
+import { readJson } from './read-json.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
 /** What sockets run operations with and learn rights from. */
@@ -43,6 +45,8 @@ const MAX_ID = 1000;
 const MAX_PIECES = 4096;
 /** Messages of one connection that are being answered, operations included: beyond them it is read no further. */
 const MAX_ANSWERING = 2 * MAX_OPERATIONS;
+/** Of one connection, while others have their turn. */
+const MAX_UNREAD_BYTES = 65_536;
 const INIT_WITHIN_MS = 5000;
 const DRAIN_MS = 5000;
 const CLOSE_MS = 2000;
@@ -59,6 +63,9 @@ export class GraphqlSockets {
   readonly #protocol;
   readonly #format;
   readonly #sessions = new Set<SocketSession>();
+  /** Messages of all connections are read in turns: of a megabyte each takes 50 ms, and many may be there at once. */
+  readonly #reading = new LoopTurns();
+  readonly #pushing = new LoopTurns();
   #draining = false;
   /** Counts changes of tokens and users, so that an access read across one is read again. */
   #revision = 0;
@@ -123,7 +130,7 @@ export class GraphqlSockets {
   #opened(socket: WebSocket, request: IncomingMessage): void {
     const session = new SocketSession(socket, request.socket, this.#deps.now, this.#deps.requestIdOf(request));
     this.#sessions.add(session);
-    countHalfMessages(socket, request, this.#deps.bodies);
+    const wasRead = countHalfMessages(socket, request, this.#deps.bodies);
     // Too large a message, broken frames: ws closes by itself and says why.
     socket.on('error', (error) => this.#deps.log.warn({ err: error, requestId: session.requestId }, 'WebSocket error'));
     const closed = this.#protocol.opened(
@@ -136,17 +143,31 @@ export class GraphqlSockets {
         // A reason of over 123 bytes would be an error, and graphql-ws puts the client's id into one.
         close: (code, reason) => socket.close(code, reason?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 123)),
         onMessage: (receive) => {
-          let answering = 0;
+          let [unread, answering] = [0, 0];
+          const readOn = (): void => {
+            const isBusy = unread > MAX_UNREAD_BYTES || answering >= MAX_ANSWERING;
+            if (isBusy !== socket.isPaused) socket[isBusy ? 'pause' : 'resume']();
+          };
           socket.on('message', (data: RawData) => {
-            answering += 1;
-            if (answering === MAX_ANSWERING) socket.pause();
             // A Buffer: the server was not asked for fragments or array buffers.
-            receive((data as Buffer).toString('utf8'))
-              .catch((error: unknown) => this.#failed(session, error))
-              .finally(() => {
-                answering -= 1;
-                if (answering === MAX_ANSWERING - 1) socket.resume();
-              });
+            const message = data as Buffer;
+            unread += message.length;
+            answering += 1;
+            readOn();
+            const read = async (): Promise<void> => {
+              unread -= message.length;
+              wasRead();
+              // What a client that is gone subscribes to would never end.
+              const answered =
+                socket.readyState === socket.OPEN ? receive(readMessage(message.toString('utf8'))) : Promise.resolve();
+              void answered
+                .catch((error: unknown) => this.#failed(session, error))
+                .finally(() => {
+                  answering -= 1;
+                  readOn();
+                });
+            };
+            void this.#reading.run(read);
           });
         },
       },
@@ -215,7 +236,6 @@ export class GraphqlSockets {
 
   #createProtocol() {
     return makeServer<Record<string, unknown>, Extra>({
-      jsonMessageReviver: refuseServerMessages,
       connectionInitWaitTimeout: INIT_WITHIN_MS,
       onConnect: (context) => this.#connect(context),
       onSubscribe: (context, id, payload) => this.#admit(context, id, payload),
@@ -262,6 +282,7 @@ export class GraphqlSockets {
       session,
       budget: admitted.context.budget,
       events,
+      turns: this.#pushing,
       payloadOf: (event) => whenKnown(operations.answer(admitted, event), payloadOf),
       onPushed: (messages, characters) => operations.pushed(admitted, messages, characters),
     });
@@ -293,8 +314,12 @@ function refuseUpgrade(socket: Duplex, status: string): void {
 /** What only a server may say: graphql-ws takes it for its own mistake, when it is the client's. */
 const OF_SERVERS: ReadonlySet<unknown> = new Set(['connection_ack', 'next', 'error']);
 
-function refuseServerMessages(key: string, value: unknown): unknown {
-  if (key === '' && typeof value === 'object' && value !== null && 'type' in value && OF_SERVERS.has(value.type))
-    throw new Error('A client does not send this.');
-  return value;
+/**
+ * A message for graphql-ws, which reads text itself, but only with a reviver it could tell whose it is: that takes
+ * twenty times as long. What is no message it refuses.
+ */
+function readMessage(text: string): string {
+  const value = readJson(text);
+  const isOfServer = typeof value === 'object' && value !== null && 'type' in value && OF_SERVERS.has(value.type);
+  return (isOfServer ? null : value) as string;
 }

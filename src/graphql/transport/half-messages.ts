@@ -12,8 +12,11 @@ const SMALL_BYTES = 16_384;
 /** Of a client's ping or pong beside its data. */
 const CONTROL_BYTES = 6;
 
-/** Counts what has come of a message that is not complete; `request` is the one that became the WebSocket. */
-export function countHalfMessages(socket: WebSocket, request: IncomingMessage, memory: BodyMemory): void {
+/**
+ * Counts what has come of a message until it was read, which the caller says by calling what this gives; `request` is the
+ * one that became the WebSocket.
+ */
+export function countHalfMessages(socket: WebSocket, request: IncomingMessage, memory: BodyMemory): () => void {
   let bytes = 0;
   // Before the WebSocket sees it: whole messages in it set the count back.
   request.socket.prependListener('data', (chunk: Buffer) => {
@@ -27,7 +30,9 @@ export function countHalfMessages(socket: WebSocket, request: IncomingMessage, m
   socket.on('pong', control);
   socket.on('message', () => {
     bytes = 0;
-    memory.release(request);
   });
   socket.once('close', () => memory.release(request));
+  return () => {
+    if (bytes <= SMALL_BYTES) memory.release(request);
+  };
 }

@@ -1,6 +1,7 @@
 import type Koa from 'koa';
 import { AppError } from '../../errors.ts';
 import type { OperationRequest } from '../operation/operations.ts';
+import { readJson } from './read-json.ts';
 
 /** The operation that a request carries: in its JSON body, or by GET in its query. Throws AppError INVALID_BODY. */
 export function readHttpRequest(context: Koa.Context): OperationRequest {
@@ -15,12 +16,12 @@ export function readHttpRequest(context: Koa.Context): OperationRequest {
 
 function ofBody(context: Koa.Context): Record<string, unknown> {
   const { body } = context.request as { body?: unknown };
-  const value = typeof body === 'string' ? parsed(body) : null;
+  const value = typeof body === 'string' ? readJson(body) : null;
   if (isRecordOrMissing(value) && value != null) return value;
   throw wrong(
     context.is('json', '+json') === false
       ? 'Send it with the header "Content-Type: application/json".'
-      : 'Send one JSON object: {"query": "…", "variables": {…}, "operationName": "…"}.',
+      : 'Send one JSON object, nested no deeper than 600 levels: {"query": "…", "variables": {…}, "operationName": "…"}.',
   );
 }
 
@@ -28,8 +29,8 @@ function ofQuery(parameters: URLSearchParams): Record<string, unknown> {
   const json = (name: string): unknown => {
     const text = parameters.get(name);
     if (text === null || text === '') return null;
-    const value = parsed(text);
-    if (value === undefined) throw wrong(`"${name}" in the URL must be JSON.`);
+    const value = readJson(text);
+    if (value === undefined) throw wrong(`"${name}" in the URL must be JSON, nested no deeper than 600 levels.`);
     return value;
   };
   return {
@@ -38,15 +39,6 @@ function ofQuery(parameters: URLSearchParams): Record<string, unknown> {
     variables: json('variables'),
     extensions: json('extensions'),
   };
-}
-
-/** undefined: no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function isRecordOrMissing(value: unknown): value is Record<string, unknown> | null | undefined {
