@@ -60,7 +60,11 @@ export function installBuffer(define: (name: string, value: unknown) => void): v
       else text += String.fromCharCode(name === 'ascii' ? byte & 0x7f : byte);
     }
     if (name === 'base64') return toBase64(text);
-    if (name === 'base64url') return toBase64(text).replace(/\+/g, '-').replace(/\//g, '_').replace(/={1,2}$/, '');
+    if (name === 'base64url')
+      return toBase64(text)
+        .replace(/\+/g, '-')
+        .replace(/\//g, '_')
+        .replace(/={1,2}$/, '');
     return text;
   };
 
