@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { giveWay } from '../domain/give-way.ts';
 import { AppError } from '../errors.ts';
 import type { BodyMemory } from './body-memory.ts';
 
@@ -16,6 +17,9 @@ const DECODERS = new Map<string, Decode>([
 const DRAIN_FACTOR = 256;
 /** A body up to this size is not counted: a connection takes as much anyway. */
 const SMALL_BYTES = 16_384;
+/** What a megabyte says takes 50 ms to read, and many may come in together: of larger ones than this each turn of the event loop takes one. */
+const LARGE_BYTES = 131_072;
+let largeBefore: Promise<void> = Promise.resolve();
 /** Bodies that are unpacked at the same time. */
 const MAX_UNPACKING = 8;
 
@@ -35,6 +39,12 @@ export class SenderGone extends Error {}
  * together are too much. It counts until `bounds.memory` is told to release the request.
  */
 export async function readBody(request: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
+  const body = await readWhole(request, bounds);
+  if (body.length > LARGE_BYTES) await (largeBefore = largeBefore.then(giveWay));
+  return body;
+}
+
+async function readWhole(request: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
   const { maxBytes, memory } = bounds;
   if (Number(request.headers['content-length']) > maxBytes) {
     drain(request, maxBytes);

@@ -71,6 +71,20 @@ describe.each(DATABASES)('the heaviest bodies on %s', (name) => {
     expect(server.process.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
+  test('of twenty that come in together the event loop takes one at a time', { timeout: 120_000 }, async () => {
+    const variables = Object.fromEntries(many(60_000, (at) => [`k${at}`, at]));
+    const body = JSON.stringify({ query: '{ __typename }', variables });
+    const longest: number[] = [];
+    while (longest.length < 3) {
+      const watch = new ServerWatch(server.process, (what) => expect.unreachable(what));
+      expect(new Set(await Promise.all(many(20, () => post('/graphql', body))))).toEqual(new Set([200]));
+      await watch.end();
+      longest.push(watch.stalls[0]!.ms);
+    }
+    // Together: 1,100 and more.
+    expect(Math.min(...longest)).toBeLessThan(400);
+  });
+
   test('a content type of blanks that are none to HTTP', async () => {
     const socket = connect(server.process.port, '127.0.0.1');
     const before = server.process.processorMs();
