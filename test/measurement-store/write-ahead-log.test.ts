@@ -86,9 +86,10 @@ describe('the log of a SQLite file', () => {
 describe('the store (SQLite)', () => {
   let database: OpenDatabase;
   let store: Store;
+  const warnings: string[] = [];
   beforeEach(async () => {
     database = await openDatabase('sqlite');
-    store = await database.openStore();
+    store = await database.openStore({ log: { warn: (_, message) => void warnings.push(message) } });
   });
   afterEach(async () => {
     await store.stop();
@@ -127,5 +128,7 @@ describe('the store (SQLite)', () => {
       const { values } = await store.range({ deviceKey: n, fieldKey: 1, newestFirst: false, limit: 2 });
       expect(values).toEqual([text + n]);
     }
+    await store.stop();
+    expect(warnings).toEqual([]);
   }, 60_000);
 });

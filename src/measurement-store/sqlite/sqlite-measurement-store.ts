@@ -80,9 +80,11 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     const beforeRestart = (): Promise<void> => this.#turns.free();
     const thread = (name: string): string => programFile(`measurement-store/sqlite/${name}/${name}.worker`);
     const onNotice = (): void =>
-      void this.#copyLog().catch((err: unknown) =>
-        log?.warn({ err }, 'copying the log of commits into the file failed and will be tried again'),
-      );
+      void this.#copyLog().catch((err: unknown) => {
+        // Whoever stops does not wait for it: the next start finds the log as it is.
+        if (!this.#stopping)
+          log?.warn({ err }, 'copying the log of commits into the file failed and will be tried again');
+      });
     this.#writer = new Thread({ name: 'writer', file: thread('writer'), workerData, log, beforeRestart, onNotice });
     this.#readers = new Threads(READERS, { name: 'reader', file: thread('reader'), workerData, log });
     this.#commits = new GroupCommit(new SqliteFlushes((job, transfer) => this.#write(job, transfer)), {

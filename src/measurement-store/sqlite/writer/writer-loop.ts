@@ -40,9 +40,10 @@ export class WriterLoop {
         this.#answers.fail(next.id, error);
       }
       if (next.job.kind === 'flush') this.#inBackground('sorting in readings', () => this.#writer.keepUp());
-      this.#inBackground('looking at the log', () => {
-        if (this.#writer.logBecameLong()) this.#answers.logBecameLong();
-      });
+      if (next.job.kind === 'flush' || next.job.kind === 'change')
+        this.#inBackground('looking at the log', () => {
+          if (this.#writer.logBecameLong()) this.#answers.logBecameLong();
+        });
     }
   }
 
