@@ -53,6 +53,8 @@ const COMMITS_MS = 0.5;
 const DECODING_COUNTS = 0.5;
 const MAX_RESULTS = 1_000;
 const MAX_RESULT_CHARACTERS = 8_000_000;
+/** Of all results: an answer is put together in one go, for this many in 0.1 s. */
+const MAX_RESULT_ENTRIES = 20_000;
 
 /**
  * Runs logged calls through the active decoder and stores the result under their original receipt time (CONTRACT 5):
@@ -108,7 +110,7 @@ export class Replay {
     const { ingestCache, store, receiptTimes } = this.#deps;
     const received = receiptTimes.latest(progress.startedAt);
     const results: ReplayResult['results'] = [];
-    let characters = 0;
+    let [characters, entries] = [0, 0];
     for await (const page of replayPages(store, product.key, query, received)) {
       // Fields, devices and decoder as they are now: a replay may take minutes.
       const current = await ingestCache.product(product.id);
@@ -125,7 +127,9 @@ export class Replay {
           progress.rejected += outcome.rejected;
           if (outcome.status === 'DECODER_FAILED' || outcome.status === 'NO_DECODER') progress.failed += 1;
           characters += call.body.length + (call.run?.length ?? 0) + (run.output?.length ?? 0);
-          if (results.length < MAX_RESULTS && (characters <= MAX_RESULT_CHARACTERS || results.length === 0))
+          entries += run.entries.length;
+          const fits = characters <= MAX_RESULT_CHARACTERS && entries <= MAX_RESULT_ENTRIES;
+          if (results.length < MAX_RESULTS && (fits || results.length === 0))
             results.push({ call: new LoggedCall(call), run: toDecoderRun(run) });
         }
       }
