@@ -53,8 +53,8 @@ const COMMITS_MS = 0.5;
 const DECODING_COUNTS = 0.5;
 const MAX_RESULTS = 1_000;
 const MAX_RESULT_CHARACTERS = 8_000_000;
-/** Of all results: an answer is put together in one go, for this many in 0.1 s. */
-const MAX_RESULT_ENTRIES = 20_000;
+/** Of all results, beyond the first: an answer is put together in one go, for this many in less than 0.1 s. */
+const MAX_RESULT_ENTRIES = 6_000;
 
 /**
  * Runs logged calls through the active decoder and stores the result under their original receipt time (CONTRACT 5):
@@ -127,6 +127,7 @@ export class Replay {
           progress.rejected += outcome.rejected;
           if (outcome.status === 'DECODER_FAILED' || outcome.status === 'NO_DECODER') progress.failed += 1;
           characters += call.body.length + (call.run?.length ?? 0) + (run.output?.length ?? 0);
+          for (const line of run.console) characters += line.length;
           entries += run.entries.length;
           const fits = characters <= MAX_RESULT_CHARACTERS && entries <= MAX_RESULT_ENTRIES;
           if (results.length < MAX_RESULTS && (fits || results.length === 0))
