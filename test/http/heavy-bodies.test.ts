@@ -20,6 +20,9 @@ function nested(levels: number): string {
   return '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
 }
 
+/** Of the best of three tries: a machine that stands still only ever adds. */
+const TOGETHER_MS = 400;
+
 describe.each(DATABASES)('the heaviest bodies on %s', (name) => {
   let server: TestServer;
   let product: TestProduct;
@@ -75,14 +78,14 @@ describe.each(DATABASES)('the heaviest bodies on %s', (name) => {
     const variables = Object.fromEntries(many(60_000, (at) => [`k${at}`, at]));
     const body = JSON.stringify({ query: '{ __typename }', variables });
     const longest: number[] = [];
-    while (longest.length < 3) {
+    while (longest.length < 3 && !(Math.min(...longest) < TOGETHER_MS)) {
       const watch = new ServerWatch(server.process, (what) => expect.unreachable(what));
       expect(new Set(await Promise.all(many(20, () => post('/graphql', body))))).toEqual(new Set([200]));
       await watch.end();
       longest.push(watch.stalls[0]!.ms);
     }
     // Together: 1,100 and more.
-    expect(Math.min(...longest)).toBeLessThan(400);
+    expect(Math.min(...longest)).toBeLessThan(TOGETHER_MS);
   });
 
   test('a content type of blanks that are none to HTTP', async () => {
@@ -145,7 +148,7 @@ describe('the heaviest messages of WebSockets', () => {
       const ping = JSON.stringify({ type: 'ping', payload });
       const query = JSON.stringify({ id: '1', type: 'subscribe', payload: { query: '{ __typename }' } });
       const longest: number[] = [];
-      while (longest.length < 3) {
+      while (longest.length < 3 && !(Math.min(...longest) < TOGETHER_MS)) {
         const sockets = await Promise.all(many(20, opened));
         const types: string[][] = sockets.map(() => []);
         const all = sockets.map(
@@ -169,7 +172,7 @@ describe('the heaviest messages of WebSockets', () => {
         for (const told of types) expect(told).toEqual(['pong', 'next', 'complete']);
         longest.push(watch.stalls[0]!.ms);
       }
-      expect(Math.min(...longest)).toBeLessThan(400);
+      expect(Math.min(...longest)).toBeLessThan(TOGETHER_MS);
     },
   );
 });
