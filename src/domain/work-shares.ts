@@ -10,8 +10,11 @@ const MAX_WAITING_EACH = 200;
 /** What a caller may use at once before it has to wait for others, and the most that is held against it. */
 const BURST_MS = 50;
 const MAX_DEBT_MS = 2000;
-/** How much of the time all those get together who use more, while others are there. */
+/** How much of the time somebody gets who uses more, while others are there: who asks for much at once, or in the background. */
 const SHARE = 0.2;
+/** And who has asked for one thing after the other for a while. */
+const SHARE_ONE_BY_ONE = 0.3;
+const ONE_BY_ONE_MS = 250;
 /** What is worked in the background counts so much more while its caller has used up its share otherwise. */
 const BESIDE_ITSELF = 8;
 /** Whoever asked so lately is there. */
@@ -50,6 +53,8 @@ interface Caller {
   at: number;
   /** When it last asked for something that is not dear. */
   cheapAt: number;
+  /** When it last had more than one thing under way, or something in the background. */
+  crowdAt: number;
 }
 
 /**
@@ -80,6 +85,7 @@ export class WorkShares {
     const caller = this.#callerOf(name);
     const weight = dear ? DEAR_WEIGHT : 1;
     if (!dear) caller.cheapAt = this.#now();
+    if (patient || caller.running > 0 || caller.waiting.length > 0) caller.crowdAt = this.#now();
     if (caller.waiting.length > 0 || !this.#mayRun(caller, weight)) await this.#turn(caller, weight, patient);
     else this.#start(caller, weight);
     try {
@@ -135,7 +141,8 @@ export class WorkShares {
     const known = this.#callers.get(name);
     if (known !== undefined) return known;
     if (this.#callers.size >= MAX_WAITING) this.#sweep();
-    const caller: Caller = { running: 0, waiting: [], debtMs: 0, at: this.#now(), cheapAt: Number.NEGATIVE_INFINITY };
+    const never = Number.NEGATIVE_INFINITY;
+    const caller: Caller = { running: 0, waiting: [], debtMs: 0, at: this.#now(), cheapAt: never, crowdAt: never };
     this.#callers.set(name, caller);
     return caller;
   }
@@ -165,8 +172,12 @@ export class WorkShares {
     return this.#debt(caller) <= BURST_MS || !this.#othersAreThere(caller, weight === DEAR_WEIGHT);
   }
 
-  #debt({ debtMs, at }: Caller): number {
-    return Math.max(0, debtMs - (this.#now() - at) * SHARE);
+  #debt(caller: Caller): number {
+    return Math.max(0, caller.debtMs - (this.#now() - caller.at) * this.#shareOf(caller));
+  }
+
+  #shareOf({ crowdAt }: Caller): number {
+    return this.#now() - crowdAt > ONE_BY_ONE_MS ? SHARE_ONE_BY_ONE : SHARE;
   }
 
   /** Ingest, or a caller who keeps within its share; for dear work also whoever asks for anything that is not. */
@@ -209,7 +220,7 @@ export class WorkShares {
     let soonest = LOOK_AGAIN_MS;
     for (const caller of queues) {
       if (caller.waiting.length > 0 && caller.running === 0)
-        soonest = Math.min(soonest, (this.#debt(caller) - BURST_MS) / SHARE);
+        soonest = Math.min(soonest, (this.#debt(caller) - BURST_MS) / this.#shareOf(caller));
     }
     return Math.ceil(soonest);
   }
