@@ -3,12 +3,12 @@ import { DialectMigration } from './dialect-migration.ts';
 /**
  * The measurement store's own tables; no entity maps them. `reading`: what a device measured at one moment, its values
  * packed; `stored_at` is the time (below zero: it is none of the live values) and `seq` the order of its last commit
- * (SQLite: number of the flush; PostgreSQL: transaction id). `intake` (SQLite): readings as they came, a flush a row, for the second or so until they are sorted in
- * among the readings; it counts before these. `chunk`: up to about a thousand values of one field, compressed. Where a
- * chunk and a reading have a value, the reading counts. `removed_field`: to be looked for once more
- * (`sweep-late-values.ts`). `live_horizon`: the last of the readings that are no longer there in the order of commits.
- * `webhook_call.id` is a UUIDv7 in lower case: ordered as bytes it is in order of time. A body may hold NUL,
- * which PostgreSQL's text cannot: there it is UTF-8 in a bytea.
+ * (SQLite: number of the flush; PostgreSQL: transaction id). `intake` (SQLite): readings as they came, a flush a row, for
+ * the second or so until they are sorted in among the readings; it counts before these. `chunk`: up to about a thousand
+ * values of one field, compressed. Where a chunk and a reading have a value, the reading counts. `removed_field`: to be
+ * looked for once more (`sweep-late-values.ts`). `live_horizon`: the last of the readings that are no longer there in the
+ * order of commits. `webhook_call.id` is a UUIDv7 in lower case: ordered as bytes it is in order of time. A body may hold
+ * NUL, which PostgreSQL's text cannot: there it is UTF-8 in a bytea.
  */
 export class Measurements extends DialectMigration {
   protected readonly sqlite = `

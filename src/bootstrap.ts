@@ -21,7 +21,10 @@ interface BootstrapOptions {
 interface Bootstrapped {
   /** The database was empty. */
   firstStart: boolean;
-  /** A token that was generated and is known nowhere else: to be printed once. null: ADMIN_TOKEN was given, or not the first start. */
+  /**
+   * A token that was generated and is known nowhere else: to be printed once. null: ADMIN_TOKEN was given, or not the
+   * first start.
+   */
   generatedToken: string | null;
   /** ADMIN_TOKEN was revoked earlier: it stays so. */
   adminTokenRevoked: boolean;
@@ -31,7 +34,8 @@ interface Bootstrapped {
 
 /**
  * On an empty database: the operator user, the workspace `default` and the operator's first personal token (CONTRACT 2).
- * Later: a changed ADMIN_TOKEN becomes another token of an operator, unless it was one already and has been revoked. Safe when several nodes start at once.
+ * Later: a changed ADMIN_TOKEN becomes another token of an operator, unless it was one already and has been revoked. Safe
+ * when several nodes start at once.
  */
 export function bootstrap(database: Database, { adminToken, now }: BootstrapOptions): Promise<Bootstrapped> {
   return database.write(async (em) => {

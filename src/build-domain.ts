@@ -40,6 +40,7 @@ import { CallSearch } from './domain/calls/call-search.ts';
 import { sweepCalls } from './domain/calls/sweep-calls.ts';
 import { sweepRetention } from './domain/plans/sweep-retention.ts';
 import { AuditLog } from './domain/audit/audit-log.ts';
+import { HeavyTurns } from './domain/heavy-turns.ts';
 import { Sweeper } from './domain/sweeper.ts';
 import { WorkShares } from './domain/work-shares.ts';
 import { Replay } from './domain/calls/replay.ts';
@@ -111,6 +112,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   });
   closers.add('device status', () => statusWatch.stop());
   const shares = new WorkShares();
+  const heavyTurns = new HeavyTurns();
   const exporter = new Exporter({ store, history, devices: deviceList, ingestCache, shares });
   const importer = new Importer({
     devices: deviceFinder,
@@ -134,7 +136,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const receiving = { ingestCache, runner, recorder, feed: callFeed, bodyBytes: config.callLog.bodyBytes, now };
   const webhookReceiver = new WebhookReceiver(receiving);
   const unknownDevices = new UnknownDevices({ database, ingestCache, devices, receiver: webhookReceiver, now });
-  const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver, unknownDevices);
+  const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver, unknownDevices, heavyTurns);
 
   const sweep = (what: string, everyMs: number, work: (isStopping: () => boolean) => Promise<void>): void => {
     const onError = (error: unknown): void => log.warn({ err: error }, `forgetting what is old: ${what}`);
@@ -149,6 +151,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
 
   return {
     shares,
+    heavyTurns,
     auditLog,
     authenticator,
     ingestCache,

@@ -66,7 +66,12 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   const { perMinute, trustedProxies } = config.anonymous;
   const anonymous = new AnonymousRequests({ perMinute, trustedProxies, now });
   const bodies = new BodyMemory((request) => anonymous.addressOf(request));
-  const bounds = { maxBytes: config.maxBodyBytes, idleMs: config.clientIdleMs, memory: bodies };
+  const bounds = {
+    maxBytes: config.maxBodyBytes,
+    idleMs: config.clientIdleMs,
+    memory: bodies,
+    turns: domain.heavyTurns,
+  };
   const ofSession = (request: IncomingMessage): string | null => sessionSecretOf(request, baseUrl());
   // Files that a page of the console links to; never what records or imports.
   const out = { anonymous, authenticator, sessionSecretOf: ofSession, devices: deviceFinder, exporter, log };
@@ -131,7 +136,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
         signIn: (email, password, caller) => domain.users.signIn(email, password, caller),
         signOut: (access) => domain.tokens.signOut(access),
         baseUrl,
-        bodies,
+        bounds,
       }),
       files: new ConsoleFiles().serve,
       lead: leadToConsole,

@@ -72,6 +72,11 @@ export class StartError extends Error {
   }
 }
 
+/** A server's URL, as paths are put behind it. */
+export function withoutEndSlashes(url: string): string {
+  return url.replace(/(?<!\/)\/+$/, '');
+}
+
 /** The only reader of the environment. Throws ConfigError. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const mistakes: string[] = [];
@@ -121,7 +126,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const config: Config = {
     host: text('HOST') ?? '0.0.0.0',
     port: whole('PORT', 8080, 0, 65_535),
-    baseUrl: baseUrl?.replace(/(?<!\/)\/+$/, '') ?? null,
+    baseUrl: baseUrl === null ? null : withoutEndSlashes(baseUrl),
     database,
     redisUrl,
     adminToken,

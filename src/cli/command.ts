@@ -1,6 +1,9 @@
 import type { Config } from '../config.ts';
 
-/** What a command is given: the settings of the server (a wrong one throws when it is asked), and the words behind its name. */
+/**
+ * What a command is given: the settings of the server (a wrong one throws when it is asked), and the words behind its
+ * name.
+ */
 export interface CommandInput {
   readonly config: Config;
   env: NodeJS.ProcessEnv;

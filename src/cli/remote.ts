@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { withoutEndSlashes } from '../config.ts';
 
 /** Tries of a request that the server could not take, and how long the pause between them grows. */
 const TRIES = 8;
@@ -19,7 +20,7 @@ export class Remote {
 
   /** `--url` or INLET_URL; `--token-file` or INLET_TOKEN. Throws with what is missing. */
   constructor(options: { url?: string | undefined; 'token-file'?: string | undefined }, env: NodeJS.ProcessEnv) {
-    this.#url = (options.url ?? env['INLET_URL'] ?? LOCAL).replace(/(?<!\/)\/+$/, '');
+    this.#url = withoutEndSlashes(options.url ?? env['INLET_URL'] ?? LOCAL);
     const file = options['token-file'];
     this.#token = (file === undefined ? (env['INLET_TOKEN'] ?? '') : readFileSync(file, 'utf8')).trim();
     if (this.#token === '') throw new Error('set INLET_TOKEN, or name a file that holds the token: --token-file FILE');

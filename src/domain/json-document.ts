@@ -26,20 +26,3 @@ function checkNode(value: unknown, path: string, depth: number): void {
     }
   } else if (typeof value !== 'boolean' && value !== null) throw badInput(`${path}: is no JSON value.`);
 }
-
-/** How deep the lists and objects of a JSON text nest, counted on the text: parsing it would go as deep. */
-export function jsonDepth(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === 0x22) {
-      for (at += 1; at < text.length && text.charCodeAt(at) !== 0x22; at += 1)
-        if (text.charCodeAt(at) === 0x5c) at += 1;
-    } else if (code === 0x5b || code === 0x7b) {
-      depth += 1;
-      if (depth > deepest) deepest = depth;
-    } else if (code === 0x5d || code === 0x7d) depth -= 1;
-  }
-  return deepest;
-}

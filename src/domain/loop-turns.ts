@@ -4,8 +4,8 @@ import { giveWay } from './give-way.ts';
 const GIVES_WAY_AFTER_MS = 20;
 
 /**
- * Work that computes on the event loop, such as look-ups in SQLite, which are answered before the loop turns, and planning histories: one after
- * the other, and between them others have their turn, so that many of one operation do not hold up everybody.
+ * Work that computes on the event loop, such as planning histories, or look-ups in SQLite, which are answered before the
+ * loop turns: one after the other, and between them others have their turn, so that many do not hold up everybody.
  */
 export class LoopTurns {
   #last: Promise<unknown> = Promise.resolve();

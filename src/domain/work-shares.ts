@@ -10,9 +10,9 @@ const MAX_WAITING_EACH = 200;
 /** What a caller may use at once before it has to wait for others, and the most that is held against it. */
 const BURST_MS = 50;
 const MAX_DEBT_MS = 2000;
-/** How much of the time somebody gets who uses more, while others are there: who asks for much at once, or in the background. */
+/** How much of the time somebody gets who uses more, while others are there … */
 const SHARE = 0.2;
-/** And who has asked for one thing after the other for a while. */
+/** … and who has asked for one thing after the other for a while, and for nothing in the background. */
 const SHARE_ONE_BY_ONE = 0.3;
 const ONE_BY_ONE_MS = 250;
 /** What is worked in the background counts so much more while its caller has used up its share otherwise. */

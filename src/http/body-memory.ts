@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 
 /** All together: connections are many, memory is not. */
 const MAX_BYTES = 128 << 20;
-/** What an address holds beyond one body is at most so many times what is free: alone three quarters, and some is left for others. */
+/** What an address holds beyond one body is at most so many times what is free: three quarters, if it is alone. */
 const TIMES_FREE = 3;
 
 interface Held {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { giveWay } from '../domain/give-way.ts';
+import type { HeavyTurns } from '../domain/heavy-turns.ts';
 import { AppError } from '../errors.ts';
 import type { BodyMemory } from './body-memory.ts';
 
@@ -17,9 +17,6 @@ const DECODERS = new Map<string, Decode>([
 const DRAIN_FACTOR = 256;
 /** A body up to this size is not counted: a connection takes as much anyway. */
 const SMALL_BYTES = 16_384;
-/** What a megabyte says takes 50 ms to read, and many may come in together: of larger ones than this each turn of the event loop takes one. */
-const LARGE_BYTES = 131_072;
-let largeBefore: Promise<void> = Promise.resolve();
 /** Bodies that are unpacked at the same time. */
 const MAX_UNPACKING = 8;
 
@@ -28,6 +25,7 @@ export interface BodyBounds {
   maxBytes: number;
   idleMs: number;
   memory: BodyMemory;
+  turns: HeavyTurns;
 }
 
 /** The sender went away while sending: there is nobody to answer. */
@@ -36,11 +34,11 @@ export class SenderGone extends Error {}
 /**
  * The raw body within its bounds (also after unpacking gzip, deflate or br). Throws BODY_TOO_LARGE naming the limit,
  * and what is left of such a body is read and dropped; REQUEST_TIMEOUT when it stops coming; OVERLOADED when all bodies
- * together are too much. It counts until `bounds.memory` is told to release the request.
+ * together are too much. It counts until `bounds.memory` is told to release the request. A heavy one waits for its turn.
  */
 export async function readBody(request: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
   const body = await readWhole(request, bounds);
-  if (body.length > LARGE_BYTES) await (largeBefore = largeBefore.then(giveWay));
+  await bounds.turns.next(body.length);
   return body;
 }
 

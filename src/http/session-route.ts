@@ -2,14 +2,13 @@ import type { Access } from '../domain/access/access.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError, forbidden, unauthenticated } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
-import { readBody } from './body.ts';
-import type { BodyMemory } from './body-memory.ts';
+import { type BodyBounds, readBody } from './body.ts';
 import { type Handler, only } from './http-app.ts';
 import { isFromOwnPage } from './own-page.ts';
 import { parseJson } from './parse-json.ts';
 import { sessionCookie, sessionSecretOf } from './session-cookie.ts';
 
-const BOUNDS = { maxBytes: 8_192, idleMs: 10_000 };
+const SMALLER = { maxBytes: 8_192, idleMs: 10_000 };
 
 interface SessionRouteDeps {
   authenticator: Authenticator;
@@ -19,7 +18,7 @@ interface SessionRouteDeps {
   /** Ends a token that was got by signing in; leaves every other as it is. */
   signOut: (access: Access) => Promise<void>;
   baseUrl: () => string;
-  bodies: BodyMemory;
+  bounds: BodyBounds;
 }
 
 /**
@@ -27,7 +26,7 @@ interface SessionRouteDeps {
  * and ends it if it was made by signing in. Only for pages of this server.
  */
 export function sessionRoute(deps: SessionRouteDeps): Handler {
-  const { authenticator, anonymous, signIn, signOut, baseUrl, bodies } = deps;
+  const { authenticator, anonymous, signIn, signOut, baseUrl, bounds } = deps;
   const secretFor = async (body: Record<string, unknown>, caller: string): Promise<string> => {
     const { token, email, password } = body;
     if (typeof email === 'string' && typeof password === 'string')
@@ -45,7 +44,7 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
     context.status = 204;
     if (context.method === 'POST') {
       anonymous.begin(request);
-      const body = parseJson((await readBody(request, { ...BOUNDS, memory: bodies })).toString('utf8'));
+      const body = parseJson((await readBody(request, { ...bounds, ...SMALLER })).toString('utf8'));
       const secret = await secretFor(
         typeof body === 'object' && body !== null ? { ...body } : {},
         anonymous.addressOf(request),

@@ -16,8 +16,8 @@ export type Answer =
   | { ready: true }
   | { id: number; value: unknown }
   | { id: number; failure: Failure }
-  /** It says something that nobody has asked. */
-  | { notice: string }
+  /** It says the one thing that it says without being asked. */
+  | { notice: true }
   /** Something in the background failed, and will be tried again. */
   | { report: string; failure: Failure };
 

@@ -23,7 +23,10 @@ const WIDTHS: readonly { resolution: string; ms: number }[] = [
   { resolution: '1y', ms: 365 * DAY },
 ];
 
-/** What one bar stands for when a stretch of `span` milliseconds is shown as bars: at most forty of them, but for a lifetime. */
+/**
+ * What one bar stands for when a stretch of `span` milliseconds is shown as bars: at most forty of them, but for a
+ * lifetime.
+ */
 export function barWidth(span: number): { resolution: string; ms: number } {
   return WIDTHS.find(({ ms }) => span / ms <= MOST_BARS) ?? WIDTHS.at(-1)!;
 }

@@ -1,5 +1,5 @@
 import { AppError, notFound } from '../../errors.ts';
-import { giveWay } from '../give-way.ts';
+import type { HeavyTurns } from '../heavy-turns.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { Access } from '../access/access.ts';
@@ -11,8 +11,6 @@ import type { Network } from '../networks/network-event.ts';
 const NOTHING: Answer = { status: 200, body: '{"stored":0,"rejected":0}' };
 const KEPT: Answer = { status: 202, body: '{"stored":0,"rejected":0,"error":"UNKNOWN_DEVICE"}' };
 const MAX_IDENTIFIER = 200;
-/** In characters: such bodies take the event loop twice, half as long. */
-const LARGE = 262_144;
 
 /**
  * Takes in what native networks send (CONTRACT 6): the device is found by the network's identifier among those that
@@ -22,11 +20,13 @@ export class NetworkReceiver {
   readonly #devices: DeviceFinder;
   readonly #receiver: WebhookReceiver;
   readonly #unknown: UnknownDevices;
+  readonly #turns: HeavyTurns;
 
-  constructor(devices: DeviceFinder, receiver: WebhookReceiver, unknown: UnknownDevices) {
+  constructor(devices: DeviceFinder, receiver: WebhookReceiver, unknown: UnknownDevices, turns: HeavyTurns) {
     this.#devices = devices;
     this.#receiver = receiver;
     this.#unknown = unknown;
+    this.#turns = turns;
   }
 
   /**
@@ -41,7 +41,7 @@ export class NetworkReceiver {
     const call = { ...request, path: pathOfNetwork(network) };
     const event = readNetworkCall(network, call);
     // Reading a megabyte of JSON takes as long as deciding what becomes of it.
-    if (request.body.length > LARGE) await giveWay();
+    await this.#turns.next(request.body.length);
     const { deviceIdentifier } = event;
     if (deviceIdentifier === null) return NOTHING;
     if (

@@ -58,8 +58,8 @@ export class WebhookReceiver {
   /**
    * One call. `find` says whose it is and rejects when the sender has no right to it (any more): it is asked before the
    * decoder runs and again before the commit. Where a device or field that it would write to is gone by then, the call
-   * runs again as the product is now. `receivedAt`: of a call that was kept. Rejects with OVERLOADED or UNAVAILABLE: nothing is logged or stored then, and the sender is
-   * to try again.
+   * runs again as the product is now. `receivedAt`: of a call that was kept. Rejects with OVERLOADED or UNAVAILABLE:
+   * nothing is logged or stored then, and the sender is to try again.
    */
   async receive(
     find: () => Promise<Recipient>,

@@ -75,7 +75,10 @@ export interface DecoderStatistics {
 export interface DecoderEngine {
   /** Compiles only. The first mistake, or null when the source parses and is within its size limit. */
   check(source: string): Promise<DecoderFailure | null>;
-  /** Resolves whatever the code does. Rejects only with AppError `OVERLOADED` (bounded waiting is full) or `UNAVAILABLE` (stopping). */
+  /**
+   * Resolves whatever the code does. Rejects only with AppError `OVERLOADED` (bounded waiting is full) or `UNAVAILABLE`
+   * (stopping).
+   */
   run(job: DecoderJob): Promise<DecoderResult>;
   statistics(productId: string): DecoderStatistics;
   /** True when a process is up and has answered. */

@@ -1,6 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** Facts about this installation, the same for all its nodes: `cursor key`, and `admin token <hash>` for each ADMIN_TOKEN seen. */
+/**
+ * Facts about this installation, the same for all its nodes: `cursor key`, and `admin token <hash>` for each
+ * ADMIN_TOKEN seen.
+ */
 export const InstallationSchema = defineEntity({
   name: 'Installation',
   tableName: 'installation',

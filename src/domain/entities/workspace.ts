@@ -1,6 +1,9 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 
-/** The tenant (CONTRACT 1). `writeRate`: writes per second for each device and field; null: the server's default, 0: no limit. */
+/**
+ * The tenant (CONTRACT 1). `writeRate`: writes per second for each device and field; null: the server's default, 0: no
+ * limit.
+ */
 export const WorkspaceSchema = defineEntity({
   name: 'Workspace',
   tableName: 'workspace',

@@ -3,7 +3,8 @@ import type { Moment, SeriesAnswer, SeriesRequest, SeriesView } from '../measure
 import { shapeEdges } from './keep-shape.ts';
 import { numberView } from './number-view.ts';
 import type { Extent } from './raw-view.ts';
-import { isInside, isNumeric, lastBefore, lowerBound, momentAs, summarySpeaks, toStretch } from './stretch.ts';
+import { indexAt } from './index-at.ts';
+import { isInside, isNumeric, lastBefore, momentAs, summarySpeaks, toStretch } from './stretch.ts';
 import { textView } from './text-view.ts';
 
 /** The indexes, ascending, of the segments that `evaluateSeries` needs with columns; for the others a summary will do. */
@@ -66,5 +67,5 @@ function neededBy(view: SeriesView, request: SeriesRequest, segments: readonly S
 
 /** A summary stands for a segment only where one bucket has all of it. */
 function acrossEdges(edges: Float64Array): Need {
-  return ({ firstAt, lastAt }, speaks) => !speaks || edges[lowerBound(edges, firstAt + 1)]! <= lastAt;
+  return ({ firstAt, lastAt }, speaks) => !speaks || edges[indexAt(edges, firstAt + 1)]! <= lastAt;
 }

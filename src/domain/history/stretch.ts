@@ -1,3 +1,4 @@
+import { indexAt } from './index-at.ts';
 import type { FieldType } from '../entities/field.ts';
 import { toStoredValue } from '../measurements/field-value.ts';
 import type { NumberSummary, Segment } from '../measurements/segment.ts';
@@ -41,8 +42,8 @@ export function isInside(segment: Segment, from: number, to: number): boolean {
 export function toStretch(segment: Segment, type: FieldType, from: number, to: number): Stretch | null {
   const { columns, summary, count, firstAt, lastAt } = segment;
   if (columns === null) return { count, firstAt, lastAt, summary, timestamps: NO_TIMES, values: NO_TIMES, gaps: false };
-  const begin = lowerBound(columns.timestamps, from);
-  const end = lowerBound(columns.timestamps, to);
+  const begin = indexAt(columns.timestamps, from);
+  const end = indexAt(columns.timestamps, to);
   if (begin >= end) return null;
   const timestamps = part(columns.timestamps, begin, end);
   const typed = asType(type, columns.values, begin, end);
@@ -53,7 +54,7 @@ export function toStretch(segment: Segment, type: FieldType, from: number, to: n
 export function lastBefore(segment: Segment | undefined, from: number): Moment | null {
   if (!segment?.columns) return null;
   const { timestamps, values } = segment.columns;
-  const index = lowerBound(timestamps, from) - 1;
+  const index = indexAt(timestamps, from) - 1;
   return index < 0 ? null : { timestamp: timestamps[index]!, value: values[index]! };
 }
 
@@ -80,18 +81,6 @@ export function onlyFitting(stretch: Stretch): Stretch | null {
         ? Float64Array.from(indexes, (i) => values[i]!)
         : indexes.map((i) => values[i] as string),
   };
-}
-
-/** The index of the first time that is not before `time`. */
-export function lowerBound(timestamps: Float64Array, time: number): number {
-  let low = 0;
-  let high = timestamps.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (timestamps[middle]! < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Without a new view of what is wanted whole. */

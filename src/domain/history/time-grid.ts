@@ -13,8 +13,8 @@ const MONDAY = -3 * DAY;
  * The grid: seconds and minutes are multiples of their width since 1970-01-01T00:00Z. All others are places on the local
  * calendar, and a bucket begins at the first moment at which the local clock has reached its place: hours are counted
  * from local midnight, days from 1970-01-01, weeks from Mondays (the first of 1970: 5 January), months and years from
- * January of the year 0. So a day of 25 hours has one longer bucket, a missing midnight begins an hour later, a missing day has no bucket. Only
- * hours one by one come twice when the clock is put back by one.
+ * January of the year 0. So a day of 25 hours has one longer bucket, a missing midnight begins an hour later, a missing
+ * day has no bucket. Only hours one by one come twice when the clock is put back by one.
  */
 export function gridEdges(
   resolution: Resolution,

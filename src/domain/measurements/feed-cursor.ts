@@ -1,7 +1,10 @@
 import { badInput } from '../../errors.ts';
 import type { RecordedPlace } from './store.ts';
 
-/** How far a subscriber has come: all that was recorded before `after`, and, when it stands between two positions, up to a place. */
+/**
+ * How far a subscriber has come: all that was recorded before `after`, and, when it stands between two positions, up to
+ * a place.
+ */
 export interface FeedCursor {
   after: string;
   between: { upTo: string; place: RecordedPlace } | null;

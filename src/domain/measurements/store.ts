@@ -181,7 +181,10 @@ export interface MeasurementStore {
   /** Resolves when table `device_state` has the receipt times of everything acknowledged so far, or cannot have them now. */
   showHeard(): Promise<void>;
 
-  /** Where the order of commits stands: everything acknowledged so far is before it. Good on every node, after a restart too. */
+  /**
+   * Where the order of commits stands: everything acknowledged so far is before it. Good on every node, after a restart
+   * too.
+   */
   position(): Promise<string>;
   /** Readings in the order of their commits; those of the last hour at least are kept for it. */
   recorded(query: RecordedQuery): Promise<RecordedPage>;

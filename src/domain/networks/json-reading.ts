@@ -1,4 +1,4 @@
-import { jsonDepth } from '../json-document.ts';
+import { parseShallow } from '../json-text.ts';
 
 /** Reading JSON that networks send: whatever is absent or of another kind reads as the default, nothing throws. */
 
@@ -17,19 +17,14 @@ export function objectAt(value: unknown, ...path: string[]): JsonObject {
   return isObject(at) ? at : {};
 }
 
-/** No network nests deeper; what decoders are given is written as JSON again, which overflows the stack at some depth. */
+/** No network nests deeper. */
 export const MAX_DEPTH = 200;
 
 /** The value itself when it is an object, or the object that it is the JSON text of; else null. */
 export function objectOf(value: unknown): JsonObject | null {
   if (isObject(value)) return value;
-  if (typeof value !== 'string' || !/^\s*\{/.test(value) || jsonDepth(value) > MAX_DEPTH) return null;
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return isObject(parsed) ? parsed : null;
-  } catch {
-    return null;
-  }
+  const parsed = typeof value === 'string' && /^\s*\{/.test(value) ? parseShallow(value, MAX_DEPTH) : null;
+  return isObject(parsed) ? parsed : null;
 }
 
 /** The objects of a list; a list that is absent is empty. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import { jsonDepth } from '../json-document.ts';
+import { jsonDepth } from '../json-text.ts';
 import { isActilityMessage, readActilityMessage } from './actility.ts';
 import { readChirpstackEvent } from './chirpstack.ts';
 import { readHeliumMessage } from './helium.ts';

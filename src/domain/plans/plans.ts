@@ -1,6 +1,9 @@
 import { AppError, badInput } from '../../errors.ts';
 
-/** CONTRACT 1. `deviceAllowance`: devices of one workspace, null: any number. `retentionDays` null: history is kept for ever. */
+/**
+ * CONTRACT 1. `deviceAllowance`: devices of one workspace, null: any number. `retentionDays` null: history is kept for
+ * ever.
+ */
 export interface Plan {
   slug: string;
   name: string;

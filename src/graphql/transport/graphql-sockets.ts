@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, type ExecutionResult, GraphQLError, OperationTypeNode } from 'graphql';
 import { CloseCode, type Context, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
-import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import type { Change, Cluster } from '../../domain/cluster.ts';
 import { LoopTurns } from '../../domain/loop-turns.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
@@ -17,7 +17,7 @@ import { LiveStream } from '../live/live-stream.ts';
 import type { AdmittedOperation, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
 import type { EventAnswer } from '../operation/shared-answers.ts';
-import { readJson } from './read-json.ts';
+import { SocketMessages } from './socket-messages.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
 /** What sockets run operations with and learn rights from. */
@@ -43,10 +43,6 @@ const MAX_OPERATIONS = 100;
 /** Of an operation's id, in characters: it is kept as long as the operation runs. */
 const MAX_ID = 1000;
 const MAX_PIECES = 4096;
-/** Messages of one connection that are being answered, operations included: beyond them it is read no further. */
-const MAX_ANSWERING = 2 * MAX_OPERATIONS;
-/** Of one connection, while others have their turn. */
-const MAX_UNREAD_BYTES = 65_536;
 const INIT_WITHIN_MS = 5000;
 const DRAIN_MS = 5000;
 const CLOSE_MS = 2000;
@@ -63,7 +59,7 @@ export class GraphqlSockets {
   readonly #protocol;
   readonly #format;
   readonly #sessions = new Set<SocketSession>();
-  /** Messages of all connections are read in turns: of a megabyte each takes 50 ms, and many may be there at once. */
+  /** All connections read in turns, and all subscriptions send in turns. */
   readonly #reading = new LoopTurns();
   readonly #pushing = new LoopTurns();
   #draining = false;
@@ -130,7 +126,7 @@ export class GraphqlSockets {
   #opened(socket: WebSocket, request: IncomingMessage): void {
     const session = new SocketSession(socket, request.socket, this.#deps.now, this.#deps.requestIdOf(request));
     this.#sessions.add(session);
-    const wasRead = countHalfMessages(socket, request, this.#deps.bodies);
+    const onRead = countHalfMessages(socket, request, this.#deps.bodies);
     // Too large a message, broken frames: ws closes by itself and says why.
     socket.on('error', (error) => this.#deps.log.warn({ err: error, requestId: session.requestId }, 'WebSocket error'));
     const closed = this.#protocol.opened(
@@ -143,32 +139,8 @@ export class GraphqlSockets {
         // A reason of over 123 bytes would be an error, and graphql-ws puts the client's id into one.
         close: (code, reason) => socket.close(code, reason?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 123)),
         onMessage: (receive) => {
-          let [unread, answering] = [0, 0];
-          const readOn = (): void => {
-            const isBusy = unread > MAX_UNREAD_BYTES || answering >= MAX_ANSWERING;
-            if (isBusy !== socket.isPaused) socket[isBusy ? 'pause' : 'resume']();
-          };
-          socket.on('message', (data: RawData) => {
-            // A Buffer: the server was not asked for fragments or array buffers.
-            const message = data as Buffer;
-            unread += message.length;
-            answering += 1;
-            readOn();
-            const read = async (): Promise<void> => {
-              unread -= message.length;
-              wasRead();
-              // What a client that is gone subscribes to would never end.
-              const answered =
-                socket.readyState === socket.OPEN ? receive(readMessage(message.toString('utf8'))) : Promise.resolve();
-              void answered
-                .catch((error: unknown) => this.#failed(session, error))
-                .finally(() => {
-                  answering -= 1;
-                  readOn();
-                });
-            };
-            void this.#reading.run(read);
-          });
+          const onFailed = (error: unknown): void => this.#failed(session, error);
+          new SocketMessages({ socket, turns: this.#reading, receive: ofText(receive), onRead, onFailed }).read();
         },
       },
       { session, request },
@@ -311,15 +283,7 @@ function refuseUpgrade(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
 }
 
-/** What only a server may say: graphql-ws takes it for its own mistake, when it is the client's. */
-const OF_SERVERS: ReadonlySet<unknown> = new Set(['connection_ack', 'next', 'error']);
-
-/**
- * A message for graphql-ws, which reads text itself, but only with a reviver it could tell whose it is: that takes
- * twenty times as long. What is no message it refuses.
- */
-function readMessage(text: string): string {
-  const value = readJson(text);
-  const isOfServer = typeof value === 'object' && value !== null && 'type' in value && OF_SERVERS.has(value.type);
-  return (isOfServer ? null : value) as string;
+/** graphql-ws parses text by itself; what is parsed already it takes as well, though its types do not say so. */
+function ofText(receive: (text: string) => Promise<void>): (message: unknown) => Promise<void> {
+  return receive as (message: unknown) => Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import { AppError } from '../../errors.ts';
 import type { OperationRequest } from '../operation/operations.ts';
-import { readJson } from './read-json.ts';
+import { MAX_LEVELS, readJson } from './read-json.ts';
 
 /** The operation that a request carries: in its JSON body, or by GET in its query. Throws AppError INVALID_BODY. */
 export function readHttpRequest(context: Koa.Context): OperationRequest {
@@ -21,7 +21,7 @@ function ofBody(context: Koa.Context): Record<string, unknown> {
   throw wrong(
     context.is('json', '+json') === false
       ? 'Send it with the header "Content-Type: application/json".'
-      : 'Send one JSON object, nested no deeper than 600 levels: {"query": "…", "variables": {…}, "operationName": "…"}.',
+      : `Send one JSON object, nested no deeper than ${MAX_LEVELS} levels: {"query": "…", "variables": {…}, "operationName": "…"}.`,
   );
 }
 
@@ -30,7 +30,8 @@ function ofQuery(parameters: URLSearchParams): Record<string, unknown> {
     const text = parameters.get(name);
     if (text === null || text === '') return null;
     const value = readJson(text);
-    if (value === undefined) throw wrong(`"${name}" in the URL must be JSON, nested no deeper than 600 levels.`);
+    if (value === undefined)
+      throw wrong(`"${name}" in the URL must be JSON, nested no deeper than ${MAX_LEVELS} levels.`);
     return value;
   };
   return {

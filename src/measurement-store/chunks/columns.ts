@@ -57,15 +57,3 @@ export function sliceColumns(columns: SegmentColumns, start: number, end: number
     values: values instanceof Float64Array ? values.subarray(start, end) : values.slice(start, end),
   };
 }
-
-/** The index of the first time that is not before `time`. */
-export function indexAt(timestamps: Float64Array, time: number): number {
-  let low = 0;
-  let high = timestamps.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (timestamps[middle]! < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}

@@ -1,7 +1,7 @@
 import type { RemoveQuery } from '../../domain/measurements/store.ts';
 import { valueOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
-import { indexAt } from './columns.ts';
+import { indexAt } from '../../domain/history/index-at.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 
 const READINGS_A_PAGE = 2_000;

@@ -7,7 +7,10 @@ import type { ChunkHead, ReadingRow, Snapshot } from './snapshot.ts';
 const FIRST_PAGE = 2;
 const PAGE = 500;
 
-/** The fields of a device that are still to be found, each with the time from which on a reading has it newer than a chunk. */
+/**
+ * The fields of a device that are still to be found, each with the time from which on a reading has it newer than a
+ * chunk.
+ */
 interface Search {
   deviceKey: number;
   wanted: Map<number, number>;

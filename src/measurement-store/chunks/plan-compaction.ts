@@ -1,6 +1,7 @@
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import { decode } from './codec.ts';
-import { indexAt, mergeColumns, sliceColumns } from './columns.ts';
+import { indexAt } from '../../domain/history/index-at.ts';
+import { mergeColumns, sliceColumns } from './columns.ts';
 import { CHUNK_VALUES, cutChunks } from './cut-chunks.ts';
 import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
 import { allColumns } from './reading-columns.ts';

@@ -1,6 +1,7 @@
 import { lastOfEach, fieldsOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
-import { indexAt, sliceColumns } from './columns.ts';
+import { indexAt } from '../../domain/history/index-at.ts';
+import { sliceColumns } from './columns.ts';
 import { cutChunks } from './cut-chunks.ts';
 import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';

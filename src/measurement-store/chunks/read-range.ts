@@ -2,7 +2,8 @@ import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import type { RangeQuery, StoredValue } from '../../domain/measurements/store.ts';
 import { valueOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
-import { indexAt, joinColumns, mergeColumns, sliceColumns, toColumns } from './columns.ts';
+import { indexAt } from '../../domain/history/index-at.ts';
+import { joinColumns, mergeColumns, sliceColumns, toColumns } from './columns.ts';
 import type { Snapshot } from './snapshot.ts';
 
 const READINGS_A_PAGE = 2_000;

@@ -4,7 +4,8 @@ import type { Moment, SeriesAnswer, SeriesRequest } from '../../domain/measureme
 import type { StoredValue } from '../../domain/measurements/store.ts';
 import { eachValue, valueOf } from '../readings/reading-values.ts';
 import { decode, type Room } from './codec.ts';
-import { indexAt, mergeColumns, sliceColumns, toColumns } from './columns.ts';
+import { indexAt } from '../../domain/history/index-at.ts';
+import { mergeColumns, sliceColumns, toColumns } from './columns.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 
 const READINGS_A_PAGE = 2_000;

@@ -83,7 +83,10 @@ export interface Snapshot {
   newest(queries: readonly LatestQuery[], readings: number): Promise<Newest[]>;
   /** The newest chunk of each of the fields that have one. */
   newestChunks(deviceKey: number, fieldKeys: number[]): Promise<Map<number, ChunkHead>>;
-  /** Of chunks that are there, in the order of `firstAts`; `among`: how many there are from the first to the last of these. */
+  /**
+   * Of chunks that are there, in the order of `firstAts`; `among`: how many there are from the first to the last of
+   * these.
+   */
   chunkBytes(deviceKey: number, fieldKey: number, firstAts: number[], among?: number): Promise<Uint8Array[]>;
   /** The fields that have chunks. */
   chunkFields(deviceKey: number): Promise<number[]>;

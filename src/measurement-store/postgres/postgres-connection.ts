@@ -8,7 +8,10 @@ type PoolConfig = Omit<pg.PoolConfig, 'onConnect'> & {
   onConnect: (client: pg.ClientBase) => Promise<void>;
 };
 
-/** Connections whose commits are durable and whose bigints are numbers. `pipeline`: several statements may be under way on one. */
+/**
+ * Connections whose commits are durable and whose bigints are numbers. `pipeline`: several statements may be under way
+ * on one.
+ */
 export function openPool(url: string, max: number, log: StoreLog | undefined, pipeline = false): pg.Pool {
   const config: PoolConfig = { ...settings(url), max, pipeline, onConnect: makeCommitsDurable };
   const pool = new pg.Pool(config);

@@ -62,7 +62,10 @@ export function makeRequestBuilder(b: Builtins) {
   };
 }
 
-/** `deviceSerialToId`, `measurements` and `configurationValues` (CONTRACT 5): nothing inherited shows as a device, except `hasOwnProperty`. */
+/**
+ * `deviceSerialToId`, `measurements` and `configurationValues` (CONTRACT 5): nothing inherited shows as a device,
+ * except `hasOwnProperty`.
+ */
 export function makeLookups(b: Builtins) {
   const base = b.freeze(
     b.create(null, { hasOwnProperty: { value: (b.objectPrototype as any).hasOwnProperty, enumerable: false } }),

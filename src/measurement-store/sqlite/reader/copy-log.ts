@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 const FEW_PAGES = 256;
 const MAX_PASSES = 4;
 
-/** Copies the log of commits into the file until little is left, on a connection of its own; holds up nobody who writes. */
+/** Copies the log of commits into the file until little is left, on its own connection; holds up nobody who writes. */
 export function copyLog(path: string): void {
   const db = new Sqlite(path, { fileMustExist: true });
   try {

@@ -90,7 +90,10 @@ export class IntakeView {
     return all.slice(0, limit);
   }
 
-  /** Moments of the devices (null: of any) behind a place in the order of commits, up to a flush; each where it was last written. */
+  /**
+   * Moments of the devices (null: of any) behind a place in the order of commits, up to a flush; each where it was last
+   * written.
+   */
   recorded(
     deviceKeys: readonly number[] | null,
     from: Place,

@@ -4,6 +4,7 @@ import type Sqlite from 'better-sqlite3';
 const LOG_BYTES = 16_000_000;
 /** Longer than that, whoever commits copies it: nobody else does, or somebody reads for very long. */
 const LONGEST_LOGS = 4;
+
 /**
  * SQLite's log of what was committed. Copying 16 MB of it into the file (a checkpoint) takes 20 to 30 ms, on a memory
  * card seconds: most of it is done by a reader thread (`reader/copy-log.ts`), beside the commits; the writer copies what

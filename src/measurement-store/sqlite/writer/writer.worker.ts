@@ -11,7 +11,7 @@ const writer = new SqliteWriter(openForWriting((workerData as { path: string }).
 const loop = new WriterLoop(writer, {
   answer: (id, value, transfer) => port.postMessage({ id, value }, transfer ?? []),
   fail: (id, error) => port.postMessage({ id, failure: failure(error) }),
-  logBecameLong: () => port.postMessage({ notice: 'logBecameLong' }),
+  logBecameLong: () => port.postMessage({ notice: true }),
   report: (report, error) => port.postMessage({ report, failure: failure(error) }),
 });
 port.on('message', ({ id, job }: Question<WriterJob>) => loop.receive(id, job));

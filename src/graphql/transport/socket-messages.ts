@@ -1,0 +1,79 @@
+import type { RawData, WebSocket } from 'ws';
+import type { LoopTurns } from '../../domain/loop-turns.ts';
+import { readJson } from './read-json.ts';
+
+/** Messages that are being answered, operations included: beyond them it is read no further. */
+const MAX_ANSWERING = 200;
+/** While others have their turn. */
+const MAX_UNREAD_BYTES = 65_536;
+
+interface SocketMessagesDeps {
+  socket: WebSocket;
+  /** In which all connections read: a message of a megabyte takes 50 ms, and many may be there at once. */
+  turns: LoopTurns;
+  /** Resolves when the message is answered, an operation when it is over. */
+  receive: (message: unknown) => Promise<void>;
+  /** A message was read, or will never be. */
+  onRead: () => void;
+  onFailed: (error: unknown) => void;
+}
+
+/** Reads what one connection sends: in turns with all others, in order, and no faster than it is answered. */
+export class SocketMessages {
+  readonly #deps: SocketMessagesDeps;
+  #unreadBytes = 0;
+  #answering = 0;
+
+  constructor(deps: SocketMessagesDeps) {
+    this.#deps = deps;
+  }
+
+  /** From now on. */
+  read(): void {
+    // A Buffer: the server was not asked for fragments or array buffers.
+    this.#deps.socket.on('message', (data: RawData) => this.#came(data as Buffer));
+  }
+
+  #came(message: Buffer): void {
+    this.#unreadBytes += message.length;
+    this.#answering += 1;
+    this.#pauseOrResume();
+    void this.#deps.turns.run(async () => {
+      this.#unreadBytes -= message.length;
+      this.#deps.onRead();
+      // Read in this turn; answered in nobody's.
+      void this.#answer(message).finally(() => {
+        this.#answering -= 1;
+        this.#pauseOrResume();
+      });
+    });
+  }
+
+  async #answer(message: Buffer): Promise<void> {
+    const { socket, receive, onFailed } = this.#deps;
+    // What a client that is gone subscribes to would never end.
+    if (socket.readyState !== socket.OPEN) return;
+    try {
+      await receive(readMessage(message.toString('utf8')));
+    } catch (error) {
+      onFailed(error);
+    }
+  }
+
+  #pauseOrResume(): void {
+    const { socket } = this.#deps;
+    const isBusy = this.#unreadBytes > MAX_UNREAD_BYTES || this.#answering >= MAX_ANSWERING;
+    if (isBusy && !socket.isPaused) socket.pause();
+    if (!isBusy && socket.isPaused) socket.resume();
+  }
+}
+
+/** What only a server may say: graphql-ws takes it for its own mistake, when it is the client's. */
+const OF_SERVERS: ReadonlySet<unknown> = new Set(['connection_ack', 'next', 'error']);
+
+/** null: a client does not send this. */
+function readMessage(text: string): unknown {
+  const value = readJson(text);
+  const isOfServer = typeof value === 'object' && value !== null && 'type' in value && OF_SERVERS.has(value.type);
+  return isOfServer ? null : value;
+}
