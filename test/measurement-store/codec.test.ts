@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import type { NumberSummary } from '../../src/domain/measurements/segment.ts';
 import type { StoredValue } from '../../src/domain/measurements/store.ts';
-import { decode, encode, MAX_CHUNK_VALUES } from '../../src/measurement-store/chunks/codec.ts';
+import { summarize } from '../../src/domain/measurements/summarize.ts';
+import { decode, encode, MAX_CHUNK_VALUES, type Part, partsOf } from '../../src/measurement-store/chunks/codec.ts';
 import { CorruptChunk } from '../../src/measurement-store/chunks/corrupt-chunk.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
@@ -72,6 +74,71 @@ test('every number comes back bit for bit, whatever made it and however many the
       }
 });
 
+/** The parts of a chunk of these values. */
+function partsOfNumbers(at: Float64Array, values: Float64Array): Part[] {
+  const { bytes, summary } = encode(at, values);
+  return partsOf({ firstAt: at[0]!, lastAt: at.at(-1)!, count: at.length, summary }, bytes);
+}
+
+test('each part of a chunk says what its values are, and comes back without the others', () => {
+  const random = seededRandom(6);
+  const inBlocks = new Set<string>();
+  for (const [kind, next] of Object.entries(NUMBERS))
+    for (const step of Object.values(STEPS))
+      for (const count of [256, 257, 512, 513, 1000]) {
+        const at = times(random, count, step);
+        let before = 20;
+        const values = Float64Array.from({ length: count }, () => (before = next(random, before)));
+        const parts = partsOfNumbers(at, values);
+        if (parts.length > 1) inBlocks.add(kind);
+        let start = 0;
+        const starts = parts.map((part) => (start += part.count) - part.count);
+        expect(start).toBe(count);
+        for (const [i, from] of [...starts.entries()].toReversed()) {
+          const part = parts[i]!;
+          const to = from + part.count;
+          expectSummary(part, summarize(at, values, from, to));
+          part.decode({ timestamps: new Float64Array(part.count), values: new Float64Array(part.count) });
+          expectSame(part.columns!, at.slice(from, to), values.slice(from, to));
+          expect([part.firstAt, part.lastAt]).toEqual([at[from], at[to - 1]]);
+        }
+      }
+  expect([...inBlocks].toSorted()).toEqual(['a counter that falls', 'integers', 'switches', 'two decimals']);
+});
+
+function expectSummary({ summary }: Part, real: NumberSummary | null): void {
+  if (summary === null || real === null) return expect(summary).toBe(real);
+  const { min, minAt, max, maxAt, first, last, whole, binary } = summary;
+  expect({ min, minAt, max, maxAt, first, last }).toEqual({
+    min: real.min,
+    minAt: real.minAt,
+    max: real.max,
+    maxAt: real.maxAt,
+    first: real.first,
+    last: real.last,
+  });
+  const scale = 1e-12 * Math.max(1, Math.abs(real.max), Math.abs(real.min)) * 1000;
+  expect(Math.abs(summary.sum - real.sum)).toBeLessThan(scale);
+  expect(Math.abs(summary.rise - real.rise)).toBeLessThan(scale);
+  // It may leave unsaid that all of them are whole, but not say so of others.
+  expect(whole && !real.whole).toBe(false);
+  expect(binary && !real.binary).toBe(false);
+}
+
+test('many numbers near 2^40 add up exactly, larger ones are left in one piece', () => {
+  const at = Float64Array.from({ length: 600 }, (_, i) => i * 1000);
+  const near = Float64Array.from(at, (_, i) => 2 ** 40 - 1 - (i % 300));
+  const parts = partsOfNumbers(at, near);
+  expect(parts.length).toBe(3);
+  parts.forEach((part, i) => expect(part.summary).toEqual(summarize(at, near, i * 256, Math.min(600, i * 256 + 256))));
+  expect(
+    partsOfNumbers(
+      at,
+      near.map((value) => value + 1),
+    ).length,
+  ).toBe(1);
+});
+
 test('texts come back with every code point, and so do numbers among them', () => {
   const random = seededRandom(2);
   const all: string[] = [];
@@ -140,6 +207,7 @@ test('bytes that are damaged, cut or made up throw CorruptChunk and nothing else
   const samples = [
     encode(times(random, 500, STEPS['jitter']!), Float64Array.from({ length: 500 }, () => Math.round(random() * 1e4) / 100)),
     encode(times(random, 500, STEPS['steady']!), Float64Array.from({ length: 500 }, () => random())),
+    encode(times(random, 500, STEPS['jitter']!), Float64Array.from({ length: 500 }, () => Math.round(random() * 100) / 100)),
     encode(times(random, 100, STEPS['gaps']!), Array.from({ length: 100 }, () => `text ${random()}`)),
   ].map(({ bytes }) => bytes); // prettier-ignore
   for (const bytes of samples) {
@@ -158,12 +226,13 @@ test('bytes that are damaged, cut or made up throw CorruptChunk and nothing else
 test('what passes the checksum and is still no chunk ends with CorruptChunk, too, or with as many values as it says', async () => {
   const { crc32 } = await import('node:zlib');
   const random = seededRandom(5);
-  const sample = encode(
-    times(random, 200, STEPS['jitter']!),
-    Float64Array.from({ length: 200 }, () => random()),
-  );
-  for (let round = 0; round < 20_000; round++) {
-    const bytes = sample.bytes.slice(0, 6 + Math.floor(random() * 300));
+  const samples = [
+    encode(times(random, 200, STEPS['jitter']!), Float64Array.from({ length: 200 }, () => random())),
+    encode(times(random, 300, STEPS['jitter']!), Float64Array.from({ length: 300 }, () => Math.round(random() * 99))),
+  ].map(({ bytes }) => bytes); // prettier-ignore
+  for (let round = 0; round < 40_000; round++) {
+    const sample = samples[round % 2]!;
+    const bytes = round % 4 < 2 ? sample.slice(0, 6 + Math.floor(random() * 300)) : sample.slice();
     for (let n = 0; n < 4; n++) bytes[1 + Math.floor(random() * (bytes.length - 5))] = Math.floor(random() * 256);
     bytes.set(new Uint8Array(Uint32Array.of(crc32(bytes.subarray(0, -4))).buffer), bytes.length - 4);
     try {

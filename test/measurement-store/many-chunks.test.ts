@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { SeriesRequest, SeriesView } from '../../src/domain/measurements/series-request.ts';
+import { parseResolution } from '../../src/domain/history/resolution.ts';
+import { gridEdges } from '../../src/domain/history/time-grid.ts';
+import {
+  AGGREGATIONS,
+  type PointsAnswer,
+  type SeriesRequest,
+  type SeriesView,
+} from '../../src/domain/measurements/series-request.ts';
+import { naiveBuckets, naiveStatistics, type Point } from '../history/naive-history.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import { DIALECTS, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 const VALUES = 15_000;
@@ -63,4 +72,46 @@ describe.each(DIALECTS)('a range of many chunks in the %s store', (dialect) => {
       expect(half!.values).toEqual(indexes.slice(7_777).map(numberOf));
     }
   });
+
+  test('comes right where a chart decodes only what lies across the edges of its buckets', async () => {
+    const random = seededRandom(3);
+    const points = Array.from({ length: 3_000 }, (_, i) => ({
+      t: i * 60_000 + Math.floor(random() * 50) * 100,
+      v: Math.round(random() * 9_000) / 100 - 20,
+    }));
+    await store.append(
+      receipt(
+        2,
+        points.map(({ t, v }): Row => [4, t, v]),
+      ),
+    );
+    await store.compact([2], Date.now() + 1);
+    const placeOf = (): number => {
+      const point = points[random() < 0.5 ? 250 * Math.floor(random() * 12) : Math.floor(random() * 3_000)]!;
+      return point.t + Math.floor(random() * 3) - 1;
+    };
+    const resolution = '6h';
+    for (let round = 0; round < 60; round++) {
+      const [from, to] = [placeOf(), placeOf() + 1].toSorted((a, b) => a - b) as [number, number];
+      const edges = gridEdges(parseResolution(resolution), 'UTC', from, to, 1_000)!;
+      const views = AGGREGATIONS.map((aggregation): SeriesView => ({ kind: 'buckets', edges, aggregation, fill: 'PREVIOUS', rawUpTo: -1 })); // prettier-ignore
+      const asked = { deviceKey: 2, fieldKey: 4, fieldType: 'FLOAT', from, to, maxCharacters: 1, views } as const;
+      const [answer] = await store.series([{ ...asked, views: [...views, { kind: 'statistics' }] }]);
+      AGGREGATIONS.forEach((aggregation, i) => {
+        const found = answer!.views[i] as PointsAnswer;
+        const wanted = naiveBuckets(points, { from, to, resolution, zone: 'UTC', aggregation, fill: 'PREVIOUS' });
+        expect([...found.timestamps]).toEqual(wanted.timestamps);
+        expect([...found.values]).toEqual(wanted.values.map(nearly));
+      });
+      const { first, last, ...numbers } = naiveStatistics(points, from, to);
+      expect(answer!.views.at(-1)).toMatchObject(
+        Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, nearly(value)])),
+      );
+      expect(answer!.views.at(-1)).toMatchObject({ first: moment(first as Point), last: moment(last as Point) });
+      expect(answer!.before).toEqual(moment(points.findLast(({ t }) => t < from)));
+    }
+  });
 });
+
+const nearly = (value: unknown): unknown => (typeof value === 'number' ? expect.closeTo(value, 6) : value);
+const moment = (point: Point | undefined): unknown => (point ? { timestamp: point.t, value: point.v } : null);

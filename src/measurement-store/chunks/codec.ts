@@ -1,11 +1,14 @@
 import { crc32 } from 'node:zlib';
-import type { NumberSummary, SegmentColumns } from '../../domain/measurements/segment.ts';
+import type { NumberSummary, Segment, SegmentColumns } from '../../domain/measurements/segment.ts';
 import type { StoredValue } from '../../domain/measurements/store.ts';
 import { summarize } from '../../domain/measurements/summarize.ts';
+import { areForBlocks, readBlocks, type Room, writeBlocks } from './blocks.ts';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { CorruptChunk } from './corrupt-chunk.ts';
+import { toDecimals } from './decimal-column.ts';
 import { readNumbers, writeNumbers } from './number-column.ts';
+import type { ChunkHead } from './snapshot.ts';
 import { readTexts, writeTexts } from './text-column.ts';
 import { readTimes, writeTimes } from './time-column.ts';
 
@@ -15,6 +18,8 @@ export const MAX_CHUNK_VALUES = 65_535;
 const VERSION = 1;
 const NUMBERS = 0;
 const TEXTS = 1;
+/** Numbers in blocks. */
+const BLOCKS = 2;
 const CHECKSUM_BYTES = 4;
 
 interface EncodedChunk {
@@ -32,22 +37,21 @@ export function encode(timestamps: Float64Array, values: Float64Array | readonly
   if (count === 0 || count > MAX_CHUNK_VALUES || count !== values.length)
     throw new RangeError(`a chunk of ${count} times and ${values.length} values`);
   const numbers = onlyNumbers(values);
+  const decimals = numbers && toDecimals(numbers);
+  const inBlocks = decimals !== null && areForBlocks(decimals);
   const out = new ByteWriter();
   out.byte(VERSION);
-  out.byte(numbers === null ? TEXTS : NUMBERS);
+  out.byte(inBlocks ? BLOCKS : numbers === null ? TEXTS : NUMBERS);
   out.varint(count);
-  writeTimes(out, timestamps);
-  if (numbers === null) writeTexts(out, values as readonly StoredValue[]);
-  else writeNumbers(out, numbers);
+  if (inBlocks) writeBlocks(out, timestamps, decimals);
+  else {
+    writeTimes(out, timestamps);
+    if (numbers === null) writeTexts(out, values as readonly StoredValue[]);
+    else writeNumbers(out, numbers, decimals);
+  }
   const checksum = new Uint8Array(Uint32Array.of(crc32(out.written())).buffer);
   out.bytes(checksum);
   return { bytes: out.finish(), summary: numbers && summarize(timestamps, numbers) };
-}
-
-/** Memory for the columns of a chunk of numbers, as long as it has values. */
-export interface Room {
-  timestamps: Float64Array;
-  values: Float64Array;
 }
 
 /**
@@ -55,25 +59,57 @@ export interface Room {
  * of a year of minutes, memory for each chunk alone costs as much as decoding it.
  */
 export function decode(chunk: Uint8Array, room?: Room): SegmentColumns {
+  const { kind, count, body } = opened(chunk);
+  const own = room?.timestamps.length === count ? room : null;
+  const timestamps = own?.timestamps ?? new Float64Array(count);
+  const numbers = kind === TEXTS ? null : (own?.values ?? new Float64Array(count));
+  if (kind === BLOCKS) {
+    let start = 0;
+    for (const block of readBlocks(body, count)) {
+      const end = start + block.count;
+      block.decode({ timestamps: timestamps.subarray(start, end), values: numbers!.subarray(start, end) });
+      start = end;
+    }
+    return { timestamps, values: numbers! };
+  }
+  readTimes(body, timestamps);
+  if (numbers !== null) readNumbers(body, numbers);
+  const values = numbers ?? readTexts(body, count);
+  body.end();
+  return { timestamps, values };
+}
+
+/** A segment that is not decoded yet. */
+export interface Part extends Segment {
+  /** Its columns from now on are in `room`, as long as it has values, or, of texts, in memory of their own. */
+  decode(room: Room): void;
+}
+
+/** What of a chunk can be decoded on its own, in order of time: its blocks, or all of it; CorruptChunk as `decode`. */
+export function partsOf(head: ChunkHead, chunk: Uint8Array): Part[] {
+  if (chunk[1] === BLOCKS) {
+    const { count, body } = opened(chunk);
+    return readBlocks(body, count);
+  }
+  const whole: Part = { ...head, columns: null, decode: (room) => void (whole.columns = decode(chunk, room)) };
+  return [whole];
+}
+
+function opened(chunk: Uint8Array): { kind: number; count: number; body: ByteReader } {
   // Views of a Buffer would be Buffers, which take longer to make.
   const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
   const end = bytes.length - CHECKSUM_BYTES;
   if (end < 3) throw new CorruptChunk(`it has ${bytes.length} bytes`);
   if (bytes[0] !== VERSION) throw new CorruptChunk(`it has the unknown version ${bytes[0]}`);
-  const body = bytes.subarray(0, end);
+  const plain = bytes.subarray(0, end);
   const checksum = bytes[end]! | (bytes[end + 1]! << 8) | (bytes[end + 2]! << 16) | (bytes[end + 3]! << 24);
-  if ((crc32(body) | 0) !== checksum) throw new CorruptChunk('its checksum is wrong');
-  const from = new ByteReader(body, 2);
-  const count = from.varint();
+  if ((crc32(plain) | 0) !== checksum) throw new CorruptChunk('its checksum is wrong');
+  const body = new ByteReader(plain, 2);
+  const count = body.varint();
   if (count === 0 || count > MAX_CHUNK_VALUES) throw new CorruptChunk(`it says it has ${count} values`);
-  const own = room?.timestamps.length === count ? room : null;
-  const timestamps = own?.timestamps ?? new Float64Array(count);
-  readTimes(from, timestamps);
-  const numbers = bytes[1] === NUMBERS ? (own?.values ?? new Float64Array(count)) : null;
-  if (numbers !== null) readNumbers(from, numbers);
-  const values = numbers ?? readTexts(from, count);
-  from.end();
-  return { timestamps, values };
+  const kind = bytes[1]!;
+  if (kind > BLOCKS) throw new CorruptChunk(`it is of the unknown kind ${kind}`);
+  return { kind, count, body };
 }
 
 function onlyNumbers(values: Float64Array | readonly StoredValue[]): Float64Array | null {

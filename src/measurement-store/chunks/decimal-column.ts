@@ -1,3 +1,5 @@
+import { integersLength } from './integer-column.ts';
+
 /** No value of 13 decimals is worth it: eight bytes hold any. */
 const MAX_DECIMALS = 12;
 /** Keeps every step between two scaled values exact in float64. */
@@ -5,10 +7,15 @@ const MAX_SCALED = 2 ** 51;
 /** One value in so many may be an exception that is kept beside the integers. */
 const EXCEPTION_SHARE = 32;
 
-interface Decimals {
+/** Values that are whole multiples of a power of ten, but for some. */
+export interface Decimals {
   /** Each value times 10^decimals; at an exception the one before again. */
   integers: Float64Array;
   decimals: number;
+  /** With runs they are shorter (see `writeIntegers`), ... */
+  runs: boolean;
+  /** ... and take so many bytes. */
+  bytes: number;
   /** Indexes of values that are no such decimal, ascending. */
   exceptions: number[];
 }
@@ -35,7 +42,8 @@ export function toDecimals(values: Float64Array): Decimals | null {
     else previous = integer;
     integers[i] = previous;
   }
-  return { integers, decimals, exceptions };
+  const [plain, inRuns] = [integersLength(integers, false), integersLength(integers, true)];
+  return { integers, decimals, exceptions, runs: inRuns < plain, bytes: Math.min(plain, inRuns) };
 }
 
 function fewestDecimals(value: number): number | null {

@@ -3,11 +3,11 @@ import { type ByteWriter, zigzag } from './byte-writer.ts';
 import { CorruptChunk } from './corrupt-chunk.ts';
 
 /**
- * Whole numbers as the zigzag varint of each one's step from the one before (the first from 0). `runs`: a step of 0 is
- * followed by how many more of it come, so that repeats cost nothing. |numbers| up to 2^51.
+ * Whole numbers as the zigzag varint of each one's step from the one before (the first from `start`). `runs`: a step of 0
+ * is followed by how many more of it come, so that repeats cost nothing. |numbers| up to 2^51.
  */
-export function writeIntegers(out: ByteWriter, integers: Float64Array, runs: boolean): void {
-  let previous = 0;
+export function writeIntegers(out: ByteWriter, integers: Float64Array, runs: boolean, start = 0): void {
+  let previous = start;
   for (let i = 0; i < integers.length; i++) {
     const step = integers[i]! - previous;
     previous = integers[i]!;
@@ -36,11 +36,11 @@ export function integersLength(integers: Float64Array, runs: boolean): number {
 }
 
 /** Fills `into` with the numbers, each divided by `divisor`. */
-export function readIntegers(from: ByteReader, into: Float64Array, runs: boolean, divisor: number): void {
+export function readIntegers(from: ByteReader, into: Float64Array, runs: boolean, divisor: number, start = 0): void {
   const { bytes } = from;
   const count = into.length;
   let { at } = from;
-  let current = 0;
+  let current = start;
   // Written out by hand: a year of minutes passes here in milliseconds. Reading past the end gives undefined, which
   // counts as 0 in all of this, and is found out below.
   for (let i = 0; i < count; i++) {

@@ -2,10 +2,11 @@ import { deflateRawSync } from 'node:zlib';
 import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { CorruptChunk } from './corrupt-chunk.ts';
-import { toDecimals } from './decimal-column.ts';
+import type { Decimals } from './decimal-column.ts';
 import { exactBytes, readExact } from './exact-column.ts';
+import { SMALL_BYTES_A_VALUE } from './blocks.ts';
 import { inflated } from './inflated.ts';
-import { integersLength, readIntegers, writeIntegers } from './integer-column.ts';
+import { readIntegers, writeIntegers } from './integer-column.ts';
 
 const DECIMALS = 0;
 const FLOAT32 = 4;
@@ -15,21 +16,15 @@ const RUNS = 16;
 const DEFLATED = 32;
 /** Inflating takes four times as long as reading varints: it must leave no more than this share of the bytes. */
 const WORTH_DEFLATING = 0.6;
-/** Nor is it worth it where a value takes no more bytes than this: minute data of two decimals never does. */
-const SMALL_ENOUGH = 2.2;
 
 /** Decimals as integers where that gives every value back, exact floats else; deflated where it pays. */
-export function writeNumbers(out: ByteWriter, values: Float64Array): void {
-  const decimal = toDecimals(values);
-  const [plainLength, runsLength] = decimal
-    ? [integersLength(decimal.integers, false), integersLength(decimal.integers, true)]
-    : [Infinity, Infinity];
-  if (decimal === null || Math.min(plainLength, runsLength) >= FLOAT64 * values.length) {
+export function writeNumbers(out: ByteWriter, values: Float64Array, decimal: Decimals | null): void {
+  if (decimal === null || decimal.bytes >= FLOAT64 * values.length) {
     const { bytes, width } = exactBytes(values);
     writeBody(out, width, bytes, values.length);
     return;
   }
-  const runs = runsLength < plainLength;
+  const { runs } = decimal;
   const body = new ByteWriter();
   body.byte(decimal.decimals);
   body.varint(decimal.exceptions.length);
@@ -64,7 +59,7 @@ export function readNumbers(from: ByteReader, values: Float64Array): void {
 }
 
 function writeBody(out: ByteWriter, form: number, plain: Uint8Array, count: number): void {
-  const deflated = plain.length <= SMALL_ENOUGH * count ? plain : deflateRawSync(plain, { level: 6 });
+  const deflated = plain.length <= SMALL_BYTES_A_VALUE * count ? plain : deflateRawSync(plain, { level: 6 });
   const pays = deflated.length <= plain.length * WORTH_DEFLATING;
   const body = pays ? deflated : plain;
   out.byte(pays ? form + DEFLATED : form);

@@ -3,8 +3,9 @@ import type { Segment, SegmentColumns } from '../../domain/measurements/segment.
 import type { Moment, SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
 import type { StoredValue } from '../../domain/measurements/store.ts';
 import { eachValue, valueOf } from '../readings/reading-values.ts';
-import { decode, type Room } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
+import type { Room } from './blocks.ts';
+import { decode, type Part, partsOf } from './codec.ts';
 import { mergeColumns, sliceColumns, toColumns } from './columns.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 
@@ -59,8 +60,9 @@ async function answer(
     hasBefore ? null : valueBefore(snapshot, request),
   ]);
   // Nothing waits from here on: the decoded columns are in memory that the next request uses again.
-  decodeInto(segments, missing, bytes);
-  return evaluateSeries(request, segments, before);
+  const opened = inParts(request, segments, missing, bytes);
+  decodeInto(segmentsToDecode(request, opened).map((i) => opened[i] as Part));
+  return evaluateSeries(request, opened, before);
 }
 
 async function allHeads(snapshot: Snapshot, { deviceKey, fieldKey, from, to }: SeriesRequest): Promise<ChunkHead[]> {
@@ -144,16 +146,37 @@ async function missingBytes(
   return all;
 }
 
-function decodeInto(segments: Segment[], indexes: number[], bytes: Uint8Array[]): void {
-  const { timestamps, values } = roomFor(indexes.reduce((sum, i) => sum + segments[i]!.count, 0));
-  let start = 0;
-  indexes.forEach((i, n) => {
-    const segment = segments[i]!;
-    const end = start + segment.count;
-    const room = { timestamps: timestamps.subarray(start, end), values: values.subarray(start, end) };
-    segment.columns = decode(bytes[n]!, room);
-    start = end;
+/** The segments, those of the indexes in the parts that their bytes can be decoded in. */
+function inParts(
+  { from, to }: SeriesRequest,
+  segments: Segment[],
+  indexes: number[],
+  bytes: Uint8Array[],
+): (Segment | Part)[] {
+  const all: (Segment | Part)[] = [];
+  let n = 0;
+  segments.forEach((segment, i) => {
+    if (i !== indexes[n]) return all.push(segment);
+    const parts = partsOf(segment, bytes[n++]!);
+    const end = parts.findLastIndex(({ firstAt }) => firstAt < to) + 1;
+    // The last one that begins before the range has the value before it.
+    const start = Math.max(
+      0,
+      parts.findLastIndex(({ firstAt }) => firstAt < from),
+    );
+    for (let at = start; at < end; at++) all.push(parts[at]!);
   });
+  return all;
+}
+
+function decodeInto(parts: Part[]): void {
+  const { timestamps, values } = roomFor(parts.reduce((sum, { count }) => sum + count, 0));
+  let start = 0;
+  for (const part of parts) {
+    const end = start + part.count;
+    part.decode({ timestamps: timestamps.subarray(start, end), values: values.subarray(start, end) });
+    start = end;
+  }
 }
 
 /** Kept for the next one up to so many values, two years of minutes: 16 MB. */

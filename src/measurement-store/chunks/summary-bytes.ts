@@ -1,22 +1,23 @@
 import type { NumberSummary } from '../../domain/measurements/segment.ts';
 
 const NUMBERS = ['sum', 'min', 'minAt', 'max', 'maxAt', 'first', 'last', 'rise'] as const;
-const BYTES = NUMBERS.length * 8 + 1;
+/** How many bytes a summary takes. */
+export const SUMMARY_BYTES = NUMBERS.length * 8 + 1;
 const WHOLE = 1;
 const BINARY = 2;
 
 /** A summary as 65 bytes: eight float64 (little-endian) and its flags. */
 export function packSummary(summary: NumberSummary): Buffer {
-  const bytes = Buffer.allocUnsafe(BYTES);
+  const bytes = Buffer.allocUnsafe(SUMMARY_BYTES);
   NUMBERS.forEach((name, i) => bytes.writeDoubleLE(summary[name], i * 8));
-  bytes[BYTES - 1] = (summary.whole ? WHOLE : 0) | (summary.binary ? BINARY : 0);
+  bytes[SUMMARY_BYTES - 1] = (summary.whole ? WHOLE : 0) | (summary.binary ? BINARY : 0);
   return bytes;
 }
 
-/** What `packSummary` packed. */
-export function unpackSummary(bytes: Buffer): NumberSummary {
-  const at = (i: number): number => bytes.readDoubleLE(i * 8);
-  const flags = bytes[BYTES - 1]!;
+/** What `packSummary` packed; it begins at `start`. */
+export function unpackSummary(bytes: Buffer, start = 0): NumberSummary {
+  const at = (i: number): number => bytes.readDoubleLE(start + i * 8);
+  const flags = bytes[start + SUMMARY_BYTES - 1]!;
   return {
     sum: at(0),
     min: at(1),

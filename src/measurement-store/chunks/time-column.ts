@@ -11,6 +11,21 @@ const MAX_TIME = 2 ** 51;
  * own steps are written, so that a steady rhythm takes a few bytes in all.
  */
 export function writeTimes(out: ByteWriter, timestamps: Float64Array): void {
+  const { unit, steps } = stepsOf(timestamps);
+  out.zigzag(timestamps[0]!);
+  if (steps.length === 0) return;
+  out.varint(unit);
+  writeIntegers(out, steps, true);
+}
+
+/** Fills `timestamps`, at least one. */
+export function readTimes(from: ByteReader, timestamps: Float64Array): void {
+  timestamps[0] = from.zigzag();
+  if (timestamps.length > 1) readSteps(from, timestamps, from.varint());
+}
+
+/** What lies between ascending whole milliseconds, in the largest unit that divides all of it; RangeError for others. */
+export function stepsOf(timestamps: Float64Array): { unit: number; steps: Float64Array } {
   const steps = new Float64Array(timestamps.length - 1);
   let unit = 0;
   timestamps.forEach((time, i) => {
@@ -20,18 +35,13 @@ export function writeTimes(out: ByteWriter, timestamps: Float64Array): void {
     if (step <= 0) throw new RangeError('the times of a chunk must ascend');
     unit = commonDivisor(unit, step);
   });
-  out.zigzag(timestamps[0]!);
-  if (steps.length === 0) return;
-  out.varint(unit);
   for (let i = 0; i < steps.length; i++) steps[i]! /= unit;
-  writeIntegers(out, steps, true);
+  return { unit, steps };
 }
 
-/** Fills `timestamps`, at least one. */
-export function readTimes(from: ByteReader, timestamps: Float64Array): void {
-  let time = (timestamps[0] = from.zigzag());
-  if (timestamps.length === 1) return;
-  const unit = from.varint();
+/** Fills `timestamps` behind the first from the steps between them. */
+export function readSteps(from: ByteReader, timestamps: Float64Array, unit: number): void {
+  let time = timestamps[0]!;
   const steps = timestamps.subarray(1);
   readIntegers(from, steps, true, 1);
   for (let i = 0; i < steps.length; i++) {
