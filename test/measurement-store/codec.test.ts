@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { NumberSummary } from '../../src/domain/measurements/segment.ts';
 import type { StoredValue } from '../../src/domain/measurements/store.ts';
@@ -202,6 +203,12 @@ test('minute data with two decimals takes at most 2.5 bytes a value, steady data
   expect(bytesPerValue(NUMBERS['constant']!)).toBeLessThan(0.05);
 });
 
+/** With the checksum of what stands before it. */
+function checked(bytes: Uint8Array): Uint8Array {
+  bytes.set(new Uint8Array(Uint32Array.of(crc32(bytes.subarray(0, -4))).buffer), bytes.length - 4);
+  return bytes;
+}
+
 test('bytes that are damaged, cut or made up throw CorruptChunk and nothing else', () => {
   const random = seededRandom(4);
   const samples = [
@@ -220,11 +227,11 @@ test('bytes that are damaged, cut or made up throw CorruptChunk and nothing else
       expect(() => decode(bytes.slice(0, length))).toThrow(CorruptChunk);
   }
   expect(() => decode(new Uint8Array(0))).toThrow('0 bytes');
+  expect(() => decode(checked(Uint8Array.of(1, 3, 1, 0, 0, 0, 0, 0)))).toThrow('kind 3');
   expect(() => decode(Uint8Array.of(9, 0, 1, 0, 0, 0, 0, 0))).toThrow('version 9');
 });
 
-test('what passes the checksum and is still no chunk ends with CorruptChunk, too, or with as many values as it says', async () => {
-  const { crc32 } = await import('node:zlib');
+test('what passes the checksum and is still no chunk ends with CorruptChunk, too, or with as many values as it says', () => {
   const random = seededRandom(5);
   const samples = [
     encode(times(random, 200, STEPS['jitter']!), Float64Array.from({ length: 200 }, () => random())),
@@ -234,10 +241,17 @@ test('what passes the checksum and is still no chunk ends with CorruptChunk, too
     const sample = samples[round % 2]!;
     const bytes = round % 4 < 2 ? sample.slice(0, 6 + Math.floor(random() * 300)) : sample.slice();
     for (let n = 0; n < 4; n++) bytes[1 + Math.floor(random() * (bytes.length - 5))] = Math.floor(random() * 256);
-    bytes.set(new Uint8Array(Uint32Array.of(crc32(bytes.subarray(0, -4))).buffer), bytes.length - 4);
+    checked(bytes);
     try {
       const { timestamps, values } = decode(bytes);
       expect(values.length).toBe(timestamps.length);
+      for (const part of partsOf(
+        { firstAt: 0, lastAt: timestamps.at(-1)!, count: values.length, summary: null },
+        bytes,
+      )) {
+        part.decode({ timestamps: new Float64Array(part.count), values: new Float64Array(part.count) });
+        expect(part.columns!.timestamps.at(-1)).toBe(part.lastAt);
+      }
     } catch (error) {
       expect(error).toBeInstanceOf(CorruptChunk);
     }
