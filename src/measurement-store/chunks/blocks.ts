@@ -109,7 +109,7 @@ interface BlockHead {
 }
 
 /** Some of a chunk's values, which can be decoded without the others. */
-export class Block implements Segment {
+class Block implements Segment {
   readonly firstAt: number;
   readonly lastAt: number;
   readonly count: number;
