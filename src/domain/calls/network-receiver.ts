@@ -40,8 +40,6 @@ export class NetworkReceiver {
     // Every sub-form of the URL is logged as one path: replay reads the network off it.
     const call = { ...request, path: pathOfNetwork(network) };
     const event = readNetworkCall(network, call);
-    // Reading a megabyte of JSON takes as long as deciding what becomes of it.
-    await this.#turns.next(request.body.length);
     const { deviceIdentifier } = event;
     if (deviceIdentifier === null) return NOTHING;
     if (
@@ -53,7 +51,10 @@ export class NetworkReceiver {
         'INVALID_BODY',
         `The identifier ${JSON.stringify(deviceIdentifier.slice(0, 50))} can be no device's.`,
       );
-    if ((await this.#devices.forUplink(access, deviceIdentifier)) !== null)
+    const known = await this.#devices.forUplink(access, deviceIdentifier);
+    // Reading a megabyte of JSON takes as long as deciding what becomes of it. Many may have waited for the same look-up.
+    await this.#turns.next(request.body.length);
+    if (known !== null)
       return this.#receiver.receive(async () => {
         const device = await this.#devices.forUplink(await whose(), deviceIdentifier);
         if (device === null) throw notFound('device', deviceIdentifier);

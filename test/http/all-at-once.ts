@@ -1,0 +1,54 @@
+import { connect } from 'node:net';
+import { expect } from 'vitest';
+import { ServerWatch } from '../fuzz/server-watch.ts';
+import { eventLoopTime } from '../support/processor-time.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
+
+/** Somebody who has sent all but the end of something large. */
+export interface Sender {
+  end: () => void;
+  answered: Promise<unknown>;
+}
+
+const LOOK_MS = 100;
+
+/** A POST of JSON by the admin, up to the last byte of its body; `answered`: its status. */
+export async function posting({ port }: ServerProcess, path: string, body: string): Promise<Sender> {
+  const socket = connect(port, '127.0.0.1');
+  const answered = new Promise<number>((resolve, reject) => {
+    socket.once('data', (data) => {
+      resolve(Number(data.toString('latin1', 9, 12)));
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'Host: here',
+    `Authorization: Token ${ADMIN_TOKEN}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  await new Promise((resolve) => socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -1)}`, resolve));
+  return { end: () => socket.write(body.slice(-1)), answered };
+}
+
+/** The longest stall, in ms of its processor time, of a server that hears of all ends in one turn of its event loop. */
+export async function stallMs(server: ServerProcess, senders: readonly Sender[]): Promise<number> {
+  await untilAllIsRead(server.child.pid!);
+  const watch = new ServerWatch(server, (what) => expect.unreachable(what));
+  server.child.kill('SIGSTOP');
+  for (const sender of senders) sender.end();
+  server.child.kill('SIGCONT');
+  await Promise.all(senders.map(({ answered }) => answered));
+  await watch.end();
+  return watch.stalls[0]!.ms;
+}
+
+async function untilAllIsRead(pid: number): Promise<void> {
+  for (let [before, now] = [-Infinity, 0]; now - before > 2;) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    [before, now] = [now, eventLoopTime(pid).ranMs];
+  }
+}
