@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
-import { posting, type Sender, stallMs } from './all-at-once.ts';
+import { posting, type Sender, stallMs } from '../support/all-at-once.ts';
 
 const EUI = '70b3d57ed0000001';
 /** Of a device that nobody has asked for: all who do wait for the same look-up. */
@@ -29,8 +29,17 @@ const VARIABLES = JSON.stringify({
   variables: Object.fromEntries(many(60_000, (at) => [`k${at}`, at])),
 });
 
+/** Of all turns of the event loop; quick machines take 10 to 140. */
+const MOST_MS = 220;
 /** One takes up to 140; twenty in one go 1,000 and more. */
 const TOGETHER_MS = 400;
+
+/** The least that one of three tries takes: one below the bound is enough. */
+async function leastOf(bound: number, takes: () => Promise<number>): Promise<number> {
+  let least = Infinity;
+  for (let tries = 0; tries < 3 && least >= bound; tries += 1) least = Math.min(least, await takes());
+  return least;
+}
 
 describe.each(DATABASES)('the heaviest bodies on %s', (name) => {
   let server: TestServer;
@@ -73,14 +82,12 @@ describe.each(DATABASES)('the heaviest bodies on %s', (name) => {
   ]; // prettier-ignore
 
   test.each(bodies)('%s', { timeout: 120_000 }, async (_, status, send) => {
-    const took: number[] = [];
-    while (took.length < 3) {
+    const computedMs = await leastOf(MOST_MS, async () => {
       const before = server.process.processorMs();
       expect(await send()).toBe(status);
-      took.push(server.process.processorMs() - before);
-    }
-    // All of it in all turns of the event loop; quick machines take 10 to 140.
-    expect(Math.min(...took)).toBeLessThan(220);
+      return server.process.processorMs() - before;
+    });
+    expect(computedMs).toBeLessThan(MOST_MS);
     expect(server.process.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
@@ -129,17 +136,16 @@ describe('the heaviest messages of WebSockets', () => {
   }
 
   test('a list of half a million numbers is read once, and what is too deep is refused', async () => {
-    const took: number[] = [];
-    while (took.length < 3) {
+    const computedMs = await leastOf(MOST_MS, async () => {
       const socket = await opened();
       const before = server.process.processorMs();
       const answer = answered(socket);
       socket.send(`[${'1,'.repeat(500_000)}1]`);
       expect(await answer).toBe('4400');
-      took.push(server.process.processorMs() - before);
-    }
+      return server.process.processorMs() - before;
+    });
     // Each number by itself: 400.
-    expect(Math.min(...took)).toBeLessThan(200);
+    expect(computedMs).toBeLessThan(MOST_MS);
     const socket = await opened();
     const answer = answered(socket);
     socket.send(`{"type":"ping","payload":${nested(150_000)}}`);

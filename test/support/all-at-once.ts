@@ -1,9 +1,8 @@
 import { connect } from 'node:net';
 import { expect } from 'vitest';
 import { ServerWatch } from '../fuzz/server-watch.ts';
-import { eventLoopTime } from '../support/processor-time.ts';
-import type { ServerProcess } from '../support/server-process.ts';
-import { ADMIN_TOKEN } from '../support/server-process.ts';
+import { eventLoopTime } from './processor-time.ts';
+import { ADMIN_TOKEN, type ServerProcess } from './server-process.ts';
 
 /** Somebody who has sent all but the end of something large. */
 export interface Sender {
