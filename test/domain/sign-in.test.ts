@@ -20,6 +20,16 @@ test('an unknown address takes as much work as a wrong password', async () => {
   expect(unknown).toBeGreaterThan(wrong / 2);
 });
 
+test('however many sign in, hashing takes a third of one processor', async () => {
+  const passwords = new Passwords();
+  const from = performance.now();
+  const usedMs = await processorMsOf(() =>
+    Promise.all(Array.from({ length: 6 }, (_, at) => passwords.matches('x', null, `caller ${at}`))),
+  );
+  // Nobody waits for the rest after the last one. All at once they take all the processors there are.
+  expect(usedMs / (performance.now() - from)).toBeLessThan(0.5);
+});
+
 test('twenty sign-ins may wait, and no more', async () => {
   const passwords = new Passwords();
   const outcome = (work: Promise<unknown>) => work.catch((error: { code: string }) => error.code);

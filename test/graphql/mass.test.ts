@@ -90,20 +90,22 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
     expect(added.get('deleted')).toBeLessThan(GENEROUS_MS);
   }, 120_000);
 
-  /** What the event loop computes for it at least, in three rounds, in ms. */
-  async function computedMs(prepare: () => Promise<() => Promise<unknown>>): Promise<number> {
-    const rounds: number[] = [];
-    while (rounds.length < 3) {
+  /** What the event loop computes for it at least, in ms, in up to three rounds: one below the bound is enough. */
+  async function computedMs(bound: number, prepare: () => Promise<() => Promise<unknown>>): Promise<number> {
+    let least = Infinity;
+    for (let round = 0; round < 3 && least >= bound; round += 1) {
       const run = await prepare();
       const before = server.process.processorMs();
       await run();
-      rounds.push(server.process.processorMs() - before);
+      least = Math.min(least, server.process.processorMs() - before);
     }
-    return Math.min(...rounds);
+    return least;
   }
 
   test('a file of what devices have that nobody asked for lately takes few look-ups', async () => {
-    const took = await computedMs(async () => {
+    // One by one they take 3,100 on SQLite and 3,500 on PostgreSQL, together 430 and 770.
+    const bound = 1_700;
+    const took = await computedMs(bound, async () => {
       const productId = await newProduct();
       await create(productId, named(5_000));
       return async () => {
@@ -113,8 +115,7 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
         expect(await answer.text()).toBe('device,field,timestamp,value\n');
       };
     });
-    // One by one they take 3,100 on SQLite and 3,500 on PostgreSQL, together 430 and 770.
-    expect(took).toBeLessThan(1_700);
+    expect(took).toBeLessThan(bound);
   }, 120_000);
 
   test('looking through 20,000 in many places of one query does not hold up recording', async () => {
@@ -131,7 +132,7 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
     const query = 'query ($ids: [ID!]) { devices(ids: $ids) { totalCount } }';
     const wrong = [Array.from({ length: 60_000 }, () => null), Array.from({ length: 60_000 }, () => ({}))];
     for (const ids of wrong) {
-      const took = await computedMs(async () => async () => {
+      const took = await computedMs(500, async () => async () => {
         const { errors } = await server.query(query, { ids });
         expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['BAD_USER_INPUT']));
         expect(errors?.length).toBeLessThan(100);
