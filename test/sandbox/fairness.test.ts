@@ -142,7 +142,7 @@ describe('one product cannot take the share of another', () => {
     await throughput(1_000);
     const state = { isLong: true };
     const long = pool
-      .run(jobOf('function Decoder() { var end = Date.now() + 6000; while (Date.now() < end); return [1] }'))
+      .run(jobOf('function Decoder() { var end = Date.now() + 3000; while (Date.now() < end); return [1] }'))
       .finally(() => (state.isLong = false));
     let meanwhile = 0;
     while (state.isLong) {
