@@ -5,12 +5,13 @@ import {
   requestOfInput,
   webhookInput,
 } from '../../src/domain/decoders/decoder-request.ts';
-import { headerList } from '../../src/domain/decoders/header-names.ts';
+import { type HeaderList, headerList } from '../../src/domain/decoders/header-names.ts';
 import { requestBodyText } from '../../src/domain/decoders/request-body.ts';
 import type { CallOutcome } from '../../src/domain/decoders/call-runner.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { callRow, cutText } from '../../src/domain/calls/call-row.ts';
 import { maskedHeaders } from '../../src/domain/calls/masked-headers.ts';
+import { LoopTurns } from '../../src/domain/loop-turns.ts';
 import { splitUrl } from '../../src/http/decoder-call.ts';
 
 describe('parameters', () => {
@@ -142,18 +143,33 @@ describe('a logged call', () => {
     headers: headerList(['content-type', 'application/x-www-form-urlencoded', 'authorization', 'Token t', 'x-a', 'b']),
     body: 'p=1&p=2&q',
   };
+  const turns = new LoopTurns();
 
-  test('gives decoders the same request as the live one, credentials masked', () => {
-    const live = JSON.parse(webhookInput(request));
-    const replayed = JSON.parse(webhookInput(requestOfCall(callRow(product, request, outcome, 1e12, 1000))));
+  test('gives decoders the same request as the live one, credentials masked', async () => {
+    const live = JSON.parse(await webhookInput(request, turns));
+    const replayed = JSON.parse(
+      await webhookInput(requestOfCall(callRow(product, request, outcome, 1e12, 1000)), turns),
+    );
     expect(live.POST).toEqual({ p: ['1', '2'], q: [''] });
     live.headers[1][1] = '***';
     expect(replayed).toEqual(live);
   });
 
-  test('POST is filled from a form POST only', () => {
-    expect(JSON.parse(webhookInput({ ...request, method: 'GET' })).POST).toEqual({});
-    expect(JSON.parse(webhookInput({ ...request, headers: [['Content-Type', 'text/plain']] })).POST).toEqual({});
+  test('POST is filled from a form POST only', async () => {
+    expect(JSON.parse(await webhookInput({ ...request, method: 'GET' }, turns)).POST).toEqual({});
+    const plain = { ...request, headers: [['Content-Type', 'text/plain']] as HeaderList };
+    expect(JSON.parse(await webhookInput(plain, turns)).POST).toEqual({});
+  });
+
+  test('a form of a megabyte is read as one of a line is, and meanwhile others have their turn', async () => {
+    const pairs = Array.from({ length: 60_000 }, (_, at) => `?é${at % 50_000}=${at}&&__proto__=%C3%A9+${at}`);
+    const body = `?${pairs.join('&')}`;
+    let others = 0;
+    const other = setInterval(() => (others += 1), 1);
+    const { POST } = JSON.parse(await webhookInput({ ...request, body }, turns));
+    clearInterval(other);
+    expect(POST).toEqual(JSON.parse(JSON.stringify(parseParameters(body))));
+    expect(others).toBeGreaterThan(0);
   });
 
   test('keeps at most so many bytes of the body, and whole characters', () => {

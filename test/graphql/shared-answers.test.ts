@@ -73,24 +73,37 @@ test('answers are kept within a bound', async () => {
   expect(made).toBeLessThan(40);
 });
 
+function key(text: string, variables: Record<string, unknown> | null, name?: string): string {
+  const document = parse(text);
+  const operation = getOperationAST(document, name) as OperationDefinitionNode;
+  return operationKey({ hash: text, document } as CheckedDocument, operation, { variables });
+}
+
+test('queries are equal when what they declare is, whatever else is sent and in whatever order', () => {
+  const query = 'query ($p: ID, $__proto__: ID) { a: product(id: $p) { id } b: product(id: $__proto__) { id } }';
+  const one = key(query, { p: '1' });
+  expect(key(query, { other: { names: 1 }, p: '1' })).toBe(one);
+  expect(key(query, { p: '2' })).not.toBe(one);
+  expect(key(query, { p: null })).not.toBe(one);
+  const both = key(query, JSON.parse('{"p":"1","__proto__":"2"}'));
+  expect(key(query, JSON.parse('{"__proto__":"2","p":"1"}'))).toBe(both);
+  expect(key(query, JSON.parse('{"p":"1","__proto__":"3"}'))).not.toBe(both);
+  expect(key(query, null)).toBe(key(query, {}));
+});
+
 test('subscriptions are equal when they answer alike, wherever they begin', () => {
   const query =
     'subscription S($p: ID, $f: [String!], $from: String) { measurementsRecorded(productId: $p, fields: $f, after: $from) { cursor } }';
-  const key = (variables: Record<string, unknown>, text = query, name = 'S'): string => {
-    const document = parse(text);
-    const operation = getOperationAST(document, name) as OperationDefinitionNode;
-    return operationKey({ hash: text, document } as CheckedDocument, operation, { variables });
-  };
-  const one = key({ p: '1', from: 'here' });
-  expect(key({ p: '1', from: 'there' })).toBe(one);
-  expect(key({ p: '1' })).toBe(one);
-  expect(key({ p: '2', from: 'here' })).not.toBe(one);
-  expect(key({ p: '1', f: ['a'] })).not.toBe(one);
+  const one = key(query, { p: '1', from: 'here' });
+  expect(key(query, { p: '1', from: 'there' })).toBe(one);
+  expect(key(query, { p: '1' })).toBe(one);
+  expect(key(query, { p: '2', from: 'here' })).not.toBe(one);
+  expect(key(query, { p: '1', f: ['a'] })).not.toBe(one);
   const other = query.replace('{ cursor }', '{ receivedAt }');
-  expect(key({ p: '1' }, other)).not.toBe(one);
+  expect(key(other, { p: '1' })).not.toBe(one);
   // What also decides what is answered is no beginning.
   const twice = query.replace('{ cursor }', '{ cursor device { calls(after: $from) { totalCount } } }');
-  expect(key({ p: '1', from: 'here' }, twice)).not.toBe(key({ p: '1', from: 'there' }, twice));
+  expect(key(twice, { p: '1', from: 'here' })).not.toBe(key(twice, { p: '1', from: 'there' }));
   const two = `${query} ${query.replace(' S(', ' T(')}`;
-  expect(key({ p: '1' }, two, 'S')).not.toBe(key({ p: '1' }, two, 'T'));
+  expect(key(two, { p: '1' }, 'S')).not.toBe(key(two, { p: '1' }, 'T'));
 });

@@ -10,6 +10,7 @@ import { type RawEntry, readEntries, readUplinkEntries } from './decoder-output.
 import { deviceValues } from './device-values.ts';
 import { configurationVariables } from '../ingest-cache/device-configuration.ts';
 import { type DecoderRequest, webhookInput } from './decoder-request.ts';
+import { LoopTurns } from '../loop-turns.ts';
 import type { EntryJudge, Judged } from './entry-judge.ts';
 import type { FinishedRun } from './run-text.ts';
 
@@ -60,6 +61,7 @@ interface CallRunnerDeps {
  */
 export class CallRunner {
   readonly #deps: CallRunnerDeps;
+  readonly #forms = new LoopTurns();
 
   constructor(deps: CallRunnerDeps) {
     this.#deps = deps;
@@ -75,7 +77,8 @@ export class CallRunner {
 
   async #runWebhook({ product, source, request, receivedAt, counted }: CallToRun): Promise<CallOutcome> {
     if (source === null) return notRun('NO_DECODER');
-    const result = await this.#execute(product, source, 'webhook', webhookInput(request), null);
+    const input = await webhookInput(request, this.#forms);
+    const result = await this.#execute(product, source, 'webhook', input, null);
     if (result.output === null) return failedOutcome({ ...result, error: atWrongDoor(result.error, request) });
     const { entries: raw, error } = readEntries(result, product.fields);
     if (error !== null) return failedOutcome({ ...result, error: atWrongDoor(error, request) });

@@ -8,9 +8,13 @@ export function operationKey(
   operation: OperationDefinitionNode,
   { variables }: { variables?: Record<string, unknown> | null | undefined },
 ): string {
-  const given = { ...variables };
   const beginning = operation.operation === OperationTypeNode.SUBSCRIPTION ? beginningOf(document, operation) : null;
-  if (beginning !== null) delete given[beginning];
+  const given: [name: string, value: unknown][] = [];
+  // The others change nothing: 100,000 of them take 100 ms to copy.
+  for (const { variable } of operation.variableDefinitions ?? []) {
+    const name = variable.name.value;
+    if (name !== beginning && Object.hasOwn(variables ?? {}, name)) given.push([name, variables![name]]);
+  }
   return hash('sha256', JSON.stringify([text, operation.name?.value, given]), 'base64url');
 }
 
