@@ -1,3 +1,5 @@
+import { AppError, type ErrorCode } from '../errors.ts';
+
 /** A job for a thread; the answer has the same id. */
 export interface Question<Job> {
   id: number;
@@ -9,6 +11,8 @@ export interface Failure {
   message: string;
   code: string | undefined;
   stack: string | undefined;
+  /** It is an AppError. */
+  appError?: { code: ErrorCode; details: Record<string, unknown> };
 }
 
 /** What a thread says: an answer, or a report of its own. */
@@ -24,5 +28,6 @@ export type Answer =
 /** An error as text that crosses a thread. */
 export function failure(error: unknown): Failure {
   if (!(error instanceof Error)) return { message: String(error), code: undefined, stack: undefined };
-  return { message: error.message, code: (error as { code?: string }).code, stack: error.stack };
+  const plain = { message: error.message, code: (error as { code?: string }).code, stack: error.stack };
+  return error instanceof AppError ? { ...plain, appError: { code: error.code, details: error.details } } : plain;
 }

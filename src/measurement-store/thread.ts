@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { AppError } from '../errors.ts';
 import type { StoreLog } from './store-log.ts';
 import type { Answer, Failure, Question } from './thread-messages.ts';
 
@@ -133,6 +134,10 @@ export class Thread<Job> {
 }
 
 function toError(failure: Failure): Error {
+  if (failure.appError !== undefined) {
+    const { code, details } = failure.appError;
+    return new AppError(code, failure.message, { details });
+  }
   const error = Object.assign(new Error(failure.message), { code: failure.code });
   if (failure.stack !== undefined) error.stack = failure.stack;
   return error;

@@ -1,6 +1,6 @@
-import { noDatabase } from '../errors.ts';
+import { AppError, noDatabase } from '../errors.ts';
 
-/** What every failure of a database becomes on its way out; the reason is for the log. */
+/** What every failure of a database becomes on its way out; the reason is for the log. What is meant for the client stays. */
 export function unavailable(cause: unknown): never {
-  throw noDatabase(cause);
+  throw cause instanceof AppError ? cause : noDatabase(cause);
 }

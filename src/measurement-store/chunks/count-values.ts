@@ -48,8 +48,8 @@ async function readingTimes(snapshot: Snapshot, query: RemoveQuery, fieldKey: nu
   const times: number[] = [];
   for (let from = query.from; ;) {
     const page = await snapshot.readings({ deviceKey, from, to, newestFirst: false, limit: READINGS_A_PAGE });
-    for (const row of page) if (valueOf(row.values, fieldKey) !== undefined) times.push(row.timestamp);
-    if (page.length < READINGS_A_PAGE) return Float64Array.from(times);
-    from = page.at(-1)!.timestamp + 1;
+    for (const row of page.rows) if (valueOf(row.values, fieldKey) !== undefined) times.push(row.timestamp);
+    if (page.isLast) return Float64Array.from(times);
+    from = page.rows.at(-1)!.timestamp + 1;
   }
 }

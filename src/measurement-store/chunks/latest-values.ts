@@ -1,6 +1,7 @@
 import type { LatestRow, LatestQuery, StoredValue } from '../../domain/measurements/store.ts';
 import { eachValue } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
+import type { Page } from './page.ts';
 import type { ChunkHead, ReadingRow, Snapshot } from './snapshot.ts';
 
 /** Most devices have all their fields in the newest few readings. */
@@ -36,14 +37,14 @@ export async function latestValues(snapshot: Snapshot, queries: readonly LatestQ
 }
 
 /** `readings`: the first page. */
-async function searched(snapshot: Snapshot, search: Search, readings: ReadingRow[]): Promise<LatestRow[]> {
+async function searched(snapshot: Snapshot, search: Search, readings: Page<ReadingRow>): Promise<LatestRow[]> {
   const { deviceKey, wanted, chunks } = search;
-  const rows = taken(search, readings);
-  for (let [page, limit] = [readings, FIRST_PAGE]; wanted.size > 0 && page.length === limit; limit = PAGE) {
-    const [from, to] = [Math.min(...wanted.values()), page.at(-1)!.timestamp];
+  const rows = taken(search, readings.rows);
+  for (let page = readings; wanted.size > 0 && !page.isLast;) {
+    const [from, to] = [Math.min(...wanted.values()), page.rows.at(-1)?.timestamp ?? Infinity];
     if (to <= from) break;
     page = await snapshot.readings({ deviceKey, from, to, newestFirst: true, limit: PAGE });
-    rows.push(...taken(search, page));
+    rows.push(...taken(search, page.rows));
   }
   for (const fieldKey of wanted.keys()) {
     const chunk = chunks.get(fieldKey);

@@ -23,7 +23,7 @@ export async function planCompaction(
   const { storedBefore, readingsFrom } = edit;
   // PostgreSQL would look through what the slices before have removed, again and again.
   const found = await snapshot.oldReadings(deviceKey, { storedBefore, from: readingsFrom, limit: READINGS_A_SLICE });
-  const readings = upToBytes(found, BYTES_A_SLICE);
+  const readings = upToBytes(found.rows, BYTES_A_SLICE);
   const change = emptyChange(deviceKey);
   change.readings = readings.map(({ timestamp, seq }) => ({ timestamp, seq, values: null }));
   change.movedUpTo = latestSeq(readings.filter(({ isLive }) => isLive));
@@ -31,7 +31,7 @@ export async function planCompaction(
   const newest = await snapshot.newestChunks(deviceKey, [...fields.keys()]);
   for (const [fieldKey, columns] of fields)
     await addToChunks(snapshot, change, fieldKey, columns, newest.get(fieldKey));
-  const isLast = found.length < READINGS_A_SLICE && readings.length === found.length;
+  const isLast = found.isLast && readings.length === found.rows.length;
   return { change, next: isLast ? null : { ...edit, readingsFrom: readings.at(-1)!.timestamp + 1 } };
 }
 

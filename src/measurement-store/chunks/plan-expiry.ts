@@ -24,7 +24,7 @@ export function planExpiry(snapshot: Snapshot, deviceKey: number, edit: Expiry):
 async function ofReadings(snapshot: Snapshot, deviceKey: number, edit: Expiry, from: number): Promise<Plan> {
   const change = emptyChange(deviceKey);
   const range = { deviceKey, from, to: edit.before, newestFirst: false, limit: READINGS_A_SLICE };
-  const readings = await snapshot.readings(range);
+  const { rows: readings, isLast } = await snapshot.readings(range);
   const newest = await newestTimes(snapshot, deviceKey, new Set(readings.flatMap((row) => [...fieldsOf(row.values)])));
   for (const { timestamp, seq, values } of readings) {
     const fields = fieldsOf(values);
@@ -32,7 +32,6 @@ async function ofReadings(snapshot: Snapshot, deviceKey: number, edit: Expiry, f
     const kept = fieldsOf(left).size;
     if (kept < fields.size) change.readings.push({ timestamp, seq, values: kept === 0 ? null : left });
   }
-  const isLast = readings.length < READINGS_A_SLICE;
   return { change, next: { ...edit, readingsFrom: isLast ? null : readings.at(-1)!.timestamp + 1 } };
 }
 

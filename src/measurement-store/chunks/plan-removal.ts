@@ -25,7 +25,7 @@ export function planRemoval(snapshot: Snapshot, deviceKey: number, edit: Removal
 async function fromReadings(snapshot: Snapshot, deviceKey: number, edit: Removal, from: number): Promise<Plan> {
   const change = emptyChange(deviceKey);
   const range = { deviceKey, from, to: edit.to, newestFirst: false, limit: READINGS_A_SLICE };
-  const readings = await snapshot.readings(range);
+  const { rows: readings, isLast } = await snapshot.readings(range);
   const gone = edit.fieldKeys && new Set(edit.fieldKeys);
   for (const { timestamp, seq, values } of readings) {
     const fields = [...fieldsOf(values)];
@@ -34,7 +34,6 @@ async function fromReadings(snapshot: Snapshot, deviceKey: number, edit: Removal
     const left = kept.length === 0 ? null : lastOfEach(values, (fieldKey) => kept.includes(fieldKey));
     change.readings.push({ timestamp, seq, values: left });
   }
-  const isLast = readings.length < READINGS_A_SLICE;
   return { change, next: { ...edit, readingsFrom: isLast ? null : readings.at(-1)!.timestamp + 1 } };
 }
 

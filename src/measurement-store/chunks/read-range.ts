@@ -28,15 +28,15 @@ async function ofReadings(snapshot: Snapshot, query: RangeQuery): Promise<Segmen
   const values: StoredValue[] = [];
   for (;;) {
     const page = await snapshot.readings({ deviceKey, from, to, newestFirst, limit: READINGS_A_PAGE });
-    for (const row of page) {
+    for (const row of page.rows) {
       const value = valueOf(row.values, fieldKey);
       if (value === undefined) continue;
       timestamps.push(row.timestamp);
       values.push(value);
     }
-    if (page.length < READINGS_A_PAGE || timestamps.length >= limit) break;
-    if (newestFirst) to = page.at(-1)!.timestamp;
-    else from = page.at(-1)!.timestamp + 1;
+    if (page.isLast || timestamps.length >= limit) break;
+    if (newestFirst) to = page.rows.at(-1)!.timestamp;
+    else from = page.rows.at(-1)!.timestamp + 1;
   }
   if (newestFirst) return toColumns(timestamps.toReversed(), values.toReversed());
   return toColumns(timestamps, values);

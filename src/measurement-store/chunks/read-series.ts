@@ -8,10 +8,13 @@ import type { Room } from './blocks.ts';
 import { decode, type Part, partsOf } from './codec.ts';
 import { mergeColumns, sliceColumns, toColumns } from './columns.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
+import { TextBudget } from './text-budget.ts';
 
 const READINGS_A_PAGE = 2_000;
 const HEADS_A_PAGE = 10_000;
 const CHUNKS_A_PAGE = 1_000;
+/** One has up to a megabyte. */
+const TEXT_CHUNKS_A_PAGE = 16;
 /** Requests of one device whose columns are in memory at once. */
 const AT_ONCE = 20;
 
@@ -37,21 +40,24 @@ async function ofDevice(snapshot: Snapshot, requests: SeriesRequest[]): Promise<
   const from = Math.min(...requests.map((request, i) => Math.min(request.from, heads[i]![0]?.firstAt ?? Infinity)));
   const to = Math.max(...requests.map((request) => request.to));
   const fields = new Set(requests.map((request) => request.fieldKey));
-  const readings = await readingColumns(snapshot, requests[0]!.deviceKey, fields, from, to);
+  const budget = new TextBudget();
+  const readings = await readingColumns(snapshot, { deviceKey: requests[0]!.deviceKey, fields, from, to, budget });
   return Promise.all(
-    requests.map((request, i) => answer(snapshot, request, heads[i]!, readings.get(request.fieldKey)!)),
+    requests.map((request, i) =>
+      answer(snapshot, request, { heads: heads[i]!, readings: readings.get(request.fieldKey)!, budget }),
+    ),
   );
 }
 
 async function answer(
   snapshot: Snapshot,
   request: SeriesRequest,
-  heads: ChunkHead[],
-  readings: SegmentColumns,
+  { heads, readings, budget }: { heads: ChunkHead[]; readings: SegmentColumns; budget: TextBudget },
 ): Promise<SeriesAnswer> {
   const begin = Math.min(request.from, heads[0]?.firstAt ?? Infinity);
   const inRange = sliceColumns(readings, indexAt(readings.timestamps, begin), indexAt(readings.timestamps, request.to));
   const segments = await toSegments(snapshot, request, heads, inRange);
+  await decodeTexts(snapshot, request, segments, budget);
   const missing = segmentsToDecode(request, segments);
   const first = segments[0];
   const hasBefore = first !== undefined && first.firstAt < request.from;
@@ -76,17 +82,22 @@ async function allHeads(snapshot: Snapshot, { deviceKey, fieldKey, from, to }: S
   }
 }
 
+interface WantedReadings {
+  deviceKey: number;
+  fields: Set<number>;
+  from: number;
+  to: number;
+  budget: TextBudget;
+}
+
 async function readingColumns(
   snapshot: Snapshot,
-  deviceKey: number,
-  fields: Set<number>,
-  from: number,
-  to: number,
+  { deviceKey, fields, from, to, budget }: WantedReadings,
 ): Promise<Map<number, SegmentColumns>> {
   const found = new Map([...fields].map((key) => [key, { timestamps: [] as number[], values: [] as StoredValue[] }]));
   for (let start = from; ;) {
     const page = await snapshot.readings({ deviceKey, from: start, to, newestFirst: false, limit: READINGS_A_PAGE });
-    for (const { timestamp, values } of page)
+    for (const { timestamp, values } of page.rows)
       eachValue(values, (fieldKey, value) => {
         const field = found.get(fieldKey);
         if (!field) return;
@@ -94,9 +105,10 @@ async function readingColumns(
         if (field.timestamps.at(-1) === timestamp) field.values.pop();
         else field.timestamps.push(timestamp);
         field.values.push(value);
+        if (typeof value === 'string') budget.spendCharacters(value.length);
       });
-    if (page.length < READINGS_A_PAGE) break;
-    start = page.at(-1)!.timestamp + 1;
+    if (page.isLast) break;
+    start = page.rows.at(-1)!.timestamp + 1;
   }
   return new Map([...found].map(([key, { timestamps, values }]) => [key, toColumns(timestamps, values)]));
 }
@@ -128,6 +140,27 @@ async function toSegments(
 function toSegment(columns: SegmentColumns): Segment {
   const { timestamps } = columns;
   return { firstAt: timestamps[0]!, lastAt: timestamps.at(-1)!, count: timestamps.length, summary: null, columns };
+}
+
+/** A few at a time, and only as many as may be in memory: of a chunk without a summary there is no more to be had. */
+async function decodeTexts(
+  snapshot: Snapshot,
+  request: SeriesRequest,
+  segments: Segment[],
+  budget: TextBudget,
+): Promise<void> {
+  const { deviceKey, fieldKey } = request;
+  const texts = segmentsToDecode(request, segments).filter((i) => segments[i]!.summary === null);
+  for (let at = 0; at < texts.length; at += TEXT_CHUNKS_A_PAGE) {
+    const some = texts.slice(at, at + TEXT_CHUNKS_A_PAGE);
+    const firstAts = some.map((i) => segments[i]!.firstAt);
+    const bytes = await snapshot.chunkBytes(deviceKey, fieldKey, firstAts, some.at(-1)! - some[0]! + 1);
+    some.forEach((i, n) => {
+      const columns = decode(bytes[n]!);
+      budget.spend(columns.values);
+      segments[i] = { ...segments[i]!, columns };
+    });
+  }
 }
 
 async function missingBytes(
@@ -200,12 +233,12 @@ async function valueBefore(snapshot: Snapshot, { deviceKey, fieldKey, from }: Se
   let to = from;
   for (let limit = 2; ; limit = READINGS_A_PAGE) {
     const page = await snapshot.readings({ ...place, from: oldest, to, limit });
-    for (const { timestamp, values } of page) {
+    for (const { timestamp, values } of page.rows) {
       const value = valueOf(values, fieldKey);
       if (value !== undefined) return { timestamp, value };
     }
-    if (page.length < limit) break;
-    to = page.at(-1)!.timestamp;
+    if (page.isLast) break;
+    to = page.rows.at(-1)!.timestamp;
   }
   if (!chunk) return null;
   if (chunk.summary) return { timestamp: chunk.lastAt, value: chunk.summary.last };

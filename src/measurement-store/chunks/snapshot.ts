@@ -1,5 +1,6 @@
 import type { NumberSummary } from '../../domain/measurements/segment.ts';
 import type { LatestQuery, RecordedQuery } from '../../domain/measurements/store.ts';
+import type { Page } from './page.ts';
 
 /** When a reading was committed: SQLite the number of the flush, PostgreSQL the transaction id as text. */
 export type Seq = number | string;
@@ -62,19 +63,20 @@ export interface ChunkRange {
 /** What of a device is newest: the newest chunk of each of the fields that have one, and readings from the newest back. */
 export interface Newest {
   chunks: Map<number, ChunkHead>;
-  readings: ReadingRow[];
+  /** Without rows and not the last one, where one of them is large. */
+  readings: Page<ReadingRow>;
 }
 
 /** The handful of statements that a dialect supplies. All of one snapshot see the same state of the database. */
 export interface Snapshot {
   /** In order of time. */
-  readings(range: ReadingRange): Promise<ReadingRow[]>;
+  readings(range: ReadingRange): Promise<Page<ReadingRow>>;
   /** In order of time; a device's readings from then on that may go into chunks. */
-  oldReadings(deviceKey: number, which: OldReadings): Promise<OldReading[]>;
+  oldReadings(deviceKey: number, which: OldReadings): Promise<Page<OldReading>>;
   /** Everything committed so far is before it (see `RecordedQuery`). */
   position(): Promise<string>;
   /** The live values in the order of commits, at most `limit`. */
-  recorded(query: RecordedQuery & { upTo: string }): Promise<RecordedRow[]>;
+  recorded(query: RecordedQuery & { upTo: string }): Promise<Page<RecordedRow>>;
   /** Whether every reading that was committed after the position is still a reading, and the position is one of ours. */
   isKept(position: string): Promise<boolean>;
   /** In order of time. */

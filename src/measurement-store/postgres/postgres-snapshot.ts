@@ -11,12 +11,14 @@ import type {
   RecordedRow,
   Snapshot,
 } from '../chunks/snapshot.ts';
+import { fitting, LARGE_BYTES, type Page } from '../chunks/page.ts';
 import { unpackSummary } from '../chunks/summary-bytes.ts';
 import { copyOut } from './copy-out.ts';
 import { isSnapshot } from './is-snapshot.ts';
 import { toBigint } from './to-bigint.ts';
 
-type RawReading = [timestamp: number, seq: string, values: Buffer];
+/** Of large values there is only the size. */
+type RawReading = [timestamp: number, seq: string, values: Buffer | null, size: number | null];
 type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer | null];
 
 /** By the order of commits, not by the table's key: a device may have years of readings. */
@@ -26,6 +28,20 @@ const MANY = 8;
 /** A page of heads, and a chunk of a thousand values with two decimals and their times, as `COPY` gives them. */
 const HEADS_BYTES = 65_536;
 const CHUNK_BYTES = 1_500;
+const PACKED = `CASE WHEN octet_length(packed) <= ${LARGE_BYTES} THEN packed END,
+  CASE WHEN octet_length(packed) > ${LARGE_BYTES} THEN octet_length(packed) END`;
+const LATER: Page<ReadingRow> = { rows: [], isLast: false };
+
+/** A row of which values that are large are still to be fetched: there is only their size. */
+interface Sized {
+  deviceKey?: number;
+  timestamp: number;
+  values: Buffer | null;
+  size: number | null;
+}
+
+type Whole<Row extends Sized> = Row & { values: Buffer };
+
 const HEAD = 'first_at, last_at, count, summary';
 
 /** The statements of a snapshot on PostgreSQL, over a connection whose transaction the caller has begun. */
@@ -36,24 +52,25 @@ export class PostgresSnapshot implements Snapshot {
     this.#client = client;
   }
 
-  async readings({ deviceKey, from, to, newestFirst, limit }: ReadingRange): Promise<ReadingRow[]> {
+  async readings({ deviceKey, from, to, newestFirst, limit }: ReadingRange): Promise<Page<ReadingRow>> {
     const order = newestFirst ? 'DESC' : 'ASC';
     const rows = await this.#rows<RawReading>(
       `inlet-readings-${order}`,
-      `SELECT ts, seq, packed FROM reading WHERE device_key = $1 AND ts >= $2 AND ts < $3 ORDER BY ts ${order} LIMIT $4`,
+      `SELECT ts, seq, ${PACKED} FROM reading WHERE device_key = $1 AND ts >= $2 AND ts < $3 ORDER BY ts ${order} LIMIT $4`,
       [deviceKey, toBigint(from), toBigint(to), limit],
     );
-    return rows.map(toReading);
+    return this.#page(rows.map(toReading), limit, deviceKey);
   }
 
-  async oldReadings(deviceKey: number, { storedBefore, from, limit }: OldReadings): Promise<OldReading[]> {
+  async oldReadings(deviceKey: number, { storedBefore, from, limit }: OldReadings): Promise<Page<OldReading>> {
     const rows = await this.#rows<[...RawReading, isLive: boolean]>(
       'inlet-old-readings',
-      `SELECT ts, seq, packed, stored_at > 0 FROM reading
+      `SELECT ts, seq, ${PACKED}, stored_at > 0 FROM reading
        WHERE device_key = $1 AND stored_at < $2 AND ts >= $3 ORDER BY ts LIMIT $4`,
       [deviceKey, toBigint(storedBefore), toBigint(from), limit],
     );
-    return rows.map(([timestamp, seq, values, isLive]) => ({ timestamp, seq, values, isLive }));
+    const sized = rows.map(([timestamp, seq, values, size, isLive]) => ({ timestamp, seq, values, size, isLive }));
+    return this.#page(sized, limit, deviceKey);
   }
 
   async position(): Promise<string> {
@@ -62,25 +79,33 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   /** In the order of transaction ids: those that committed meanwhile are told apart by the two snapshots. */
-  async recorded({ after, upTo, place, deviceKeys, limit }: RecordedQuery & { upTo: string }): Promise<RecordedRow[]> {
-    if (!isSnapshot(after) || !isSnapshot(upTo)) return [];
+  async recorded({
+    after,
+    upTo,
+    place,
+    deviceKeys,
+    limit,
+  }: RecordedQuery & { upTo: string }): Promise<Page<RecordedRow>> {
+    if (!isSnapshot(after) || !isSnapshot(upTo)) return { rows: [], isLast: true };
     const from = place ?? { seq: '0', deviceKey: 0, timestamp: 0 };
-    const rows = await this.#rows<[string, number, number, number, Buffer]>(
+    const rows = await this.#rows<[string, number, number, number, Buffer | null, number | null]>(
       deviceKeys === null ? 'inlet-recorded' : 'inlet-recorded-of',
-      `SELECT seq::text, device_key, ts, stored_at, packed FROM reading
+      `SELECT seq::text, device_key, ts, stored_at, ${PACKED} FROM reading
        WHERE seq >= pg_snapshot_xmin($1::pg_snapshot) AND seq < pg_snapshot_xmax($2::pg_snapshot)
          AND NOT pg_visible_in_snapshot(seq, $1::pg_snapshot) AND pg_visible_in_snapshot(seq, $2::pg_snapshot)
          AND stored_at > 0 AND (seq, device_key, ts) > ($3::xid8, $4::int4, $5::int8) ${deviceKeys === null ? '' : OF_DEVICES}
        ORDER BY reading.seq, device_key, ts LIMIT $6`,
       [after, upTo, from.seq, from.deviceKey, from.timestamp, limit, ...(deviceKeys === null ? [] : [deviceKeys])],
     );
-    return rows.map(([seq, deviceKey, timestamp, storedAt, values]) => ({
+    const sized = rows.map(([seq, deviceKey, timestamp, storedAt, values, size]) => ({
       seq,
       deviceKey,
       timestamp,
       storedAt,
       values,
+      size,
     }));
+    return this.#page(sized, limit);
   }
 
   /** Everything up to the horizon had ended when the snapshot was taken, and it was taken of this database. */
@@ -112,15 +137,18 @@ export class PostgresSnapshot implements Snapshot {
       this.#rows<[at: number, ...RawReading]>(
         'inlet-newest-readings',
         `SELECT wanted.at::int4 - 1, newest.* FROM unnest($1::int4[]) WITH ORDINALITY AS wanted (device_key, at)
-         CROSS JOIN LATERAL (SELECT ts, seq, packed FROM reading WHERE device_key = wanted.device_key
+         CROSS JOIN LATERAL (SELECT ts, seq, ${PACKED} FROM reading WHERE device_key = wanted.device_key
            ORDER BY ts DESC LIMIT $2) AS newest
          ORDER BY wanted.at, newest.ts DESC`,
         [queries.map(({ deviceKey }) => deviceKey), readings],
       ),
     ]);
-    const newest = chunks.map((ofQuery): Newest => ({ chunks: ofQuery, readings: [] }));
-    for (const [at, ...reading] of rows) newest[at]!.readings.push(toReading(reading));
-    return newest;
+    const found = Map.groupBy(rows, ([at]) => at);
+    return chunks.map((ofQuery, at): Newest => {
+      const ofDevice = (found.get(at) ?? []).map(([, ...reading]) => toReading(reading));
+      const isWhole = ofDevice.every(isFetched);
+      return { chunks: ofQuery, readings: isWhole ? { rows: ofDevice, isLast: ofDevice.length < readings } : LATER };
+    });
   }
 
   async newestChunks(deviceKey: number, fieldKeys: number[]): Promise<Map<number, ChunkHead>> {
@@ -152,6 +180,27 @@ export class PostgresSnapshot implements Snapshot {
       [deviceKey],
     );
     return rows.map(([key]) => key);
+  }
+
+  /** The rows of which there may be `limit`, large values fetched, as far as they fit; of one device, or each of its own. */
+  async #page<Row extends Sized>(rows: Row[], limit: number, ofDevice = 0): Promise<Page<Whole<Row>>> {
+    const end = fitting(rows.map(({ size }) => size ?? 0));
+    const isLast = end === rows.length && rows.length < limit;
+    rows.length = end;
+    const large = rows.filter((row) => row.values === null);
+    if (large.length > 0) {
+      const found = await this.#rows<[deviceKey: number, timestamp: number, values: Buffer]>(
+        'inlet-large-readings',
+        `SELECT device_key, ts, packed FROM reading
+         WHERE (device_key, ts) IN (SELECT * FROM unnest($1::int4[], $2::int8[]))`,
+        [large.map(({ deviceKey }) => deviceKey ?? ofDevice), large.map(({ timestamp }) => timestamp)],
+      );
+      const values = new Map(found.map(([deviceKey, timestamp, packed]) => [`${deviceKey} ${timestamp}`, packed]));
+      // Without a snapshot one may be gone by now: it has no values, then.
+      for (const row of large)
+        row.values = values.get(`${row.deviceKey ?? ofDevice} ${row.timestamp}`) ?? Buffer.alloc(0);
+    }
+    return { rows: rows as Whole<Row>[], isLast };
   }
 
   /** In one piece, with those in between. */
@@ -206,8 +255,12 @@ function integer(value: number): string {
   return String(value);
 }
 
-function toReading([timestamp, seq, values]: RawReading): ReadingRow {
-  return { timestamp, seq, values };
+function toReading([timestamp, seq, values, size]: RawReading): Omit<ReadingRow, 'values'> & Sized {
+  return { timestamp, seq, values, size };
+}
+
+function isFetched<Row extends Sized>(row: Row): row is Row & { values: Buffer } {
+  return row.values !== null;
 }
 
 function toHead([firstAt, lastAt, count, summary]: RawChunk): ChunkHead {

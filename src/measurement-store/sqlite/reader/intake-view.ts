@@ -1,4 +1,5 @@
 import type Sqlite from 'better-sqlite3';
+import type { Page } from '../../chunks/page.ts';
 import type { ReadingRange, ReadingRow, RecordedRow } from '../../chunks/snapshot.ts';
 import { storedAtOf } from '../../../domain/measurements/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
@@ -69,25 +70,26 @@ export class IntakeView {
   }
 
   /** The rows of the range as the table has them, with what came since. */
-  over(rows: ReadingRow[], { deviceKey, from, to, newestFirst, limit }: ReadingRange): ReadingRow[] {
+  over(page: Page<ReadingRow>, { deviceKey, from, to, newestFirst, limit }: ReadingRange): Page<ReadingRow> {
     const moments = this.#came.get(deviceKey)?.moments;
-    if (!moments) return rows;
+    if (!moments) return page;
+    const { rows, isLast } = page;
     // Beyond the last row of a full page the table may have more that belongs in between.
-    const end = rows.length === limit ? rows.at(-1)!.timestamp : newestFirst ? -Infinity : Infinity;
+    const end = !isLast ? rows.at(-1)!.timestamp : newestFirst ? -Infinity : Infinity;
     const merged = new Map<number, ReadingRow>();
     for (const came of to - from === 1 ? only(moments.get(from)) : moments.values()) {
       const { timestamp } = came;
       if (timestamp < from || timestamp >= to || (newestFirst ? timestamp < end : timestamp > end)) continue;
       merged.set(timestamp, came);
     }
-    if (merged.size === 0) return rows;
+    if (merged.size === 0) return page;
     for (const row of rows) {
       const newer = merged.get(row.timestamp);
       merged.set(row.timestamp, newer ? { ...newer, values: mergeValues(row.values, newer.values) } : row);
     }
     const all = [...merged.values()];
     all.sort(newestFirst ? (a, b) => b.timestamp - a.timestamp : (a, b) => a.timestamp - b.timestamp);
-    return all.slice(0, limit);
+    return { rows: all.slice(0, limit), isLast: isLast && all.length <= limit };
   }
 
   /**

@@ -11,6 +11,7 @@ import type {
   RecordedRow,
   Snapshot,
 } from '../../chunks/snapshot.ts';
+import { LARGE_BYTES, type Page, PAGE_BYTES } from '../../chunks/page.ts';
 import { SUMMARY_BYTES, unpackSummary } from '../../chunks/summary-bytes.ts';
 import type { IntakeView, Place } from './intake-view.ts';
 
@@ -59,7 +60,7 @@ export class SqliteSnapshot implements Snapshot {
     this.#readings = { asc: readings('ASC'), desc: readings('DESC') };
     this.#oldReadings = db
       .prepare<number[], [...RawReading, storedAt: number]>(
-        'SELECT ts, seq, packed, stored_at FROM reading WHERE device_key = ? AND stored_at < ? AND ts >= ? ORDER BY ts LIMIT ?',
+        `SELECT ts, seq, packed, stored_at FROM reading WHERE device_key = ? AND stored_at < ? AND ts >= ? ORDER BY ts LIMIT ?`,
       )
       .raw();
     this.#horizon = db.prepare<[], number>('SELECT seq FROM live_horizon').pluck();
@@ -118,17 +119,17 @@ export class SqliteSnapshot implements Snapshot {
       .pluck();
   }
 
-  readings(range: ReadingRange): Promise<ReadingRow[]> {
+  readings(range: ReadingRange): Promise<Page<ReadingRow>> {
     const { deviceKey, from, to, newestFirst, limit } = range;
-    const rows = this.#readings[newestFirst ? 'desc' : 'asc'].all(deviceKey, from, to, limit);
-    return Promise.resolve(this.#intake.over(rows.map(toReading), range));
+    const rows = this.#readings[newestFirst ? 'desc' : 'asc'].iterate(deviceKey, from, to, limit);
+    return Promise.resolve(this.#intake.over(pageOf(rows, limit, toReading), range));
   }
 
   /** Of those that are sorted in. */
-  oldReadings(deviceKey: number, { storedBefore, from, limit }: OldReadings): Promise<OldReading[]> {
-    const rows = this.#oldReadings.all(deviceKey, storedBefore, from, limit);
+  oldReadings(deviceKey: number, { storedBefore, from, limit }: OldReadings): Promise<Page<OldReading>> {
+    const rows = this.#oldReadings.iterate(deviceKey, storedBefore, from, limit);
     return Promise.resolve(
-      rows.map(([timestamp, seq, values, storedAt]) => ({ timestamp, seq, values, isLive: storedAt > 0 })),
+      pageOf(rows, limit, ([timestamp, seq, values, storedAt]) => ({ timestamp, seq, values, isLive: storedAt > 0 })),
     );
   }
 
@@ -137,28 +138,30 @@ export class SqliteSnapshot implements Snapshot {
     return Promise.resolve(String(this.#lastFlush()));
   }
 
-  async recorded({ after, upTo, place, deviceKeys, limit }: RecordedQuery & { upTo: string }): Promise<RecordedRow[]> {
-    if (!POSITION.test(after) || !POSITION.test(upTo)) return [];
+  async recorded({
+    after,
+    upTo,
+    place,
+    deviceKeys,
+    limit,
+  }: RecordedQuery & { upTo: string }): Promise<Page<RecordedRow>> {
+    if (!POSITION.test(after) || !POSITION.test(upTo)) return { rows: [], isLast: true };
     const from: Place = place ? [Number(place.seq), place.deviceKey, place.timestamp] : [Number(after), Infinity, 0];
     const bounds = [Number(upTo), Math.min(this.#intake.first, Number.MAX_SAFE_INTEGER), ...from];
     const sortedIn =
       deviceKeys === null
-        ? this.#recorded.ofAny.all(...bounds, limit)
-        : this.#recorded.ofSome.all(...bounds, JSON.stringify(deviceKeys), limit);
-    const rows: RecordedRow[] = sortedIn.map(([seq, deviceKey, timestamp, storedAt, values]) => ({
-      seq: String(seq),
-      deviceKey,
-      timestamp,
-      storedAt,
-      values,
-    }));
+        ? this.#recorded.ofAny.iterate(...bounds, limit)
+        : this.#recorded.ofSome.iterate(...bounds, JSON.stringify(deviceKeys), limit);
+    const page = pageOf(sortedIn, limit, toRecorded);
+    if (!page.isLast) return page;
+    const { rows } = page;
     for (const row of this.#intake.recorded(deviceKeys, from, Number(upTo), limit - rows.length)) {
       const { deviceKey, timestamp } = row;
       const moment = { deviceKey, from: timestamp, to: timestamp + 1, newestFirst: false, limit: 1 };
-      const [whole] = await this.readings(moment);
-      rows.push({ ...row, values: whole!.values });
+      const whole = await this.readings(moment);
+      rows.push({ ...row, values: whole.rows[0]!.values });
     }
-    return rows;
+    return { rows, isLast: rows.length < limit };
   }
 
   isKept(position: string): Promise<boolean> {
@@ -188,7 +191,7 @@ export class SqliteSnapshot implements Snapshot {
     return Promise.all(
       queries.map(async ({ deviceKey, fieldKeys }) => ({
         chunks: await this.newestChunks(deviceKey, fieldKeys),
-        readings: await this.readings({ deviceKey, ...all }),
+        readings: await this.#newestReadings({ deviceKey, ...all }),
       })),
     );
   }
@@ -204,6 +207,14 @@ export class SqliteSnapshot implements Snapshot {
     return Promise.resolve(
       firstAts.map((firstAt) => dense?.get(firstAt) ?? this.#chunkBytes.get(deviceKey, fieldKey, firstAt)!),
     );
+  }
+
+  /** Those of many devices are in memory at once. */
+  #newestReadings(range: ReadingRange): Promise<Page<ReadingRow>> {
+    const { deviceKey, from, to, limit } = range;
+    const rows = this.#readings.desc.all(deviceKey, from, to, limit).map(toReading);
+    if (rows.some(({ values }) => values.length > LARGE_BYTES)) return Promise.resolve({ rows: [], isLast: false });
+    return Promise.resolve(this.#intake.over({ rows, isLast: rows.length < limit }, range));
   }
 
   /** By `firstAt`, with those in between, without the largest. */
@@ -248,8 +259,29 @@ function toHeads(summaries: Buffer | null, columns: number[]): ChunkHead[] {
   return heads;
 }
 
+/** As far as they fit into a page: what comes behind is not read, as stepping over a large row is reading it. */
+function pageOf<Raw, Row extends { values: Buffer }>(
+  raws: Iterable<Raw>,
+  limit: number,
+  toRow: (raw: Raw) => Row,
+): Page<Row> {
+  const rows: Row[] = [];
+  let bytes = 0;
+  for (const raw of raws) {
+    const row = toRow(raw);
+    rows.push(row);
+    bytes += row.values.length;
+    if (bytes > PAGE_BYTES) return { rows, isLast: false };
+  }
+  return { rows, isLast: rows.length < limit };
+}
+
 function toReading([timestamp, seq, values]: RawReading): ReadingRow {
   return { timestamp, seq, values };
+}
+
+function toRecorded([seq, deviceKey, timestamp, storedAt, values]: RawRecorded): RecordedRow {
+  return { seq: String(seq), deviceKey, timestamp, storedAt, values };
 }
 
 function toHead([firstAt, lastAt, count, summary]: RawChunk): ChunkHead {

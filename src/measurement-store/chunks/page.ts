@@ -1,0 +1,19 @@
+/** Rows in order, as many as were asked for, or fewer of them where they are large. */
+export interface Page<Row> {
+  /** Empty only where `isLast`, or where whoever asked for little is to ask page by page. */
+  rows: Row[];
+  /** Nothing follows. */
+  isLast: boolean;
+}
+
+/** What a device sends at a moment may be a megabyte, and a page has thousands: about so much of it is read at once. */
+export const PAGE_BYTES = 4_000_000;
+/** Up to this it does no harm to have all values of a page. */
+export const LARGE_BYTES = 1_024;
+
+/** How many of the rows go into one page, by the sizes of the large ones (others 0): the first one always. */
+export function fitting(sizes: readonly number[]): number {
+  let bytes = 0;
+  const end = sizes.findIndex((size, i) => (bytes += size) > PAGE_BYTES && i > 0);
+  return end < 0 ? sizes.length : end;
+}
