@@ -1,0 +1,211 @@
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { AppError } from '../../src/errors.ts';
+import type { SeriesRequest, SeriesView } from '../../src/domain/measurements/series-request.ts';
+import type { Page } from '../../src/measurement-store/chunks/page.ts';
+import type { Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
+import { encode } from '../../src/measurement-store/chunks/codec.ts';
+import { PostgresSnapshot } from '../../src/measurement-store/postgres/postgres-snapshot.ts';
+import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
+import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
+import { SqliteSnapshot } from '../../src/measurement-store/sqlite/reader/sqlite-snapshot.ts';
+import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
+
+/** Of a page, and of one reading beside it. */
+const MOST_BYTES = 4_000_000 + 700_000;
+const READINGS = 24;
+const FIELDS = 150;
+
+const textOf = (i: number, field: number): string => `${i} ${field} `.padEnd(4_000, 'ä');
+
+/** Half a megabyte at a moment, and a number. */
+function largeReading(i: number): Row[] {
+  const texts = Array.from({ length: FIELDS }, (_, field): Row => [field + 2, 1_000 * (i + 1), textOf(i, field)]);
+  return [[1, 1_000 * (i + 1), i], ...texts.slice(0, 85)];
+}
+
+describe.each(DIALECTS)('readings of half a megabyte in the %s store', (dialect) => {
+  let database: OpenDatabase;
+  let store: Store;
+  beforeEach(async () => {
+    database = await openDatabase(dialect);
+    store = await database.openStore();
+    for (let i = 0; i < READINGS; i++) await store.append(receipt(1, largeReading(i)));
+    for (let i = 0; i < READINGS; i++) await store.append(receipt(2, [[1, 1_000 * (i + 1), i]]));
+  });
+  afterEach(async () => {
+    await store.stop();
+    await database.close();
+  });
+
+  /** What a thread sees once everything is in its place. */
+  async function withSnapshot(work: (snapshot: Snapshot) => Promise<void>): Promise<void> {
+    await store.compact([], 0);
+    if (dialect === 'sqlite') {
+      const db = openForReading(database.place);
+      const intake = new IntakeView(db);
+      intake.refresh();
+      await work(new SqliteSnapshot(db, intake));
+      db.close();
+      return;
+    }
+    const client = new pg.Client({ connectionString: database.place });
+    await client.connect();
+    // As the store's own connections have it: bigint as number.
+    client.setTypeParser(pg.types.builtins.INT8, Number);
+    await work(new PostgresSnapshot(client));
+    await client.end();
+  }
+
+  const numberOf = (row: { timestamp: number }): number => row.timestamp / 1_000 - 1;
+
+  test('come in pages of some megabytes, one after the other, whole and in order', async () => {
+    await withSnapshot(async (snapshot) => {
+      const all = Array.from({ length: READINGS }, (_, i) => i);
+      const readings = (newestFirst: boolean) => async (last: { timestamp: number } | undefined) => {
+        const [from, to] = newestFirst
+          ? [-Infinity, last?.timestamp ?? Infinity]
+          : [(last?.timestamp ?? 0) + 1, Infinity];
+        return snapshot.readings({ deviceKey: 1, from, to, newestFirst, limit: 2_000 });
+      };
+      expect(await inPages(readings(false))).toEqual(all);
+      expect(await inPages(readings(true))).toEqual(all.toReversed());
+      const old = (last: { timestamp: number } | undefined) =>
+        snapshot.oldReadings(1, { storedBefore: Infinity, from: (last?.timestamp ?? 0) + 1, limit: 1_000 });
+      expect(await inPages(old)).toEqual(all);
+      const upTo = await snapshot.position();
+      const recorded = (last: { seq: string; deviceKey: number; timestamp: number } | undefined) =>
+        snapshot.recorded({ after: START[dialect], upTo, place: last ?? null, deviceKeys: null, limit: 1_000 });
+      // Nothing is large of the other device: its readings come with the last page.
+      expect(await inPages(recorded)).toEqual([...all, ...all]);
+    });
+  });
+
+  /** The numbers of the readings of all pages: several, each as large as it may be at most. */
+  async function inPages<R extends { timestamp: number; values: Buffer }>(
+    next: (last: R | undefined) => Promise<Page<R>>,
+  ): Promise<number[]> {
+    const pages: Page<R>[] = [];
+    for (let page = await next(undefined); ; page = await next(page.rows.at(-1))) {
+      pages.push(page);
+      expect(page.rows.reduce((sum, { values }) => sum + values.length, 0)).toBeLessThan(MOST_BYTES);
+      if (page.isLast) break;
+      expect(page.rows.length).toBeGreaterThan(4);
+    }
+    expect(pages.length).toBeGreaterThan(2);
+    return pages.flatMap(({ rows }) => rows.map(numberOf));
+  }
+
+  test('of many devices are not all in memory for the newest of each', async () => {
+    await withSnapshot(async (snapshot) => {
+      const [large, small] = await snapshot.newest(
+        [
+          { deviceKey: 1, fieldKeys: [1] },
+          { deviceKey: 2, fieldKeys: [1] },
+        ],
+        2,
+      );
+      expect(large!.readings).toEqual({ rows: [], isLast: false });
+      expect([small!.readings.rows.map(numberOf), small!.readings.isLast]).toEqual([
+        [READINGS - 1, READINGS - 2],
+        false,
+      ]);
+    });
+  });
+
+  test('are found, counted, charted, followed, taken out and moved into chunks as others are', async () => {
+    const numbers = Array.from({ length: READINGS }, (_, i): [number, number] => [1_000 * (i + 1), i]);
+    const range = { deviceKey: 1, fieldKeys: [1], from: 0, to: Infinity };
+    const check = async (): Promise<void> => {
+      const [latest] = await store.latest([{ deviceKey: 1, fieldKeys: [1] }]);
+      expect(latest).toEqual({ deviceKey: 1, fieldKey: 1, timestamp: 1_000 * READINGS, value: READINGS - 1 });
+      expect(await everything(store, 1, 1)).toEqual(numbers);
+      const back = await store.range({ deviceKey: 1, fieldKey: 1, newestFirst: true, limit: 20 });
+      expect(back.values).toEqual(numbers.map(([, value]) => value).toReversed().slice(0, 20)); // prettier-ignore
+      expect(await store.remove({ ...range, dryRun: true })).toBe(READINGS);
+      const [answer] = await store.series([request(1, 1, { kind: 'statistics' })]);
+      expect(answer!.views[0]).toMatchObject({ count: READINGS, sum: (READINGS * (READINGS - 1)) / 2 });
+    };
+    await check();
+    const seen: number[] = [];
+    const since = { after: START[dialect], upTo: null, place: null, deviceKeys: null, limit: 1_000 };
+    for (let page = await store.recorded(since); ;) {
+      for (const { deviceKey, values } of page.readings) if (deviceKey === 1) seen.push(Number(values[0]));
+      if (page.complete) break;
+      page = await store.recorded({ ...since, upTo: page.upTo, place: page.readings.at(-1)! });
+    }
+    expect(seen).toEqual(numbers.map(([, value]) => value));
+    await store.compact([1], Infinity);
+    const [{ left } = { left: -1 }] = await database.sql<{ left: number }>('SELECT count(*) AS left FROM reading WHERE device_key = 1'); // prettier-ignore
+    expect(Number(left)).toBe(0);
+    await check();
+    const texts = await store.range({ deviceKey: 1, fieldKey: 12, newestFirst: false, limit: 100 });
+    expect(texts.values).toEqual(numbers.map(([, i]) => textOf(i, 10)));
+    await store.append(receipt(1, largeReading(READINGS)));
+    await store.append(receipt(1, largeReading(READINGS + 1)));
+    expect(await store.remove({ ...range, dryRun: false })).toBe(READINGS + 2);
+    expect(await everything(store, 1, 1)).toEqual([]);
+    expect((await everything(store, 1, 12)).length).toBe(READINGS + 2);
+  });
+});
+
+/** Before everything in the order of commits. */
+const START = { sqlite: '0', postgres: '1:1:' };
+
+function request(deviceKey: number, fieldKey: number, view: SeriesView): SeriesRequest {
+  const fieldType = view.kind === 'raw' ? 'STRING' : 'FLOAT';
+  return { deviceKey, fieldKey, fieldType, from: 0, to: 1e12, maxCharacters: 1e6, views: [view] };
+}
+
+describe.each(DIALECTS)('texts in the %s store', (dialect) => {
+  test(
+    'of a device are at most 32 million characters at once, equal ones counted once',
+    { timeout: 60_000 },
+    async () => {
+      const database = await openDatabase(dialect);
+      const store = await database.openStore();
+      const write = async (deviceKey: number, from: number, to: number, text: (i: number) => string): Promise<void> => {
+        for (let at = from; at < to; at += 50) {
+          const indexes = Array.from({ length: 50 }, (_, i) => at + i);
+          const times = Float64Array.from(indexes, (i) => i * 1_000);
+          const { bytes } = encode(times, indexes.map(text));
+          await database.sql(
+            'INSERT INTO chunk (device_key, field_key, first_at, last_at, count, packed) VALUES (?, 1, ?, ?, 50, ?)',
+            [deviceKey, times[0], times.at(-1), Buffer.from(bytes)],
+          );
+        }
+      };
+      const count = async (deviceKey: number): Promise<number> => {
+        const edges = Float64Array.of(0, 1e12);
+        const view: SeriesView = { kind: 'buckets', edges, aggregation: 'COUNT', fill: 'NULL', rawUpTo: 0 };
+        const [answer] = await store.series([{ ...request(deviceKey, 1, view), fieldType: 'STRING' }]);
+        return Number((answer!.views[0] as { values: ArrayLike<number> }).values[0]);
+      };
+      const long = (i: number): string => String(i).padEnd(4_000, '.');
+      await write(1, 0, 7_000, long);
+      expect(await count(1)).toBe(7_000);
+      await write(1, 7_000, 9_000, long);
+      const refused = await count(1).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(AppError);
+      expect(refused).toMatchObject({
+        code: 'QUERY_TOO_COMPLEX',
+        details: { limit: 'characters', allowed: 32_000_000 },
+      });
+      expect((refused as AppError).message).toContain('shorter range');
+      await write(2, 0, 20_000, () => 'open'.padEnd(4_000, '.'));
+      expect(await count(2)).toBe(20_000);
+      // Nor may those be more that are not in chunks yet; its thread goes on.
+      for (let at = 0; at < 9_000; at += 1_000)
+        await store.append(
+          receipt(
+            3,
+            Array.from({ length: 1_000 }, (_, i): Row => [1, (at + i) * 1_000, long(at + i)]),
+          ),
+        );
+      expect(await count(3).catch((error: unknown) => error)).toMatchObject({ code: 'QUERY_TOO_COMPLEX' });
+      expect(await count(2)).toBe(20_000);
+      await store.stop();
+      await database.close();
+    },
+  );
+});
