@@ -38,6 +38,9 @@ const OVERDUE_MS = 6 * 3_600_000;
 /** Looking for what is due reads the keys of all readings: where that takes long it is done less often. */
 const REST = 9;
 
+/** A device that fails holds up no other; if so many fail one after the other, it is not for the devices. */
+const MAX_FAILURES = 5;
+
 /** Goes over all devices once in a while and moves old readings into chunks, one device after the other. */
 export class Compactor {
   readonly #deps: CompactorDeps;
@@ -46,6 +49,8 @@ export class Compactor {
   #stopped = false;
   #lookedMs = 0;
   #restsUntil = 0;
+  /** The device behind which the next round begins: the last one that was tried, if that was given up. */
+  #behind = -1;
 
   constructor(deps: CompactorDeps) {
     this.#deps = deps;
@@ -74,25 +79,43 @@ export class Compactor {
   }
 
   async #run(): Promise<void> {
-    const { due, compact, keptMs, now, log } = this.#deps;
+    const { due, keptMs, now, log } = this.#deps;
     const storedBefore = now() - keptMs;
     const query = { storedBefore, overdueBefore: storedBefore - OVERDUE_MS, atLeast: READINGS_WORTH_IT };
-    let after = -1;
+    let after = this.#behind;
+    this.#behind = -1;
+    let failures = 0;
     while (!this.#stopped) {
       try {
         const from = performance.now();
         const devices = await due({ ...query, after, limit: DEVICES_A_PAGE });
         this.#lookedMs += performance.now() - from;
-        for (const deviceKey of devices) {
+        for (after of devices) {
           if (this.#stopped) return;
-          await compact(deviceKey, storedBefore);
+          if (await this.#compact(after, storedBefore)) failures = 0;
+          else if (++failures === MAX_FAILURES) {
+            this.#behind = after;
+            return;
+          }
         }
         if (devices.length < DEVICES_A_PAGE) return;
-        after = devices.at(-1)!;
       } catch (error) {
-        if (!this.#stopped) log?.warn({ err: error }, 'compacting failed and will be tried again');
+        if (!this.#stopped)
+          log?.warn({ err: error }, 'looking for what is to be compacted failed and will be tried again');
         return;
       }
+    }
+  }
+
+  /** false: it failed. */
+  async #compact(deviceKey: number, storedBefore: number): Promise<boolean> {
+    try {
+      await this.#deps.compact(deviceKey, storedBefore);
+      return true;
+    } catch (err) {
+      if (!this.#stopped)
+        this.#deps.log?.warn({ err, deviceKey }, 'compacting a device failed and will be tried again');
+      return false;
     }
   }
 }

@@ -27,3 +27,33 @@ test('where looking for what is due takes long, it is done less often; compactin
   expect(slow).toBeLessThanOrEqual(2);
   expect(busy).toBeGreaterThan(slow);
 });
+
+/** Rounds of a compactor that finds these devices, of which some fail: the devices in the order in which they were tried. */
+async function rounds(devices: number[], failing: (deviceKey: number) => boolean): Promise<number[]> {
+  const tried: number[] = [];
+  const compactor = new Compactor({
+    due: ({ after }) => Promise.resolve(devices.filter((deviceKey) => deviceKey > after)),
+    compact: (deviceKey) => {
+      tried.push(deviceKey);
+      return failing(deviceKey) ? Promise.reject(new Error('no')) : Promise.resolve(true);
+    },
+    keptMs: 0,
+    everyMs: 5,
+    now: Date.now,
+    log: undefined,
+  });
+  while (tried.length < 3 * devices.length) await pause(5);
+  await compactor.stop();
+  return tried;
+}
+
+test('a device that cannot be compacted holds up no other', async () => {
+  const tried = await rounds([1, 2, 3, 4], (deviceKey) => deviceKey === 2);
+  expect(tried.slice(0, 8)).toEqual([1, 2, 3, 4, 1, 2, 3, 4]);
+});
+
+test('nor do many: when so many fail in a row the round ends, and the next begins behind them', async () => {
+  const devices = [1, 2, 3, 4, 5, 6, 7, 8];
+  const tried = await rounds(devices, (deviceKey) => deviceKey > 1 && deviceKey < 8);
+  expect(tried.slice(0, 14)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6]);
+});

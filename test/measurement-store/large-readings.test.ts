@@ -5,6 +5,7 @@ import type { SeriesRequest, SeriesView } from '../../src/domain/measurements/se
 import type { Page } from '../../src/measurement-store/chunks/page.ts';
 import type { Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
 import { encode } from '../../src/measurement-store/chunks/codec.ts';
+import { TextBudget } from '../../src/measurement-store/chunks/text-budget.ts';
 import { PostgresSnapshot } from '../../src/measurement-store/postgres/postgres-snapshot.ts';
 import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
 import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
@@ -41,6 +42,10 @@ describe.each(DIALECTS)('readings of half a megabyte in the %s store', (dialect)
   /** What a thread sees once everything is in its place. */
   async function withSnapshot(work: (snapshot: Snapshot) => Promise<void>): Promise<void> {
     await store.compact([], 0);
+    await withoutSorting(work);
+  }
+
+  async function withoutSorting(work: (snapshot: Snapshot) => Promise<void>): Promise<void> {
     if (dialect === 'sqlite') {
       const db = openForReading(database.place);
       const intake = new IntakeView(db);
@@ -111,6 +116,23 @@ describe.each(DIALECTS)('readings of half a megabyte in the %s store', (dialect)
         false,
       ]);
     });
+  });
+
+  test('come in such pages when they were just written again, too', async () => {
+    const again = Array.from({ length: READINGS }, (_, i): Row => [1, 1_000 * (i + 1), 100 + i]);
+    await store.compact([], 0);
+    await store.append(receipt(1, again));
+    // On SQLite they are not sorted in meanwhile.
+    const release = await store.take();
+    const work = withoutSorting(async (snapshot) => {
+      const upTo = await snapshot.position();
+      const recorded = (last: { seq: string; deviceKey: number; timestamp: number } | undefined) =>
+        snapshot.recorded({ after: START[dialect], upTo, place: last ?? null, deviceKeys: [1], limit: 1_000 });
+      const all = Array.from({ length: READINGS }, (_, i) => i);
+      // Those in the table are there as they were committed before.
+      expect(await inPages(recorded)).toEqual(dialect === 'sqlite' ? [...all, ...all] : all);
+    });
+    await work.finally(release);
   });
 
   test('are found, counted, charted, followed, taken out and moved into chunks as others are', async () => {
@@ -204,8 +226,19 @@ describe.each(DIALECTS)('texts in the %s store', (dialect) => {
         );
       expect(await count(3).catch((error: unknown) => error)).toMatchObject({ code: 'QUERY_TOO_COMPLEX' });
       expect(await count(2)).toBe(20_000);
+      // Nor those of chunks that late readings fall into.
+      const late = Array.from({ length: 180 }, (_, i): Row => [1, i * 50_000 + 1, '.']);
+      await store.append(receipt(1, late));
+      expect(await count(1).catch((error: unknown) => error)).toMatchObject({ code: 'QUERY_TOO_COMPLEX' });
       await store.stop();
       await database.close();
     },
   );
+
+  test('of states that come again and again count once a chunk', () => {
+    const budget = new TextBudget();
+    for (let chunk = 0; chunk < 4_000; chunk++) budget.spend(Array.from({ length: 1_000 }, () => 'operating'));
+    expect(() => budget.spendCharacters(32_000_000 - 4_000 * 9)).not.toThrow();
+    expect(() => budget.spendCharacters(1)).toThrow('32000000 characters');
+  });
 });

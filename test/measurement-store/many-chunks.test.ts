@@ -6,6 +6,7 @@ import {
   type PointsAnswer,
   type SeriesRequest,
   type SeriesView,
+  type StatisticsAnswer,
 } from '../../src/domain/measurements/series-request.ts';
 import type { StoredValue } from '../../src/domain/measurements/store.ts';
 import { naiveBuckets, naiveStatistics, type Point } from '../history/naive-history.ts';
@@ -40,6 +41,31 @@ describe.each(DIALECTS)('a range of many chunks in the %s store', (dialect) => {
   afterEach(async () => {
     await store.stop();
     await database.close();
+  });
+
+  test('keeps its shape whether it ends in a chunk, in a block of one, or between two', async () => {
+    const minute = 60_000;
+    const values = Array.from({ length: 4_000 }, (_, i) => ((i * 7) % 31) / 10);
+    for (let at = 0; at < 4_000; at += 1_000) {
+      const rows = values.slice(at, at + 1_000).map((value, i): Row => [6, (at + i) * minute, value]);
+      await store.append(receipt(4, rows));
+      await store.compact([4], Date.now() + 1);
+    }
+    for (const from of [0, 743 * minute - 2, 1_000 * minute])
+      for (const end of [3_255, 3_256, 3_257, 3_512, 3_768, 3_999, 4_000])
+        for (const to of [end * minute - 1, end * minute, end * minute + 1])
+          for (const maxPoints of [8, 50]) {
+            const view = { kind: 'shape', maxPoints } as const;
+            const [shape, statistics] = await store.series([
+              { ...request(6, view, from), deviceKey: 4, to },
+              { ...request(6, { kind: 'statistics' }, from), deviceKey: 4, to },
+            ]);
+            const { timestamps, values: shown } = shape!.views[0] as PointsAnswer;
+            const { first, last, min, max } = statistics!.views[0] as StatisticsAnswer;
+            expect([timestamps[0], timestamps.at(-1)]).toEqual([first!.timestamp, last!.timestamp]);
+            expect([Math.min(...(shown as number[])), Math.max(...(shown as number[]))]).toEqual([min, max]);
+            expect(timestamps.length).toBeLessThanOrEqual(maxPoints);
+          }
   });
 
   test('comes right where only some of the chunks have a summary', async () => {

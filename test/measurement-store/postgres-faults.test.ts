@@ -220,7 +220,8 @@ describe('the PostgreSQL store', () => {
     const running = 'SELECT 1 FROM pg_stat_progress_vacuum WHERE datname = current_database()';
     await expect.poll(() => database.sql(running), { timeout: 20_000 }).toHaveLength(1);
     await store.stop();
-    await compacted;
+    // It may have had slices left.
+    await compacted.catch(() => {});
     expect(await database.sql(running)).toEqual([]);
   });
 });

@@ -135,7 +135,8 @@ class Block implements Segment {
       maxAt: firstAt + head.maxPlace * unit,
       first: first / divisor,
       last: last / divisor,
-      rise: (last - first + head.dropped) / divisor,
+      // As it is taken apart again (`addSummary`): what never fell has dropped exactly nothing.
+      rise: last / divisor - first / divisor + head.dropped / divisor,
       whole: divisor === 1,
       binary: divisor === 1 && min >= 0 && max <= 1,
     };

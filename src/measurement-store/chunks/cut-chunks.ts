@@ -37,7 +37,7 @@ function cutOne(fieldKey: number, columns: SegmentColumns, start: number, end: n
   const count = timestamps.length;
   const fitting = Math.floor((count * HALF_PAGE_BYTES) / bytes.length);
   if (bytes.length > HALF_PAGE_BYTES && bytes.length < SPREADING_BYTES && fitting > count / 4)
-    return cutOne(fieldKey, columns, start, start + fitting - 1);
+    return cutOne(fieldKey, columns, start, start + Math.max(1, fitting - 1));
   return { fieldKey, firstAt: timestamps[0]!, lastAt: timestamps.at(-1)!, count, summary, bytes };
 }
 

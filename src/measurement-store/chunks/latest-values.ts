@@ -7,6 +7,8 @@ import type { ChunkHead, ReadingRow, Snapshot } from './snapshot.ts';
 /** Most devices have all their fields in the newest few readings. */
 const FIRST_PAGE = 2;
 const PAGE = 500;
+/** Devices of which a page each is in memory, of four megabytes at worst. */
+const AT_ONCE = 10;
 
 /**
  * The fields of a device that are still to be found, each with the time from which on a reading has it newer than a
@@ -25,14 +27,16 @@ interface Search {
 export async function latestValues(snapshot: Snapshot, queries: readonly LatestQuery[]): Promise<LatestRow[]> {
   const newest = await snapshot.newest(queries, FIRST_PAGE);
   const rows: LatestRow[] = [];
-  const found = await Promise.all(
-    queries.map(({ deviceKey, fieldKeys }, at) => {
-      const { chunks, readings } = newest[at]!;
-      const wanted = new Map(fieldKeys.map((fieldKey) => [fieldKey, chunks.get(fieldKey)?.lastAt ?? -Infinity]));
-      return searched(snapshot, { deviceKey, wanted, chunks }, readings);
-    }),
-  );
-  for (const ofDevice of found) rows.push(...ofDevice);
+  for (let from = 0; from < queries.length; from += AT_ONCE) {
+    const found = await Promise.all(
+      queries.slice(from, from + AT_ONCE).map(({ deviceKey, fieldKeys }, i) => {
+        const { chunks, readings } = newest[from + i]!;
+        const wanted = new Map(fieldKeys.map((fieldKey) => [fieldKey, chunks.get(fieldKey)?.lastAt ?? -Infinity]));
+        return searched(snapshot, { deviceKey, wanted, chunks }, readings);
+      }),
+    );
+    for (const ofDevice of found) rows.push(...ofDevice);
+  }
   return rows;
 }
 

@@ -49,14 +49,22 @@ async function ofDevice(snapshot: Snapshot, requests: SeriesRequest[]): Promise<
   );
 }
 
+/** Of one request. */
+interface Sources {
+  heads: ChunkHead[];
+  readings: SegmentColumns;
+  /** Of its device. */
+  budget: TextBudget;
+}
+
 async function answer(
   snapshot: Snapshot,
   request: SeriesRequest,
-  { heads, readings, budget }: { heads: ChunkHead[]; readings: SegmentColumns; budget: TextBudget },
+  { heads, readings, budget }: Sources,
 ): Promise<SeriesAnswer> {
   const begin = Math.min(request.from, heads[0]?.firstAt ?? Infinity);
   const inRange = sliceColumns(readings, indexAt(readings.timestamps, begin), indexAt(readings.timestamps, request.to));
-  const segments = await toSegments(snapshot, request, heads, inRange);
+  const segments = await toSegments(snapshot, request, { heads, readings: inRange, budget });
   await decodeTexts(snapshot, request, segments, budget);
   const missing = segmentsToDecode(request, segments);
   const first = segments[0];
@@ -117,8 +125,7 @@ async function readingColumns(
 async function toSegments(
   snapshot: Snapshot,
   { deviceKey, fieldKey }: SeriesRequest,
-  heads: ChunkHead[],
-  readings: SegmentColumns,
+  { heads, readings, budget }: Sources,
 ): Promise<Segment[]> {
   const segments: Segment[] = [];
   const { timestamps } = readings;
@@ -130,7 +137,9 @@ async function toSegments(
     if (start === at) segments.push({ ...head, columns: null });
     else {
       const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [head.firstAt]);
-      segments.push(toSegment(mergeColumns(decode(bytes!), sliceColumns(readings, start, at))));
+      const columns = decode(bytes!);
+      budget.spend(columns.values);
+      segments.push(toSegment(mergeColumns(columns, sliceColumns(readings, start, at))));
     }
   }
   if (at < timestamps.length) segments.push(toSegment(sliceColumns(readings, at, timestamps.length)));
@@ -191,8 +200,9 @@ function inParts(
   segments.forEach((segment, i) => {
     if (i !== indexes[n]) return all.push(segment);
     const parts = partsOf(segment, bytes[n++]!);
-    const end = parts.findLastIndex(({ firstAt }) => firstAt < to) + 1;
-    // The last one that begins before the range has the value before it.
+    // The first one behind the range says, as the chunk did, that there is more; the last one that begins before it has
+    // the value before it.
+    const end = Math.min(parts.length, parts.findLastIndex(({ firstAt }) => firstAt < to) + 2);
     const start = Math.max(
       0,
       parts.findLastIndex(({ firstAt }) => firstAt < from),

@@ -3,8 +3,6 @@ import type { StoredValue } from '../../domain/measurements/store.ts';
 
 /** A million and a half places, or three years of them at one a minute: 32 MB, twice that beyond Latin-1. */
 const MAX_CHARACTERS = 32_000_000;
-/** Whoever has less than that in one piece may as well count equal texts twice. */
-const WORTH_LOOKING = 65_536;
 
 /**
  * Texts that are in memory at once to answer for one device (CONTRACT 7, Shares): compressed they may be a thousandth of
@@ -16,8 +14,8 @@ export class TextBudget {
   /** What was decoded in one piece, in which equal texts are in memory once. QUERY_TOO_COMPLEX beyond the budget. */
   spend(values: Float64Array | readonly StoredValue[]): void {
     if (values instanceof Float64Array) return;
-    let characters = charactersOf(values);
-    if (characters > WORTH_LOOKING) characters = charactersOf(new Set(values));
+    let characters = 0;
+    for (const value of new Set(values)) if (typeof value === 'string') characters += value.length;
     this.spendCharacters(characters);
   }
 
@@ -32,10 +30,4 @@ export class TextBudget {
       { details: { limit: 'characters', allowed: MAX_CHARACTERS } },
     );
   }
-}
-
-function charactersOf(values: Iterable<StoredValue>): number {
-  let characters = 0;
-  for (const value of values) if (typeof value === 'string') characters += value.length;
-  return characters;
 }

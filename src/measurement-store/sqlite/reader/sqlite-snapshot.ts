@@ -155,11 +155,15 @@ export class SqliteSnapshot implements Snapshot {
     const page = pageOf(sortedIn, limit, toRecorded);
     if (!page.isLast) return page;
     const { rows } = page;
+    let bytes = 0;
     for (const row of this.#intake.recorded(deviceKeys, from, Number(upTo), limit - rows.length)) {
       const { deviceKey, timestamp } = row;
       const moment = { deviceKey, from: timestamp, to: timestamp + 1, newestFirst: false, limit: 1 };
       const whole = await this.readings(moment);
-      rows.push({ ...row, values: whole.rows[0]!.values });
+      const { values } = whole.rows[0]!;
+      rows.push({ ...row, values });
+      bytes += values.length;
+      if (bytes > PAGE_BYTES) return { rows, isLast: false };
     }
     return { rows, isLast: rows.length < limit };
   }
