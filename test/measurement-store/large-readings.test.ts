@@ -5,6 +5,7 @@ import type { SeriesRequest, SeriesView } from '../../src/domain/measurements/se
 import type { Page } from '../../src/measurement-store/chunks/page.ts';
 import type { Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
 import { encode } from '../../src/measurement-store/chunks/codec.ts';
+import { SeriesReader, type ViewResult } from '../../src/domain/history/series-reader.ts';
 import { TextBudget } from '../../src/measurement-store/chunks/text-budget.ts';
 import { PostgresSnapshot } from '../../src/measurement-store/postgres/postgres-snapshot.ts';
 import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
@@ -226,6 +227,19 @@ describe.each(DIALECTS)('texts in the %s store', (dialect) => {
         );
       expect(await count(3).catch((error: unknown) => error)).toMatchObject({ code: 'QUERY_TOO_COMPLEX' });
       expect(await count(2)).toBe(20_000);
+      // Others that ask at the same moment get their answers.
+      const reader = new SeriesReader(store);
+      const view: SeriesView = { kind: 'raw', limit: 10 };
+      const ask = (deviceKey: number): Promise<ViewResult[]> =>
+        reader.read([{ ...request(deviceKey, 1, view), fieldType: 'STRING', to: 6_000_000, view }]);
+      const [some, many, others] = await Promise.allSettled([
+        ask(1),
+        reader.read([{ ...request(1, 1, view), fieldType: 'STRING', view: { ...view, limit: 9_000 } }]),
+        ask(2),
+      ]);
+      expect(many).toMatchObject({ status: 'rejected', reason: { code: 'QUERY_TOO_COMPLEX' } });
+      for (const answered of [some, others])
+        expect(answered).toMatchObject({ status: 'fulfilled', value: [{ answer: { total: 6_000 } }] });
       // Nor those of chunks that late readings fall into.
       const late = Array.from({ length: 180 }, (_, i): Row => [1, i * 50_000 + 1, '.']);
       await store.append(receipt(1, late));

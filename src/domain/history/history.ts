@@ -70,8 +70,8 @@ export interface LatestWanted {
 const MAX_SERIES = 2_000;
 /** Of texts, all series of one `history` together. */
 const MAX_CHARACTERS = 10_000_000;
-/** So many characters of text count as a point. */
-const CHARACTERS_A_POINT = 20;
+/** So many characters of text count as a point: one history that is cut off for its texts is within what an operation brings. */
+const CHARACTERS_A_POINT = 40;
 /** What a field's statistics count as. */
 const STATISTICS_POINTS = 10;
 

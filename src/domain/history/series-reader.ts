@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts';
 import type { SeriesAnswer, SeriesRequest, SeriesView, ViewAnswer } from '../measurements/series-request.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 
@@ -66,7 +67,10 @@ export class SeriesReader {
       const answers = await this.#store.series(entries.map(({ request }) => request));
       entries.forEach(({ answered }, i) => answered.forEach((tell) => tell(answers[i]!)));
     } catch (error) {
-      for (const { failed } of entries) failed.forEach((tell) => tell(error));
+      // Together they may be too much, or one of them alone: that is nobody else's fault.
+      if (entries.length > 1 && error instanceof AppError && error.code === 'QUERY_TOO_COMPLEX')
+        for (const entry of entries) await this.#ask([entry]);
+      else for (const { failed } of entries) failed.forEach((tell) => tell(error));
     }
   }
 }
