@@ -408,4 +408,17 @@ describe.each(DATABASES)('history on %s', (database) => {
     expect(errors![0]!.extensions.code).toBe('QUERY_TOO_COMPLEX');
     expect(errors![0]!.message).toMatch(/more than 500000 points. Ask for buckets/);
   }, 60_000);
+
+  test('long texts are cut off at ten million characters, and the history says so', async () => {
+    const { deviceIds: [id] } = await createProduct(server, { fields: { log: 'STRING' }, serialNumbers: ['long'] }); // prettier-ignore
+    const textOf = (i: number): string => `${i} `.padEnd(4_000, 'log');
+    for (let at = 0; at < 2_600; at += 200)
+      await record(
+        id!,
+        Array.from({ length: 200 }, (_, i) => ({ field: 'log', t: START + at + i, v: textOf(at + i) })),
+      );
+    const range = `from: "${iso(START)}", to: "${iso(START + DAY)}"`;
+    const { history } = await read(`history(${range}) { values truncated }`, id);
+    expect(history).toEqual([{ values: Array.from({ length: 2_500 }, (_, i) => textOf(i)), truncated: true }]);
+  }, 60_000);
 });
