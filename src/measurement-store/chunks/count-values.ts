@@ -2,9 +2,9 @@ import type { RemoveQuery } from '../../domain/measurements/store.ts';
 import { valueOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
+import { readingPages } from './reading-pages.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 
-const READINGS_A_PAGE = 2_000;
 const CHUNKS_A_PAGE = 1_000;
 
 /** How many values there are of the fields in the range, each key once. */
@@ -44,12 +44,9 @@ async function countOthers(
 }
 
 async function readingTimes(snapshot: Snapshot, query: RemoveQuery, fieldKey: number): Promise<Float64Array> {
-  const { deviceKey, to } = query;
+  const { deviceKey, from, to } = query;
   const times: number[] = [];
-  for (let from = query.from; ;) {
-    const page = await snapshot.readings({ deviceKey, from, to, newestFirst: false, limit: READINGS_A_PAGE });
-    for (const row of page.rows) if (valueOf(row.values, fieldKey) !== undefined) times.push(row.timestamp);
-    if (page.isLast) return Float64Array.from(times);
-    from = page.rows.at(-1)!.timestamp + 1;
-  }
+  for await (const page of readingPages(snapshot, { deviceKey, from, to, newestFirst: false }))
+    for (const row of page) if (valueOf(row.values, fieldKey) !== undefined) times.push(row.timestamp);
+  return Float64Array.from(times);
 }

@@ -4,9 +4,9 @@ import { valueOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
 import { joinColumns, mergeColumns, sliceColumns, toColumns } from './columns.ts';
+import { readingPages } from './reading-pages.ts';
 import type { Snapshot } from './snapshot.ts';
 
-const READINGS_A_PAGE = 2_000;
 const CHUNKS_A_PAGE = 100;
 
 /**
@@ -22,21 +22,17 @@ export async function readRange(snapshot: Snapshot, query: RangeQuery): Promise<
 }
 
 async function ofReadings(snapshot: Snapshot, query: RangeQuery): Promise<SegmentColumns> {
-  const { deviceKey, fieldKey, newestFirst, limit } = query;
-  let { from = -Infinity, to = Infinity } = query;
+  const { deviceKey, fieldKey, newestFirst, limit, from = -Infinity, to = Infinity } = query;
   const timestamps: number[] = [];
   const values: StoredValue[] = [];
-  for (;;) {
-    const page = await snapshot.readings({ deviceKey, from, to, newestFirst, limit: READINGS_A_PAGE });
-    for (const row of page.rows) {
+  for await (const page of readingPages(snapshot, { deviceKey, from, to, newestFirst })) {
+    for (const row of page) {
       const value = valueOf(row.values, fieldKey);
       if (value === undefined) continue;
       timestamps.push(row.timestamp);
       values.push(value);
     }
-    if (page.isLast || timestamps.length >= limit) break;
-    if (newestFirst) to = page.rows.at(-1)!.timestamp;
-    else from = page.rows.at(-1)!.timestamp + 1;
+    if (timestamps.length >= limit) break;
   }
   if (newestFirst) return toColumns(timestamps.toReversed(), values.toReversed());
   return toColumns(timestamps, values);

@@ -7,10 +7,12 @@ import { indexAt } from '../../domain/history/index-at.ts';
 import type { Room } from './blocks.ts';
 import { decode, type Part, partsOf } from './codec.ts';
 import { mergeColumns, sliceColumns, toColumns } from './columns.ts';
+import { readingPages } from './reading-pages.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 import { TextBudget } from './text-budget.ts';
 
-const READINGS_A_PAGE = 2_000;
+/** Most readings have the field that is looked for. */
+const MOSTLY_ENOUGH = 2;
 const HEADS_A_PAGE = 10_000;
 const CHUNKS_A_PAGE = 1_000;
 /** One has up to a megabyte. */
@@ -65,8 +67,9 @@ async function answer(
   const begin = Math.min(request.from, heads[0]?.firstAt ?? Infinity);
   const inRange = sliceColumns(readings, indexAt(readings.timestamps, begin), indexAt(readings.timestamps, request.to));
   const segments = await toSegments(snapshot, request, { heads, readings: inRange, budget });
-  await decodeTexts(snapshot, request, segments, budget);
-  const missing = segmentsToDecode(request, segments);
+  const needed = segmentsToDecode(request, segments);
+  await decodeTexts(snapshot, request, segments, { needed, budget });
+  const missing = needed.filter((i) => segments[i]!.columns === null);
   const first = segments[0];
   const hasBefore = first !== undefined && first.firstAt < request.from;
   const [bytes, before] = await Promise.all([
@@ -103,9 +106,8 @@ async function readingColumns(
   { deviceKey, fields, from, to, budget }: WantedReadings,
 ): Promise<Map<number, SegmentColumns>> {
   const found = new Map([...fields].map((key) => [key, { timestamps: [] as number[], values: [] as StoredValue[] }]));
-  for (let start = from; ;) {
-    const page = await snapshot.readings({ deviceKey, from: start, to, newestFirst: false, limit: READINGS_A_PAGE });
-    for (const { timestamp, values } of page.rows)
+  for await (const page of readingPages(snapshot, { deviceKey, from, to, newestFirst: false }))
+    for (const { timestamp, values } of page)
       eachValue(values, (fieldKey, value) => {
         const field = found.get(fieldKey);
         if (!field) return;
@@ -115,9 +117,6 @@ async function readingColumns(
         field.values.push(value);
         if (typeof value === 'string') budget.spendCharacters(value.length);
       });
-    if (page.isLast) break;
-    start = page.rows.at(-1)!.timestamp + 1;
-  }
   return new Map([...found].map(([key, { timestamps, values }]) => [key, toColumns(timestamps, values)]));
 }
 
@@ -151,40 +150,45 @@ function toSegment(columns: SegmentColumns): Segment {
   return { firstAt: timestamps[0]!, lastAt: timestamps.at(-1)!, count: timestamps.length, summary: null, columns };
 }
 
-/** A few at a time, and only as many as may be in memory: of a chunk without a summary there is no more to be had. */
+/** The bytes of the chunks that the segments of the indexes are, so many a page. */
+async function* chunkPages(
+  snapshot: Snapshot,
+  { deviceKey, fieldKey }: SeriesRequest,
+  { segments, indexes, aPage }: { segments: Segment[]; indexes: number[]; aPage: number },
+): AsyncGenerator<{ some: number[]; bytes: Uint8Array[] }> {
+  for (let at = 0; at < indexes.length; at += aPage) {
+    const some = indexes.slice(at, at + aPage);
+    const firstAts = some.map((i) => segments[i]!.firstAt);
+    const among = some.at(-1)! - some[0]! + 1;
+    yield { some, bytes: await snapshot.chunkBytes(deviceKey, fieldKey, firstAts, among) };
+  }
+}
+
+/** Those without a summary, of which there is no more to be had than all of it; only as many as may be in memory. */
 async function decodeTexts(
   snapshot: Snapshot,
   request: SeriesRequest,
   segments: Segment[],
-  budget: TextBudget,
+  { needed, budget }: { needed: number[]; budget: TextBudget },
 ): Promise<void> {
-  const { deviceKey, fieldKey } = request;
-  const texts = segmentsToDecode(request, segments).filter((i) => segments[i]!.summary === null);
-  for (let at = 0; at < texts.length; at += TEXT_CHUNKS_A_PAGE) {
-    const some = texts.slice(at, at + TEXT_CHUNKS_A_PAGE);
-    const firstAts = some.map((i) => segments[i]!.firstAt);
-    const bytes = await snapshot.chunkBytes(deviceKey, fieldKey, firstAts, some.at(-1)! - some[0]! + 1);
+  const indexes = needed.filter((i) => segments[i]!.summary === null);
+  for await (const { some, bytes } of chunkPages(snapshot, request, { segments, indexes, aPage: TEXT_CHUNKS_A_PAGE }))
     some.forEach((i, n) => {
       const columns = decode(bytes[n]!);
       budget.spend(columns.values);
       segments[i] = { ...segments[i]!, columns };
     });
-  }
 }
 
 async function missingBytes(
   snapshot: Snapshot,
-  { deviceKey, fieldKey }: SeriesRequest,
+  request: SeriesRequest,
   segments: Segment[],
   indexes: number[],
 ): Promise<Uint8Array[]> {
   const all: Uint8Array[] = [];
-  for (let at = 0; at < indexes.length; at += CHUNKS_A_PAGE) {
-    const some = indexes.slice(at, at + CHUNKS_A_PAGE);
-    const firstAts = some.map((i) => segments[i]!.firstAt);
-    const among = some.at(-1)! - some[0]! + 1;
-    for (const bytes of await snapshot.chunkBytes(deviceKey, fieldKey, firstAts, among)) all.push(bytes);
-  }
+  for await (const page of chunkPages(snapshot, request, { segments, indexes, aPage: CHUNKS_A_PAGE }))
+    for (const bytes of page.bytes) all.push(bytes);
   return all;
 }
 
@@ -240,16 +244,11 @@ async function valueBefore(snapshot: Snapshot, { deviceKey, fieldKey, from }: Se
   const place = { deviceKey, from: -Infinity, to: from, newestFirst: true };
   const [chunk] = await snapshot.chunks({ ...place, fieldKey, limit: 1 });
   const oldest = chunk?.lastAt ?? -Infinity;
-  let to = from;
-  for (let limit = 2; ; limit = READINGS_A_PAGE) {
-    const page = await snapshot.readings({ ...place, from: oldest, to, limit });
-    for (const { timestamp, values } of page.rows) {
+  for await (const page of readingPages(snapshot, { ...place, from: oldest }, MOSTLY_ENOUGH))
+    for (const { timestamp, values } of page) {
       const value = valueOf(values, fieldKey);
       if (value !== undefined) return { timestamp, value };
     }
-    if (page.isLast) break;
-    to = page.rows.at(-1)!.timestamp;
-  }
   if (!chunk) return null;
   if (chunk.summary) return { timestamp: chunk.lastAt, value: chunk.summary.last };
   const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [chunk.firstAt]);

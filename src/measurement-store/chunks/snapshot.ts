@@ -24,6 +24,11 @@ export interface OldReadings {
   limit: number;
 }
 
+/** Which live values are asked for, up to a position that is known. */
+export interface RecordedRange extends RecordedQuery {
+  upTo: string;
+}
+
 /** A reading as the order of commits has it. */
 export interface RecordedRow extends Omit<ReadingRow, 'seq'> {
   seq: string;
@@ -76,7 +81,7 @@ export interface Snapshot {
   /** Everything committed so far is before it (see `RecordedQuery`). */
   position(): Promise<string>;
   /** The live values in the order of commits, at most `limit`. */
-  recorded(query: RecordedQuery & { upTo: string }): Promise<Page<RecordedRow>>;
+  recorded(query: RecordedRange): Promise<Page<RecordedRow>>;
   /** Whether every reading that was committed after the position is still a reading, and the position is one of ours. */
   isKept(position: string): Promise<boolean>;
   /** In order of time. */

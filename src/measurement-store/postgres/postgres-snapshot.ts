@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { LatestQuery, RecordedQuery } from '../../domain/measurements/store.ts';
+import type { LatestQuery } from '../../domain/measurements/store.ts';
 import type {
   ChunkHead,
   ChunkRange,
@@ -8,6 +8,7 @@ import type {
   OldReadings,
   ReadingRange,
   ReadingRow,
+  RecordedRange,
   RecordedRow,
   Snapshot,
 } from '../chunks/snapshot.ts';
@@ -28,8 +29,11 @@ const MANY = 8;
 /** A page of heads, and a chunk of a thousand values with two decimals and their times, as `COPY` gives them. */
 const HEADS_BYTES = 65_536;
 const CHUNK_BYTES = 1_500;
+const HEAD = 'first_at, last_at, count, summary';
+/** The values of a reading, or their size where they are large. */
 const PACKED = `CASE WHEN octet_length(packed) <= ${LARGE_BYTES} THEN packed END,
   CASE WHEN octet_length(packed) > ${LARGE_BYTES} THEN octet_length(packed) END`;
+/** Whoever wants them asks page by page. */
 const LATER: Page<ReadingRow> = { rows: [], isLast: false };
 
 /** A row of which values that are large are still to be fetched: there is only their size. */
@@ -41,8 +45,6 @@ interface Sized {
 }
 
 type Whole<Row extends Sized> = Row & { values: Buffer };
-
-const HEAD = 'first_at, last_at, count, summary';
 
 /** The statements of a snapshot on PostgreSQL, over a connection whose transaction the caller has begun. */
 export class PostgresSnapshot implements Snapshot {
@@ -79,13 +81,7 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   /** In the order of transaction ids: those that committed meanwhile are told apart by the two snapshots. */
-  async recorded({
-    after,
-    upTo,
-    place,
-    deviceKeys,
-    limit,
-  }: RecordedQuery & { upTo: string }): Promise<Page<RecordedRow>> {
+  async recorded({ after, upTo, place, deviceKeys, limit }: RecordedRange): Promise<Page<RecordedRow>> {
     if (!isSnapshot(after) || !isSnapshot(upTo)) return { rows: [], isLast: true };
     const from = place ?? { seq: '0', deviceKey: 0, timestamp: 0 };
     const rows = await this.#rows<[string, number, number, number, Buffer | null, number | null]>(

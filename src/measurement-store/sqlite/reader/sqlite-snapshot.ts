@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3';
-import type { LatestQuery, RecordedQuery } from '../../../domain/measurements/store.ts';
+import type { LatestQuery } from '../../../domain/measurements/store.ts';
 import type {
   ChunkHead,
   ChunkRange,
@@ -8,6 +8,7 @@ import type {
   OldReadings,
   ReadingRange,
   ReadingRow,
+  RecordedRange,
   RecordedRow,
   Snapshot,
 } from '../../chunks/snapshot.ts';
@@ -138,13 +139,7 @@ export class SqliteSnapshot implements Snapshot {
     return Promise.resolve(String(this.#lastFlush()));
   }
 
-  async recorded({
-    after,
-    upTo,
-    place,
-    deviceKeys,
-    limit,
-  }: RecordedQuery & { upTo: string }): Promise<Page<RecordedRow>> {
+  async recorded({ after, upTo, place, deviceKeys, limit }: RecordedRange): Promise<Page<RecordedRow>> {
     if (!POSITION.test(after) || !POSITION.test(upTo)) return { rows: [], isLast: true };
     const from: Place = place ? [Number(place.seq), place.deviceKey, place.timestamp] : [Number(after), Infinity, 0];
     const bounds = [Number(upTo), Math.min(this.#intake.first, Number.MAX_SAFE_INTEGER), ...from];

@@ -1,0 +1,19 @@
+import type { ReadingRange, ReadingRow, Snapshot } from './snapshot.ts';
+
+const READINGS_A_PAGE = 2_000;
+
+/** A device's readings of a range, page by page; `firstPage`: how many of them may do already. */
+export async function* readingPages(
+  snapshot: Snapshot,
+  range: Omit<ReadingRange, 'limit'>,
+  firstPage = READINGS_A_PAGE,
+): AsyncGenerator<ReadingRow[]> {
+  let { from, to } = range;
+  for (let limit = firstPage; ; limit = READINGS_A_PAGE) {
+    const { rows, isLast } = await snapshot.readings({ ...range, from, to, limit });
+    yield rows;
+    if (isLast) return;
+    if (range.newestFirst) to = rows.at(-1)!.timestamp;
+    else from = rows.at(-1)!.timestamp + 1;
+  }
+}
