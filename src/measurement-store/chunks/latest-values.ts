@@ -1,12 +1,15 @@
 import type { LatestRow, LatestQuery, StoredValue } from '../../domain/measurements/store.ts';
 import { eachValue } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
+import type { LatestMemory } from './latest-memory.ts';
 import type { Page } from './page.ts';
 import type { ChunkHead, ReadingRow, Snapshot } from './snapshot.ts';
 
 /** Most devices have all their fields in the newest few readings. */
 const FIRST_PAGE = 2;
 const PAGE = 500;
+/** For those that have a field which they never sent, or long ago. */
+const FAR_PAGE = 5_000;
 /** Devices of which a page each is in memory, of four megabytes at worst. */
 const AT_ONCE = 10;
 
@@ -22,9 +25,13 @@ interface Search {
 
 /**
  * The value with the latest time of each field of devices. Looks at readings from the newest back, until no field is
- * left that could have a newer value there than its newest chunk has.
+ * left that could have a newer value there than its newest chunk has. `memory`: of earlier searches in snapshots.
  */
-export async function latestValues(snapshot: Snapshot, queries: readonly LatestQuery[]): Promise<LatestRow[]> {
+export async function latestValues(
+  snapshot: Snapshot,
+  queries: readonly LatestQuery[],
+  memory?: LatestMemory,
+): Promise<LatestRow[]> {
   const newest = await snapshot.newest(queries, FIRST_PAGE);
   const rows: LatestRow[] = [];
   for (let from = 0; from < queries.length; from += AT_ONCE) {
@@ -32,7 +39,7 @@ export async function latestValues(snapshot: Snapshot, queries: readonly LatestQ
       queries.slice(from, from + AT_ONCE).map(({ deviceKey, fieldKeys }, i) => {
         const { chunks, readings } = newest[from + i]!;
         const wanted = new Map(fieldKeys.map((fieldKey) => [fieldKey, chunks.get(fieldKey)?.lastAt ?? -Infinity]));
-        return searched(snapshot, { deviceKey, wanted, chunks }, readings);
+        return searched(snapshot, { deviceKey, wanted, chunks }, readings, memory);
       }),
     );
     for (const ofDevice of found) rows.push(...ofDevice);
@@ -41,15 +48,22 @@ export async function latestValues(snapshot: Snapshot, queries: readonly LatestQ
 }
 
 /** `readings`: the first page. */
-async function searched(snapshot: Snapshot, search: Search, readings: Page<ReadingRow>): Promise<LatestRow[]> {
+async function searched(
+  snapshot: Snapshot,
+  search: Search,
+  readings: Page<ReadingRow>,
+  memory: LatestMemory | undefined,
+): Promise<LatestRow[]> {
   const { deviceKey, wanted, chunks } = search;
   const rows = taken(search, readings.rows);
-  for (let page = readings; wanted.size > 0 && !page.isLast;) {
-    const [from, to] = [Math.min(...wanted.values()), page.rows.at(-1)?.timestamp ?? Infinity];
-    if (to <= from) break;
-    page = await snapshot.readings({ deviceKey, from, to, newestFirst: true, limit: PAGE });
-    rows.push(...taken(search, page.rows));
+  let to = endOf(readings);
+  if (isToSearch(search, to)) {
+    const near = await snapshot.readings({ deviceKey, from: oldest(wanted), to, newestFirst: true, limit: PAGE });
+    rows.push(...taken(search, near.rows));
+    to = endOf(near);
   }
+  if (isToSearch(search, to))
+    rows.push(...(await (memory ? remembering(snapshot, search, to, memory) : far(snapshot, search, to))));
   for (const fieldKey of wanted.keys()) {
     const chunk = chunks.get(fieldKey);
     if (!chunk) continue;
@@ -57,6 +71,59 @@ async function searched(snapshot: Snapshot, search: Search, readings: Page<Readi
     rows.push({ deviceKey, fieldKey, timestamp: chunk.lastAt, value });
   }
   return rows;
+}
+
+/** Back from `to`, page by page. */
+async function far(snapshot: Snapshot, search: Search, to: number): Promise<LatestRow[]> {
+  const { deviceKey, wanted } = search;
+  const rows: LatestRow[] = [];
+  for (let end = to; isToSearch(search, end);) {
+    const range = { deviceKey, from: oldest(wanted), to: end, newestFirst: true, limit: FAR_PAGE };
+    const page = await snapshot.readings(range);
+    rows.push(...taken(search, page.rows));
+    end = endOf(page);
+  }
+  return rows;
+}
+
+/** As `far`, without what earlier searches looked through: of that only what was committed since can be newer. */
+async function remembering(snapshot: Snapshot, search: Search, to: number, memory: LatestMemory): Promise<LatestRow[]> {
+  const { deviceKey, wanted } = search;
+  const bounds = new Map(wanted);
+  const rows: LatestRow[] = [];
+  let end = -Infinity;
+  for (const [position, fieldKeys] of Map.groupBy(bounds.keys(), (key) => memory.get(deviceKey, key)?.position)) {
+    const since = position === undefined ? null : await snapshot.committedSince({ deviceKey, position, to });
+    if (!since?.isLast) {
+      end = to;
+      continue;
+    }
+    const upTo = (key: number): number => Math.max(memory.get(deviceKey, key)!.upTo, bounds.get(key)!);
+    const unseen = new Map(fieldKeys.map((key) => [key, upTo(key)]));
+    rows.push(...taken({ ...search, wanted: unseen }, since.rows));
+    for (const at of unseen.values()) end = Math.max(end, Math.min(at + 1, to));
+  }
+  for (const { fieldKey } of rows) wanted.delete(fieldKey);
+  rows.push(...(await far(snapshot, search, end)));
+  const position = await snapshot.position();
+  const found = new Map(rows.map(({ fieldKey, timestamp }) => [fieldKey, timestamp]));
+  for (const [fieldKey, bound] of bounds)
+    memory.set(deviceKey, fieldKey, { position, upTo: found.get(fieldKey) ?? bound });
+  return rows;
+}
+
+function oldest(wanted: Search['wanted']): number {
+  return Math.min(...wanted.values());
+}
+
+/** Everything from there on has been looked through. */
+function endOf({ rows, isLast }: Page<ReadingRow>): number {
+  return isLast ? -Infinity : (rows.at(-1)?.timestamp ?? Infinity);
+}
+
+/** Whether a field may have a newer value before `to` than in its newest chunk. */
+function isToSearch({ wanted }: Search, to: number): boolean {
+  return wanted.size > 0 && to > oldest(wanted);
 }
 
 /** What the readings, newest first, have of the fields that are still wanted, and then are no longer. */

@@ -17,3 +17,6 @@ export function fitting(sizes: readonly number[]): number {
   const end = sizes.findIndex((size, i) => (bytes += size) > PAGE_BYTES && i > 0);
   return end < 0 ? sizes.length : end;
 }
+
+/** Of so many commits it is quicker to look through what is new than through all readings of a device. */
+export const MANY_COMMITTED = 20_000;

@@ -9,6 +9,7 @@ import type {
 import { readRecorded } from './read-recorded.ts';
 import { countValues } from './count-values.ts';
 import { type LatestColumns, latestColumns } from './latest-columns.ts';
+import type { LatestMemory } from './latest-memory.ts';
 import { latestValues } from './latest-values.ts';
 import { readRange } from './read-range.ts';
 import { readSeries } from './read-series.ts';
@@ -31,11 +32,11 @@ export function isLongRead(job: { kind: string; queries?: unknown[] }): boolean 
   return job.kind === 'range' || job.kind === 'count' || job.kind === 'series';
 }
 
-/** Answers a job from one snapshot. */
-export function runReaderJob(snapshot: Snapshot, job: ReaderJob): Promise<unknown> {
+/** Answers a job from one snapshot; `memory`: of those before it. */
+export function runReaderJob(snapshot: Snapshot, job: ReaderJob, memory: LatestMemory): Promise<unknown> {
   switch (job.kind) {
     case 'latest':
-      return latestOfMany(snapshot, job.queries);
+      return latestOfMany(snapshot, job.queries, memory);
     case 'range':
       return readRange(snapshot, job.query);
     case 'count':
@@ -49,10 +50,10 @@ export function runReaderJob(snapshot: Snapshot, job: ReaderJob): Promise<unknow
   }
 }
 
-async function latestOfMany(snapshot: Snapshot, queries: LatestQuery[]): Promise<LatestColumns> {
+async function latestOfMany(snapshot: Snapshot, queries: LatestQuery[], memory: LatestMemory): Promise<LatestColumns> {
   const rows: LatestRow[] = [];
   for (let i = 0; i < queries.length; i += DEVICES_AT_ONCE) {
-    rows.push(...(await latestValues(snapshot, queries.slice(i, i + DEVICES_AT_ONCE))));
+    rows.push(...(await latestValues(snapshot, queries.slice(i, i + DEVICES_AT_ONCE), memory)));
   }
   return latestColumns(rows);
 }

@@ -54,6 +54,14 @@ export interface ReadingRange {
   limit: number;
 }
 
+/** A device's readings before `to` that were committed after a position. */
+export interface CommittedSince {
+  deviceKey: number;
+  position: string;
+  /** Exclusive; may be infinite. */
+  to: number;
+}
+
 /** Which of a device's chunks are asked for. */
 export interface ChunkRange {
   deviceKey: number;
@@ -78,6 +86,8 @@ export interface Snapshot {
   readings(range: ReadingRange): Promise<Page<ReadingRow>>;
   /** In order of time; a device's readings from then on that may go into chunks. */
   oldReadings(deviceKey: number, which: OldReadings): Promise<Page<OldReading>>;
+  /** From the newest back; not the last page: there is too much, of this device or of others. */
+  committedSince(which: CommittedSince): Promise<Page<ReadingRow>>;
   /** Everything committed so far is before it (see `RecordedQuery`). */
   position(): Promise<string>;
   /** The live values in the order of commits, at most `limit`. */

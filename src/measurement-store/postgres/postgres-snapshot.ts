@@ -3,6 +3,7 @@ import type { LatestQuery } from '../../domain/measurements/store.ts';
 import type {
   ChunkHead,
   ChunkRange,
+  CommittedSince,
   Newest,
   OldReading,
   OldReadings,
@@ -12,7 +13,7 @@ import type {
   RecordedRow,
   Snapshot,
 } from '../chunks/snapshot.ts';
-import { fitting, LARGE_BYTES, type Page } from '../chunks/page.ts';
+import { fitting, LARGE_BYTES, MANY_COMMITTED, type Page } from '../chunks/page.ts';
 import { unpackSummary } from '../chunks/summary-bytes.ts';
 import { copyOut } from './copy-out.ts';
 import { isSnapshot } from './is-snapshot.ts';
@@ -73,6 +74,23 @@ export class PostgresSnapshot implements Snapshot {
     );
     const sized = rows.map(([timestamp, seq, values, size, isLive]) => ({ timestamp, seq, values, size, isLive }));
     return this.#page(sized, limit, deviceKey);
+  }
+
+  async committedSince({ deviceKey, position, to }: CommittedSince): Promise<Page<ReadingRow>> {
+    if (!isSnapshot(position)) return LATER;
+    const rows = await this.#rows<[many: boolean, ...RawReading]>(
+      'inlet-committed-since',
+      `WITH since AS MATERIALIZED (SELECT device_key, ts, seq, packed FROM reading
+         WHERE seq >= pg_snapshot_xmin($1::pg_snapshot) ORDER BY seq LIMIT $4)
+       SELECT (SELECT count(*) FROM since) = $4, of_device.* FROM (SELECT) AS one
+       LEFT JOIN (SELECT ts, seq, ${PACKED} FROM since
+         WHERE device_key = $2 AND ts < $3 AND NOT pg_visible_in_snapshot(seq, $1::pg_snapshot)) AS of_device ON true
+       ORDER BY ts DESC`,
+      [position, deviceKey, toBigint(to), MANY_COMMITTED],
+    );
+    if (rows[0]![0]) return LATER;
+    const found = rows.filter(([, timestamp]) => timestamp !== null).map(([, ...reading]) => toReading(reading));
+    return this.#page(found, MANY_COMMITTED, deviceKey);
   }
 
   async position(): Promise<string> {

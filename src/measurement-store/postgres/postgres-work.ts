@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { type Edit, isEmpty } from '../chunks/edit.ts';
+import type { LatestMemory } from '../chunks/latest-memory.ts';
 import { planEdit } from '../chunks/plan-edit.ts';
 import { runReaderJob } from '../chunks/reader-job.ts';
 import { writeChange } from './postgres-changes.ts';
@@ -10,9 +11,9 @@ import type { PostgresReaderJob, PostgresSliceResult } from './reader-messages.t
 const EDIT_LOCK = 738193002;
 
 /** Does a job in one transaction. */
-export async function runPostgresJob(pool: pg.Pool, job: PostgresReaderJob): Promise<unknown> {
+export async function runPostgresJob(pool: pg.Pool, job: PostgresReaderJob, memory: LatestMemory): Promise<unknown> {
   if (job.kind === 'edit') return inTransaction(pool, (client) => edit(client, job.deviceKey, job.edit));
-  return inSnapshot(pool, (client) => runReaderJob(new PostgresSnapshot(client), job));
+  return inSnapshot(pool, (client) => runReaderJob(new PostgresSnapshot(client), job, memory));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { LatestMemory } from '../chunks/latest-memory.ts';
 import { transferables } from '../chunks/reader-job.ts';
 import { failure, type Question } from '../thread-messages.ts';
 import { openPool } from './postgres-connection.ts';
@@ -10,10 +11,13 @@ const CONNECTIONS = 4;
 /** A reader thread: fetches, decodes and evaluates what would hold up the event loop, and moves readings into chunks. */
 const port = parentPort!;
 const pool = openPool((workerData as { url: string }).url, CONNECTIONS, undefined, true);
+const memory = new LatestMemory();
+// The database behind a new connection may have been restored, or be a replica that did not have all commits.
+pool.on('connect', () => memory.clear());
 
 async function answer({ id, job }: Question<PostgresReaderJob>): Promise<void> {
   try {
-    const value = await runPostgresJob(pool, job);
+    const value = await runPostgresJob(pool, job, memory);
     port.postMessage({ id, value }, transferables(value));
   } catch (error) {
     port.postMessage({ id, failure: failure(error) });

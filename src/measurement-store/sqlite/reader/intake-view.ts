@@ -92,6 +92,12 @@ export class IntakeView {
     return { rows: all.slice(0, limit), isLast: isLast && all.length <= limit };
   }
 
+  /** A device's moments before `to` that came with a later flush; of each what is in here. */
+  committedSince(deviceKey: number, after: number, to: number): ReadingRow[] {
+    const moments = this.#came.get(deviceKey)?.moments.values() ?? [];
+    return [...moments].filter(({ seq, timestamp }) => seq > after && timestamp < to);
+  }
+
   /**
    * Moments of the devices (null: of any) behind a place in the order of commits, up to a flush; each where it was last
    * written.

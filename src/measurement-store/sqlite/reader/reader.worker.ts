@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { LatestMemory } from '../../chunks/latest-memory.ts';
 import { planEdit } from '../../chunks/plan-edit.ts';
 import { runReaderJob, transferables } from '../../chunks/reader-job.ts';
 import { failure, type Question } from '../../thread-messages.ts';
@@ -16,6 +17,7 @@ const db = openForReading(path);
 const intake = new IntakeView(db);
 const reader = new SqliteReader(db, intake);
 const snapshot = new SqliteSnapshot(db, intake);
+const memory = new LatestMemory();
 
 type SnapshotJob = Exclude<SqliteReaderJob, { kind: 'copyLog' }>;
 
@@ -38,7 +40,7 @@ async function run(job: SnapshotJob): Promise<unknown> {
     case 'ping':
       return reader.ping();
     default:
-      return runReaderJob(snapshot, job);
+      return runReaderJob(snapshot, job, memory);
   }
 }
 

@@ -3,6 +3,7 @@ import type { LatestQuery } from '../../../domain/measurements/store.ts';
 import type {
   ChunkHead,
   ChunkRange,
+  CommittedSince,
   Newest,
   OldReading,
   OldReadings,
@@ -12,7 +13,7 @@ import type {
   RecordedRow,
   Snapshot,
 } from '../../chunks/snapshot.ts';
-import { LARGE_BYTES, type Page, PAGE_BYTES } from '../../chunks/page.ts';
+import { LARGE_BYTES, MANY_COMMITTED, type Page, PAGE_BYTES } from '../../chunks/page.ts';
 import { SUMMARY_BYTES, unpackSummary } from '../../chunks/summary-bytes.ts';
 import type { IntakeView, Place } from './intake-view.ts';
 
@@ -38,6 +39,8 @@ const POSITION = /^\d{1,15}$/;
 export class SqliteSnapshot implements Snapshot {
   readonly #readings: Record<'asc' | 'desc', Sqlite.Statement<number[], RawReading>>;
   readonly #oldReadings: Sqlite.Statement<number[], [...RawReading, storedAt: number]>;
+  readonly #countSince: Sqlite.Statement<[number, number], number>;
+  readonly #committedSince: Sqlite.Statement<[number, number, number], RawReading>;
   readonly #position: Sqlite.Statement<[], number>;
   readonly #horizon: Sqlite.Statement<[], number>;
   readonly #lastSeq: Sqlite.Statement<[], number>;
@@ -62,6 +65,14 @@ export class SqliteSnapshot implements Snapshot {
     this.#oldReadings = db
       .prepare<number[], [...RawReading, storedAt: number]>(
         `SELECT ts, seq, packed, stored_at FROM reading WHERE device_key = ? AND stored_at < ? AND ts >= ? ORDER BY ts LIMIT ?`,
+      )
+      .raw();
+    this.#countSince = db
+      .prepare<[number, number], number>('SELECT count(*) FROM (SELECT 1 FROM reading WHERE seq > ? LIMIT ?)')
+      .pluck();
+    this.#committedSince = db
+      .prepare<[number, number, number], RawReading>(
+        'SELECT ts, seq, packed FROM reading WHERE seq > ? AND +device_key = ? AND ts < ? ORDER BY ts DESC',
       )
       .raw();
     this.#horizon = db.prepare<[], number>('SELECT seq FROM live_horizon').pluck();
@@ -132,6 +143,17 @@ export class SqliteSnapshot implements Snapshot {
     return Promise.resolve(
       pageOf(rows, limit, ([timestamp, seq, values, storedAt]) => ({ timestamp, seq, values, isLive: storedAt > 0 })),
     );
+  }
+
+  committedSince({ deviceKey, position, to }: CommittedSince): Promise<Page<ReadingRow>> {
+    const after = Number(position);
+    if (this.#countSince.get(after, MANY_COMMITTED)! >= MANY_COMMITTED)
+      return Promise.resolve({ rows: [], isLast: false });
+    const page = pageOf(this.#committedSince.iterate(after, deviceKey, to), Infinity, toReading);
+    const waiting = this.#intake.committedSince(deviceKey, after, to);
+    // What is not sorted in yet is the newer of the two at its time.
+    const rows = [...waiting, ...page.rows].sort((a, b) => b.timestamp - a.timestamp);
+    return Promise.resolve({ rows, isLast: page.isLast });
   }
 
   /** The number of the last flush. */

@@ -1,0 +1,33 @@
+/** No reading newer than `upTo` had a value of the field when the store stood at `position`. */
+export interface LookedThrough {
+  position: string;
+  upTo: number;
+}
+
+/** Fields of devices. */
+const MAX_ENTRIES = 10_000;
+
+/**
+ * What a thread remembers of searches for newest values that went far back. It stays true whatever is deleted or moves
+ * into chunks: only what is committed behind the position can be newer.
+ */
+export class LatestMemory {
+  /** The one written last is last. */
+  readonly #entries = new Map<string, LookedThrough>();
+
+  get(deviceKey: number, fieldKey: number): LookedThrough | undefined {
+    return this.#entries.get(`${deviceKey} ${fieldKey}`);
+  }
+
+  set(deviceKey: number, fieldKey: number, lookedThrough: LookedThrough): void {
+    const key = `${deviceKey} ${fieldKey}`;
+    this.#entries.delete(key);
+    this.#entries.set(key, lookedThrough);
+    if (this.#entries.size > MAX_ENTRIES) this.#entries.delete(this.#entries.keys().next().value!);
+  }
+
+  /** The database may be another one, or an older state of it. */
+  clear(): void {
+    this.#entries.clear();
+  }
+}
