@@ -1,4 +1,10 @@
+import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SeriesRequest } from '../../src/domain/measurements/series-request.ts';
+import { encode } from '../../src/measurement-store/chunks/codec.ts';
+import { LatestMemory } from '../../src/measurement-store/chunks/latest-memory.ts';
+import { openPool } from '../../src/measurement-store/postgres/postgres-connection.ts';
+import { runPostgresJob } from '../../src/measurement-store/postgres/postgres-work.ts';
 import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
 import {
   cutConnections,
@@ -223,5 +229,76 @@ describe('the PostgreSQL store', () => {
     // It may have had slices left.
     await compacted.catch(() => {});
     expect(await database.sql(running)).toEqual([]);
+  });
+
+  describe('a reader', () => {
+    const FROM = 1_000_000;
+    let pool: pg.Pool;
+    /** What was asked over the newest connection, by name or text. */
+    let statements: string[];
+    let rollback: () => Promise<unknown>;
+
+    beforeEach(async () => {
+      statements = [];
+      pool = openPool(database.place, 1, undefined, true);
+      pool.on('connect', (client) => {
+        const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>;
+        statements = [];
+        rollback = () => query('ROLLBACK');
+        client.query = ((statement: string | { name?: string; text?: string }, ...more: unknown[]) => {
+          statements.push(typeof statement === 'string' ? statement : (statement.name ?? statement.text ?? 'copy'));
+          return statement === 'ROLLBACK' ? rollback() : query(statement, ...more);
+        }) as typeof client.query;
+      });
+      const text = (i: number): string => String(i).padEnd(4_000, '.');
+      for (let at = 0; at < 9_000; at += 1_000) await insertChunk(1, FROM + at, 1_000, text);
+      await insertChunk(2, 0, 1, text);
+    });
+    afterEach(() => pool.end());
+
+    const insertChunk = async (
+      field: number,
+      firstAt: number,
+      count: number,
+      text: (i: number) => string,
+    ): Promise<void> => {
+      const times = Float64Array.from({ length: count }, (_, i) => firstAt + i);
+      const { bytes } = encode(times, Array.from(times, text));
+      await database.sql(
+        'INSERT INTO chunk (device_key, field_key, first_at, last_at, count, packed) VALUES (1, ?, ?, ?, ?, ?)',
+        [field, times[0], times.at(-1), count, Buffer.from(bytes)],
+      );
+    };
+    const count = (fieldKey: number, to = 2_000_000): SeriesRequest => {
+      const edges = Float64Array.of(FROM, to);
+      const view = { kind: 'buckets', edges, aggregation: 'COUNT', fill: 'NULL', rawUpTo: 0 } as const;
+      return { deviceKey: 1, fieldKey, fieldType: 'STRING', from: FROM, to, maxCharacters: 1e6, views: [view] };
+    };
+    const ask = (...requests: SeriesRequest[]): Promise<unknown> =>
+      runPostgresJob(pool, { kind: 'series', requests }, new LatestMemory());
+    const pid = async (): Promise<number> =>
+      (await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]!.pid;
+
+    test('keeps its connection when it refuses a history, and asks nothing more for it', async () => {
+      const before = await pid();
+      await expect(ask(count(1), count(2))).rejects.toMatchObject({ code: 'QUERY_TOO_COMPLEX' });
+      expect(await pid()).toBe(before);
+      const behind = statements.slice(statements.indexOf('ROLLBACK') + 1);
+      expect(behind).toEqual(['SELECT pg_backend_pid() AS pid']);
+      await expect(ask(count(1, FROM + 1_000))).resolves.toHaveLength(1);
+      expect(await pid()).toBe(before);
+    });
+
+    test('closes it when a statement failed, and when a refused history cannot be ended', async () => {
+      const first = await pid();
+      await database.sql('ALTER TABLE chunk RENAME TO elsewhere');
+      await expect(ask(count(1))).rejects.toThrow('does not exist');
+      await database.sql('ALTER TABLE elsewhere RENAME TO chunk');
+      const second = await pid();
+      expect(second).not.toBe(first);
+      rollback = () => Promise.reject(new Error('no answer'));
+      await expect(ask(count(1))).rejects.toMatchObject({ code: 'QUERY_TOO_COMPLEX' });
+      expect(await pid()).not.toBe(second);
+    });
   });
 });

@@ -50,9 +50,15 @@ type Whole<Row extends Sized> = Row & { values: Buffer };
 /** The statements of a snapshot on PostgreSQL, over a connection whose transaction the caller has begun. */
 export class PostgresSnapshot implements Snapshot {
   readonly #client: pg.ClientBase;
+  #closed = false;
 
   constructor(client: pg.ClientBase) {
     this.#client = client;
+  }
+
+  /** From now on every statement is refused: parts of a job that go on after its failure must not reach the next one's. */
+  close(): void {
+    this.#closed = true;
   }
 
   async readings({ deviceKey, from, to, newestFirst, limit }: ReadingRange): Promise<Page<ReadingRow>> {
@@ -138,7 +144,7 @@ export class PostgresSnapshot implements Snapshot {
     const order = newestFirst ? 'DESC' : 'ASC';
     const values = [deviceKey, fieldKey, toBigint(from), toBigint(to), limit];
     if (limit >= MANY)
-      return copyOut(this.#client, headsSelect(order, values.map(integer)), HEADS_BYTES, (row) =>
+      return copyOut(this.#open(), headsSelect(order, values.map(integer)), HEADS_BYTES, (row) =>
         toHead([row.bigint(), row.bigint(), row.int(), row.bytes()]),
       );
     const select = headsSelect(order, ['$1', '$2', '$3', '$4', '$5']);
@@ -221,7 +227,7 @@ export class PostgresSnapshot implements Snapshot {
   async #denseChunks(deviceKey: number, fieldKey: number, firstAts: number[]): Promise<Uint8Array[]> {
     const [first, last] = [Math.min(...firstAts), Math.max(...firstAts)];
     const rows = await copyOut(
-      this.#client,
+      this.#open(),
       `SELECT first_at, packed FROM chunk
        WHERE device_key = ${integer(deviceKey)} AND field_key = ${integer(fieldKey)}
          AND first_at BETWEEN ${integer(first)} AND ${integer(last)}`,
@@ -248,8 +254,13 @@ export class PostgresSnapshot implements Snapshot {
     return newest;
   }
 
+  #open(): pg.ClientBase {
+    if (this.#closed) throw new Error('the snapshot is closed');
+    return this.#client;
+  }
+
   async #rows<Row extends unknown[]>(name: string, text: string, values: unknown[]): Promise<Row[]> {
-    return (await this.#client.query<Row>({ name, text, values, rowMode: 'array' } as pg.QueryArrayConfig))
+    return (await this.#open().query<Row>({ name, text, values, rowMode: 'array' } as pg.QueryArrayConfig))
       .rows as Row[];
   }
 }

@@ -1,8 +1,10 @@
 import type pg from 'pg';
+import { AppError } from '../../errors.ts';
 import { type Edit, isEmpty } from '../chunks/edit.ts';
 import type { LatestMemory } from '../chunks/latest-memory.ts';
 import { planEdit } from '../chunks/plan-edit.ts';
 import { runReaderJob } from '../chunks/reader-job.ts';
+import type { Snapshot } from '../chunks/snapshot.ts';
 import { writeChange } from './postgres-changes.ts';
 import { PostgresSnapshot } from './postgres-snapshot.ts';
 import type { PostgresReaderJob, PostgresSliceResult } from './reader-messages.ts';
@@ -13,7 +15,7 @@ const EDIT_LOCK = 738193002;
 /** Does a job in one transaction. */
 export async function runPostgresJob(pool: pg.Pool, job: PostgresReaderJob, memory: LatestMemory): Promise<unknown> {
   if (job.kind === 'edit') return inTransaction(pool, (client) => edit(client, job.deviceKey, job.edit));
-  return inSnapshot(pool, (client) => runReaderJob(new PostgresSnapshot(client), job, memory));
+  return inSnapshot(pool, (snapshot) => runReaderJob(snapshot, job, memory));
 }
 
 /**
@@ -34,20 +36,29 @@ async function edit(client: pg.ClientBase, deviceKey: number, current: Edit): Pr
 }
 
 /** Statements follow each other without waiting: nothing depends on how a transaction that only reads begins and ends. */
-async function inSnapshot<T>(pool: pg.Pool, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+async function inSnapshot<T>(pool: pg.Pool, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   const client = await pool.connect();
+  const snapshot = new PostgresSnapshot(client);
   try {
     const begun = client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const [result] = await Promise.all([work(client), begun]);
-    client.query('COMMIT').then(
-      () => client.release(),
-      () => client.release(true),
-    );
+    const [result] = await Promise.all([work(snapshot), begun]);
+    endAndRelease(client, 'COMMIT');
     return result;
   } catch (error) {
-    client.release(true);
+    snapshot.close();
+    // What we refuse ourselves says nothing against the connection.
+    if (error instanceof AppError) endAndRelease(client, 'ROLLBACK');
+    else client.release(true);
     throw error;
   }
+}
+
+/** Once all that was asked before is answered; a connection that cannot even do this is closed. */
+function endAndRelease(client: pg.PoolClient, statement: 'COMMIT' | 'ROLLBACK'): void {
+  client.query(statement).then(
+    () => client.release(),
+    () => client.release(true),
+  );
 }
 
 async function inTransaction<T>(pool: pg.Pool, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
