@@ -60,6 +60,9 @@ export class DecoderProcess {
    */
   #underWay: PoolJob[] = [];
   #bytes = 0;
+  /** Jobs so far, and how many of them have left altogether: a megabyte takes many turns of the event loop. */
+  #sent = 0;
+  #delivered = 0;
   /** The newest job under way may be a long one: nothing is sent after it that would have to wait for it. */
   #closed = false;
   #outgoing: Buffer[] = [];
@@ -119,7 +122,7 @@ export class DecoderProcess {
 
   /** For how long it has been at what it is doing, in ms. */
   busyMs(now: number): number {
-    return this.#underWay.length === 0 ? 0 : now - this.#watch.since;
+    return this.#canRun ? now - this.#watch.since : 0;
   }
 
   /** For how long it has had nothing to do, in ms. */
@@ -149,6 +152,7 @@ export class DecoderProcess {
   send(job: PoolJob): void {
     if (this.#underWay.length === 0) this.#watch.begin(performance.now());
     this.#underWay.push(job);
+    this.#sent += 1;
     this.#bytes += job.inputBytes;
     this.runs += 1;
     const alone = isAlone(job);
@@ -172,9 +176,15 @@ export class DecoderProcess {
   /** Kills the process when the running job is over its limits; to be called every few milliseconds. */
   watch(now: number): void {
     if (this.#killed !== null || this.#gone) return;
-    const isAtWork = this.#underWay.length > 0;
-    const verdict = this.isReady ? (isAtWork ? this.#watch.verdict(now) : null) : this.#watch.startVerdict(now);
+    const isWaitedFor = !this.isReady || (this.#underWay.length > 0 && !this.#canRun);
+    const runVerdict = this.#canRun ? this.#watch.verdict(now) : null;
+    const verdict = isWaitedFor ? this.#watch.startVerdict(now) : runVerdict;
     if (verdict !== null) this.kill(verdict);
+  }
+
+  /** It has work, and all of the oldest has left. */
+  get #canRun(): boolean {
+    return this.#delivered > this.#sent - this.#underWay.length;
   }
 
   /** Resident memory in MB; 0 where that cannot be known. */
@@ -210,8 +220,17 @@ export class DecoderProcess {
     setImmediate(() => {
       const frames = this.#outgoing;
       this.#outgoing = [];
-      if (this.#socket.writable) this.#socket.write(frames.length === 1 ? frames[0]! : Buffer.concat(frames));
+      const sent = this.#sent;
+      if (this.#socket.writable)
+        this.#socket.write(frames.length === 1 ? frames[0]! : Buffer.concat(frames), () => this.#left(sent));
     });
+  }
+
+  /** So many jobs have left by now. */
+  #left(sent: number): void {
+    const couldRun = this.#canRun;
+    this.#delivered = sent;
+    if (this.#canRun && !couldRun) this.#watch.delivered(performance.now());
   }
 
   #take(frame: Buffer): void {

@@ -54,7 +54,12 @@ export class RunWatch {
     this.#start(now);
   }
 
-  /** For a process that is not ready yet. */
+  /** The run that was to begin can do so only now: until then, a part of it was still on the way. */
+  delivered(now: number): void {
+    this.#start(now);
+  }
+
+  /** For a process that is not ready yet, or has not taken in what it is to run. */
   startVerdict(now: number): 'ENDED' | null {
     return now - this.#since > START_MS ? 'ENDED' : null;
   }
