@@ -89,6 +89,30 @@ describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
     expect(await everything(store, 1, 1)).toHaveLength(2_302);
   });
 
+  test('of long texts writes a chunk once, whatever comes behind it or between it and the next', async () => {
+    store = await database.openStore();
+    const texts = (from: number, count: number): Row[] =>
+      Array.from({ length: count }, (_, i) => [1, from + i, String(from + i).padEnd(4_096, '.')]);
+    const bring = async (from: number, count: number): Promise<number[]> => {
+      await store.append(receipt(1, texts(from, count)));
+      await store.compact([1], Infinity);
+      return counts(1);
+    };
+    const first = await bring(10_000, 100);
+    // A slice is a chunk; a few texts that are left over go into the one before them.
+    expect(first).toHaveLength(2);
+    expect(first[0]).toBeLessThan(55);
+    const second = await bring(10_100, 100);
+    expect(second.slice(0, 2)).toEqual(first);
+    expect(second).toHaveLength(4);
+    const third = await bring(100_000, 40);
+    expect(third).toEqual([...second, 40]);
+    const late = await bring(20_000, 30);
+    expect(late).toEqual([...second, 30, 40]);
+    const all = [...texts(10_000, 200), ...texts(20_000, 30), ...texts(100_000, 40)];
+    expect(await everything(store, 1, 1)).toEqual(all.map(([, at, text]) => [at, text]));
+  });
+
   test('leaves a reading alone that is written again while it is at work', async () => {
     store = await database.openStore();
     const model = new Map<number, number>();

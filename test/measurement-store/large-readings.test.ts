@@ -76,9 +76,12 @@ describe.each(DIALECTS)('readings of half a megabyte in the %s store', (dialect)
       };
       expect(await inPages(readings(false))).toEqual(all);
       expect(await inPages(readings(true))).toEqual(all.toReversed());
+      const compacted = { storedBefore: Infinity, limit: 1_000 };
       const old = (last: { timestamp: number } | undefined) =>
-        snapshot.oldReadings(1, { storedBefore: Infinity, from: (last?.timestamp ?? 0) + 1, limit: 1_000 });
+        snapshot.oldReadings(1, { ...compacted, from: (last?.timestamp ?? 0) + 1, bytes: 4_000_000 });
       expect(await inPages(old)).toEqual(all);
+      const one = await snapshot.oldReadings(1, { ...compacted, from: 0, bytes: 1_000 });
+      expect([one.rows.map(numberOf), one.isLast]).toEqual([[0], false]);
       const upTo = await snapshot.position();
       const recorded = (last: { seq: string; deviceKey: number; timestamp: number } | undefined) =>
         snapshot.recorded({ after: START[dialect], upTo, place: last ?? null, deviceKeys: null, limit: 1_000 });

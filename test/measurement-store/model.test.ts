@@ -57,13 +57,26 @@ describe.each(DIALECTS)('the %s store holds what a map would', (dialect) => {
       if (kind < 0.6) return (clock += 1 + below(1_000));
       return kind < 0.9 ? below(clock) : below(200);
     };
+    const mixed = (at: number, step: number): Row[] => {
+      const count = random() < 0.1 ? 1 + below(2_500) : 1 + below(30);
+      return Array.from({ length: count }, (_, i): Row => [below(FIELDS), at + i * step, value()]);
+    };
+    /** Some of them go into chunks of their own. */
+    const longTexts = (at: number, step: number): Row[] => {
+      const field = below(FIELDS);
+      return Array.from({ length: 10 + below(60) }, (_, i) => [
+        field,
+        at + i * step,
+        `${below(50)}`.padEnd(4_000, '.'),
+      ]);
+    };
     const append = async (): Promise<void> => {
       const receipts = Array.from({ length: 1 + below(3) }, () => {
         const key = device();
         const at = time();
-        const count = random() < 0.1 ? 1 + below(2_500) : 1 + below(30);
         const step = below(4);
-        const rows = Array.from({ length: count }, (_, i): Row => [below(FIELDS), at + i * step, value()]);
+        const rows = random() < 0.15 ? longTexts(at, step) : mixed(at, step);
+        const count = rows.length;
         if (at + count * step > clock) clock = at + count * step;
         for (const [field, moment, written] of rows) model.field(key, field).set(moment, written);
         return receipt(key, rows);

@@ -6,6 +6,8 @@ import type { NewChunk } from './edit.ts';
 /** A chunk has at most so many values, and texts of about so many characters at most. */
 export const CHUNK_VALUES = 1_000;
 const CHUNK_CHARACTERS = 256 * 1024;
+/** Texts of so many characters are as well compressed alone as behind others: deflate looks back 32 kB. */
+const OWN_CHUNK_CHARACTERS = 64 * 1024;
 /**
  * Rows up to the first size fit twice on a page of SQLite and four times on one of PostgreSQL; from the second on they
  * spread over pages that are full. What is in between would leave half a page empty.
@@ -39,6 +41,14 @@ function cutOne(fieldKey: number, columns: SegmentColumns, start: number, end: n
   if (bytes.length > HALF_PAGE_BYTES && bytes.length < SPREADING_BYTES && fitting > count / 4)
     return cutOne(fieldKey, columns, start, start + Math.max(1, fitting - 1));
   return { fieldKey, firstAt: timestamps[0]!, lastAt: timestamps.at(-1)!, count, summary, bytes };
+}
+
+/** Whether they are worth chunks of their own, even where the one before them has room. */
+export function areForOwnChunks({ values }: SegmentColumns): boolean {
+  if (values instanceof Float64Array) return false;
+  let characters = 0;
+  for (const value of values) if (typeof value === 'string') characters += value.length;
+  return characters >= OWN_CHUNK_CHARACTERS;
 }
 
 function endOfPart(columns: SegmentColumns, start: number, end: number): number {

@@ -11,10 +11,10 @@ export const PAGE_BYTES = 4_000_000;
 /** Up to this it does no harm to have all values of a page. */
 export const LARGE_BYTES = 1_024;
 
-/** How many of the rows go into one page, by the sizes of the large ones (others 0): the first one always. */
-export function fitting(sizes: readonly number[]): number {
+/** How many rows of these sizes go into one page: the first one always. */
+export function fitting(sizes: readonly number[], most = PAGE_BYTES): number {
   let bytes = 0;
-  const end = sizes.findIndex((size, i) => (bytes += size) > PAGE_BYTES && i > 0);
+  const end = sizes.findIndex((size, i) => (bytes += size) > most && i > 0);
   return end < 0 ? sizes.length : end;
 }
 

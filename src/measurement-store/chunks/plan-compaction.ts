@@ -2,14 +2,15 @@ import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import { decode } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
 import { mergeColumns, sliceColumns } from './columns.ts';
-import { CHUNK_VALUES, cutChunks } from './cut-chunks.ts';
+import { areForOwnChunks, CHUNK_VALUES, cutChunks } from './cut-chunks.ts';
 import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
 import { allColumns } from './reading-columns.ts';
 import type { ChunkHead, OldReading, Seq, Snapshot } from './snapshot.ts';
 
 /** So that the transaction that writes the result stays short: a few milliseconds. */
 const READINGS_A_SLICE = 1_000;
-const BYTES_A_SLICE = 100_000;
+/** Of long texts a chunk, as full as it can be with one reading more: the next slice need not open it again. */
+const BYTES_A_SLICE = 200_000;
 
 /**
  * Moves some of a device's old readings into chunks: behind the newest ones, or, if they are late, into those that they
@@ -22,8 +23,8 @@ export async function planCompaction(
 ): Promise<Plan> {
   const { storedBefore, readingsFrom } = edit;
   // PostgreSQL would look through what the slices before have removed, again and again.
-  const found = await snapshot.oldReadings(deviceKey, { storedBefore, from: readingsFrom, limit: READINGS_A_SLICE });
-  const readings = upToBytes(found.rows, BYTES_A_SLICE);
+  const which = { storedBefore, from: readingsFrom, limit: READINGS_A_SLICE, bytes: BYTES_A_SLICE };
+  const { rows: readings, isLast } = await snapshot.oldReadings(deviceKey, which);
   const change = emptyChange(deviceKey);
   change.readings = readings.map(({ timestamp, seq }) => ({ timestamp, seq, values: null }));
   change.movedUpTo = latestSeq(readings.filter(({ isLive }) => isLive));
@@ -31,14 +32,7 @@ export async function planCompaction(
   const newest = await snapshot.newestChunks(deviceKey, [...fields.keys()]);
   for (const [fieldKey, columns] of fields)
     await addToChunks(snapshot, change, fieldKey, columns, newest.get(fieldKey));
-  const isLast = found.isLast && readings.length === found.rows.length;
   return { change, next: isLast ? null : { ...edit, readingsFrom: readings.at(-1)!.timestamp + 1 } };
-}
-
-function upToBytes(readings: OldReading[], most: number): OldReading[] {
-  let bytes = 0;
-  const end = readings.findIndex((reading) => (bytes += reading.values.length) > most);
-  return end < 0 ? readings : readings.slice(0, Math.max(1, end));
 }
 
 async function addToChunks(
@@ -60,8 +54,7 @@ async function addToChunks(
     const end = next ? indexAt(timestamps, next.firstAt) : timestamps.length;
     const part = sliceColumns(columns, start, end);
     start = end;
-    const isBehind = owner === undefined || (part.timestamps[0]! > owner.lastAt && owner.count >= CHUNK_VALUES);
-    if (owner === undefined || (isBehind && !next)) {
+    if (owner === undefined || goesBehind(part, owner, !next)) {
       change.chunksNew.push(...cutChunks(fieldKey, part, true));
       continue;
     }
@@ -69,6 +62,11 @@ async function addToChunks(
     change.chunksGone.push({ fieldKey, firstAt: owner.firstAt });
     change.chunksNew.push(...cutChunks(fieldKey, mergeColumns(decode(bytes!), part), !next));
   }
+}
+
+/** Whether it becomes chunks of its own behind the chunk, instead of being merged into it. */
+function goesBehind(part: SegmentColumns, { lastAt, count }: ChunkHead, isNewest: boolean): boolean {
+  return part.timestamps[0]! > lastAt && (areForOwnChunks(part) || (isNewest && count >= CHUNK_VALUES));
 }
 
 interface Place {

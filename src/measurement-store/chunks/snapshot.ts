@@ -22,6 +22,8 @@ export interface OldReadings {
   storedBefore: number;
   from: number;
   limit: number;
+  /** About so much at most, but one reading at least. */
+  bytes: number;
 }
 
 /** Which live values are asked for, up to a position that is known. */

@@ -13,7 +13,7 @@ import type {
   RecordedRow,
   Snapshot,
 } from '../chunks/snapshot.ts';
-import { fitting, LARGE_BYTES, MANY_COMMITTED, type Page } from '../chunks/page.ts';
+import { fitting, LARGE_BYTES, MANY_COMMITTED, type Page, PAGE_BYTES } from '../chunks/page.ts';
 import { unpackSummary } from '../chunks/summary-bytes.ts';
 import { copyOut } from './copy-out.ts';
 import { isSnapshot } from './is-snapshot.ts';
@@ -71,7 +71,7 @@ export class PostgresSnapshot implements Snapshot {
     return this.#page(rows.map(toReading), limit, deviceKey);
   }
 
-  async oldReadings(deviceKey: number, { storedBefore, from, limit }: OldReadings): Promise<Page<OldReading>> {
+  async oldReadings(deviceKey: number, { storedBefore, from, limit, bytes }: OldReadings): Promise<Page<OldReading>> {
     const rows = await this.#rows<[...RawReading, isLive: boolean]>(
       'inlet-old-readings',
       `SELECT ts, seq, ${PACKED}, stored_at > 0 FROM reading
@@ -79,7 +79,7 @@ export class PostgresSnapshot implements Snapshot {
       [deviceKey, toBigint(storedBefore), toBigint(from), limit],
     );
     const sized = rows.map(([timestamp, seq, values, size, isLive]) => ({ timestamp, seq, values, size, isLive }));
-    return this.#page(sized, limit, deviceKey);
+    return this.#page(sized, limit, deviceKey, bytes);
   }
 
   async committedSince({ deviceKey, position, to }: CommittedSince): Promise<Page<ReadingRow>> {
@@ -203,8 +203,16 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   /** The rows of which there may be `limit`, large values fetched, as far as they fit; of one device, or each of its own. */
-  async #page<Row extends Sized>(rows: Row[], limit: number, ofDevice = 0): Promise<Page<Whole<Row>>> {
-    const end = fitting(rows.map(({ size }) => size ?? 0));
+  async #page<Row extends Sized>(
+    rows: Row[],
+    limit: number,
+    ofDevice = 0,
+    bytes = PAGE_BYTES,
+  ): Promise<Page<Whole<Row>>> {
+    const end = fitting(
+      rows.map(({ size, values }) => size ?? values!.length),
+      bytes,
+    );
     const isLast = end === rows.length && rows.length < limit;
     rows.length = end;
     const large = rows.filter((row) => row.values === null);

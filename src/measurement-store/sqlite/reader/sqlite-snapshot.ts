@@ -138,11 +138,9 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   /** Of those that are sorted in. */
-  oldReadings(deviceKey: number, { storedBefore, from, limit }: OldReadings): Promise<Page<OldReading>> {
+  oldReadings(deviceKey: number, { storedBefore, from, limit, bytes }: OldReadings): Promise<Page<OldReading>> {
     const rows = this.#oldReadings.iterate(deviceKey, storedBefore, from, limit);
-    return Promise.resolve(
-      pageOf(rows, limit, ([timestamp, seq, values, storedAt]) => ({ timestamp, seq, values, isLive: storedAt > 0 })),
-    );
+    return Promise.resolve(pageOf(rows, limit, toOldReading, bytes));
   }
 
   committedSince({ deviceKey, position, to }: CommittedSince): Promise<Page<ReadingRow>> {
@@ -285,6 +283,7 @@ function pageOf<Raw, Row extends { values: Buffer }>(
   raws: Iterable<Raw>,
   limit: number,
   toRow: (raw: Raw) => Row,
+  most = PAGE_BYTES,
 ): Page<Row> {
   const rows: Row[] = [];
   let bytes = 0;
@@ -292,13 +291,17 @@ function pageOf<Raw, Row extends { values: Buffer }>(
     const row = toRow(raw);
     rows.push(row);
     bytes += row.values.length;
-    if (bytes > PAGE_BYTES) return { rows, isLast: false };
+    if (bytes > most) return { rows, isLast: false };
   }
   return { rows, isLast: rows.length < limit };
 }
 
 function toReading([timestamp, seq, values]: RawReading): ReadingRow {
   return { timestamp, seq, values };
+}
+
+function toOldReading([timestamp, seq, values, storedAt]: [...RawReading, storedAt: number]): OldReading {
+  return { timestamp, seq, values, isLive: storedAt > 0 };
 }
 
 function toRecorded([seq, deviceKey, timestamp, storedAt, values]: RawRecorded): RecordedRow {
