@@ -1,3 +1,4 @@
+import { compaction, type Edit } from './chunks/edit.ts';
 import type { StoreLog } from './store-log.ts';
 
 /** Which devices are due for compaction, page by page. */
@@ -22,8 +23,8 @@ export function dueSelect(placeholder: (n: number) => string): string {
 
 interface CompactorDeps {
   due(query: DueQuery): Promise<number[]>;
-  /** Moves the device's readings that were committed before then; false: somebody else is at it. */
-  compact(deviceKey: number, storedBefore: number): Promise<boolean>;
+  /** Does at most so many slices of it; returns what is left, null: nothing, or somebody else is at it. */
+  compact(deviceKey: number, edit: Edit, slices: number): Promise<Edit | null>;
   /** How long readings stay readings, in milliseconds: those who follow live values may resume so far back. */
   keptMs: number;
   everyMs: number;
@@ -41,14 +42,25 @@ const REST = 9;
 /** A device that fails holds up no other; if so many fail one after the other, it is not for the devices. */
 const MAX_FAILURES = 5;
 
-/** Goes over all devices once in a while and moves old readings into chunks, one device after the other. */
+/** Nor does one that has much: with so many slices (a second of the longest texts) it is the turn of the next. */
+const SLICES_A_TURN = 20;
+/** So many of them are gone on with; more are met again when it is looked for what is due. */
+const MAX_UNFINISHED = 200;
+
+/**
+ * Goes over all devices once in a while and moves old readings into chunks, one device after the other. Those that have
+ * more than a turn takes go on after the others, in turns, until it is time to look for what is due again.
+ */
 export class Compactor {
   readonly #deps: CompactorDeps;
   readonly #timer: NodeJS.Timeout;
+  /** What is left of devices that have had their turn, the one whose turn is next first. */
+  readonly #unfinished = new Map<number, Edit>();
   #running: Promise<void> | null = null;
   #stopped = false;
   #lookedMs = 0;
   #restsUntil = 0;
+  #failures = 0;
   /** The device behind which the next round begins: the last one that was tried, if that was given up. */
   #behind = -1;
 
@@ -71,32 +83,40 @@ export class Compactor {
 
   async #start(): Promise<void> {
     if (this.#stopped || this.#running !== null || performance.now() < this.#restsUntil) return;
-    this.#lookedMs = 0;
     this.#running = this.#run();
     await this.#running;
     this.#running = null;
-    this.#restsUntil = performance.now() + REST * this.#lookedMs;
   }
 
+  /** Round after round for as long as there is something left. */
   async #run(): Promise<void> {
+    do {
+      const nextAt = performance.now() + this.#deps.everyMs;
+      this.#lookedMs = 0;
+      this.#failures = 0;
+      this.#unfinished.clear();
+      await this.#goOverAll();
+      this.#restsUntil = performance.now() + REST * this.#lookedMs;
+      await this.#goOn(Math.max(nextAt, this.#restsUntil));
+    } while (this.#unfinished.size > 0 && this.#isGoing());
+  }
+
+  /** A turn for each device that is due. */
+  async #goOverAll(): Promise<void> {
     const { due, keptMs, now, log } = this.#deps;
     const storedBefore = now() - keptMs;
     const query = { storedBefore, overdueBefore: storedBefore - OVERDUE_MS, atLeast: READINGS_WORTH_IT };
     let after = this.#behind;
     this.#behind = -1;
-    let failures = 0;
-    while (!this.#stopped) {
+    while (this.#isGoing()) {
       try {
         const from = performance.now();
         const devices = await due({ ...query, after, limit: DEVICES_A_PAGE });
         this.#lookedMs += performance.now() - from;
         for (after of devices) {
-          if (this.#stopped) return;
-          if (await this.#compact(after, storedBefore)) failures = 0;
-          else if (++failures === MAX_FAILURES) {
-            this.#behind = after;
-            return;
-          }
+          await this.#turn(after, compaction(storedBefore));
+          if (this.#failures === MAX_FAILURES) this.#behind = after;
+          if (!this.#isGoing()) return;
         }
         if (devices.length < DEVICES_A_PAGE) return;
       } catch (error) {
@@ -107,15 +127,28 @@ export class Compactor {
     }
   }
 
-  /** false: it failed. */
-  async #compact(deviceKey: number, storedBefore: number): Promise<boolean> {
+  /** Turn after turn for those that are not finished; who is not when its turn is over stands last in the map again. */
+  async #goOn(until: number): Promise<void> {
+    for (const [deviceKey, edit] of this.#unfinished) {
+      if (!this.#isGoing() || performance.now() >= until) return;
+      this.#unfinished.delete(deviceKey);
+      await this.#turn(deviceKey, edit);
+    }
+  }
+
+  #isGoing(): boolean {
+    return !this.#stopped && this.#failures < MAX_FAILURES;
+  }
+
+  async #turn(deviceKey: number, edit: Edit): Promise<void> {
     try {
-      await this.#deps.compact(deviceKey, storedBefore);
-      return true;
+      const left = await this.#deps.compact(deviceKey, edit, SLICES_A_TURN);
+      if (left !== null && this.#unfinished.size < MAX_UNFINISHED) this.#unfinished.set(deviceKey, left);
+      this.#failures = 0;
     } catch (err) {
+      this.#failures++;
       if (!this.#stopped)
         this.#deps.log?.warn({ err, deviceKey }, 'compacting a device failed and will be tried again');
-      return false;
     }
   }
 }

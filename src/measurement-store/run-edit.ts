@@ -13,23 +13,28 @@ type EditSlice = (deviceKey: number, edit: Edit) => Promise<SliceResult | null>;
 /** Readings of one device that are written again and again, faster than they can be removed. */
 const MAX_TRIES = 100;
 
-/** Does an edit slice by slice; false: not to the end, because it was stopped or somebody else is at it. */
+/**
+ * Does an edit slice by slice, at most `slices` of them. Returns what is left of it: if it was stopped, or has had its
+ * slices; null: nothing, or somebody else is at the device.
+ */
 export async function runEdit(
   slice: EditSlice,
   deviceKey: number,
   edit: Edit,
   isStopped: () => boolean,
-): Promise<boolean> {
+  slices = Infinity,
+): Promise<Edit | null> {
   let tries = 0;
-  for (let current: Edit | null = edit; current !== null;) {
-    if (isStopped()) return false;
+  let current: Edit | null = edit;
+  for (let done = 0; current !== null && done < slices; done++) {
+    if (isStopped()) return current;
     const result: SliceResult | null = await slice(deviceKey, current);
-    if (result === null) return false;
+    if (result === null) return null;
     // What a compaction missed stays a reading; of what is to go nothing may stay.
     if (result.missed === 0 || current.kind === 'compact') {
       current = result.next;
       tries = 0;
     } else if (++tries > MAX_TRIES) throw new Error(`device ${deviceKey} is written to faster than it can be changed`);
   }
-  return true;
+  return current;
 }

@@ -113,6 +113,22 @@ describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
     expect(await everything(store, 1, 1)).toEqual(all.map(([, at, text]) => [at, text]));
   });
 
+  test('of a device that has much does not hold up others, and is stopped in the middle of it', async () => {
+    store = await database.openStore({ keptMs: 0, compactEveryMs: 60 * MINUTE });
+    await store.append(receipt(1, rows(0, 100_000)));
+    await store.append(receipt(2, rows(0, 300)));
+    await sortedIn();
+    await store.compactSoon();
+    await expect.poll(() => readings(2), { timeout: 30_000, interval: 5 }).toBe(0);
+    await store.stop();
+    const left = await readings(1);
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(100_000);
+    store = await database.openStore({ keptMs: 0, compactEveryMs: 20 });
+    await expect.poll(() => readings(1), { timeout: 60_000 }).toBe(0);
+    expect(await everything(store, 1, 1)).toHaveLength(100_000);
+  }, 120_000);
+
   test('leaves a reading alone that is written again while it is at work', async () => {
     store = await database.openStore();
     const model = new Map<number, number>();

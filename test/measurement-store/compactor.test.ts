@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { compaction } from '../../src/measurement-store/chunks/edit.ts';
 import { Compactor } from '../../src/measurement-store/compactor.ts';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -12,7 +13,7 @@ test('where looking for what is due takes long, it is done less often; compactin
         await pause(dueMs);
         return [1];
       },
-      compact: () => pause(compactMs).then(() => true),
+      compact: () => pause(compactMs).then(() => null),
       keptMs: 0,
       everyMs: 5,
       now: Date.now,
@@ -38,7 +39,7 @@ async function rounds(devices: number[], failing: (deviceKey: number) => boolean
     },
     compact: (deviceKey) => {
       tried.push(deviceKey);
-      return failing(deviceKey) ? Promise.reject(new Error('no')) : Promise.resolve(true);
+      return failing(deviceKey) ? Promise.reject(new Error('no')) : Promise.resolve(null);
     },
     keptMs: 0,
     everyMs: 5,
@@ -65,4 +66,76 @@ test('those that fail here and there do not end a round', async () => {
   const devices = Array.from({ length: 14 }, (_, i) => i + 1);
   const tried = await rounds(devices, (deviceKey) => deviceKey % 2 === 0);
   expect(tried.slice(0, 16)).toEqual([0, ...devices, 0]);
+});
+
+/** Which devices have a turn, 0 where it is looked for them, if they need so many turns each. */
+function turns(needed: Map<number, number>, everyMs: number, failing: number[] = []) {
+  const tried: number[] = [];
+  const compactor = new Compactor({
+    due: ({ after, limit }) => {
+      tried.push(0);
+      return Promise.resolve([...needed.keys()].filter((key) => key > after).slice(0, limit));
+    },
+    compact: async (deviceKey, edit) => {
+      tried.push(deviceKey);
+      await pause(0);
+      if (failing.includes(deviceKey) && edit.kind === 'compact' && edit.readingsFrom > 0) throw new Error('no');
+      const left = needed.get(deviceKey)! - 1;
+      if (left === 0) needed.delete(deviceKey);
+      else needed.set(deviceKey, left);
+      return left === 0 ? null : { ...compaction(0), readingsFrom: 7 };
+    },
+    keptMs: 0,
+    everyMs,
+    now: Date.now,
+    log: undefined,
+  });
+  return { compactor, tried };
+}
+
+const LONG_MS = 3_600_000;
+
+test('a device that has more than a turn takes goes on behind the others, where it was, until nothing is left', async () => {
+  const needed = new Map([[1, 5], [2, 1], [3, 3]]); // prettier-ignore
+  const { compactor, tried } = turns(needed, LONG_MS);
+  compactor.start();
+  await expect.poll(() => needed.size).toBe(0);
+  await compactor.stop();
+  expect(tried).toEqual([0, 1, 2, 3, 1, 3, 1, 3, 1, 1]);
+});
+
+test('one that never ends does not keep others from being found, and is stopped in the middle', async () => {
+  const needed = new Map([[1, Infinity]]);
+  const { compactor, tried } = turns(needed, 20);
+  await expect.poll(() => tried.length).toBeGreaterThan(10);
+  needed.set(2, 3);
+  await expect.poll(() => needed.has(2)).toBe(false);
+  await compactor.stop();
+  const { length } = tried;
+  await pause(50);
+  expect(tried).toHaveLength(length);
+});
+
+test('one that fails when it goes on holds up no other, and is tried again in the next round', async () => {
+  const needed = new Map([[1, 3], [2, 2]]); // prettier-ignore
+  const { compactor, tried } = turns(needed, LONG_MS, [1]);
+  compactor.start();
+  await expect.poll(() => needed.has(2)).toBe(false);
+  await expect.poll(() => {
+    compactor.start();
+    return needed.has(1);
+  }).toBe(false); // prettier-ignore
+  await compactor.stop();
+  expect(tried.slice(0, 10)).toEqual([0, 1, 2, 1, 2, 0, 1, 1, 0, 1]);
+});
+
+test('of very many with more than a turn takes, two hundred go on; the others have their next turn in the next round', async () => {
+  const devices = Array.from({ length: 450 }, (_, i) => i + 1);
+  const { compactor, tried } = turns(new Map(devices.map((key) => [key, 2])), LONG_MS);
+  compactor.start();
+  const first = [0, ...devices.slice(0, 200), 0, ...devices.slice(200, 400), 0, ...devices.slice(400), ...devices.slice(0, 200)]; // prettier-ignore
+  await expect.poll(() => tried.length, { timeout: 10_000 }).toBe(first.length);
+  await pause(20);
+  expect(tried).toEqual(first);
+  await compactor.stop();
 });

@@ -81,8 +81,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
       list: (limit) => this.#purges(limit),
       settled: () => this.#commits.settled(),
       handOver: (purge, isStopped) => handOver(this, purge, isStopped),
-      forget: ({ deviceKey, fieldKey }) =>
-        this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity)),
+      forget: async ({ deviceKey, fieldKey }) =>
+        (await this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity))) === null,
       forgetHeard: async (key) => {
         await this.#flushes.showHeard();
         await this.#rows({ text: 'DELETE FROM device_state WHERE device_key = $1', values: [key] });
@@ -96,7 +96,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
         const rows = await this.#rows<[number]>({ text: dueSelect((n) => `$${n}`), values });
         return rows.map(([deviceKey]) => deviceKey);
       },
-      compact: (deviceKey, storedBefore) => this.#edit(deviceKey, compaction(storedBefore)),
+      compact: (deviceKey, edit, slices) => this.#edit(deviceKey, edit, slices),
       keptMs: options.keptMs ?? STORE_DEFAULTS.keptMs,
       everyMs: options.compactEveryMs ?? STORE_DEFAULTS.compactEveryMs,
       now: Date.now,
@@ -226,15 +226,15 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   /** Slices of one device come one after the other, on whatever node. */
-  async #edit(deviceKey: number, edit: Edit): Promise<boolean> {
+  async #edit(deviceKey: number, edit: Edit, slices?: number): Promise<Edit | null> {
     const slice = async (key: number, current: Edit): Promise<PostgresSliceResult | null> => {
       const result = await this.#read<PostgresSliceResult | null>({ kind: 'edit', deviceKey: key, edit: current });
       this.#vacuum.noteGone(result?.rowsGone ?? 0);
       return result;
     };
-    const done = await runEdit(slice, deviceKey, edit, () => this.#stopping);
+    const left = await runEdit(slice, deviceKey, edit, () => this.#stopping, slices);
     if (!this.#stopping) void this.#vacuum.runIfDue();
-    return done;
+    return left;
   }
 
   async #purges(limit: number): Promise<PurgeRow[]> {

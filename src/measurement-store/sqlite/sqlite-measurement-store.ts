@@ -95,15 +95,15 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
       list: (limit) => this.#read({ kind: 'purges', limit }),
       settled: () => this.#commits.settled(),
       handOver: (purge, isStopped) => handOver(this, purge, isStopped),
-      forget: ({ deviceKey, fieldKey }) =>
-        this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity)),
+      forget: async ({ deviceKey, fieldKey }) =>
+        (await this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity))) === null,
       forgetHeard: (deviceKey) => this.#write({ kind: 'forgetHeard', deviceKey }),
       end: (id) => this.#write({ kind: 'endPurge', id }),
       log,
     });
     this.#compactor = new Compactor({
       due: (query) => this.#read({ kind: 'due', query }),
-      compact: (deviceKey, storedBefore) => this.#edit(deviceKey, compaction(storedBefore)),
+      compact: (deviceKey, edit, slices) => this.#edit(deviceKey, edit, slices),
       keptMs: options.keptMs ?? STORE_DEFAULTS.keptMs,
       everyMs: options.compactEveryMs ?? STORE_DEFAULTS.compactEveryMs,
       now: Date.now,
@@ -247,7 +247,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   /** Slices of one device come one after the other; in between, others may have their turn. */
-  #edit(deviceKey: number, edit: Edit): Promise<boolean> {
+  #edit(deviceKey: number, edit: Edit, slices?: number): Promise<Edit | null> {
     const slice = (key: number, current: Edit): Promise<SliceResult> =>
       this.#locks.run(key, async () => {
         const { change, next } = await this.#read<Plan>({ kind: 'plan', deviceKey: key, edit: current });
@@ -255,7 +255,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
         const durable = current.kind !== 'compact';
         return { next, missed: await this.#write<number>({ kind: 'change', change, durable }) };
       });
-    return runEdit(slice, deviceKey, edit, () => this.#stopping);
+    return runEdit(slice, deviceKey, edit, () => this.#stopping, slices);
   }
 
   #write<T>(job: WriterJob, transfer?: ArrayBuffer[], limitMs?: number): Promise<T> {
