@@ -118,7 +118,7 @@ export class Replay {
       const step = stepOf(current);
       for (let at = 0; at < page.length; at += step) {
         await turns.next();
-        turns.spend(COMMITS_MS + Math.min(step, page.length - at) * CALL_MS);
+        turns.spend((progress.dryRun ? 0 : COMMITS_MS) + Math.min(step, page.length - at) * CALL_MS);
         if (this.#stopped) throw new AppError('UNAVAILABLE', 'The server is stopping; replay the rest later.');
         for (const { call, outcome, run } of await this.#run(current, page.slice(at, at + step), progress.dryRun)) {
           turns.spend(run.durationMs * DECODING_COUNTS);
