@@ -11,7 +11,7 @@ const MAX_WAITING_EACH = 200;
 const BURST_MS = 50;
 const MAX_DEBT_MS = 2000;
 /** How much of the time somebody gets who uses more, while others are there … */
-const SHARE = 0.2;
+const SHARE = 0.15;
 /** … and who has asked for one thing after the other for a while, and for nothing in the background. */
 const SHARE_ONE_BY_ONE = 0.3;
 const ONE_BY_ONE_MS = 250;
@@ -176,8 +176,9 @@ export class WorkShares {
     return Math.max(0, caller.debtMs - (this.#now() - caller.at) * this.#shareOf(caller));
   }
 
-  #shareOf({ crowdAt }: Caller): number {
-    return this.#now() - crowdAt > ONE_BY_ONE_MS ? SHARE_ONE_BY_ONE : SHARE;
+  #shareOf({ crowdAt, running, waiting }: Caller): number {
+    const isCrowd = waiting.length > 1 || (waiting.length > 0 && (running > 0 || waiting[0]!.patient));
+    return isCrowd || this.#now() - crowdAt <= ONE_BY_ONE_MS ? SHARE : SHARE_ONE_BY_ONE;
   }
 
   /** Ingest, or a caller who keeps within its share; for dear work also whoever asks for anything that is not. */

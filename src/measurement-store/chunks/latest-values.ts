@@ -56,14 +56,9 @@ async function searched(
 ): Promise<LatestRow[]> {
   const { deviceKey, wanted, chunks } = search;
   const rows = taken(search, readings.rows);
-  let to = endOf(readings);
-  if (isToSearch(search, to)) {
-    const near = await snapshot.readings({ deviceKey, from: oldest(wanted), to, newestFirst: true, limit: PAGE });
-    rows.push(...taken(search, near.rows));
-    to = endOf(near);
-  }
+  const to = endOf(readings);
   if (isToSearch(search, to))
-    rows.push(...(await (memory ? remembering(snapshot, search, to, memory) : far(snapshot, search, to))));
+    rows.push(...(memory ? await remembering(snapshot, search, to, memory) : (await back(snapshot, search, to)).rows));
   for (const fieldKey of wanted.keys()) {
     const chunk = chunks.get(fieldKey);
     if (!chunk) continue;
@@ -73,42 +68,47 @@ async function searched(
   return rows;
 }
 
-/** Back from `to`, page by page. */
-async function far(snapshot: Snapshot, search: Search, to: number): Promise<LatestRow[]> {
+/** Page by page from `to` on; `isFar`: many of them. */
+async function back(snapshot: Snapshot, search: Search, to: number): Promise<{ rows: LatestRow[]; isFar: boolean }> {
   const { deviceKey, wanted } = search;
   const rows: LatestRow[] = [];
-  for (let end = to; isToSearch(search, end);) {
-    const range = { deviceKey, from: oldest(wanted), to: end, newestFirst: true, limit: FAR_PAGE };
-    const page = await snapshot.readings(range);
+  let pages = 0;
+  for (let end = to; isToSearch(search, end); pages++) {
+    const limit = pages === 0 ? PAGE : FAR_PAGE;
+    const page = await snapshot.readings({ deviceKey, from: oldest(wanted), to: end, newestFirst: true, limit });
     rows.push(...taken(search, page.rows));
     end = endOf(page);
   }
-  return rows;
+  return { rows, isFar: pages > 1 };
 }
 
-/** As `far`, without what earlier searches looked through: of that only what was committed since can be newer. */
+/** As `back`, without what earlier searches looked through: of that only what was committed since can be newer. */
 async function remembering(snapshot: Snapshot, search: Search, to: number, memory: LatestMemory): Promise<LatestRow[]> {
   const { deviceKey, wanted } = search;
   const bounds = new Map(wanted);
   const rows: LatestRow[] = [];
   let end = -Infinity;
+  let isKnown = false;
   for (const [position, fieldKeys] of Map.groupBy(bounds.keys(), (key) => memory.get(deviceKey, key)?.position)) {
     const since = position === undefined ? null : await snapshot.committedSince({ deviceKey, position, to });
     if (!since?.isLast) {
       end = to;
       continue;
     }
+    isKnown = true;
     const upTo = (key: number): number => Math.max(memory.get(deviceKey, key)!.upTo, bounds.get(key)!);
     const unseen = new Map(fieldKeys.map((key) => [key, upTo(key)]));
     rows.push(...taken({ ...search, wanted: unseen }, since.rows));
     for (const at of unseen.values()) end = Math.max(end, Math.min(at + 1, to));
   }
   for (const { fieldKey } of rows) wanted.delete(fieldKey);
-  rows.push(...(await far(snapshot, search, end)));
-  const position = await snapshot.position();
-  const found = new Map(rows.map(({ fieldKey, timestamp }) => [fieldKey, timestamp]));
-  for (const [fieldKey, bound] of bounds)
-    memory.set(deviceKey, fieldKey, { position, upTo: found.get(fieldKey) ?? bound });
+  const behind = await back(snapshot, search, end);
+  rows.push(...behind.rows);
+  if (isKnown || behind.isFar) {
+    const position = await snapshot.position();
+    const found = new Map(rows.map(({ fieldKey, timestamp }) => [fieldKey, timestamp]));
+    for (const [key, bound] of bounds) memory.set(deviceKey, key, { position, upTo: found.get(key) ?? bound });
+  }
   return rows;
 }
 

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { AppError } from '../../errors.ts';
 import { LatestMemory } from '../chunks/latest-memory.ts';
 import { transferables } from '../chunks/reader-job.ts';
 import { failure, type Question } from '../thread-messages.ts';
@@ -12,14 +13,18 @@ const CONNECTIONS = 4;
 const port = parentPort!;
 const pool = openPool((workerData as { url: string }).url, CONNECTIONS, undefined, true);
 const memory = new LatestMemory();
-// The database behind a new connection may have been restored, or be a replica that did not have all commits.
-pool.on('connect', () => memory.clear());
+// The next connection may be to a restored database, or to a replica that did not have all commits.
+pool.on('error', () => memory.clear());
+pool.on('remove', () => {
+  if (pool.totalCount === 0) memory.clear();
+});
 
 async function answer({ id, job }: Question<PostgresReaderJob>): Promise<void> {
   try {
     const value = await runPostgresJob(pool, job, memory);
     port.postMessage({ id, value }, transferables(value));
   } catch (error) {
+    if (!(error instanceof AppError)) memory.clear();
     port.postMessage({ id, failure: failure(error) });
   }
 }
