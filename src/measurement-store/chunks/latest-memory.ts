@@ -1,5 +1,5 @@
 /** No reading newer than `upTo` had a value of the field when the store stood at `position`. */
-export interface LookedThrough {
+interface LookedThrough {
   position: string;
   upTo: number;
 }
