@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import type { TokenKind } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
@@ -27,6 +27,17 @@ interface TokenListProps {
 export function TokenList({ title, about, kind, tokens, error, current, onChanged }: TokenListProps) {
   const [isMaking, setMaking] = useState(false);
   const [doomed, setDoomed] = useState<ShownToken | null>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const making = useRef<HTMLButtonElement>(null);
+  const revoked = useRef<{ id: string; row: number } | null>(null);
+  useLayoutEffect(() => {
+    if (revoked.current === null || tokens === null || tokens.some(({ id }) => id === revoked.current!.id)) return;
+    // The row that had the focus is gone: the next one has it, else the last, and after the last of all what makes one.
+    const buttons = list.current!.querySelectorAll('button');
+    if (document.activeElement === document.body)
+      (buttons[Math.min(revoked.current.row, buttons.length - 1)] ?? making.current)?.focus();
+    revoked.current = null;
+  }, [tokens]);
   return (
     <section class="card" aria-label={title}>
       <header class="card-head">
@@ -34,13 +45,13 @@ export function TokenList({ title, about, kind, tokens, error, current, onChange
           <h2>{title}</h2>
           <p class="hint">{about}</p>
         </div>
-        <button type="button" onClick={() => setMaking(true)}>
+        <button ref={making} type="button" onClick={() => setMaking(true)}>
           <Icon name="plus" /> Token
         </button>
       </header>
       {error !== null && <Note kind="error">{error}</Note>}
       {tokens?.length === 0 && <p class="nothing">None yet.</p>}
-      <ul class="tokens">
+      <ul class="tokens" ref={list}>
         {tokens?.map((token) => (
           <li key={token.id}>
             <div class="grow">
@@ -85,6 +96,7 @@ export function TokenList({ title, about, kind, tokens, error, current, onChange
           isCurrent={doomed.id === current}
           onClose={() => setDoomed(null)}
           onDone={() => {
+            revoked.current = { id: doomed.id, row: tokens?.indexOf(doomed) ?? 0 };
             setDoomed(null);
             onChanged();
           }}
