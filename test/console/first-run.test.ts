@@ -51,6 +51,24 @@ describeInBrowser('the first run', () => {
     );
   });
 
+  test('a second try after the device failed goes on with the product that is there', async () => {
+    const products = async (): Promise<number> => (await server.gql('{ products { totalCount } }')).products.totalCount;
+    const before = await products();
+    const page = await openConsole(server, '/start');
+    let failures = 0;
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes('createDevices') === true && failures++ === 0
+        ? route.abort()
+        : route.continue(),
+    );
+    await page.getByRole('button', { name: 'Create product and device' }).click();
+    await page.getByText('The product is there; only its device is missing.').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Product' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Create device' }).click();
+    await page.getByRole('heading', { name: 'Run this line' }).waitFor();
+    expect(await products()).toBe(before + 1);
+  });
+
   test('on a phone the types of the fields are read to their ends', async () => {
     const page = await openConsole(server, '/start', { phone: true });
     const type = page.getByLabel('Type of field 1');

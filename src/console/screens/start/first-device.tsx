@@ -29,8 +29,9 @@ export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => vo
     { identifier: 'temperature', type: 'FLOAT', unit: '°C' },
     { identifier: 'humidity', type: 'FLOAT', unit: '%' },
   ]);
-  const creating = useAction(async () => {
-    const { plans } = await request(StartPlans, {});
+  /** Its id, once it is there: if the device then fails, the next try goes on with it. */
+  const [made, setMade] = useState<string | null>(null);
+  const createProduct = async (): Promise<string> => {
     const workspace = workspaceId.get();
     const fields = rows
       .filter(({ identifier }) => identifier.trim() !== '')
@@ -41,11 +42,17 @@ export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => vo
         ...(index === 0 && type !== 'GEOLOCATION' ? { role: 'PRIMARY' as const } : {}),
       }));
     const input = { name: product, fields, ...(workspace === null ? {} : { workspaceId: workspace }) };
-    const { createProduct } = await request(StartProduct, { input });
+    const { createProduct: created } = await request(StartProduct, { input });
+    setMade(created.id);
+    return created.id;
+  };
+  const creating = useAction(async () => {
+    const { plans } = await request(StartPlans, {});
+    const productId = made ?? (await createProduct());
     // The plan that covers any number of devices, where there is one.
     const plan = plans.find(({ deviceAllowance }) => deviceAllowance === null)?.slug;
     const { createDevices } = await request(StartDevice, {
-      productId: createProduct.id,
+      productId,
       devices: [{ name: device }],
       plan,
     });
@@ -63,9 +70,15 @@ export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => vo
     >
       <label>
         Product
-        <input value={product} required maxLength={200} onInput={(event) => setProduct(event.currentTarget.value)} />
+        <input
+          value={product}
+          required
+          maxLength={200}
+          disabled={made !== null}
+          onInput={(event) => setProduct(event.currentTarget.value)}
+        />
       </label>
-      <fieldset class="fields">
+      <fieldset class="fields" disabled={made !== null}>
         <legend>What it measures</legend>
         {rows.map((row, index) => (
           <div key={index} class="field-row">
@@ -118,10 +131,13 @@ export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => vo
         Device
         <input value={device} required maxLength={200} onInput={(event) => setDevice(event.currentTarget.value)} />
       </label>
+      {made !== null && creating.error !== null && (
+        <p class="hint">The product is there; only its device is missing.</p>
+      )}
       {creating.error !== null && <Note kind="error">{creating.error}</Note>}
       <div class="row">
         <button type="submit" class="primary" disabled={creating.busy}>
-          Create product and device
+          {made === null ? 'Create product and device' : 'Create device'}
         </button>
       </div>
     </form>
