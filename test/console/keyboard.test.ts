@@ -133,6 +133,65 @@ describeInBrowser('with the keyboard alone', () => {
     await expect.poll(async () => (await focused(page)).name).toBe('Fields');
   });
 
+  test('after a token is revoked the next one of the list has the focus, and after the last what makes one', async () => {
+    for (const name of ['Alpha', 'Beta'])
+      await server.gql('mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret } }', {
+        input: { kind: 'INDIVIDUAL', name, workspaceId: (await server.gql('{ workspaces { id } }')).workspaces[0].id, scopes: ['READ'] },
+      }); // prettier-ignore
+    const page = await openConsole(server, '/access');
+    const list = page.getByRole('region', { name: 'Tokens of default' });
+    const revoke = async (name: string): Promise<void> => {
+      await list.getByRole('button', { name }).focus();
+      await page.keyboard.press('Enter');
+      await tabTo(page, 'Revoke');
+      await page.keyboard.press('Enter');
+      await list.getByRole('button', { name }).waitFor({ state: 'detached' });
+    };
+    await list.getByRole('button', { name: 'Revoke Beta' }).waitFor();
+    const offered = list.getByRole('button', { name: /^Revoke / });
+    const [first, second] = await offered.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+    await revoke(first!);
+    await expect.poll(async () => (await focused(page)).name).toBe(second);
+    await revoke(second!);
+    await expect.poll(async () => (await focused(page)).name).toBe('Token');
+  });
+
+  test('every dialog is left by a button of its own, and by Escape', { timeout: 120_000 }, async () => {
+    const dialogs: [path: string, opened: string[]][] = [
+      ['/products', ['New product']],
+      [`/products/${product}`, ['Add field', 'Add configuration field', 'New address', 'Add widget', 'Change temperature', 'Remove temperature']],
+      [`/products/${product}/decoder`, ['Versions', 'Save as example', 'Save']],
+      [`/products/${product}/calls`, ['Replay…']],
+      [`/devices/${device}`, ['More']],
+      ['/devices', ['New device']],
+      ['/access', ['Member']],
+    ]; // prettier-ignore
+    /** What comes before the button is there, or behind it. */
+    const first: Record<string, (page: Page) => Promise<void>> = {
+      'Add widget': (page) => page.getByRole('button', { name: 'Edit', exact: true }).click(),
+      Save: (page) => page.getByRole('textbox', { name: 'Source of the decoder' }).press('Control+End').then(() => page.keyboard.type('//')),
+    }; // prettier-ignore
+    for (const [path, opened] of dialogs) {
+      const page = await openConsole(server, path);
+      const dialog = page.getByRole('dialog');
+      for (const name of opened) {
+        await first[name]?.(page);
+        const open = async (): Promise<void> => {
+          await page.getByRole('button', { name, exact: true }).click();
+          if (name === 'More') await page.getByText('Send values').click();
+        };
+        await open();
+        await dialog.locator('.actions button', { hasText: /^(Cancel|Keep it|Done)$/ }).click();
+        await dialog.waitFor({ state: 'detached' });
+        await open();
+        await dialog.waitFor();
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'detached' });
+      }
+      await page.close();
+    }
+  });
+
   test('the editor keeps what is typed, a slash too, and has the focus again after the saving', async () => {
     const page = await openConsole(server, `/products/${product}/decoder`);
     const editor = page.getByRole('textbox', { name: 'Source of the decoder' });

@@ -4,8 +4,8 @@ import { Note } from './note.tsx';
 interface FormEndProps {
   /** What sending the form does: is it under way, and why it failed last. */
   action: { busy: boolean; error: string | null };
-  /** Goes away without it; left out: the dialog's own cross does. */
-  onCancel?: () => void;
+  /** Goes away without it, as Escape does. */
+  onCancel: () => void;
   /** What going away is called. */
   cancel?: string;
   /** It takes something away for good. */
@@ -20,11 +20,9 @@ export function FormEnd({ action, onCancel, cancel = 'Cancel', danger = false, c
     <>
       {action.error !== null && <Note kind="error">{action.error}</Note>}
       <div class="actions">
-        {onCancel && (
-          <button type="button" onClick={onCancel}>
-            {cancel}
-          </button>
-        )}
+        <button type="button" onClick={onCancel}>
+          {cancel}
+        </button>
         <button type="submit" class={danger ? 'danger primary' : 'primary'} disabled={action.busy}>
           {children}
         </button>

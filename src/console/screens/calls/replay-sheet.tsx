@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useAction } from '../../api/use-action.ts';
 import type { CallStatus } from '../../api/schema-types.ts';
 import { CALL_STATUSES } from '../../decoding/call-status.tsx';
@@ -57,17 +57,18 @@ export function ReplaySheet({ productId, callId, shown, onClose }: ReplaySheetPr
   }, [callId]);
   const onSubmit = (event: SubmitEvent): void => {
     event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const text = textsOf(form);
+    const choice = event.currentTarget as HTMLFormElement;
+    const text = textsOf(choice);
     const time = (name: string): string | null => (text(name) === '' ? null : new Date(text(name)).toISOString());
-    const status = new FormData(form).getAll('status') as CallStatus[];
+    const status = new FormData(choice).getAll('status') as CallStatus[];
     void checking.run({ from: time('from'), to: time('to'), status: status.length === 0 ? null : status });
   };
+  const form = useId();
   const isBusy = step === 'checking' || step === 'running';
   return (
     <Dialog title={callId === null ? 'Replay calls' : 'Replay this call'} onClose={onClose}>
       {callId === null && (
-        <form class="stack" onSubmit={onSubmit}>
+        <form id={form} class="stack" onSubmit={onSubmit}>
           <div class="replay-range">
             <label>
               Received from
@@ -98,11 +99,6 @@ export function ReplaySheet({ productId, callId, shown, onClose }: ReplaySheetPr
               </label>
             ))}
           </fieldset>
-          <div class="actions">
-            <button type="submit" class={step === 'choose' ? 'primary' : ''} disabled={isBusy || checking.busy}>
-              Dry run
-            </button>
-          </div>
         </form>
       )}
       {checking.error !== null && <Note kind="error">{checking.error}</Note>}
@@ -121,13 +117,6 @@ export function ReplaySheet({ productId, callId, shown, onClose }: ReplaySheetPr
       {(step === 'checking' || step === 'checked') && <DryRunTable tally={tally} />}
       {step === 'checked' && isStopped && <Note>The dry run was stopped after {tally.calls} calls.</Note>}
       {step === 'checked' && ids.length === 0 && checking.error === null && <Note>No call is like that.</Note>}
-      {step === 'checked' && ids.length > 0 && (
-        <div class="actions">
-          <button type="button" class="primary" onClick={() => void running.run()}>
-            Replay {ids.length === 1 ? 'the call' : `${ids.length} calls`}
-          </button>
-        </div>
-      )}
       {step === 'done' && (
         <Note>
           {isStopped
@@ -137,6 +126,26 @@ export function ReplaySheet({ productId, callId, shown, onClose }: ReplaySheetPr
           {tally.failure !== null && ` (${tally.failure})`}.
         </Note>
       )}
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          {step === 'done' ? 'Done' : 'Cancel'}
+        </button>
+        {callId === null && (
+          <button
+            type="submit"
+            form={form}
+            class={step === 'choose' ? 'primary' : ''}
+            disabled={isBusy || checking.busy}
+          >
+            Dry run
+          </button>
+        )}
+        {step === 'checked' && ids.length > 0 && (
+          <button type="button" class="primary" onClick={() => void running.run()}>
+            Replay {ids.length === 1 ? 'the call' : `${ids.length} calls`}
+          </button>
+        )}
+      </div>
     </Dialog>
   );
 }

@@ -79,6 +79,9 @@ export function SaveDecoderSheet({ productId, source, onClose, onSaved }: SaveDe
           </>
         )}
         <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
           {stopped !== null && (
             <button type="submit" class="danger" value="force" disabled={saving.busy}>
               Save anyway, {stopped.kind === 'EXAMPLE' ? 'the example fails' : 'nothing can be called'}

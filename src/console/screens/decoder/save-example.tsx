@@ -38,7 +38,9 @@ export function SaveExample({ productId, example, expected, onClose, onSaved }: 
           <textarea name="expected" class="mono" rows={8} spellcheck={false} defaultValue={expected} required />
           <small>In order. What an entry leaves out, such as a timestamp, may be anything.</small>
         </label>
-        <FormEnd action={saving}>Save example</FormEnd>
+        <FormEnd action={saving} onCancel={onClose}>
+          Save example
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -91,6 +91,11 @@ export function VersionsSheet({ productId, source, onClose, onActivated, onLoad 
           )}
         </div>
       )}
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          Done
+        </button>
+      </div>
     </Dialog>
   );
 }

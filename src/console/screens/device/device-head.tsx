@@ -105,6 +105,11 @@ export function DeviceHead({ device, shown, onChanged }: DeviceHeadProps) {
       {sheet === 'line' && (
         <Dialog title={`Send values of ${name}`} onClose={close}>
           <SendLine device={device} workspaceId={workspace} fields={product.fields} />
+          <div class="actions">
+            <button type="button" onClick={close}>
+              Done
+            </button>
+          </div>
         </Dialog>
       )}
       {sheet === 'delete' && (

@@ -87,7 +87,9 @@ export function ConfigurationSheet({ productId, field, onClose, onSaved }: Confi
           Description
           <textarea name="description" rows={2} maxLength={2000} defaultValue={field?.description ?? ''} />
         </label>
-        <FormEnd action={saving}>{field === null ? 'Add it' : 'Save'}</FormEnd>
+        <FormEnd action={saving} onCancel={onClose}>
+          {field === null ? 'Add it' : 'Save'}
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -81,7 +81,9 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
           Description
           <textarea name="description" rows={2} maxLength={2000} defaultValue={field?.description ?? ''} />
         </label>
-        <FormEnd action={saving}>{field === null ? 'Add field' : 'Save'}</FormEnd>
+        <FormEnd action={saving} onCancel={onClose}>
+          {field === null ? 'Add field' : 'Save'}
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -119,6 +119,9 @@ export function WidgetSheet({ widget, widgets, fields, onClose, onDone }: Widget
           </div>
         )}
         <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
           <button type="submit" class="primary" disabled={offered.length === 0}>
             {widget === null ? 'Add it' : 'Change it'}
           </button>

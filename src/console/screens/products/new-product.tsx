@@ -34,7 +34,9 @@ export function NewProduct({ onClose }: { onClose: () => void }) {
             <option value="PARTICLE">through Particle</option>
           </select>
         </label>
-        <FormEnd action={creating}>Create product</FormEnd>
+        <FormEnd action={creating} onCancel={onClose}>
+          Create product
+        </FormEnd>
       </form>
     </Dialog>
   );
