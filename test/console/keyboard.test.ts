@@ -143,6 +143,7 @@ describeInBrowser('with the keyboard alone', () => {
     const revoke = async (name: string): Promise<void> => {
       await list.getByRole('button', { name }).focus();
       await page.keyboard.press('Enter');
+      await page.getByRole('dialog').waitFor();
       await tabTo(page, 'Revoke');
       await page.keyboard.press('Enter');
       await list.getByRole('button', { name }).waitFor({ state: 'detached' });
