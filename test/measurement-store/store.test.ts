@@ -196,6 +196,18 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     expect(await everything(store, device, 1)).toEqual([[1, 2]]);
   });
 
+  test('shows no value again that was corrected, where what is too old stays with younger ones', async () => {
+    const rows = Array.from({ length: 10 }, (_, i): Row => [1, i, i]);
+    await store.append(receipt(device, rows));
+    await store.compact([device], Infinity);
+    await store.append(receipt(device, [[1, 2, 'corrected'], [2, 2, 7], [2, 9, 8]])); // prettier-ignore
+    await store.dropOlderThan([device], 5);
+    expect((await everything(store, device, 1))[2]).toEqual([2, 'corrected']);
+    expect(await everything(store, device, 2)).toEqual([[9, 8]]);
+    await store.dropOlderThan([device], 10);
+    expect(await everything(store, device, 1)).toEqual([[9, 9]]);
+  });
+
   test('purges a field or a device in the background', async () => {
     const rows = Array.from({ length: 12_000 }, (_, i): Row => [1 + (i % 2), i, i]);
     for (const key of [device, device + 1, device + 2]) await store.append(receipt(key, rows, 9_000));

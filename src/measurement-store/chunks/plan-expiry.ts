@@ -13,7 +13,7 @@ type Expiry = Extract<Edit, { kind: 'expire' }>;
 
 /**
  * Drops readings, then whole chunks, that are older than `before`. The newest value of each field stays, however old;
- * a chunk that reaches over `before` stays until all of it is older.
+ * a chunk that reaches over `before` stays until all of it is older, and so do readings that correct it.
  */
 export function planExpiry(snapshot: Snapshot, deviceKey: number, edit: Expiry): Promise<Plan> {
   return edit.readingsFrom === null
@@ -25,10 +25,14 @@ async function ofReadings(snapshot: Snapshot, deviceKey: number, edit: Expiry, f
   const change = emptyChange(deviceKey);
   const range = { deviceKey, from, to: edit.before, newestFirst: false, limit: READINGS_A_SLICE };
   const { rows: readings, isLast } = await snapshot.readings(range);
-  const newest = await newestTimes(snapshot, deviceKey, new Set(readings.flatMap((row) => [...fieldsOf(row.values)])));
+  const fieldKeys = new Set(readings.flatMap((row) => [...fieldsOf(row.values)]));
+  const newest = await newestTimes(snapshot, deviceKey, fieldKeys);
+  const corrected = await stayingFrom(snapshot, deviceKey, fieldKeys, edit.before);
   for (const { timestamp, seq, values } of readings) {
     const fields = fieldsOf(values);
-    const left = lastOfEach(values, (fieldKey) => newest.get(fieldKey) === timestamp);
+    const stays = (fieldKey: number): boolean =>
+      newest.get(fieldKey) === timestamp || timestamp >= (corrected.get(fieldKey) ?? Infinity);
+    const left = lastOfEach(values, stays);
     const kept = fieldsOf(left).size;
     if (kept < fields.size) change.readings.push({ timestamp, seq, values: kept === 0 ? null : left });
   }
@@ -53,6 +57,21 @@ async function ofChunks(snapshot: Snapshot, deviceKey: number, edit: Expiry): Pr
     if (change.chunksGone.length >= CHUNKS_A_SLICE) return { change, next: edit };
   }
   return { change, next: null };
+}
+
+/** By field: when the chunk begins that reaches over `before`, if there is one. */
+async function stayingFrom(
+  snapshot: Snapshot,
+  deviceKey: number,
+  fieldKeys: Set<number>,
+  before: number,
+): Promise<Map<number, number>> {
+  const found = new Map<number, number>();
+  for (const fieldKey of fieldKeys) {
+    const over = { deviceKey, fieldKey, from: before, to: before, newestFirst: false, limit: 1 };
+    for (const { firstAt } of await snapshot.chunks(over)) found.set(fieldKey, firstAt);
+  }
+  return found;
 }
 
 async function newestTimes(snapshot: Snapshot, deviceKey: number, fields: Set<number>): Promise<Map<number, number>> {
