@@ -200,6 +200,9 @@ export class WorkShares {
     for (const caller of queues.toSorted((a, b) => this.#debt(a) - this.#debt(b))) {
       for (let next = caller.waiting[0]; next !== undefined; next = caller.waiting[0]) {
         if (!this.#mayRun(caller, next.weight)) break;
+        // By the share that it had while it waited.
+        caller.debtMs = this.#debt(caller);
+        caller.at = this.#now();
         caller.waiting.shift();
         this.#waiting -= 1;
         this.#start(caller, next.weight);

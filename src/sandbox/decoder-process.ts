@@ -41,6 +41,8 @@ interface ProcessEvents {
 }
 
 const MAX_BYTES_UNDER_WAY = 4 << 20;
+/** Fits into the socket of a process that has taken in all before it. */
+const PIECE_BYTES = 64 << 10;
 /** 1 MiB of characters outside ASCII, or in quotes twice, and the console. */
 const MAX_RESULT_BYTES = 8 << 20;
 /** A run is repeated so many times at most with what it asked for. */
@@ -65,7 +67,9 @@ export class DecoderProcess {
   #delivered = 0;
   /** The newest job under way may be a long one: nothing is sent after it that would have to wait for it. */
   #closed = false;
-  #outgoing: Buffer[] = [];
+  /** Frames, each with how many jobs have left altogether when it has. */
+  #outgoing: { frame: Buffer; jobs: number }[] = [];
+  #isWriting = false;
   readonly #knowledge = new ProcessKnowledge();
   readonly #watch: RunWatch;
   #killed: EndReason | null = null;
@@ -148,7 +152,7 @@ export class DecoderProcess {
     );
   }
 
-  /** Hands over a job; what is sent within one turn of the event loop leaves in one piece, at its end. */
+  /** Hands over a job; what is sent within one turn of the event loop leaves together, at its end. */
   send(job: PoolJob): void {
     if (this.#underWay.length === 0) this.#watch.begin(performance.now());
     this.#underWay.push(job);
@@ -158,10 +162,10 @@ export class DecoderProcess {
     const alone = isAlone(job);
     this.#closed = alone;
     if (job.job === null) {
-      this.#queue(encodeFrame(FRAME.CHECK, [job.id], job.source.text));
+      this.#queue(encodeFrame(FRAME.CHECK, [job.id], job.source.text), this.#sent);
       return;
     }
-    for (const frame of this.#knowledge.missing(job)) this.#queue(frame);
+    for (const frame of this.#knowledge.missing(job)) this.#queue(frame, this.#sent - 1);
     const lastRound = job.round >= MAX_ROUNDS;
     const flags =
       (lastRound ? RUN_FLAG.LAST_ROUND : 0) |
@@ -170,7 +174,7 @@ export class DecoderProcess {
     const timeout = Math.max(1, Math.round(this.#limits.timeoutMs - job.spentMs));
     const lookedUp = job.lookedUp?.text ?? '';
     const numbers = [job.id, job.product.no, job.source.no, timeout, flags, job.inputBytes];
-    this.#queue(encodeFrame(FRAME.RUN, numbers, job.job.input, lookedUp));
+    this.#queue(encodeFrame(FRAME.RUN, numbers, job.job.input, lookedUp), this.#sent);
   }
 
   /** Kills the process when the running job is over its limits; to be called every few milliseconds. */
@@ -214,15 +218,24 @@ export class DecoderProcess {
     else this.kill('ENDED');
   }
 
-  #queue(frame: Buffer): void {
-    this.#outgoing.push(frame);
-    if (this.#outgoing.length > 1) return;
-    setImmediate(() => {
-      const frames = this.#outgoing;
-      this.#outgoing = [];
-      const sent = this.#sent;
-      if (this.#socket.writable)
-        this.#socket.write(frames.length === 1 ? frames[0]! : Buffer.concat(frames), () => this.#left(sent));
+  #queue(frame: Buffer, jobs: number): void {
+    this.#outgoing.push({ frame, jobs });
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    setImmediate(() => this.#write());
+  }
+
+  /** Piece by piece: behind a job that can run already, what is still on the way must not hide that it has left. */
+  #write(): void {
+    let bytes = 0;
+    const end = this.#outgoing.findIndex(({ frame }, i) => (bytes += frame.length) > PIECE_BYTES && i > 0);
+    const piece = this.#outgoing.splice(0, end < 0 ? this.#outgoing.length : end);
+    const last = piece.at(-1);
+    this.#isWriting = last !== undefined && this.#socket.writable;
+    if (last === undefined || !this.#isWriting) return;
+    this.#socket.write(piece.length === 1 ? last.frame : Buffer.concat(piece.map(({ frame }) => frame)), () => {
+      this.#left(last.jobs);
+      this.#write();
     });
   }
 

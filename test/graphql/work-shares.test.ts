@@ -87,6 +87,27 @@ test.each([
   expect(began - from).toBeLessThan(660);
 });
 
+test('who waits in the background for turn after turn has the smaller share of all the time', async () => {
+  const shares = new WorkShares();
+  const files = shares.turnsOf('files', { dear: true, patient: true });
+  const state = { isOver: false };
+  const from = performance.now();
+  const running = (async () => {
+    for (let turn = 0; turn < 5; turn += 1) {
+      await files.next();
+      files.spend(100);
+    }
+    state.isOver = true;
+    return performance.now() - from;
+  })();
+  while (!state.isOver) {
+    shares.noteOthers();
+    await vi.advanceTimersByTimeAsync(50);
+  }
+  // 500 ms, the last of them not waited for any more and 50 at once.
+  expect(await running).toBeGreaterThan(350 / 0.16);
+});
+
 test('a query also pays for the points of its histories: other threads bring them, on the same processors', async () => {
   const resolve = (_: unknown, __: unknown, { points }: GraphqlContext): Promise<number> =>
     points.within(1, async () => 150_000, Number);

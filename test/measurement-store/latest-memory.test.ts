@@ -1,5 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { StoredValue } from '../../src/domain/measurements/store.ts';
+import { LatestMemory } from '../../src/measurement-store/chunks/latest-memory.ts';
+import { latestValues } from '../../src/measurement-store/chunks/latest-values.ts';
+import type { CommittedSince, ReadingRange } from '../../src/measurement-store/chunks/snapshot.ts';
+import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
+import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
+import { SqliteSnapshot } from '../../src/measurement-store/sqlite/reader/sqlite-snapshot.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { cutConnections, DIALECTS, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts'; // prettier-ignore
 
@@ -105,5 +111,74 @@ describe.each(DIALECTS)('newest values far behind others, on %s,', (dialect) => 
       await cutConnections(database);
       await expect.poll(() => latest(FIELDS).catch(() => [])).toEqual([[1, START - 1, -2]]);
     }
+  });
+});
+
+describe('searches for newest values side by side', () => {
+  let database: OpenDatabase;
+  let store: Store;
+  const memory = new LatestMemory();
+  beforeAll(async () => {
+    database = await openDatabase('sqlite');
+    store = await database.openStore();
+    for (const device of [1, 2])
+      await store.append(
+        receipt(
+          device,
+          Array.from({ length: READINGS }, (_, i): Row => [BUSY, START + i, i]),
+        ),
+      );
+    await store.compact([], 0);
+  });
+  afterAll(async () => {
+    await store.stop();
+    await database.close();
+  });
+
+  class Disturbed extends SqliteSnapshot {
+    onCommitted = (): void => {};
+    onReadings = async (_: ReadingRange): Promise<void> => {};
+
+    override async committedSince(which: CommittedSince) {
+      this.onCommitted();
+      return super.committedSince(which);
+    }
+
+    override async readings(range: ReadingRange) {
+      await this.onReadings(range);
+      return super.readings(range);
+    }
+  }
+
+  async function disturbed(work: (snapshot: Disturbed) => Promise<void>): Promise<void> {
+    const db = openForReading(database.place);
+    const intake = new IntakeView(db);
+    intake.refresh();
+    await work(new Disturbed(db, intake)).finally(() => db.close());
+  }
+
+  const queries = [1, 2].map((deviceKey) => ({ deviceKey, fieldKeys: FIELDS }));
+
+  test('do without the memory when it is cleared meanwhile, and add nothing to it', async () => {
+    await disturbed(async (snapshot) => {
+      expect(await latestValues(snapshot, queries, memory)).toEqual([]);
+      expect(memory.get(1, 1)).toMatchObject({ upTo: -Infinity });
+      snapshot.onCommitted = () => memory.clear();
+      expect(await latestValues(snapshot, queries, memory)).toEqual([]);
+      expect(memory.get(1, 1)).toBeUndefined();
+    });
+  });
+
+  test('have all ended when one has failed', async () => {
+    await disturbed(async (snapshot) => {
+      let ended = false;
+      snapshot.onReadings = async ({ deviceKey }) => {
+        if (deviceKey === 1) throw new Error('cannot be read');
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        ended = true;
+      };
+      await expect(latestValues(snapshot, queries, new LatestMemory())).rejects.toThrow('cannot be read');
+      expect(ended).toBe(true);
+    });
   });
 });

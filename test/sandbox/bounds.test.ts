@@ -103,6 +103,24 @@ test('a run is not blamed for the time that a busy server needs to hand over its
   await pool.stop();
 });
 
+test('a run that only a kill ends is ended also while a large call behind it is still on the way', async () => {
+  const pool = startPool();
+  const source = `function Decoder({ body }) {
+    if (body === 'hang') { let a = 3n; for (;;) a *= a; }
+    return [{ value: body.length }];
+  }`;
+  const run = (productId: string, body: string) =>
+    pool.run(jobOf(source, { productId, input: webhookInput({ body }) }));
+  // A source that is trusted shares its process with others.
+  for (const productId of ['a', 'b']) for (let n = 0; n < 12; n += 1) await run(productId, 'quick');
+  const began = performance.now();
+  const [hanging, large] = [run('a', 'hang'), run('b', 'x'.repeat(1_000_000))];
+  expect((await hanging).error).not.toBeNull();
+  expect(performance.now() - began).toBeLessThan(4_000);
+  expect(outputOf(await large)).toEqual([{ value: 1_000_000 }]);
+  await pool.stop();
+});
+
 test('a process that grows by more than a run may have is ended for its memory', async () => {
   const code = 'const kept = []; setInterval(() => kept.push(Buffer.alloc(4e6, 1)), 10)';
   const child = spawn(process.execPath, ['-e', code], { stdio: 'ignore' });

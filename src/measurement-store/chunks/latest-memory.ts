@@ -14,12 +14,16 @@ const MAX_ENTRIES = 10_000;
 export class LatestMemory {
   /** The one written last is last. */
   readonly #entries = new Map<string, LookedThrough>();
+  /** Changes with `clear`: who began before it has nothing to add. */
+  generation = 0;
 
   get(deviceKey: number, fieldKey: number): LookedThrough | undefined {
     return this.#entries.get(`${deviceKey} ${fieldKey}`);
   }
 
-  set(deviceKey: number, fieldKey: number, lookedThrough: LookedThrough): void {
+  /** `generation`: as it was when the search began. */
+  set(deviceKey: number, fieldKey: number, lookedThrough: LookedThrough, generation: number): void {
+    if (generation !== this.generation) return;
     const key = `${deviceKey} ${fieldKey}`;
     this.#entries.delete(key);
     this.#entries.set(key, lookedThrough);
@@ -29,5 +33,6 @@ export class LatestMemory {
   /** The database may be another one, or an older state of it. */
   clear(): void {
     this.#entries.clear();
+    this.generation += 1;
   }
 }

@@ -35,7 +35,7 @@ export async function latestValues(
   const newest = await snapshot.newest(queries, FIRST_PAGE);
   const rows: LatestRow[] = [];
   for (let from = 0; from < queries.length; from += AT_ONCE) {
-    const found = await Promise.all(
+    const found = await allDone(
       queries.slice(from, from + AT_ONCE).map(({ deviceKey, fieldKeys }, i) => {
         const { chunks, readings } = newest[from + i]!;
         const wanted = new Map(fieldKeys.map((fieldKey) => [fieldKey, chunks.get(fieldKey)?.lastAt ?? -Infinity]));
@@ -45,6 +45,12 @@ export async function latestValues(
     for (const ofDevice of found) rows.push(...ofDevice);
   }
   return rows;
+}
+
+/** As `Promise.all`, but throws only when none goes on: the snapshot ends then, and the memory must not see another. */
+async function allDone<T>(searches: Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(searches);
+  return Promise.all(searches);
 }
 
 /** `readings`: the first page. */
@@ -86,17 +92,20 @@ async function back(snapshot: Snapshot, search: Search, to: number): Promise<{ r
 async function remembering(snapshot: Snapshot, search: Search, to: number, memory: LatestMemory): Promise<LatestRow[]> {
   const { deviceKey, wanted } = search;
   const bounds = new Map(wanted);
+  // Others may add to the memory meanwhile, or clear it.
+  const known = new Map([...bounds.keys()].map((key) => [key, memory.get(deviceKey, key)]));
+  const { generation } = memory;
   const rows: LatestRow[] = [];
   let end = -Infinity;
   let isKnown = false;
-  for (const [position, fieldKeys] of Map.groupBy(bounds.keys(), (key) => memory.get(deviceKey, key)?.position)) {
+  for (const [position, fieldKeys] of Map.groupBy(bounds.keys(), (key) => known.get(key)?.position)) {
     const since = position === undefined ? null : await snapshot.committedSince({ deviceKey, position, to });
     if (!since?.isLast) {
       end = to;
       continue;
     }
     isKnown = true;
-    const upTo = (key: number): number => Math.max(memory.get(deviceKey, key)!.upTo, bounds.get(key)!);
+    const upTo = (key: number): number => Math.max(known.get(key)?.upTo ?? Infinity, bounds.get(key)!);
     const unseen = new Map(fieldKeys.map((key) => [key, upTo(key)]));
     rows.push(...taken({ ...search, wanted: unseen }, since.rows));
     for (const at of unseen.values()) end = Math.max(end, Math.min(at + 1, to));
@@ -107,7 +116,8 @@ async function remembering(snapshot: Snapshot, search: Search, to: number, memor
   if (isKnown || behind.isFar) {
     const position = await snapshot.position();
     const found = new Map(rows.map(({ fieldKey, timestamp }) => [fieldKey, timestamp]));
-    for (const [key, bound] of bounds) memory.set(deviceKey, key, { position, upTo: found.get(key) ?? bound });
+    for (const [key, bound] of bounds)
+      memory.set(deviceKey, key, { position, upTo: found.get(key) ?? bound }, generation);
   }
   return rows;
 }

@@ -9,11 +9,11 @@ type PoolConfig = Omit<pg.PoolConfig, 'onConnect'> & {
 };
 
 /**
- * Connections whose commits are durable and whose bigints are numbers. `pipeline`: several statements may be under way
- * on one.
+ * Connections whose commits are durable and whose bigints are numbers; one stays when there is nothing to do.
+ * `pipeline`: several statements may be under way on one.
  */
 export function openPool(url: string, max: number, log: StoreLog | undefined, pipeline = false): pg.Pool {
-  const config: PoolConfig = { ...settings(url), max, pipeline, onConnect: makeCommitsDurable };
+  const config: PoolConfig = { ...settings(url), min: 1, max, pipeline, onConnect: makeCommitsDurable };
   const pool = new pg.Pool(config);
   watchPool(pool, (error) => log?.warn({ err: error }, 'an idle database connection was lost'));
   return pool;

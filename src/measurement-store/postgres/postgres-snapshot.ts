@@ -50,6 +50,8 @@ type Whole<Row extends Sized> = Row & { values: Buffer };
 /** The statements of a snapshot on PostgreSQL, over a connection whose transaction the caller has begun. */
 export class PostgresSnapshot implements Snapshot {
   readonly #client: pg.ClientBase;
+  /** Positions behind which there is too much to be looked through: of any device. */
+  readonly #tooMuchSince = new Set<string>();
   #closed = false;
 
   constructor(client: pg.ClientBase) {
@@ -83,18 +85,24 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   async committedSince({ deviceKey, position, to }: CommittedSince): Promise<Page<ReadingRow>> {
-    if (!isSnapshot(position)) return LATER;
-    const rows = await this.#rows<[many: boolean, ...RawReading]>(
+    if (!isSnapshot(position) || this.#tooMuchSince.has(position)) return LATER;
+    const rows = await this.#rows<[tooMuch: boolean, ...RawReading]>(
       'inlet-committed-since',
-      `WITH since AS MATERIALIZED (SELECT device_key, ts, seq, packed FROM reading
+      `WITH since AS MATERIALIZED (SELECT device_key, ts, seq FROM reading
          WHERE seq >= pg_snapshot_xmin($1::pg_snapshot) ORDER BY seq LIMIT $4)
-       SELECT (SELECT count(*) FROM since) = $4, of_device.* FROM (SELECT) AS one
-       LEFT JOIN (SELECT ts, seq, ${PACKED} FROM since
-         WHERE device_key = $2 AND ts < $3 AND NOT pg_visible_in_snapshot(seq, $1::pg_snapshot)) AS of_device ON true
+       SELECT (SELECT count(*) FROM since) = $4
+           OR pg_snapshot_xmax($1::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()), of_device.*
+       FROM (SELECT) AS one LEFT JOIN (
+         SELECT changed.* FROM since CROSS JOIN LATERAL (
+           SELECT ts, seq, ${PACKED} FROM reading WHERE device_key = $2 AND reading.ts = since.ts OFFSET 0) AS changed
+         WHERE device_key = $2 AND since.ts < $3 AND NOT pg_visible_in_snapshot(since.seq, $1::pg_snapshot)) AS of_device ON true
        ORDER BY ts DESC`,
       [position, deviceKey, toBigint(to), MANY_COMMITTED],
     );
-    if (rows[0]![0]) return LATER;
+    if (rows[0]![0]) {
+      this.#tooMuchSince.add(position);
+      return LATER;
+    }
     const found = rows.filter(([, timestamp]) => timestamp !== null).map(([, ...reading]) => toReading(reading));
     return this.#page(found, MANY_COMMITTED, deviceKey);
   }

@@ -72,7 +72,7 @@ export class SqliteSnapshot implements Snapshot {
       .pluck();
     this.#committedSince = db
       .prepare<[number, number, number], RawReading>(
-        'SELECT ts, seq, packed FROM reading WHERE seq > ? AND +device_key = ? AND ts < ? ORDER BY ts DESC',
+        'SELECT ts, seq, packed FROM reading WHERE seq > ? AND +device_key = ? AND ts < ? ORDER BY seq',
       )
       .raw();
     this.#horizon = db.prepare<[], number>('SELECT seq FROM live_horizon').pluck();
