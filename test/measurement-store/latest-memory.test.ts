@@ -137,7 +137,7 @@ describe('searches for newest values side by side', () => {
 
   class Disturbed extends SqliteSnapshot {
     onCommitted = (): void => {};
-    onReadings = async (_: ReadingRange): Promise<void> => {};
+    onReadings: (range: ReadingRange) => Promise<void> = async () => {};
 
     override async committedSince(which: CommittedSince) {
       this.onCommitted();
