@@ -132,7 +132,10 @@ export class WorkShares {
 
   /** Holds time that was used against the caller. */
   spend(name: string, milliseconds: number): void {
-    const caller = this.#callerOf(name);
+    this.#charge(this.#callerOf(name), milliseconds);
+  }
+
+  #charge(caller: Caller, milliseconds: number): void {
     caller.debtMs = Math.min(this.#debt(caller) + milliseconds, MAX_DEBT_MS);
     caller.at = this.#now();
   }
@@ -200,9 +203,8 @@ export class WorkShares {
     for (const caller of queues.toSorted((a, b) => this.#debt(a) - this.#debt(b))) {
       for (let next = caller.waiting[0]; next !== undefined; next = caller.waiting[0]) {
         if (!this.#mayRun(caller, next.weight)) break;
-        // By the share that it had while it waited.
-        caller.debtMs = this.#debt(caller);
-        caller.at = this.#now();
+        // Forgiven by the share that it had while it waited.
+        this.#charge(caller, 0);
         caller.waiting.shift();
         this.#waiting -= 1;
         this.#start(caller, next.weight);

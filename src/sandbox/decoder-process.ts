@@ -180,9 +180,9 @@ export class DecoderProcess {
   /** Kills the process when the running job is over its limits; to be called every few milliseconds. */
   watch(now: number): void {
     if (this.#killed !== null || this.#gone) return;
-    const isWaitedFor = !this.isReady || (this.#underWay.length > 0 && !this.#canRun);
-    const runVerdict = this.#canRun ? this.#watch.verdict(now) : null;
-    const verdict = isWaitedFor ? this.#watch.startVerdict(now) : runVerdict;
+    const isIdle = this.isReady && this.#underWay.length === 0;
+    if (isIdle) return;
+    const verdict = this.#canRun ? this.#watch.verdict(now) : this.#watch.startVerdict(now);
     if (verdict !== null) this.kill(verdict);
   }
 

@@ -1,3 +1,5 @@
+import { LruMap } from '../../domain/lru-map.ts';
+
 /** No reading newer than `upTo` had a value of the field when the store stood at `position`. */
 interface LookedThrough {
   position: string;
@@ -12,8 +14,7 @@ const MAX_ENTRIES = 10_000;
  * into chunks: only what is committed behind the position can be newer.
  */
 export class LatestMemory {
-  /** The one written last is last. */
-  readonly #entries = new Map<string, LookedThrough>();
+  readonly #entries = new LruMap<string, LookedThrough>({ most: MAX_ENTRIES });
   /** Changes with `clear`: who began before it has nothing to add. */
   generation = 0;
 
@@ -23,11 +24,7 @@ export class LatestMemory {
 
   /** `generation`: as it was when the search began. */
   set(deviceKey: number, fieldKey: number, lookedThrough: LookedThrough, generation: number): void {
-    if (generation !== this.generation) return;
-    const key = `${deviceKey} ${fieldKey}`;
-    this.#entries.delete(key);
-    this.#entries.set(key, lookedThrough);
-    if (this.#entries.size > MAX_ENTRIES) this.#entries.delete(this.#entries.keys().next().value!);
+    if (generation === this.generation) this.#entries.set(`${deviceKey} ${fieldKey}`, lookedThrough);
   }
 
   /** The database may be another one, or an older state of it. */

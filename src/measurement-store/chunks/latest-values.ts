@@ -3,13 +3,12 @@ import { eachValue } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import type { LatestMemory } from './latest-memory.ts';
 import type { Page } from './page.ts';
+import { readingPages } from './reading-pages.ts';
 import type { ChunkHead, ReadingRow, Snapshot } from './snapshot.ts';
 
 /** Most devices have all their fields in the newest few readings. */
 const FIRST_PAGE = 2;
 const PAGE = 500;
-/** For those that have a field which they never sent, or long ago. */
-const FAR_PAGE = 5_000;
 /** Devices of which a page each is in memory, of four megabytes at worst. */
 const AT_ONCE = 10;
 
@@ -76,14 +75,14 @@ async function searched(
 
 /** Page by page from `to` on; `isFar`: many of them. */
 async function back(snapshot: Snapshot, search: Search, to: number): Promise<{ rows: LatestRow[]; isFar: boolean }> {
-  const { deviceKey, wanted } = search;
   const rows: LatestRow[] = [];
+  if (!isToSearch(search, to)) return { rows, isFar: false };
+  const range = { deviceKey: search.deviceKey, from: oldest(search.wanted), to, newestFirst: true };
   let pages = 0;
-  for (let end = to; isToSearch(search, end); pages++) {
-    const limit = pages === 0 ? PAGE : FAR_PAGE;
-    const page = await snapshot.readings({ deviceKey, from: oldest(wanted), to: end, newestFirst: true, limit });
-    rows.push(...taken(search, page.rows));
-    end = endOf(page);
+  for await (const page of readingPages(snapshot, range, PAGE)) {
+    pages += 1;
+    rows.push(...taken(search, page));
+    if (!isToSearch(search, page.at(-1)?.timestamp ?? -Infinity)) break;
   }
   return { rows, isFar: pages > 1 };
 }
