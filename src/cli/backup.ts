@@ -1,12 +1,14 @@
 import { copySqlite } from '../database/sqlite-copy.ts';
 import type { CommandInput } from './command.ts';
-import { fileArgument, mustExist, sqliteFile } from './sqlite-file.ts';
+import { fileArgument, mustBeFree, mustExist } from './file-argument.ts';
+import { sqliteFile } from './sqlite-file.ts';
 
 /** `inlet backup FILE`: a whole copy of the SQLite database as it is at one moment, while writing goes on. */
 export async function backup(input: CommandInput): Promise<void> {
   const from = sqliteFile(input);
   const to = fileArgument(input);
   mustExist(from);
+  mustBeFree(to);
   await copySqlite(from, to);
   console.log(`${to}: a copy of ${from}`);
 }

@@ -1,6 +1,7 @@
 import { findDamage } from '../database/sqlite-copy.ts';
 import type { CommandInput } from './command.ts';
-import { mustExist, sqliteFile } from './sqlite-file.ts';
+import { mustExist } from './file-argument.ts';
+import { sqliteFile } from './sqlite-file.ts';
 
 /** `inlet check [FILE]`: reads all of the SQLite database, or of a backup; throws with what is damaged. */
 export async function check(input: CommandInput): Promise<void> {

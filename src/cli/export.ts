@@ -1,4 +1,4 @@
-import { closeSync, createWriteStream, existsSync, ftruncateSync, openSync, renameSync, statSync } from 'node:fs';
+import { closeSync, createWriteStream, ftruncateSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
@@ -9,6 +9,7 @@ import { fileKind } from './file-kind.ts';
 import { Progress } from './progress.ts';
 import { Remote, REMOTE_OPTIONS } from './remote.ts';
 import { ResumeFile } from './resume-file.ts';
+import { mustBeFree } from './file-argument.ts';
 
 const OPTIONS = {
   ...REMOTE_OPTIONS,
@@ -38,7 +39,7 @@ export async function exportFile({ args, env }: CommandInput): Promise<void> {
   const { values: options, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
   const [path, another] = positionals;
   if (path === undefined || another !== undefined) throw new Error('name one file');
-  if (existsSync(path)) throw new Error(`${path} is there already`);
+  mustBeFree(path);
   const remote = new Remote(options, env);
   const kind = fileKind(path, options.format);
   const { url: _, 'token-file': __, ...of } = options;
@@ -59,14 +60,20 @@ export async function exportFile({ args, env }: CommandInput): Promise<void> {
 
   const progress = new Progress('values');
   const [begunAt, parts] = [place.values, exportedParts(remote, { ...of, format: kind.format }, place)];
-  for await (const next of parts) {
-    await remote.retried(async () => {
-      cutBack(part, place.bytes);
-      await append(remote, part, next, kind.packed, place.bytes === 0);
-    });
-    Object.assign(place, next.place, { bytes: statSync(part).size, values: place.values + next.values });
-    resume.write(place);
-    progress.show(next.progress, place.values - begunAt);
+  try {
+    for await (const next of parts) {
+      await remote.retried(async () => {
+        cutBack(part, place.bytes);
+        await append(remote, part, next, kind.packed, place.bytes === 0);
+      });
+      Object.assign(place, next.place, { bytes: statSync(part).size, values: place.values + next.values });
+      resume.write(place);
+      progress.show(next.progress, place.values - begunAt);
+    }
+  } catch (error) {
+    // Nothing to go on with.
+    if (place.bytes === 0) rmSync(part, { force: true });
+    throw error;
   }
   renameSync(part, path);
   resume.remove();

@@ -7,6 +7,7 @@ import { type FilePart, fileParts } from './file-parts.ts';
 import { Progress } from './progress.ts';
 import { Remote, REMOTE_OPTIONS } from './remote.ts';
 import { ResumeFile } from './resume-file.ts';
+import { mustExist } from './file-argument.ts';
 
 const OPTIONS = { ...REMOTE_OPTIONS, device: { type: 'string' }, format: { type: 'string' } } as const;
 const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
@@ -36,6 +37,7 @@ export async function importFile({ args, env }: CommandInput): Promise<void> {
   const { values: options, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
   const [path, another] = positionals;
   if (path === undefined || another !== undefined) throw new Error('name one file');
+  mustExist(path);
   const remote = new Remote(options, env);
   const { format, packed } = fileKind(path, options.format);
   const { size, mtimeMs } = statSync(path);

@@ -36,9 +36,11 @@ const COMMANDS: Record<string, Command> = {
 async function main([name = '', ...args]: string[]): Promise<number> {
   const command = COMMANDS[name];
   if (command === undefined || args.includes('--help')) {
+    const isHelp = command !== undefined || name === '--help' || name === 'help';
+    if (!isHelp && name !== '') console.error(`There is no "inlet ${name}".`);
     const lines = Object.values(COMMANDS).map(({ usage }) => `  inlet ${usage}`);
     console.error(`Usage (settings as for the server, from the environment):\n${lines.join('\n')}`);
-    return name === '--help' || command !== undefined ? 0 : 2;
+    return isHelp ? 0 : 2;
   }
   try {
     await command.run({

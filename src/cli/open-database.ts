@@ -2,7 +2,8 @@ import { openPostgresOrm, openSqliteOrm } from '../database/open-orm.ts';
 import { OrmDatabase } from '../database/orm-database.ts';
 import { type Config, StartError } from '../config.ts';
 import type { Database } from '../domain/database.ts';
-import { mustExist, sqliteFile } from './sqlite-file.ts';
+import { mustExist } from './file-argument.ts';
+import { sqliteFile } from './sqlite-file.ts';
 
 /** A free turn: a command writes seldom, and SQLite itself makes it wait for the server. */
 const turns = { take: () => Promise.resolve(() => {}) };

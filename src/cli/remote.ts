@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { withoutEndSlashes } from '../config.ts';
+import { mustExist } from './file-argument.ts';
 
 /** Tries of a request that the server could not take, and how long the pause between them grows. */
 const TRIES = 8;
@@ -22,6 +23,7 @@ export class Remote {
   constructor(options: { url?: string | undefined; 'token-file'?: string | undefined }, env: NodeJS.ProcessEnv) {
     this.#url = withoutEndSlashes(options.url ?? env['INLET_URL'] ?? LOCAL);
     const file = options['token-file'];
+    if (file !== undefined) mustExist(file);
     this.#token = (file === undefined ? (env['INLET_TOKEN'] ?? '') : readFileSync(file, 'utf8')).trim();
     if (this.#token === '') throw new Error('set INLET_TOKEN, or name a file that holds the token: --token-file FILE');
   }
@@ -51,7 +53,7 @@ export class Remote {
     throw new Error(message);
   }
 
-  /** Again and again, with longer pauses, while the server is not there or overloaded. */
+  /** Again and again, with longer pauses, while the server is not there or overloaded; says so once. */
   async retried<T>(work: () => Promise<T>): Promise<T> {
     for (let tried = 1; ; tried += 1) {
       try {
@@ -59,6 +61,7 @@ export class Remote {
       } catch (error) {
         if (error instanceof Refused) throw error;
         if (tried === TRIES) throw new Error(`${reasonOf(error)} (tried ${TRIES} times)`, { cause: error });
+        if (tried === 1) console.error(`${this.#url}: ${reasonOf(error)}; trying again`);
         const pause = Math.min(FIRST_PAUSE_MS * 2 ** tried, LONGEST_PAUSE_MS);
         await new Promise((resolve) => setTimeout(resolve, pause));
       }
@@ -66,10 +69,12 @@ export class Remote {
   }
 }
 
+/** The sentence in a problem, or in the errors of GraphQL. */
 function detailOf(text: string): string {
   try {
-    const { detail } = JSON.parse(text) as { detail?: unknown };
+    const { detail, errors } = JSON.parse(text) as { detail?: unknown; errors?: { message: string }[] };
     if (typeof detail === 'string') return detail;
+    if (errors !== undefined) return errors.map(({ message }) => message).join(' ');
   } catch {
     // A proxy answered.
   }

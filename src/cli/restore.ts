@@ -2,7 +2,8 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { copySqlite, findDamage } from '../database/sqlite-copy.ts';
 import { SqliteGuard } from '../database/sqlite-guard.ts';
 import type { CommandInput } from './command.ts';
-import { fileArgument, mustExist, sqliteFile } from './sqlite-file.ts';
+import { fileArgument, mustExist } from './file-argument.ts';
+import { sqliteFile } from './sqlite-file.ts';
 
 /**
  * `inlet restore FILE`: a checked copy of the backup takes the place of the database in one move; what was there is kept

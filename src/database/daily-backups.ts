@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { programFile } from '../program-file.ts';
+import { makeFolder } from './make-folder.ts';
 
 const LOOK_EVERY_MS = 60_000;
 const NAME = /^inlet-\d{4}-\d\d-\d\d\.db$/;
@@ -42,7 +43,7 @@ export class DailyBackups {
     const { folder, now, tell } = this.#options;
     const file = join(folder, `inlet-${new Date(now()).toISOString().slice(0, 10)}.db`);
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder);
       if (this.#running === null && !existsSync(file)) this.#backup(file);
     } catch (error) {
       tell(file, error instanceof Error ? error.message : String(error));

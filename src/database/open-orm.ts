@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM as PostgresOrm } from '@mikro-orm/postgresql';
@@ -8,6 +8,7 @@ import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { MIGRATIONS } from '../../migrations/list.ts';
 import { ENTITIES } from '../domain/entities/entities.ts';
+import { makeFolder } from './make-folder.ts';
 import { type Patience, postgresDialect } from './postgres-dialect.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 
@@ -47,13 +48,6 @@ const PAGE_BYTES = 1024;
 export function makeSqliteFile(path: string): void {
   makeFolder(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
-}
-
-/** Node's own recursive way never returns where a file system refuses with ENOENT (/proc). */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
-  mkdirSync(path, { mode: 0o700 });
 }
 
 /** Opens the SQLite file, made if missing, and brings it to the newest migration. Throws the driver's error. */

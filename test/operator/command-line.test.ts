@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -79,6 +79,39 @@ test('what runs has V8’s flags on its command line, and the libraries know tha
   rmSync(folder, { recursive: true });
 });
 
+describe('inlet with another Node', () => {
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'inlet-node-'));
+    for (const folder of ['bin', 'dist/src/cli', 'node_modules/node/bin'])
+      mkdirSync(join(root, folder), { recursive: true });
+    copyFileSync('bin/inlet.mjs', join(root, 'bin/inlet.mjs'));
+    writeFileSync(join(root, 'dist/src/cli/inlet.js'), "console.log('not with this Node')");
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  /** As Node 20 would run it. */
+  function inletOnOldNode(): SpawnSyncReturns<string> {
+    const old = "Object.defineProperty(process, 'versions', { value: { node: '20.1.0' } })";
+    const options = ['--import', `data:text/javascript,${encodeURIComponent(old)}`];
+    return spawnSync(process.execPath, [...options, join(root, 'bin/inlet.mjs'), 'backup', 'a b'], {
+      encoding: 'utf8',
+    });
+  }
+
+  test('hands over to the one beside the code, and ends as that one does', () => {
+    const node = join(root, 'node_modules/node/bin/node');
+    writeFileSync(node, '#!/bin/sh\necho "$2,$3"; exit 7\n', { mode: 0o755 });
+    expect(inletOnOldNode()).toMatchObject({ status: 7, stdout: 'backup,a b\n', stderr: '' });
+  });
+
+  test('says what is missing', () => {
+    expect(inletOnOldNode()).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('needs Node 24') });
+    rmSync(join(root, 'dist'), { recursive: true });
+    expect(inletOnOldNode()).toMatchObject({ status: 1, stderr: expect.stringContaining('"npm run build"') });
+  });
+});
+
 describe('inlet backup, check and restore', () => {
   let folder: string;
   beforeEach(() => {
@@ -113,7 +146,10 @@ describe('inlet backup, check and restore', () => {
       sending.on = false;
       await Promise.all(senders);
       expect(statSync(copy).mode & 0o777).toBe(0o600);
-      expect(await inlet(['backup', copy], env)).toMatchObject({ code: 1, err: expect.stringContaining('EEXIST') });
+      expect(await inlet(['backup', copy], env)).toMatchObject({
+        code: 1,
+        err: `inlet backup: ${copy} is there already\n`,
+      });
       expect(await inlet(['check', copy], env)).toMatchObject({ code: 0, out: `${copy}: whole\n` });
       expect(await inlet(['restore', copy], env)).toMatchObject({
         code: 1,
@@ -158,10 +194,19 @@ describe('inlet backup, check and restore', () => {
     await expect(wrong).rejects.toThrow(/BACKUP_DIR: only for a SQLite file/);
   });
 
+  test('a BACKUP_DIR that cannot be made is told, and holds up nobody', async () => {
+    const url = `sqlite:${join(folder, 'inlet.db')}`;
+    const server = await startServer({ database: { url, drop: async () => {} }, env: { BACKUP_DIR: '/proc/none' } });
+    expect(server.process.lines.find(({ msg }) => msg === 'backup failed')?.['failure']).toContain('/proc/none');
+    await server.stop();
+  });
+
   test('say what to do on PostgreSQL, and how they are used', async () => {
     const postgres = { DATABASE_URL: 'postgres://nobody@localhost/none' };
     for (const command of ['backup', 'restore'])
       expect((await inlet([command, 'file'], postgres)).err).toContain('use pg_dump and pg_restore');
-    expect(await inlet([], {})).toMatchObject({ code: 2, err: expect.stringContaining('inlet backup FILE') });
+    expect(await inlet([], {})).toMatchObject({ code: 2, err: expect.stringMatching(/^Usage.*inlet backup FILE/s) });
+    expect(await inlet(['help'], {})).toMatchObject({ code: 0, err: expect.stringContaining('inlet backup FILE') });
+    expect(await inlet(['bakup'], {})).toMatchObject({ code: 2, err: expect.stringContaining('no "inlet bakup"') });
   });
 });

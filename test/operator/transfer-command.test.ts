@@ -134,12 +134,21 @@ describe.each(DATABASES)('inlet export and import, %s', (database) => {
       return err;
     };
     expect(await said(['export', file], { token: '' })).toContain('INLET_TOKEN');
-    expect(await said(['export', file], { token: 'wrong' })).toContain('401');
+    expect(await said(['export', file], { token: 'wrong' })).toMatch(/401: This token is unknown/);
     expect(await said(['export', file, '--device', 'nobody'])).toContain('no device "nobody"');
+    expect(existsSync(`${file}.part`)).toBe(false);
+    expect(await said(['import', file])).toContain(`there is no file ${file}`);
+    expect(await said(['export', file, '--token-file', join(folder, 'none')])).toContain('there is no file');
     expect(await said(['export', join(folder, 'x.txt')])).toContain('--format');
     expect(await said(['export', file, '--token', ADMIN_TOKEN])).toContain('--token');
     writeFileSync(join(folder, 'there.csv'), '');
     expect(await said(['export', join(folder, 'there.csv')])).toContain('is there already');
+  });
+
+  test('a server that is away is waited for, and that is said', async () => {
+    const { child, ended } = inlet(['export', join(folder, 'away.csv')], { url: 'http://127.0.0.1:65000' });
+    child.stderr!.once('data', () => child.kill());
+    expect((await ended).err).toMatch(/^http:\/\/127\.0\.0\.1:65000: fetch failed: .*REFUSED.*; trying again\n$/);
   });
 });
 
