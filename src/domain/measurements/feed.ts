@@ -37,12 +37,23 @@ interface Stretch {
   deviceKeys: number[] | null;
 }
 
+interface Delivered {
+  upTo: string;
+  count: number;
+}
+
 const PAGE_READINGS = 2_000;
 /** What reading one back takes of the processor, most of it for the way between threads. */
 const READING_MS = 0.003;
 const ALWAYS: Turns = { next: async () => {}, spend: () => {} };
 /** One look at the database serves what was recorded meanwhile. */
 const SHORTEST_MS = 5;
+/** A look that finds nothing, or very much, can wait: so many times as long as it took, but not longer than this. */
+const RESTS = 10;
+const LONGEST_MS = 25;
+const MANY_READINGS = 40;
+/** Where there are many, those of one device come as one event when they were recorded so close together. */
+const TOGETHER_MS = 100;
 const TELL_OTHERS_MS = 10;
 /** Other nodes say when they record; should that be lost, we look anyway. */
 const LOOK_ANYWAY_MS = 1_000;
@@ -181,12 +192,14 @@ export class Feed {
   async #run(): Promise<void> {
     while (this.#followers.size > 0 || this.#joining.length > 0) {
       this.#awake = false;
+      const began = performance.now();
       try {
         // Who has caught up before this look: what others read by themselves meanwhile may lie beyond it.
         const ready = [...this.#joining];
-        await this.#handOut();
+        const found = await this.#handOut();
         await this.#takeIn(ready);
-        await pause(SHORTEST_MS);
+        const rest = found > 0 && found < MANY_READINGS ? 0 : RESTS * (performance.now() - began);
+        await pause(Math.min(Math.max(rest, SHORTEST_MS), LONGEST_MS));
       } catch (error) {
         if (this.#followers.size === 0 && this.#joining.length === 0) break;
         if (error instanceof AppError && error.code === 'CURSOR_EXPIRED') this.#failAll(error);
@@ -199,14 +212,15 @@ export class Feed {
     this.#position = null;
   }
 
-  /** What was committed since the last look, to all who follow. */
-  async #handOut(): Promise<void> {
+  /** What was committed since the last look, to all who follow: so many readings. */
+  async #handOut(): Promise<number> {
     if (this.#followers.size === 0) this.#position = null;
     this.#position ??= await this.#deps.store.position();
     const { deviceKeys } = this.#followers;
-    this.#position = await this.#deliver({ after: this.#position, end: null, deviceKeys }, (key) =>
-      this.#followers.ofDevice(key),
-    );
+    const stretch: Stretch = { after: this.#position, end: null, deviceKeys };
+    const { upTo, count } = await this.#deliver(stretch, (key) => this.#followers.ofDevice(key));
+    this.#position = upTo;
+    return count;
   }
 
   /** Those who have caught up get what lies between them and the others, and are one of them from then on. */
@@ -225,20 +239,23 @@ export class Feed {
     }
   }
 
-  /** What devices recorded between two positions, in the order of commits; resolves with the second. */
-  async #deliver({ after, end, deviceKeys }: Stretch, of: (deviceKey: number) => Follower[]): Promise<string> {
+  /** What devices recorded between two positions, in the order of commits: up to the second, so many readings. */
+  async #deliver({ after, end, deviceKeys }: Stretch, of: (deviceKey: number) => Follower[]): Promise<Delivered> {
     let upTo = end;
+    let count = 0;
     let place: RecordedPlace | null = null;
     for (;;) {
       const page: RecordedPage = await this.#read({ after, upTo, place, deviceKeys, limit: PAGE_READINGS });
       upTo = page.upTo;
-      for (const event of toEvents(page, after))
+      count += page.readings.length;
+      const apartMs = page.readings.length < MANY_READINGS ? undefined : TOGETHER_MS;
+      for (const event of toEvents(page, after, { apartMs }))
         for (const follower of of(event.deviceKey)) {
           const offered = follower.offer(event);
           if (offered instanceof Promise) await offered;
         }
       const last = page.readings.at(-1);
-      if (page.complete || last === undefined) return upTo;
+      if (page.complete || last === undefined) return { upTo, count };
       place = { seq: last.seq, deviceKey: last.deviceKey, timestamp: last.timestamp };
     }
   }

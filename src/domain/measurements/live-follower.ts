@@ -131,7 +131,7 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
     };
     await turns.next();
     const page: RecordedPage = await read(query);
-    for (const event of toEvents(page, after, ({ storedAt }) => storedAt >= notBefore)) {
+    for (const event of toEvents(page, after, { wants: ({ storedAt }) => storedAt >= notBefore })) {
       const accepted = this.#accepts(event.deviceKey);
       if (typeof accepted === 'boolean' ? accepted : await accepted) this.#own.push(event);
     }

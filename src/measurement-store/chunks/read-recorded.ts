@@ -4,10 +4,8 @@ import { eachValue } from '../readings/reading-values.ts';
 
 /** What was recorded between two positions, decoded; `expired` when some of it may be in chunks by now. */
 export async function readRecorded(snapshot: Snapshot, query: RecordedQuery): Promise<RecordedPage> {
-  const upTo = query.upTo ?? (await snapshot.position());
-  const { rows, isLast } = await snapshot.recorded({ ...query, upTo, limit: query.limit + 1 });
-  // Looked at behind the rows: what was moved away before they were read has moved the horizon.
-  if (!(await snapshot.isKept(query.after))) return { expired: true, upTo, readings: [], complete: false };
+  const { upTo, isKept, rows, isLast } = await snapshot.recorded({ ...query, limit: query.limit + 1 });
+  if (!isKept) return { expired: true, upTo, readings: [], complete: false };
   const complete = isLast && rows.length <= query.limit;
   return { expired: false, upTo, readings: rows.slice(0, query.limit).map(toReading), complete };
 }

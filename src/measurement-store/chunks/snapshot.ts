@@ -26,16 +26,19 @@ export interface OldReadings {
   bytes: number;
 }
 
-/** Which live values are asked for, up to a position that is known. */
-export interface RecordedRange extends RecordedQuery {
-  upTo: string;
-}
-
 /** A reading as the order of commits has it. */
 export interface RecordedRow extends Omit<ReadingRow, 'seq'> {
   seq: string;
   deviceKey: number;
   storedAt: number;
+}
+
+/** Live values, and the positions that they lie between. */
+export interface Recorded extends Page<RecordedRow> {
+  /** As asked for, or where the order of commits stands. */
+  upTo: string;
+  /** Whether every reading committed after the first position is still a reading, and the position is one of ours. */
+  isKept: boolean;
 }
 
 /** What a chunk says of itself without being decoded. */
@@ -93,9 +96,7 @@ export interface Snapshot {
   /** Everything committed so far is before it (see `RecordedQuery`). */
   position(): Promise<string>;
   /** The live values in the order of commits, at most `limit`. */
-  recorded(query: RecordedRange): Promise<Page<RecordedRow>>;
-  /** Whether every reading that was committed after the position is still a reading, and the position is one of ours. */
-  isKept(position: string): Promise<boolean>;
+  recorded(query: RecordedQuery): Promise<Recorded>;
   /** In order of time. */
   chunks(range: ChunkRange): Promise<ChunkHead[]>;
   /** For each of the queries, in their order; at most so many readings each. */

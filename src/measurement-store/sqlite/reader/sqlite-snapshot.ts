@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3';
-import type { LatestQuery } from '../../../domain/measurements/store.ts';
+import type { LatestQuery, RecordedQuery } from '../../../domain/measurements/store.ts';
 import type {
   ChunkHead,
   ChunkRange,
@@ -9,7 +9,7 @@ import type {
   OldReadings,
   ReadingRange,
   ReadingRow,
-  RecordedRange,
+  Recorded,
   RecordedRow,
   Snapshot,
 } from '../../chunks/snapshot.ts';
@@ -159,10 +159,16 @@ export class SqliteSnapshot implements Snapshot {
     return Promise.resolve(String(this.#lastFlush()));
   }
 
-  async recorded({ after, upTo, place, deviceKeys, limit }: RecordedRange): Promise<Page<RecordedRow>> {
-    if (!POSITION.test(after) || !POSITION.test(upTo)) return { rows: [], isLast: true };
+  async recorded(query: RecordedQuery): Promise<Recorded> {
+    const upTo = query.upTo ?? String(this.#lastFlush());
+    const isKept = POSITION.test(upTo) && this.#isKept(query.after);
+    const page = isKept ? await this.#recordedUpTo(Number(upTo), query) : { rows: [], isLast: true };
+    return { ...page, upTo, isKept };
+  }
+
+  async #recordedUpTo(upTo: number, { after, place, deviceKeys, limit }: RecordedQuery): Promise<Page<RecordedRow>> {
     const from: Place = place ? [Number(place.seq), place.deviceKey, place.timestamp] : [Number(after), Infinity, 0];
-    const bounds = [Number(upTo), Math.min(this.#intake.first, Number.MAX_SAFE_INTEGER), ...from];
+    const bounds = [upTo, Math.min(this.#intake.first, Number.MAX_SAFE_INTEGER), ...from];
     const sortedIn =
       deviceKeys === null
         ? this.#recorded.ofAny.iterate(...bounds, limit)
@@ -171,7 +177,7 @@ export class SqliteSnapshot implements Snapshot {
     if (!page.isLast) return page;
     const { rows } = page;
     let bytes = 0;
-    for (const row of this.#intake.recorded(deviceKeys, from, Number(upTo), limit - rows.length)) {
+    for (const row of this.#intake.recorded(deviceKeys, from, upTo, limit - rows.length)) {
       const { deviceKey, timestamp } = row;
       const moment = { deviceKey, from: timestamp, to: timestamp + 1, newestFirst: false, limit: 1 };
       const whole = await this.readings(moment);
@@ -183,11 +189,11 @@ export class SqliteSnapshot implements Snapshot {
     return { rows, isLast: rows.length < limit };
   }
 
-  isKept(position: string): Promise<boolean> {
+  #isKept(position: string): boolean {
     const seq = POSITION.test(position) ? Number(position) : Infinity;
-    if (seq < (this.#horizon.get() ?? 0)) return Promise.resolve(false);
+    if (seq < (this.#horizon.get() ?? 0)) return false;
     // Readings of the last flush may have been deleted: what the devices sent says how far flushes have come.
-    return Promise.resolve(seq <= this.#lastFlush() || seq <= (this.#lastSeq.get() ?? 0));
+    return seq <= this.#lastFlush() || seq <= (this.#lastSeq.get() ?? 0);
   }
 
   #lastFlush(): number {
