@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterEach, describe, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
 import { Feed } from '../../src/domain/measurements/feed.ts';
@@ -302,4 +303,28 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     // A moment that was written again comes whole, the rest once.
     expect(doubled).toBeLessThan(expected.size / 2);
   });
+});
+
+test('on PostgreSQL a commit belongs behind the positions at which it was not done', async () => {
+  const database = await openDatabase('postgres');
+  const store = await database.openStore();
+  const [before, other] = [await store.position(), new pg.Client({ connectionString: database.place })];
+  await other.connect();
+  await other.query('BEGIN');
+  // It has its place in the order of transactions before those that are done first.
+  await other.query("INSERT INTO reading (device_key, ts, stored_at, packed) VALUES (2, 1000, 1, '')");
+  await store.append(receipt(1, [[1, 1000, 1]]));
+  const between = await store.position();
+  await other.query('COMMIT');
+  await other.end();
+  await store.append(receipt(3, [[1, 1000, 3]]));
+  const devices = async (after: string, upTo: string | null): Promise<number[]> => {
+    const page = await store.recorded({ after, upTo, place: null, deviceKeys: null, limit: 10 });
+    return page.readings.map(({ deviceKey }) => deviceKey);
+  };
+  expect(await devices(before, between)).toEqual([1]);
+  expect(await devices(between, null)).toEqual([2, 3]);
+  expect(await devices(before, null)).toEqual([2, 1, 3]);
+  await store.stop();
+  await database.close();
 });
