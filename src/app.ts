@@ -80,7 +80,11 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const { cluster, limiter } = await joinCluster(config, database, log, closers);
 
   let listener: DrainingListener;
-  const server = createHttpServer({ ...config, isQuiet: (socket) => listener.isQuiet(socket) });
+  const server = createHttpServer({
+    ...config,
+    isQuiet: (socket) => listener.isQuiet(socket),
+    endBehindAnswers: (socket) => listener.endBehindAnswers(socket),
+  });
   const baseUrl = (): string => config.baseUrl ?? `http://localhost:${portOf(server)}`;
 
   const pool = new DecoderPool({ ...config.decoder, log: (level, message, facts) => log[level](facts, message) });

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { HeavyTurns } from '../domain/heavy-turns.ts';
+import { declaredDecoder } from '../domain/decoders/request-body.ts';
 import { AppError } from '../errors.ts';
 import type { BodyMemory } from './body-memory.ts';
 
@@ -142,11 +143,14 @@ function tooLarge(limit: number): AppError {
   });
 }
 
-/** Body bytes as text: UTF-8, or UTF-16 where a byte order mark says so. The mark itself is dropped. */
-export function bodyText(body: Buffer): string {
+/**
+ * Body bytes as text: in the charset that the content type declares, else UTF-8. A byte order mark of UTF-8 or UTF-16 is
+ * obeyed and dropped.
+ */
+export function bodyText(body: Buffer, contentType: string | undefined): string {
   const [a, b, c] = body;
   if (a === 0xef && b === 0xbb && c === 0xbf) return body.toString('utf8', 3);
   if (a === 0xff && b === 0xfe) return new TextDecoder('utf-16le').decode(body);
   if (a === 0xfe && b === 0xff) return new TextDecoder('utf-16be').decode(body);
-  return body.toString('utf8');
+  return declaredDecoder(contentType)?.decode(body) ?? body.toString('utf8');
 }

@@ -66,6 +66,14 @@ export class Connections {
     return (this.#connections.get(socket)?.unanswered ?? 0) === 0;
   }
 
+  /**
+   * What comes behind its requests cannot be read: answers those that came whole, then ends the connection. One that came
+   * half is not answered; false: nothing was said to it yet, so the caller may.
+   */
+  endBehindAnswers(socket: Socket): boolean {
+    return this.#connections.get(socket)?.endBehindAnswers(socket) ?? false;
+  }
+
   /** The requests that are being answered, one at most for each connection. */
   *exchanges(): Generator<Exchange> {
     for (const { current } of this.#connections.values()) if (current !== null) yield current;
@@ -91,6 +99,7 @@ class Connection {
   #from = 0;
   #waiting: Exchange[] = [];
   #isClosed = false;
+  #endsBehindAnswers = false;
 
   constructor(deps: ConnectionsDeps, crowd: Crowd) {
     this.#deps = deps;
@@ -114,6 +123,22 @@ class Connection {
     this.#crowd.waiting += 1;
     if (this.#crowd.waiting > MAX_WAITING_IN_ALL) exchange.request.socket.destroy();
     else if (this.#waiting.length === MAX_WAITING) exchange.request.socket.pause();
+  }
+
+  endBehindAnswers(socket: Socket): boolean {
+    // What goes on coming is told of again and again.
+    if (this.#endsBehindAnswers) return true;
+    const last = this.#waiting.at(-1) ?? this.#current;
+    if (last === null) return false;
+    if (last.request.complete) {
+      this.#endsBehindAnswers = true;
+      last.response.shouldKeepAlive = false;
+      last.response.once('close', () => socket.destroySoon());
+      return true;
+    }
+    if (last === this.#current && !last.response.headersSent) return false;
+    socket.destroy();
+    return true;
   }
 
   /** Who has gone is not answered any more. */

@@ -66,6 +66,11 @@ export class DrainingListener {
     return this.#connections.isQuiet(socket);
   }
 
+  /** Answers what came whole on a connection, then ends it; false: what came half is all that it waits for. */
+  endBehindAnswers(socket: Socket): boolean {
+    return this.#connections.endBehindAnswers(socket);
+  }
+
   async stop({ endSockets, graceMs }: Draining): Promise<void> {
     this.#state = 'grace';
     // From now on each connection is closed by its last answer.

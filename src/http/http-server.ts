@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressGroup } from './address-group.ts';
+import { answerBroken } from './broken-request.ts';
 
 const TOO_MANY =
   'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\nConnection: close\r\n' +
@@ -11,15 +12,18 @@ interface HttpServerOptions {
   connectionsPerAddress: number;
   /** Whether all requests of a connection have been answered. */
   isQuiet: (socket: Socket) => boolean;
+  /** Ends a connection behind the answers to its whole requests; false: one of them is half, and its answer not begun. */
+  endBehindAnswers: (socket: Socket) => boolean;
 }
 
 /**
  * A server that no single client can fill: heads come in time, one address holds a bounded number of connections.
  * Upgrades to anything but WebSocket (Java's default client asks for h2c) are ignored and the request is answered. So are
  * those behind a request that has no answer yet: Node would hand the connection over at once, and that answer come into
- * the midst of frames, or never.
+ * the midst of frames, or never. What is no request is told so, but not in the place of an answer: behind a whole request
+ * modems send a NUL or Ctrl-Z too many, and a 400 of Node's own would say of what is being stored that it is not.
  */
-export function createHttpServer({ connectionsPerAddress, isQuiet }: HttpServerOptions): Server {
+export function createHttpServer({ connectionsPerAddress, isQuiet, endBehindAnswers }: HttpServerOptions): Server {
   const server = createServer({
     connectionsCheckingInterval: 2_000,
     headersTimeout: 10_000,
@@ -28,6 +32,10 @@ export function createHttpServer({ connectionsPerAddress, isQuiet }: HttpServerO
     // Longer than proxies keep theirs: else they send a request into a connection that is just being closed.
     keepAliveTimeout: 75_000,
     shouldUpgradeCallback: ({ headers, socket }) => headers.upgrade?.toLowerCase() === 'websocket' && isQuiet(socket),
+  });
+  server.on('clientError', (error, socket) => {
+    if (!socket.writable) socket.destroy();
+    else if (isQuiet(socket as Socket) || !endBehindAnswers(socket as Socket)) answerBroken(socket, error);
   });
   if (connectionsPerAddress > 0) boundConnections(server, connectionsPerAddress);
   return server;

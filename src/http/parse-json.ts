@@ -21,7 +21,7 @@ export function parseJson(text: string): unknown {
     throw new AppError(
       'INVALID_JSON',
       text.trim() === ''
-        ? 'The body is empty; send a JSON array of entries or one entry object.'
+        ? 'The body is empty; send a JSON array of entries or one entry object, and its Content-Length.'
         : `The body is not JSON: ${found} at position ${at} (line ${line}, column ${column}).`,
       { details: { position: at, line, column } },
     );

@@ -46,7 +46,7 @@ export class RecordRoute {
       await this.#turns.run(async () => {
         const { device } = this.#stands(first) ? first : await this.#authorised(request, deviceName);
         const receivedAt = now();
-        const entries = readEntries(bodyText(body));
+        const entries = readEntries(bodyText(body, request.headers['content-type']));
         const recheck = (): Promise<unknown> => this.#authorised(request, deviceName);
         const outcome = await recorder.record(device, entries, { limited: true, receivedAt, recheck });
         answer(response, outcome, device.writeIntervalMs);

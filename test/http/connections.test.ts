@@ -85,6 +85,36 @@ test('HTTP/1.0 and odd header spelling work', async () => {
   expect(await answer).toMatch(/^HTTP\/1\.[01] 200/);
 });
 
+test.each([
+  ['a NUL', '\0'],
+  ['Ctrl-Z', '\x1a'],
+  ['text', 'OK'],
+])('a request with %s behind it is answered, then the connection ends', async (_, rest) => {
+  const { socket, answer } = raw();
+  const request = `${head('Content-Length: 2\r\n').replace('Connection: close\r\n', '')}[]`;
+  socket.write(request + request + rest);
+  // More of it, while the answers are on the way.
+  for (let at = 0; at < 20; at += 1) socket.write(rest);
+  const said = await answer;
+  expect(said.match(/HTTP\/1\.1 200[\s\S]*?\{"stored":0,"rejected":\[\]\}/g)).toHaveLength(2);
+  expect(said).not.toContain(' 400 ');
+});
+
+test('what is no request is told so', async () => {
+  for (const [text, status] of [
+    ['HELLO\r\n\r\n', 400],
+    [`${head('Transfer-Encoding: chunked\r\n')}zz\r\n`, 400],
+    [head(`X-Long: ${'x'.repeat(100_000)}\r\n`), 431],
+  ] as const) {
+    const { socket, answer } = raw();
+    socket.write(text);
+    const [top, body] = (await answer).split('\r\n\r\n');
+    expect(top).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*application/problem\\+json`));
+    expect(JSON.parse(body!)).toMatchObject({ status, code: 'INVALID_REQUEST' });
+    if (status === 400) expect(body).toContain('Content-Length');
+  }
+});
+
 test('a request line with the whole URL, as proxies send it, works', async () => {
   const { socket, answer } = raw();
   const body = '{"field":"temperature","value":4,"timestamp":5}';

@@ -289,6 +289,16 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
     expect((await values('temperature')).filter(([ms]) => ms === 5_000_000)).toEqual([[5_000_000, 3]]);
   });
 
+  test('text in the charset that the content type declares is read in it', async () => {
+    const send = async (timestamp: number, type: string): Promise<unknown> => {
+      const body = Buffer.from(`[{"field":"label","value":"Tür","timestamp":${timestamp}}]`, 'latin1');
+      expect((await server.record(device, body, { headers: { 'Content-Type': type } })).status).toBe(200);
+      return valueAt('label', timestamp);
+    };
+    expect(await send(6001, 'application/json; charset=ISO-8859-1')).toBe('Tür');
+    expect(await send(6002, 'application/json; charset=klingon')).toBe('T\ufffdr');
+  });
+
   test('lone surrogates are stored as U+FFFD, not as an error', async () => {
     const answer = await server.record(device, `[{"field":"label","value":"a\\ud800b","timestamp":6000}]`);
     expect(answer.status).toBe(200);
