@@ -53,6 +53,26 @@ const inkOf = (page: Page, name: string): Promise<number> =>
   });
 
 describeInBrowser('a device', () => {
+  test('large numbers stand at the axis with all their digits, a text without letters is told', async () => {
+    const product = await createProduct(server, { fields: { counter: 'FLOAT', level: 'FLOAT', note: 'STRING' } });
+    const id = product.deviceIds[0]!;
+    const counted = [0, 1, 2].map((at) => ({
+      field: 'counter',
+      value: 12_345_678_900 + at,
+      timestamp: now - at * 600,
+    }));
+    await server.record(id, [...counted, { field: 'level', value: 5 }, { field: 'note', value: '' }]);
+    const page = await openConsole(server, `/devices/${id}`);
+    const axisOf = (name: string): Promise<number> =>
+      page
+        .getByRole('img', { name: `${name} over time` })
+        .locator('.u-over')
+        .evaluate((drawn) => drawn.offsetLeft);
+    await expect.poll(() => axisOf('counter')).toBeGreaterThan(95);
+    expect(await axisOf('level')).toBe(64);
+    await page.getByRole('list', { name: 'Latest values' }).getByText('(empty)').waitFor();
+  });
+
   test('shows charts of its fields and what comes while one looks', async () => {
     const page = await openConsole(server, `/devices/${device}`);
     const temperature = page.getByRole('region', { name: 'Temperature' });

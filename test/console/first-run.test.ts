@@ -69,6 +69,27 @@ describeInBrowser('the first run', () => {
     expect(await products()).toBe(before + 1);
   });
 
+  test('a second try after the page was left goes on with the product that is there', async () => {
+    const products = async (): Promise<number> => (await server.gql('{ products { totalCount } }')).products.totalCount;
+    const before = await products();
+    const page = await openConsole(server, '/start');
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes('createDevices') === true ? route.abort() : route.continue(),
+    );
+    await page.getByRole('button', { name: 'Create product and device' }).click();
+    await page.getByText('The product is there; only its device is missing.').waitFor();
+    await page.unroute('**/graphql');
+    await page.reload();
+    await page.getByRole('button', { name: 'Create product and device' }).click();
+    await page.getByRole('heading', { name: 'Run this line' }).waitFor();
+    expect(await products()).toBe(before + 1);
+    // It has a device now: the same name makes another one.
+    await page.goto(`${server.url}/console/start`);
+    await page.getByRole('button', { name: 'Create product and device' }).click();
+    await page.getByRole('heading', { name: 'Run this line' }).waitFor();
+    expect(await products()).toBe(before + 2);
+  });
+
   test('on a phone the types of the fields are read to their ends', async () => {
     const page = await openConsole(server, '/start', { phone: true });
     const type = page.getByLabel('Type of field 1');

@@ -54,6 +54,30 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+describeInBrowser('names from right to left', () => {
+  test('turn no serial number around', async () => {
+    const { deviceIds } = await createProduct(server, { serialNumbers: ['ABC-123'] });
+    await server.gql(
+      'mutation ($id: ID!, $input: UpdateDeviceInput!) { updateDevice(id: $id, input: $input) { id } }',
+      {
+        id: deviceIds[0],
+        input: { name: 'حرارة \u202e12' },
+      },
+    );
+    const page = await openConsole(server, '/devices');
+    const places = await page.getByText('ABC-123', { exact: true }).evaluate((serial) => {
+      const left = (at: number): number => {
+        const range = serial.ownerDocument.createRange();
+        range.setStart(serial.firstChild!, at);
+        range.setEnd(serial.firstChild!, at + 1);
+        return range.getBoundingClientRect().left;
+      };
+      return [serial.closest('td')!.querySelector('a')!.getBoundingClientRect().left, left(0), left(6)];
+    });
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+  });
+});
+
 describeInBrowser('long names', () => {
   test('are wrapped or cut on a phone, and nothing sticks out', { timeout: 120_000 }, async () => {
     for (const [name, path] of Object.entries(paths)) {

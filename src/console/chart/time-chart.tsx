@@ -52,8 +52,8 @@ const AXIS_WIDTH = 64;
 /** What stands under the last moment is as wide on both sides of it. */
 const HALF_A_LABEL = 20;
 const FONT = '12px system-ui, sans-serif';
-/** Between a name at the axis and the chart. */
-const BESIDE_NAME = 9;
+/** Between a text at the axis and the chart. */
+const BESIDE_TEXT = 9;
 const MOST_LETTERS = 16;
 /** So many pixels between two points: then each is shown as a dot. */
 const DOT_EVERY = 14;
@@ -175,7 +175,7 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
       { ...axis, size: 40, space: 64, values: (_chart, marks, _axis, _space, step) => timeLabels(marks, step) },
       {
         ...axis,
-        size: AXIS_WIDTH,
+        size: (chart, texts: string[] | null) => axisWidth(chart.ctx, texts ?? []),
         splits: (_chart, _axis, min, max, step) => names()?.map((_, at) => at) ?? valueMarks(min, max, step),
         values: ({ ctx }, splits) =>
           splits.map((value) => fittingName(ctx, names()?.[value]) ?? latest.current.text(value)),
@@ -246,12 +246,21 @@ function rangeOf(
   return [min - room, max + room];
 }
 
+/** The same for most charts; wider where a number would lose its first digits, as the rest would be another number. */
+function axisWidth(ctx: CanvasRenderingContext2D, texts: readonly string[]): number {
+  ctx.save();
+  ctx.font = FONT;
+  const widest = Math.max(0, ...texts.map((text) => ctx.measureText(text).width));
+  ctx.restore();
+  return Math.max(AXIS_WIDTH, Math.ceil(widest) + BESIDE_TEXT);
+}
+
 /** As much of a name as fits beside the axis. */
 function fittingName(ctx: CanvasRenderingContext2D, name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   ctx.save();
   ctx.font = FONT;
-  const fits = (text: string): boolean => ctx.measureText(text).width <= AXIS_WIDTH - BESIDE_NAME;
+  const fits = (text: string): boolean => ctx.measureText(text).width <= AXIS_WIDTH - BESIDE_TEXT;
   let text = name.slice(0, MOST_LETTERS);
   let shown = name.length > MOST_LETTERS ? `${text}…` : name;
   while (text !== '' && !fits(shown)) {

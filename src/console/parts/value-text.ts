@@ -13,11 +13,11 @@ export function numberText(value: number): string {
   return size >= 1e5 ? WHOLE.format(value) : PLAIN.format(value);
 }
 
-/** Any measured value for people, with its unit; a dash where there is none. */
+/** Any measured value for people, with its unit; a dash where there is none, words for a text without letters. */
 export function valueText(value: MeasuredValue | undefined, unit: string | null = null): string {
   if (value == null) return '–';
   if (typeof value === 'boolean') return value ? 'true' : 'false';
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return value === '' ? '(empty)' : value;
   if (unit === null || unit === '') return numberText(value);
   return unit === '%' || unit === '°' ? `${numberText(value)}${unit}` : `${numberText(value)} ${unit}`;
 }

@@ -5,7 +5,7 @@ import { useAction } from '../../api/use-action.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { workspaceId } from '../../session/session.ts';
-import { StartDevice, StartPlans, StartProduct } from './start.graphql.ts';
+import { StartDevice, StartedProducts, StartPlans, StartProduct } from './start.graphql.ts';
 
 const TYPES: readonly [FieldType, string][] = [
   ['FLOAT', 'number'],
@@ -41,6 +41,8 @@ export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => vo
         ...(unit.trim() === '' ? {} : { unit: unit.trim() }),
         ...(index === 0 && type !== 'GEOLOCATION' ? { role: 'PRIMARY' as const } : {}),
       }));
+    const begun = await begunProduct(product.trim(), fields, workspace);
+    if (begun !== null) return begun;
     const input = { name: product, fields, ...(workspace === null ? {} : { workspaceId: workspace }) };
     const { createProduct: created } = await request(StartProduct, { input });
     setMade(created.id);
@@ -142,4 +144,25 @@ export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => vo
       </div>
     </form>
   );
+}
+
+/** The id of a product that an earlier try made before its page was left: of that name, with these fields, without device. */
+async function begunProduct(
+  name: string,
+  fields: readonly Pick<FieldRow, 'identifier' | 'type'>[],
+  workspace: string | null,
+): Promise<string | null> {
+  const wanted = fieldsText(fields);
+  const { products } = await request(StartedProducts, { name, workspaceId: workspace });
+  const begun = products.edges.find(
+    ({ node }) => node.name === name && node.devices.totalCount === 0 && fieldsText(node.fields) === wanted,
+  );
+  return begun?.node.id ?? null;
+}
+
+function fieldsText(fields: readonly Pick<FieldRow, 'identifier' | 'type'>[]): string {
+  return fields
+    .map(({ identifier, type }) => `${identifier} ${type}`)
+    .sort()
+    .join();
 }

@@ -5,6 +5,9 @@ import type { CreateProductInput, DeviceInput, FieldType } from '../../api/schem
 /** The query `StartPlans` of start.graphql. */
 export const StartPlans: Operation<{ plans: ({ slug: string; deviceAllowance: number | null })[] }, {  }> = { text: "query StartPlans{plans{slug deviceAllowance}}" };
 
+/** The query `StartedProducts` of start.graphql. */
+export const StartedProducts: Operation<{ products: { edges: ({ node: { id: string; name: string; fields: ({ identifier: string; type: FieldType })[]; devices: { totalCount: number } } })[] } }, { name?: string | null | undefined; workspaceId?: string | null | undefined }> = { text: "query StartedProducts($name:String$workspaceId:ID){products(search:$name workspaceId:$workspaceId){edges{node{id name fields{identifier type}devices(first:1){totalCount}}}}}" };
+
 /** The mutation `StartProduct` of start.graphql. */
 export const StartProduct: Operation<{ createProduct: { id: string } }, { input: CreateProductInput }> = { text: "mutation StartProduct($input:CreateProductInput!){createProduct(input:$input){id}}" };
 
