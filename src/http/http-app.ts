@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { Logger } from 'pino';
@@ -62,6 +63,7 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
   const app = new Koa();
   app.use(async (context, next) => {
     try {
+      requireHost(context.req);
       await next();
       if (context.respond !== false && context.status === 404 && context.body === undefined)
         throw new AppError('NOT_FOUND', `There is nothing at ${context.method} ${context.path.slice(0, 200)}.`);
@@ -84,6 +86,15 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
     else log.error({ err: error, requestId: context && requestIdOf(context.res) }, 'error while answering');
   });
   return app;
+}
+
+/** RFC 9112, 3.2: HTTP/1.1 without it is refused. By itself Node does that without a word. */
+function requireHost({ headers, httpVersion }: IncomingMessage): void {
+  if (headers.host === undefined && httpVersion === '1.1')
+    throw new AppError(
+      'BAD_USER_INPUT',
+      'The header Host is missing: HTTP/1.1 needs one, such as the name of the server.',
+    );
 }
 
 /** `GET http://[::1` is no URL: Koa finds that out when somebody asks for the path. */

@@ -26,6 +26,8 @@ interface HttpServerOptions {
 export function createHttpServer({ connectionsPerAddress, isQuiet, endBehindAnswers }: HttpServerOptions): Server {
   const server = createServer({
     connectionsCheckingInterval: 2_000,
+    // http-app.ts says so in words.
+    requireHostHeader: false,
     headersTimeout: 10_000,
     // A slow line may take minutes; a body that stops coming ends earlier (http/body.ts).
     requestTimeout: 300_000,

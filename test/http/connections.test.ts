@@ -100,6 +100,12 @@ test.each([
   expect(said).not.toContain(' 400 ');
 });
 
+test('HTTP/1.1 without Host is refused in words', async () => {
+  const { socket, answer } = raw();
+  socket.write(`${head('Content-Length: 2\r\n').replace('Host: x\r\n', '')}[]`);
+  expect(await answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"detail":"The header Host is missing/);
+});
+
 test('what is no request is told so', async () => {
   for (const [text, status] of [
     ['HELLO\r\n\r\n', 400],

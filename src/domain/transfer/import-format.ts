@@ -73,7 +73,9 @@ class CsvImport implements ImportFormat {
 function columnsOf(names: string[]): CsvColumns {
   const [device, timestamp] = [names.indexOf('device'), names.indexOf('timestamp')];
   if (timestamp < 0)
-    throw badInput('Line 1 must name the columns: device,field,timestamp,value or device,timestamp,<field>,….');
+    throw badInput(
+      'Line 1 must name the columns, with commas between: device,field,timestamp,value or device,timestamp,<field>,….',
+    );
   const [field, value] = [names.indexOf('field'), names.indexOf('value')];
   const isLong = field >= 0 && value >= 0 && names.length === (device < 0 ? 3 : 4);
   return { device, timestamp, names, field: isLong ? field : -1, value: isLong ? value : -1 };
