@@ -4,6 +4,11 @@ import type { DecoderEngine, DecoderFailure } from './decoder-engine.ts';
 /** The longest decoder source, in bytes of UTF-8 (CONTRACT 5). */
 export const MAX_SOURCE_BYTES = 262_144;
 
+/** Of all forms, as it is not known yet from where the product's calls will come. */
+const NOTHING_TO_CALL =
+  'The source defines no function to call: Decoder(request) for webhooks, decodeUplink(input) or Decoder(bytes, port) ' +
+  'for LoRaWAN, Decoder(payload, event) for Particle.';
+
 /** INVALID_DECODER, with `kind`, `line` and `column` in its details, when the source may not be saved. */
 export async function checkSource(engine: DecoderEngine, source: string): Promise<void> {
   const bytes = Buffer.byteLength(source);
@@ -51,7 +56,7 @@ export async function requireDecoderFunction(
     senderId: null,
   });
   if (error?.kind !== 'NO_DECODER_FUNCTION') return;
-  throw new AppError('INVALID_DECODER', `${error.message} Nothing was saved; ${remedy}`, {
+  throw new AppError('INVALID_DECODER', `${NOTHING_TO_CALL} Nothing was saved; ${remedy}`, {
     details: { kind: error.kind, line: error.line, column: error.column },
   });
 }
