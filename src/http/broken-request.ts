@@ -12,6 +12,13 @@ interface ParserError extends Error {
 const KNOWN = new Map([
   ['HPE_HEADER_OVERFLOW', { status: 431, detail: 'The headers are too long.' }],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', { status: 413, detail: 'The extensions of the chunks are too long.' }],
+  [
+    'HPE_INVALID_EOF_STATE',
+    {
+      status: 400,
+      detail: 'The sender closed the connection in the middle of the request; is its Content-Length too large?',
+    },
+  ],
   ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: 'The request did not come to its end in time.' }],
 ]);
 

@@ -106,6 +106,12 @@ test('HTTP/1.1 without Host is refused in words', async () => {
   expect(await answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"detail":"The header Host is missing/);
 });
 
+test('a body that is shorter than its length, and then no more, is told so', async () => {
+  const { socket, answer } = raw();
+  socket.end(`${head('Content-Length: 5\r\n')}[]`);
+  expect(await answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"detail":"The sender closed .*too large/);
+});
+
 test('what is no request is told so', async () => {
   for (const [text, status] of [
     ['HELLO\r\n\r\n', 400],
