@@ -14,9 +14,9 @@ const port = parentPort!;
 const pool = openPool((workerData as { url: string }).url, CONNECTIONS, undefined, true);
 const memory = new LatestMemory();
 // The next connection may be to a restored database, or to a replica that did not have all commits.
-pool.on('error', () => memory.clear());
-pool.on('remove', () => {
-  if (pool.totalCount === 0) memory.clear();
+pool.on('connect', (client) => client.on('error', () => memory.clear()));
+pool.on('release', (broken: Error | boolean | undefined) => {
+  if (broken) memory.clear();
 });
 
 async function answer({ id, job }: Question<PostgresReaderJob>): Promise<void> {
