@@ -1,13 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { StoredValue } from '../../src/domain/measurements/store.ts';
 import { LatestMemory } from '../../src/measurement-store/chunks/latest-memory.ts';
-import { latestValues } from '../../src/measurement-store/chunks/latest-values.ts';
+import { latestSlice } from '../../src/measurement-store/chunks/latest-values.ts';
+import { SearchSlice } from '../../src/measurement-store/chunks/search-slice.ts';
 import type { CommittedSince, ReadingRange } from '../../src/measurement-store/chunks/snapshot.ts';
+import { LatestSearches } from '../../src/measurement-store/latest-searches.ts';
 import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
 import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
 import { SqliteSnapshot } from '../../src/measurement-store/sqlite/reader/sqlite-snapshot.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { cutConnections, DIALECTS, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts'; // prettier-ignore
+import { openSlices } from './open-slices.ts';
 
 /** More than are looked at before a search is one that went far back. */
 const READINGS = 2_000;
@@ -15,6 +18,7 @@ const START = 1_000_000;
 /** Sent all the time; the others are behind its readings. */
 const BUSY = 0;
 const FIELDS = [1, 2, 3, 4];
+const NOTHING = { rows: [], left: [] };
 
 describe.each(DIALECTS)('newest values far behind others, on %s,', (dialect) => {
   let database: OpenDatabase;
@@ -35,12 +39,17 @@ describe.each(DIALECTS)('newest values far behind others, on %s,', (dialect) => 
     return Array.from({ length: count }, (_, i): Row => [BUSY, from + i, i]);
   }
 
-  async function latest(fieldKeys: number[]): Promise<[number, number, StoredValue][]> {
-    const rows = await store.latest([{ deviceKey: device, fieldKeys }]);
+  async function latest(
+    fieldKeys: number[],
+    from: Pick<Store, 'latest'> = store,
+  ): Promise<[number, number, StoredValue][]> {
+    const rows = await from.latest([{ deviceKey: device, fieldKeys }]);
     return rows.map((row): [number, number, StoredValue] => [row.fieldKey, row.timestamp, row.value]).sort();
   }
 
-  test.each([1, 2, 3])('are those of a map after whatever is written, deleted and compacted, seed %i', async (seed) => {
+  const SEEDS = [1, 2, 3].flatMap((seed) => [{ seed, in: 'a job' }, { seed, in: 'slices' }]); // prettier-ignore
+
+  test.each(SEEDS)('are those of a map after whatever happens, in $in, seed $seed', async ({ seed, in: how }) => {
     const random = seededRandom(seed);
     const below = (most: number): number => Math.floor(random() * most);
     const model = new Map(FIELDS.map((field) => [field, new Map<number, number>()]));
@@ -53,32 +62,53 @@ describe.each(DIALECTS)('newest values far behind others, on %s,', (dialect) => 
       if (random() < 0.5) rows.push(...busy((newest += 10), 5));
       await store.append(receipt(device, rows));
     };
-    const remove = async (): Promise<void> => {
-      const [field, from] = [FIELDS[below(4)]!, time()];
-      const range = { fieldKeys: [field], from, to: from + below(1_500), dryRun: false };
-      await store.remove({ deviceKey: device, ...range });
-      for (const at of model.get(field)!.keys()) if (at >= from && at < range.to) model.get(field)!.delete(at);
+    const remove = async (field: number, from: number, to: number): Promise<void> => {
+      await store.remove({ deviceKey: device, fieldKeys: [field], from, to, dryRun: false });
+      for (const at of model.get(field)!.keys()) if (at >= from && at < to) model.get(field)!.delete(at);
     };
-    for (let event = 0; event < 300; event++) {
+    const removeSome = (): Promise<void> => {
+      const [field, from] = [FIELDS[below(4)]!, time()];
+      return remove(field, from, from + below(1_500));
+    };
+    const expire = async (): Promise<void> => {
+      const before = time();
+      await store.dropOlderThan([device], before);
+      // A chunk that reaches over `before` may have kept some.
+      for (const [field, values] of model) await remove(field, 0, Math.min(before, Math.max(...values.keys())));
+    };
+    const change = async (): Promise<void> => {
       const kind = random();
       if (kind < 0.4) await write();
-      else if (kind < 0.5) await remove();
+      else if (kind < 0.5) await removeSome();
       else if (kind < 0.54) {
         await store.compact([device], Infinity);
         await store.append(receipt(device, busy((newest += READINGS), READINGS)));
         newest += READINGS;
       } else if (kind < 0.6) await store.compact([], 0);
+      else if (kind < 0.62) await expire();
+    };
+    const slices = openSlices(database);
+    const searches = new LatestSearches(async (queries) => {
+      if (random() < 0.3) await change();
+      if (random() < 0.1) slices.memory.clear();
+      return slices.ask(queries);
+    });
+    for (let event = 0; event < 300; event++) {
+      await change();
       if (random() < 0.4) continue;
       // On SQLite, what was just written is committed and not sorted in.
       if (random() < 0.5) await write();
-      const release = random() < 0.5 ? await store.take() : () => {};
+      const release = how === 'a job' && random() < 0.5 ? await store.take() : () => {};
       const fields = FIELDS.filter(() => random() < 0.7);
+      const found = await latest(fields, how === 'a job' ? store : searches).finally(release);
       const expected = fields.flatMap((field) => {
         const at = Math.max(...model.get(field)!.keys());
         return at > -Infinity ? [[field, at, model.get(field)!.get(at)]] : [];
       });
-      expect(await latest(fields).finally(release)).toEqual(expected);
+      expect(found).toEqual(expected);
     }
+    if (how === 'slices') expect(slices.count).toBeGreaterThan(300);
+    await slices.close();
   });
 
   test('are the last that was written at their time, sorted in or not', async () => {
@@ -161,10 +191,10 @@ describe('searches for newest values side by side', () => {
 
   test('do without the memory when it is cleared meanwhile, and add nothing to it', async () => {
     await disturbed(async (snapshot) => {
-      expect(await latestValues(snapshot, queries, memory)).toEqual([]);
+      expect(await latestSlice(snapshot, queries, new SearchSlice(memory, Infinity))).toEqual(NOTHING);
       expect(memory.get(1, 1)).toMatchObject({ upTo: -Infinity });
       snapshot.onCommitted = () => memory.clear();
-      expect(await latestValues(snapshot, queries, memory)).toEqual([]);
+      expect(await latestSlice(snapshot, queries, new SearchSlice(memory, Infinity))).toEqual(NOTHING);
       expect(memory.get(1, 1)).toBeUndefined();
     });
   });
@@ -177,7 +207,9 @@ describe('searches for newest values side by side', () => {
         await new Promise((resolve) => setTimeout(resolve, 100));
         ended = true;
       };
-      await expect(latestValues(snapshot, queries, new LatestMemory())).rejects.toThrow('cannot be read');
+      await expect(latestSlice(snapshot, queries, new SearchSlice(new LatestMemory(), Infinity))).rejects.toThrow(
+        'cannot be read',
+      );
       expect(ended).toBe(true);
     });
   });

@@ -10,13 +10,15 @@ import { readRecorded } from './read-recorded.ts';
 import { countValues } from './count-values.ts';
 import { type LatestColumns, latestColumns } from './latest-columns.ts';
 import type { LatestMemory } from './latest-memory.ts';
-import { latestValues } from './latest-values.ts';
+import { latestSlice } from './latest-values.ts';
 import { readRange } from './read-range.ts';
 import { readSeries } from './read-series.ts';
+import { LONG_SLICE_MS, SearchSlice, SLICE_MS } from './search-slice.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What is read off the event loop, on both databases. */
 export type ReaderJob =
+  /** Answered with a LatestAnswer. */
   | { kind: 'latest'; queries: LatestQuery[] }
   | { kind: 'range'; query: RangeQuery }
   | { kind: 'count'; query: RemoveQuery }
@@ -24,7 +26,15 @@ export type ReaderJob =
   | { kind: 'position' }
   | { kind: 'recorded'; query: RecordedQuery };
 
-const DEVICES_AT_ONCE = 50;
+/** Newest values of some devices, of those that could be searched in one slice. */
+export interface LatestAnswer {
+  found: LatestColumns;
+  /** The queries that are to be asked again, by their places. */
+  left: number[];
+}
+
+/** Newest values of so many are no long read. */
+export const DEVICES_AT_ONCE = 50;
 
 /** Whether it takes as long as there is something to read. */
 export function isLongRead(job: { kind: string; queries?: unknown[] }): boolean {
@@ -36,7 +46,7 @@ export function isLongRead(job: { kind: string; queries?: unknown[] }): boolean 
 export function runReaderJob(snapshot: Snapshot, job: ReaderJob, memory: LatestMemory): Promise<unknown> {
   switch (job.kind) {
     case 'latest':
-      return latestOfMany(snapshot, job.queries, memory);
+      return latestOfMany(snapshot, job.queries, new SearchSlice(memory, isLongRead(job) ? LONG_SLICE_MS : SLICE_MS));
     case 'range':
       return readRange(snapshot, job.query);
     case 'count':
@@ -50,12 +60,15 @@ export function runReaderJob(snapshot: Snapshot, job: ReaderJob, memory: LatestM
   }
 }
 
-async function latestOfMany(snapshot: Snapshot, queries: LatestQuery[], memory: LatestMemory): Promise<LatestColumns> {
+async function latestOfMany(snapshot: Snapshot, queries: LatestQuery[], slice: SearchSlice): Promise<LatestAnswer> {
   const rows: LatestRow[] = [];
-  for (let i = 0; i < queries.length; i += DEVICES_AT_ONCE) {
-    rows.push(...(await latestValues(snapshot, queries.slice(i, i + DEVICES_AT_ONCE), memory)));
+  const left: number[] = [];
+  for (let from = 0; from < queries.length; from += DEVICES_AT_ONCE) {
+    const some = await latestSlice(snapshot, queries.slice(from, from + DEVICES_AT_ONCE), slice);
+    rows.push(...some.rows);
+    left.push(...some.left.map((at) => from + at));
   }
-  return latestColumns(rows);
+  return { found: latestColumns(rows), left };
 }
 
 /** Of what is answered: series → answer → views → view → column. */

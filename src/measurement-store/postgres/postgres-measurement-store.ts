@@ -19,11 +19,11 @@ import type {
 import { programFile } from '../../program-file.ts';
 import type { CallOutcome } from '../call-columns.ts';
 import { compaction, type Edit, removal } from '../chunks/edit.ts';
-import { type LatestColumns, latestRows } from '../chunks/latest-columns.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor, dueSelect } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
 import { handOver } from '../hand-over.ts';
+import { LatestSearches } from '../latest-searches.ts';
 import { Purger, type PurgeRow } from '../purger.ts';
 import { runEdit } from '../run-edit.ts';
 import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
@@ -58,6 +58,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #writes: PipelinedConnection;
   readonly #pool: pg.Pool;
   readonly #readers: Threads<PostgresReaderJob>;
+  readonly #searches = new LatestSearches((queries) => this.#read({ kind: 'latest', queries }));
   readonly #flushes: PostgresFlushes;
   readonly #commits: GroupCommit;
   readonly #purger: Purger;
@@ -129,8 +130,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return Promise.resolve(() => {});
   }
 
-  async latest(queries: LatestQuery[]): Promise<LatestRow[]> {
-    return latestRows(await this.#read<LatestColumns>({ kind: 'latest', queries }));
+  latest(queries: LatestQuery[]): Promise<LatestRow[]> {
+    return this.#searches.latest(queries);
   }
 
   series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]> {

@@ -96,14 +96,18 @@ export class PostgresSnapshot implements Snapshot {
     if (!isSnapshot(position) || this.#tooMuchSince.has(position)) return LATER;
     const rows = await this.#rows<[tooMuch: boolean, ...RawReading]>(
       'inlet-committed-since',
-      `WITH since AS MATERIALIZED (SELECT device_key, ts, seq FROM reading
-         WHERE seq >= pg_snapshot_xmin($1::pg_snapshot) ORDER BY seq LIMIT $4)
+      // What was in progress by name: from the oldest of it on, one that lasts would make everything new.
+      `WITH since AS MATERIALIZED (
+         (SELECT device_key, ts FROM reading WHERE seq >= pg_snapshot_xmax($1::pg_snapshot) ORDER BY seq LIMIT $4)
+         UNION ALL (SELECT device_key, ts FROM reading
+           WHERE seq = ANY(ARRAY(SELECT pg_snapshot_xip($1::pg_snapshot))) LIMIT $4)
+         LIMIT $4)
        SELECT (SELECT count(*) FROM since) = $4
            OR pg_snapshot_xmax($1::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()), of_device.*
        FROM (SELECT) AS one LEFT JOIN (
          SELECT changed.* FROM since CROSS JOIN LATERAL (
            SELECT ts, seq, ${PACKED} FROM reading WHERE device_key = $2 AND reading.ts = since.ts OFFSET 0) AS changed
-         WHERE device_key = $2 AND since.ts < $3 AND NOT pg_visible_in_snapshot(since.seq, $1::pg_snapshot)) AS of_device ON true
+         WHERE device_key = $2 AND since.ts < $3) AS of_device ON true
        ORDER BY ts DESC`,
       [position, deviceKey, toBigint(to), MANY_COMMITTED],
     );

@@ -18,11 +18,11 @@ import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import { programFile } from '../../program-file.ts';
 import type { CallOutcome } from '../call-columns.ts';
 import { compaction, type Edit, isEmpty, type Plan, removal } from '../chunks/edit.ts';
-import { type LatestColumns, latestRows } from '../chunks/latest-columns.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
 import { handOver } from '../hand-over.ts';
+import { LatestSearches } from '../latest-searches.ts';
 import { Purger } from '../purger.ts';
 import { runEdit, type SliceResult } from '../run-edit.ts';
 import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
@@ -61,6 +61,7 @@ const HOLD_MS = 2 ** 31 - 1;
 export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #writer: Thread<WriterJob>;
   readonly #readers: Threads<SqliteReaderJob>;
+  readonly #searches = new LatestSearches((queries) => this.#read({ kind: 'latest', queries }));
   readonly #turns: SqliteWriteTurns;
   readonly #commits: GroupCommit;
   readonly #locks = new DeviceLocks();
@@ -137,8 +138,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#turns.take();
   }
 
-  async latest(queries: LatestQuery[]): Promise<LatestRow[]> {
-    return latestRows(await this.#read<LatestColumns>({ kind: 'latest', queries }));
+  latest(queries: LatestQuery[]): Promise<LatestRow[]> {
+    return this.#searches.latest(queries);
   }
 
   series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]> {

@@ -1,0 +1,29 @@
+import type { LatestMemory } from './latest-memory.ts';
+
+/** How long a thread searches before others have their turn; by the clock, as readings may be large and disks slow. */
+export const SLICE_MS = 50;
+/** Where nobody waits who asks for little. */
+export const LONG_SLICE_MS = 1_000;
+
+/** The part that one job has in searches for newest values: what it looked through is in `memory`, for the next one. */
+export class SearchSlice {
+  readonly memory: LatestMemory;
+  readonly #ms: number;
+  #endsAt: number | null = null;
+
+  constructor(memory: LatestMemory, ms: number) {
+    this.memory = memory;
+    this.#ms = ms;
+  }
+
+  /** Whether one more device may be searched: the first always, which begins the slice. */
+  begins(): boolean {
+    if (this.#endsAt !== null) return !this.isOver();
+    this.#endsAt = performance.now() + this.#ms;
+    return true;
+  }
+
+  isOver(): boolean {
+    return this.#endsAt !== null && performance.now() >= this.#endsAt;
+  }
+}

@@ -1,0 +1,152 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { LatestQuery } from '../../src/domain/measurements/store.ts';
+import { LatestSearches } from '../../src/measurement-store/latest-searches.ts';
+import { openSlices, type Slices } from './open-slices.ts';
+import { DIALECTS, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
+
+const START = 1_000_000;
+/** Readings that a slice of the test looks through: some that it knows of, and a page. */
+const SLICE = 500;
+const BUSY = 0;
+/** Long enough for what ends, and not for what never does. */
+const SEARCH_MS = 5_000;
+
+function busy(from: number, count: number): Row[] {
+  return Array.from({ length: count }, (_, i): Row => [BUSY, from + i, i]);
+}
+
+describe.each(DIALECTS)('a search for newest values in slices, on %s,', (dialect) => {
+  let database: OpenDatabase;
+  let store: Store;
+  let slices: Slices;
+  let device = 0;
+  let between: () => Promise<unknown> = async () => {};
+  const searches = new LatestSearches(async (queries) => {
+    if (slices.count > 0) await between();
+    return slices.ask(queries);
+  }, SEARCH_MS);
+  beforeAll(async () => {
+    database = await openDatabase(dialect);
+    store = await database.openStore();
+  });
+  beforeEach(() => {
+    device += 1;
+    slices = openSlices(database);
+    between = async () => {};
+  });
+  afterEach(() => slices.close());
+  afterAll(async () => {
+    await store.stop();
+    await database.close();
+  });
+
+  test('lets others have their turn', async () => {
+    for (let at = 0; at < 300_000; at += 20_000) await store.append(receipt(device, busy(START + at, 20_000)));
+    await store.append(receipt(device + 100, [[BUSY, START, 7]]));
+    await store.compact([], 0);
+    const answered: string[] = [];
+    const valuesOf = async (name: string, query: LatestQuery): Promise<unknown[]> => {
+      const rows = await store.latest([query]);
+      answered.push(name);
+      return rows.map(({ value }) => value);
+    };
+    const long = valuesOf('long', { deviceKey: device, fieldKeys: [1] });
+    const short = valuesOf('short', { deviceKey: device + 100, fieldKeys: [BUSY] });
+    expect(await Promise.all([long, short])).toEqual([[], [7]]);
+    expect(answered).toEqual(['short', 'long']);
+  });
+
+  test('comes to its end while the device sends', async () => {
+    await store.append(receipt(device, [[1, START - 1, 7], ...busy(START, 20 * SLICE)]));
+    let newest = START + 20 * SLICE;
+    between = () => store.append(receipt(device, busy((newest += SLICE), SLICE)));
+    expect(await searches.latest([{ deviceKey: device, fieldKeys: [1, 2] }])).toMatchObject([{ value: 7 }]);
+    expect(slices.count).toBeLessThan(25);
+  });
+
+  test('goes on where it was, wherever it found something', async () => {
+    const fields = Array.from({ length: 30 }, (_, i) => i + 1);
+    // The third reading, where the first page ends; both sides of where the next ones do; and others.
+    const behind = [2, 3, SLICE, SLICE + 1, SLICE + 2, SLICE + 3, ...fields.map((i) => i * 150)];
+    const end = START + 5_000;
+    const found = fields.map((field, i): Row => [field, end - 1 - behind[i]!, field]);
+    await store.append(receipt(device, [...busy(START, 5_000), ...found]));
+    const rows = await searches.latest([{ deviceKey: device, fieldKeys: [...fields, 99] }]);
+    expect(rows.map((row) => [row.fieldKey, row.timestamp, row.value]).sort()).toEqual(found.sort());
+    expect(slices.count).toBeLessThan(5_000 / SLICE + 5);
+  });
+
+  test('is of many devices, one after the other', async () => {
+    const queries: LatestQuery[] = [];
+    for (let i = 0; i < 60; i++) {
+      const deviceKey = 1_000 + i;
+      queries.push({ deviceKey, fieldKeys: [1, 2] });
+      await store.append(receipt(deviceKey, [[1, START - 1, i], ...busy(START, i % 10 === 0 ? 3 * SLICE : 10)]));
+    }
+    const asked: number[] = [];
+    const watched = new LatestSearches((some) => {
+      asked.push(some.length);
+      return slices.ask(some);
+    });
+    const rows = await watched.latest(queries);
+    expect(rows.map((row) => [row.deviceKey, row.value]).sort()).toEqual(
+      queries.map(({ deviceKey }, i) => [deviceKey, i]).sort(),
+    );
+    expect(asked.slice(0, 4)).toEqual([60, 50, 50, 50]);
+  });
+
+  test('is refused when it loses its way again and again, and found when asked again', async () => {
+    const { memory } = slices;
+    await store.append(receipt(device, [[1, START - 1, 7], ...busy(START, 5 * SLICE)]));
+    between = async () => memory.clear();
+    const impatient = new LatestSearches(async (queries) => {
+      await between();
+      return slices.ask(queries);
+    }, 200);
+    const query = { deviceKey: device, fieldKeys: [1] };
+    await expect(impatient.latest([query])).rejects.toMatchObject({
+      code: 'OVERLOADED',
+      message: expect.stringContaining('Try again'),
+    });
+    between = async () => {};
+    expect(await searches.latest([query])).toMatchObject([{ value: 7 }]);
+  });
+
+  test.runIf(dialect === 'postgres')('remembers whatever has not ended', async () => {
+    await store.append(receipt(device, [[1, START - 1, 7], ...busy(START, 5 * SLICE)]));
+    const other = new pg.Client(database.place);
+    await other.connect();
+    await other.query('BEGIN; SELECT pg_current_xact_id()');
+    await store.append(receipt(device + 100, busy(START, 20_000)));
+    const queries = [{ deviceKey: device, fieldKeys: [1, 2] }];
+    expect(await searches.latest(queries)).toMatchObject([{ value: 7 }]);
+    const insert = `INSERT INTO reading (device_key, ts, stored_at, seq, packed)
+      VALUES (${device}, ${START - 2}, 1, pg_current_xact_id(), '\\x0903')`;
+    await other.query(insert);
+    await other.query('COMMIT');
+    await other.end();
+    expect(await searches.latest(queries)).toMatchObject([{ fieldKey: 2, value: -2 }, { value: 7 }]);
+  });
+});
+
+describe('searches for newest values at the same time', () => {
+  test('have turns: one slice at once, besides the first of each', async () => {
+    let atOnce = 0;
+    let most = 0;
+    const asked: number[] = [];
+    const searches = new LatestSearches(async (queries) => {
+      const [{ deviceKey } = { deviceKey: 0 }] = queries;
+      const isFirst = !asked.includes(deviceKey);
+      asked.push(deviceKey);
+      if (!isFirst) most = Math.max(most, (atOnce += 1));
+      await new Promise(setImmediate);
+      if (!isFirst) atOnce -= 1;
+      const isDone = asked.filter((key) => key === deviceKey).length > deviceKey * 2;
+      return { found: { deviceKeys: [], fieldKeys: [], timestamps: [], values: [] }, left: isDone ? [] : [0] };
+    });
+    await Promise.all([1, 2, 3].map((deviceKey) => searches.latest([{ deviceKey, fieldKeys: [1] }])));
+    expect(most).toBe(1);
+    expect(asked).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3, 2, 3, 2, 3, 3, 3]);
+  });
+});
