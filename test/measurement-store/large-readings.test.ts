@@ -6,7 +6,7 @@ import type { Page } from '../../src/measurement-store/chunks/page.ts';
 import type { Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
 import { encode } from '../../src/measurement-store/chunks/codec.ts';
 import { SeriesReader, type ViewResult } from '../../src/domain/history/series-reader.ts';
-import { TextBudget } from '../../src/measurement-store/chunks/text-budget.ts';
+import { AnswerBudget } from '../../src/measurement-store/chunks/answer-budget.ts';
 import { PostgresSnapshot } from '../../src/measurement-store/postgres/postgres-snapshot.ts';
 import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
 import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
@@ -231,13 +231,13 @@ describe.each(DIALECTS)('texts in the %s store', (dialect) => {
       expect(await count(3).catch((error: unknown) => error)).toMatchObject({ code: 'QUERY_TOO_COMPLEX' });
       expect(await count(2)).toBe(20_000);
       // Others that ask at the same moment get their answers.
-      const reader = new SeriesReader(store);
+      const [reader, operation] = [new SeriesReader(store), {}];
       const view: SeriesView = { kind: 'raw', limit: 10 };
       const ask = (deviceKey: number): Promise<ViewResult[]> =>
-        reader.read([{ ...request(deviceKey, 1, view), fieldType: 'STRING', to: 6_000_000, view }]);
+        reader.read([{ ...request(deviceKey, 1, view), fieldType: 'STRING', to: 6_000_000, view }], operation);
       const [some, many, others] = await Promise.allSettled([
         ask(1),
-        reader.read([{ ...request(1, 1, view), fieldType: 'STRING', view: { ...view, limit: 9_000 } }]),
+        reader.read([{ ...request(1, 1, view), fieldType: 'STRING', view: { ...view, limit: 9_000 } }], operation),
         ask(2),
       ]);
       expect(many).toMatchObject({ status: 'rejected', reason: { code: 'QUERY_TOO_COMPLEX' } });
@@ -253,9 +253,15 @@ describe.each(DIALECTS)('texts in the %s store', (dialect) => {
   );
 
   test('of states that come again and again count once a chunk', () => {
-    const budget = new TextBudget();
-    for (let chunk = 0; chunk < 4_000; chunk++) budget.spend(Array.from({ length: 1_000 }, () => 'operating'));
-    expect(() => budget.spendCharacters(32_000_000 - 4_000 * 9)).not.toThrow();
-    expect(() => budget.spendCharacters(1)).toThrow('32000000 characters');
+    const budget = new AnswerBudget();
+    for (let chunk = 0; chunk < 4_000; chunk++) budget.spendTexts(Array.from({ length: 1_000 }, () => 'operating'));
+    expect(() => budget.spendValue('x'.repeat(32_000_000 - 4_000 * 9))).not.toThrow();
+    expect(() => budget.spendValue('x')).toThrow('32000000 characters');
+  });
+
+  test('and other values are five million at most that are not in chunks yet', () => {
+    const budget = new AnswerBudget();
+    for (let i = 0; i < 5_000_000; i++) budget.spendValue(i);
+    expect(() => budget.spendValue(1)).toThrow('More than 5000000 values');
   });
 });

@@ -147,7 +147,7 @@ export class History {
     const requests = devices.flatMap((device, i) =>
       chosen[i]!.map((field) => requestOf(device, field, query, plan, count)),
     );
-    const results = await budget.within(plan.pointsEach * count, () => this.#read(requests), pointsOf);
+    const results = await budget.within(plan.pointsEach * count, () => this.#read(requests, budget), pointsOf);
     let at = 0;
     return chosen.map((fields) => fields.map((field) => toSeries(field, plan, requests[at]!, results[at++]!)));
   }
@@ -164,7 +164,7 @@ export class History {
     const points = fields.length * STATISTICS_POINTS;
     const results = await budget.within(
       points,
-      () => this.#reader.read(requests),
+      () => this.#reader.read(requests, budget),
       () => points,
     );
     return fields.map((field, i) => {
@@ -214,8 +214,8 @@ export class History {
     return { field, timestamps, values, hasMore, lastTimestamp };
   }
   /** Raw values share the limit fairly: what a series leaves over is for those that have more. */
-  async #read(requests: readonly ViewRequest[]): Promise<ViewResult[]> {
-    const results = await this.#reader.read(requests);
+  async #read(requests: readonly ViewRequest[], operation: object): Promise<ViewResult[]> {
+    const results = await this.#reader.read(requests, operation);
     const totals = results.map(({ answer }) => (answer as PointsAnswer).total);
     const shares = shareFairly(totals, MAX_POINTS);
     const again = requests.flatMap(({ view }, i) =>
@@ -223,6 +223,7 @@ export class History {
     );
     const more = await this.#reader.read(
       again.map((i) => ({ ...requests[i]!, view: { kind: 'raw', limit: shares[i]! } })),
+      operation,
     );
     again.forEach((index, i) => (results[index] = more[i]!));
     return results;

@@ -21,24 +21,24 @@ interface Waiting {
 }
 
 /**
- * Asks the store for views. What is asked in the same turn of the event loop for the same field and range, such as the
- * aliases MIN, MAX and AVG of one chart, becomes one request: its values are read and decoded once.
+ * Asks the store for views. What one operation asks in the same turn of the event loop for the same field and range, such
+ * as the aliases MIN, MAX and AVG of one chart, becomes one request: its values are read and decoded once.
  */
 export class SeriesReader {
   readonly #store: Pick<MeasurementStore, 'series'>;
-  #waiting: Map<string, Waiting> | null = null;
+  readonly #waiting = new Map<object, Map<string, Waiting>>();
 
   constructor(store: Pick<MeasurementStore, 'series'>) {
     this.#store = store;
   }
 
-  /** In the order asked. */
-  read(requests: readonly ViewRequest[]): Promise<ViewResult[]> {
-    return Promise.all(requests.map((request) => this.#readOne(request)));
+  /** In the order asked; `operation`: nobody waits for what another one asks. */
+  read(requests: readonly ViewRequest[], operation: object): Promise<ViewResult[]> {
+    return Promise.all(requests.map((request) => this.#readOne(request, operation)));
   }
 
-  #readOne({ view, ...range }: ViewRequest): Promise<ViewResult> {
-    const waiting = this.#gather();
+  #readOne({ view, ...range }: ViewRequest, operation: object): Promise<ViewResult> {
+    const waiting = this.#gather(operation);
     const key = JSON.stringify(range);
     let entry = waiting.get(key);
     if (entry === undefined) waiting.set(key, (entry = { request: { ...range, views: [] }, answered: [], failed: [] }));
@@ -50,11 +50,13 @@ export class SeriesReader {
     });
   }
 
-  #gather(): Map<string, Waiting> {
-    if (this.#waiting !== null) return this.#waiting;
-    const gathered = (this.#waiting = new Map<string, Waiting>());
+  #gather(operation: object): Map<string, Waiting> {
+    const known = this.#waiting.get(operation);
+    if (known !== undefined) return known;
+    const gathered = new Map<string, Waiting>();
+    this.#waiting.set(operation, gathered);
     setImmediate(() => {
-      this.#waiting = null;
+      this.#waiting.delete(operation);
       const entries = [...gathered.values()];
       for (let at = 0; at < entries.length; at += REQUESTS_AT_ONCE)
         void this.#ask(entries.slice(at, at + REQUESTS_AT_ONCE));

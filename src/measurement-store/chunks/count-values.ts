@@ -1,5 +1,5 @@
 import type { RemoveQuery } from '../../domain/measurements/store.ts';
-import { valueOf } from '../readings/reading-values.ts';
+import { fieldsOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
 import { readingPages } from './reading-pages.ts';
@@ -10,13 +10,19 @@ const CHUNKS_A_PAGE = 1_000;
 /** How many values there are of the fields in the range, each key once. */
 export async function countValues(snapshot: Snapshot, query: RemoveQuery): Promise<number> {
   let count = 0;
-  for (const fieldKey of new Set(query.fieldKeys)) count += await countField(snapshot, query, fieldKey);
+  for (const [fieldKey, times] of await readingTimes(snapshot, query))
+    count += await countField(snapshot, query, fieldKey, times);
   return count;
 }
 
-async function countField(snapshot: Snapshot, query: RemoveQuery, fieldKey: number): Promise<number> {
+/** `times`: of its readings. */
+async function countField(
+  snapshot: Snapshot,
+  query: RemoveQuery,
+  fieldKey: number,
+  times: Float64Array,
+): Promise<number> {
   const { deviceKey, to } = query;
-  const times = await readingTimes(snapshot, query, fieldKey);
   let count = times.length;
   for (let from = query.from; ;) {
     const heads = await snapshot.chunks({ deviceKey, fieldKey, from, to, newestFirst: false, limit: CHUNKS_A_PAGE });
@@ -43,10 +49,11 @@ async function countOthers(
   return timestamps.filter((time) => time >= from && time < to && readings[indexAt(readings, time)] !== time).length;
 }
 
-async function readingTimes(snapshot: Snapshot, query: RemoveQuery, fieldKey: number): Promise<Float64Array> {
-  const { deviceKey, from, to } = query;
-  const times: number[] = [];
+/** The times at which readings have the fields. */
+async function readingTimes(snapshot: Snapshot, query: RemoveQuery): Promise<Map<number, Float64Array>> {
+  const { deviceKey, from, to, fieldKeys } = query;
+  const times = new Map(fieldKeys.map((key) => [key, [] as number[]]));
   for await (const page of readingPages(snapshot, { deviceKey, from, to, newestFirst: false }))
-    for (const row of page) if (valueOf(row.values, fieldKey) !== undefined) times.push(row.timestamp);
-  return Float64Array.from(times);
+    for (const { timestamp, values } of page) for (const key of fieldsOf(values)) times.get(key)?.push(timestamp);
+  return new Map([...times].map(([key, ofField]) => [key, Float64Array.from(ofField)]));
 }

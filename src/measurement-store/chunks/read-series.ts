@@ -9,7 +9,7 @@ import { decode, type Part, partsOf } from './codec.ts';
 import { mergeColumns, sliceColumns, toColumns } from './columns.ts';
 import { readingPages } from './reading-pages.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
-import { TextBudget } from './text-budget.ts';
+import { AnswerBudget } from './answer-budget.ts';
 
 /** Most readings have the field that is looked for. */
 const MOSTLY_ENOUGH = 2;
@@ -42,7 +42,7 @@ async function ofDevice(snapshot: Snapshot, requests: SeriesRequest[]): Promise<
   const from = Math.min(...requests.map((request, i) => Math.min(request.from, heads[i]![0]?.firstAt ?? Infinity)));
   const to = Math.max(...requests.map((request) => request.to));
   const fields = new Set(requests.map((request) => request.fieldKey));
-  const budget = new TextBudget();
+  const budget = new AnswerBudget();
   const readings = await readingColumns(snapshot, { deviceKey: requests[0]!.deviceKey, fields, from, to, budget });
   return Promise.all(
     requests.map((request, i) =>
@@ -56,7 +56,7 @@ interface Sources {
   heads: ChunkHead[];
   readings: SegmentColumns;
   /** Of its device. */
-  budget: TextBudget;
+  budget: AnswerBudget;
 }
 
 async function answer(
@@ -98,7 +98,7 @@ interface WantedReadings {
   fields: Set<number>;
   from: number;
   to: number;
-  budget: TextBudget;
+  budget: AnswerBudget;
 }
 
 async function readingColumns(
@@ -115,7 +115,7 @@ async function readingColumns(
         if (field.timestamps.at(-1) === timestamp) field.values.pop();
         else field.timestamps.push(timestamp);
         field.values.push(value);
-        if (typeof value === 'string') budget.spendCharacters(value.length);
+        budget.spendValue(value);
       });
   return new Map([...found].map(([key, { timestamps, values }]) => [key, toColumns(timestamps, values)]));
 }
@@ -137,7 +137,7 @@ async function toSegments(
     else {
       const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [head.firstAt]);
       const columns = decode(bytes!);
-      budget.spend(columns.values);
+      budget.spendTexts(columns.values);
       segments.push(toSegment(mergeColumns(columns, sliceColumns(readings, start, at))));
     }
   }
@@ -169,13 +169,13 @@ async function decodeTexts(
   snapshot: Snapshot,
   request: SeriesRequest,
   segments: Segment[],
-  { needed, budget }: { needed: number[]; budget: TextBudget },
+  { needed, budget }: { needed: number[]; budget: AnswerBudget },
 ): Promise<void> {
   const indexes = needed.filter((i) => segments[i]!.summary === null);
   for await (const { some, bytes } of chunkPages(snapshot, request, { segments, indexes, aPage: TEXT_CHUNKS_A_PAGE }))
     some.forEach((i, n) => {
       const columns = decode(bytes[n]!);
-      budget.spend(columns.values);
+      budget.spendTexts(columns.values);
       segments[i] = { ...segments[i]!, columns };
     });
 }

@@ -2,6 +2,14 @@ import pg from 'pg';
 import { watchPool } from '../../database/watch-pool.ts';
 import type { StoreLog } from '../store-log.ts';
 
+/**
+ * Each statement of a snapshot takes a page from an index. Of a table that has grown since it was last analyzed the
+ * planner thinks that sorting all of it is less: 880 ms for a page of 3 million readings instead of 0.6.
+ */
+const GO_ALONG_INDEXES = `SELECT ${['enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'jit']
+  .map((name) => `set_config('${name}', 'off', false)`)
+  .join(', ')}`;
+
 /** pg-pool awaits it; its types do not say so. */
 type PoolConfig = Omit<pg.PoolConfig, 'onConnect'> & {
   pipeline: boolean;
@@ -10,11 +18,14 @@ type PoolConfig = Omit<pg.PoolConfig, 'onConnect'> & {
 
 /**
  * Connections whose commits are durable and whose bigints are numbers; one stays when there is nothing to do.
- * `pipeline`: several statements may be under way on one.
+ * `forReading`: several statements may be under way on one, and they are answered by going along an index.
  */
-export function openPool(url: string, max: number, log: StoreLog | undefined, pipeline = false): pg.Pool {
-  const config: PoolConfig = { ...settings(url), min: 1, max, pipeline, onConnect: makeCommitsDurable };
-  const pool = new pg.Pool(config);
+export function openPool(url: string, max: number, log: StoreLog | undefined, forReading = false): pg.Pool {
+  const onConnect = async (client: pg.ClientBase): Promise<void> => {
+    await makeCommitsDurable(client);
+    if (forReading) await client.query(GO_ALONG_INDEXES);
+  };
+  const pool = new pg.Pool({ ...settings(url), min: 1, max, pipeline: forReading, onConnect } as PoolConfig);
   watchPool(pool, (error) => log?.warn({ err: error }, 'an idle database connection was lost'));
   return pool;
 }

@@ -19,14 +19,14 @@ import { isSnapshot } from './is-snapshot.ts';
 import { toBigint } from './to-bigint.ts';
 
 /** Of large values there is only the size. */
-type RawReading = [timestamp: number, seq: string, values: Buffer | null, size: number | null];
+type RawReading = [timestamp: number, seq: string, values: Buffer | null, size: number];
 type RawRecorded = [
   seq: string,
   deviceKey: number,
   timestamp: number,
   storedAt: number,
   values: Buffer | null,
-  size: number | null,
+  size: number,
 ];
 type NoRecorded = [seq: null, ...unknown[]];
 type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer | null];
@@ -35,13 +35,15 @@ type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer
 const OF_DEVICES = 'AND device_key + 0 = ANY($7::int4[])';
 /** From so many on it pays not to prepare the statement. */
 const MANY = 8;
+/** From so many on a page of readings comes so, of about so many bytes. */
+const MANY_READINGS = 100;
+const READINGS_BYTES = 131_072;
 /** A page of heads, and a chunk of a thousand values with two decimals and their times, as `COPY` gives them. */
 const HEADS_BYTES = 65_536;
 const CHUNK_BYTES = 1_500;
 const HEAD = 'first_at, last_at, count, summary';
-/** The values of a reading, or their size where they are large. */
-const PACKED = `CASE WHEN octet_length(packed) <= ${LARGE_BYTES} THEN packed END,
-  CASE WHEN octet_length(packed) > ${LARGE_BYTES} THEN octet_length(packed) END`;
+/** The values of a reading unless they are large, and their size. */
+const PACKED = `CASE WHEN octet_length(packed) <= ${LARGE_BYTES} THEN packed END, octet_length(packed)`;
 /** Whoever wants them asks page by page. */
 const LATER: Page<ReadingRow> = { rows: [], isLast: false };
 
@@ -50,7 +52,7 @@ interface Sized {
   deviceKey?: number;
   timestamp: number;
   values: Buffer | null;
-  size: number | null;
+  size: number;
 }
 
 type Whole<Row extends Sized> = Row & { values: Buffer };
@@ -73,12 +75,18 @@ export class PostgresSnapshot implements Snapshot {
 
   async readings({ deviceKey, from, to, newestFirst, limit }: ReadingRange): Promise<Page<ReadingRow>> {
     const order = newestFirst ? 'DESC' : 'ASC';
-    const rows = await this.#rows<RawReading>(
-      `inlet-readings-${order}`,
-      `SELECT ts, seq, ${PACKED} FROM reading WHERE device_key = $1 AND ts >= $2 AND ts < $3 ORDER BY ts ${order} LIMIT $4`,
-      [deviceKey, toBigint(from), toBigint(to), limit],
-    );
+    const values = [deviceKey, toBigint(from), toBigint(to), limit];
+    if (limit >= MANY_READINGS)
+      return this.#page(await this.#manyReadings(readingsSelect(order, values.map(integer))), limit, deviceKey);
+    const select = readingsSelect(order, ['$1', '$2', '$3', '$4']);
+    const rows = await this.#rows<RawReading>(`inlet-readings-${order}`, select, values);
     return this.#page(rows.map(toReading), limit, deviceKey);
+  }
+
+  #manyReadings(select: string): Promise<(Omit<ReadingRow, 'values'> & Sized)[]> {
+    return copyOut(this.#open(), select, READINGS_BYTES, (row) =>
+      toReading([row.bigint(), String(row.bigint()), row.bytes(), row.int()]),
+    );
   }
 
   async oldReadings(deviceKey: number, { storedBefore, from, limit, bytes }: OldReadings): Promise<Page<OldReading>> {
@@ -223,7 +231,7 @@ export class PostgresSnapshot implements Snapshot {
     bytes = PAGE_BYTES,
   ): Promise<Page<Whole<Row>>> {
     const end = fitting(
-      rows.map(({ size, values }) => size ?? values!.length),
+      rows.map(({ size }) => size),
       bytes,
     );
     const isLast = end === rows.length && rows.length < limit;
@@ -284,6 +292,11 @@ export class PostgresSnapshot implements Snapshot {
     return (await this.#open().query<Row>({ name, text, values, rowMode: 'array' } as pg.QueryArrayConfig))
       .rows as Row[];
   }
+}
+
+function readingsSelect(order: 'ASC' | 'DESC', [deviceKey, from, to, limit]: string[]): string {
+  return `SELECT ts, seq, ${PACKED} FROM reading WHERE device_key = ${deviceKey} AND ts >= ${from} AND ts < ${to}
+    ORDER BY ts ${order} LIMIT ${limit}`;
 }
 
 /** Chunks never overlap: only the last one that begins before `from` may reach into the range. */

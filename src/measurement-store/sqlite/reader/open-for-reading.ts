@@ -1,9 +1,9 @@
 import Sqlite from 'better-sqlite3';
 
-/** Opens the file for a thread that only reads. */
-export function openForReading(path: string): Sqlite.Database {
+/** Opens the file for who only reads; `cacheKib`: of it in memory. */
+export function openForReading(path: string, cacheKib = 8_192): Sqlite.Database {
   const db = new Sqlite(path, { fileMustExist: true, readonly: true });
   db.pragma('busy_timeout = 2000');
-  db.pragma('cache_size = -8192');
+  db.pragma(`cache_size = -${cacheKib}`);
   return db;
 }

@@ -1,0 +1,50 @@
+import { AppError } from '../../errors.ts';
+import type { StoredValue } from '../../domain/measurements/store.ts';
+
+/** A million and a half places, or three years of them at one a minute: 32 MB, twice that beyond Latin-1. */
+const MAX_CHARACTERS = 32_000_000;
+/** A thousand a second for more than an hour, when they go into chunks: 160 MB. */
+const MAX_VALUES = 5_000_000;
+
+/** What is in memory at once to answer for one device (CONTRACT 7, Shares). Beyond the budget it is QUERY_TOO_COMPLEX. */
+export class AnswerBudget {
+  #characters = MAX_CHARACTERS;
+  #values = MAX_VALUES;
+
+  /**
+   * What was decoded in one piece, in which equal texts are in memory once: compressed they may be a thousandth of it, so
+   * what is on the disk says little.
+   */
+  spendTexts(values: Float64Array | readonly StoredValue[]): void {
+    if (values instanceof Float64Array) return;
+    let characters = 0;
+    for (const value of new Set(values)) if (typeof value === 'string') characters += value.length;
+    this.#spendCharacters(characters);
+  }
+
+  /** A value of a reading. */
+  spendValue(value: StoredValue): void {
+    if (typeof value === 'string') this.#spendCharacters(value.length);
+    this.#values -= 1;
+    if (this.#values < 0)
+      tooMuch(
+        'values',
+        MAX_VALUES,
+        `More than ${MAX_VALUES} values of this range were recorded in about the last hour`,
+      );
+  }
+
+  #spendCharacters(characters: number): void {
+    this.#characters -= characters;
+    if (this.#characters < 0)
+      tooMuch('characters', MAX_CHARACTERS, `The texts of this range are more than ${MAX_CHARACTERS} characters`);
+  }
+}
+
+function tooMuch(limit: string, allowed: number, what: string): never {
+  throw new AppError(
+    'QUERY_TOO_COMPLEX',
+    `${what}. Ask for a shorter range or for fewer fields; page values with "measurements", or export them.`,
+    { details: { limit, allowed } },
+  );
+}

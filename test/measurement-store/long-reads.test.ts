@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { pause } from '../../src/domain/pause.ts';
+import { SeriesReader, type ViewRequest, type ViewResult } from '../../src/domain/history/series-reader.ts';
+import { openPool } from '../../src/measurement-store/postgres/postgres-connection.ts';
+import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
+
+const LONG = 1;
+const SHORT = 2;
+const READINGS = 400_000;
+const PER_RECEIPT = 20_000;
+
+describe.each(DIALECTS)('a long read of the %s store', (dialect) => {
+  let database: OpenDatabase;
+  let store: Store;
+
+  beforeEach(async () => {
+    database = await openDatabase(dialect);
+    // What autovacuum finds out must not decide how readings are found.
+    if (dialect === 'postgres') await database.sql('ALTER TABLE reading SET (autovacuum_enabled = off)');
+    store = await database.openStore();
+    for (let at = 0; at < READINGS; at += PER_RECEIPT)
+      await store.append(
+        receipt(
+          LONG,
+          Array.from({ length: PER_RECEIPT }, (_, i): Row => [1, at + i, (at + i) / 10]),
+        ),
+      );
+    await store.append(receipt(SHORT, [[1, 5, 7]]));
+  }, 60_000);
+  afterEach(async () => {
+    await store.stop();
+    await database.close();
+  });
+
+  const inBuckets = (deviceKey: number): ViewRequest => ({
+    deviceKey,
+    fieldKey: 1,
+    fieldType: 'FLOAT',
+    from: 0,
+    to: READINGS,
+    maxCharacters: 0,
+    view: { kind: 'statistics' },
+  });
+
+  /** How long it takes (ms), with what it brings. */
+  async function timed<T>(work: Promise<T>): Promise<{ ms: number; value: T }> {
+    const from = performance.now();
+    const value = await work;
+    return { ms: performance.now() - from, value };
+  }
+
+  /** What others ask beside it, one after the other; the longest time that they waited. */
+  async function longestBeside(long: Promise<unknown>, ask: () => Promise<unknown>): Promise<number> {
+    const done = long.then(() => 'done');
+    let longest = 0;
+    for (;;) {
+      const { ms } = await timed(ask());
+      longest = Math.max(longest, ms);
+      if ((await Promise.race([done, pause(0)])) === 'done') return longest;
+    }
+  }
+
+  test('of newest values does not hold up others', async () => {
+    const newest = (deviceKey: number, fieldKeys: number[]) => store.latest([{ deviceKey, fieldKeys }]);
+    await newest(SHORT, [1]);
+    const long = timed(newest(LONG, [99]));
+    const longest = await longestBeside(long, async () =>
+      expect(await newest(SHORT, [1])).toEqual([{ deviceKey: SHORT, fieldKey: 1, timestamp: 5, value: 7 }]),
+    );
+    const { ms, value } = await long;
+    expect(value).toEqual([]);
+    expect(longest).toBeLessThan(ms / 2);
+  });
+
+  test('of a chart does not hold up another one, also if it is asked in the same moment', async () => {
+    const reader = new SeriesReader(store);
+    const ask = (deviceKey: number): Promise<ViewResult[]> => reader.read([inBuckets(deviceKey)], {});
+    await ask(SHORT);
+    const chart = ask(LONG);
+    const long = timed(chart);
+    // As many more as there are threads: one of them is asked for both.
+    const more = [ask(LONG), ask(LONG)];
+    const longest = await longestBeside(chart, async () =>
+      expect(await ask(SHORT)).toMatchObject([{ answer: { count: 1, sum: 7 } }]),
+    );
+    const { ms, value } = await long;
+    expect(value).toMatchObject([{ answer: { count: READINGS, max: (READINGS - 1) / 10 } }]);
+    expect(longest).toBeLessThan(ms / 2);
+    await Promise.all(more);
+  });
+
+  test('and more of them than run at once are all answered', async () => {
+    const reader = new SeriesReader(store);
+    const asked = Array.from({ length: 30 }, (_, i) => reader.read([inBuckets(i % 10 === 0 ? LONG : SHORT)], {}));
+    for (const [i, [result]] of (await Promise.all(asked)).entries())
+      expect(result).toMatchObject({ answer: { count: i % 10 === 0 ? READINGS : 1 } });
+  });
+});
+
+test('on PostgreSQL readers go along indexes, also in a table that nobody has analyzed', async () => {
+  const database = await openDatabase('postgres');
+  const pool = openPool(database.place, 1, undefined, true);
+  await pool.query(
+    `INSERT INTO reading (device_key, ts, stored_at, packed) SELECT 1, i, 1, '\\x01' FROM generate_series(1, 50000) AS i`,
+  );
+  const { rows } = await pool.query<{ 'QUERY PLAN': string }>(
+    'EXPLAIN SELECT ts FROM reading WHERE device_key = 1 AND ts >= 0 AND ts < 90000 ORDER BY ts LIMIT 2000',
+  );
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toContain('using reading_pkey');
+  expect(plan).not.toContain('Sort');
+  await pool.end();
+  await database.close();
+});
