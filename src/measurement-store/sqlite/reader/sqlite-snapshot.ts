@@ -15,7 +15,8 @@ import type {
 } from '../../chunks/snapshot.ts';
 import { giveWay } from '../../../domain/give-way.ts';
 import { LARGE_BYTES, MANY_COMMITTED, type Page, PAGE_BYTES } from '../../chunks/page.ts';
-import { SUMMARY_BYTES, unpackSummary } from '../../chunks/summary-bytes.ts';
+import { unpackSummary } from '../../chunks/summary-bytes.ts';
+import { joined, numbers, toHeads, toReadings } from './in-one-piece.ts';
 import type { IntakeView, Place } from './intake-view.ts';
 
 type RawReading = [timestamp: number, seq: number, values: Buffer];
@@ -293,28 +294,6 @@ export class SqliteSnapshot implements Snapshot {
   }
 }
 
-/** Blobs one after the other: as text they are their bytes, whatever these are, and come back as such. NULL is left out. */
-function joined(column: string): string {
-  return `CAST(group_concat(${column}, '') AS BLOB)`;
-}
-
-/** What `group_concat` made of numbers. */
-function numbers(text: string | null): number[] {
-  return text === null ? [] : (JSON.parse(`[${text}]`) as number[]);
-}
-
-/** `columns`: four numbers of each. */
-function toHeads(summaries: Buffer | null, columns: number[]): ChunkHead[] {
-  const heads: ChunkHead[] = [];
-  for (let i = 0, at = 0; i < columns.length; i += 4) {
-    const isNull = columns[i + 3] === 1;
-    const summary = isNull ? null : unpackSummary(summaries!, at);
-    if (!isNull) at += SUMMARY_BYTES;
-    heads.push({ firstAt: columns[i]!, lastAt: columns[i + 1]!, count: columns[i + 2]!, summary });
-  }
-  return heads;
-}
-
 /** As far as they fit into a page: what comes behind is not read, as stepping over a large row is reading it. */
 function pageOf<Raw, Row extends { values: Buffer }>(
   raws: Iterable<Raw>,
@@ -335,17 +314,6 @@ function pageOf<Raw, Row extends { values: Buffer }>(
 
 function toReading([timestamp, seq, values]: RawReading): ReadingRow {
   return { timestamp, seq, values };
-}
-
-/** `columns`: three numbers of each. */
-function toReadings(values: Buffer | null, columns: number[]): ReadingRow[] {
-  const rows: ReadingRow[] = [];
-  for (let i = 0, at = 0; i < columns.length; i += 3) {
-    const end = at + columns[i + 2]!;
-    rows.push({ timestamp: columns[i]!, seq: columns[i + 1]!, values: values!.subarray(at, end) });
-    at = end;
-  }
-  return rows;
 }
 
 function toOldReading([timestamp, seq, values, storedAt]: [...RawReading, storedAt: number]): OldReading {
