@@ -1,8 +1,10 @@
 import { AppError } from '../errors.ts';
 
-/** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one. */
+/** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one … */
 const MAX_RUNNING = 16;
 const MAX_RUNNING_EACH = 4;
+/** … and so much more for those who keep within their burst: they do not wait for what takes others long. */
+const KEPT_FREE = 8;
 const DEAR_WEIGHT = 4;
 /** Waiting for their turn: of all callers, and of one. */
 const MAX_WAITING = 2000;
@@ -171,8 +173,10 @@ export class WorkShares {
   }
 
   #mayRun(caller: Caller, weight: number): boolean {
-    if (this.#running + weight > MAX_RUNNING || caller.running + weight > MAX_RUNNING_EACH) return false;
-    return this.#debt(caller) <= BURST_MS || !this.#othersAreThere(caller, weight === DEAR_WEIGHT);
+    const isWithinBurst = this.#debt(caller) <= BURST_MS;
+    const room = isWithinBurst ? MAX_RUNNING + KEPT_FREE : MAX_RUNNING;
+    if (this.#running + weight > room || caller.running + weight > MAX_RUNNING_EACH) return false;
+    return isWithinBurst || !this.#othersAreThere(caller, weight === DEAR_WEIGHT);
   }
 
   #debt(caller: Caller): number {

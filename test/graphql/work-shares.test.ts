@@ -124,6 +124,17 @@ test('a query also pays for the points of its histories: other threads bring the
   expect(wait).toBeLessThan(100);
 });
 
+test('who keeps within its burst does not wait for what runs long for others', async () => {
+  const shares = new WorkShares();
+  const long = ['a', 'b', 'c', 'd'].map((name) => shares.run(name, () => pause(300), { dear: true }));
+  expect(await waitOf(() => shares.begin('little', { dear: true }))).toBe(0);
+  await Promise.all(long);
+  // Of those, too, there is an end.
+  const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => shares.run(name, () => pause(300), { dear: true }));
+  expect(await waitOf(() => shares.begin('one more', { dear: true }))).toBeGreaterThanOrEqual(300);
+  await Promise.all(many);
+});
+
 test('alone nobody waits', async () => {
   const shares = new WorkShares();
   shares.spend('charts', 1_000);

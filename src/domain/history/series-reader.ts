@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts';
+import { giveWay } from '../give-way.ts';
 import type { SeriesAnswer, SeriesRequest, SeriesView, ViewAnswer } from '../measurements/series-request.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 
@@ -21,12 +22,12 @@ interface Waiting {
 }
 
 /**
- * Asks the store for views. What one operation asks in the same turn of the event loop for the same field and range, such
- * as the aliases MIN, MAX and AVG of one chart, becomes one request: its values are read and decoded once.
+ * Asks the store for views. What one operation asks together for the same field and range, such as the aliases MIN, MAX
+ * and AVG of one chart, becomes one request: its values are read and decoded once.
  */
 export class SeriesReader {
   readonly #store: Pick<MeasurementStore, 'series'>;
-  readonly #waiting = new Map<object, Map<string, Waiting>>();
+  readonly #gathered = new Map<object, Map<string, Waiting>>();
 
   constructor(store: Pick<MeasurementStore, 'series'>) {
     this.#store = store;
@@ -51,17 +52,23 @@ export class SeriesReader {
   }
 
   #gather(operation: object): Map<string, Waiting> {
-    const known = this.#waiting.get(operation);
-    if (known !== undefined) return known;
-    const gathered = new Map<string, Waiting>();
-    this.#waiting.set(operation, gathered);
-    setImmediate(() => {
-      this.#waiting.delete(operation);
-      const entries = [...gathered.values()];
-      for (let at = 0; at < entries.length; at += REQUESTS_AT_ONCE)
-        void this.#ask(entries.slice(at, at + REQUESTS_AT_ONCE));
-    });
+    let gathered = this.#gathered.get(operation);
+    if (gathered === undefined) {
+      this.#gathered.set(operation, (gathered = new Map<string, Waiting>()));
+      void this.#askAll(operation, gathered);
+    }
     return gathered;
+  }
+
+  /** One call after the other: meanwhile there are threads for what others ask. */
+  async #askAll(operation: object, gathered: Map<string, Waiting>): Promise<void> {
+    await giveWay();
+    while (gathered.size > 0) {
+      const some = [...gathered].slice(0, REQUESTS_AT_ONCE);
+      for (const [key] of some) gathered.delete(key);
+      await this.#ask(some.map(([, entry]) => entry));
+    }
+    this.#gathered.delete(operation);
   }
 
   async #ask(entries: readonly Waiting[]): Promise<void> {

@@ -1,11 +1,12 @@
 import type Sqlite from 'better-sqlite3';
+import { Slots } from '../../slots.ts';
 import { IntakeView } from './intake-view.ts';
 import { openForReading } from './open-for-reading.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { SqliteSnapshot } from './sqlite-snapshot.ts';
 
-/** As many jobs as are under way at once; the others wait. */
-const MAX_LANES = 4;
+/** On two threads together as many as operations of GraphQL run at once, each of which asks one thing at a time. */
+const MAX_LANES = 12;
 /** What is read again and again is in the first one's memory; the others are there for what comes beside long work. */
 const OTHERS_CACHE_KIB = 2_048;
 
@@ -45,34 +46,14 @@ class Connection implements Lane {
  * (see `SqliteSnapshot`), so that nobody waits for the end of what somebody else asked.
  */
 export class Lanes {
-  readonly #path: string;
-  readonly #free: Connection[];
-  readonly #waiting: ((connection: Connection) => void)[] = [];
-  #opened = 1;
+  readonly #connections: Slots<Connection>;
 
   constructor(path: string) {
-    this.#path = path;
-    this.#free = [new Connection(path)];
+    const make = (made: number): Connection => new Connection(path, made === 0 ? undefined : OTHERS_CACHE_KIB);
+    this.#connections = new Slots(MAX_LANES, make);
   }
 
-  /** In the order of the calls as far as they wait. */
-  async run<T>(work: (lane: Lane) => Promise<T>): Promise<T> {
-    const connection = await this.#take();
-    try {
-      return await connection.inTransaction(work);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next(connection);
-      else this.#free.push(connection);
-    }
-  }
-
-  #take(): Connection | Promise<Connection> {
-    const free = this.#free.pop();
-    if (free) return free;
-    if (this.#opened === MAX_LANES) return new Promise((resolve) => this.#waiting.push(resolve));
-    const connection = new Connection(this.#path, OTHERS_CACHE_KIB);
-    this.#opened += 1;
-    return connection;
+  run<T>(work: (lane: Lane) => Promise<T>): Promise<T> {
+    return this.#connections.use((connection) => connection.inTransaction(work));
   }
 }
