@@ -189,6 +189,21 @@ describe('searches for newest values side by side', () => {
 
   const queries = [1, 2].map((deviceKey) => ({ deviceKey, fieldKeys: FIELDS }));
 
+  test('make nothing of what a snapshot remembered that is newer than their own', async () => {
+    const db = openForReading(database.place);
+    const intake = new IntakeView(db);
+    db.exec('BEGIN');
+    intake.refresh();
+    const older = new SqliteSnapshot(db, intake);
+    const isUsable = async (position: string): Promise<boolean> =>
+      (await older.committedSince({ deviceKey: 2, position, to: Infinity })).isLast;
+    expect(await isUsable(await older.position())).toBe(true);
+    await store.append(receipt(2, [[BUSY, START, 0]]));
+    expect(await isUsable(await store.position())).toBe(false);
+    db.exec('COMMIT');
+    db.close();
+  });
+
   test('do without the memory when it is cleared meanwhile, and add nothing to it', async () => {
     await disturbed(async (snapshot) => {
       expect(await latestSlice(snapshot, queries, new SearchSlice(memory, Infinity))).toEqual(NOTHING);

@@ -172,7 +172,8 @@ export class SqliteSnapshot implements Snapshot {
 
   committedSince({ deviceKey, position, to }: CommittedSince): Promise<Page<ReadingRow>> {
     const after = Number(position);
-    if (this.#countSince.get(after, MANY_COMMITTED)! >= MANY_COMMITTED)
+    // A position that another lane took later says nothing of what is seen here.
+    if (after > this.#lastFlush() || this.#countSince.get(after, MANY_COMMITTED)! >= MANY_COMMITTED)
       return Promise.resolve({ rows: [], isLast: false });
     const page = pageOf(this.#committedSince.iterate(after, deviceKey, to), Infinity, toReading);
     const waiting = this.#intake.committedSince(deviceKey, after, to);
