@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
@@ -143,14 +144,18 @@ function tooLarge(limit: number): AppError {
   });
 }
 
+/** Of charsets that are not UTF-8 but may look like it: UTF-16 and ISO-2022. */
+const OF_OTHERS = [0x00, 0x1b];
+
 /**
- * Body bytes as text: in the charset that the content type declares, else UTF-8. A byte order mark of UTF-8 or UTF-16 is
- * obeyed and dropped.
+ * Body bytes as text: UTF-8 if they are that, whatever is declared, as many senders declare what they do not send; else
+ * in the charset that the content type declares. A byte order mark of UTF-8 or UTF-16 is obeyed and dropped.
  */
 export function bodyText(body: Buffer, contentType: string | undefined): string {
   const [a, b, c] = body;
   if (a === 0xef && b === 0xbb && c === 0xbf) return body.toString('utf8', 3);
   if (a === 0xff && b === 0xfe) return new TextDecoder('utf-16le').decode(body);
   if (a === 0xfe && b === 0xff) return new TextDecoder('utf-16be').decode(body);
-  return declaredDecoder(contentType)?.decode(body) ?? body.toString('utf8');
+  const isUtf8Text = isUtf8(body) && !OF_OTHERS.some((byte) => body.includes(byte));
+  return (isUtf8Text ? undefined : declaredDecoder(contentType)?.decode(body)) ?? body.toString('utf8');
 }

@@ -108,20 +108,31 @@ test('who waits in the background for turn after turn has the smaller share of a
   expect(await running).toBeGreaterThan(350 / 0.16);
 });
 
-test('a query also pays for the points of its histories: other threads bring them, on the same processors', async () => {
-  const resolve = (_: unknown, __: unknown, { points }: GraphqlContext): Promise<number> =>
-    points.within(1, async () => 150_000, Number);
+/** For how long it has to wait who has just asked for a history that others bring so. */
+async function waitAfter(bring: (points: PointBudget) => Promise<number>, tookMs: number): Promise<number> {
+  const resolve = (_: unknown, __: unknown, { points }: GraphqlContext): Promise<number> => bring(points);
   const history = { type: GraphQLInt, resolve };
   const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { history } }) });
   const shares = new WorkShares();
   const operations = new Operations(schema, 'none', shares);
   const context = new GraphqlContext({ tokenId: 'charts' } as Access, '', {} as never, {} as never);
-  const { data } = await operations.execute(await operations.admit({ query: '{ history }' }, context));
-  expect(data).toEqual({ history: 150_000 });
+  const running = operations.execute(await operations.admit({ query: '{ history }' }, context));
+  await vi.advanceTimersByTimeAsync(tookMs);
+  expect((await running).errors).toBeUndefined();
   shares.noteOthers();
-  const wait = await waitOf(() => shares.begin('charts'));
+  return waitOf(() => shares.begin('charts'));
+}
+
+test('a query also pays for the points of its histories: other threads bring them, on the same processors', async () => {
+  const wait = await waitAfter((points) => points.within(1, async () => 150_000, Number), 0);
   expect(wait).toBeGreaterThanOrEqual(83);
   expect(wait).toBeLessThan(100);
+});
+
+test('and a quarter of the time that these take, however cheap its text is', async () => {
+  const wait = await waitAfter((points) => points.within(1, () => pause(400).then(() => 1), Number), 400);
+  expect(wait).toBeGreaterThanOrEqual(166);
+  expect(wait).toBeLessThan(180);
 });
 
 test('who keeps within its burst does not wait for what runs long for others', async () => {

@@ -297,6 +297,13 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
     };
     expect(await send(6001, 'application/json; charset=ISO-8859-1')).toBe('Tür');
     expect(await send(6002, 'application/json; charset=klingon')).toBe('T\ufffdr');
+    // Many declare what they do not send.
+    for (const [i, charset] of ['utf-16', 'us-ascii', 'ISO-8859-1'].entries()) {
+      const body = `[{"field":"label","value":"Tür","timestamp":${6003 + i}}]`;
+      const headers = { 'Content-Type': `application/json; charset=${charset}` };
+      expect((await server.record(device, body, { headers })).status).toBe(200);
+      expect(await valueAt('label', 6003 + i)).toBe('Tür');
+    }
   });
 
   test('lone surrogates are stored as U+FFFD, not as an error', async () => {

@@ -259,6 +259,28 @@ describe.each(DIALECTS)('texts in the %s store', (dialect) => {
     expect(() => budget.spendValue('x')).toThrow('32000000 characters');
   });
 
+  test('of more than an eighth of what may be in memory a thread answers one at a time', async () => {
+    const text = 'x'.repeat(4_000_001);
+    const [first, second, third, small] = [1, 2, 3, 4].map(() => new AnswerBudget()) as [AnswerBudget, AnswerBudget, AnswerBudget, AnswerBudget]; // prettier-ignore
+    const entered: string[] = [];
+    const enter = (name: string, budget: AnswerBudget) => budget.room().then(() => entered.push(name));
+    for (const budget of [first, second, third]) budget.spendValue(text);
+    small.spendValue('x');
+    await enter('first', first);
+    const [two, three] = [enter('second', second), enter('third', third)];
+    await enter('small', small);
+    await enter('first', first);
+    expect(entered).toEqual(['first', 'small', 'first']);
+    // One that ends while it waits lets nobody in before the first.
+    second.end();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(entered).toHaveLength(3);
+    first.end();
+    await Promise.all([two, three]);
+    expect(entered.slice(3).sort()).toEqual(['second', 'third']);
+    third.end();
+  });
+
   test('and other values are five million at most that are not in chunks yet', () => {
     const budget = new AnswerBudget();
     for (let i = 0; i < 5_000_000; i++) budget.spendValue(i);

@@ -109,6 +109,18 @@ describe.each(DIALECTS)('a long read of the %s store', (dialect) => {
     expect([most, calls]).toEqual([1, 2]);
   });
 
+  test('of a count goes over as many fields as are asked for', async () => {
+    await store.append(
+      receipt(
+        3,
+        Array.from({ length: 70 }, (_, i): Row => [i % 14, 1_000 * (i % 5), i]),
+      ),
+    );
+    const range = { deviceKey: 3, from: 1_000, to: 4_000, dryRun: true };
+    expect(await store.remove({ ...range, fieldKeys: Array.from({ length: 12 }, (_, key) => key) })).toBe(12 * 3);
+    expect(await store.remove({ ...range, fieldKeys: [1, 1, 13, 99] })).toBe(2 * 3);
+  });
+
   test('and more of them than run at once are all answered', async () => {
     const reader = new SeriesReader(store);
     const asked = Array.from({ length: 60 }, (_, i) => reader.read([inBuckets(i % 3 === 0 ? LONG : SHORT)], {}));

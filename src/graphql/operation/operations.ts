@@ -219,14 +219,15 @@ export class Operations {
     } catch (error) {
       return failed(error);
     } finally {
-      const tookMs = performance.now() - started - context.points.readMs * (1 - READING_COUNTS);
+      const { readMs } = context.points;
+      const tookMs = performance.now() - started - readMs;
       const isEvent = root !== undefined;
       const mostMs = 1 + admitted.cost * WORST_MS;
       const usedMs =
         isEvent && admitted.cost < CHEAP
           ? EVENT_MS + bytes / EVENT_BYTES_PER_MS
           : Math.min(tookMs, mostMs) * (isEvent ? PUSHED_COUNTS : 1) + bytes / BYTES_PER_MS + errors * ERROR_MS;
-      this.shares.spend(caller, usedMs + context.points.spent / POINTS_PER_MS - expectedMs);
+      this.shares.spend(caller, usedMs + readMs * READING_COUNTS + context.points.spent / POINTS_PER_MS - expectedMs);
     }
   }
 

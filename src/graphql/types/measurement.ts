@@ -63,7 +63,8 @@ export class DeviceHistoryObject {
 
 @ObjectType('RecordedBatch', {
   simpleResolvers: true,
-  description: 'What one commit stored of one device, in pieces of at most about 2,000 values.',
+  description:
+    'What one commit stored of one device, or several within a tenth of a second, in pieces of at most about 2,000 values.',
 })
 export class RecordedBatch {
   @Field(() => String, {

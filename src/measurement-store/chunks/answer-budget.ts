@@ -6,10 +6,21 @@ const MAX_CHARACTERS = 32_000_000;
 /** A thousand a second for more than an hour, when they go into chunks: 160 MB. */
 const MAX_VALUES = 5_000_000;
 
-/** What is in memory at once to answer for one device (CONTRACT 7, Shares). Beyond the budget it is QUERY_TOO_COMPLEX. */
+/** From this part of a budget on an answer is large. */
+const LARGE = 1 / 8;
+
+/** Ends with the last of the large answers of this thread. */
+let lastLarge: Promise<void> = Promise.resolve();
+
+/**
+ * What is in memory at once to answer for one device (CONTRACT 7, Shares). Beyond the budget it is QUERY_TOO_COMPLEX; of
+ * large answers a thread makes one at a time.
+ */
 export class AnswerBudget {
   #characters = MAX_CHARACTERS;
   #values = MAX_VALUES;
+  #room: Promise<void> | null = null;
+  #leave = (): void => {};
 
   /**
    * What was decoded in one piece, in which equal texts are in memory once: compressed they may be a thousandth of it, so
@@ -32,6 +43,24 @@ export class AnswerBudget {
         MAX_VALUES,
         `More than ${MAX_VALUES} values of this range were recorded in about the last hour`,
       );
+  }
+
+  /** Waits for the room that what was spent so far needs; it is there until `end`. */
+  async room(): Promise<void> {
+    const isLarge = this.#characters < MAX_CHARACTERS * (1 - LARGE) || this.#values < MAX_VALUES * (1 - LARGE);
+    if (!isLarge) return;
+    if (this.#room === null) {
+      const before = lastLarge;
+      const mine = new Promise<void>((resolve) => (this.#leave = resolve));
+      lastLarge = before.then(() => mine);
+      this.#room = before;
+    }
+    await this.#room;
+  }
+
+  /** Gives the room to others. */
+  end(): void {
+    this.#leave();
   }
 
   #spendCharacters(characters: number): void {

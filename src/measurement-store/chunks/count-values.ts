@@ -6,12 +6,17 @@ import { readingPages } from './reading-pages.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 
 const CHUNKS_A_PAGE = 1_000;
+/** The times of their readings are in memory at once. */
+const FIELDS_AT_ONCE = 5;
 
 /** How many values there are of the fields in the range, each key once. */
 export async function countValues(snapshot: Snapshot, query: RemoveQuery): Promise<number> {
+  const fieldKeys = [...new Set(query.fieldKeys)];
   let count = 0;
-  for (const [fieldKey, times] of await readingTimes(snapshot, query))
-    count += await countField(snapshot, query, fieldKey, times);
+  for (let at = 0; at < fieldKeys.length; at += FIELDS_AT_ONCE) {
+    const times = await readingTimes(snapshot, { ...query, fieldKeys: fieldKeys.slice(at, at + FIELDS_AT_ONCE) });
+    for (const [fieldKey, ofField] of times) count += await countField(snapshot, query, fieldKey, ofField);
+  }
   return count;
 }
 

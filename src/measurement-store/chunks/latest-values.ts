@@ -1,4 +1,5 @@
 import type { LatestQuery, LatestRow, StoredValue } from '../../domain/measurements/store.ts';
+import { allDone } from './all-done.ts';
 import { decode } from './codec.ts';
 import {
   endOf,
@@ -49,12 +50,6 @@ export async function latestSlice(
       else rows.push(...ofDevice);
   }
   return { rows, left };
-}
-
-/** As `Promise.all`, but throws only when none goes on: the snapshot ends then, and the memory must not see another. */
-async function allDone<T>(searches: Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(searches);
-  return Promise.all(searches);
 }
 
 /** null: there is more to be looked through. */

@@ -5,6 +5,7 @@ import type { StoredValue } from '../../domain/measurements/store.ts';
 import { eachValue, valueOf } from '../readings/reading-values.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
 import type { Room } from './blocks.ts';
+import { allDone } from './all-done.ts';
 import { decode, type Part, partsOf } from './codec.ts';
 import { mergeColumns, sliceColumns, toColumns } from './columns.ts';
 import { readingPages } from './reading-pages.ts';
@@ -37,18 +38,22 @@ export async function readSeries(snapshot: Snapshot, requests: readonly SeriesRe
 }
 
 async function ofDevice(snapshot: Snapshot, requests: SeriesRequest[]): Promise<SeriesAnswer[]> {
-  const heads = await Promise.all(requests.map((request) => allHeads(snapshot, request)));
+  const heads = await allDone(requests.map((request) => allHeads(snapshot, request)));
   // A chunk that begins before the range has the value before it: what stands over it there is needed, too.
   const from = Math.min(...requests.map((request, i) => Math.min(request.from, heads[i]![0]?.firstAt ?? Infinity)));
   const to = Math.max(...requests.map((request) => request.to));
   const fields = new Set(requests.map((request) => request.fieldKey));
   const budget = new AnswerBudget();
-  const readings = await readingColumns(snapshot, { deviceKey: requests[0]!.deviceKey, fields, from, to, budget });
-  return Promise.all(
-    requests.map((request, i) =>
-      answer(snapshot, request, { heads: heads[i]!, readings: readings.get(request.fieldKey)!, budget }),
-    ),
-  );
+  try {
+    const readings = await readingColumns(snapshot, { deviceKey: requests[0]!.deviceKey, fields, from, to, budget });
+    return await allDone(
+      requests.map((request, i) =>
+        answer(snapshot, request, { heads: heads[i]!, readings: readings.get(request.fieldKey)!, budget }),
+      ),
+    );
+  } finally {
+    budget.end();
+  }
 }
 
 /** Of one request. */
@@ -106,7 +111,7 @@ async function readingColumns(
   { deviceKey, fields, from, to, budget }: WantedReadings,
 ): Promise<Map<number, SegmentColumns>> {
   const found = new Map([...fields].map((key) => [key, { timestamps: [] as number[], values: [] as StoredValue[] }]));
-  for await (const page of readingPages(snapshot, { deviceKey, from, to, newestFirst: false }))
+  for await (const page of readingPages(snapshot, { deviceKey, from, to, newestFirst: false })) {
     for (const { timestamp, values } of page)
       eachValue(values, (fieldKey, value) => {
         const field = found.get(fieldKey);
@@ -117,6 +122,8 @@ async function readingColumns(
         field.values.push(value);
         budget.spendValue(value);
       });
+    await budget.room();
+  }
   return new Map([...found].map(([key, { timestamps, values }]) => [key, toColumns(timestamps, values)]));
 }
 
@@ -172,12 +179,14 @@ async function decodeTexts(
   { needed, budget }: { needed: number[]; budget: AnswerBudget },
 ): Promise<void> {
   const indexes = needed.filter((i) => segments[i]!.summary === null);
-  for await (const { some, bytes } of chunkPages(snapshot, request, { segments, indexes, aPage: TEXT_CHUNKS_A_PAGE }))
+  for await (const { some, bytes } of chunkPages(snapshot, request, { segments, indexes, aPage: TEXT_CHUNKS_A_PAGE })) {
     some.forEach((i, n) => {
       const columns = decode(bytes[n]!);
       budget.spendTexts(columns.values);
       segments[i] = { ...segments[i]!, columns };
     });
+    await budget.room();
+  }
 }
 
 async function missingBytes(

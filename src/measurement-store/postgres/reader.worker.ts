@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { AppError } from '../../errors.ts';
 import { LatestMemory } from '../chunks/latest-memory.ts';
 import { transferables } from '../chunks/reader-job.ts';
-import { Slots } from '../slots.ts';
+import { Slots } from '../../domain/slots.ts';
 import { failure, type Question } from '../thread-messages.ts';
 import { openPool } from './postgres-connection.ts';
 import { runPostgresJob } from './postgres-work.ts';

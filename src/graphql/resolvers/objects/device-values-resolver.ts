@@ -113,14 +113,18 @@ export class DeviceValuesResolver {
     const fieldKey = info.product.fields.get(identifier)?.key;
     if (place !== null && fieldKey !== undefined && (place[0] !== fieldKey || place[1] !== (backwards ? 1 : 0)))
       throw badInput('"after" is a cursor of another field or direction.');
-    const page = await this.#history.page(info, {
-      field: identifier,
-      from: from ?? undefined,
-      to: to ?? undefined,
-      newestFirst: backwards,
-      limit,
-      after: place?.[2] as number | undefined,
-    });
+    const page = await this.#history.page(
+      info,
+      {
+        field: identifier,
+        from: from ?? undefined,
+        to: to ?? undefined,
+        newestFirst: backwards,
+        limit,
+        after: place?.[2] as number | undefined,
+      },
+      context.points,
+    );
     const { field, hasMore, lastTimestamp } = page;
     const cursorAt = (timestamp: number): string =>
       encodeCursor(MEASUREMENTS.kind, MEASUREMENTS.keyOf({ fieldKey: field.key, newestFirst: backwards, timestamp }));
@@ -139,7 +143,7 @@ export class DeviceValuesResolver {
           return lastTimestamp === null ? null : cursorAt(lastTimestamp);
         },
       },
-      count: () => this.#history.count(info, { field: identifier, from, to }),
+      count: () => this.#history.count(info, { field: identifier, from, to }, context.points),
     };
   }
 

@@ -22,6 +22,10 @@ interface OfDevice {
 /** Where a moment stands in the order of commits: flush, device, time. */
 export type Place = [seq: number, deviceKey: number, timestamp: number];
 
+interface Seen {
+  last: number;
+}
+
 interface Heard {
   seq: number;
   at: number;
@@ -36,10 +40,13 @@ export class IntakeView {
   readonly #after: Sqlite.Statement<[number], { seq: number; stored_at: number; frames: Buffer }>;
   readonly #came = new Map<number, OfDevice>();
   readonly #heard = new Map<number, Heard>();
+  readonly #seen: Seen;
   #first = Infinity;
   #last = 0;
 
-  constructor(db: Sqlite.Database) {
+  /** `seen`: by all views of the thread. */
+  constructor(db: Sqlite.Database, seen: Seen = { last: 0 }) {
+    this.#seen = seen;
     this.#bounds = db.prepare<[], [number | null, number | null]>('SELECT min(seq), max(seq) FROM intake').raw();
     this.#after = db.prepare('SELECT seq, stored_at, frames FROM intake WHERE seq > ? ORDER BY seq');
   }
@@ -52,6 +59,7 @@ export class IntakeView {
     if (isNew) for (const row of this.#after.all(this.#last)) this.#add(row.seq, row.stored_at, row.frames);
     this.#first = first ?? Infinity;
     this.#last = last ?? this.#last;
+    this.#seen.last = Math.max(this.#seen.last, this.#last);
   }
 
   /** The number of the first flush that is in here; all before it are sorted in. Infinity: there is none. */
@@ -62,6 +70,11 @@ export class IntakeView {
   /** The number of the last flush that was in here. */
   get last(): number {
     return this.#last;
+  }
+
+  /** The number of the last flush that was in any of the views, perhaps later than in this one. */
+  get lastSeen(): number {
+    return this.#seen.last;
   }
 
   /** Receipt time of the device's last batch in here. */

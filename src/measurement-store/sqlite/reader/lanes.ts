@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3';
-import { Slots } from '../../slots.ts';
+import { Slots } from '../../../domain/slots.ts';
 import { IntakeView } from './intake-view.ts';
 import { openForReading } from './open-for-reading.ts';
 import { SqliteReader } from './sqlite-reader.ts';
@@ -23,9 +23,9 @@ class Connection implements Lane {
   readonly reader: SqliteReader;
   readonly snapshot: SqliteSnapshot;
 
-  constructor(path: string, cacheKib?: number) {
+  constructor(path: string, seen: { last: number }, cacheKib?: number) {
     this.#db = openForReading(path, cacheKib);
-    this.#intake = new IntakeView(this.#db);
+    this.#intake = new IntakeView(this.#db, seen);
     this.reader = new SqliteReader(this.#db, this.#intake);
     this.snapshot = new SqliteSnapshot(this.#db, this.#intake);
   }
@@ -49,7 +49,8 @@ export class Lanes {
   readonly #connections: Slots<Connection>;
 
   constructor(path: string) {
-    const make = (made: number): Connection => new Connection(path, made === 0 ? undefined : OTHERS_CACHE_KIB);
+    const seen = { last: 0 };
+    const make = (made: number): Connection => new Connection(path, seen, made === 0 ? undefined : OTHERS_CACHE_KIB);
     this.#connections = new Slots(MAX_LANES, make);
   }
 

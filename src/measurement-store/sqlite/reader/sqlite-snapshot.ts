@@ -221,7 +221,7 @@ export class SqliteSnapshot implements Snapshot {
     const seq = POSITION.test(position) ? Number(position) : Infinity;
     if (seq < (this.#horizon.get() ?? 0)) return false;
     // Readings of the last flush may have been deleted: what the devices sent says how far flushes have come.
-    return seq <= this.#lastFlush() || seq <= (this.#lastSeq.get() ?? 0);
+    return seq <= Math.max(this.#lastFlush(), this.#intake.lastSeen) || seq <= (this.#lastSeq.get() ?? 0);
   }
 
   #lastFlush(): number {
