@@ -53,6 +53,8 @@ const WORST_MS = 0.06;
 const USUAL_MS = 0.01;
 /** Histories are read by other threads: the event loop is free meanwhile, the processor is not. */
 const READING_COUNTS = 0.25;
+/** What takes longer counts however cheap its text is; below, most may be the wait for others' long ones. */
+const LONG_READING_MS = 200;
 /** They copy and tidy up so many points in a millisecond. */
 const POINTS_PER_MS = 2_000;
 /** Writing an answer down takes a millisecond for so many bytes. */
@@ -220,14 +222,15 @@ export class Operations {
       return failed(error);
     } finally {
       const { readMs } = context.points;
-      const tookMs = performance.now() - started - readMs;
+      const tookMs = performance.now() - started - readMs * (1 - READING_COUNTS);
+      const longMs = Math.max(0, readMs - LONG_READING_MS) * READING_COUNTS;
       const isEvent = root !== undefined;
       const mostMs = 1 + admitted.cost * WORST_MS;
       const usedMs =
         isEvent && admitted.cost < CHEAP
           ? EVENT_MS + bytes / EVENT_BYTES_PER_MS
           : Math.min(tookMs, mostMs) * (isEvent ? PUSHED_COUNTS : 1) + bytes / BYTES_PER_MS + errors * ERROR_MS;
-      this.shares.spend(caller, usedMs + readMs * READING_COUNTS + context.points.spent / POINTS_PER_MS - expectedMs);
+      this.shares.spend(caller, usedMs + longMs + context.points.spent / POINTS_PER_MS - expectedMs);
     }
   }
 
