@@ -7,7 +7,6 @@ import type { PointBudget } from './point-budget.ts';
 import { checkRange, MAX_POINTS, planSeries, type SeriesPlan, type SeriesQuery } from './series-plan.ts';
 import { SeriesReader, type ViewRequest, type ViewResult } from './series-reader.ts';
 import { shareFairly } from './share-fairly.ts';
-import { Slots } from '../slots.ts';
 
 /** A value as clients see it; a place is a text. */
 type Value = number | boolean | string;
@@ -76,14 +75,10 @@ const CHARACTERS_A_POINT = 40;
 /** What a field's statistics count as. */
 const STATISTICS_POINTS = 10;
 
-/** Pages and counts that one operation has read at a time: there may be hundreds of long ones in it. */
-const PAGES_AT_ONCE = 2;
-
 /** THE read path: what was acknowledged is there (CONTRACT 7). */
 export class History {
   readonly #store: MeasurementStore;
   readonly #reader: SeriesReader;
-  readonly #pages = new WeakMap<PointBudget, Slots<null>>();
 
   constructor(store: MeasurementStore) {
     this.#store = store;
@@ -182,16 +177,16 @@ export class History {
   async count(
     device: DeviceInfo,
     { field, from, to }: { field: string; from?: number | null | undefined; to?: number | null | undefined },
-    operation: PointBudget,
+    budget: PointBudget,
   ): Promise<number> {
     const fieldKeys = chosenFields(device, [field]).map(({ key }) => key);
     const range = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
     const query = { deviceKey: device.key, fieldKeys, ...range, dryRun: true };
-    return this.#pagesOf(operation).use(() => this.#store.remove(query));
+    return budget.pages.use(() => this.#store.remove(query));
   }
 
   /** One page of raw values; `after` goes on behind the last value of the page before. */
-  async page(device: DeviceInfo, query: PageQuery, operation: PointBudget): Promise<Page> {
+  async page(device: DeviceInfo, query: PageQuery, budget: PointBudget): Promise<Page> {
     const [field] = chosenFields(device, [query.field]) as [FieldInfo];
     let { from, to } = query;
     checkRange(query);
@@ -207,7 +202,7 @@ export class History {
       newestFirst: query.newestFirst,
       limit: query.limit + 1,
     };
-    const columns = await this.#pagesOf(operation).use(() => this.#store.range(range));
+    const columns = await budget.pages.use(() => this.#store.range(range));
     const hasMore = columns.timestamps.length > query.limit;
     const timestamps: number[] = [];
     const values: Value[] = [];
@@ -220,14 +215,6 @@ export class History {
     });
     const lastTimestamp = columns.timestamps.slice(0, query.limit).at(-1) ?? null;
     return { field, timestamps, values, hasMore, lastTimestamp };
-  }
-
-  #pagesOf(operation: PointBudget): Slots<null> {
-    const known = this.#pages.get(operation);
-    if (known !== undefined) return known;
-    const slots = new Slots(PAGES_AT_ONCE, () => null);
-    this.#pages.set(operation, slots);
-    return slots;
   }
 
   /** Raw values share the limit fairly: what a series leaves over is for those that have more. */

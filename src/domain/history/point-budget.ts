@@ -1,14 +1,19 @@
 import { AppError } from '../../errors.ts';
 import { LoopTurns } from '../loop-turns.ts';
+import { Slots } from '../slots.ts';
 
 /** What all histories of one operation may bring together. */
 const MAX_OPERATION_POINTS = 500_000;
+/** There may be hundreds of long ones in an operation. */
+const PAGES_AT_ONCE = 2;
 
 /**
  * The points of one operation (CONTRACT 7, Shares): many histories run side by side as long as the worst of each fits
  * together, and one after the other else, so that what is in memory at once stays bounded.
  */
 export class PointBudget {
+  /** For pages of values and counts: so many are read at a time. */
+  readonly pages = new Slots(PAGES_AT_ONCE, () => null);
   #spent = 0;
   #underWay = 0;
   #waiting: (() => void)[] = [];

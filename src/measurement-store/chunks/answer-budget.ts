@@ -48,19 +48,19 @@ export class AnswerBudget {
   /** Waits for the room that what was spent so far needs; it is there until `end`. */
   async room(): Promise<void> {
     const isLarge = this.#characters < MAX_CHARACTERS * (1 - LARGE) || this.#values < MAX_VALUES * (1 - LARGE);
-    if (!isLarge) return;
-    if (this.#room === null) {
-      const before = lastLarge;
-      const mine = new Promise<void>((resolve) => (this.#leave = resolve));
-      lastLarge = before.then(() => mine);
-      this.#room = before;
-    }
-    await this.#room;
+    if (isLarge) await (this.#room ??= this.#enter());
   }
 
   /** Gives the room to others. */
   end(): void {
     this.#leave();
+  }
+
+  #enter(): Promise<void> {
+    const before = lastLarge;
+    const mine = new Promise<void>((resolve) => (this.#leave = resolve));
+    lastLarge = before.then(() => mine);
+    return before;
   }
 
   #spendCharacters(characters: number): void {
