@@ -1,21 +1,25 @@
 import type { LatestQuery, LatestRow } from '../domain/measurements/store.ts';
 import { AppError } from '../errors.ts';
 import { latestRows } from './chunks/latest-columns.ts';
+import type { SearchProgress } from './chunks/search-memory.ts';
 import { DEVICES_AT_ONCE, type LatestAnswer } from './chunks/reader-job.ts';
 
 /** Some million readings; less than a query of GraphQL may take. */
 const SEARCH_MS = 20_000;
+
+/** Asks a reader thread; `progress`: of the slice before it. */
+type AskLatest = (queries: LatestQuery[], progress?: SearchProgress) => Promise<LatestAnswer>;
 
 /**
  * Newest values from reader threads. Who has much to be searched gets it slice by slice, each a job of its own; from the
  * second on in turns with others who have, so that at most one such slice is in front of what is short.
  */
 export class LatestSearches {
-  readonly #ask: (queries: LatestQuery[]) => Promise<LatestAnswer>;
+  readonly #ask: AskLatest;
   readonly #searchMs: number;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(ask: (queries: LatestQuery[]) => Promise<LatestAnswer>, searchMs: number = SEARCH_MS) {
+  constructor(ask: AskLatest, searchMs: number = SEARCH_MS) {
     this.#ask = ask;
     this.#searchMs = searchMs;
   }
@@ -23,13 +27,14 @@ export class LatestSearches {
   /** OVERLOADED when it takes too long: asked again, it goes on where it was. */
   async latest(queries: LatestQuery[]): Promise<LatestRow[]> {
     const endsAt = performance.now() + this.#searchMs;
-    let { found, left } = await this.#ask(queries);
+    let { found, left, progress } = await this.#ask(queries);
     const rows = latestRows(found);
     for (let open = chosen(queries, left); open.length > 0;) {
       if (performance.now() >= endsAt) throw tooMuch(open.length);
       // So few go to the thread that is there for what is short: always the same, which remembers how far it came.
       const some = open.slice(0, DEVICES_AT_ONCE);
-      ({ found, left } = await this.#inTurn(() => this.#ask(some)));
+      const before = progress;
+      ({ found, left, progress } = await this.#inTurn(() => this.#ask(some, before)));
       rows.push(...latestRows(found));
       open = [...chosen(some, left), ...open.slice(DEVICES_AT_ONCE)];
     }

@@ -9,8 +9,10 @@ const START = 1_000_000;
 /** Readings that a slice of the test looks through: some that it knows of, and a page. */
 const SLICE = 500;
 const BUSY = 0;
+/** Readings of which it is quicker to begin anew than to look through them, unless a search is under way. */
+const MUCH = 21_000;
 /** Long enough for what ends, and not for what never does. */
-const SEARCH_MS = 5_000;
+const SEARCH_MS = 10_000;
 
 function busy(from: number, count: number): Row[] {
   return Array.from({ length: count }, (_, i): Row => [BUSY, from + i, i]);
@@ -22,9 +24,9 @@ describe.each(DIALECTS)('a search for newest values in slices, on %s,', (dialect
   let slices: Slices;
   let device = 0;
   let between: () => Promise<unknown> = async () => {};
-  const searches = new LatestSearches(async (queries) => {
+  const searches = new LatestSearches(async (...asked) => {
     if (slices.count > 0) await between();
-    return slices.ask(queries);
+    return slices.ask(...asked);
   }, SEARCH_MS);
   beforeAll(async () => {
     database = await openDatabase(dialect);
@@ -65,6 +67,32 @@ describe.each(DIALECTS)('a search for newest values in slices, on %s,', (dialect
     expect(slices.count).toBeLessThan(25);
   });
 
+  test('comes to its end whatever others search meanwhile', async () => {
+    await store.append(receipt(device, [[1, START - 1, 7], ...busy(START, 20 * SLICE)]));
+    between = async () => {
+      for (let other = 0; other < 20_000; other++)
+        slices.memory.set(device + 100 + other, 1, { position: '1', upTo: START });
+    };
+    expect(await searches.latest([{ deviceKey: device, fieldKeys: [1, 2] }])).toMatchObject([{ value: 7 }]);
+    expect(slices.count).toBeLessThan(25);
+  });
+
+  test.each(['another device', 'the device itself'])('comes to its end while %s sends very much', async (who) => {
+    let newest = START + 4 * SLICE;
+    await store.append(receipt(device, [[1, START - 1, 7], ...busy(START, 4 * SLICE)]));
+    const isOther = who === 'another device';
+    const sender = isOther ? device + 100 : device;
+    // Newer than what was looked through, and older than all else that comes.
+    const late: Row = [2, newest - 1, 8];
+    between = async () => {
+      await store.append(receipt(sender, [late, ...busy((newest += MUCH), MUCH)]));
+      await store.compact([], 0);
+    };
+    const rows = await searches.latest([{ deviceKey: device, fieldKeys: [1, 2] }]);
+    expect(rows.map(({ fieldKey, value }) => [fieldKey, value]).sort()).toEqual(isOther ? [[1, 7]] : [[1, 7], [2, 8]]); // prettier-ignore
+    expect(slices.count).toBeLessThan(8);
+  });
+
   test('goes on where it was, wherever it found something', async () => {
     const fields = Array.from({ length: 30 }, (_, i) => i + 1);
     // The third reading, where the first page ends; both sides of where the next ones do; and others.
@@ -85,9 +113,9 @@ describe.each(DIALECTS)('a search for newest values in slices, on %s,', (dialect
       await store.append(receipt(deviceKey, [[1, START - 1, i], ...busy(START, i % 10 === 0 ? 3 * SLICE : 10)]));
     }
     const asked: number[] = [];
-    const watched = new LatestSearches((some) => {
+    const watched = new LatestSearches((some, progress) => {
       asked.push(some.length);
-      return slices.ask(some);
+      return slices.ask(some, progress);
     });
     const rows = await watched.latest(queries);
     expect(rows.map((row) => [row.deviceKey, row.value]).sort()).toEqual(
@@ -100,9 +128,9 @@ describe.each(DIALECTS)('a search for newest values in slices, on %s,', (dialect
     const { memory } = slices;
     await store.append(receipt(device, [[1, START - 1, 7], ...busy(START, 5 * SLICE)]));
     between = async () => memory.clear();
-    const impatient = new LatestSearches(async (queries) => {
+    const impatient = new LatestSearches(async (...asked) => {
       await between();
-      return slices.ask(queries);
+      return slices.ask(...asked);
     }, 200);
     const query = { deviceKey: device, fieldKeys: [1] };
     await expect(impatient.latest([query])).rejects.toMatchObject({
@@ -144,7 +172,8 @@ describe('searches for newest values at the same time', () => {
       await new Promise(setImmediate);
       if (!isFirst) atOnce -= 1;
       const isDone = asked.filter((key) => key === deviceKey).length > deviceKey * 2;
-      return { found: { deviceKeys: [], fieldKeys: [], timestamps: [], values: [] }, left: isDone ? [] : [0] };
+      const found = { deviceKeys: [], fieldKeys: [], timestamps: [], values: [] };
+      return { found, left: isDone ? [] : [0], progress: { era: '', devices: [] } };
     });
     await Promise.all([1, 2, 3].map((deviceKey) => searches.latest([{ deviceKey, fieldKeys: [1] }])));
     expect(most).toBe(1);

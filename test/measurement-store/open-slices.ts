@@ -1,8 +1,7 @@
 import type { LatestQuery } from '../../src/domain/measurements/store.ts';
-import { latestColumns } from '../../src/measurement-store/chunks/latest-columns.ts';
 import { LatestMemory } from '../../src/measurement-store/chunks/latest-memory.ts';
-import { latestSlice } from '../../src/measurement-store/chunks/latest-values.ts';
-import type { LatestAnswer } from '../../src/measurement-store/chunks/reader-job.ts';
+import { type LatestAnswer, latestOfMany } from '../../src/measurement-store/chunks/reader-job.ts';
+import type { SearchProgress } from '../../src/measurement-store/chunks/search-memory.ts';
 import { SearchSlice } from '../../src/measurement-store/chunks/search-slice.ts';
 import type { Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
 import { openPool } from '../../src/measurement-store/postgres/postgres-connection.ts';
@@ -18,7 +17,7 @@ export interface Slices {
   /** Slices asked for so far. */
   count: number;
   /** A slice that is over as soon as it has come further, in a snapshot of its own. */
-  ask(queries: LatestQuery[]): Promise<LatestAnswer>;
+  ask(queries: LatestQuery[], progress?: SearchProgress): Promise<LatestAnswer>;
   close(): Promise<void>;
 }
 
@@ -29,11 +28,10 @@ export function openSlices({ place }: OpenDatabase): Slices {
   const slices: Slices = {
     memory: new LatestMemory(),
     count: 0,
-    ask: async (queries) => {
+    ask: async (queries, progress) => {
       slices.count += 1;
-      const slice = new SearchSlice(slices.memory, 0);
-      const { rows, left } = await inSnapshot((snapshot) => latestSlice(snapshot, queries, slice));
-      return { found: latestColumns(rows), left };
+      const slice = new SearchSlice(slices.memory, 0, progress);
+      return inSnapshot((snapshot) => latestOfMany(snapshot, queries, slice));
     },
     close,
   };

@@ -12,11 +12,19 @@ import {
   searchBack,
   takeFrom,
 } from './search-back.ts';
+import type { SearchMemory } from './search-memory.ts';
 import type { SearchSlice } from './search-slice.ts';
-import type { ChunkHead, Newest, Snapshot } from './snapshot.ts';
+import type { ChunkHead, CommittedSince, Newest, Snapshot } from './snapshot.ts';
 
 /** Devices of which a page each is in memory, of four megabytes at worst. */
 const AT_ONCE = 10;
+/** One that is searched for long costs every slice a look at what was committed since: the others wait for it. */
+const AT_ONCE_FOR_LONG = 1;
+
+/** Of fewer commits it is quicker to look through what is new than through all readings of a device. */
+const MANY_COMMITTED = 20_000;
+/** Between two slices of one search fewer are committed: to begin anew with each would be never to come to the end. */
+const MANY_WHILE_SEARCHED = 1_000_000;
 
 /** What a slice has of newest values. */
 interface LatestSlice {
@@ -42,8 +50,9 @@ export async function latestSlice(
   const newest = await snapshot.newest(queries, FIRST_PAGE);
   const rows: LatestRow[] = [];
   const left: number[] = [];
-  for (let from = 0; from < queries.length; from += AT_ONCE) {
-    const some = queries.slice(from, from + AT_ONCE);
+  const atOnce = slice?.memory.goesOn ? AT_ONCE_FOR_LONG : AT_ONCE;
+  for (let from = 0; from < queries.length; from += atOnce) {
+    const some = queries.slice(from, from + atOnce);
     const found = await allDone(some.map((query, i) => latestOfOne(snapshot, query, newest[from + i]!, slice)));
     for (const [i, ofDevice] of found.entries())
       if (ofDevice === null) left.push(from + i);
@@ -77,46 +86,54 @@ async function latestOfOne(
  * newer. What this one looked through is remembered, if it was much.
  */
 async function searchSlice(snapshot: Snapshot, search: Search, slice: SearchSlice): Promise<Found> {
-  const { memory } = slice;
-  // Others may clear it meanwhile.
-  const { generation } = memory;
   if (!slice.begins()) return { rows: [], isDone: false, isFar: false };
   const fields = [...search.wanted];
-  const since = await takeSince(snapshot, search, slice);
+  const since = await takeSince(snapshot, search, slice.memory);
   const behind = await searchBack(snapshot, search, since === null, slice);
   const found = [...(since ?? []), ...behind.rows];
   if (since !== null || behind.isFar || !behind.isDone) {
     const position = await snapshot.position();
-    const foundAt = new Map(found.map(({ fieldKey, timestamp }) => [fieldKey, timestamp]));
-    for (const [fieldKey, { from, to }] of fields) {
-      const upTo = foundAt.get(fieldKey) ?? Math.max(from, to - 1);
-      memory.set(search.deviceKey, fieldKey, { position, upTo }, generation);
-    }
+    const upTo = new Map(fields.map(([fieldKey, { from, to }]) => [fieldKey, Math.max(from, to - 1)]));
+    for (const { fieldKey, timestamp } of found) upTo.set(fieldKey, timestamp);
+    slice.memory.remember(search.deviceKey, position, upTo);
   }
   return { ...behind, rows: found };
 }
 
 /** What was committed since the fields were last looked for; null: it is not known when that was, or too much. */
-async function takeSince(snapshot: Snapshot, search: Search, { memory }: SearchSlice): Promise<LatestRow[] | null> {
+async function takeSince(snapshot: Snapshot, search: Search, memory: SearchMemory): Promise<LatestRow[] | null> {
   const { deviceKey, wanted } = search;
   const to = endOfAll(search);
   // Others may add to the memory meanwhile.
-  const known = [...wanted.keys()].flatMap((fieldKey) => {
-    const lookedThrough = memory.get(deviceKey, fieldKey);
-    return lookedThrough ? [{ fieldKey, ...lookedThrough }] : [];
-  });
+  const known = memory.known(deviceKey, wanted.keys());
   let rows: LatestRow[] | null = null;
   for (const [position, ofFields] of Map.groupBy(known, (one) => one.position)) {
-    const since = await snapshot.committedSince({ deviceKey, position, to });
-    if (!since.isLast) continue;
     const unseen = ofFields.map(({ fieldKey, upTo }) => {
-      const stretch = wanted.get(fieldKey)!;
-      stretch.to = Math.min(stretch.to, upTo + 1);
-      return [fieldKey, { ...stretch, from: Math.max(stretch.from, upTo) }] as const;
+      const { from, to } = wanted.get(fieldKey)!;
+      return [fieldKey, { from: Math.max(from, upTo), to: Math.min(to, upTo + 1) }] as const;
     });
-    const found = takeFrom({ deviceKey, wanted: new Map(unseen) }, since.rows);
+    const most = ofFields.some(({ isOwn }) => isOwn) ? MANY_WHILE_SEARCHED : MANY_COMMITTED;
+    const found = await takeCommitted(snapshot, { deviceKey, wanted: new Map(unseen) }, { position, to, most });
+    if (found === null) continue;
+    for (const [fieldKey, stretch] of unseen) wanted.get(fieldKey)!.to = stretch.to;
     for (const { fieldKey } of found) wanted.delete(fieldKey);
     rows = [...(rows ?? []), ...found];
+  }
+  return rows;
+}
+
+/** null: too much was committed. */
+async function takeCommitted(
+  snapshot: Snapshot,
+  search: Search,
+  { to, ...since }: Omit<CommittedSince, 'deviceKey'>,
+): Promise<LatestRow[] | null> {
+  const rows: LatestRow[] = [];
+  for (let end = to; search.wanted.size > 0 && end > -Infinity;) {
+    const page = await snapshot.committedSince({ deviceKey: search.deviceKey, ...since, to: end });
+    if (page === null) return null;
+    rows.push(...takeFrom(search, page.rows));
+    end = endOf(page);
   }
   return rows;
 }

@@ -18,5 +18,5 @@ export function fitting(sizes: readonly number[], most = PAGE_BYTES): number {
   return end < 0 ? sizes.length : end;
 }
 
-/** Of so many commits it is quicker to look through what is new than through all readings of a device. */
-export const MANY_COMMITTED = 20_000;
+/** Of what was committed since, so much of one device: more than pages elsewhere, as each goes over all of it. */
+export const COMMITTED_A_PAGE = 20_000;

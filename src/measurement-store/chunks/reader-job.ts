@@ -14,12 +14,13 @@ import { latestSlice } from './latest-values.ts';
 import { readRange } from './read-range.ts';
 import { readSeries } from './read-series.ts';
 import { LONG_SLICE_MS, SearchSlice, SLICE_MS } from './search-slice.ts';
+import type { SearchProgress } from './search-memory.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What is read off the event loop, on both databases. */
 export type ReaderJob =
   /** Answered with a LatestAnswer. */
-  | { kind: 'latest'; queries: LatestQuery[] }
+  | { kind: 'latest'; queries: LatestQuery[]; progress?: SearchProgress | undefined }
   | { kind: 'range'; query: RangeQuery }
   | { kind: 'count'; query: RemoveQuery }
   | { kind: 'series'; requests: readonly SeriesRequest[] }
@@ -31,6 +32,8 @@ export interface LatestAnswer {
   found: LatestColumns;
   /** The queries that are to be asked again, by their places. */
   left: number[];
+  /** How far it came with these. */
+  progress: SearchProgress;
 }
 
 /** Newest values of so many are no long read. */
@@ -46,7 +49,11 @@ export function isLongRead(job: { kind: string; queries?: unknown[] }): boolean 
 export function runReaderJob(snapshot: Snapshot, job: ReaderJob, memory: LatestMemory): Promise<unknown> {
   switch (job.kind) {
     case 'latest':
-      return latestOfMany(snapshot, job.queries, new SearchSlice(memory, isLongRead(job) ? LONG_SLICE_MS : SLICE_MS));
+      return latestOfMany(
+        snapshot,
+        job.queries,
+        new SearchSlice(memory, isLongRead(job) ? LONG_SLICE_MS : SLICE_MS, job.progress),
+      );
     case 'range':
       return readRange(snapshot, job.query);
     case 'count':
@@ -60,7 +67,12 @@ export function runReaderJob(snapshot: Snapshot, job: ReaderJob, memory: LatestM
   }
 }
 
-async function latestOfMany(snapshot: Snapshot, queries: LatestQuery[], slice: SearchSlice): Promise<LatestAnswer> {
+/** The part that one job has in a search. */
+export async function latestOfMany(
+  snapshot: Snapshot,
+  queries: LatestQuery[],
+  slice: SearchSlice,
+): Promise<LatestAnswer> {
   const rows: LatestRow[] = [];
   const left: number[] = [];
   for (let from = 0; from < queries.length; from += DEVICES_AT_ONCE) {
@@ -68,7 +80,8 @@ async function latestOfMany(snapshot: Snapshot, queries: LatestQuery[], slice: S
     rows.push(...some.rows);
     left.push(...some.left.map((at) => from + at));
   }
-  return { found: latestColumns(rows), left };
+  const progress = slice.memory.progress(left.map((at) => queries[at]!.deviceKey));
+  return { found: latestColumns(rows), left, progress };
 }
 
 /** Of what is answered: series → answer → views → view → column. */

@@ -1,18 +1,20 @@
 import type { LatestMemory } from './latest-memory.ts';
+import { SearchMemory, type SearchProgress } from './search-memory.ts';
 
 /** How long a thread searches before others have their turn; by the clock, as readings may be large and disks slow. */
 export const SLICE_MS = 50;
 /** Where nobody waits who asks for little. */
 export const LONG_SLICE_MS = 1_000;
 
-/** The part that one job has in searches for newest values: what it looked through is in `memory`, for the next one. */
+/** The part that one job has in a search for newest values. */
 export class SearchSlice {
-  readonly memory: LatestMemory;
+  readonly memory: SearchMemory;
   readonly #ms: number;
   #endsAt: number | null = null;
 
-  constructor(memory: LatestMemory, ms: number) {
-    this.memory = memory;
+  /** `progress`: of the slice before it. */
+  constructor(memory: LatestMemory, ms: number, progress?: SearchProgress) {
+    this.memory = new SearchMemory(memory, progress);
     this.#ms = ms;
   }
 

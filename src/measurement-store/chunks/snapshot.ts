@@ -65,6 +65,8 @@ export interface CommittedSince {
   position: string;
   /** Exclusive; may be infinite. */
   to: number;
+  /** So many of any device are too many to be looked through. */
+  most: number;
 }
 
 /** Which of a device's chunks are asked for. */
@@ -91,8 +93,8 @@ export interface Snapshot {
   readings(range: ReadingRange): Promise<Page<ReadingRow>>;
   /** In order of time; a device's readings from then on that may go into chunks. */
   oldReadings(deviceKey: number, which: OldReadings): Promise<Page<OldReading>>;
-  /** From the newest back; not the last page: there is too much, of this device or of others. */
-  committedSince(which: CommittedSince): Promise<Page<ReadingRow>>;
+  /** From the newest back, page by page; null: there is too much, of this device or of others. */
+  committedSince(which: CommittedSince): Promise<Page<ReadingRow> | null>;
   /** Everything committed so far is before it (see `RecordedQuery`). */
   position(): Promise<string>;
   /** The live values in the order of commits, at most `limit`. */

@@ -58,7 +58,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #writes: PipelinedConnection;
   readonly #pool: pg.Pool;
   readonly #readers: Threads<PostgresReaderJob>;
-  readonly #searches = new LatestSearches((queries) => this.#read({ kind: 'latest', queries }));
+  readonly #searches = new LatestSearches((queries, progress) => this.#read({ kind: 'latest', queries, progress }));
   readonly #flushes: PostgresFlushes;
   readonly #commits: GroupCommit;
   readonly #purger: Purger;

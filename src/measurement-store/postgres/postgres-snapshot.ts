@@ -12,7 +12,7 @@ import type {
   Recorded,
   Snapshot,
 } from '../chunks/snapshot.ts';
-import { fitting, LARGE_BYTES, MANY_COMMITTED, type Page, PAGE_BYTES } from '../chunks/page.ts';
+import { fitting, LARGE_BYTES, COMMITTED_A_PAGE, type Page, PAGE_BYTES } from '../chunks/page.ts';
 import { unpackSummary } from '../chunks/summary-bytes.ts';
 import { copyOut } from './copy-out.ts';
 import { isSnapshot } from './is-snapshot.ts';
@@ -60,8 +60,8 @@ type Whole<Row extends Sized> = Row & { values: Buffer };
 /** The statements of a snapshot on PostgreSQL, over a connection whose transaction the caller has begun. */
 export class PostgresSnapshot implements Snapshot {
   readonly #client: pg.ClientBase;
-  /** Positions behind which there is too much to be looked through: of any device. */
-  readonly #tooMuchSince = new Set<string>();
+  /** Positions behind which there is too much to be looked through, of any device: so much at least. */
+  readonly #muchSince = new Map<string, number>();
   #closed = false;
 
   constructor(client: pg.ClientBase) {
@@ -100,8 +100,8 @@ export class PostgresSnapshot implements Snapshot {
     return this.#page(sized, limit, deviceKey, bytes);
   }
 
-  async committedSince({ deviceKey, position, to }: CommittedSince): Promise<Page<ReadingRow>> {
-    if (!isSnapshot(position) || this.#tooMuchSince.has(position)) return LATER;
+  async committedSince({ deviceKey, position, to, most }: CommittedSince): Promise<Page<ReadingRow> | null> {
+    if (!isSnapshot(position) || (this.#muchSince.get(position) ?? 0) >= most) return null;
     const rows = await this.#rows<[tooMuch: boolean, ...RawReading]>(
       'inlet-committed-since',
       // What was in progress by name: from the oldest of it on, one that lasts would make everything new.
@@ -113,18 +113,20 @@ export class PostgresSnapshot implements Snapshot {
        SELECT (SELECT count(*) FROM since) = $4
            OR pg_snapshot_xmax($1::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()), of_device.*
        FROM (SELECT) AS one LEFT JOIN (
-         SELECT changed.* FROM since CROSS JOIN LATERAL (
-           SELECT ts, seq, ${PACKED} FROM reading WHERE device_key = $2 AND reading.ts = since.ts OFFSET 0) AS changed
-         WHERE device_key = $2 AND since.ts < $3) AS of_device ON true
+         SELECT changed.* FROM
+           (SELECT ts FROM since WHERE device_key = $2 AND ts < $3 ORDER BY ts DESC LIMIT $5) AS of_page
+         CROSS JOIN LATERAL (
+           SELECT ts, seq, ${PACKED} FROM reading WHERE device_key = $2 AND reading.ts = of_page.ts OFFSET 0) AS changed
+         ) AS of_device ON true
        ORDER BY ts DESC`,
-      [position, deviceKey, toBigint(to), MANY_COMMITTED],
+      [position, deviceKey, toBigint(to), most, COMMITTED_A_PAGE],
     );
     if (rows[0]![0]) {
-      this.#tooMuchSince.add(position);
-      return LATER;
+      this.#muchSince.set(position, most);
+      return null;
     }
     const found = rows.filter(([, timestamp]) => timestamp !== null).map(([, ...reading]) => toReading(reading));
-    return this.#page(found, MANY_COMMITTED, deviceKey);
+    return this.#page(found, COMMITTED_A_PAGE, deviceKey);
   }
 
   async position(): Promise<string> {

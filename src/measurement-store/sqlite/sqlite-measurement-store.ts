@@ -61,7 +61,7 @@ const HOLD_MS = 2 ** 31 - 1;
 export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #writer: Thread<WriterJob>;
   readonly #readers: Threads<SqliteReaderJob>;
-  readonly #searches = new LatestSearches((queries) => this.#read({ kind: 'latest', queries }));
+  readonly #searches = new LatestSearches((queries, progress) => this.#read({ kind: 'latest', queries, progress }));
   readonly #turns: SqliteWriteTurns;
   readonly #commits: GroupCommit;
   readonly #locks = new DeviceLocks();

@@ -14,7 +14,7 @@ import type {
   Snapshot,
 } from '../../chunks/snapshot.ts';
 import { giveWay } from '../../../domain/give-way.ts';
-import { LARGE_BYTES, MANY_COMMITTED, type Page, PAGE_BYTES } from '../../chunks/page.ts';
+import { LARGE_BYTES, COMMITTED_A_PAGE, type Page, PAGE_BYTES } from '../../chunks/page.ts';
 import { unpackSummary } from '../../chunks/summary-bytes.ts';
 import { joined, numbers, toHeads, toReadings } from './in-one-piece.ts';
 import type { IntakeView, Place } from './intake-view.ts';
@@ -48,7 +48,7 @@ export class SqliteSnapshot implements Snapshot {
   readonly #manyReadings: Record<'asc' | 'desc', Sqlite.Statement<number[], [Buffer | null, string | null, number]>>;
   readonly #oldReadings: Sqlite.Statement<number[], [...RawReading, storedAt: number]>;
   readonly #countSince: Sqlite.Statement<[number, number], number>;
-  readonly #committedSince: Sqlite.Statement<[number, number, number], RawReading>;
+  readonly #committedSince: Sqlite.Statement<number[], RawReading>;
   readonly #position: Sqlite.Statement<[], number>;
   readonly #horizon: Sqlite.Statement<[], number>;
   readonly #lastSeq: Sqlite.Statement<[], number>;
@@ -87,8 +87,10 @@ export class SqliteSnapshot implements Snapshot {
       .prepare<[number, number], number>('SELECT count(*) FROM (SELECT 1 FROM reading WHERE seq > ? LIMIT ?)')
       .pluck();
     this.#committedSince = db
-      .prepare<[number, number, number], RawReading>(
-        'SELECT ts, seq, packed FROM reading WHERE seq > ? AND +device_key = ? AND ts < ? ORDER BY seq',
+      .prepare<number[], RawReading>(
+        `SELECT whole.ts, whole.seq, whole.packed FROM
+           (SELECT ts FROM reading WHERE seq > ? AND +device_key = ? AND ts < ? ORDER BY ts DESC LIMIT ?) AS since
+         CROSS JOIN reading AS whole WHERE whole.device_key = ? AND whole.ts = since.ts`,
       )
       .raw();
     this.#horizon = db.prepare<[], number>('SELECT seq FROM live_horizon').pluck();
@@ -170,16 +172,18 @@ export class SqliteSnapshot implements Snapshot {
     return Promise.resolve(pageOf(rows, limit, toOldReading, bytes));
   }
 
-  committedSince({ deviceKey, position, to }: CommittedSince): Promise<Page<ReadingRow>> {
+  async committedSince({ deviceKey, position, to, most }: CommittedSince): Promise<Page<ReadingRow> | null> {
+    await this.#turn();
     const after = Number(position);
     // A position that another lane took later says nothing of what is seen here.
-    if (after > this.#lastFlush() || this.#countSince.get(after, MANY_COMMITTED)! >= MANY_COMMITTED)
-      return Promise.resolve({ rows: [], isLast: false });
-    const page = pageOf(this.#committedSince.iterate(after, deviceKey, to), Infinity, toReading);
-    const waiting = this.#intake.committedSince(deviceKey, after, to);
+    if (after > this.#lastFlush() || this.#countSince.get(after, most)! >= most) return null;
+    const sortedIn = this.#committedSince.iterate(after, deviceKey, to, COMMITTED_A_PAGE, deviceKey);
+    const page = pageOf(sortedIn, COMMITTED_A_PAGE, toReading);
+    const end = page.isLast ? -Infinity : page.rows.at(-1)!.timestamp;
+    const waiting = this.#intake.committedSince(deviceKey, after, to).filter(({ timestamp }) => timestamp >= end);
     // What is not sorted in yet is the newer of the two at its time.
     const rows = [...waiting, ...page.rows].sort((a, b) => b.timestamp - a.timestamp);
-    return Promise.resolve({ rows, isLast: page.isLast });
+    return { rows, isLast: page.isLast };
   }
 
   /** The number of the last flush. */
