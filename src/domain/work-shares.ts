@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { Slots } from './slots.ts';
 
 /** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one … */
 const MAX_RUNNING = 16;
@@ -17,8 +18,12 @@ const SHARE = 0.15;
 /** … and who has asked for one thing after the other for a while, and for nothing in the background. */
 const SHARE_ONE_BY_ONE = 0.3;
 const ONE_BY_ONE_MS = 250;
+/** How much of it those get together who work in the background, as many as they are: a tenant has many tokens. */
+const SHARE_OF_BACKGROUND = 0.3;
 /** What is worked in the background counts so much more while its caller has used up its share otherwise. */
 const BESIDE_ITSELF = 8;
+/** What the database works for it, on other threads and processors, counts so much. */
+const PIECE_COUNTS = 0.25;
 /** Whoever asked so lately is there. */
 const PRESENT_MS = 250;
 /** Others may have left meanwhile. */
@@ -39,6 +44,15 @@ export interface Turns {
   spend: (milliseconds: number) => void;
 }
 
+/** Long work in the background, as that of files. */
+export interface BackgroundTurns extends Turns {
+  /**
+   * What the database has to do for it, in its caller's turn: beside others one piece of each caller, and of all callers
+   * one piece at a time, which wait for each other and not the others for them.
+   */
+  piece: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
 interface Waiting {
   weight: number;
   since: number;
@@ -57,7 +71,11 @@ interface Caller {
   cheapAt: number;
   /** When it last had more than one thing under way, or something in the background. */
   crowdAt: number;
+  /** Where its work in the background waits for each other; null: it is no such caller. */
+  pieces: Slots<null> | null;
 }
+
+const oneAtATime = (): Slots<null> => new Slots(1, () => null);
 
 /**
  * The time of the event loop, shared fairly between those who ask by GraphQL or move files (CONTRACT 7, shares): each
@@ -67,6 +85,8 @@ interface Caller {
 export class WorkShares {
   readonly #now: () => number;
   readonly #callers = new Map<string, Caller>();
+  readonly #pieces = oneAtATime();
+  #atBackground = { callers: 1, until: Number.NEGATIVE_INFINITY };
   #running = 0;
   #waiting = 0;
   #othersAt = Number.NEGATIVE_INFINITY;
@@ -113,10 +133,26 @@ export class WorkShares {
    * Of what a caller has done in the background, its files and replays: together they are a caller of their own, so that
    * what it asks does not wait for them, but both at once do not get it twice the share.
    */
-  backgroundOf(name: string): Turns {
-    const turns = this.turnsOf(`background of ${name}`, { dear: true, patient: true });
+  backgroundOf(name: string): BackgroundTurns {
+    const background = `background of ${name}`;
+    const { next, ...turns } = this.turnsOf(background, { dear: true, patient: true });
+    this.#callerOf(background).pieces ??= oneAtATime();
     const counts = (): number => (this.#debt(this.#callerOf(name)) > BURST_MS ? BESIDE_ITSELF : 1);
-    return { ...turns, spend: (milliseconds) => turns.spend(milliseconds * counts()) };
+    const spend = (milliseconds: number): void => turns.spend(milliseconds * counts());
+    const timed = async <T>(work: () => Promise<T>): Promise<T> => {
+      const from = this.#now();
+      try {
+        return await work();
+      } finally {
+        spend((this.#now() - from) * PIECE_COUNTS);
+      }
+    };
+    const piece = <T>(work: () => Promise<T>): Promise<T> => {
+      const caller = this.#callerOf(background);
+      if (!this.#othersAreThere(caller, true)) return timed(work);
+      return (caller.pieces ??= oneAtATime()).use(() => next().then(() => this.#pieces.use(() => timed(work))));
+    };
+    return { next, spend, piece };
   }
 
   /** Refuses whoever has waited at least so long for its turn, except the patient. */
@@ -147,7 +183,15 @@ export class WorkShares {
     if (known !== undefined) return known;
     if (this.#callers.size >= MAX_WAITING) this.#sweep();
     const never = Number.NEGATIVE_INFINITY;
-    const caller: Caller = { running: 0, waiting: [], debtMs: 0, at: this.#now(), cheapAt: never, crowdAt: never };
+    const caller: Caller = {
+      running: 0,
+      waiting: [],
+      debtMs: 0,
+      at: this.#now(),
+      cheapAt: never,
+      crowdAt: never,
+      pieces: null,
+    };
     this.#callers.set(name, caller);
     return caller;
   }
@@ -183,9 +227,21 @@ export class WorkShares {
     return Math.max(0, caller.debtMs - (this.#now() - caller.at) * this.#shareOf(caller));
   }
 
-  #shareOf({ crowdAt, running, waiting }: Caller): number {
+  #shareOf({ crowdAt, running, waiting, pieces }: Caller): number {
+    if (pieces !== null) return Math.min(SHARE, SHARE_OF_BACKGROUND / this.#callersAtBackground());
     const isCrowd = waiting.length > 1 || (waiting.length > 0 && (running > 0 || waiting[0]!.patient));
     return isCrowd || this.#now() - crowdAt <= ONE_BY_ONE_MS ? SHARE : SHARE_ONE_BY_ONE;
+  }
+
+  /** Who works in the background or has just done; counted anew now and then. */
+  #callersAtBackground(): number {
+    const now = this.#now();
+    if (now < this.#atBackground.until) return this.#atBackground.callers;
+    let callers = 0;
+    for (const { pieces, running, waiting, at } of this.#callers.values())
+      if (pieces !== null && (running > 0 || waiting.length > 0 || at > now - PRESENT_MS)) callers += 1;
+    this.#atBackground = { callers: Math.max(1, callers), until: now + LOOK_AGAIN_MS };
+    return this.#atBackground.callers;
   }
 
   /** Ingest, or a caller who keeps within its share; for dear work also whoever asks for anything that is not. */

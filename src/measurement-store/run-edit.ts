@@ -1,3 +1,4 @@
+import type { Piece } from '../domain/measurements/store.ts';
 import type { Edit } from './chunks/edit.ts';
 
 /** What one slice of an edit has left to do. */
@@ -10,11 +11,20 @@ export interface SliceResult {
 /** Does one slice of an edit; null: somebody else is at the device, and a compaction does not wait. */
 type EditSlice = (deviceKey: number, edit: Edit) => Promise<SliceResult | null>;
 
+/** How many slices are done at most, each of them as a piece of its own. */
+export interface EditManner {
+  slices?: number;
+  piece?: Piece;
+}
+
+/** Whenever it is asked for. */
+export const atOnce: Piece = (work) => work();
+
 /** Readings of one device that are written again and again, faster than they can be removed. */
 const MAX_TRIES = 100;
 
 /**
- * Does an edit slice by slice, at most `slices` of them. Returns what is left of it: if it was stopped, or has had its
+ * Does an edit slice by slice. Returns what is left of it: if it was stopped, or has had its
  * slices; null: nothing, or somebody else is at the device.
  */
 export async function runEdit(
@@ -22,13 +32,14 @@ export async function runEdit(
   deviceKey: number,
   edit: Edit,
   isStopped: () => boolean,
-  slices = Infinity,
+  { slices = Infinity, piece = atOnce }: EditManner = {},
 ): Promise<Edit | null> {
   let tries = 0;
   let current: Edit | null = edit;
   for (let done = 0; current !== null && done < slices; done++) {
     if (isStopped()) return current;
-    const result: SliceResult | null = await slice(deviceKey, current);
+    const edited: Edit = current;
+    const result: SliceResult | null = await piece(() => slice(deviceKey, edited));
     if (result === null) return null;
     // What a compaction missed stays a reading; of what is to go nothing may stay.
     if (result.missed === 0 || current.kind === 'compact') {

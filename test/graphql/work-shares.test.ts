@@ -193,3 +193,63 @@ test('others have their turn while an operation plans many histories', async () 
   // Two fit between two turns.
   expect(turns).toBeGreaterThanOrEqual(4);
 });
+
+test('who works in the background together has three tenths, as many as they are', async () => {
+  const shares = new WorkShares();
+  const files = Array.from({ length: 6 }, (_, at) => shares.backgroundOf(`token ${at}`));
+  shares.noteOthers();
+  for (const { spend } of files) spend(60);
+  // 10 ms over what is free, at a twentieth each.
+  const wait = await waitOf(() => Promise.all(files.map(({ next }) => next())));
+  expect(wait).toBeGreaterThanOrEqual(200);
+  expect(wait).toBeLessThan(210);
+});
+
+/** Pieces of so many ms each, as names; what comes back says in which order they began and ended. */
+function pieces(shares: WorkShares, names: string[], ms: number): { done: Promise<unknown>; told: string[] } {
+  const told: string[] = [];
+  const work = async (name: string): Promise<void> => {
+    told.push(`${name} begins`);
+    await pause(ms);
+    told.push(`${name} ends`);
+  };
+  return { done: Promise.all(names.map((name) => shares.backgroundOf(name).piece(() => work(name)))), told };
+}
+
+test('beside others the database works on one piece in the background at a time, and nobody stands behind all of one token', async () => {
+  const shares = new WorkShares();
+  shares.noteOthers();
+  const { done, told } = pieces(shares, ['many', 'many', 'many', 'one'], 4);
+  await vi.advanceTimersByTimeAsync(100);
+  await done;
+  const order = ['many', 'one', 'many', 'many'];
+  expect(told).toEqual(order.flatMap((name) => [`${name} begins`, `${name} ends`]));
+});
+
+test('alone they are worked on side by side', async () => {
+  const { done, told } = pieces(new WorkShares(), ['many', 'many', 'one'], 4);
+  await vi.advanceTimersByTimeAsync(100);
+  await done;
+  expect(told.slice(0, 3)).toEqual(['many begins', 'many begins', 'one begins']);
+});
+
+test('a piece counts a quarter of its time, and the next one waits for it', async () => {
+  const shares = new WorkShares();
+  const files = shares.backgroundOf('files');
+  const first = files.piece(() => pause(264));
+  await vi.advanceTimersByTimeAsync(264);
+  await first;
+  shares.noteOthers();
+  // 16 ms over what is free, at 0.15.
+  const wait = await waitOf(() => files.piece(async () => {}));
+  expect(wait).toBeGreaterThanOrEqual(106);
+  expect(wait).toBeLessThan(112);
+});
+
+test('what failed leaves the way to the next', async () => {
+  const shares = new WorkShares();
+  shares.noteOthers();
+  const { piece } = shares.backgroundOf('files');
+  await expect(piece(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
+  expect(await piece(async () => 'next')).toBe('next');
+});

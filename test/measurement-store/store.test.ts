@@ -69,6 +69,31 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     expect(await everything(store, device, 1)).toEqual([[7, 3]]);
   });
 
+  test('deletes piece by piece: between them others have their turn, and what was not granted is as it was', async () => {
+    await store.append(
+      receipt(
+        device,
+        Array.from({ length: 2_500 }, (_, at): Row => [1, at, at]),
+      ),
+    );
+    const query = { deviceKey: device, fieldKeys: [1], from: 0, to: 3_000, dryRun: false };
+    let granted = 0;
+    let grant!: () => void;
+    const more = new Promise<void>((resolve) => (grant = resolve));
+    const deleting = store.remove(query, async (work) => {
+      if (granted === 2) await more;
+      granted += 1;
+      return work();
+    });
+    // The count, and the first thousand.
+    await expect.poll(() => everything(store, device, 1).then((rows) => rows.length)).toBe(1_500);
+    expect(granted).toBe(2);
+    grant();
+    expect(await deleting).toBe(2_500);
+    expect(await everything(store, device, 1)).toEqual([]);
+    expect(granted).toBeGreaterThanOrEqual(4);
+  });
+
   test('keeps devices and fields apart', async () => {
     const receipts = [];
     for (let key = 0; key < 10; key++)

@@ -104,6 +104,9 @@ export interface RemoveQuery {
   dryRun: boolean;
 }
 
+/** Does a piece of long work when it may be done. */
+export type Piece = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** Which calls of a product; all that is given must hold. Times in ms UTC. */
 export interface CallFilter {
   productKey: number;
@@ -189,8 +192,8 @@ export interface MeasurementStore {
   /** Readings in the order of their commits; those of the last hour at least are kept for it. */
   recorded(query: RecordedQuery): Promise<RecordedPage>;
 
-  /** Deletes (or counts) the measurements of a range; returns how many there were. */
-  remove(query: RemoveQuery): Promise<number>;
+  /** Deletes (or counts) the measurements of a range, piece by piece; returns how many there were. */
+  remove(query: RemoveQuery, piece?: Piece): Promise<number>;
   /**
    * Deletes what was measured before the time, in small slices; the newest value of each field stays, and up to about a
    * thousand values that are stored together with younger ones stay as long as those.

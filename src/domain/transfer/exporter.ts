@@ -8,7 +8,7 @@ import { PointBudget } from '../history/point-budget.ts';
 import { fromStoredValue } from '../measurements/field-value.ts';
 import type { Columns, MeasurementStore } from '../measurements/store.ts';
 import type { Page } from '../page.ts';
-import type { Turns, WorkShares } from '../work-shares.ts';
+import type { BackgroundTurns, Turns, WorkShares } from '../work-shares.ts';
 import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat } from './export-format.ts';
 
 /** What a file of measurements is to hold (CONTRACT 8). Times in milliseconds, start inclusive, end exclusive. */
@@ -60,8 +60,13 @@ const BYTES_PER_MS = 20_000;
 /** Finding a device takes so long, and looking for what one of its fields has, whether it has anything or not. */
 const DEVICE_MS = 0.1;
 const FIELD_MS = 0.1;
-/** Exports under way on this node: each holds pages in memory and keeps the store's readers busy. */
-const MAX_AT_ONCE = 8;
+/** Exports under way on this node: each holds pages in memory. A token has at most half of those that it finds free. */
+const MAX_AT_ONCE = 16;
+
+/** One that is being written. */
+interface RunningQuery extends ExportQuery {
+  turns: BackgroundTurns;
+}
 
 interface ColumnPage {
   timestamps: number[];
@@ -72,6 +77,8 @@ interface ColumnPage {
 export class Exporter {
   readonly #deps: ExporterDeps;
   #underWay = 0;
+  /** By token. */
+  readonly #underWayOf = new Map<string, number>();
 
   constructor(deps: ExporterDeps) {
     this.#deps = deps;
@@ -104,19 +111,20 @@ export class Exporter {
       for (const name of wide ?? [])
         if (name === 'device' || name === 'timestamp')
           throw badInput(`layout: the field "${name}" has no place beside the key of that name; use layout=long.`);
-    if (this.#underWay >= MAX_AT_ONCE)
-      throw new AppError('OVERLOADED', `${MAX_AT_ONCE} exports are under way. Try again in a moment.`, {
+    const { tokenId } = access;
+    if ((this.#underWayOf.get(tokenId) ?? 0) >= MAX_AT_ONCE - this.#underWay)
+      throw new AppError('OVERLOADED', `${this.#underWay} exports are under way. Try again in a moment.`, {
         details: { retryAfterSeconds: 5 },
       });
     const format = query.format === 'csv' ? new CsvFormat(wide, query.spreadsheet) : new NdjsonFormat(wide);
-    const turns = this.#deps.shares.backgroundOf(access.tokenId);
-    const bytes = this.#inTurns(turns, this.#bytes(format, query, eachInTurn(turns, devices), wide));
-    return { contentType: format.contentType, bytes };
+    const turns = this.#deps.shares.backgroundOf(tokenId);
+    const written = this.#bytes(format, { ...query, turns }, eachInTurn(turns, devices), wide);
+    return { contentType: format.contentType, bytes: this.#inTurns(tokenId, turns, written) };
   }
 
   async *#bytes(
     format: ExportFormat,
-    query: ExportQuery,
+    query: RunningQuery,
     devices: AsyncGenerator<DeviceInfo>,
     wide: readonly string[] | null,
   ): AsyncGenerator<Uint8Array> {
@@ -130,8 +138,8 @@ export class Exporter {
     if (format.out.length > 0) yield format.out.take();
   }
 
-  async *#inTurns(turns: Turns, bytes: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-    this.#underWay += 1;
+  async *#inTurns(tokenId: string, turns: Turns, bytes: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+    this.#count(tokenId, 1);
     try {
       await turns.next();
       for await (const piece of bytes) {
@@ -140,8 +148,15 @@ export class Exporter {
         await turns.next();
       }
     } finally {
-      this.#underWay -= 1;
+      this.#count(tokenId, -1);
     }
+  }
+
+  #count(tokenId: string, more: number): void {
+    this.#underWay += more;
+    const ofToken = (this.#underWayOf.get(tokenId) ?? 0) + more;
+    if (ofToken > 0) this.#underWayOf.set(tokenId, ofToken);
+    else this.#underWayOf.delete(tokenId);
   }
 
   async *#chosen(access: Access, choice: ExportChoice): AsyncGenerator<DeviceInfo> {
@@ -161,13 +176,14 @@ export class Exporter {
   async *#charted(
     format: ExportFormat,
     device: DeviceInfo,
-    { fields: wanted, from, to }: ExportQuery,
+    { fields: wanted, from, to, turns }: RunningQuery,
     chart: NonNullable<ExportQuery['chart']>,
     wide: readonly string[] | null,
   ): AsyncGenerator<Uint8Array> {
     const fields = fieldsOf(device, wanted).map(({ identifier }) => identifier);
     if (fields.length === 0) return;
-    const series = await this.#deps.history.series(device, { fields, from, to, ...chart }, new PointBudget());
+    const asked = { fields, from, to, ...chart };
+    const series = await turns.piece(() => this.#deps.history.series(device, asked, new PointBudget()));
     if (series.some(({ truncated }) => truncated))
       throw badInput(
         'resolution, maxPoints: more points than a file of buckets holds; ask for fewer, or for every value.',
@@ -192,7 +208,7 @@ export class Exporter {
     if (format.out.length >= PIECE) yield format.out.take();
   }
 
-  async *#long(format: ExportFormat, device: DeviceInfo, query: ExportQuery): AsyncGenerator<Uint8Array> {
+  async *#long(format: ExportFormat, device: DeviceInfo, query: RunningQuery): AsyncGenerator<Uint8Array> {
     for (const field of fieldsOf(device, query.fields)) {
       format.begin(device.serialNumber, field.identifier);
       for await (const { timestamps, values } of this.#pages(device, field, query, PAGE)) {
@@ -208,7 +224,7 @@ export class Exporter {
   async *#wide(
     format: ExportFormat,
     device: DeviceInfo,
-    query: ExportQuery,
+    query: RunningQuery,
     columns: readonly string[],
   ): AsyncGenerator<Uint8Array> {
     format.begin(device.serialNumber, null);
@@ -245,12 +261,12 @@ export class Exporter {
   async *#pages(
     device: DeviceInfo,
     { key: fieldKey, type }: FieldInfo,
-    { from: start, to }: ExportQuery,
+    { from: start, to, turns }: RunningQuery,
     limit: number,
   ): AsyncGenerator<ColumnPage> {
     const range = { deviceKey: device.key, fieldKey, to, newestFirst: false, limit };
     const read = (from: number): Promise<Columns> => {
-      const reading = this.#deps.store.range({ ...range, from });
+      const reading = turns.piece(() => this.#deps.store.range({ ...range, from }));
       // Whoever stops reading does not wait for it: a failure then is nobody's.
       reading.catch(() => {});
       return reading;

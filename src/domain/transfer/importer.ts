@@ -7,7 +7,7 @@ import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { checkEntry, isRejection, type Rejection } from '../measurements/entry.ts';
 import { LONG_AGO, type MeasurementStore, NOT_HEARD } from '../measurements/store.ts';
 import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
-import type { Turns, WorkShares } from '../work-shares.ts';
+import type { BackgroundTurns, WorkShares } from '../work-shares.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
 import { readTime } from './read-time.ts';
 
@@ -101,7 +101,7 @@ export class Importer {
 
 interface Asked {
   access: Access;
-  turns: Turns;
+  turns: BackgroundTurns;
   device: DeviceInfo | null;
   isAllowed: () => Promise<void>;
 }
@@ -111,7 +111,7 @@ class ImportRun {
   readonly outcome: ImportOutcome = { lines: 0, stored: 0, refused: 0, values: 0, rejected: [] };
   readonly #deps: ImporterDeps;
   readonly #access: Access;
-  readonly #turns: Turns;
+  readonly #turns: BackgroundTurns;
   readonly #device: DeviceInfo | null;
   readonly #isAllowed: () => Promise<void>;
   readonly #found = new Map<string, Found>();
@@ -165,7 +165,7 @@ class ImportRun {
     if (devices.length > 0) {
       await this.#isAllowed();
       const receipt = { batches: devices.map(({ batch }) => batch) };
-      await retryWhileOverloaded(() => this.#deps.recorder.commit(receipt));
+      await this.#turns.piece(() => retryWhileOverloaded(() => this.#deps.recorder.commit(receipt)));
     }
     const { outcome } = this;
     outcome.lines += this.#waiting.lines;

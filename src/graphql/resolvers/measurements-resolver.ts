@@ -1,6 +1,7 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import type { Recorder } from '../../domain/measurements/recorder.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
+import type { WorkShares } from '../../domain/work-shares.ts';
 import type { IngestCache, DeviceInfo } from '../../domain/ingest-cache/ingest-cache.ts';
 import type { TokenScope } from '../../domain/entities/token.ts';
 import { AppError, badInput, notFound } from '../../errors.ts';
@@ -15,6 +16,7 @@ interface MeasurementsResolverDeps {
   ingestCache: IngestCache;
   recorder: Recorder;
   store: MeasurementStore;
+  shares: WorkShares;
   now: () => number;
 }
 
@@ -81,7 +83,9 @@ export class MeasurementsResolver {
     if (from >= to) throw badInput('"from" must be before "to".');
     const fieldKeys = fields == null ? [...device.product.fieldsByKey.keys()] : keysOf(device, fields);
     const query = { deviceKey: device.key, fieldKeys, from, to, dryRun: dryRun ?? false };
-    return { measurements: fieldKeys.length === 0 ? 0 : await this.#deps.store.remove(query) };
+    if (fieldKeys.length === 0) return { measurements: 0 };
+    const { piece } = this.#deps.shares.backgroundOf(context.access.tokenId);
+    return { measurements: await this.#deps.store.remove(query, piece) };
   }
 
   async #device({ access }: GraphqlContext, id: string, scope: TokenScope): Promise<DeviceInfo> {

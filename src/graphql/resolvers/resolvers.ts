@@ -19,6 +19,7 @@ import type { ConfigurationService } from '../../domain/products/configuration-s
 import type { ProductService } from '../../domain/products/product-service.ts';
 import type { TokenService } from '../../domain/tokens/token-service.ts';
 import type { UserService } from '../../domain/users/user-service.ts';
+import type { WorkShares } from '../../domain/work-shares.ts';
 import type { WorkspaceRemoval } from '../../domain/products/workspace-removal.ts';
 import type { WorkspaceService } from '../../domain/workspaces/workspace-service.ts';
 import { AuditResolver } from './audit-resolver.ts';
@@ -60,6 +61,7 @@ export interface ResolverDeps {
   store: MeasurementStore;
   ingestCache: IngestCache;
   recorder: Recorder;
+  shares: WorkShares;
   history: History;
   workspaces: WorkspaceService;
   workspaceRemoval: WorkspaceRemoval;

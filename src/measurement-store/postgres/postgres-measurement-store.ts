@@ -10,6 +10,7 @@ import type {
   LatestQuery,
   LatestRow,
   MeasurementStore,
+  Piece,
   RangeQuery,
   RecordedPage,
   RecordedQuery,
@@ -25,7 +26,7 @@ import { GroupCommit } from '../group-commit.ts';
 import { handOver } from '../hand-over.ts';
 import { LatestSearches } from '../latest-searches.ts';
 import { Purger, type PurgeRow } from '../purger.ts';
-import { runEdit } from '../run-edit.ts';
+import { atOnce, type EditManner, runEdit } from '../run-edit.ts';
 import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
 import { Threads } from '../threads.ts';
 import { unavailable } from '../unavailable.ts';
@@ -97,7 +98,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
         const rows = await this.#rows<[number]>({ text: dueSelect((n) => `$${n}`), values });
         return rows.map(([deviceKey]) => deviceKey);
       },
-      compact: (deviceKey, edit, slices) => this.#edit(deviceKey, edit, slices),
+      compact: (deviceKey, edit, slices) => this.#edit(deviceKey, edit, { slices }),
       keptMs: options.keptMs ?? STORE_DEFAULTS.keptMs,
       everyMs: options.compactEveryMs ?? STORE_DEFAULTS.compactEveryMs,
       now: Date.now,
@@ -164,9 +165,10 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#flushes.showHeard();
   }
 
-  async remove(query: RemoveQuery): Promise<number> {
-    const count = await this.#read<number>({ kind: 'count', query });
-    if (!query.dryRun && count > 0) await this.#edit(query.deviceKey, removal(query.fieldKeys, query.from, query.to));
+  async remove(query: RemoveQuery, piece: Piece = atOnce): Promise<number> {
+    const { deviceKey, fieldKeys, from, to, dryRun } = query;
+    const count = await piece(() => this.#read<number>({ kind: 'count', query }));
+    if (!dryRun && count > 0) await this.#edit(deviceKey, removal(fieldKeys, from, to), { piece });
     return count;
   }
 
@@ -227,13 +229,13 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   /** Slices of one device come one after the other, on whatever node. */
-  async #edit(deviceKey: number, edit: Edit, slices?: number): Promise<Edit | null> {
+  async #edit(deviceKey: number, edit: Edit, manner?: EditManner): Promise<Edit | null> {
     const slice = async (key: number, current: Edit): Promise<PostgresSliceResult | null> => {
       const result = await this.#read<PostgresSliceResult | null>({ kind: 'edit', deviceKey: key, edit: current });
       this.#vacuum.noteGone(result?.rowsGone ?? 0);
       return result;
     };
-    const left = await runEdit(slice, deviceKey, edit, () => this.#stopping, slices);
+    const left = await runEdit(slice, deviceKey, edit, () => this.#stopping, manner);
     if (!this.#stopping) void this.#vacuum.runIfDue();
     return left;
   }

@@ -8,6 +8,7 @@ import type {
   LatestQuery,
   LatestRow,
   MeasurementStore,
+  Piece,
   RangeQuery,
   RecordedPage,
   RecordedQuery,
@@ -24,7 +25,7 @@ import { GroupCommit } from '../group-commit.ts';
 import { handOver } from '../hand-over.ts';
 import { LatestSearches } from '../latest-searches.ts';
 import { Purger } from '../purger.ts';
-import { runEdit, type SliceResult } from '../run-edit.ts';
+import { atOnce, type EditManner, runEdit, type SliceResult } from '../run-edit.ts';
 import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
 import { Thread } from '../thread.ts';
 import { Threads } from '../threads.ts';
@@ -104,7 +105,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     });
     this.#compactor = new Compactor({
       due: (query) => this.#read({ kind: 'due', query }),
-      compact: (deviceKey, edit, slices) => this.#edit(deviceKey, edit, slices),
+      compact: (deviceKey, edit, slices) => this.#edit(deviceKey, edit, { slices }),
       keptMs: options.keptMs ?? STORE_DEFAULTS.keptMs,
       everyMs: options.compactEveryMs ?? STORE_DEFAULTS.compactEveryMs,
       now: Date.now,
@@ -168,9 +169,10 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#write<void>({ kind: 'showHeard' }).catch(() => {});
   }
 
-  async remove(query: RemoveQuery): Promise<number> {
-    const count = await this.#read<number>({ kind: 'count', query });
-    if (!query.dryRun && count > 0) await this.#edit(query.deviceKey, removal(query.fieldKeys, query.from, query.to));
+  async remove(query: RemoveQuery, piece: Piece = atOnce): Promise<number> {
+    const { deviceKey, fieldKeys, from, to, dryRun } = query;
+    const count = await piece(() => this.#read<number>({ kind: 'count', query }));
+    if (!dryRun && count > 0) await this.#edit(deviceKey, removal(fieldKeys, from, to), { piece });
     return count;
   }
 
@@ -248,7 +250,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   /** Slices of one device come one after the other; in between, others may have their turn. */
-  #edit(deviceKey: number, edit: Edit, slices?: number): Promise<Edit | null> {
+  #edit(deviceKey: number, edit: Edit, manner?: EditManner): Promise<Edit | null> {
     const slice = (key: number, current: Edit): Promise<SliceResult> =>
       this.#locks.run(key, async () => {
         const { change, next } = await this.#read<Plan>({ kind: 'plan', deviceKey: key, edit: current });
@@ -256,7 +258,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
         const durable = current.kind !== 'compact';
         return { next, missed: await this.#write<number>({ kind: 'change', change, durable }) };
       });
-    return runEdit(slice, deviceKey, edit, () => this.#stopping, slices);
+    return runEdit(slice, deviceKey, edit, () => this.#stopping, manner);
   }
 
   #write<T>(job: WriterJob, transfer?: ArrayBuffer[], limitMs?: number): Promise<T> {

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { Exporter, type ExportQuery } from '../../src/domain/transfer/exporter.ts';
+import { Importer } from '../../src/domain/transfer/importer.ts';
+import type { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+import { MeasurementsResolver } from '../../src/graphql/resolvers/measurements-resolver.ts';
+import type { Piece } from '../../src/domain/measurements/store.ts';
+import type { BackgroundTurns } from '../../src/domain/work-shares.ts';
+
+const FIELD = { key: 1, identifier: 'f', type: 'FLOAT' };
+const PRODUCT = { fields: new Map([['f', FIELD]]), fieldsByKey: new Map([[1, FIELD]]) };
+const DEVICE = { key: 1, serialNumber: 's', product: PRODUCT } as unknown as Parameters<Exporter['ofDevice']>[1];
+const ALL = { layout: 'long', fields: null, from: 0, to: 1e15, chart: null, spreadsheet: false } as const;
+
+type Access = Parameters<Exporter['ofDevice']>[0];
+const accessOf = (tokenId: string): Access => ({ tokenId }) as Access;
+
+/** Turns that are had at once; `inPiece`: whether a piece is being worked on. */
+class Watched {
+  inPiece = false;
+  pieces = 0;
+  readonly shares = { backgroundOf: () => this.#turns };
+  readonly #turns: BackgroundTurns = {
+    next: async () => {},
+    spend: () => {},
+    piece: async (work) => {
+      this.inPiece = true;
+      this.pieces += 1;
+      return work().finally(() => (this.inPiece = false));
+    },
+  };
+
+  /** Throws outside of a piece. */
+  readonly read = async <T>(value: T): Promise<T> => {
+    if (!this.inPiece) throw new Error('not in a piece');
+    return value;
+  };
+}
+
+function exporter(watched: Watched): Exporter {
+  const store = { range: () => watched.read({ timestamps: [1, 2], values: [1, 2] }) };
+  const series = { field: FIELD, timestamps: [1], values: [5], truncated: false };
+  const history = { series: () => watched.read([series]) };
+  return new Exporter({ store, history, shares: watched.shares } as unknown as ConstructorParameters<
+    typeof Exporter
+  >[0]);
+}
+
+test.each([
+  ['every value', {}],
+  ['rows of all fields', { layout: 'wide' }],
+  ['buckets', { chart: { resolution: '1d', maxPoints: null, timeZone: null } }],
+] as [string, Partial<ExportQuery>][])('a file out reads %s as pieces in the background', async (_, how) => {
+  const watched = new Watched();
+  const { bytes } = exporter(watched).ofDevice(accessOf('t'), DEVICE, { ...ALL, format: 'csv', ...how });
+  let text = '';
+  for await (const piece of bytes) text += Buffer.from(piece).toString();
+  expect(text.split('\n').length).toBeGreaterThan(2);
+  expect(watched.pieces).toBe(1);
+});
+
+test('a file in is stored as pieces in the background', async () => {
+  const watched = new Watched();
+  const importer = new Importer({
+    recorder: { commit: () => watched.read(undefined) },
+    store: { compactSoon: async () => {} },
+    shares: watched.shares,
+    liveWindowMs: 3_600_000,
+    maxFutureMs: 86_400_000,
+    now: Date.now,
+  } as unknown as ConstructorParameters<typeof Importer>[0]);
+  const lines = Array.from({ length: 11_000 }, (_, at) => `f,${1_700_000_000 + at},${at}`);
+  async function* text(): AsyncGenerator<string> {
+    yield ['field,timestamp,value', ...lines].join('\n');
+  }
+  const { values } = await importer.run(accessOf('t'), 'csv', DEVICE, text(), async () => {});
+  expect(values).toBe(11_000);
+  expect(watched.pieces).toBe(3);
+});
+
+test('measurements are deleted, or counted for that, as pieces in the background', async () => {
+  const watched = new Watched();
+  const resolver = new MeasurementsResolver({
+    ingestCache: { device: async () => DEVICE },
+    store: { remove: (_: unknown, piece: Piece) => piece(() => watched.read(7)) },
+    shares: watched.shares,
+  } as unknown as ConstructorParameters<typeof MeasurementsResolver>[0]);
+  const context = { access: { tokenId: 't', requireDevice: () => {} } } as unknown as GraphqlContext;
+  expect(await resolver.deleteMeasurements(context, 'd', 0, 1, null, true)).toEqual({ measurements: 7 });
+  expect(watched.pieces).toBe(1);
+});
+
+test('a token has half of the exports that it finds free, so that others find some too', async () => {
+  const files = exporter(new Watched());
+  const begun: AsyncGenerator<Uint8Array>[] = [];
+  /** How many the token gets under way. */
+  const begin = async (tokenId: string): Promise<number> => {
+    for (let count = 0; ; count += 1) {
+      try {
+        const { bytes } = files.ofDevice(accessOf(tokenId), DEVICE, { ...ALL, format: 'csv' });
+        await bytes.next();
+        begun.push(bytes);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'OVERLOADED' });
+        return count;
+      }
+    }
+  };
+  expect(await begin('first')).toBe(8);
+  expect(await begin('second')).toBe(4);
+  expect(await begin('third')).toBe(2);
+  for (const bytes of begun) await bytes.return(undefined);
+  expect(await begin('second')).toBe(8);
+});
