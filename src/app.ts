@@ -93,7 +93,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const onRejected = (code: string): void => metrics.rejected(code);
   const domain = createDomain({ config, database, store, cluster, limiter, engine, onRejected, now, log }, closers);
   const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
-  const app = createHttpApp({
+  const serve = createHttpApp({
     ...transports,
     ready: readyRoute({
       accepting: () => (listener.accepting ? 'ok' : 'failed'),
@@ -106,10 +106,9 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     metrics: metricsRoute(metrics.registry, transports.doorkeepers),
     log,
   });
-  const koa = app.callback();
   const watched = watchRequests({ answered: (...facts) => metrics.request(...facts), log });
   listener = new DrainingListener(server, {
-    serve: (request, response) => void koa(request, response),
+    serve,
     ended: (exchange, seconds) => {
       transports.bodies.release(exchange.request);
       watched(exchange, seconds);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Logger } from 'pino';
+import { SenderGone } from './body.ts';
 import { requestIdOf } from './request-id.ts';
 import { AppError, databaseAway, type ErrorCode } from '../errors.ts';
 
@@ -95,6 +96,11 @@ export function respondWithProblem(
   if (response.headersSent || response.destroyed) return;
   const body = { ...problem.body, ...extra, requestId: requestIdOf(response) };
   respondWithJson(response, problem.status, body, problem.headers);
+}
+
+/** Answers what was thrown; nobody, when the sender has gone. */
+export function respondToFailure(response: ServerResponse, error: unknown, log: Logger): void {
+  if (!(error instanceof SenderGone)) respondWithProblem(response, toProblem(error, log, response));
 }
 
 /** Ends the response with `body` as JSON and its length; `headers` go out beside `Content-Type`. */

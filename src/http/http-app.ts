@@ -1,13 +1,12 @@
-import type { IncomingMessage } from 'node:http';
+import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { Logger } from 'pino';
 import { AppError } from '../errors.ts';
-import { SenderGone } from './body.ts';
-import { commonHeaders, respondWithProblem, toProblem } from './error-responder.ts';
+import { commonHeaders, respondToFailure } from './error-responder.ts';
 import { ingestRoutes, type IngestRoutesDeps } from './ingest-routes.ts';
 import { OPENAPI } from './openapi.ts';
 import { requestIdOf } from './request-id.ts';
+import { requireHost } from './require-host.ts';
 import { requireMethod } from './require-method.ts';
 
 /** What answers a route: it fills `context`, or throws an AppError for the error responder. */
@@ -30,11 +29,10 @@ interface HttpAppDeps extends IngestRoutesDeps {
   files: Record<FileRoute, Handler>;
   /** The console (CONTRACT 9): its session, its files, and the way to it. */
   console: { session: Handler; files: Handler; lead: Handler };
-  log: Logger;
 }
 
-/** The Koa app: every route, and one place where what goes wrong becomes a problem. */
-export function createHttpApp(deps: HttpAppDeps): Koa {
+/** Every route: those that take the load, then the Koa app, with one place where what goes wrong becomes a problem. */
+export function createHttpApp(deps: HttpAppDeps): RequestListener {
   const { log } = deps;
   const router = new Router();
   router.all('/graphql', deps.jsonBody, deps.graphql);
@@ -68,12 +66,10 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
       if (context.respond !== false && context.status === 404 && context.body === undefined)
         throw new AppError('NOT_FOUND', `There is nothing at ${context.method} ${context.path.slice(0, 200)}.`);
     } catch (error) {
-      if (error instanceof SenderGone) return;
       context.respond = false;
-      respondWithProblem(context.res, toProblem(error, log, context.res));
+      respondToFailure(context.res, error, log);
     }
   });
-  app.use(ingestRoutes(deps));
   app.use((context, next) => {
     context.set(commonHeaders(context.res));
     return next();
@@ -85,16 +81,8 @@ export function createHttpApp(deps: HttpAppDeps): Koa {
     if (isAboutConnection(error)) log.debug({ code: (error as { code: string }).code }, 'connection lost');
     else log.error({ err: error, requestId: context && requestIdOf(context.res) }, 'error while answering');
   });
-  return app;
-}
-
-/** RFC 9112, 3.2: HTTP/1.1 without it is refused. By itself Node does that without a word. */
-function requireHost({ headers, httpVersion }: IncomingMessage): void {
-  if (headers.host === undefined && httpVersion === '1.1')
-    throw new AppError(
-      'BAD_USER_INPUT',
-      'The header Host is missing: HTTP/1.1 needs one, such as the name of the server.',
-    );
+  const koa = app.callback();
+  return ingestRoutes(deps, (request, response) => void koa(request, response));
 }
 
 /** `GET http://[::1` is no URL: Koa finds that out when somebody asks for the path. */

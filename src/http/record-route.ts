@@ -11,6 +11,7 @@ import { type BodyBounds, bodyText, readBody, SenderGone } from './body.ts';
 import { commonHeaders, respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
 import { FairTurns } from './fair-turns.ts';
 import { parseJson } from './parse-json.ts';
+import { requireHost } from './require-host.ts';
 import { requireMethod } from './require-method.ts';
 
 const MAX_ENTRIES = 10_000;
@@ -37,6 +38,7 @@ export class RecordRoute {
   /** `encodedName`: as it stands in the URL. Answers whatever happens; never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse, encodedName: string): Promise<void> {
     try {
+      requireHost(request);
       requireMethod(request.method, ['POST']);
       const { recorder, bounds, now } = this.#deps;
       const deviceName = decoded(encodedName);
