@@ -1,5 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LONG_AGO } from '../../src/domain/measurements/store.ts';
+import { compaction, type Edit } from '../../src/measurement-store/chunks/edit.ts';
+import { planCompaction } from '../../src/measurement-store/chunks/plan-compaction.ts';
+import { Threads } from '../../src/measurement-store/threads.ts';
+import { openSnapshots } from './open-slices.ts';
 import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 const MINUTE = 60_000;
@@ -112,6 +116,49 @@ describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
     const all = [...texts(10_000, 200), ...texts(20_000, 30), ...texts(100_000, 40)];
     expect(await everything(store, 1, 1)).toEqual(all.map(([, at, text]) => [at, text]));
   });
+
+  test('opens a few chunks at a time, also where each late value falls into another one', async () => {
+    const CHUNKS = 120;
+    store = await database.openStore({ compactEveryMs: 60 * MINUTE });
+    const every = (step: number, from: number, count: number): Row[] =>
+      Array.from({ length: count }, (_, at) => [1, from + at * step, at]);
+    for (let at = 0; at < CHUNKS; at += 10) await store.append(receipt(1, every(2, at * 2_000, 10_000)));
+    await store.compact([1], Infinity);
+    await store.append(receipt(1, every(2_000, 1_001, CHUNKS)));
+    await sortedIn();
+    const { inSnapshot, close } = openSnapshots(database);
+    const opened: number[] = [];
+    let moved = 0;
+    for (let edit: Edit | null = compaction(Infinity); edit !== null;) {
+      const current = edit as Extract<Edit, { kind: 'compact' }>;
+      const { change, next } = await inSnapshot((snapshot) => planCompaction(snapshot, 1, current));
+      opened.push(change.chunksGone.length);
+      moved += change.readings.length;
+      edit = next;
+    }
+    await close();
+    expect(opened).toEqual([50, 50, 20]);
+    expect(moved).toBe(CHUNKS);
+    await store.compact([1], Infinity);
+    expect(await readings(1)).toBe(0);
+    const all = await everything(store, 1, 1);
+    expect(all).toHaveLength(CHUNKS * 1_001);
+    expect(all.filter(([time]) => time % 2 === 1).map(([time]) => time)).toEqual(
+      every(2_000, 1_001, CHUNKS).map(([, time]) => time),
+    );
+  }, 90_000);
+
+  test('never stands before short answers', async () => {
+    store = await database.openStore({ keptMs: 0, compactEveryMs: 20 });
+    const asked = vi.spyOn(Threads.prototype, 'ask');
+    await store.append(receipt(1, rows(0, 300)));
+    await expect.poll(() => counts(1), { timeout: 30_000 }).toEqual([300]);
+    const jobs = asked.mock.calls.map(([job, longMs]) => [(job as { kind: string }).kind, longMs] as const);
+    asked.mockRestore();
+    const work = jobs.filter(([kind]) => ['plan', 'due', 'edit'].includes(kind));
+    expect(work.length).toBeGreaterThan(0);
+    for (const [, longMs] of work) expect(longMs).toBeDefined();
+  }, 60_000);
 
   test('of a device that has much does not hold up others, and is stopped in the middle of it', async () => {
     store = await database.openStore({ keptMs: 0, compactEveryMs: 60 * MINUTE });

@@ -24,7 +24,7 @@ export interface Slices {
 type InSnapshot = <T>(work: (snapshot: Snapshot) => Promise<T>) => Promise<T>;
 
 export function openSlices({ place }: OpenDatabase): Slices {
-  const { inSnapshot, close } = place.startsWith('postgres') ? onPostgres(place) : onSqlite(place);
+  const { inSnapshot, close } = openSnapshots({ place });
   const slices: Slices = {
     memory: new LatestMemory(),
     count: 0,
@@ -36,6 +36,14 @@ export function openSlices({ place }: OpenDatabase): Slices {
     close,
   };
   return slices;
+}
+
+/** What reader threads read with. */
+export function openSnapshots({ place }: Pick<OpenDatabase, 'place'>): {
+  inSnapshot: InSnapshot;
+  close: () => Promise<void>;
+} {
+  return place.startsWith('postgres') ? onPostgres(place) : onSqlite(place);
 }
 
 function onSqlite(path: string): { inSnapshot: InSnapshot; close: () => Promise<void> } {

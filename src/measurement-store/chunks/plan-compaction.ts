@@ -11,6 +11,8 @@ import type { ChunkHead, OldReading, Seq, Snapshot } from './snapshot.ts';
 const READINGS_A_SLICE = 1_000;
 /** Of long texts a chunk, as full as it can be with one reading more: the next slice need not open it again. */
 const BYTES_A_SLICE = 200_000;
+/** Late values and corrections may each fall into another chunk: so many are opened and written anew. */
+const CHUNKS_A_SLICE = 50;
 
 /**
  * Moves some of a device's old readings into chunks: behind the newest ones, or, if they are late, into those that they
@@ -24,15 +26,40 @@ export async function planCompaction(
   const { storedBefore, readingsFrom } = edit;
   // PostgreSQL would look through what the slices before have removed, again and again.
   const which = { storedBefore, from: readingsFrom, limit: READINGS_A_SLICE, bytes: BYTES_A_SLICE };
-  const { rows: readings, isLast } = await snapshot.oldReadings(deviceKey, which);
+  const old = await snapshot.oldReadings(deviceKey, which);
+  const all = allColumns(old.rows);
+  const newest = await snapshot.newestChunks(deviceKey, [...all.keys()]);
+  const end = await endOfSlice(snapshot, deviceKey, all, newest);
+  const readings = old.rows.filter(({ timestamp }) => timestamp < end);
+  const isLast = old.isLast && readings.length === old.rows.length;
   const change = emptyChange(deviceKey);
   change.readings = readings.map(({ timestamp, seq }) => ({ timestamp, seq, values: null }));
   change.movedUpTo = latestSeq(readings.filter(({ isLive }) => isLive));
-  const fields = allColumns(readings);
-  const newest = await snapshot.newestChunks(deviceKey, [...fields.keys()]);
+  const fields = end === Infinity ? all : allColumns(readings);
   for (const [fieldKey, columns] of fields)
     await addToChunks(snapshot, change, fieldKey, columns, newest.get(fieldKey));
   return { change, next: isLast ? null : { ...edit, readingsFrom: readings.at(-1)!.timestamp + 1 } };
+}
+
+/** The time before which readings fall into no more chunks than a slice opens. */
+async function endOfSlice(
+  snapshot: Snapshot,
+  deviceKey: number,
+  fields: ReadonlyMap<number, SegmentColumns>,
+  newest: ReadonlyMap<number, ChunkHead>,
+): Promise<number> {
+  const ofField = Math.max(1, Math.floor(CHUNKS_A_SLICE / fields.size));
+  let end = Infinity;
+  for (const [fieldKey, { timestamps }] of fields) {
+    const from = timestamps[0]!;
+    const newestAt = newest.get(fieldKey)?.lastAt;
+    if (newestAt === undefined || newestAt < from) continue;
+    const to = Math.min(timestamps.at(-1)! + 1, end);
+    const over = { deviceKey, fieldKey, from, to, newestFirst: false, limit: ofField + 1 };
+    const heads = await snapshot.chunks(over);
+    if (heads.length > ofField) end = heads.at(-1)!.firstAt;
+  }
+  return end;
 }
 
 async function addToChunks(

@@ -45,6 +45,8 @@ export interface SqliteStoreOptions extends StoreOptions {
 /** One for what is short; the others start when they are needed. */
 const READERS = 3;
 const CALLS_A_CHUNK = 500;
+/** They go through all calls or all readings that there are, or write many chunks anew. */
+const OTHER_LONG_READS: ReadonlySet<SqliteReaderJob['kind']> = new Set(['countCalls', 'due', 'plan']);
 /** For what takes as long as there is something to read. */
 const LONG_JOB_MS = 60_000;
 
@@ -271,5 +273,5 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
 }
 
 function mayTakeLong(job: SqliteReaderJob): boolean {
-  return isLongRead(job) || job.kind === 'countCalls';
+  return isLongRead(job) || OTHER_LONG_READS.has(job.kind);
 }
