@@ -36,9 +36,10 @@ class Watched {
   };
 }
 
-function exporter(watched: Watched): Exporter {
+function exporter(watched: Watched, points = 1): Exporter {
   const store = { range: () => watched.read({ timestamps: [1, 2], values: [1, 2] }) };
-  const series = { field: FIELD, timestamps: [1], values: [5], truncated: false };
+  const timestamps = Array.from({ length: points }, (_, at) => at);
+  const series = { field: FIELD, timestamps, values: timestamps.map(() => 5), truncated: false };
   const history = { series: () => watched.read([series]) };
   return new Exporter({ store, history, shares: watched.shares } as unknown as ConstructorParameters<
     typeof Exporter
@@ -56,6 +57,30 @@ test.each([
   for await (const piece of bytes) text += Buffer.from(piece).toString();
   expect(text.split('\n').length).toBeGreaterThan(2);
   expect(watched.pieces).toBe(1);
+});
+
+test.each(['long', 'wide'] as const)('many buckets go out a piece at a time, layout %s', async (layout) => {
+  let turns = 0;
+  const state = { isOver: false };
+  const turn = (): void => {
+    turns += 1;
+    if (!state.isOver) setImmediate(turn);
+  };
+  const chart = { resolution: '1h', maxPoints: null, timeZone: null };
+  const { bytes } = exporter(new Watched(), 200_000).ofDevice(accessOf('t'), DEVICE, {
+    ...ALL,
+    format: 'csv',
+    layout,
+    chart,
+  });
+  setImmediate(turn);
+  const sizes: number[] = [];
+  for await (const piece of bytes) sizes.push(piece.length);
+  state.isOver = true;
+  expect(sizes.length).toBeGreaterThan(50);
+  expect(Math.max(...sizes)).toBeLessThan(66_000);
+  // Before the first piece, others had their turn while rows were put together.
+  if (layout === 'wide') expect(turns).toBeGreaterThanOrEqual(9);
 });
 
 test('a file in is stored as pieces in the background', async () => {

@@ -19,7 +19,7 @@ export interface MeasuredValue {
 }
 
 /** Columns of one field, ready for a chart (CONTRACT 7). */
-interface Series {
+export interface Series {
   field: FieldInfo;
   /** null: raw values, or a choice of them. */
   resolution: string | null;

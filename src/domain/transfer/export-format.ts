@@ -1,5 +1,8 @@
 import { RowBytes } from './row-bytes.ts';
 
+/** So many bytes leave at a time. */
+export const PIECE = 65_536;
+
 /** A value as clients see it. */
 export type ExportedValue = number | boolean | string;
 

@@ -9,7 +9,9 @@ import { fromStoredValue } from '../measurements/field-value.ts';
 import type { Columns, MeasurementStore } from '../measurements/store.ts';
 import type { Page } from '../page.ts';
 import type { BackgroundTurns, Turns, WorkShares } from '../work-shares.ts';
-import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat } from './export-format.ts';
+import { chartedRows } from './charted-rows.ts';
+import { type ColumnPage, ColumnRun } from './column-run.ts';
+import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat, PIECE } from './export-format.ts';
 
 /** What a file of measurements is to hold (CONTRACT 8). Times in milliseconds, start inclusive, end exclusive. */
 export interface ExportQuery {
@@ -54,7 +56,6 @@ const PAGE = 10_000;
 const WIDE_PAGES = 100_000;
 const SMALLEST_PAGE = 1_000;
 const DEVICES_PAGE = 200;
-const PIECE = 65_536;
 /** Of the event loop. */
 const BYTES_PER_MS = 20_000;
 /** Finding a device takes so long, and looking for what one of its fields has, whether it has anything or not. */
@@ -66,11 +67,6 @@ const MAX_AT_ONCE = 16;
 /** One that is being written. */
 interface RunningQuery extends ExportQuery {
   turns: BackgroundTurns;
-}
-
-interface ColumnPage {
-  timestamps: number[];
-  values: ExportedValue[];
 }
 
 /** Everything out, in constant memory, as CSV or NDJSON (CONTRACT 8). */
@@ -188,24 +184,7 @@ export class Exporter {
       throw badInput(
         'resolution, maxPoints: more points than a file of buckets holds; ask for fewer, or for every value.',
       );
-    const byTime = new Map<number, (ExportedValue | undefined)[]>();
-    for (const { field, timestamps, values } of series) {
-      const column = wide?.indexOf(field.identifier) ?? -1;
-      if (wide === null) format.begin(device.serialNumber, field.identifier);
-      timestamps.forEach((seconds, at) => {
-        const [time, value] = [Math.round(seconds * 1000), values[at] ?? undefined];
-        if (value === undefined) return;
-        if (wide === null) format.longRow(time, value);
-        else {
-          const row = byTime.get(time) ?? wide.map(() => undefined);
-          row[column] = value;
-          byTime.set(time, row);
-        }
-      });
-    }
-    if (wide !== null) format.begin(device.serialNumber, null);
-    for (const [time, row] of [...byTime].sort(([a], [b]) => a - b)) format.wideRow(time, row);
-    if (format.out.length >= PIECE) yield format.out.take();
+    yield* chartedRows(format, device.serialNumber, series, wide);
   }
 
   async *#long(format: ExportFormat, device: DeviceInfo, query: RunningQuery): AsyncGenerator<Uint8Array> {
@@ -307,42 +286,6 @@ function shown(type: FieldType, { timestamps, values: stored }: Columns): Column
     timestamps: timestamps.filter((_, at) => values[at] !== null),
     values: values.filter((value) => value !== null),
   };
-}
-
-/** One column of the wide layout, a page of it in memory. */
-class ColumnRun {
-  readonly #pages: AsyncGenerator<ColumnPage>;
-  #page: ColumnPage = { timestamps: [], values: [] };
-  #at = 0;
-
-  constructor(pages: AsyncGenerator<ColumnPage>) {
-    this.#pages = pages;
-  }
-
-  /** Infinity: there is nothing left. */
-  get time(): number {
-    return this.#page.timestamps[this.#at] ?? Infinity;
-  }
-
-  get value(): ExportedValue {
-    return this.#page.values[this.#at] as ExportedValue;
-  }
-
-  /** false: the page is used up, `advance` brings the next. */
-  step(): boolean {
-    this.#at += 1;
-    return this.#at < this.#page.timestamps.length;
-  }
-
-  async advance(): Promise<void> {
-    const next = await this.#pages.next();
-    this.#page = next.done ? { timestamps: [], values: [] } : next.value;
-    this.#at = 0;
-  }
-
-  async end(): Promise<void> {
-    await this.#pages.return(undefined);
-  }
 }
 
 function fieldsOf(device: DeviceInfo, wanted: string[] | null): FieldInfo[] {

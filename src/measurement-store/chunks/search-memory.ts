@@ -17,7 +17,7 @@ export interface SearchProgress {
 }
 
 /** What is known of a field, and whether this very search learned it. */
-export interface KnownField extends LookedThrough {
+interface KnownField extends LookedThrough {
   fieldKey: number;
   isOwn: boolean;
 }
