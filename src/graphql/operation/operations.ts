@@ -75,8 +75,11 @@ const DEAR = 2000;
 const CHEAP = 20;
 const EVENT_MS = 0.02;
 const EVENT_BYTES_PER_MS = 20_000;
-/** A dear event also costs what made and sends it: without that others keep 0.67 of the event loop, not 0.7. */
+/** An event also costs what made and sends it: without that others keep 0.67 of the event loop, not 0.7 … */
 const PUSHED_COUNTS = 1.5;
+/** … and a dear one what other threads and the database read for it: with it others keep 0.7 of their requests, not 0.6. */
+const DEAR_EVENT = 500;
+const DEAR_PUSHED_COUNTS = 2.5;
 /** With the time-outs of the database, which come to about five seconds, everybody is answered within ten. */
 const WAITED_FOR_NOTHING_MS = 4_000;
 
@@ -229,7 +232,9 @@ export class Operations {
       const usedMs =
         isEvent && admitted.cost < CHEAP
           ? EVENT_MS + bytes / EVENT_BYTES_PER_MS
-          : Math.min(tookMs, mostMs) * (isEvent ? PUSHED_COUNTS : 1) + bytes / BYTES_PER_MS + errors * ERROR_MS;
+          : Math.min(tookMs, mostMs) * (isEvent ? pushedCounts(admitted.cost) : 1) +
+            bytes / BYTES_PER_MS +
+            errors * ERROR_MS;
       this.shares.spend(caller, usedMs + longMs + context.points.spent / POINTS_PER_MS - expectedMs);
     }
   }
@@ -242,6 +247,11 @@ export class Operations {
       variableValues: request.variables ?? null,
     };
   }
+}
+
+/** How many times the time that an event's answer took is held against its caller. */
+function pushedCounts(cost: number): number {
+  return cost < DEAR_EVENT ? PUSHED_COUNTS : DEAR_PUSHED_COUNTS;
 }
 
 /** The result of what could not be executed to its end. */
