@@ -93,7 +93,8 @@ describe.each(DIALECTS)('a range of many chunks in the %s store', (dialect) => {
     views: [view],
   });
   const pointsOf = async (requests: SeriesRequest[]): Promise<{ times: number[]; values: unknown[] }[]> =>
-    (await store.series(requests)).map(({ views: [view] }) => {
+    (await store.series(requests)).map((answer) => {
+      const [view] = answer?.views ?? [];
       if (view === undefined || !('timestamps' in view)) throw new Error('no points');
       return { times: [...view.timestamps], values: [...view.values] };
     });

@@ -182,7 +182,7 @@ export class History {
     const fieldKeys = chosenFields(device, [field]).map(({ key }) => key);
     const range = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
     const query = { deviceKey: device.key, fieldKeys, ...range, dryRun: true };
-    return budget.pages.use(() => this.#store.remove(query));
+    return budget.page(() => this.#store.remove(query));
   }
 
   /** One page of raw values; `after` goes on behind the last value of the page before. */
@@ -202,7 +202,7 @@ export class History {
       newestFirst: query.newestFirst,
       limit: query.limit + 1,
     };
-    const columns = await budget.pages.use(() => this.#store.range(range));
+    const columns = await budget.page(() => this.#store.range(range));
     const hasMore = columns.timestamps.length > query.limit;
     const timestamps: number[] = [];
     const values: Value[] = [];
@@ -218,7 +218,7 @@ export class History {
   }
 
   /** Raw values share the limit fairly: what a series leaves over is for those that have more. */
-  async #read(requests: readonly ViewRequest[], operation: object): Promise<ViewResult[]> {
+  async #read(requests: readonly ViewRequest[], operation: PointBudget): Promise<ViewResult[]> {
     const results = await this.#reader.read(requests, operation);
     const totals = results.map(({ answer }) => (answer as PointsAnswer).total);
     const shares = shareFairly(totals, MAX_POINTS);

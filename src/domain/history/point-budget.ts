@@ -12,8 +12,8 @@ const PAGES_AT_ONCE = 2;
  * together, and one after the other else, so that what is in memory at once stays bounded.
  */
 export class PointBudget {
-  /** For pages of values and counts: so many are read at a time. */
-  readonly pages = new Slots(PAGES_AT_ONCE, () => null);
+  readonly #checkOperation: () => void;
+  readonly #pages = new Slots(PAGES_AT_ONCE, () => null);
   #spent = 0;
   #underWay = 0;
   #waiting: (() => void)[] = [];
@@ -21,6 +21,25 @@ export class PointBudget {
   #readingSince = 0;
   #readMs = 0;
   readonly #plans = new LoopTurns();
+
+  /** `checkOperation`: throws what ended the operation. */
+  constructor(checkOperation: () => void = () => {}) {
+    this.#checkOperation = checkOperation;
+  }
+
+  /** Throws what ended the operation, or QUERY_TOO_COMPLEX when it has brought too much: nothing more is read for it. */
+  check(): void {
+    this.#checkOperation();
+    if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
+  }
+
+  /** What `read` gives, a page of values or a count: so many are read at a time. Throws what ended the operation. */
+  page<T>(read: () => Promise<T>): Promise<T> {
+    return this.#pages.use(async () => {
+      this.#checkOperation();
+      return read();
+    });
+  }
 
   /** How many there were so far. */
   get spent(): number {
@@ -35,7 +54,7 @@ export class PointBudget {
   /** What `make` gives, which takes its time on the event loop; throws what it throws, and what `within` does. */
   plan<T>(make: () => T): Promise<T> {
     return this.#plans.run(async () => {
-      if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
+      this.check();
       return make();
     });
   }
@@ -44,7 +63,7 @@ export class PointBudget {
   async within<T>(worst: number, work: () => Promise<T>, pointsOf: (result: T) => number): Promise<T> {
     while (this.#underWay > 0 && this.#spent + this.#underWay + worst > MAX_OPERATION_POINTS)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
+    this.check();
     this.#underWay += worst;
     if (this.#reading++ === 0) this.#readingSince = performance.now();
     try {

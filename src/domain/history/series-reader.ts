@@ -15,6 +15,12 @@ export interface ViewResult {
   answer: ViewAnswer;
 }
 
+/** Whose views these are. */
+export interface Operation {
+  /** Throws what ended it: nobody waits for its views any more. */
+  check(): void;
+}
+
 interface Waiting {
   request: SeriesRequest;
   answered: ((answer: SeriesAnswer) => void)[];
@@ -27,18 +33,18 @@ interface Waiting {
  */
 export class SeriesReader {
   readonly #store: Pick<MeasurementStore, 'series'>;
-  readonly #gathered = new Map<object, Map<string, Waiting>>();
+  readonly #gathered = new Map<Operation, Map<string, Waiting>>();
 
   constructor(store: Pick<MeasurementStore, 'series'>) {
     this.#store = store;
   }
 
   /** In the order asked; `operation`: nobody waits for what another one asks. */
-  read(requests: readonly ViewRequest[], operation: object): Promise<ViewResult[]> {
+  read(requests: readonly ViewRequest[], operation: Operation): Promise<ViewResult[]> {
     return Promise.all(requests.map((request) => this.#readOne(request, operation)));
   }
 
-  #readOne({ view, ...range }: ViewRequest, operation: object): Promise<ViewResult> {
+  #readOne({ view, ...range }: ViewRequest, operation: Operation): Promise<ViewResult> {
     const waiting = this.#gather(operation);
     const key = JSON.stringify(range);
     let entry = waiting.get(key);
@@ -51,7 +57,7 @@ export class SeriesReader {
     });
   }
 
-  #gather(operation: object): Map<string, Waiting> {
+  #gather(operation: Operation): Map<string, Waiting> {
     let gathered = this.#gathered.get(operation);
     if (gathered === undefined) {
       this.#gathered.set(operation, (gathered = new Map<string, Waiting>()));
@@ -61,24 +67,33 @@ export class SeriesReader {
   }
 
   /** One call after the other: meanwhile there are threads for what others ask. */
-  async #askAll(operation: object, gathered: Map<string, Waiting>): Promise<void> {
+  async #askAll(operation: Operation, gathered: Map<string, Waiting>): Promise<void> {
     await giveWay();
     while (gathered.size > 0) {
       const some = [...gathered].slice(0, REQUESTS_AT_ONCE);
       for (const [key] of some) gathered.delete(key);
-      await this.#ask(some.map(([, entry]) => entry));
+      await this.#ask(
+        some.map(([, entry]) => entry),
+        operation,
+      );
     }
     this.#gathered.delete(operation);
   }
 
-  async #ask(entries: readonly Waiting[]): Promise<void> {
+  async #ask(entries: readonly Waiting[], operation: Operation): Promise<void> {
     try {
+      operation.check();
       const answers = await this.#store.series(entries.map(({ request }) => request));
-      entries.forEach(({ answered }, i) => answered.forEach((tell) => tell(answers[i]!)));
+      const left = entries.filter(({ answered }, i) => {
+        const answer = answers[i];
+        if (answer !== undefined) answered.forEach((tell) => tell(answer));
+        return answer === undefined;
+      });
+      if (left.length > 0) await this.#ask(left, operation);
     } catch (error) {
       // Together they may be too much, or one of them alone: that is nobody else's fault.
       if (entries.length > 1 && error instanceof AppError && error.code === 'QUERY_TOO_COMPLEX')
-        for (const entry of entries) await this.#ask([entry]);
+        for (const entry of entries) await this.#ask([entry], operation);
       else for (const { failed } of entries) failed.forEach((tell) => tell(error));
     }
   }

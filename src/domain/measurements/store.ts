@@ -177,8 +177,11 @@ export interface MeasurementStore {
   latest(queries: LatestQuery[]): Promise<LatestRow[]>;
   /** One field's values in time order (or newest first), of everything acknowledged so far. */
   range(query: RangeQuery): Promise<Columns>;
-  /** One answer for each request, in order, of everything acknowledged so far; reckoned off the event loop. */
-  series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]>;
+  /**
+   * The answer to each request, in order, of everything acknowledged so far; reckoned off the event loop. undefined
+   * where it would take long, never for all: it is to be asked again.
+   */
+  series(requests: readonly SeriesRequest[]): Promise<(SeriesAnswer | undefined)[]>;
   /** Receipt time of the last batch of each device that ever sent one. */
   lastHeard(deviceKeys: number[]): Promise<Map<number, number>>;
   /** Resolves when table `device_state` has the receipt times of everything acknowledged so far, or cannot have them now. */
@@ -196,7 +199,8 @@ export interface MeasurementStore {
   remove(query: RemoveQuery, piece?: Piece): Promise<number>;
   /**
    * Deletes what was measured before the time, in small slices; the newest value of each field stays, and up to about a
-   * thousand values that are stored together with younger ones stay as long as those.
+   * thousand values that are stored together with younger ones stay as long as those. Of a device that was sent very
+   * much just now, some of the older ones stay until it is called again.
    */
   dropOlderThan(deviceKeys: number[], before: number): Promise<void>;
   /**

@@ -30,7 +30,7 @@ export interface LiveSources {
 export class GraphqlContext {
   readonly live: LiveSources;
   /** What the histories of this operation may still bring. */
-  readonly points = new PointBudget();
+  readonly points: PointBudget;
   readonly budget: WorkBudget;
   /** Whose share of the work this is: the token's, or the address's when there is none. */
   readonly caller: string;
@@ -48,6 +48,7 @@ export class GraphqlContext {
     budget = new WorkBudget(),
   ) {
     this.budget = budget;
+    this.points = new PointBudget(() => budget.check());
     this.#presented = access;
     this.address = address;
     this.caller = typeof access === 'string' ? address : access.tokenId;

@@ -21,12 +21,26 @@ const TEXT_CHUNKS_A_PAGE = 16;
 /** Requests of one device whose columns are in memory at once. */
 const AT_ONCE = 20;
 
-/** Answers the requests in order: chunks' heads first, then of those only what must be decoded, readings over them. */
-export async function readSeries(snapshot: Snapshot, requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]> {
-  const answers: SeriesAnswer[] = [];
+/** After so long no further device is begun with: whoever asked may be gone. */
+const BEGINS_FOR_MS = 1_000;
+
+/**
+ * Answers the requests in order: chunks' heads first, then of those only what must be decoded, readings over them.
+ * undefined where time was over: after `beginsForMs` nothing is begun but the first.
+ */
+export async function readSeries(
+  snapshot: Snapshot,
+  requests: readonly SeriesRequest[],
+  beginsForMs = BEGINS_FOR_MS,
+): Promise<(SeriesAnswer | undefined)[]> {
+  const endsAt = performance.now() + beginsForMs;
+  const answers = requests.map((): SeriesAnswer | undefined => undefined);
+  let isFirst = true;
   const byDevice = Map.groupBy(requests.keys(), (i) => requests[i]!.deviceKey);
   for (const indexes of byDevice.values())
     for (let at = 0; at < indexes.length; at += AT_ONCE) {
+      if (!isFirst && performance.now() >= endsAt) return answers;
+      isFirst = false;
       const some = indexes.slice(at, at + AT_ONCE);
       const answered = await ofDevice(
         snapshot,

@@ -135,7 +135,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#searches.latest(queries);
   }
 
-  series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]> {
+  series(requests: readonly SeriesRequest[]): Promise<(SeriesAnswer | undefined)[]> {
     return this.#read({ kind: 'series', requests });
   }
 

@@ -145,7 +145,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#searches.latest(queries);
   }
 
-  series(requests: readonly SeriesRequest[]): Promise<SeriesAnswer[]> {
+  series(requests: readonly SeriesRequest[]): Promise<(SeriesAnswer | undefined)[]> {
     return this.#read({ kind: 'series', requests });
   }
 

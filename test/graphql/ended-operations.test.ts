@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { History } from '../../src/domain/history/history.ts';
+import type { DeviceInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
+import type { MeasurementStore } from '../../src/domain/measurements/store.ts';
+import { AppError } from '../../src/errors.ts';
+import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+
+const GONE = new AppError('UNAVAILABLE', 'The client is gone.');
+const field = { key: 1, identifier: 'T', type: 'FLOAT' };
+const devices = Array.from({ length: 200 }, (_, key) => {
+  return { key, product: { fields: new Map([['T', field]]) } } as unknown as DeviceInfo;
+});
+const statistics = { first: null, last: null, count: 0, min: null, max: null, sum: null };
+
+/** A store that has to be waited for; `read`: what it was asked so far. */
+function slowStore(read: string[]): MeasurementStore {
+  const after = async <T>(what: string, answer: T): Promise<T> => {
+    read.push(what);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return answer;
+  };
+  return {
+    series: (requests: unknown[]) =>
+      after(
+        `${requests.length} charts`,
+        // It takes long: one of them at a time.
+        requests.map((_, i) => (i === 0 ? { before: null, views: [statistics] } : undefined)),
+      ),
+    range: () => after('a page', { timestamps: [], values: [] }),
+    remove: () => after('a count', 0),
+  } as Partial<MeasurementStore> as MeasurementStore;
+}
+
+test('of an operation that has ended nothing more is read: charts, pages, counts', async () => {
+  const read: string[] = [];
+  const history = new History(slowStore(read));
+  const { points, budget } = new GraphqlContext('missing', '', {} as never, {} as never);
+  const asked = devices.flatMap((device) => [
+    history.statistics(device, { from: 0, to: 10, fields: null }, points),
+    history.page(device, { field: 'T', newestFirst: true, limit: 10 }, points),
+    history.count(device, { field: 'T' }, points),
+  ]);
+  const settled = Promise.allSettled(asked);
+  await expect.poll(() => read.includes('49 charts')).toBe(true);
+  budget.end(GONE);
+  const before = read.length;
+  const failures = (await settled).filter(({ status }) => status === 'rejected');
+  expect(read.slice(before)).toEqual([]);
+  expect(failures.length).toBeGreaterThan(500);
+  for (const failure of failures) expect(failure).toMatchObject({ reason: GONE });
+});
+
+test('what one that goes on was not answered at once is asked again', async () => {
+  const read: string[] = [];
+  const { points } = new GraphqlContext('missing', '', {} as never, {} as never);
+  const history = new History(slowStore(read));
+  const some = devices
+    .slice(0, 3)
+    .map((device) => history.statistics(device, { from: 0, to: 10, fields: null }, points));
+  expect(await Promise.all(some)).toHaveLength(3);
+  expect(read).toEqual(['3 charts', '2 charts', '1 charts']);
+});
