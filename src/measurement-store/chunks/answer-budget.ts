@@ -41,7 +41,8 @@ export class AnswerBudget {
       tooMuch(
         'values',
         MAX_VALUES,
-        `More than ${MAX_VALUES} values of this range were recorded in about the last hour`,
+        `More than ${MAX_VALUES} values of this range were written within about the last hour, sent or imported, whatever time they are of, and have yet to be packed`,
+        ' In an hour or two the whole range can be read.',
       );
   }
 
@@ -70,10 +71,10 @@ export class AnswerBudget {
   }
 }
 
-function tooMuch(limit: string, allowed: number, what: string): never {
+function tooMuch(limit: string, allowed: number, what: string, orLater = ''): never {
   throw new AppError(
     'QUERY_TOO_COMPLEX',
-    `${what}. Ask for a shorter range or for fewer fields; page values with "measurements", or export them.`,
+    `${what}. Ask for a shorter range or for fewer fields; page values with "measurements", or export them.${orLater}`,
     { details: { limit, allowed } },
   );
 }
