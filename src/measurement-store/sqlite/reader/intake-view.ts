@@ -43,6 +43,8 @@ export class IntakeView {
   readonly #seen: Seen;
   #first = Infinity;
   #last = 0;
+  /** The number of the last flush that is in memory. */
+  #added = 0;
 
   /** `seen`: by all views of the thread. */
   constructor(db: Sqlite.Database, seen: Seen = { last: 0 }) {
@@ -54,12 +56,21 @@ export class IntakeView {
   /** At the start of each transaction. */
   refresh(): void {
     const [first, last] = this.#bounds.get()!;
-    const isNew = last !== null && last > this.#last;
     if ((first ?? Infinity) > this.#first) this.#forgetBefore(first ?? Infinity);
-    if (isNew) for (const row of this.#after.all(this.#last)) this.#add(row.seq, row.stored_at, row.frames);
+    if (last !== null && last > this.#added) {
+      for (const row of this.#after.all(this.#added)) this.#add(row.seq, row.stored_at, row.frames);
+      this.#added = last;
+    }
     this.#first = first ?? Infinity;
     this.#last = last ?? this.#last;
     this.#seen.last = Math.max(this.#seen.last, this.#last);
+  }
+
+  /** Until the next transaction nothing is read: so long nothing need be in memory. */
+  letGo(): void {
+    this.#came.clear();
+    this.#heard.clear();
+    this.#added = 0;
   }
 
   /** The number of the first flush that is in here; all before it are sorted in. Infinity: there is none. */

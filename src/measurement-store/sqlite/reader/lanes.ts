@@ -10,6 +10,9 @@ const MAX_LANES = 12;
 /** What is read again and again is in the first one's memory; the others are there for what comes beside long work. */
 const OTHERS_CACHE_KIB = 2_048;
 
+/** After so long without a job a lane lets go of what is in its memory: each would have what has just been written. */
+const IDLE_MS = 10_000;
+
 /** What a job reads with: one transaction. */
 export interface Lane {
   reader: SqliteReader;
@@ -22,8 +25,11 @@ class Connection implements Lane {
   readonly #intake: IntakeView;
   readonly reader: SqliteReader;
   readonly snapshot: SqliteSnapshot;
+  readonly #idleMs: number;
+  #idle: NodeJS.Timeout | undefined;
 
-  constructor(path: string, seen: { last: number }, cacheKib?: number) {
+  constructor(path: string, seen: { last: number }, idleMs: number, cacheKib?: number) {
+    this.#idleMs = idleMs;
     this.#db = openForReading(path, cacheKib);
     this.#intake = new IntakeView(this.#db, seen);
     this.reader = new SqliteReader(this.#db, this.#intake);
@@ -31,12 +37,14 @@ class Connection implements Lane {
   }
 
   async inTransaction<T>(work: (lane: Lane) => Promise<T>): Promise<T> {
+    clearTimeout(this.#idle);
     this.#db.exec('BEGIN');
     try {
       this.#intake.refresh();
       return await work(this);
     } finally {
       this.#db.exec('COMMIT');
+      this.#idle = setTimeout(() => this.#intake.letGo(), this.#idleMs).unref();
     }
   }
 }
@@ -48,9 +56,10 @@ class Connection implements Lane {
 export class Lanes {
   readonly #connections: Slots<Connection>;
 
-  constructor(path: string) {
+  constructor(path: string, idleMs = IDLE_MS) {
     const seen = { last: 0 };
-    const make = (made: number): Connection => new Connection(path, seen, made === 0 ? undefined : OTHERS_CACHE_KIB);
+    const make = (made: number): Connection =>
+      new Connection(path, seen, idleMs, made === 0 ? undefined : OTHERS_CACHE_KIB);
     this.#connections = new Slots(MAX_LANES, make);
   }
 
