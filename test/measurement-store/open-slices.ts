@@ -18,6 +18,7 @@ export interface Slices {
   count: number;
   /** A slice that is over as soon as it has come further, in a snapshot of its own. */
   ask(queries: LatestQuery[], progress?: SearchProgress): Promise<LatestAnswer>;
+  inSnapshot: InSnapshot;
   close(): Promise<void>;
 }
 
@@ -33,6 +34,7 @@ export function openSlices({ place }: OpenDatabase): Slices {
       const slice = new SearchSlice(slices.memory, 0, progress);
       return inSnapshot((snapshot) => latestOfMany(snapshot, queries, slice));
     },
+    inSnapshot,
     close,
   };
   return slices;

@@ -34,23 +34,18 @@ interface LatestSlice {
 }
 
 /**
- * The value with the latest time of each field of devices. Looks at readings from the newest back, until no field is
- * left that could have a newer value there than its newest chunk has.
+ * The value with the latest time of each field of devices, of as many of them as the slice is long enough for. Looks at
+ * readings from the newest back, until no field is left that could have a newer value there than its newest chunk has.
  */
-export async function latestValues(snapshot: Snapshot, queries: readonly LatestQuery[]): Promise<LatestRow[]> {
-  return (await latestSlice(snapshot, queries)).rows;
-}
-
-/** As `latestValues`, of as many of the devices as the slice is long enough for. */
 export async function latestSlice(
   snapshot: Snapshot,
   queries: readonly LatestQuery[],
-  slice?: SearchSlice,
+  slice: SearchSlice,
 ): Promise<LatestSlice> {
   const newest = await snapshot.newest(queries, FIRST_PAGE);
   const rows: LatestRow[] = [];
   const left: number[] = [];
-  const atOnce = slice?.memory.goesOn ? AT_ONCE_FOR_LONG : AT_ONCE;
+  const atOnce = slice.memory.goesOn ? AT_ONCE_FOR_LONG : AT_ONCE;
   for (let from = 0; from < queries.length; from += atOnce) {
     const some = queries.slice(from, from + atOnce);
     const found = await allDone(some.map((query, i) => latestOfOne(snapshot, query, newest[from + i]!, slice)));
@@ -66,7 +61,7 @@ async function latestOfOne(
   snapshot: Snapshot,
   { deviceKey, fieldKeys }: LatestQuery,
   { chunks, readings }: Newest,
-  slice: SearchSlice | undefined,
+  slice: SearchSlice,
 ): Promise<LatestRow[] | null> {
   const from = (fieldKey: number): number => chunks.get(fieldKey)?.lastAt ?? -Infinity;
   const wanted = new Map(fieldKeys.map((fieldKey) => [fieldKey, { from: from(fieldKey), to: Infinity }]));
@@ -74,7 +69,7 @@ async function latestOfOne(
   const rows = takeFrom(search, readings.rows);
   lookedThrough(search, endOf(readings));
   if (isOpen(search)) {
-    const found = slice ? await searchSlice(snapshot, search, slice) : await searchBack(snapshot, search, true);
+    const found = await searchSlice(snapshot, search, slice);
     if (!found.isDone) return null;
     rows.push(...found.rows);
   }

@@ -3,7 +3,9 @@ import { decode } from './codec.ts';
 import { sliceColumns } from './columns.ts';
 import { cutChunks } from './cut-chunks.ts';
 import { type Edit, emptyChange, type Plan } from './edit.ts';
-import { latestValues } from './latest-values.ts';
+import { LatestMemory } from './latest-memory.ts';
+import { latestSlice } from './latest-values.ts';
+import { LONG_SLICE_MS, SearchSlice } from './search-slice.ts';
 import type { Snapshot } from './snapshot.ts';
 
 const READINGS_A_SLICE = 1_000;
@@ -13,21 +15,35 @@ type Expiry = Extract<Edit, { kind: 'expire' }>;
 
 /**
  * Drops readings, then whole chunks, that are older than `before`. The newest value of each field stays, however old;
- * a chunk that reaches over `before` stays until all of it is older, and so do readings that correct it.
+ * a chunk that reaches over `before` stays until all of it is older, and so do readings that correct it. Where the
+ * newest values are not found within the slice, some of the older ones stay until the next time as well.
  */
-export function planExpiry(snapshot: Snapshot, deviceKey: number, edit: Expiry): Promise<Plan> {
+export function planExpiry(
+  snapshot: Snapshot,
+  deviceKey: number,
+  edit: Expiry,
+  searchMs: number = LONG_SLICE_MS,
+): Promise<Plan> {
+  // What is learned here is not for others: the parts of an edit may see different states of the database.
+  const slice = new SearchSlice(new LatestMemory(), searchMs);
   return edit.readingsFrom === null
-    ? ofChunks(snapshot, deviceKey, edit)
-    : ofReadings(snapshot, deviceKey, edit, edit.readingsFrom);
+    ? ofChunks(snapshot, deviceKey, edit, slice)
+    : ofReadings(snapshot, deviceKey, { ...edit, readingsFrom: edit.readingsFrom }, slice);
 }
 
-async function ofReadings(snapshot: Snapshot, deviceKey: number, edit: Expiry, from: number): Promise<Plan> {
+async function ofReadings(
+  snapshot: Snapshot,
+  deviceKey: number,
+  edit: Expiry & { readingsFrom: number },
+  slice: SearchSlice,
+): Promise<Plan> {
   const change = emptyChange(deviceKey);
-  const range = { deviceKey, from, to: edit.before, newestFirst: false, limit: READINGS_A_SLICE };
+  const range = { deviceKey, from: edit.readingsFrom, to: edit.before, newestFirst: false, limit: READINGS_A_SLICE };
   const { rows: readings, isLast } = await snapshot.readings(range);
-  const fieldKeys = new Set(readings.flatMap((row) => [...fieldsOf(row.values)]));
-  const newest = await newestTimes(snapshot, deviceKey, fieldKeys);
-  const corrected = await stayingFrom(snapshot, deviceKey, fieldKeys, edit.before);
+  const last = new Map<number, number>();
+  for (const { timestamp, values } of readings) for (const fieldKey of fieldsOf(values)) last.set(fieldKey, timestamp);
+  const newest = await newestTimes(snapshot, deviceKey, last, slice);
+  const corrected = await stayingFrom(snapshot, deviceKey, last.keys(), edit.before);
   for (const { timestamp, seq, values } of readings) {
     const fields = fieldsOf(values);
     const stays = (fieldKey: number): boolean =>
@@ -39,10 +55,12 @@ async function ofReadings(snapshot: Snapshot, deviceKey: number, edit: Expiry, f
   return { change, next: { ...edit, readingsFrom: isLast ? null : readings.at(-1)!.timestamp + 1 } };
 }
 
-async function ofChunks(snapshot: Snapshot, deviceKey: number, edit: Expiry): Promise<Plan> {
+async function ofChunks(snapshot: Snapshot, deviceKey: number, edit: Expiry, slice: SearchSlice): Promise<Plan> {
   const change = emptyChange(deviceKey);
   const fieldKeys = await snapshot.chunkFields(deviceKey);
-  const newest = await newestTimes(snapshot, deviceKey, new Set(fieldKeys));
+  const heads = await snapshot.newestChunks(deviceKey, fieldKeys);
+  const last = new Map([...heads].map(([fieldKey, { lastAt }]) => [fieldKey, lastAt]));
+  const newest = await newestTimes(snapshot, deviceKey, last, slice);
   for (const fieldKey of fieldKeys) {
     const range = { deviceKey, fieldKey, from: -Infinity, to: edit.before, newestFirst: false, limit: CHUNKS_A_SLICE };
     for (const { firstAt, lastAt, count } of await snapshot.chunks(range)) {
@@ -63,7 +81,7 @@ async function ofChunks(snapshot: Snapshot, deviceKey: number, edit: Expiry): Pr
 async function stayingFrom(
   snapshot: Snapshot,
   deviceKey: number,
-  fieldKeys: Set<number>,
+  fieldKeys: Iterable<number>,
   before: number,
 ): Promise<Map<number, number>> {
   const found = new Map<number, number>();
@@ -74,7 +92,13 @@ async function stayingFrom(
   return found;
 }
 
-async function newestTimes(snapshot: Snapshot, deviceKey: number, fields: Set<number>): Promise<Map<number, number>> {
-  const rows = await latestValues(snapshot, [{ deviceKey, fieldKeys: [...fields] }]);
-  return new Map(rows.map((row) => [row.fieldKey, row.timestamp]));
+/** Of each field; if they are not found within the slice, `last`: the last known ones, none of which is to go then. */
+async function newestTimes(
+  snapshot: Snapshot,
+  deviceKey: number,
+  last: Map<number, number>,
+  slice: SearchSlice,
+): Promise<Map<number, number>> {
+  const { rows, left } = await latestSlice(snapshot, [{ deviceKey, fieldKeys: [...last.keys()] }], slice);
+  return left.length > 0 ? last : new Map(rows.map((row) => [row.fieldKey, row.timestamp]));
 }

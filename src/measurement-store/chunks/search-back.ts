@@ -38,7 +38,7 @@ export async function searchBack(
   snapshot: Snapshot,
   search: Search,
   goesOn: boolean,
-  slice?: SearchSlice,
+  slice: SearchSlice,
 ): Promise<Found> {
   const rows: LatestRow[] = [];
   const begun = new Map([...search.wanted].map(([fieldKey, { to }]) => [fieldKey, to]));
@@ -47,7 +47,7 @@ export async function searchBack(
   let end = goesOn ? endOfAll(search) : NaN;
   // The next slice begins with less to look through; else none would ever be the last.
   let isFurther = false;
-  while (isOpen(search) && !(isFurther && slice?.isOver())) {
+  while (isOpen(search) && !(isFurther && slice.isOver())) {
     const [from, to] = [Math.min(...open(search).map((stretch) => stretch.from)), endOfAll(search)];
     // Where an earlier slice found a field, two readings do; what it had not found is behind, page after page.
     size = to === end ? Math.min(size + 1, PAGES.length - 1) : 0;

@@ -3,7 +3,7 @@ import { SearchMemory, type SearchProgress } from './search-memory.ts';
 
 /** How long a thread searches before others have their turn; by the clock, as readings may be large and disks slow. */
 export const SLICE_MS = 50;
-/** Where nobody waits who asks for little. */
+/** Where nobody waits who asks for little, or others have their turn between pages. */
 export const LONG_SLICE_MS = 1_000;
 
 /** The part that one job has in a search for newest values. */
