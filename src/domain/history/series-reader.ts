@@ -16,7 +16,7 @@ export interface ViewResult {
 }
 
 /** Whose views these are. */
-export interface Operation {
+interface Operation {
   /** Throws what ended it: nobody waits for its views any more. */
   check(): void;
 }
