@@ -84,7 +84,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   };
   const graphql = await createGraphqlTransport({
     resolvers: { ...domain, database, store, baseUrl, now },
-    sources: { database, store, history: domain.history },
+    sources: { database, store, history: domain.history, heavyTurns: domain.heavyTurns },
     live,
     authenticator,
     anonymous,

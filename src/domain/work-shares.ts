@@ -18,7 +18,9 @@ const SHARE = 0.15;
 /** … and who has asked for one thing after the other for a while, and for nothing in the background. */
 const SHARE_ONE_BY_ONE = 0.3;
 const ONE_BY_ONE_MS = 250;
-/** How much of it those get together who work in the background, as many as they are: a tenant has many tokens. */
+/** How much of it all of them get together, as many as they are: a tenant has many tokens … */
+const SHARE_OF_ALL = 0.6;
+/** … and those who work in the background. */
 const SHARE_OF_BACKGROUND = 0.3;
 /** What is worked in the background counts so much more while its caller has used up its share otherwise. */
 const BESIDE_ITSELF = 8;
@@ -28,6 +30,7 @@ const PIECE_COUNTS = 0.25;
 const PRESENT_MS = 250;
 /** Others may have left meanwhile. */
 const LOOK_AGAIN_MS = 50;
+const COUNT_AGAIN_MS = 5;
 
 interface Kind {
   /** So much that nothing else of the caller runs beside it. */
@@ -86,7 +89,7 @@ export class WorkShares {
   readonly #now: () => number;
   readonly #callers = new Map<string, Caller>();
   readonly #pieces = oneAtATime();
-  #atBackground = { callers: 1, until: Number.NEGATIVE_INFINITY };
+  #using = { atBackground: 1, others: 1, until: Number.NEGATIVE_INFINITY };
   #running = 0;
   #waiting = 0;
   #othersAt = Number.NEGATIVE_INFINITY;
@@ -228,20 +231,25 @@ export class WorkShares {
   }
 
   #shareOf({ crowdAt, running, waiting, pieces }: Caller): number {
-    if (pieces !== null) return Math.min(SHARE, SHARE_OF_BACKGROUND / this.#callersAtBackground());
+    const { atBackground, others } = this.#usingMore();
+    if (pieces !== null) return Math.min(SHARE, SHARE_OF_BACKGROUND / atBackground);
     const isCrowd = waiting.length > 1 || (waiting.length > 0 && (running > 0 || waiting[0]!.patient));
-    return isCrowd || this.#now() - crowdAt <= ONE_BY_ONE_MS ? SHARE : SHARE_ONE_BY_ONE;
+    const alone = isCrowd || this.#now() - crowdAt <= ONE_BY_ONE_MS ? SHARE : SHARE_ONE_BY_ONE;
+    return Math.min(alone, SHARE_OF_ALL / others);
   }
 
-  /** Who works in the background or has just done; counted anew now and then. */
-  #callersAtBackground(): number {
+  /** How many have used more than their burst and go on, at least one; counted anew now and then. */
+  #usingMore(): { atBackground: number; others: number } {
     const now = this.#now();
-    if (now < this.#atBackground.until) return this.#atBackground.callers;
-    let callers = 0;
-    for (const { pieces, running, waiting, at } of this.#callers.values())
-      if (pieces !== null && (running > 0 || waiting.length > 0 || at > now - PRESENT_MS)) callers += 1;
-    this.#atBackground = { callers: Math.max(1, callers), until: now + LOOK_AGAIN_MS };
-    return this.#atBackground.callers;
+    if (now < this.#using.until) return this.#using;
+    let [atBackground, others] = [0, 0];
+    for (const { pieces, running, waiting, at, debtMs } of this.#callers.values()) {
+      if (debtMs <= BURST_MS || (running === 0 && waiting.length === 0 && at <= now - PRESENT_MS)) continue;
+      if (pieces !== null) atBackground += 1;
+      else others += 1;
+    }
+    this.#using = { atBackground: Math.max(1, atBackground), others: Math.max(1, others), until: now + COUNT_AGAIN_MS };
+    return this.#using;
   }
 
   /** Ingest, or a caller who keeps within its share; for dear work also whoever asks for anything that is not. */

@@ -10,6 +10,7 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { AppError, databaseAway } from '../../errors.ts';
+import { HeavyTurns } from '../../domain/heavy-turns.ts';
 import type { WorkShares } from '../../domain/work-shares.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, MAX_SECONDS, type WorkBudget } from '../context/work-budget.ts';
@@ -91,6 +92,8 @@ export class Operations {
   readonly #compiling: Compiling;
   readonly #answers = new SharedAnswers();
   readonly #queries = new EqualQueries();
+  /** To write down large answers: what comes out together is not written in one turn of the event loop. */
+  readonly #writing = new HeavyTurns();
 
   constructor(schema: GraphQLSchema, compiling: Compiling, shares: WorkShares) {
     this.schema = schema;
@@ -220,6 +223,7 @@ export class Operations {
       if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
+      await this.#writing.next(bytes);
       return { result, bytes };
     } catch (error) {
       return failed(error);
