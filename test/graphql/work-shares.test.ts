@@ -305,7 +305,7 @@ test('long sources are loaded a few at a time, and others have their turn in bet
   const sources = { database: { read: () => ({ find }) }, heavyTurns: new HeavyTurns() };
   const { decoderSource } = createLoaders(sources as unknown as LoaderSources, new WorkBudget());
   const versions = Array.from({ length: 12 }, (_, version) => ({ product: { key: 1 }, version }) as DecoderVersion);
-  await Promise.all(versions.map((version) => decoderSource.load(version)));
+  await Promise.all(versions.map(async (version) => decoderSource.load(version)));
   expect(loads).toHaveLength(3);
   expect(new Set(loads).size).toBe(3);
 });
