@@ -100,9 +100,13 @@ test.each([
   expect(said).not.toContain(' 400 ');
 });
 
-test('HTTP/1.1 without Host is refused in words', async () => {
+test.each([
+  ['the record route', '/v1/devices/any/record/'],
+  ['a webhook', '/integrations/api/any/'],
+  ['any other route', '/readyz'],
+])('HTTP/1.1 without Host is refused in words: %s', async (_, path) => {
   const { socket, answer } = raw();
-  socket.write(`${head('Content-Length: 2\r\n').replace('Host: x\r\n', '')}[]`);
+  socket.write(`POST ${path} HTTP/1.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\n[]`);
   expect(await answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"detail":"The header Host is missing/);
 });
 
