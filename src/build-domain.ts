@@ -100,7 +100,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const fields = new FieldService({ database, cluster, store, suggestions, now });
   const devices = new DeviceService({ database, cluster, store, now });
   const configurations = new ConfigurationService({ database, cluster });
-  const deviceList = new DeviceList({ database, store, ingestCache, now });
+  const shares = new WorkShares();
+  const deviceList = new DeviceList({ database, store, ingestCache, shares, now });
   const deviceFinder = new DeviceFinder(ingestCache);
   const statusWatch = new StatusWatch({
     database: bare,
@@ -111,7 +112,6 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     onError: (error) => log.warn({ err: error }, 'watching which devices are online'),
   });
   closers.add('device status', () => statusWatch.stop());
-  const shares = new WorkShares();
   const heavyTurns = new HeavyTurns();
   const exporter = new Exporter({ store, history, devices: deviceList, ingestCache, shares });
   const importer = new Importer({

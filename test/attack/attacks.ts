@@ -70,6 +70,7 @@ export const ATTACKS = {
   'histories of many points': inLoops((ground) =>
     ask(ground, HISTORY, { d: ground.deviceIds.slice(0, POINT_DEVICES) }),
   ),
+  'searches among many devices': searches,
   'documents that are refused': inLoops((ground) => ask(ground, '{ nothing }', {})),
   'exports read slowly': slowExports,
   'exports in loops': inLoops(({ server, secret, productId }) =>
@@ -128,6 +129,26 @@ function inLoops(once: (ground: AttackGround, number: number) => Promise<Respons
       return answered;
     };
   };
+}
+
+const SEARCHED_DEVICES = 30_000;
+const DEVICES_A_CALL = 2_000;
+const withMany = new WeakSet<AttackGround>();
+
+/** Of texts that nothing has: all devices are looked through. */
+async function searches(ground: AttackGround): Promise<() => Promise<number>> {
+  if (!withMany.has(ground)) {
+    const { id } = await createProduct(ground.server, { serialNumbers: [] });
+    for (let done = 0; done < SEARCHED_DEVICES; done += DEVICES_A_CALL)
+      await ground.server.gql(
+        'mutation ($p: ID!, $d: [DeviceInput!]!) { createDevices(productId: $p, devices: $d, plan: "unlimited") { id } }',
+        { p: id, d: Array.from({ length: DEVICES_A_CALL }, (_, at) => ({ name: `one of many, ${done + at}` })) },
+      );
+    withMany.add(ground);
+  }
+  const search = (_: AttackGround, number: number): Promise<Response> =>
+    ask(ground, `{ devices(first: 1, search: "no such name ${number}") { edges { node { id } } } }`, {});
+  return inLoops(search)(ground);
 }
 
 /** Twenty on one socket, to a device that is written all the time. */

@@ -57,6 +57,7 @@ const UNHARMED = {
 const ON_THE_LOOP = [
   'dear queries',
   'dear subscriptions',
+  'searches among many devices',
   'documents that are refused',
   'replays',
   'imports',

@@ -11,12 +11,17 @@ import type { MeasurementStore } from '../measurements/store.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
 import { type Page, pageOf } from '../page.ts';
 import { checkText, foldCase } from '../text.ts';
+import type { WorkShares } from '../work-shares.ts';
 import { checkTags } from './device-input.ts';
 import { DEVICE_COLUMNS, type DeviceRecord, toDevice } from './device-record.ts';
 import { isHexadecimalEui } from './serial.ts';
 
 /** How many devices a list may be narrowed to by id. */
 const MAX_IDS = 1000;
+/** Looking for a text goes through all devices: what takes longer than most lists is held against who asks …
+const USUAL_MS = 1;
+/** … of what PostgreSQL works on other processors a quarter. */
+const ELSEWHERE_COUNTS = 0.25;
 
 /** What a device is sorted by (contract `DeviceOrder`); ties by the order of creation. */
 export const DEVICE_ORDERS = ['NAME', 'LAST_HEARD', 'CREATED'] as const;
@@ -36,6 +41,7 @@ interface DeviceListDeps {
   database: Database;
   ingestCache: IngestCache;
   store: Pick<MeasurementStore, 'showHeard'>;
+  shares: Pick<WorkShares, 'spend'>;
   now: () => number;
 }
 
@@ -107,8 +113,8 @@ export class DeviceList {
     }
     const order = column === null ? '' : `${column} ${direction}, `;
     const found = await this.#rows(
-      sql,
-      values,
+      access,
+      { sql, values },
       column === null ? '' : `, ${column} as sorted_by`,
       `order by ${order}d."key" ${direction} limit ${limit + 1}`,
     );
@@ -126,16 +132,16 @@ export class DeviceList {
   /** How many devices all pages together hold. */
   async count(access: Access, filter: DeviceFilter): Promise<number> {
     await this.#deps.store.showHeard();
-    const { sql, values } = await this.#conditions(access, filter);
-    const rows = await this.#select<{ count: number | string }>('count(*) as count', sql, values);
+    const conditions = await this.#conditions(access, filter);
+    const rows = await this.#select<{ count: number | string }>(access, 'count(*) as count', conditions);
     return Number(rows[0]?.count ?? 0);
   }
 
   /** The ids of the products of all devices that the filter lets through. */
   async productIds(access: Access, filter: DeviceFilter): Promise<string[]> {
     await this.#deps.store.showHeard();
-    const { sql, values } = await this.#conditions(access, filter);
-    const rows = await this.#select<{ id: string; key: number }>('distinct p.id, p."key"', sql, values);
+    const conditions = await this.#conditions(access, filter);
+    const rows = await this.#select<{ id: string; key: number }>(access, 'distinct p.id, p."key"', conditions);
     return rows.toSorted((a, b) => a.key - b.key).map(({ id }) => id);
   }
 
@@ -151,7 +157,12 @@ export class DeviceList {
     checkText(serialNumber, 'serialNumber', { max: 200 });
     const find = async (column: string, text: string): Promise<Device | null> => {
       const { sql, values } = await this.#conditions(access, narrow);
-      const rows = await this.#rows([...sql, `d.${column} = ?`], [...values, text], '', 'limit 2');
+      const rows = await this.#rows(
+        access,
+        { sql: [...sql, `d.${column} = ?`], values: [...values, text] },
+        '',
+        'limit 2',
+      );
       if (rows.length > 1)
         throw conflict(`serialNumber: several devices have "${serialNumber.slice(0, 100)}"; narrow by productId.`);
       return (await this.#devices(rows))[0] ?? null;
@@ -161,15 +172,24 @@ export class DeviceList {
     return find('serial_folded', foldCase(serialNumber));
   }
 
-  #rows(sql: readonly string[], values: readonly unknown[], more: string, tail: string): Promise<Row[]> {
-    return this.#select<Row>(`${DEVICE_COLUMNS}, ${HEARD} as last_heard_at${more}`, sql, values, tail);
+  #rows(access: Access, conditions: Conditions, more: string, tail: string): Promise<Row[]> {
+    return this.#select<Row>(access, `${DEVICE_COLUMNS}, ${HEARD} as last_heard_at${more}`, conditions, tail);
   }
 
-  #select<R>(columns: string, sql: readonly string[], values: readonly unknown[], tail = ''): Promise<R[]> {
-    const { database } = this.#deps;
+  #select<R>({ tokenId }: Access, columns: string, { sql, values }: Conditions, tail = ''): Promise<R[]> {
+    const { database, shares } = this.#deps;
+    const isHere = database.dialect === 'sqlite';
     const text = `select ${columns} from device d join product p on p."key" = d.product_key where ${sql.join(' and ')} ${tail}`;
-    const select = (): Promise<R[]> => database.read().execute<R[]>(text, [...values]);
-    return database.dialect === 'sqlite' ? this.#turns.run(select) : select();
+    const select = async (): Promise<R[]> => {
+      const from = performance.now();
+      try {
+        return await database.read().execute<R[]>(text, [...values]);
+      } finally {
+        const tookMs = performance.now() - from;
+        if (tookMs > USUAL_MS) shares.spend(tokenId, tookMs * (isHere ? 1 : ELSEWHERE_COUNTS));
+      }
+    };
+    return isHere ? this.#turns.run(select) : select();
   }
 
   /** Plain rows with their products, which are read once: as entities a page of 50 took longer than all the rest. */
