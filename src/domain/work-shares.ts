@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { Allowance, PRESENT_MS } from './allowance.ts';
 import { Slots } from './slots.ts';
 
 /** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one … */
@@ -26,8 +27,6 @@ const SHARE_OF_BACKGROUND = 0.3;
 const BESIDE_ITSELF = 8;
 /** What the database works for it, on other threads and processors, counts so much. */
 const PIECE_COUNTS = 0.25;
-/** Whoever asked so lately is there. */
-const PRESENT_MS = 250;
 /** Others may have left meanwhile. */
 const LOOK_AGAIN_MS = 50;
 const COUNT_AGAIN_MS = 5;
@@ -67,16 +66,23 @@ interface Waiting {
 interface Caller {
   running: number;
   waiting: Waiting[];
-  /** Time used and not yet forgotten, as of `at`. */
+  /** Time used and not yet forgotten, as of `at`, when so much had been allowed to each of its kind. */
   debtMs: number;
   at: number;
+  allowedMs: number;
   /** When it last asked for something that is not dear. */
   cheapAt: number;
   /** When it last had more than one thing under way, or something in the background. */
   crowdAt: number;
-  /** Where its work in the background waits for each other; null: it is no such caller. */
+  /** Where its work in the background waits for each other, and how much does; null: it is no such caller. */
   pieces: Slots<null> | null;
+  waitingPieces: number;
 }
+
+const BACKGROUND = 'background of ';
+
+const tooManyWaiting = (): AppError =>
+  new AppError('OVERLOADED', 'Too many operations of this token are waiting; send fewer at once.');
 
 const oneAtATime = (): Slots<null> => new Slots(1, () => null);
 
@@ -89,7 +95,9 @@ export class WorkShares {
   readonly #now: () => number;
   readonly #callers = new Map<string, Caller>();
   readonly #pieces = oneAtATime();
-  #using = { atBackground: 1, others: 1, until: Number.NEGATIVE_INFINITY };
+  readonly #atBackground = new Allowance(SHARE, SHARE_OF_BACKGROUND);
+  readonly #others = new Allowance(SHARE_ONE_BY_ONE, SHARE_OF_ALL);
+  #countedUntil = Number.NEGATIVE_INFINITY;
   #running = 0;
   #waiting = 0;
   #othersAt = Number.NEGATIVE_INFINITY;
@@ -137,9 +145,8 @@ export class WorkShares {
    * what it asks does not wait for them, but both at once do not get it twice the share.
    */
   backgroundOf(name: string): BackgroundTurns {
-    const background = `background of ${name}`;
+    const background = BACKGROUND + name;
     const { next, ...turns } = this.turnsOf(background, { dear: true, patient: true });
-    this.#callerOf(background).pieces ??= oneAtATime();
     const counts = (): number => (this.#debt(this.#callerOf(name)) > BURST_MS ? BESIDE_ITSELF : 1);
     const spend = (milliseconds: number): void => turns.spend(milliseconds * counts());
     const timed = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -150,10 +157,16 @@ export class WorkShares {
         spend((this.#now() - from) * PIECE_COUNTS);
       }
     };
-    const piece = <T>(work: () => Promise<T>): Promise<T> => {
+    const piece = async <T>(work: () => Promise<T>): Promise<T> => {
       const caller = this.#callerOf(background);
       if (!this.#othersAreThere(caller, true)) return timed(work);
-      return (caller.pieces ??= oneAtATime()).use(() => next().then(() => this.#pieces.use(() => timed(work))));
+      if (caller.waitingPieces >= MAX_WAITING_EACH) throw tooManyWaiting();
+      caller.waitingPieces += 1;
+      try {
+        return await caller.pieces!.use(() => next().then(() => this.#pieces.use(() => timed(work))));
+      } finally {
+        caller.waitingPieces -= 1;
+      }
     };
     return { next, spend, piece };
   }
@@ -177,8 +190,12 @@ export class WorkShares {
   }
 
   #charge(caller: Caller, milliseconds: number): void {
-    caller.debtMs = Math.min(this.#debt(caller) + milliseconds, MAX_DEBT_MS);
+    const before = this.#debt(caller);
+    caller.debtMs = Math.min(before + milliseconds, MAX_DEBT_MS);
+    // One more who shares with the others, from now on.
+    if (before <= BURST_MS && caller.debtMs > BURST_MS) this.#countedUntil = Number.NEGATIVE_INFINITY;
     caller.at = this.#now();
+    caller.allowedMs = this.#allowanceOf(caller).total(caller.at);
   }
 
   #callerOf(name: string): Caller {
@@ -193,7 +210,9 @@ export class WorkShares {
       at: this.#now(),
       cheapAt: never,
       crowdAt: never,
-      pieces: null,
+      pieces: name.startsWith(BACKGROUND) ? oneAtATime() : null,
+      waitingPieces: 0,
+      allowedMs: 0,
     };
     this.#callers.set(name, caller);
     return caller;
@@ -201,12 +220,12 @@ export class WorkShares {
 
   #sweep(): void {
     for (const [name, caller] of this.#callers)
-      if (caller.running === 0 && caller.waiting.length === 0 && this.#debt(caller) === 0) this.#callers.delete(name);
+      if (caller.running === 0 && caller.waiting.length + caller.waitingPieces === 0 && this.#debt(caller) === 0)
+        this.#callers.delete(name);
   }
 
   #turn(caller: Caller, weight: number, patient: boolean): Promise<void> {
-    if (!patient && (this.#waiting >= MAX_WAITING || caller.waiting.length >= MAX_WAITING_EACH))
-      throw new AppError('OVERLOADED', 'Too many operations of this token are waiting; send fewer at once.');
+    if (!patient && (this.#waiting >= MAX_WAITING || caller.waiting.length >= MAX_WAITING_EACH)) throw tooManyWaiting();
     this.#waiting += 1;
     return new Promise((start, refuse) => {
       caller.waiting.push({ weight, since: this.#now(), patient, start, refuse });
@@ -227,29 +246,40 @@ export class WorkShares {
   }
 
   #debt(caller: Caller): number {
-    return Math.max(0, caller.debtMs - (this.#now() - caller.at) * this.#shareOf(caller));
-  }
-
-  #shareOf({ crowdAt, running, waiting, pieces }: Caller): number {
-    const { atBackground, others } = this.#usingMore();
-    if (pieces !== null) return Math.min(SHARE, SHARE_OF_BACKGROUND / atBackground);
-    const isCrowd = waiting.length > 1 || (waiting.length > 0 && (running > 0 || waiting[0]!.patient));
-    const alone = isCrowd || this.#now() - crowdAt <= ONE_BY_ONE_MS ? SHARE : SHARE_ONE_BY_ONE;
-    return Math.min(alone, SHARE_OF_ALL / others);
-  }
-
-  /** How many have used more than their burst and go on, at least one; counted anew now and then. */
-  #usingMore(): { atBackground: number; others: number } {
+    this.#count();
     const now = this.#now();
-    if (now < this.#using.until) return this.#using;
+    const allowedMs = this.#allowanceOf(caller).total(now) - caller.allowedMs;
+    return Math.max(0, caller.debtMs - Math.min((now - caller.at) * this.#shareOf(caller), allowedMs));
+  }
+
+  #rateOf(caller: Caller): number {
+    return Math.min(this.#shareOf(caller), this.#allowanceOf(caller).each);
+  }
+
+  #allowanceOf({ pieces }: Caller): Allowance {
+    return pieces === null ? this.#others : this.#atBackground;
+  }
+
+  /** Of one that has no others of its kind beside it. */
+  #shareOf({ crowdAt, running, waiting, pieces }: Caller): number {
+    if (pieces !== null) return SHARE;
+    const isCrowd = waiting.length > 1 || (waiting.length > 0 && (running > 0 || waiting[0]!.patient));
+    return isCrowd || this.#now() - crowdAt <= ONE_BY_ONE_MS ? SHARE : SHARE_ONE_BY_ONE;
+  }
+
+  /** Now and then: how many have used more than their burst and go on. */
+  #count(): void {
+    const now = this.#now();
+    if (now < this.#countedUntil) return;
+    this.#countedUntil = now + COUNT_AGAIN_MS;
     let [atBackground, others] = [0, 0];
     for (const { pieces, running, waiting, at, debtMs } of this.#callers.values()) {
       if (debtMs <= BURST_MS || (running === 0 && waiting.length === 0 && at <= now - PRESENT_MS)) continue;
       if (pieces !== null) atBackground += 1;
       else others += 1;
     }
-    this.#using = { atBackground: Math.max(1, atBackground), others: Math.max(1, others), until: now + COUNT_AGAIN_MS };
-    return this.#using;
+    this.#atBackground.share(atBackground, now);
+    this.#others.share(others, now);
   }
 
   /** Ingest, or a caller who keeps within its share; for dear work also whoever asks for anything that is not. */
@@ -294,7 +324,7 @@ export class WorkShares {
     let soonest = LOOK_AGAIN_MS;
     for (const caller of queues) {
       if (caller.waiting.length > 0 && caller.running === 0)
-        soonest = Math.min(soonest, (this.#debt(caller) - BURST_MS) / this.#shareOf(caller));
+        soonest = Math.min(soonest, (this.#debt(caller) - BURST_MS) / this.#rateOf(caller));
     }
     return Math.ceil(soonest);
   }

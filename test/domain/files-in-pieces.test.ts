@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { AppError } from '../../src/errors.ts';
 import { Exporter, type ExportQuery } from '../../src/domain/transfer/exporter.ts';
 import { Importer } from '../../src/domain/transfer/importer.ts';
 import type { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
@@ -83,10 +84,17 @@ test.each(['long', 'wide'] as const)('many buckets go out a piece at a time, lay
   if (layout === 'wide') expect(turns).toBeGreaterThanOrEqual(9);
 });
 
-test('a file in is stored as pieces in the background', async () => {
+test('a file in is stored as pieces in the background; while it waits for room, others may have theirs', async () => {
   const watched = new Watched();
+  let isFull = true;
+  const commit = async (): Promise<void> => {
+    await watched.read(undefined);
+    if (!isFull) return;
+    isFull = false;
+    throw new AppError('OVERLOADED', 'no room');
+  };
   const importer = new Importer({
-    recorder: { commit: () => watched.read(undefined) },
+    recorder: { commit },
     store: { compactSoon: async () => {} },
     shares: watched.shares,
     liveWindowMs: 3_600_000,
@@ -99,7 +107,8 @@ test('a file in is stored as pieces in the background', async () => {
   }
   const { values } = await importer.run(accessOf('t'), 'csv', DEVICE, text(), async () => {});
   expect(values).toBe(11_000);
-  expect(watched.pieces).toBe(3);
+  // Three, and the first one again.
+  expect(watched.pieces).toBe(4);
 });
 
 test('measurements are deleted, or counted for that, as pieces in the background', async () => {

@@ -220,6 +220,41 @@ test('who uses more than its burst, together with all others who do, has six ten
   expect(wait).toBeLessThan(210);
 });
 
+test('how many they are now says nothing of what somebody was forgiven before', async () => {
+  const shares = new WorkShares();
+  shares.spend('charts', 2_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  shares.noteOthers();
+  for (let at = 0; at < 50; at += 1) shares.spend(`token ${at}`, 60);
+  expect(await waitOf(() => shares.begin('charts'))).toBe(0);
+});
+
+test('however many they are, each gets on', async () => {
+  const shares = new WorkShares();
+  for (let at = 0; at < 300; at += 1) shares.spend(`token ${at}`, 60);
+  const goOn = setInterval(() => {
+    for (let at = 0; at < 300; at += 1) shares.spend(`token ${at}`, 1);
+    shares.noteOthers();
+  }, 100);
+  shares.noteOthers();
+  shares.spend('charts', 53);
+  // 3 ms over what is free, at a hundredth.
+  expect(await waitOf(() => shares.begin('charts'))).toBeLessThan(310);
+  clearInterval(goOn);
+});
+
+test('a token lets so many pieces wait in the background, and is told of what is too much', async () => {
+  const shares = new WorkShares();
+  shares.noteOthers();
+  const { piece } = shares.backgroundOf('token');
+  const work = (): Promise<void> => pause(1);
+  const all = Promise.allSettled(Array.from({ length: 210 }, () => piece(work)));
+  await vi.advanceTimersByTimeAsync(2_000);
+  const refused = (await all).filter(({ status }) => status === 'rejected');
+  expect(refused).toHaveLength(10);
+  expect(refused[0]).toMatchObject({ reason: { code: 'OVERLOADED' } });
+});
+
 /** Pieces of so many ms each, as names; what comes back says in which order they began and ended. */
 function pieces(shares: WorkShares, names: string[], ms: number): { done: Promise<unknown>; told: string[] } {
   const told: string[] = [];

@@ -18,7 +18,7 @@ import { isHexadecimalEui } from './serial.ts';
 
 /** How many devices a list may be narrowed to by id. */
 const MAX_IDS = 1000;
-/** Looking for a text goes through all devices: what takes longer than most lists is held against who asks …
+/** Looking for a text goes through all devices: what takes longer than most lists is held against who asks … */
 const USUAL_MS = 1;
 /** … of what PostgreSQL works on other processors a quarter. */
 const ELSEWHERE_COUNTS = 0.25;

@@ -165,7 +165,8 @@ class ImportRun {
     if (devices.length > 0) {
       await this.#isAllowed();
       const receipt = { batches: devices.map(({ batch }) => batch) };
-      await this.#turns.piece(() => retryWhileOverloaded(() => this.#deps.recorder.commit(receipt)));
+      // Who waits for room keeps nobody else from working.
+      await retryWhileOverloaded(() => this.#turns.piece(() => this.#deps.recorder.commit(receipt)));
     }
     const { outcome } = this;
     outcome.lines += this.#waiting.lines;

@@ -24,7 +24,7 @@ const AT_ONCE_FOR_LONG = 1;
 /** Of fewer commits it is quicker to look through what is new than through all readings of a device. */
 const MANY_COMMITTED = 20_000;
 /** Between two slices of one search fewer are committed: to begin anew with each would be never to come to the end. */
-const MANY_WHILE_SEARCHED = 1_000_000;
+const MANY_WHILE_SEARCHED = 200_000;
 
 /** What a slice has of newest values. */
 interface LatestSlice {

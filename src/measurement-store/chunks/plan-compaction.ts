@@ -13,6 +13,8 @@ const READINGS_A_SLICE = 1_000;
 const BYTES_A_SLICE = 200_000;
 /** Late values and corrections may each fall into another chunk: so many are opened and written anew. */
 const CHUNKS_A_SLICE = 50;
+/** Of one field at least so many: where many fields' chunks end at different times, slices would be too small. */
+const CHUNKS_OF_FIELD = 4;
 
 /**
  * Moves some of a device's old readings into chunks: behind the newest ones, or, if they are late, into those that they
@@ -48,7 +50,7 @@ async function endOfSlice(
   fields: ReadonlyMap<number, SegmentColumns>,
   newest: ReadonlyMap<number, ChunkHead>,
 ): Promise<number> {
-  const ofField = Math.max(1, Math.floor(CHUNKS_A_SLICE / fields.size));
+  const ofField = Math.max(CHUNKS_OF_FIELD, Math.floor(CHUNKS_A_SLICE / fields.size));
   let end = Infinity;
   for (const [fieldKey, { timestamps }] of fields) {
     const from = timestamps[0]!;

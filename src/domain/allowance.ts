@@ -1,0 +1,42 @@
+/** Whoever asked so lately is still there. */
+export const PRESENT_MS = 250;
+/** With a hundred of them it is as much as all have together; then everybody still gets on. */
+const LEAST = 0.01;
+
+/**
+ * How much of the time each of several callers may use who share what all have together. It is added up as time goes by:
+ * how many they are now says nothing of what somebody was allowed before.
+ */
+export class Allowance {
+  readonly #alone: number;
+  readonly #together: number;
+  #ms = 0;
+  #at = 0;
+  #each: number;
+
+  /** `alone`: the share of one caller, `together`: of all. */
+  constructor(alone: number, together: number) {
+    this.#alone = alone;
+    this.#together = together;
+    this.#each = alone;
+  }
+
+  /** The share of each as of now. */
+  get each(): number {
+    return this.#each;
+  }
+
+  /** So many use it from now on. */
+  share(callers: number, now: number): void {
+    this.#ms = this.total(now);
+    this.#at = now;
+    this.#each = Math.min(this.#alone, Math.max(LEAST, this.#together / Math.max(1, callers)));
+  }
+
+  /** What each was allowed since the beginning, in milliseconds: who is not counted anew has left. */
+  total(now: number): number {
+    const passedMs = now - this.#at;
+    const sharedMs = Math.min(passedMs, PRESENT_MS);
+    return this.#ms + sharedMs * this.#each + (passedMs - sharedMs) * this.#alone;
+  }
+}
