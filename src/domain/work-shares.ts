@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 import { Allowance, PRESENT_MS } from './allowance.ts';
-import { Slots } from './slots.ts';
+import { Pieces } from './pieces.ts';
 
 /** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one … */
 const MAX_RUNNING = 16;
@@ -50,7 +50,8 @@ export interface Turns {
 export interface BackgroundTurns extends Turns {
   /**
    * What the database has to do for it, in its caller's turn: beside others one piece of each caller, and of all callers
-   * one piece at a time, which wait for each other and not the others for them.
+   * one piece at a time unless it takes long, which wait for each other and not the others for them. Throws OVERLOADED
+   * when too many of the caller wait.
    */
   piece: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -74,17 +75,10 @@ interface Caller {
   cheapAt: number;
   /** When it last had more than one thing under way, or something in the background. */
   crowdAt: number;
-  /** Where its work in the background waits for each other, and how much does; null: it is no such caller. */
-  pieces: Slots<null> | null;
-  waitingPieces: number;
+  readonly isBackground: boolean;
 }
 
 const BACKGROUND = 'background of ';
-
-const tooManyWaiting = (): AppError =>
-  new AppError('OVERLOADED', 'Too many operations of this token are waiting; send fewer at once.');
-
-const oneAtATime = (): Slots<null> => new Slots(1, () => null);
 
 /**
  * The time of the event loop, shared fairly between those who ask by GraphQL or move files (CONTRACT 7, shares): each
@@ -94,7 +88,7 @@ const oneAtATime = (): Slots<null> => new Slots(1, () => null);
 export class WorkShares {
   readonly #now: () => number;
   readonly #callers = new Map<string, Caller>();
-  readonly #pieces = oneAtATime();
+  readonly #pieces = new Pieces();
   readonly #atBackground = new Allowance(SHARE, SHARE_OF_BACKGROUND);
   readonly #others = new Allowance(SHARE_ONE_BY_ONE, SHARE_OF_ALL);
   #countedUntil = Number.NEGATIVE_INFINITY;
@@ -157,17 +151,10 @@ export class WorkShares {
         spend((this.#now() - from) * PIECE_COUNTS);
       }
     };
-    const piece = async <T>(work: () => Promise<T>): Promise<T> => {
-      const caller = this.#callerOf(background);
-      if (!this.#othersAreThere(caller, true)) return timed(work);
-      if (caller.waitingPieces >= MAX_WAITING_EACH) throw tooManyWaiting();
-      caller.waitingPieces += 1;
-      try {
-        return await caller.pieces!.use(() => next().then(() => this.#pieces.use(() => timed(work))));
-      } finally {
-        caller.waitingPieces -= 1;
-      }
-    };
+    const piece = <T>(work: () => Promise<T>): Promise<T> =>
+      this.#othersAreThere(this.#callerOf(background), true)
+        ? this.#pieces.one(name, next, () => timed(work))
+        : timed(work);
     return { next, spend, piece };
   }
 
@@ -210,8 +197,7 @@ export class WorkShares {
       at: this.#now(),
       cheapAt: never,
       crowdAt: never,
-      pieces: name.startsWith(BACKGROUND) ? oneAtATime() : null,
-      waitingPieces: 0,
+      isBackground: name.startsWith(BACKGROUND),
       allowedMs: 0,
     };
     this.#callers.set(name, caller);
@@ -220,12 +206,12 @@ export class WorkShares {
 
   #sweep(): void {
     for (const [name, caller] of this.#callers)
-      if (caller.running === 0 && caller.waiting.length + caller.waitingPieces === 0 && this.#debt(caller) === 0)
-        this.#callers.delete(name);
+      if (caller.running === 0 && caller.waiting.length === 0 && this.#debt(caller) === 0) this.#callers.delete(name);
   }
 
   #turn(caller: Caller, weight: number, patient: boolean): Promise<void> {
-    if (!patient && (this.#waiting >= MAX_WAITING || caller.waiting.length >= MAX_WAITING_EACH)) throw tooManyWaiting();
+    if (!patient && (this.#waiting >= MAX_WAITING || caller.waiting.length >= MAX_WAITING_EACH))
+      throw new AppError('OVERLOADED', 'Too many operations of this token are waiting; send fewer at once.');
     this.#waiting += 1;
     return new Promise((start, refuse) => {
       caller.waiting.push({ weight, since: this.#now(), patient, start, refuse });
@@ -256,13 +242,13 @@ export class WorkShares {
     return Math.min(this.#shareOf(caller), this.#allowanceOf(caller).each);
   }
 
-  #allowanceOf({ pieces }: Caller): Allowance {
-    return pieces === null ? this.#others : this.#atBackground;
+  #allowanceOf({ isBackground }: Caller): Allowance {
+    return isBackground ? this.#atBackground : this.#others;
   }
 
   /** Of one that has no others of its kind beside it. */
-  #shareOf({ crowdAt, running, waiting, pieces }: Caller): number {
-    if (pieces !== null) return SHARE;
+  #shareOf({ crowdAt, running, waiting, isBackground }: Caller): number {
+    if (isBackground) return SHARE;
     const isCrowd = waiting.length > 1 || (waiting.length > 0 && (running > 0 || waiting[0]!.patient));
     return isCrowd || this.#now() - crowdAt <= ONE_BY_ONE_MS ? SHARE : SHARE_ONE_BY_ONE;
   }
@@ -273,9 +259,9 @@ export class WorkShares {
     if (now < this.#countedUntil) return;
     this.#countedUntil = now + COUNT_AGAIN_MS;
     let [atBackground, others] = [0, 0];
-    for (const { pieces, running, waiting, at, debtMs } of this.#callers.values()) {
+    for (const { isBackground, running, waiting, at, debtMs } of this.#callers.values()) {
       if (debtMs <= BURST_MS || (running === 0 && waiting.length === 0 && at <= now - PRESENT_MS)) continue;
-      if (pieces !== null) atBackground += 1;
+      if (isBackground) atBackground += 1;
       else others += 1;
     }
     this.#atBackground.share(atBackground, now);

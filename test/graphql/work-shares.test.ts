@@ -276,6 +276,20 @@ test('beside others the database works on one piece in the background at a time,
   expect(told).toEqual(order.flatMap((name) => [`${name} begins`, `${name} ends`]));
 });
 
+test('a piece that takes long holds up its own token only', async () => {
+  const shares = new WorkShares();
+  const goOn = setInterval(() => shares.noteOthers(), 100);
+  shares.noteOthers();
+  const long = pieces(shares, ['long', 'long'], 10_000);
+  const short = pieces(shares, ['short'], 10);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(long.told).toEqual(['long begins']);
+  expect(short.told).toEqual(['short begins', 'short ends']);
+  await vi.advanceTimersByTimeAsync(60_000);
+  clearInterval(goOn);
+  await long.done;
+});
+
 test('alone they are worked on side by side', async () => {
   const { done, told } = pieces(new WorkShares(), ['many', 'many', 'one'], 4);
   await vi.advanceTimersByTimeAsync(100);
