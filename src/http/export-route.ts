@@ -141,19 +141,23 @@ async function send(context: Koa.Context, { contentType, bytes }: Export, log: L
   }
   const packed = context.acceptsEncodings('gzip', 'identity') === 'gzip';
   context.respond = false;
-  response.writeHead(200, {
-    'Content-Type': contentType,
-    Vary: 'Accept-Encoding',
-    'Cache-Control': 'no-store',
-    ...(packed ? { 'Content-Encoding': 'gzip' } : {}),
-  });
   const source = Readable.from(all(), { objectMode: true, highWaterMark: 2 });
   try {
+    if (response.destroyed) return;
+    response.writeHead(200, {
+      'Content-Type': contentType,
+      Vary: 'Accept-Encoding',
+      'Cache-Control': 'no-store',
+      ...(packed ? { 'Content-Encoding': 'gzip' } : {}),
+    });
     if (packed) await pipeline(source, createGzip({ level: GZIP_LEVEL, flush: constants.Z_NO_FLUSH }), response);
     else await pipeline(source, response);
   } catch (error) {
     const gone = (error as { code?: string }).code === 'ERR_STREAM_PREMATURE_CLOSE';
     if (!gone) log.warn({ err: error }, 'an export broke off');
     response.destroy();
+  } finally {
+    // A pipe that was never begun does not end it, and it would count as under way for ever.
+    bytes.return(undefined).catch(() => {});
   }
 }

@@ -78,11 +78,10 @@ async function* textOf(request: IncomingMessage): AsyncGenerator<string> {
     const chunks = stream === request ? request.iterator({ destroyOnReturn: false }) : stream;
     for await (const chunk of chunks) yield decoder.decode(chunk as Buffer, { stream: true });
   } catch (error) {
-    if (request.destroyed && !request.complete) throw new SenderGone();
-    if (
-      String((error as { code?: unknown }).code).startsWith('Z_') ||
-      /^ERR__?ERROR/.test(String((error as { code?: unknown }).code))
-    )
+    const code = String((error as { code?: unknown }).code);
+    // The whole file may have come in before its sender went away, and wait to be read.
+    if (code === 'ECONNRESET' || (request.destroyed && !request.complete)) throw new SenderGone();
+    if (code.startsWith('Z_') || /^ERR__?ERROR/.test(code))
       throw new AppError('INVALID_BODY', `The body is not valid ${encoding}, as its Content-Encoding says.`);
     throw error;
   }

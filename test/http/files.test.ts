@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProduct, DATABASES, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
@@ -149,6 +151,18 @@ describe.each(DATABASES)('files on %s', (database) => {
     expect(numbers.text).toContain(',-0.1\n');
   });
 
+  test('whoever goes away before the first byte leaves no export under way', async () => {
+    const head = `GET /v1/devices/${deviceId}/history.csv HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${token}\r\n\r\n`;
+    const leave = (): Promise<unknown> => {
+      const socket = connect(server.process.port, '127.0.0.1', () => socket.write(head, () => socket.destroy()));
+      socket.on('error', () => {});
+      return once(socket, 'close');
+    };
+    for (let round = 0; round < 5; round += 1) await Promise.all(Array.from({ length: 40 }, leave));
+    const status = async (): Promise<number> => (await get(`/v1/devices/${deviceId}/history.csv`)).status;
+    await expect.poll(status, { timeout: 10_000 }).toBe(200);
+  });
+
   test('gzip when it is accepted', async () => {
     const response = await fetch(`${server.url}/v1/devices/${deviceId}/history.csv`, {
       headers: { Authorization: `Token ${token}`, 'Accept-Encoding': 'gzip' },
@@ -283,6 +297,23 @@ describe.each(DATABASES)('files on %s', (database) => {
     const { body } = await post('/v1/import', lines.join('\n'), 'application/x-ndjson');
     expect(body).toMatchObject({ lines: 1500, stored: 0, refused: 1500, values: 0 });
     expect(body.rejected).toHaveLength(1000);
+  });
+
+  test('whoever goes away behind a whole file is no database that is away', async () => {
+    const lines = Array.from({ length: 7_000 }, (_, at) => `${1_700_000_000 + at},1`);
+    const body = ['timestamp,temperature', ...lines].join('\n').slice(0, 60_000);
+    const head = `POST /v1/devices/${deviceId}/import HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${token}\r\nContent-Type: text/csv\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const leave = (): Promise<unknown> => {
+      const socket = connect(server.process.port, '127.0.0.1', () =>
+        socket.end(head + body, () => socket.resetAndDestroy()),
+      );
+      socket.on('error', () => {});
+      return once(socket, 'close');
+    };
+    const before = server.process.lines.length;
+    for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 8 }, leave));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(server.process.lines.slice(before)).toEqual([]);
   });
 
   test('a large gzipped file is streamed in, no write limit applies', async () => {
