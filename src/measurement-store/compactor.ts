@@ -1,4 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Piece } from '../domain/measurements/store.ts';
 import { compaction, type Edit } from './chunks/edit.ts';
+import type { EditManner } from './run-edit.ts';
 import type { StoreLog } from './store-log.ts';
 
 /** Which devices are due for compaction, page by page. */
@@ -24,7 +27,9 @@ export function dueSelect(placeholder: (n: number) => string): string {
 interface CompactorDeps {
   due(query: DueQuery): Promise<number[]>;
   /** Does at most so many slices of it; returns what is left, null: nothing, or somebody else is at it. */
-  compact(deviceKey: number, edit: Edit, slices: number): Promise<Edit | null>;
+  compact(deviceKey: number, edit: Edit, manner: Required<EditManner>): Promise<Edit | null>;
+  /** How many times something was committed so far. */
+  flushes: () => number;
   /** How long readings stay readings, in milliseconds: those who follow live values may resume so far back. */
   keptMs: number;
   everyMs: number;
@@ -44,6 +49,12 @@ const MAX_FAILURES = 5;
 
 /** Nor does one that has much: with so many slices (a second of the longest texts) it is the turn of the next. */
 const SLICES_A_TURN = 20;
+/**
+ * Beside those who record it rests after a slice for so many times as long as that took, in ms at most: values that came
+ * late each write a chunk of a thousand anew, which would take half of a core for as long as somebody sends such.
+ */
+const REST_OF_SLICE = 3;
+const MAX_REST_MS = 250;
 /** So many of them are gone on with; more are met again when it is looked for what is due. */
 const MAX_UNFINISHED = 200;
 
@@ -60,6 +71,8 @@ export class Compactor {
   #stopped = false;
   #lookedMs = 0;
   #restsUntil = 0;
+  /** From then on it does not rest after slices: so that it is not slower than what comes in. */
+  #hurriesFrom = 0;
   #failures = 0;
   /** The device behind which the next round begins: the last one that was tried, if that was given up. */
   #behind = -1;
@@ -92,6 +105,7 @@ export class Compactor {
   async #run(): Promise<void> {
     do {
       const nextAt = performance.now() + this.#deps.everyMs;
+      this.#hurriesFrom = this.#unfinished.size > 0 ? 0 : nextAt;
       this.#lookedMs = 0;
       this.#failures = 0;
       this.#unfinished.clear();
@@ -140,9 +154,18 @@ export class Compactor {
     return !this.#stopped && this.#failures < MAX_FAILURES;
   }
 
+  readonly #slice: Piece = async (work) => {
+    const { flushes } = this.#deps;
+    const [before, from] = [flushes(), performance.now()];
+    const result = await work();
+    const now = performance.now();
+    if (flushes() > before && now < this.#hurriesFrom) await pause(Math.min(REST_OF_SLICE * (now - from), MAX_REST_MS));
+    return result;
+  };
+
   async #turn(deviceKey: number, edit: Edit): Promise<void> {
     try {
-      const left = await this.#deps.compact(deviceKey, edit, SLICES_A_TURN);
+      const left = await this.#deps.compact(deviceKey, edit, { slices: SLICES_A_TURN, piece: this.#slice });
       if (left !== null && this.#unfinished.size < MAX_UNFINISHED) this.#unfinished.set(deviceKey, left);
       this.#failures = 0;
     } catch (err) {

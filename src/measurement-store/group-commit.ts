@@ -49,6 +49,7 @@ export class GroupCommit {
   #gathering = emptyGroup();
   readonly #underWay = new Set<Group>();
   #scheduled = false;
+  #flushes = 0;
   #stopping: { resolve: () => void } | null = null;
 
   constructor(target: FlushTarget, options: CommitOptions) {
@@ -82,6 +83,11 @@ export class GroupCommit {
         });
       }
     });
+  }
+
+  /** How many were begun so far. */
+  get flushes(): number {
+    return this.#flushes;
   }
 
   /** Gathered or under way. */
@@ -133,6 +139,7 @@ export class GroupCommit {
     const group = this.#gathering;
     this.#gathering = emptyGroup();
     this.#underWay.add(group);
+    this.#flushes += 1;
     const from = performance.now();
     try {
       await this.#target.flush();

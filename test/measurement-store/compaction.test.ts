@@ -75,6 +75,33 @@ describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
     expect(await store.lastHeard([3])).toEqual(new Map());
   }, 90_000);
 
+  test('goes slowly beside those who record', async () => {
+    store = await database.openStore({ keptMs: 60 * MINUTE, compactEveryMs: 60 * MINUTE });
+    const takes = async (device: number, isRecorded: boolean): Promise<number> => {
+      await store.append(receipt(device, rows(0, 30_000), LONG_AGO));
+      await sortedIn();
+      const state = { isOver: !isRecorded };
+      const recording = (async () => {
+        for (let at = 0; !state.isOver; at += 1) {
+          await store.append(receipt(9, rows(at, 1)));
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+      })();
+      const from = performance.now();
+      await store.compactSoon();
+      await expect.poll(() => readings(device), { timeout: 30_000, interval: 10 }).toBe(0);
+      const took = performance.now() - from;
+      state.isOver = true;
+      await recording;
+      // Looking for what was due makes it rest, too.
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      return took;
+    };
+    await takes(1, false);
+    const alone = await takes(2, false);
+    expect(await takes(3, true)).toBeGreaterThan(2 * alone);
+  }, 90_000);
+
   test('fills chunks up to a thousand values, whatever the pieces in which they come', async () => {
     store = await database.openStore();
     for (let at = 0; at < 2_300; at += 230) {

@@ -14,6 +14,7 @@ test('where looking for what is due takes long, it is done less often; compactin
         return [1];
       },
       compact: () => pause(compactMs).then(() => null),
+      flushes: () => 0,
       keptMs: 0,
       everyMs: 5,
       now: Date.now,
@@ -41,6 +42,7 @@ async function rounds(devices: number[], failing: (deviceKey: number) => boolean
       tried.push(deviceKey);
       return failing(deviceKey) ? Promise.reject(new Error('no')) : Promise.resolve(null);
     },
+    flushes: () => 0,
     keptMs: 0,
     everyMs: 5,
     now: Date.now,
@@ -85,6 +87,7 @@ function turns(needed: Map<number, number>, everyMs: number, failing: number[] =
       else needed.set(deviceKey, left);
       return left === 0 ? null : { ...compaction(0), readingsFrom: 7 };
     },
+    flushes: () => 0,
     keptMs: 0,
     everyMs,
     now: Date.now,
@@ -138,4 +141,44 @@ test('of very many with more than a turn takes, two hundred go on; the others ha
   await pause(20);
   expect(tried).toEqual(first);
   await compactor.stop();
+});
+
+const SLICE_MS = 20;
+
+/** How long it takes for one device with so many slices, of which a turn has two, while somebody records or nobody does. */
+async function slicesTake(slices: number, everyMs: number, isRecording: boolean): Promise<number> {
+  let left = slices;
+  let flushes = 0;
+  const compactor = new Compactor({
+    due: () => Promise.resolve(left > 0 ? [1] : []),
+    compact: async (_deviceKey, edit, { piece }) => {
+      for (let of = 0; of < 2 && left > 0; of += 1) {
+        left -= 1;
+        await piece(() => pause(SLICE_MS));
+      }
+      return left > 0 ? edit : null;
+    },
+    flushes: () => (isRecording ? (flushes += 1) : 0),
+    keptMs: 0,
+    everyMs,
+    now: Date.now,
+    log: undefined,
+  });
+  const from = performance.now();
+  compactor.start();
+  await expect.poll(() => left, { interval: 5, timeout: 10_000 }).toBe(0);
+  const took = performance.now() - from;
+  await compactor.stop();
+  return took;
+}
+
+test('beside those who record it rests after each slice for three times as long as that took, otherwise not', async () => {
+  const [beside, alone] = [await slicesTake(10, LONG_MS, true), await slicesTake(10, LONG_MS, false)];
+  expect(beside).toBeGreaterThan(9 * 4 * (SLICE_MS - 1));
+  expect(alone).toBeLessThan(9 * 3 * SLICE_MS);
+});
+
+test('a round that takes longer than it should does not rest, nor does one behind such a one', async () => {
+  const resting = 40 * 4 * SLICE_MS;
+  expect(await slicesTake(40, 100, true)).toBeLessThan(resting / 2);
 });

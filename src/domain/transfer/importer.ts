@@ -44,11 +44,11 @@ interface ImporterDeps {
 /** Values committed together: enough to be quick, few enough to let others in between. */
 const MAX_BATCH = 5_000;
 /**
- * What they take of the event loop and of the database, in ms: a character (an empty line is one), a value, and the
- * look-up of a device at most.
+ * What they take of the event loop and of the database, in ms: a character (an empty line is one), a value (half of it
+ * on the thread that writes), and the look-up of a device at most.
  */
 const CHARACTER_MS = 0.00007;
-const VALUE_MS = 0.002;
+const VALUE_MS = 0.004;
 const MOST_LOOK_UP_MS = 3;
 /** So long it works at a time. */
 const SLICE_MS = 5;

@@ -98,7 +98,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
         const rows = await this.#rows<[number]>({ text: dueSelect((n) => `$${n}`), values });
         return rows.map(([deviceKey]) => deviceKey);
       },
-      compact: (deviceKey, edit, slices) => this.#edit(deviceKey, edit, { slices }),
+      compact: (deviceKey, edit, manner) => this.#edit(deviceKey, edit, manner),
+      flushes: () => this.#commits.flushes,
       keptMs: options.keptMs ?? STORE_DEFAULTS.keptMs,
       everyMs: options.compactEveryMs ?? STORE_DEFAULTS.compactEveryMs,
       now: Date.now,

@@ -107,7 +107,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     });
     this.#compactor = new Compactor({
       due: (query) => this.#read({ kind: 'due', query }),
-      compact: (deviceKey, edit, slices) => this.#edit(deviceKey, edit, { slices }),
+      compact: (deviceKey, edit, manner) => this.#edit(deviceKey, edit, manner),
+      flushes: () => this.#commits.flushes,
       keptMs: options.keptMs ?? STORE_DEFAULTS.keptMs,
       everyMs: options.compactEveryMs ?? STORE_DEFAULTS.compactEveryMs,
       now: Date.now,
