@@ -8,13 +8,18 @@ const GIVES_WAY_AFTER_MS = 20;
  * loop turns: one after the other, and between them others have their turn, so that many do not hold up everybody.
  */
 export class LoopTurns {
+  readonly #givesWayAfterMs: number;
   #last: Promise<unknown> = Promise.resolve();
   #tookMs = 0;
+
+  constructor(givesWayAfterMs = GIVES_WAY_AFTER_MS) {
+    this.#givesWayAfterMs = givesWayAfterMs;
+  }
 
   /** What `work` gives or throws. */
   run<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(async () => {
-      if (this.#tookMs > GIVES_WAY_AFTER_MS) {
+      if (this.#tookMs > this.#givesWayAfterMs) {
         await giveWay();
         this.#tookMs = 0;
       }

@@ -6,7 +6,6 @@ import type { Device } from '../entities/device.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import type { IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
-import { LoopTurns } from '../loop-turns.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
 import { type Page, pageOf } from '../page.ts';
@@ -14,24 +13,20 @@ import { checkText, foldCase } from '../text.ts';
 import type { WorkShares } from '../work-shares.ts';
 import { checkTags } from './device-input.ts';
 import { DEVICE_COLUMNS, type DeviceRecord, toDevice } from './device-record.ts';
+import {
+  type DeviceOrder,
+  type DevicePosition,
+  HEARD,
+  LAST_HEARD,
+  type SortedDevices,
+  sortedDevices,
+} from './device-order.ts';
+import { type Conditions, DeviceScan, type Scope, type Statement } from './device-scan.ts';
 import { isHexadecimalEui } from './serial.ts';
 
 /** How many devices a list may be narrowed to by id. */
 const MAX_IDS = 1000;
-/** Looking for a text goes through all devices: what takes longer than most lists is held against who asks … */
-const USUAL_MS = 1;
-/** … of what PostgreSQL works on other processors a quarter. */
-const ELSEWHERE_COUNTS = 0.25;
 
-/** What a device is sorted by (contract `DeviceOrder`); ties by the order of creation. */
-export const DEVICE_ORDERS = ['NAME', 'LAST_HEARD', 'CREATED'] as const;
-/** One of `DEVICE_ORDERS`. */
-export type DeviceOrder = (typeof DEVICE_ORDERS)[number];
-
-/** 0 is NOT_HEARD: only what was brought in from files. */
-const HEARD = '(select s.last_heard_at from device_state s where s.device_key = d."key" and s.last_heard_at > 0)';
-/** Never heard counts as before every time. */
-const LAST_HEARD = `coalesce(${HEARD}, -1)`;
 const LAST_HEARD_IN_TIME = `exists (
   select 1 from device_state s where s.device_key = d."key" and s.last_heard_at > 0
     and s.last_heard_at >= ? - coalesce(d.offline_after_seconds, p.offline_after_seconds, ${DEFAULT_OFFLINE_AFTER_SECONDS}) * 1000.0)`;
@@ -62,9 +57,6 @@ interface DeviceFilter {
   lastHeardAfter?: number | null | undefined;
 }
 
-/** Where a device stands in an order: the value it is sorted by (its key alone for CREATED), then its key. */
-export type DevicePosition = [sortedBy: string | number, key: number];
-
 /** `limit` rows behind the position `after`. */
 interface DeviceQuery extends DeviceFilter {
   orderBy: DeviceOrder;
@@ -81,68 +73,60 @@ export interface ListedDevice {
   lastHeardAt: number | null;
 }
 
-/** Conditions that must all hold, with the values of their question marks. */
-interface Conditions {
-  sql: string[];
-  values: unknown[];
+/** What the token may see of them. */
+interface Filter extends Conditions {
+  /** Among which devices they are; null: they are few. */
+  scope: Scope | null;
+  /** Whether they are all of a scope of one value: an index has them in the order of their keys. */
+  areAll: boolean;
 }
 
 type Row = DeviceRecord & { last_heard_at: number | string | null; sorted_by?: string | number };
 
+/** What is selected for a `Row`. */
+const ROW = `${DEVICE_COLUMNS}, ${HEARD} as last_heard_at`;
+
 /** The devices that a token sees (CONTRACT 7, `devices`). */
 export class DeviceList {
   readonly #deps: DeviceListDeps;
-  readonly #turns = new LoopTurns();
+  readonly #scan: DeviceScan;
 
   constructor(deps: DeviceListDeps) {
     this.#deps = deps;
+    this.#scan = new DeviceScan(deps.database, deps.shares);
   }
 
   /** One page; FORBIDDEN, NOT_FOUND or BAD_USER_INPUT for a filter that cannot be. */
   async page(access: Access, query: DeviceQuery): Promise<Page<ListedDevice>> {
     const { orderBy, descending, after, limit } = query;
     await this.#deps.store.showHeard();
-    const { sql, values } = await this.#conditions(access, query);
-    const column = sortColumn(orderBy, this.#deps.database.dialect);
-    const direction = descending ? 'desc' : 'asc';
-    const beyond = descending ? '<' : '>';
-    if (after != null) {
-      const [sortedBy, key] = after;
-      sql.push(column === null ? `d."key" ${beyond} ?` : `(${column}, d."key") ${beyond} (?, ?)`);
-      values.push(...(column === null ? [key] : [sortedBy, key]));
-    }
-    const order = column === null ? '' : `${column} ${direction}, `;
-    const found = await this.#rows(
-      access,
-      { sql, values },
-      column === null ? '' : `, ${column} as sorted_by`,
-      `order by ${order}d."key" ${direction} limit ${limit + 1}`,
-    );
-    const { items, hasNextPage } = pageOf(found, limit);
+    const filter = await this.#filter(access, query);
+    const order = sortedDevices(orderBy, descending, this.#deps.database.dialect);
+    const { items, hasNextPage } = pageOf(await this.#first(access, filter, order, after ?? null, limit + 1), limit);
     const devices = await this.#devices(items);
     const listed = items.map((row, at) => {
       // PostgreSQL gives a bigint as text.
-      const sortedBy = orderBy === 'NAME' ? String(row.sorted_by) : Number(row.sorted_by ?? row.key);
       const lastHeardAt = row.last_heard_at === null ? null : Number(row.last_heard_at);
-      return { device: devices[at]!, position: [sortedBy, row.key] as DevicePosition, lastHeardAt };
+      return { device: devices[at]!, position: order.positionOf(row), lastHeardAt };
     });
     return { items: listed, hasNextPage };
   }
 
   /** How many devices all pages together hold. */
   async count(access: Access, filter: DeviceFilter): Promise<number> {
-    await this.#deps.store.showHeard();
-    const conditions = await this.#conditions(access, filter);
-    const rows = await this.#select<{ count: number | string }>(access, 'count(*) as count', conditions);
-    return Number(rows[0]?.count ?? 0);
+    let count = 0;
+    for await (const [row] of this.#each<{ count: number | string }>(access, filter, 'count(*) as count'))
+      count += Number(row?.count ?? 0);
+    return count;
   }
 
   /** The ids of the products of all devices that the filter lets through. */
   async productIds(access: Access, filter: DeviceFilter): Promise<string[]> {
-    await this.#deps.store.showHeard();
-    const conditions = await this.#conditions(access, filter);
-    const rows = await this.#select<{ id: string; key: number }>(access, 'distinct p.id, p."key"', conditions);
-    return rows.toSorted((a, b) => a.key - b.key).map(({ id }) => id);
+    const ids = new Map<number, string>();
+    const columns = 'distinct p.id, p."key"';
+    for await (const rows of this.#each<{ id: string; key: number }>(access, filter, columns))
+      for (const { id, key } of rows) ids.set(key, id);
+    return [...ids].toSorted(([a], [b]) => a - b).map(([, id]) => id);
   }
 
   /**
@@ -156,13 +140,9 @@ export class DeviceList {
   ): Promise<Device | null> {
     checkText(serialNumber, 'serialNumber', { max: 200 });
     const find = async (column: string, text: string): Promise<Device | null> => {
-      const { sql, values } = await this.#conditions(access, narrow);
-      const rows = await this.#rows(
-        access,
-        { sql: [...sql, `d.${column} = ?`], values: [...values, text] },
-        '',
-        'limit 2',
-      );
+      const conditions = await this.#filter(access, narrow);
+      const named = { sql: [`d.${column} = ?`], values: [text] };
+      const rows = await this.#scan.rows<Row>(access, select(ROW, [conditions, named], 'limit 2'));
       if (rows.length > 1)
         throw conflict(`serialNumber: several devices have "${serialNumber.slice(0, 100)}"; narrow by productId.`);
       return (await this.#devices(rows))[0] ?? null;
@@ -172,24 +152,36 @@ export class DeviceList {
     return find('serial_folded', foldCase(serialNumber));
   }
 
-  #rows(access: Access, conditions: Conditions, more: string, tail: string): Promise<Row[]> {
-    return this.#select<Row>(access, `${DEVICE_COLUMNS}, ${HEARD} as last_heard_at${more}`, conditions, tail);
+  /** What is selected of all devices that the filter lets through, slice by slice. */
+  async *#each<R>(access: Access, filter: DeviceFilter, columns: string): AsyncGenerator<R[]> {
+    await this.#deps.store.showHeard();
+    const { scope, ...conditions } = await this.#filter(access, filter);
+    yield* this.#scan.slices<R>(access, scope, {}, (slice) => select(columns, [conditions, slice]));
   }
 
-  #select<R>({ tokenId }: Access, columns: string, { sql, values }: Conditions, tail = ''): Promise<R[]> {
-    const { database, shares } = this.#deps;
-    const isHere = database.dialect === 'sqlite';
-    const text = `select ${columns} from device d join product p on p."key" = d.product_key where ${sql.join(' and ')} ${tail}`;
-    const select = async (): Promise<R[]> => {
-      const from = performance.now();
-      try {
-        return await database.read().execute<R[]>(text, [...values]);
-      } finally {
-        const tookMs = performance.now() - from;
-        if (tookMs > USUAL_MS) shares.spend(tokenId, tookMs * (isHere ? 1 : ELSEWHERE_COUNTS));
-      }
-    };
-    return isHere ? this.#turns.run(select) : select();
+  /** The first so many behind the position. */
+  async #first(
+    access: Access,
+    { scope, ...conditions }: Filter,
+    order: SortedDevices,
+    after: DevicePosition | null,
+    limit: number,
+  ): Promise<Row[]> {
+    const behind = after === null ? [conditions] : [conditions, order.behind(after)];
+    const selected = (more: Conditions[]): Statement =>
+      select(`${ROW}${order.columns}`, [...behind, ...more], `${order.sql} limit ${limit}`);
+    let found: Row[] = [];
+    const from = { descending: order.descending, after: order.byKey ? (after?.[1] ?? null) : null };
+    const slices = this.#scan.slices<Row>(access, order.byKey && conditions.areAll ? null : scope, from, (slice) => {
+      const last = found[limit - 1];
+      return selected(last === undefined ? [slice] : [slice, order.before(order.positionOf(last))]);
+    });
+    for await (const rows of slices) {
+      found = order.byKey ? [...found, ...rows] : order.merge(found, rows);
+      found.length = Math.min(found.length, limit);
+      if (order.byKey && found.length === limit) break;
+    }
+    return found;
   }
 
   /** Plain rows with their products, which are read once: as entities a page of 50 took longer than all the rest. */
@@ -205,7 +197,7 @@ export class DeviceList {
     });
   }
 
-  async #conditions(access: Access, filter: DeviceFilter): Promise<Conditions> {
+  async #filter(access: Access, filter: DeviceFilter): Promise<Filter> {
     const { database, ingestCache, now } = this.#deps;
     const sql: string[] = [];
     const values: unknown[] = [];
@@ -216,10 +208,13 @@ export class DeviceList {
     if (filter.workspaceId != null) access.requireWorkspace(filter.workspaceId, 'READ');
     const workspaces = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];
     add(isOneOf('d.workspace_id', workspaces), ...workspaces);
+    let scope: Scope | null = { column: 'workspace_id', values: workspaces };
     if (filter.productId != null) {
       const product = await visibleProduct(ingestCache, access, filter.productId, 'READ');
       add('d.product_key = ?', product.key);
+      scope = { column: 'product_key', values: [product.key] };
     }
+    const ofScope = sql.length;
     if (access.limited) {
       const productIds = [...(access.productIds ?? [])];
       const deviceIds = [...(access.deviceIds ?? [])];
@@ -228,6 +223,7 @@ export class DeviceList {
     if (filter.ids != null) {
       const ids = checkIds(filter.ids);
       add(isOneOf('d.id', ids), ...ids);
+      scope = null;
     }
     if (filter.search != null && filter.search !== '') {
       const text = foldCase(checkText(filter.search, 'search', { max: 200 }));
@@ -243,19 +239,21 @@ export class DeviceList {
     if (filter.online != null) add(`${filter.online ? '' : 'not '}${LAST_HEARD_IN_TIME}`, now());
     if (filter.lastHeardBefore != null) add(`${LAST_HEARD} < ?`, filter.lastHeardBefore);
     if (filter.lastHeardAfter != null) add(`${LAST_HEARD} >= ?`, filter.lastHeardAfter);
-    return { sql, values };
+    return { sql, values, scope, areAll: sql.length === ofScope && scope?.values.length === 1 };
   }
+}
+
+function select(columns: string, conditions: readonly Conditions[], tail = ''): Statement {
+  const from = 'from device d join product p on p."key" = d.product_key';
+  const where = conditions.flatMap(({ sql }) => sql).join(' and ');
+  return {
+    text: `select ${columns} ${from} where ${where} ${tail}`,
+    values: conditions.flatMap(({ values }) => values),
+  };
 }
 
 function isOneOf(column: string, values: readonly unknown[]): string {
   return values.length === 0 ? '1 = 0' : `${column} in (${values.map(() => '?').join(', ')})`;
-}
-
-/** The SQL that an order sorts by; null: the key alone. Byte order on both databases, whatever PostgreSQL's collation. */
-function sortColumn(order: DeviceOrder, dialect: Database['dialect']): string | null {
-  if (order === 'CREATED') return null;
-  if (order === 'LAST_HEARD') return LAST_HEARD;
-  return dialect === 'postgres' ? 'd.search_text collate "C"' : 'd.search_text';
 }
 
 function checkIds(ids: readonly string[]): string[] {

@@ -1,6 +1,7 @@
 import { AppError, badInput } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
-import type { DeviceList, DevicePosition, ListedDevice } from '../devices/device-list.ts';
+import type { DeviceList, ListedDevice } from '../devices/device-list.ts';
+import type { DevicePosition } from '../devices/device-order.ts';
 import type { FieldType } from '../entities/field.ts';
 import type { DeviceInfo, FieldInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 import type { History } from '../history/history.ts';

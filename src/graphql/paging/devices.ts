@@ -1,4 +1,5 @@
-import type { DeviceOrder, ListedDevice } from '../../domain/devices/device-list.ts';
+import type { ListedDevice } from '../../domain/devices/device-list.ts';
+import type { DeviceOrder } from '../../domain/devices/device-order.ts';
 import type { Device } from '../../domain/entities/device.ts';
 import type { Product } from '../../domain/entities/product.ts';
 import type { Loaders } from '../context/loaders.ts';

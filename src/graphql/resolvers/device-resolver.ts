@@ -1,5 +1,6 @@
 import { Arg, Ctx, Float, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
-import type { DeviceList, DeviceOrder, DevicePosition } from '../../domain/devices/device-list.ts';
+import type { DeviceList } from '../../domain/devices/device-list.ts';
+import type { DeviceOrder, DevicePosition } from '../../domain/devices/device-order.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { registerEnumType } from 'type-graphql';
 import { WRITE_RATE_SOURCES } from '../../domain/devices/write-rate-service.ts';
-import { DEVICE_ORDERS } from '../../domain/devices/device-list.ts';
+import { DEVICE_ORDERS } from '../../domain/devices/device-order.ts';
 import { CONFIGURATION_TYPES } from '../../domain/entities/configuration-field.ts';
 import { FIELD_ROLES, FIELD_TYPES } from '../../domain/entities/field.ts';
 import { AGGREGATIONS, GAP_FILLS } from '../../domain/measurements/series-request.ts';

@@ -1,5 +1,6 @@
 import { Arg, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
-import type { DeviceList, DevicePosition } from '../../../domain/devices/device-list.ts';
+import type { DeviceList } from '../../../domain/devices/device-list.ts';
+import type { DevicePosition } from '../../../domain/devices/device-order.ts';
 import type { FieldService } from '../../../domain/products/field-service.ts';
 import { placeOfProduct } from '../../../domain/access/find-product.ts';
 import type { Product } from '../../../domain/entities/product.ts';

@@ -1,0 +1,82 @@
+import type { Dialect } from '../database.ts';
+import type { Conditions } from './device-scan.ts';
+
+/** What a device is sorted by (contract `DeviceOrder`); ties by the order of creation. */
+export const DEVICE_ORDERS = ['NAME', 'LAST_HEARD', 'CREATED'] as const;
+/** One of `DEVICE_ORDERS`. */
+export type DeviceOrder = (typeof DEVICE_ORDERS)[number];
+
+/** When a device was last heard. 0 is NOT_HEARD: only what was brought in from files. */
+export const HEARD =
+  '(select s.last_heard_at from device_state s where s.device_key = d."key" and s.last_heard_at > 0)';
+/** Never heard counts as before every time. */
+export const LAST_HEARD = `coalesce(${HEARD}, -1)`;
+
+/** Where a device stands in an order: the value it is sorted by (its key alone for CREATED), then its key. */
+export type DevicePosition = [sortedBy: string | number, key: number];
+
+/** A row of `device d`, with `columns` of its order. */
+interface Sorted {
+  key: number;
+  sorted_by?: string | number;
+}
+
+/** How a list of devices is sorted. */
+export interface SortedDevices {
+  /** Whether by the key alone. */
+  byKey: boolean;
+  descending: boolean;
+  /** What is selected with each device. */
+  columns: string;
+  sql: string;
+  positionOf: (row: Sorted) => DevicePosition;
+  /** That a device comes behind the position, or in front of it. */
+  behind: (position: DevicePosition) => Conditions;
+  before: (position: DevicePosition) => Conditions;
+  /** Two lists in this order as one. */
+  merge: <Row extends Sorted>(some: readonly Row[], others: readonly Row[]) => Row[];
+}
+
+/** Byte order on both databases, whatever PostgreSQL's collation. */
+export function sortedDevices(order: DeviceOrder, descending: boolean, dialect: Dialect): SortedDevices {
+  const column = sortColumn(order, dialect);
+  const direction = descending ? 'desc' : 'asc';
+  const positionOf = (row: Sorted): DevicePosition => [
+    // PostgreSQL gives a bigint as text.
+    order === 'NAME' ? String(row.sorted_by) : Number(row.sorted_by ?? row.key),
+    row.key,
+  ];
+  const compared =
+    (than: string) =>
+    ([sortedBy, key]: DevicePosition): Conditions =>
+      column === null
+        ? { sql: [`d."key" ${than} ?`], values: [key] }
+        : { sql: [`(${column}, d."key") ${than} (?, ?)`], values: [sortedBy, key] };
+  const compare = (one: Sorted, other: Sorted): number =>
+    (descending ? -1 : 1) * comparePositions(positionOf(one), positionOf(other));
+  return {
+    byKey: column === null,
+    descending,
+    columns: column === null ? '' : `, ${column} as sorted_by`,
+    sql: `order by ${column === null ? '' : `${column} ${direction}, `}d."key" ${direction}`,
+    positionOf,
+    behind: compared(descending ? '<' : '>'),
+    before: compared(descending ? '>' : '<'),
+    merge: (some, others) => [...some, ...others].toSorted(compare),
+  };
+}
+
+/** null: the key alone. */
+function sortColumn(order: DeviceOrder, dialect: Dialect): string | null {
+  if (order === 'CREATED') return null;
+  if (order === 'LAST_HEARD') return LAST_HEARD;
+  return dialect === 'postgres' ? 'd.search_text collate "C"' : 'd.search_text';
+}
+
+function comparePositions([a, key]: DevicePosition, [b, otherKey]: DevicePosition): number {
+  const bySorted =
+    typeof a === 'number' || typeof b === 'number'
+      ? Number(a) - Number(b)
+      : Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return bySorted || key - otherKey;
+}

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { DeviceOrder, DevicePosition } from '../../src/domain/devices/device-order.ts';
+import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { DATABASES } from '../support/server.ts';
+
+/** Several slices of SQLite. */
+const DEVICES = 24_000;
+const AT_ONCE = 3_000;
+/** Spread over all slices. */
+const EVERY = 701;
+
+describe.each(DATABASES)('a list among very many devices, %s', (name) => {
+  let domain: OpenDomain;
+  let productIds: string[];
+  /** In the order of creation. */
+  const devices: { name: string; serialNumber: string; productId: string }[] = [];
+
+  beforeAll(async () => {
+    domain = await openDomain(name);
+    productIds = [];
+    for (const of of ['one', 'two']) {
+      const workspace = await domain.workspaces.create(domain.access, of);
+      productIds.push((await domain.products.create(domain.access, { name: of, workspaceId: workspace.id })).id);
+    }
+    for (let from = 0; from < DEVICES; from += AT_ONCE) {
+      const productId = productIds[(from / AT_ONCE) % 2]!;
+      const some = Array.from({ length: AT_ONCE }, (_, at) => {
+        const number = from + at;
+        const isRare = number % EVERY === 0;
+        return { name: `${isRare ? 'rare' : 'usual'} ${(number * 7919) % 1000} 😀`, serialNumber: `s${number}` };
+      });
+      await domain.devices.create(domain.access, productId, some, 'unlimited');
+      devices.push(...some.map((device) => ({ ...device, productId })));
+    }
+  }, 120_000);
+  afterAll(() => domain.close());
+
+  async function allPages(
+    orderBy: DeviceOrder,
+    descending: boolean,
+    limit: number,
+    search?: string,
+  ): Promise<string[]> {
+    const serials: string[] = [];
+    for (let after: DevicePosition | null = null; ;) {
+      const page: Awaited<ReturnType<typeof domain.deviceList.page>> = await domain.deviceList.page(domain.access, {
+        orderBy,
+        descending,
+        limit,
+        after,
+        search,
+      });
+      serials.push(...page.items.map(({ device }) => device.serialNumber));
+      if (!page.hasNextPage) return serials;
+      after = page.items.at(-1)!.position;
+    }
+  }
+
+  test('is the same as if it were read at once: every order, both ways, over two workspaces', async () => {
+    const rare = devices.filter((device) => device.name.startsWith('rare'));
+    const text = (device: { name: string; serialNumber: string }) =>
+      Buffer.from(`${device.name}\n${device.serialNumber}`);
+    const expected = {
+      CREATED: rare,
+      NAME: rare.toSorted((a, b) => Buffer.compare(text(a), text(b))),
+      // None was ever heard: ties go by the order of creation.
+      LAST_HEARD: rare,
+    };
+    for (const [order, sorted] of Object.entries(expected)) {
+      const serials = sorted.map(({ serialNumber }) => serialNumber);
+      expect(await allPages(order as DeviceOrder, false, 10, 'RARE')).toEqual(serials);
+      expect(await allPages(order as DeviceOrder, true, 10, 'RARE')).toEqual(serials.toReversed());
+    }
+    const all = devices.map(({ serialNumber }) => serialNumber);
+    expect(await allPages('CREATED', false, 5_000)).toEqual(all);
+    expect(await allPages('CREATED', true, 5_000)).toEqual(all.toReversed());
+  });
+
+  test('counts each device once, and names every product once', async () => {
+    const { deviceList, access } = domain;
+    expect(await deviceList.count(access, {})).toBe(DEVICES);
+    expect(await deviceList.count(access, { search: 'rare' })).toBe(Math.ceil(DEVICES / EVERY));
+    expect(await deviceList.count(access, { productId: productIds[1]! })).toBe(DEVICES / 2);
+    expect(await deviceList.productIds(access, {})).toEqual(productIds);
+  });
+
+  test.runIf(name === 'sqlite')('leaves others their turns on the event loop', async () => {
+    let [turn, isOver] = [0, false];
+    const count = (): void => {
+      turn += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const turns = new Set<number>();
+    const read = domain.database.read.bind(domain.database);
+    const reading = vi.spyOn(domain.database, 'read').mockImplementation(() => {
+      turns.add(turn);
+      return read();
+    });
+    // However fast the machine is, a slice takes as long as one of a slow one.
+    let ms = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (ms += 3));
+    const { deviceList, access } = domain;
+    const page = { limit: 50, descending: false };
+    for (const work of [
+      () => deviceList.count(access, { search: 'nobody' }),
+      () => deviceList.productIds(access, { online: false }),
+      () => deviceList.page(access, { ...page, orderBy: 'CREATED', search: 'nobody' }),
+      () => deviceList.page(access, { ...page, orderBy: 'NAME', tags: ['none'] }),
+    ]) {
+      turns.clear();
+      await work();
+      expect(turns.size).toBeGreaterThan(1);
+    }
+    isOver = true;
+    reading.mockRestore();
+    clock.mockRestore();
+  });
+});
