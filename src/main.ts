@@ -11,9 +11,6 @@ process.env['NODE_ENV'] ??= 'production';
 const FORCED_EXIT_MS = 25_000;
 /** A signal that comes later than this after the first one ends the process at once. */
 const SECOND_SIGNAL_MS = 1_000;
-/** It is quiet when the event loop had for so long less to do than this part of the time. */
-const QUIET_FOR_MS = 1_500;
-const QUIET = 0.05;
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
@@ -23,7 +20,6 @@ async function main(): Promise<void> {
   const missing = flags.filter((flag) => !process.execArgv.includes(flag));
   if (missing.length > 0)
     app.log.warn({ missing }, 'started without flags that npm start and inlet start give to node');
-  giveBackStartUpMemory();
 }
 
 /** Also from the first moment of the start: what it has opened by then is closed again. */
@@ -57,20 +53,6 @@ async function end(app: App, signal: string): Promise<void> {
     app.log.error({ err: error }, 'stopping failed');
     process.exit(1);
   }
-}
-
-/**
- * Starting leaves tens of megabytes of garbage that V8 would keep until there is load: a small board wants them back.
- * That stops everything for a quarter of a second, so it waits until nobody is being answered.
- */
-function giveBackStartUpMemory(since = performance.eventLoopUtilization()): void {
-  const look = (): void => {
-    const now = performance.eventLoopUtilization();
-    if (performance.eventLoopUtilization(now, since).utilization > QUIET) return giveBackStartUpMemory(now);
-    const collect = globalThis.gc as ((options: object) => void) | undefined;
-    collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-  };
-  setTimeout(look, QUIET_FOR_MS).unref();
 }
 
 main().catch((error: unknown) => {
