@@ -130,7 +130,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const examples = new DecoderExamples({ database, ingestCache, runner, now });
   const decoders = new DecoderService({ database, ingestCache, cluster, store, engine, runner, examples, now });
   const callFeed = new CallFeed(cluster, store);
-  const calls = new CallLog(ingestCache, store, callFeed);
+  const calls = new CallLog({ ingestCache, store, feed: callFeed, shares });
   const replay = new Replay({ ingestCache, store, recorder, runner, feed: callFeed, receiptTimes, shares, now });
   closers.add('replay', () => replay.stop());
   const receiving = { ingestCache, runner, recorder, feed: callFeed, bodyBytes: config.callLog.bodyBytes, now };

@@ -1,4 +1,4 @@
-import type { CallFilter, CallQuery, CallRow, CallStatus } from '../domain/measurements/store.ts';
+import type { CallCount, CallFilter, CallQuery, CallRow, CallStatus } from '../domain/measurements/store.ts';
 
 /** The columns of `webhook_call`, in the order in which both stores write and read them. */
 export const CALL_COLUMNS = [
@@ -54,38 +54,70 @@ export function toCallRow(row: CallRecord, body: string, bodyTruncated: boolean)
   };
 }
 
-/** The statement that answers the query; `placeholder` is the database's for its nth value, counted from 1. */
-export function callSelect(
-  query: CallQuery,
-  placeholder: (n: number) => string,
-): { sql: string; values: (string | number)[] } {
+/** A statement with its values; `placeholder` is the database's for its nth value, counted from 1. */
+interface Statement {
+  sql: string;
+  values: (string | number)[];
+}
+type Placeholder = (n: number) => string;
+type Bind = (value: string | number) => string;
+
+/** The statement that answers the query. */
+export function callSelect(query: CallQuery, placeholder: Placeholder): Statement {
   const values: (string | number)[] = [];
   const bind = (value: string | number): string => placeholder(values.push(value));
-  const where = conditions(query, bind);
-  if (query.after !== undefined) where.push(`id ${query.oldestFirst ? '>' : '<'} ${bind(query.after)}`);
-  const order = query.oldestFirst ? 'ASC' : 'DESC';
-  const sql = `SELECT ${CALL_COLUMNS.join(', ')} FROM webhook_call WHERE ${where.join(' AND ')} ORDER BY id ${order} LIMIT ${bind(query.limit)}`;
+  const columns = CALL_COLUMNS.join(', ');
+  const statuses = statusesOf(query);
+  if (statuses.length === 1) return { sql: inOrder(columns, query, statuses[0], bind), values };
+  const keys = ofEach('"key", id', query, statuses, bind);
+  const sql = `SELECT ${columns} FROM webhook_call WHERE "key" IN (SELECT "key" FROM (${keys}) AS asked) ${tail(query, bind)}`;
   return { sql, values };
 }
 
-/** The statement that counts what the filter lets through. */
-export function callCount(
-  filter: CallFilter,
-  placeholder: (n: number) => string,
-): { sql: string; values: (string | number)[] } {
+/** The statement that counts what the query would bring: a row of `count` and `last`. */
+export function callCount(query: CallQuery, placeholder: Placeholder): Statement {
   const values: (string | number)[] = [];
-  const where = conditions(filter, (value) => placeholder(values.push(value)));
-  return { sql: `SELECT count(*) AS count FROM webhook_call WHERE ${where.join(' AND ')}`, values };
+  const bind = (value: string | number): string => placeholder(values.push(value));
+  const ids = ofEach('id', query, statusesOf(query), bind);
+  return {
+    sql: `SELECT count(*) AS count, ${query.oldestFirst ? 'max' : 'min'}(id) AS last FROM (${ids}) AS asked`,
+    values,
+  };
 }
 
-function conditions(filter: CallFilter, bind: (value: string | number) => string): string[] {
-  const where = [`product_key = ${bind(filter.productKey)}`];
-  if (filter.statuses)
-    where.push(filter.statuses.length ? `status IN (${filter.statuses.map(bind).join(', ')})` : '1 = 0');
+/** The answer to such a statement; PostgreSQL gives a bigint as text. */
+export function toCallCount(row: { count: number | string; last: string | null } | undefined): CallCount {
+  return { count: Number(row?.count ?? 0), last: row?.last ?? null };
+}
+
+/** undefined: of any status. */
+function statusesOf({ statuses }: CallFilter): (CallStatus | undefined)[] {
+  return statuses === undefined ? [undefined] : [...new Set(statuses)];
+}
+
+/**
+ * Of each status by itself, where an index has them in order: of several together all that there are would be read and
+ * sorted for each page (100,000 calls: 120 ms).
+ */
+function ofEach(columns: string, query: CallQuery, statuses: (CallStatus | undefined)[], bind: Bind): string {
+  if (statuses.length === 0) return `SELECT ${columns} FROM webhook_call WHERE 1 = 0`;
+  const each = statuses.map((status) => `SELECT * FROM (${inOrder(columns, query, status, bind)}) AS of_status`);
+  if (each.length === 1) return each[0]!;
+  return `SELECT ${columns} FROM (${each.join(' UNION ALL ')}) AS of_all ${tail(query, bind)}`;
+}
+
+function inOrder(columns: string, query: CallQuery, status: CallStatus | undefined, bind: Bind): string {
+  const where = [`product_key = ${bind(query.productKey)}`];
+  if (status !== undefined) where.push(`status = ${bind(status)}`);
   // By id, which begins with the receipt time: the index on it serves the order as well.
-  if (filter.from !== undefined) where.push(`id >= ${bind(firstIdAt(filter.from))}`);
-  if (filter.to !== undefined) where.push(`id < ${bind(firstIdAt(filter.to))}`);
-  return where;
+  if (query.from !== undefined) where.push(`id >= ${bind(firstIdAt(query.from))}`);
+  if (query.to !== undefined) where.push(`id < ${bind(firstIdAt(query.to))}`);
+  if (query.after !== undefined) where.push(`id ${query.oldestFirst ? '>' : '<'} ${bind(query.after)}`);
+  return `SELECT ${columns} FROM webhook_call WHERE ${where.join(' AND ')} ${tail(query, bind)}`;
+}
+
+function tail({ oldestFirst, limit }: CallQuery, bind: Bind): string {
+  return `ORDER BY id ${oldestFirst ? 'ASC' : 'DESC'} LIMIT ${bind(limit)}`;
 }
 
 /** The smallest UUIDv7 of a millisecond. */

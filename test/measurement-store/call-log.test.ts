@@ -96,6 +96,35 @@ describe.each(DIALECTS)('the call log of the %s store', (dialect) => {
     ]);
   });
 
+  test('of several statuses each call is in one page, and a status that is named twice counts once', async () => {
+    const calls = await tenCalls();
+    const query = { productKey, statuses: ['DECODER_FAILED', 'STORED', 'STORED', 'NO_DECODER'] as CallStatus[] };
+    const first = await store.calls({ ...query, limit: 4 });
+    expect(first).toEqual(calls.toReversed().slice(0, 4));
+    expect(await store.calls({ ...query, limit: 10, after: first[3]!.id })).toEqual(calls.toReversed().slice(4));
+    const range = { from: NOON + 1_000, to: NOON + 9_000, oldestFirst: true };
+    expect(await store.calls({ ...query, ...range, limit: 3, after: calls[2]!.id })).toEqual(calls.slice(3, 6));
+  });
+
+  test('counts what a query would bring, and says where it ended', async () => {
+    const calls = await tenCalls();
+    const query = { productKey, oldestFirst: true, limit: 6 };
+    expect(await store.countCalls(query)).toEqual({ count: 6, last: calls[5]!.id });
+    expect(await store.countCalls({ ...query, after: calls[5]!.id })).toEqual({ count: 4, last: calls[9]!.id });
+    expect(await store.countCalls({ ...query, oldestFirst: false })).toEqual({ count: 6, last: calls[4]!.id });
+    expect(await store.countCalls({ ...query, statuses: ['DECODER_FAILED'] })).toEqual({
+      count: 4,
+      last: calls[9]!.id,
+    });
+    const both: CallStatus[] = ['DECODER_FAILED', 'STORED'];
+    expect(await store.countCalls({ ...query, statuses: both })).toEqual({ count: 6, last: calls[5]!.id });
+    expect(await store.countCalls({ ...query, statuses: both, to: NOON + 2_000 })).toEqual({
+      count: 2,
+      last: calls[1]!.id,
+    });
+    expect(await store.countCalls({ ...query, statuses: [] })).toEqual({ count: 0, last: null });
+  });
+
   test('rewrites the outcomes of some calls and nothing else', async () => {
     const [first, second, third] = await tenCalls();
     const outcome = { status: 'STORED' as CallStatus, decoderVersion: 7, run: '{"output":["\\\\",null]}' };

@@ -1,11 +1,13 @@
 import { notFound } from '../../errors.ts';
-import type { CallFilter, CallStatus, MeasurementStore } from '../measurements/store.ts';
+import type { CallCount, CallFilter, CallQuery, CallStatus, MeasurementStore } from '../measurements/store.ts';
 import type { LiveQueue } from '../bounded-stream.ts';
 import { type Page, pageOf } from '../page.ts';
 import { type IngestCache, isUuid, type ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Access } from '../access/access.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { CallFeed, LiveCallChoice } from './call-feed.ts';
+import { Slots } from '../slots.ts';
+import type { WorkShares } from '../work-shares.ts';
 import { LoggedCall } from './logged-call.ts';
 
 /** Which calls of a log; what is left out does not narrow. */
@@ -16,16 +18,30 @@ export interface LogFilter {
   to?: number | null | undefined;
 }
 
+interface CallLogDeps {
+  ingestCache: IngestCache;
+  store: Pick<MeasurementStore, 'calls' | 'countCalls' | 'call'>;
+  feed: CallFeed;
+  shares: Pick<WorkShares, 'spend'>;
+}
+
+/** Counting so many takes a few milliseconds. */
+const COUNTED_AT_ONCE = 20_000;
+
 /** Reading the call log of a product (CONTRACT 4): needs scope READ for the product as a whole. */
 export class CallLog {
   readonly #ingestCache: IngestCache;
-  readonly #store: MeasurementStore;
+  readonly #store: CallLogDeps['store'];
   readonly #feed: CallFeed;
+  readonly #shares: Pick<WorkShares, 'spend'>;
+  /** Of all callers one slice at a time: the threads that count them also read charts. */
+  readonly #counting = new Slots(1, () => null);
 
-  constructor(ingestCache: IngestCache, store: MeasurementStore, feed: CallFeed) {
+  constructor({ ingestCache, store, feed, shares }: CallLogDeps) {
     this.#ingestCache = ingestCache;
     this.#store = store;
     this.#feed = feed;
+    this.#shares = shares;
   }
 
   /** Newest first; `after` is the id of the last call seen. */
@@ -46,9 +62,17 @@ export class CallLog {
     return { items: items.map((row) => new LoggedCall(row)), hasNextPage };
   }
 
-  /** How many calls all pages together hold. */
+  /** How many calls all pages together hold; counted on the caller's account. */
   async count(access: Access, productId: string, filter: LogFilter): Promise<number> {
-    return this.#store.countCalls(storeFilter(await this.#readable(access, productId), filter));
+    const query = { ...storeFilter(await this.#readable(access, productId), filter), limit: COUNTED_AT_ONCE };
+    let count = 0;
+    for (let last: string | null = null; ;) {
+      const after: { after?: string } = last === null ? {} : { after: last };
+      const some: CallCount = await this.#counting.use(() => this.#counted(access, { ...query, ...after }));
+      count += some.count;
+      if (some.count < COUNTED_AT_ONCE) return count;
+      last = some.last;
+    }
   }
 
   async call(access: Access, productId: string, callId: string): Promise<LoggedCall> {
@@ -62,6 +86,15 @@ export class CallLog {
   async live(access: Access, productId: string, choice: LiveCallChoice): Promise<LiveQueue<LoggedCall>> {
     const product = await this.#readable(access, productId);
     return this.#feed.subscribe(product, choice);
+  }
+
+  async #counted({ tokenId }: Access, query: CallQuery): Promise<CallCount> {
+    const from = performance.now();
+    try {
+      return await this.#store.countCalls({ ...query, oldestFirst: true });
+    } finally {
+      this.#shares.spend(tokenId, performance.now() - from);
+    }
   }
 
   #readable(access: Access, productId: string): Promise<ProductInfo> {

@@ -124,6 +124,12 @@ export interface CallQuery extends CallFilter {
   limit: number;
 }
 
+/** Some calls that were counted; `last`: null if there are none. */
+export interface CallCount {
+  count: number;
+  last: string | null;
+}
+
 /** Measurements to forget for good, because their device (fieldKey null: all fields) or field is gone. */
 export interface Purge {
   deviceKey: number;
@@ -213,8 +219,8 @@ export interface MeasurementStore {
   compactSoon(): Promise<void>;
 
   calls(query: CallQuery): Promise<CallRow[]>;
-  /** How many calls the query would bring without `limit` and `after`. */
-  countCalls(query: CallFilter): Promise<number>;
+  /** How many calls the query would bring, and the id of the last of them. */
+  countCalls(query: CallQuery): Promise<CallCount>;
   call(productKey: number, id: string): Promise<CallRow | null>;
   /** Rewrites the outcomes of a few calls after a replay, in one commit. */
   updateCalls(calls: Pick<CallRow, 'productKey' | 'id' | 'status' | 'decoderVersion' | 'run'>[]): Promise<void>;

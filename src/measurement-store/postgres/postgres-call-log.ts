@@ -1,6 +1,14 @@
 import type pg from 'pg';
-import type { CallFilter, CallQuery, CallRow } from '../../domain/measurements/store.ts';
-import { CALL_COLUMNS, callCount, type CallOutcome, type CallRecord, callSelect, toCallRow } from '../call-columns.ts';
+import type { CallCount, CallQuery, CallRow } from '../../domain/measurements/store.ts';
+import {
+  CALL_COLUMNS,
+  callCount,
+  type CallOutcome,
+  type CallRecord,
+  callSelect,
+  toCallCount,
+  toCallRow,
+} from '../call-columns.ts';
 import { toBigint } from './to-bigint.ts';
 
 const CALLS_A_CHUNK = 500;
@@ -24,10 +32,10 @@ export class PostgresCallLog {
     return this.#select(sql, values);
   }
 
-  async count(filter: CallFilter): Promise<number> {
-    const { sql, values } = callCount(filter, (n) => `$${n}`);
-    const { rows } = await this.#pool.query<{ count: number }>(sql, values);
-    return Number(rows[0]?.count ?? 0);
+  async count(query: CallQuery): Promise<CallCount> {
+    const { sql, values } = callCount(query, (n) => `$${n}`);
+    const { rows } = await this.#pool.query<{ count: string; last: string | null }>(sql, values);
+    return toCallCount(rows[0]);
   }
 
   async get(productKey: number, id: string): Promise<CallRow | null> {

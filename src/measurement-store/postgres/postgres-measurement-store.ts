@@ -3,7 +3,7 @@ import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/seri
 import type { WriteTurns } from '../../domain/database.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import type {
-  CallFilter,
+  CallCount,
   CallQuery,
   CallRow,
   Columns,
@@ -197,7 +197,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#callLog.find(query).catch(unavailable);
   }
 
-  countCalls(query: CallFilter): Promise<number> {
+  countCalls(query: CallQuery): Promise<CallCount> {
     return this.#callLog.count(query).catch(unavailable);
   }
 

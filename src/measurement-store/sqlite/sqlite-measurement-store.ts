@@ -1,7 +1,7 @@
 import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
 import type { WriteTurns } from '../../domain/database.ts';
 import type {
-  CallFilter,
+  CallCount,
   CallQuery,
   CallRow,
   Columns,
@@ -45,7 +45,7 @@ export interface SqliteStoreOptions extends StoreOptions {
 /** One for what is short; the others start when they are needed. */
 const READERS = 3;
 const CALLS_A_CHUNK = 500;
-/** They go through all calls or all readings that there are, or write many chunks anew. */
+/** They go through very many calls or all readings that there are, or write many chunks anew. */
 const OTHER_LONG_READS: ReadonlySet<SqliteReaderJob['kind']> = new Set(['countCalls', 'due', 'plan']);
 /** For what takes as long as there is something to read. */
 const LONG_JOB_MS = 60_000;
@@ -203,8 +203,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#read({ kind: 'calls', query });
   }
 
-  countCalls(query: CallFilter): Promise<number> {
-    return this.#read({ kind: 'countCalls', filter: query });
+  countCalls(query: CallQuery): Promise<CallCount> {
+    return this.#read({ kind: 'countCalls', query });
   }
 
   call(productKey: number, id: string): Promise<CallRow | null> {

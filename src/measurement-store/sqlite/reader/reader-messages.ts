@@ -1,4 +1,4 @@
-import type { CallFilter, CallQuery } from '../../../domain/measurements/store.ts';
+import type { CallQuery } from '../../../domain/measurements/store.ts';
 import type { DueQuery } from '../../compactor.ts';
 import type { Edit } from '../../chunks/edit.ts';
 import type { ReaderJob } from '../../chunks/reader-job.ts';
@@ -13,7 +13,7 @@ export type SqliteReaderJob =
   | { kind: 'purges'; limit: number }
   | { kind: 'lastHeard'; deviceKeys: number[] }
   | { kind: 'calls'; query: CallQuery }
-  | { kind: 'countCalls'; filter: CallFilter }
+  | { kind: 'countCalls'; query: CallQuery }
   | { kind: 'call'; productKey: number; id: string }
   /** Copies most of the log into the file, beside those who write. */
   | { kind: 'copyLog' }

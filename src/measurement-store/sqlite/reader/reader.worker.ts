@@ -28,7 +28,7 @@ async function run({ reader, snapshot }: Lane, job: SnapshotJob): Promise<unknow
     case 'calls':
       return reader.calls(job.query);
     case 'countCalls':
-      return reader.countCalls(job.filter);
+      return reader.countCalls(job.query);
     case 'call':
       return reader.call(job.productKey, job.id);
     case 'ping':

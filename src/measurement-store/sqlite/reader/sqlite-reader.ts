@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3';
-import { type CallFilter, type CallQuery, type CallRow, NOT_HEARD } from '../../../domain/measurements/store.ts';
-import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallRow } from '../../call-columns.ts';
+import { type CallCount, type CallQuery, type CallRow, NOT_HEARD } from '../../../domain/measurements/store.ts';
+import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallCount, toCallRow } from '../../call-columns.ts';
 import { dueSelect, type DueQuery } from '../../compactor.ts';
 import type { PurgeRow } from '../../purger.ts';
 import type { IntakeView } from './intake-view.ts';
@@ -53,14 +53,9 @@ export class SqliteReader {
       .map((row) => toCallRow(row, row.body, row.body_truncated === 1));
   }
 
-  countCalls(filter: CallFilter): number {
-    const { sql, values } = callCount(filter, () => '?');
-    return (
-      this.#db
-        .prepare<(string | number)[], number>(sql)
-        .pluck()
-        .get(...values) ?? 0
-    );
+  countCalls(query: CallQuery): CallCount {
+    const { sql, values } = callCount(query, () => '?');
+    return toCallCount(this.#db.prepare<(string | number)[], CallCount>(sql).get(...values));
   }
 
   call(productKey: number, id: string): CallRow | null {

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { CallRow } from '../../src/domain/measurements/store.ts';
+import { uuidV7 } from '../../src/domain/uuid.ts';
+import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { DATABASES } from '../support/server.ts';
+
+const CALLS = 45_000;
+const FAILED = 5;
+const AT_ONCE = 5_000;
+/** Reading all of them takes three times as long. */
+const SHORT_MS = 15;
+
+describe.each(DATABASES)('a log of many calls, %s', (name) => {
+  let domain: OpenDomain;
+  let productId: string;
+
+  beforeAll(async () => {
+    domain = await openDomain(name);
+    const workspace = await domain.workspaces.create(domain.access, 'w');
+    productId = (await domain.products.create(domain.access, { name: 'p', workspaceId: workspace.id })).id;
+    const { key } = (await domain.ingestCache.product(productId))!;
+    const from = Date.now() - CALLS;
+    for (let at = 0; at < CALLS; at += AT_ONCE)
+      await Promise.all(
+        Array.from({ length: AT_ONCE }, (_, i) =>
+          domain.store.append({ batches: [], call: call(key, from + at + i, at + i < FAILED) }),
+        ),
+      );
+  }, 120_000);
+  afterAll(() => domain.close());
+
+  test('is counted on the caller’s account, a slice at a time for all callers together', async () => {
+    const counted: number[] = [];
+    let underWay = 0;
+    const countCalls = domain.store.countCalls.bind(domain.store);
+    const counting = vi.spyOn(domain.store, 'countCalls').mockImplementation(async (query) => {
+      expect((underWay += 1)).toBe(1);
+      const slice = await countCalls(query);
+      underWay -= 1;
+      counted.push(slice.count);
+      return slice;
+    });
+    const spending = vi.spyOn(domain.shares, 'spend');
+    const { calls, access } = domain;
+    const [all, failed] = await Promise.all([
+      calls.count(access, productId, {}),
+      calls.count(access, productId, { status: ['DECODER_FAILED', 'NO_DECODER'] }),
+    ]);
+    expect([all, failed]).toEqual([CALLS, FAILED]);
+    expect(Math.max(...counted)).toBeLessThan(CALLS / 2);
+    expect(spending.mock.calls.map(([caller]) => caller)).toEqual(counted.map(() => access.tokenId));
+    counting.mockRestore();
+    spending.mockRestore();
+  });
+
+  test('is not read as a whole for the few of some statuses', async () => {
+    const took: number[] = [];
+    for (let time = 0; time < 5; time += 1) {
+      const from = performance.now();
+      const filter = { status: ['DECODER_FAILED' as const, 'NO_DECODER' as const] };
+      const { items } = await domain.calls.calls(domain.access, productId, filter, 50);
+      took.push(performance.now() - from);
+      expect(items).toHaveLength(FAILED);
+    }
+    expect(Math.min(...took)).toBeLessThan(SHORT_MS);
+  });
+});
+
+function call(productKey: number, receivedAt: number, hasFailed: boolean): CallRow {
+  return {
+    id: uuidV7(receivedAt),
+    productKey,
+    receivedAt,
+    method: 'POST',
+    path: '/',
+    query: '{}',
+    headers: '{}',
+    body: 'something that a device said',
+    bodyTruncated: false,
+    status: hasFailed ? 'DECODER_FAILED' : 'STORED',
+    httpStatus: 200,
+    decoderVersion: 1,
+    run: null,
+  };
+}
