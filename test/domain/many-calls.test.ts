@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { CallRow } from '../../src/domain/measurements/store.ts';
+import type { CallRow, CallStatus } from '../../src/domain/measurements/store.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
@@ -7,8 +7,6 @@ import { DATABASES } from '../support/server.ts';
 const CALLS = 45_000;
 const FAILED = 5;
 const AT_ONCE = 5_000;
-/** Reading all of them takes three times as long. */
-const SHORT_MS = 15;
 
 describe.each(DATABASES)('a log of many calls, %s', (name) => {
   let domain: OpenDomain;
@@ -54,16 +52,21 @@ describe.each(DATABASES)('a log of many calls, %s', (name) => {
   });
 
   test('is not read as a whole for the few of some statuses', async () => {
-    const took: number[] = [];
-    for (let time = 0; time < 5; time += 1) {
+    const [ofOne, ofTwo] = [await quickest(['DECODER_FAILED']), await quickest(['DECODER_FAILED', 'NO_DECODER'])];
+    expect(ofTwo).toBeLessThan(3 * ofOne + 1);
+  });
+
+  /** How many ms a page of the failed calls takes in the best of some tries. */
+  async function quickest(status: CallStatus[]): Promise<number> {
+    let ms = Infinity;
+    for (let time = 0; time < 10; time += 1) {
       const from = performance.now();
-      const filter = { status: ['DECODER_FAILED' as const, 'NO_DECODER' as const] };
-      const { items } = await domain.calls.calls(domain.access, productId, filter, 50);
-      took.push(performance.now() - from);
+      const { items } = await domain.calls.calls(domain.access, productId, { status }, 50);
+      ms = Math.min(ms, performance.now() - from);
       expect(items).toHaveLength(FAILED);
     }
-    expect(Math.min(...took)).toBeLessThan(SHORT_MS);
-  });
+    return ms;
+  }
 });
 
 function call(productKey: number, receivedAt: number, hasFailed: boolean): CallRow {
