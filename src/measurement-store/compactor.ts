@@ -28,7 +28,7 @@ interface CompactorDeps {
   due(query: DueQuery): Promise<number[]>;
   /** Does at most so many slices of it; returns what is left, null: nothing, or somebody else is at it. */
   compact(deviceKey: number, edit: Edit, manner: Required<EditManner>): Promise<Edit | null>;
-  /** How many times something was committed so far. */
+  /** How many flushes were begun so far on this node. */
   flushes: () => number;
   /** How long readings stay readings, in milliseconds: those who follow live values may resume so far back. */
   keptMs: number;
@@ -50,7 +50,7 @@ const MAX_FAILURES = 5;
 /** Nor does one that has much: with so many slices (a second of the longest texts) it is the turn of the next. */
 const SLICES_A_TURN = 20;
 /**
- * Beside those who record it rests after a slice for so many times as long as that took, in ms at most: values that came
+ * Beside those who record on this node it rests after a slice for so many times as long as that took, in ms at most: values that came
  * late each write a chunk of a thousand anew, which would take half of a core for as long as somebody sends such.
  */
 const REST_OF_SLICE = 3;

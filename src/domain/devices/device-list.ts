@@ -171,16 +171,16 @@ export class DeviceList {
     const selected = (more: Conditions[]): Statement =>
       select(`${ROW}${order.columns}`, [...behind, ...more], `${order.sql} limit ${limit}`);
     let found: Row[] = [];
-    const from = { descending: order.descending, after: order.byKey ? (after?.[1] ?? null) : null };
-    const slices = this.#scan.slices<Row>(access, order.byKey && conditions.areAll ? null : scope, from, (slice) => {
+    const isEnough = (key: number): boolean => {
+      const last = found[limit - 1]?.key;
+      return order.byKey && last !== undefined && (order.descending ? key <= last : key >= last);
+    };
+    const way = { descending: order.descending, after: order.byKey ? (after?.[1] ?? null) : null, isEnough };
+    const slices = this.#scan.slices<Row>(access, order.byKey && conditions.areAll ? null : scope, way, (slice) => {
       const last = found[limit - 1];
       return selected(last === undefined ? [slice] : [slice, order.before(order.positionOf(last))]);
     });
-    for await (const rows of slices) {
-      found = order.byKey ? [...found, ...rows] : order.merge(found, rows);
-      found.length = Math.min(found.length, limit);
-      if (order.byKey && found.length === limit) break;
-    }
+    for await (const rows of slices) found = order.merge(found, rows).slice(0, limit);
     return found;
   }
 

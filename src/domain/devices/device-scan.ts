@@ -37,6 +37,8 @@ export interface Scope {
 interface Way {
   descending?: boolean;
   after?: number | null;
+  /** Whether nothing behind the key is wanted any more of those that have the same value. */
+  isEnough?: (key: number) => boolean;
 }
 
 /**
@@ -59,53 +61,45 @@ export class DeviceScan {
   }
 
   /**
-   * The rows of the statement for each slice of the scope; one slice on PostgreSQL, and where the scope is null. A device
-   * is in one slice only, whatever changes meanwhile.
+   * The rows of the statement for each slice of the scope, of one value after the other; one slice on PostgreSQL, and
+   * where the scope is null. A device is in one slice only, whatever changes meanwhile.
    */
   async *slices<R>(
     access: Access,
     scope: Scope | null,
-    { descending = false, after = null }: Way,
+    { descending = false, after = null, isEnough = () => false }: Way,
     of: (slice: Conditions) => Statement,
   ): AsyncGenerator<R[]> {
     if (scope === null || !this.#isHere) {
       yield await this.rows<R>(access, of({ sql: [], values: [] }));
       return;
     }
-    // Of each value: all of them together fill a slice.
-    let count = Math.ceil(MOST / Math.max(1, scope.values.length));
-    for (;;) {
-      let tookMs = 0;
-      const { rows, last } = await this.#spending(access, async () => {
-        const from = performance.now();
-        const last = await this.#lastKey(scope, { descending, after }, count);
-        const rows = await this.#execute<R>(of(between(after, last, descending)));
-        tookMs = performance.now() - from;
-        return { rows, last };
-      });
-      yield rows;
-      if (last === null) return;
-      after = last;
-      if (tookMs > LONG_MS) count = Math.ceil(count / 2);
-      else if (tookMs < SHORT_MS) count = Math.min(count * 2, MOST);
+    let count = MOST;
+    for (const value of scope.values) {
+      const ofValue: Conditions = { sql: [`d.${scope.column} = ?`], values: [value] };
+      for (let from = after; ;) {
+        let tookMs = 0;
+        const { rows, last } = await this.#spending(access, async () => {
+          const began = performance.now();
+          const behind = within(ofValue, descending, from, null);
+          const last = await this.#lastKey(behind, descending, count);
+          const rows = await this.#execute<R>(of(within(behind, descending, null, last)));
+          tookMs = performance.now() - began;
+          return { rows, last };
+        });
+        yield rows;
+        if (tookMs > LONG_MS) count = Math.ceil(count / 2);
+        else if (tookMs < SHORT_MS) count = Math.min(count * 2, MOST);
+        if (last === null || isEnough(last)) break;
+        from = last;
+      }
     }
   }
 
-  /** Where a slice ends that has so many devices of one of the values, and no more of any; null: with the last device. */
-  async #lastKey(
-    { column, values }: Scope,
-    { descending, after }: Required<Way>,
-    count: number,
-  ): Promise<number | null> {
-    const [nearest, order, beyond] = descending ? ['max', 'desc', '<'] : ['min', 'asc', '>'];
-    const text =
-      `select ${nearest}((select d."key" from device d where d.${column} = one.value and d."key" ${beyond} ? ` +
-      `order by d."key" ${order} limit 1 offset ?)) as "key" from json_each(?) as one`;
-    const from = after ?? (descending ? Number.MAX_SAFE_INTEGER : 0);
-    const found = await this.#execute<{ key: number | null }>({
-      text,
-      values: [from, count - 1, JSON.stringify(values)],
-    });
+  /** The last of so many devices; null: there are fewer. */
+  async #lastKey({ sql, values }: Conditions, descending: boolean, count: number): Promise<number | null> {
+    const text = `select d."key" from device d where ${sql.join(' and ')} order by d."key" ${descending ? 'desc' : 'asc'} limit 1 offset ?`;
+    const found = await this.#execute<{ key: number }>({ text, values: [...values, count - 1] });
     return found[0]?.key ?? null;
   }
 
@@ -131,15 +125,21 @@ export class DeviceScan {
   }
 }
 
-/** Behind the one key up to the other, which is the slice's last; null: without end. */
-function between(after: number | null, last: number | null, descending: boolean): Conditions {
-  const conditions: Conditions = { sql: [], values: [] };
-  const add = (condition: string, key: number | null): void => {
+/** Also behind the one key and up to the other, which is the slice's last; null: without end. */
+function within(
+  { sql, values }: Conditions,
+  descending: boolean,
+  after: number | null,
+  last: number | null,
+): Conditions {
+  const [beyond, upTo] = descending ? ['<', '>='] : ['>', '<='];
+  const conditions: Conditions = { sql: [...sql], values: [...values] };
+  const add = (comparison: string, key: number | null): void => {
     if (key === null) return;
-    conditions.sql.push(condition);
+    conditions.sql.push(`d."key" ${comparison} ?`);
     conditions.values.push(key);
   };
-  add(`d."key" ${descending ? '<' : '>'} ?`, after);
-  add(`d."key" ${descending ? '>=' : '<='} ?`, last);
+  add(beyond, after);
+  add(upTo, last);
   return conditions;
 }
