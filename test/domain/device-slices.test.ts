@@ -106,6 +106,32 @@ describe.each(DATABASES)('a list among very many devices, %s', (name) => {
     expect(await deviceList.productIds(access, {})).toEqual(productIds);
   });
 
+  test('reads nothing more when nobody waits for it any more', async () => {
+    const reading = vi.spyOn(domain.database, 'read');
+    const { deviceList, access } = domain;
+    const gone = new Error('gone');
+    const goneBefore = (slice: number) => (): void => {
+      if (slice-- > 0) return;
+      reading.mockClear();
+      throw gone;
+    };
+    const page = { limit: 5_000, descending: false, search: 'usual', after: null };
+    try {
+      // On PostgreSQL there is one.
+      for (const slice of name === 'sqlite' ? [0, 2] : [0])
+        for (const work of [
+          () => deviceList.page(access, { ...page, orderBy: 'CREATED' }, goneBefore(slice)),
+          () => deviceList.page(access, { ...page, orderBy: 'NAME' }, goneBefore(slice)),
+          () => deviceList.count(access, {}, goneBefore(slice)),
+        ]) {
+          await expect(work()).rejects.toBe(gone);
+          expect(reading).not.toHaveBeenCalled();
+        }
+    } finally {
+      reading.mockRestore();
+    }
+  });
+
   test.runIf(name === 'sqlite')(
     'goes through a few thousand devices at a time, however many workspaces have them',
     async () => {

@@ -96,13 +96,17 @@ export class DeviceList {
     this.#scan = new DeviceScan(deps.database, deps.shares);
   }
 
-  /** One page; FORBIDDEN, NOT_FOUND or BAD_USER_INPUT for a filter that cannot be. */
-  async page(access: Access, query: DeviceQuery): Promise<Page<ListedDevice>> {
+  /**
+   * One page; FORBIDDEN, NOT_FOUND or BAD_USER_INPUT for a filter that cannot be. `check` throws when nobody waits for it
+   * any more.
+   */
+  async page(access: Access, query: DeviceQuery, check?: () => void): Promise<Page<ListedDevice>> {
     const { orderBy, descending, after, limit } = query;
     await this.#deps.store.showHeard();
     const filter = await this.#filter(access, query);
     const order = sortedDevices(orderBy, descending, this.#deps.database.dialect);
-    const { items, hasNextPage } = pageOf(await this.#first(access, filter, order, after ?? null, limit + 1), limit);
+    const from = { after: after ?? null, limit: limit + 1, check };
+    const { items, hasNextPage } = pageOf(await this.#first(access, filter, order, from), limit);
     const devices = await this.#devices(items);
     const listed = items.map((row, at) => {
       // PostgreSQL gives a bigint as text.
@@ -112,10 +116,10 @@ export class DeviceList {
     return { items: listed, hasNextPage };
   }
 
-  /** How many devices all pages together hold. */
-  async count(access: Access, filter: DeviceFilter): Promise<number> {
+  /** How many devices all pages together hold; `check` as for a page. */
+  async count(access: Access, filter: DeviceFilter, check?: () => void): Promise<number> {
     let count = 0;
-    for await (const [row] of this.#each<{ count: number | string }>(access, filter, 'count(*) as count'))
+    for await (const [row] of this.#each<{ count: number | string }>(access, filter, 'count(*) as count', check))
       count += Number(row?.count ?? 0);
     return count;
   }
@@ -153,10 +157,10 @@ export class DeviceList {
   }
 
   /** What is selected of all devices that the filter lets through, slice by slice. */
-  async *#each<R>(access: Access, filter: DeviceFilter, columns: string): AsyncGenerator<R[]> {
+  async *#each<R>(access: Access, filter: DeviceFilter, columns: string, check?: () => void): AsyncGenerator<R[]> {
     await this.#deps.store.showHeard();
     const { scope, ...conditions } = await this.#filter(access, filter);
-    yield* this.#scan.slices<R>(access, scope, {}, (slice) => select(columns, [conditions, slice]));
+    yield* this.#scan.slices<R>(access, scope, { check }, (slice) => select(columns, [conditions, slice]));
   }
 
   /** The first so many behind the position. */
@@ -164,8 +168,7 @@ export class DeviceList {
     access: Access,
     { scope, ...conditions }: Filter,
     order: SortedDevices,
-    after: DevicePosition | null,
-    limit: number,
+    { after, limit, check }: { after: DevicePosition | null; limit: number; check: (() => void) | undefined },
   ): Promise<Row[]> {
     const behind = after === null ? [conditions] : [conditions, order.behind(after)];
     const selected = (more: Conditions[]): Statement =>
@@ -175,7 +178,7 @@ export class DeviceList {
       const last = found[limit - 1]?.key;
       return order.byKey && last !== undefined && (order.descending ? key <= last : key >= last);
     };
-    const way = { descending: order.descending, after: order.byKey ? (after?.[1] ?? null) : null, isEnough };
+    const way = { descending: order.descending, after: order.byKey ? (after?.[1] ?? null) : null, isEnough, check };
     const slices = this.#scan.slices<Row>(access, order.byKey && conditions.areAll ? null : scope, way, (slice) => {
       const last = found[limit - 1];
       return selected(last === undefined ? [slice] : [slice, order.before(order.positionOf(last))]);

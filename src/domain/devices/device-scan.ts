@@ -39,6 +39,8 @@ interface Way {
   after?: number | null;
   /** Whether nothing behind the key is wanted any more of those that have the same value. */
   isEnough?: (key: number) => boolean;
+  /** Asked before each slice; what it throws ends them: nobody waits for them any more. */
+  check?: (() => void) | undefined;
 }
 
 /**
@@ -67,10 +69,11 @@ export class DeviceScan {
   async *slices<R>(
     access: Access,
     scope: Scope | null,
-    { descending = false, after = null, isEnough = () => false }: Way,
+    { descending = false, after = null, isEnough = () => false, check = () => {} }: Way,
     of: (slice: Conditions) => Statement,
   ): AsyncGenerator<R[]> {
     if (scope === null || !this.#isHere) {
+      check();
       yield await this.rows<R>(access, of({ sql: [], values: [] }));
       return;
     }
@@ -78,6 +81,7 @@ export class DeviceScan {
     for (const value of scope.values) {
       const ofValue: Conditions = { sql: [`d.${scope.column} = ?`], values: [value] };
       for (let from = after; ;) {
+        check();
         let tookMs = 0;
         const { rows, last } = await this.#spending(access, async () => {
           const began = performance.now();

@@ -36,7 +36,7 @@ export class DeviceResolver {
       'time. In the order of creation unless orderBy says otherwise.',
   })
   async devices(
-    @Ctx() { access, loaders }: GraphqlContext,
+    @Ctx() { access, loaders, budget }: GraphqlContext,
     @Arg('workspaceId', () => ID, { nullable: true, description: 'Only devices of this workspace.' })
     workspaceId?: string | null,
     @Arg('productId', () => ID, { nullable: true, description: 'Only devices of this product.' })
@@ -79,9 +79,10 @@ export class DeviceResolver {
     const paging = devicePaging(order.orderBy, order.descending);
     const place = readAfter(paging, after) as DevicePosition | null;
     const filter = { workspaceId, productId, ids, search, tags, anyTags, online, lastHeardBefore, lastHeardAfter };
-    const page = await this.#list.page(access, { ...filter, ...order, limit, after: place });
+    const check = (): void => budget.check();
+    const page = await this.#list.page(access, { ...filter, ...order, limit, after: place }, check);
     knowDevices(loaders, page.items);
-    return connectionWith(paging, page, deviceOf, () => this.#list.count(access, filter));
+    return connectionWith(paging, page, deviceOf, () => this.#list.count(access, filter, check));
   }
 
   @Query(() => DeviceObject, {

@@ -81,7 +81,7 @@ export class ProductObjectResolver {
   @FieldResolver(() => DeviceConnection, { description: 'Its devices, in the order of creation.' })
   async devices(
     @Root() { id }: Product,
-    @Ctx() { access, loaders }: GraphqlContext,
+    @Ctx() { access, loaders, budget }: GraphqlContext,
     @Arg('first', () => Int, FIRST) first?: number | null,
     @Arg('after', () => String, AFTER) after?: string | null,
   ): Promise<Connection<DeviceObject>> {
@@ -90,8 +90,9 @@ export class ProductObjectResolver {
     const place = readAfter(paging, after) as DevicePosition | null;
     const filter = { productId: id };
     const order = { orderBy: 'CREATED', descending: false } as const;
-    const page = await this.#devices.page(access, { ...filter, ...order, limit, after: place });
+    const check = (): void => budget.check();
+    const page = await this.#devices.page(access, { ...filter, ...order, limit, after: place }, check);
     knowDevices(loaders, page.items);
-    return connectionWith(paging, page, deviceOf, () => this.#devices.count(access, filter));
+    return connectionWith(paging, page, deviceOf, () => this.#devices.count(access, filter, check));
   }
 }
