@@ -21,7 +21,7 @@ import {
   type SortedDevices,
   sortedDevices,
 } from './device-order.ts';
-import { type Conditions, DeviceScan, type Scope, type Statement } from './device-scan.ts';
+import { type Asker, type Conditions, DeviceScan, type Scope, type Statement } from './device-scan.ts';
 import { isHexadecimalEui } from './serial.ts';
 
 /** How many devices a list may be narrowed to by id. */
@@ -96,16 +96,13 @@ export class DeviceList {
     this.#scan = new DeviceScan(deps.database, deps.shares);
   }
 
-  /**
-   * One page; FORBIDDEN, NOT_FOUND or BAD_USER_INPUT for a filter that cannot be. `check` throws when nobody waits for it
-   * any more.
-   */
-  async page(access: Access, query: DeviceQuery, check?: () => void): Promise<Page<ListedDevice>> {
+  /** One page; FORBIDDEN, NOT_FOUND or BAD_USER_INPUT for a filter that cannot be. */
+  async page(access: Access, query: DeviceQuery, asker?: Asker): Promise<Page<ListedDevice>> {
     const { orderBy, descending, after, limit } = query;
     await this.#deps.store.showHeard();
     const filter = await this.#filter(access, query);
     const order = sortedDevices(orderBy, descending, this.#deps.database.dialect);
-    const from = { after: after ?? null, limit: limit + 1, check };
+    const from = { after: after ?? null, limit: limit + 1, asker };
     const { items, hasNextPage } = pageOf(await this.#first(access, filter, order, from), limit);
     const devices = await this.#devices(items);
     const listed = items.map((row, at) => {
@@ -116,19 +113,19 @@ export class DeviceList {
     return { items: listed, hasNextPage };
   }
 
-  /** How many devices all pages together hold; `check` as for a page. */
-  async count(access: Access, filter: DeviceFilter, check?: () => void): Promise<number> {
+  /** How many devices all pages together hold. */
+  async count(access: Access, filter: DeviceFilter, asker?: Asker): Promise<number> {
     let count = 0;
-    for await (const [row] of this.#each<{ count: number | string }>(access, filter, 'count(*) as count', check))
+    for await (const [row] of this.#each<{ count: number | string }>(access, filter, 'count(*) as count', asker))
       count += Number(row?.count ?? 0);
     return count;
   }
 
   /** The ids of the products of all devices that the filter lets through. */
-  async productIds(access: Access, filter: DeviceFilter): Promise<string[]> {
+  async productIds(access: Access, filter: DeviceFilter, asker?: Asker): Promise<string[]> {
     const ids = new Map<number, string>();
     const columns = 'distinct p.id, p."key"';
-    for await (const rows of this.#each<{ id: string; key: number }>(access, filter, columns))
+    for await (const rows of this.#each<{ id: string; key: number }>(access, filter, columns, asker))
       for (const { id, key } of rows) ids.set(key, id);
     return [...ids].toSorted(([a], [b]) => a - b).map(([, id]) => id);
   }
@@ -157,10 +154,10 @@ export class DeviceList {
   }
 
   /** What is selected of all devices that the filter lets through, slice by slice. */
-  async *#each<R>(access: Access, filter: DeviceFilter, columns: string, check?: () => void): AsyncGenerator<R[]> {
+  async *#each<R>(access: Access, filter: DeviceFilter, columns: string, asker?: Asker): AsyncGenerator<R[]> {
     await this.#deps.store.showHeard();
     const { scope, ...conditions } = await this.#filter(access, filter);
-    yield* this.#scan.slices<R>(access, scope, { check }, (slice) => select(columns, [conditions, slice]));
+    yield* this.#scan.slices<R>(access, scope, { asker }, (slice) => select(columns, [conditions, slice]));
   }
 
   /** The first so many behind the position. */
@@ -168,7 +165,7 @@ export class DeviceList {
     access: Access,
     { scope, ...conditions }: Filter,
     order: SortedDevices,
-    { after, limit, check }: { after: DevicePosition | null; limit: number; check: (() => void) | undefined },
+    { after, limit, asker }: { after: DevicePosition | null; limit: number; asker: Asker | undefined },
   ): Promise<Row[]> {
     const behind = after === null ? [conditions] : [conditions, order.behind(after)];
     const selected = (more: Conditions[]): Statement =>
@@ -178,7 +175,7 @@ export class DeviceList {
       const last = found[limit - 1]?.key;
       return order.byKey && last !== undefined && (order.descending ? key <= last : key >= last);
     };
-    const way = { descending: order.descending, after: order.byKey ? (after?.[1] ?? null) : null, isEnough, check };
+    const way = { descending: order.descending, after: order.byKey ? (after?.[1] ?? null) : null, isEnough, asker };
     const slices = this.#scan.slices<Row>(access, order.byKey && conditions.areAll ? null : scope, way, (slice) => {
       const last = found[limit - 1];
       return selected(last === undefined ? [slice] : [slice, order.before(order.positionOf(last))]);

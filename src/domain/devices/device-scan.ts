@@ -39,8 +39,15 @@ interface Way {
   after?: number | null;
   /** Whether nothing behind the key is wanted any more of those that have the same value. */
   isEnough?: (key: number) => boolean;
+  asker?: Asker | undefined;
+}
+
+/** On whose behalf devices are gone through, where that is not an operation of the token which waits for its answer. */
+export interface Asker {
   /** Asked before each slice; what it throws ends them: nobody waits for them any more. */
-  check?: (() => void) | undefined;
+  check?: () => void;
+  /** Takes the ms that they took instead of the token's account. */
+  spend?: (milliseconds: number) => void;
 }
 
 /**
@@ -58,8 +65,8 @@ export class DeviceScan {
   }
 
   /** The rows of one statement. */
-  rows<R>(access: Access, statement: Statement): Promise<R[]> {
-    return this.#spending(access, () => this.#execute<R>(statement));
+  rows<R>(access: Access, statement: Statement, { spend }: Asker = {}): Promise<R[]> {
+    return this.#spending(access, spend, () => this.#execute<R>(statement));
   }
 
   /**
@@ -69,21 +76,21 @@ export class DeviceScan {
   async *slices<R>(
     access: Access,
     scope: Scope | null,
-    { descending = false, after = null, isEnough = () => false, check = () => {} }: Way,
+    { descending = false, after = null, isEnough = () => false, asker = {} }: Way,
     of: (slice: Conditions) => Statement,
   ): AsyncGenerator<R[]> {
     if (scope === null || !this.#isHere) {
-      check();
-      yield await this.rows<R>(access, of({ sql: [], values: [] }));
+      asker.check?.();
+      yield await this.rows<R>(access, of({ sql: [], values: [] }), asker);
       return;
     }
     let count = MOST;
     for (const value of scope.values) {
       const ofValue: Conditions = { sql: [`d.${scope.column} = ?`], values: [value] };
       for (let from = after; ;) {
-        check();
+        asker.check?.();
         let tookMs = 0;
-        const { rows, last } = await this.#spending(access, async () => {
+        const { rows, last } = await this.#spending(access, asker.spend, async () => {
           const began = performance.now();
           const behind = within(ofValue, descending, from, null);
           const last = await this.#lastKey(behind, descending, count);
@@ -115,14 +122,15 @@ export class DeviceScan {
     return this.#database.read().execute<R[]>(text, values);
   }
 
-  #spending<T>({ tokenId }: Access, work: () => Promise<T>): Promise<T> {
+  #spending<T>({ tokenId }: Access, spend: Asker['spend'], work: () => Promise<T>): Promise<T> {
+    const account = spend ?? ((milliseconds: number) => this.#shares.spend(tokenId, milliseconds));
     const timed = async (): Promise<T> => {
       const from = performance.now();
       try {
         return await work();
       } finally {
         const tookMs = performance.now() - from;
-        if (tookMs > USUAL_MS) this.#shares.spend(tokenId, tookMs * (this.#isHere ? 1 : ELSEWHERE_COUNTS));
+        if (tookMs > USUAL_MS) account(tookMs * (this.#isHere ? 1 : ELSEWHERE_COUNTS));
       }
     };
     return this.#isHere ? this.#turns.run(timed) : timed();

@@ -2,6 +2,7 @@ import { AppError, badInput } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import type { DeviceList, ListedDevice } from '../devices/device-list.ts';
 import type { DevicePosition } from '../devices/device-order.ts';
+import type { Asker } from '../devices/device-scan.ts';
 import type { FieldType } from '../entities/field.ts';
 import type { DeviceInfo, FieldInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 import type { History } from '../history/history.ts';
@@ -91,8 +92,10 @@ export class Exporter {
 
   /** The devices chosen, in the order of creation; the same errors, and those of the choice. */
   async ofMany(access: Access, choice: ExportChoice, query: ExportQuery): Promise<Export> {
-    const known = await this.#allFields(access, choice);
-    return this.#export(access, query, { devices: this.#chosen(access, choice), known });
+    // Otherwise the token that exports would be one more for whom its own export has to wait.
+    const asker = { spend: this.#deps.shares.backgroundOf(access.tokenId).spend };
+    const known = await this.#allFields(access, choice, asker);
+    return this.#export(access, query, { devices: this.#chosen(access, choice, asker), known });
   }
 
   #export(
@@ -156,11 +159,11 @@ export class Exporter {
     else this.#underWayOf.delete(tokenId);
   }
 
-  async *#chosen(access: Access, choice: ExportChoice): AsyncGenerator<DeviceInfo> {
+  async *#chosen(access: Access, choice: ExportChoice, asker: Asker): AsyncGenerator<DeviceInfo> {
     const query = { ...choice, orderBy: 'CREATED', descending: false, limit: DEVICES_PAGE } as const;
     let after: DevicePosition | null = null;
     do {
-      const { items }: Page<ListedDevice> = await this.#deps.devices.page(access, { ...query, after });
+      const { items }: Page<ListedDevice> = await this.#deps.devices.page(access, { ...query, after }, asker);
       // Together they are one query.
       const infos = await Promise.all(items.map(({ device }) => this.#deps.ingestCache.device(device.id)));
       // null: deleted in between.
@@ -261,8 +264,8 @@ export class Exporter {
   }
 
   /** Every field of the chosen devices' products, each once. */
-  async #allFields(access: Access, choice: ExportChoice): Promise<string[]> {
-    const products = await this.#deps.devices.productIds(access, choice);
+  async #allFields(access: Access, choice: ExportChoice, asker: Asker): Promise<string[]> {
+    const products = await this.#deps.devices.productIds(access, choice, asker);
     const names = new Set<string>();
     for (const id of products)
       for (const name of (await this.#deps.ingestCache.product(id))?.fields.keys() ?? []) names.add(name);

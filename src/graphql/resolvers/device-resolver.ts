@@ -79,10 +79,10 @@ export class DeviceResolver {
     const paging = devicePaging(order.orderBy, order.descending);
     const place = readAfter(paging, after) as DevicePosition | null;
     const filter = { workspaceId, productId, ids, search, tags, anyTags, online, lastHeardBefore, lastHeardAfter };
-    const check = (): void => budget.check();
-    const page = await this.#list.page(access, { ...filter, ...order, limit, after: place }, check);
+    const asker = { check: (): void => budget.check() };
+    const page = await this.#list.page(access, { ...filter, ...order, limit, after: place }, asker);
     knowDevices(loaders, page.items);
-    return connectionWith(paging, page, deviceOf, () => this.#list.count(access, filter, check));
+    return connectionWith(paging, page, deviceOf, () => this.#list.count(access, filter, asker));
   }
 
   @Query(() => DeviceObject, {

@@ -90,9 +90,9 @@ export class ProductObjectResolver {
     const place = readAfter(paging, after) as DevicePosition | null;
     const filter = { productId: id };
     const order = { orderBy: 'CREATED', descending: false } as const;
-    const check = (): void => budget.check();
-    const page = await this.#devices.page(access, { ...filter, ...order, limit, after: place }, check);
+    const asker = { check: (): void => budget.check() };
+    const page = await this.#devices.page(access, { ...filter, ...order, limit, after: place }, asker);
     knowDevices(loaders, page.items);
-    return connectionWith(paging, page, deviceOf, () => this.#devices.count(access, filter, check));
+    return connectionWith(paging, page, deviceOf, () => this.#devices.count(access, filter, asker));
   }
 }
