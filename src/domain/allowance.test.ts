@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Allowance } from './allowance.ts';
+import { Allowance, Allowances } from './allowance.ts';
 
 test('callers share what all have together, and none has more than one alone', () => {
   const allowance = new Allowance(0.3, 0.6);
@@ -22,4 +22,23 @@ test('who is not counted anew has left', () => {
   allowance.share(60, 0);
   expect(allowance.total(250)).toBeCloseTo(2.5);
   expect(allowance.total(1_250)).toBeCloseTo(2.5 + 300);
+});
+
+test('tenants have equal parts, however many callers each of them has', () => {
+  const allowances = new Allowances(0.3, 0.6);
+  const [many, one, gone] = ['many', 'one', 'gone'].map((tenant) => allowances.of(tenant));
+  allowances.share([gone!, gone!], 0);
+  expect(gone!.each).toBeCloseTo(0.3);
+  allowances.share([many!, many!, many!, one!, gone!], 0);
+  expect([many!.each, one!.each, gone!.each].map((each) => each.toFixed(4))).toEqual(['0.0667', '0.2000', '0.2000']);
+  allowances.share([many!, many!, many!, one!], 0);
+  expect([many!.each, one!.each, gone!.each]).toEqual([0.1, 0.3, 0.3].map((each) => expect.closeTo(each)));
+});
+
+test('a tenant that is forgotten begins anew, the others do not', () => {
+  const allowances = new Allowances(0.3, 0.6);
+  const [kept, forgotten] = [allowances.of('kept'), allowances.of('forgotten')];
+  allowances.keep(new Set([kept]));
+  expect(allowances.of('kept')).toBe(kept);
+  expect(allowances.of('forgotten')).not.toBe(forgotten);
 });

@@ -40,3 +40,35 @@ export class Allowance {
     return this.#ms + sharedMs * this.#each + (passedMs - sharedMs) * this.#alone;
   }
 }
+
+/** Of callers whose tenants have equal parts of what all have together, however many callers each of them has. */
+export class Allowances {
+  readonly #alone: number;
+  readonly #together: number;
+  readonly #byTenant = new Map<string, Allowance>();
+
+  /** `alone`: the share of one caller, `together`: of all. */
+  constructor(alone: number, together: number) {
+    this.#alone = alone;
+    this.#together = together;
+  }
+
+  /** What each caller of the tenant has. */
+  of(tenant: string): Allowance {
+    let allowance = this.#byTenant.get(tenant);
+    if (allowance === undefined) this.#byTenant.set(tenant, (allowance = new Allowance(this.#alone, this.#together)));
+    return allowance;
+  }
+
+  /** From now on they are used by these, one for each caller. */
+  share(used: readonly Allowance[], now: number): void {
+    const callers = new Map<Allowance, number>();
+    for (const allowance of used) callers.set(allowance, (callers.get(allowance) ?? 0) + 1);
+    for (const allowance of this.#byTenant.values()) allowance.share(callers.size * (callers.get(allowance) ?? 0), now);
+  }
+
+  /** Forgets all others. */
+  keep(used: ReadonlySet<Allowance>): void {
+    for (const [tenant, allowance] of this.#byTenant) if (!used.has(allowance)) this.#byTenant.delete(tenant);
+  }
+}

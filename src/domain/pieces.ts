@@ -1,8 +1,6 @@
 import { AppError } from '../errors.ts';
 import { Slots } from './slots.ts';
 
-/** Waiting, of one caller. */
-const MAX_WAITING = 200;
 /** One that takes longer goes on beside the next ones of others, so that none of them waits for it for long. */
 const LONG_MS = 2_000;
 
@@ -14,19 +12,25 @@ interface Own {
 }
 
 /**
- * What the database does in the background: one piece at a time, of each caller and, unless it takes long, of all of
- * them, who wait for each other in the order in which they come.
+ * What the database does in the background or for those who ask for much: one piece at a time, of each caller and,
+ * unless it takes long, of all of them, who wait for each other in the order in which they come.
  */
 export class Pieces {
   readonly #slot = oneAtATime();
   readonly #own = new Map<string, Own>();
+  readonly #maxWaiting: number;
+
+  /** `maxWaiting`: of one caller. */
+  constructor(maxWaiting: number) {
+    this.#maxWaiting = maxWaiting;
+  }
 
   /** What `work` gives, begun after `turn` and when there is room. Throws OVERLOADED when too many of the caller wait. */
-  async one<T>(caller: string, turn: () => Promise<void>, work: () => Promise<T>): Promise<T> {
+  async one<T>(caller: string, work: () => Promise<T>, turn: () => Promise<void> = async () => {}): Promise<T> {
     let own = this.#own.get(caller);
     if (own === undefined) this.#own.set(caller, (own = { slot: oneAtATime(), unfinished: 0 }));
-    if (own.unfinished >= MAX_WAITING)
-      throw new AppError('OVERLOADED', 'Too much of this token is waiting in the background; send less at once.');
+    if (own.unfinished >= this.#maxWaiting)
+      throw new AppError('OVERLOADED', 'Too much of this token is waiting for the database; send less at once.');
     own.unfinished += 1;
     try {
       return await own.slot.use(async () => {

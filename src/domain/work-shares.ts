@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { Allowance, PRESENT_MS } from './allowance.ts';
+import { type Allowance, Allowances, PRESENT_MS } from './allowance.ts';
 import { Pieces } from './pieces.ts';
 
 /** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one … */
@@ -11,8 +11,11 @@ const DEAR_WEIGHT = 4;
 /** Waiting for their turn: of all callers, and of one. */
 const MAX_WAITING = 2000;
 const MAX_WAITING_EACH = 200;
+/** … and of one in the background. */
+const MAX_PIECES_WAITING = 200;
 /** What a caller may use at once before it has to wait for others, and the most that is held against it. */
 const BURST_MS = 50;
+const LITTLE_MS = 10;
 const MAX_DEBT_MS = 2000;
 /** How much of the time somebody gets who uses more, while others are there … */
 const SHARE = 0.15;
@@ -56,6 +59,14 @@ export interface BackgroundTurns extends Turns {
   piece: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
+/** Who asks: the account that work is held against. */
+export interface Party {
+  /** Its token, or its address without one. */
+  readonly tokenId: string;
+  /** To whom that belongs: those of one tenant together get what a tenant with one token gets. */
+  readonly tenant: string;
+}
+
 interface Waiting {
   weight: number;
   since: number;
@@ -71,6 +82,8 @@ interface Caller {
   debtMs: number;
   at: number;
   allowedMs: number;
+  /** What it may use, as all of its kind and tenant. */
+  readonly allowance: Allowance;
   /** When it last asked for something that is not dear. */
   cheapAt: number;
   /** When it last had more than one thing under way, or something in the background. */
@@ -82,15 +95,15 @@ const BACKGROUND = 'background of ';
 
 /**
  * The time of the event loop, shared fairly between those who ask by GraphQL or move files (CONTRACT 7, shares): each
- * token, or each address without one, is a caller. Who has used more than its burst waits while anybody else is there,
+ * token, or each address without one, is a caller, and tenants have equal shares, however many tokens they use. Who has used more than its burst waits while anybody else is there,
  * the ingest endpoints included; alone, everybody has everything.
  */
 export class WorkShares {
   readonly #now: () => number;
   readonly #callers = new Map<string, Caller>();
-  readonly #pieces = new Pieces();
-  readonly #atBackground = new Allowance(SHARE, SHARE_OF_BACKGROUND);
-  readonly #others = new Allowance(SHARE_ONE_BY_ONE, SHARE_OF_ALL);
+  readonly #pieces = new Pieces(MAX_PIECES_WAITING);
+  readonly #atBackground = new Allowances(SHARE, SHARE_OF_BACKGROUND);
+  readonly #others = new Allowances(SHARE_ONE_BY_ONE, SHARE_OF_ALL);
   #countedUntil = Number.NEGATIVE_INFINITY;
   #running = 0;
   #waiting = 0;
@@ -108,8 +121,8 @@ export class WorkShares {
   }
 
   /** Runs the work when it is the caller's turn. Throws OVERLOADED when too much waits already, and what `refuse` says. */
-  async run<T>(name: string, work: () => Promise<T>, { dear = false, patient = false }: Kind = {}): Promise<T> {
-    const caller = this.#callerOf(name);
+  async run<T>(party: Party, work: () => Promise<T>, { dear = false, patient = false }: Kind = {}): Promise<T> {
+    const caller = this.#callerOf(party);
     const weight = dear ? DEAR_WEIGHT : 1;
     if (!dear) caller.cheapAt = this.#now();
     if (patient || caller.running > 0 || caller.waiting.length > 0) caller.crowdAt = this.#now();
@@ -125,23 +138,24 @@ export class WorkShares {
   }
 
   /** Resolves when it is the caller's turn, which is over at once; throws what `run` throws. */
-  begin(name: string, kind: Kind = {}): Promise<void> {
-    return this.run(name, async () => {}, kind);
+  begin(party: Party, kind: Kind = {}): Promise<void> {
+    return this.run(party, async () => {}, kind);
   }
 
   /** Of a caller: for `next` what `begin` promises. */
-  turnsOf(name: string, kind: Kind): Turns {
-    return { next: () => this.begin(name, kind), spend: (milliseconds) => this.spend(name, milliseconds) };
+  turnsOf(party: Party, kind: Kind): Turns {
+    return { next: () => this.begin(party, kind), spend: (milliseconds) => this.spend(party, milliseconds) };
   }
 
   /**
    * Of what a caller has done in the background, its files and replays: together they are a caller of their own, so that
    * what it asks does not wait for them, but both at once do not get it twice the share.
    */
-  backgroundOf(name: string): BackgroundTurns {
-    const background = BACKGROUND + name;
+  backgroundOf(party: Party): BackgroundTurns {
+    const { tokenId, tenant } = party;
+    const background = { tokenId: BACKGROUND + tokenId, tenant };
     const { next, ...turns } = this.turnsOf(background, { dear: true, patient: true });
-    const counts = (): number => (this.#debt(this.#callerOf(name)) > BURST_MS ? BESIDE_ITSELF : 1);
+    const counts = (): number => (this.#debt(this.#callerOf(party)) > BURST_MS ? BESIDE_ITSELF : 1);
     const spend = (milliseconds: number): void => turns.spend(milliseconds * counts());
     const timed = async <T>(work: () => Promise<T>): Promise<T> => {
       const from = this.#now();
@@ -153,7 +167,7 @@ export class WorkShares {
     };
     const piece = <T>(work: () => Promise<T>): Promise<T> =>
       this.#othersAreThere(this.#callerOf(background), true)
-        ? this.#pieces.one(name, next, () => timed(work))
+        ? this.#pieces.one(tokenId, () => timed(work), next)
         : timed(work);
     return { next, spend, piece };
   }
@@ -172,8 +186,14 @@ export class WorkShares {
   }
 
   /** Holds time that was used against the caller. */
-  spend(name: string, milliseconds: number): void {
-    this.#charge(this.#callerOf(name), milliseconds);
+  spend(party: Party, milliseconds: number): void {
+    this.#charge(this.#callerOf(party), milliseconds);
+  }
+
+  /** Whether it has used little lately: who uses its whole share is always about to have used its burst. */
+  usesLittle({ tokenId }: Party): boolean {
+    const caller = this.#callers.get(tokenId);
+    return caller === undefined || this.#debt(caller) <= LITTLE_MS;
   }
 
   #charge(caller: Caller, milliseconds: number): void {
@@ -182,14 +202,15 @@ export class WorkShares {
     // One more who shares with the others, from now on.
     if (before <= BURST_MS && caller.debtMs > BURST_MS) this.#countedUntil = Number.NEGATIVE_INFINITY;
     caller.at = this.#now();
-    caller.allowedMs = this.#allowanceOf(caller).total(caller.at);
+    caller.allowedMs = caller.allowance.total(caller.at);
   }
 
-  #callerOf(name: string): Caller {
-    const known = this.#callers.get(name);
+  #callerOf({ tokenId, tenant }: Party): Caller {
+    const known = this.#callers.get(tokenId);
     if (known !== undefined) return known;
     if (this.#callers.size >= MAX_WAITING) this.#sweep();
     const never = Number.NEGATIVE_INFINITY;
+    const isBackground = tokenId.startsWith(BACKGROUND);
     const caller: Caller = {
       running: 0,
       waiting: [],
@@ -197,16 +218,19 @@ export class WorkShares {
       at: this.#now(),
       cheapAt: never,
       crowdAt: never,
-      isBackground: name.startsWith(BACKGROUND),
+      allowance: (isBackground ? this.#atBackground : this.#others).of(tenant),
+      isBackground,
       allowedMs: 0,
     };
-    this.#callers.set(name, caller);
+    this.#callers.set(tokenId, caller);
     return caller;
   }
 
   #sweep(): void {
     for (const [name, caller] of this.#callers)
       if (caller.running === 0 && caller.waiting.length === 0 && this.#debt(caller) === 0) this.#callers.delete(name);
+    const used = new Set([...this.#callers.values()].map(({ allowance }) => allowance));
+    for (const allowances of [this.#atBackground, this.#others]) allowances.keep(used);
   }
 
   #turn(caller: Caller, weight: number, patient: boolean): Promise<void> {
@@ -234,16 +258,12 @@ export class WorkShares {
   #debt(caller: Caller): number {
     this.#count();
     const now = this.#now();
-    const allowedMs = this.#allowanceOf(caller).total(now) - caller.allowedMs;
+    const allowedMs = caller.allowance.total(now) - caller.allowedMs;
     return Math.max(0, caller.debtMs - Math.min((now - caller.at) * this.#shareOf(caller), allowedMs));
   }
 
   #rateOf(caller: Caller): number {
-    return Math.min(this.#shareOf(caller), this.#allowanceOf(caller).each);
-  }
-
-  #allowanceOf({ isBackground }: Caller): Allowance {
-    return isBackground ? this.#atBackground : this.#others;
+    return Math.min(this.#shareOf(caller), caller.allowance.each);
   }
 
   /** Of one that has no others of its kind beside it. */
@@ -253,19 +273,18 @@ export class WorkShares {
     return isCrowd || this.#now() - crowdAt <= ONE_BY_ONE_MS ? SHARE : SHARE_ONE_BY_ONE;
   }
 
-  /** Now and then: how many have used more than their burst and go on. */
+  /** Now and then: how many tenants have used more than their burst and go on, and with how many callers each. */
   #count(): void {
     const now = this.#now();
     if (now < this.#countedUntil) return;
     this.#countedUntil = now + COUNT_AGAIN_MS;
-    let [atBackground, others] = [0, 0];
-    for (const { isBackground, running, waiting, at, debtMs } of this.#callers.values()) {
+    const [atBackground, others]: Allowance[][] = [[], []];
+    for (const { isBackground, allowance, running, waiting, at, debtMs } of this.#callers.values()) {
       if (debtMs <= BURST_MS || (running === 0 && waiting.length === 0 && at <= now - PRESENT_MS)) continue;
-      if (isBackground) atBackground += 1;
-      else others += 1;
+      (isBackground ? atBackground : others)!.push(allowance);
     }
-    this.#atBackground.share(atBackground, now);
-    this.#others.share(others, now);
+    this.#atBackground.share(atBackground!, now);
+    this.#others.share(others!, now);
   }
 
   /** Ingest, or a caller who keeps within its share; for dear work also whoever asks for anything that is not. */

@@ -134,8 +134,8 @@ describe.each(DATABASES)('a list among very many devices, %s', (name) => {
 
   test('a file of them is not held against what its token asks meanwhile, for whom it would wait then', async () => {
     const spent = new Map<string, number>();
-    const spend = vi.spyOn(domain.shares, 'spend').mockImplementation((of, ms) => {
-      spent.set(of, (spent.get(of) ?? 0) + ms);
+    const spend = vi.spyOn(domain.shares, 'spend').mockImplementation(({ tokenId }, ms) => {
+      spent.set(tokenId, (spent.get(tokenId) ?? 0) + ms);
     });
     let ms = 0;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => (ms += 3));
@@ -154,12 +154,30 @@ describe.each(DATABASES)('a list among very many devices, %s', (name) => {
     }
   });
 
-  // PostgreSQL works elsewhere.
-  if (name !== 'sqlite') return;
+  if (name === 'postgres') {
+    test.each([
+      ['who has used much', false, 1],
+      ['who has not', true, 4],
+    ])('the database goes through them for so many at once of %s', async (_, usesLittle, most) => {
+      const scan = new DeviceScan(domain.database, { spend: () => {}, usesLittle: () => usesLittle });
+      const now = 'extract(epoch from clock_timestamp())::float8';
+      const text = `select ${now} as began, pg_sleep(0.2), ${now} as ended`;
+      const asked = Array.from({ length: 4 }, (_, at) => {
+        const access = { tokenId: `${at}`, tenant: `${at % 2}` } as typeof domain.access;
+        return scan.rows<{ began: number; ended: number }>(access, { text, values: [] });
+      });
+      const times = (await Promise.all(asked)).map(([row]) => row!);
+      const beside = times.map(
+        ({ began }) => times.filter((other) => other.began <= began && began < other.ended).length,
+      );
+      expect(Math.max(...beside)).toBe(most);
+    });
+    return;
+  }
 
   test('goes through a few thousand devices at a time, however many workspaces have them', async () => {
     const counts: number[] = [];
-    const scan = new DeviceScan(domain.database, { spend: () => {} });
+    const scan = new DeviceScan(domain.database, { spend: () => {}, usesLittle: () => true });
     const scope: Scope = { column: 'workspace_id', values: domain.access.workspaceIdsWith('READ') };
     expect(scope.values.length).toBeGreaterThan(SMALL);
     for (const descending of [false, true])

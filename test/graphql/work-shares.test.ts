@@ -6,12 +6,14 @@ import type { DecoderVersion } from '../../src/domain/entities/decoder-version.t
 import { HeavyTurns } from '../../src/domain/heavy-turns.ts';
 import { createLoaders, type LoaderSources } from '../../src/graphql/context/loaders.ts';
 import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
-import { WorkShares } from '../../src/domain/work-shares.ts';
+import { type Party, WorkShares } from '../../src/domain/work-shares.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
+
+const party = (tokenId: string, tenant = tokenId): Party => ({ tokenId, tenant });
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -29,8 +31,8 @@ test('who has used more than its burst beside others waits as long as that takes
   const shares = new WorkShares();
   shares.noteOthers();
   // 6 ms over the 50 that are free: of each millisecond three tenths are forgotten.
-  shares.spend('charts', 56);
-  const wait = await waitOf(() => shares.begin('charts'));
+  shares.spend(party('charts'), 56);
+  const wait = await waitOf(() => shares.begin(party('charts')));
   expect(wait).toBeGreaterThanOrEqual(20);
   expect(wait).toBeLessThan(25);
 });
@@ -38,22 +40,22 @@ test('who has used more than its burst beside others waits as long as that takes
 test('who asks for more than one thing at once has a smaller share, for a while', async () => {
   const shares = new WorkShares();
   shares.noteOthers();
-  shares.spend('charts', 56);
-  const wait = await waitOf(() => Promise.all([1, 2].map(() => shares.begin('charts'))));
+  shares.spend(party('charts'), 56);
+  const wait = await waitOf(() => Promise.all([1, 2].map(() => shares.begin(party('charts')))));
   expect(wait).toBeGreaterThanOrEqual(40);
   expect(wait).toBeLessThan(45);
   shares.noteOthers();
-  shares.spend('charts', 56);
+  shares.spend(party('charts'), 56);
   // Half a second later it is one by one again.
-  expect(await waitOf(() => shares.begin('charts'))).toBeLessThan(25);
+  expect(await waitOf(() => shares.begin(party('charts')))).toBeLessThan(25);
 });
 
 test('what a caller has done in the background is one account, and nothing that it asks waits for it', async () => {
   const shares = new WorkShares();
-  const [files, replays] = [shares.backgroundOf('charts'), shares.backgroundOf('charts')];
+  const [files, replays] = [shares.backgroundOf(party('charts')), shares.backgroundOf(party('charts'))];
   shares.noteOthers();
   files.spend(70);
-  expect(await waitOf(() => shares.begin('charts'))).toBe(0);
+  expect(await waitOf(() => shares.begin(party('charts')))).toBe(0);
   shares.noteOthers();
   files.spend(70);
   const wait = await waitOf(replays.next);
@@ -63,8 +65,8 @@ test('what a caller has done in the background is one account, and nothing that 
 
 test('background work counts eightfold while its caller has used up its share', async () => {
   const shares = new WorkShares();
-  const files = shares.backgroundOf('charts');
-  shares.spend('charts', 1_000);
+  const files = shares.backgroundOf(party('charts'));
+  shares.spend(party('charts'), 1_000);
   shares.noteOthers();
   files.spend(10);
   const wait = await waitOf(files.next);
@@ -73,12 +75,12 @@ test('background work counts eightfold while its caller has used up its share', 
 });
 
 test.each([
-  ['many at once', (shares: WorkShares) => [1, 2].map(() => shares.begin('charts'))],
-  ['in the background', (shares: WorkShares) => [shares.begin('charts', { patient: true })]],
+  ['many at once', (shares: WorkShares) => [1, 2].map(() => shares.begin(party('charts')))],
+  ['in the background', (shares: WorkShares) => [shares.begin(party('charts'), { patient: true })]],
 ])('who asks for things %s has the smaller share however long they wait', async (_, begin) => {
   const shares = new WorkShares();
   shares.noteOthers();
-  shares.spend('charts', 140);
+  shares.spend(party('charts'), 140);
   let began = NaN;
   const from = performance.now();
   const running = Promise.all(begin(shares)).then(() => (began = performance.now()));
@@ -93,7 +95,7 @@ test.each([
 
 test('who waits in the background for turn after turn has the smaller share of all the time', async () => {
   const shares = new WorkShares();
-  const files = shares.turnsOf('files', { dear: true, patient: true });
+  const files = shares.turnsOf(party('files'), { dear: true, patient: true });
   const state = { isOver: false };
   const from = performance.now();
   const running = (async () => {
@@ -124,7 +126,7 @@ async function waitAfter(bring: (points: PointBudget) => Promise<number>, tookMs
   await vi.advanceTimersByTimeAsync(tookMs);
   expect((await running).errors).toBeUndefined();
   shares.noteOthers();
-  return waitOf(() => shares.begin('charts'));
+  return waitOf(() => shares.begin(party('charts')));
 }
 
 test('a query also pays for the points of its histories: other threads bring them, on the same processors', async () => {
@@ -141,20 +143,20 @@ test('and a quarter of the time that long ones take, however cheap its text is',
 
 test('who keeps within its burst does not wait for what runs long for others', async () => {
   const shares = new WorkShares();
-  const long = ['a', 'b', 'c', 'd'].map((name) => shares.run(name, () => pause(300), { dear: true }));
-  expect(await waitOf(() => shares.begin('little', { dear: true }))).toBe(0);
+  const long = ['a', 'b', 'c', 'd'].map((name) => shares.run(party(name), () => pause(300), { dear: true }));
+  expect(await waitOf(() => shares.begin(party('little'), { dear: true }))).toBe(0);
   await Promise.all(long);
   // Of those, too, there is an end.
-  const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => shares.run(name, () => pause(300), { dear: true }));
-  expect(await waitOf(() => shares.begin('one more', { dear: true }))).toBeGreaterThanOrEqual(300);
+  const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => shares.run(party(name), () => pause(300), { dear: true }));
+  expect(await waitOf(() => shares.begin(party('one more'), { dear: true }))).toBeGreaterThanOrEqual(300);
   await Promise.all(many);
 });
 
 test('alone nobody waits', async () => {
   const shares = new WorkShares();
-  shares.spend('charts', 1_000);
+  shares.spend(party('charts'), 1_000);
   let began = false;
-  await shares.run('charts', async () => void (began = true));
+  await shares.run(party('charts'), async () => void (began = true));
   expect(began).toBe(true);
 });
 
@@ -200,7 +202,7 @@ test('others have their turn while an operation plans many histories', async () 
 
 test('who works in the background together has three tenths, as many as they are', async () => {
   const shares = new WorkShares();
-  const files = Array.from({ length: 6 }, (_, at) => shares.backgroundOf(`token ${at}`));
+  const files = Array.from({ length: 6 }, (_, at) => shares.backgroundOf(party(`token ${at}`)));
   shares.noteOthers();
   for (const { spend } of files) spend(60);
   // 10 ms over what is free, at a twentieth each.
@@ -213,40 +215,72 @@ test('who uses more than its burst, together with all others who do, has six ten
   const shares = new WorkShares();
   const names = Array.from({ length: 12 }, (_, at) => `token ${at}`);
   shares.noteOthers();
-  for (const name of names) shares.spend(name, 60);
+  for (const name of names) shares.spend(party(name), 60);
   // 10 ms over what is free, at a twentieth each, not at three tenths.
-  const wait = await waitOf(() => Promise.all(names.map((name) => shares.begin(name))));
+  const wait = await waitOf(() => Promise.all(names.map((name) => shares.begin(party(name)))));
   expect(wait).toBeGreaterThanOrEqual(165);
   expect(wait).toBeLessThan(210);
 });
 
+test('who uses its whole share does not use little, whenever it may go on', async () => {
+  const shares = new WorkShares();
+  const charts = party('charts');
+  expect(shares.usesLittle(charts)).toBe(true);
+  shares.noteOthers();
+  shares.spend(charts, 60);
+  await waitOf(async () => {
+    await shares.begin(charts);
+    expect(shares.usesLittle(charts)).toBe(false);
+  });
+  expect(shares.usesLittle(charts)).toBe(true);
+});
+
+test('a tenant with many tokens has no more than one with a single one', async () => {
+  const shares = new WorkShares();
+  const many = Array.from({ length: 8 }, (_, at) => party(`token ${at}`, 'many'));
+  const single = party('charts', 'single');
+  shares.noteOthers();
+  for (const one of [...many, single]) shares.spend(one, 60);
+  const waits: number[] = [];
+  const begin = (one: Party, at: number): Promise<unknown> =>
+    shares.begin(one).then(() => (waits[at] = performance.now() - from));
+  const from = performance.now();
+  await waitOf(() => Promise.all([single, ...many].map(begin)));
+  // 10 ms over what is free: at three tenths for the single one, and for the others at an eighth of that, of six tenths
+  // when it has gone.
+  expect(waits[0]).toBeGreaterThanOrEqual(33);
+  expect(waits[0]).toBeLessThan(40);
+  expect(Math.min(...waits.slice(1))).toBeGreaterThanOrEqual(145);
+  expect(Math.max(...waits.slice(1))).toBeLessThan(210);
+});
+
 test('how many they are now says nothing of what somebody was forgiven before', async () => {
   const shares = new WorkShares();
-  shares.spend('charts', 2_000);
+  shares.spend(party('charts'), 2_000);
   await vi.advanceTimersByTimeAsync(60_000);
   shares.noteOthers();
-  for (let at = 0; at < 50; at += 1) shares.spend(`token ${at}`, 60);
-  expect(await waitOf(() => shares.begin('charts'))).toBe(0);
+  for (let at = 0; at < 50; at += 1) shares.spend(party(`token ${at}`), 60);
+  expect(await waitOf(() => shares.begin(party('charts')))).toBe(0);
 });
 
 test('however many they are, each gets on', async () => {
   const shares = new WorkShares();
-  for (let at = 0; at < 300; at += 1) shares.spend(`token ${at}`, 60);
+  for (let at = 0; at < 300; at += 1) shares.spend(party(`token ${at}`), 60);
   const goOn = setInterval(() => {
-    for (let at = 0; at < 300; at += 1) shares.spend(`token ${at}`, 1);
+    for (let at = 0; at < 300; at += 1) shares.spend(party(`token ${at}`), 1);
     shares.noteOthers();
   }, 100);
   shares.noteOthers();
-  shares.spend('charts', 53);
+  shares.spend(party('charts'), 53);
   // 3 ms over what is free, at a hundredth.
-  expect(await waitOf(() => shares.begin('charts'))).toBeLessThan(310);
+  expect(await waitOf(() => shares.begin(party('charts')))).toBeLessThan(310);
   clearInterval(goOn);
 });
 
 test('a token lets so many pieces wait in the background, and is told of what is too much', async () => {
   const shares = new WorkShares();
   shares.noteOthers();
-  const { piece } = shares.backgroundOf('token');
+  const { piece } = shares.backgroundOf(party('token'));
   const work = (): Promise<void> => pause(1);
   const all = Promise.allSettled(Array.from({ length: 210 }, () => piece(work)));
   await vi.advanceTimersByTimeAsync(2_000);
@@ -263,7 +297,7 @@ function pieces(shares: WorkShares, names: string[], ms: number): { done: Promis
     await pause(ms);
     told.push(`${name} ends`);
   };
-  return { done: Promise.all(names.map((name) => shares.backgroundOf(name).piece(() => work(name)))), told };
+  return { done: Promise.all(names.map((name) => shares.backgroundOf(party(name)).piece(() => work(name)))), told };
 }
 
 test('beside others the database works on one piece in the background at a time, and nobody stands behind all of one token', async () => {
@@ -299,7 +333,7 @@ test('alone they are worked on side by side', async () => {
 
 test('a piece counts a quarter of its time, and the next one waits for it', async () => {
   const shares = new WorkShares();
-  const files = shares.backgroundOf('files');
+  const files = shares.backgroundOf(party('files'));
   const first = files.piece(() => pause(264));
   await vi.advanceTimersByTimeAsync(264);
   await first;
@@ -313,7 +347,7 @@ test('a piece counts a quarter of its time, and the next one waits for it', asyn
 test('what failed leaves the way to the next', async () => {
   const shares = new WorkShares();
   shares.noteOthers();
-  const { piece } = shares.backgroundOf('files');
+  const { piece } = shares.backgroundOf(party('files'));
   await expect(piece(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
   expect(await piece(async () => 'next')).toBe('next');
 });

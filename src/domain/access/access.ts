@@ -51,6 +51,8 @@ export class Access {
   readonly tokenId: string;
   readonly kind: TokenKind;
   readonly userId: string | null;
+  /** Whose share of the work it uses: its only workspace's, or that of a user who sees several. */
+  readonly tenant: string;
   readonly operator: boolean;
   readonly expiresAt: number | null;
   /** null: not limited to some products or devices; else what is covered is the union of the two. */
@@ -70,6 +72,8 @@ export class Access {
     this.productIds = init.productIds && new Set(init.productIds);
     this.deviceIds = init.deviceIds && new Set(init.deviceIds);
     this.#scopes = init.scopes;
+    const [workspaceId, ...others] = init.scopes.keys();
+    this.tenant = others.length === 0 && workspaceId !== undefined ? workspaceId : (init.userId ?? init.tokenId);
   }
 
   /** Limited to some products or devices: no right over the workspace itself. */

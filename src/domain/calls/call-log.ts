@@ -88,12 +88,12 @@ export class CallLog {
     return this.#feed.subscribe(product, choice);
   }
 
-  async #counted({ tokenId }: Access, query: CallQuery): Promise<CallCount> {
+  async #counted(access: Access, query: CallQuery): Promise<CallCount> {
     const from = performance.now();
     try {
       return await this.#store.countCalls({ ...query, oldestFirst: true });
     } finally {
-      this.#shares.spend(tokenId, performance.now() - from);
+      this.#shares.spend(access, performance.now() - from);
     }
   }
 

@@ -83,7 +83,7 @@ export class Replay {
     const progress = { startedAt: this.#deps.now(), dryRun: query.dryRun === true, ...nothing() };
     this.#running.set(product.id, progress);
     try {
-      return await this.#replay(product, query, progress, this.#deps.shares.backgroundOf(access.tokenId));
+      return await this.#replay(product, query, progress, this.#deps.shares.backgroundOf(access));
     } finally {
       this.#running.delete(product.id);
     }

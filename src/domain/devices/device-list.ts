@@ -36,7 +36,7 @@ interface DeviceListDeps {
   database: Database;
   ingestCache: IngestCache;
   store: Pick<MeasurementStore, 'showHeard'>;
-  shares: Pick<WorkShares, 'spend'>;
+  shares: Pick<WorkShares, 'spend' | 'usesLittle'>;
   now: () => number;
 }
 

@@ -1,12 +1,15 @@
 import type { Access } from '../access/access.ts';
 import type { Database } from '../database.ts';
 import { LoopTurns } from '../loop-turns.ts';
+import { Pieces } from '../pieces.ts';
 import type { WorkShares } from '../work-shares.ts';
 
 /** Going through devices takes as long as there are: what takes longer than most lists is held against who asks … */
 const USUAL_MS = 1;
 /** … of what PostgreSQL works on other processors a quarter. */
 const ELSEWHERE_COUNTS = 0.25;
+/** Of one tenant, in operations that are bounded themselves. */
+const MAX_WAITING = 1000;
 /** So many devices one slice goes through at most: about 3 ms. */
 const MOST = 4_000;
 /** A slice that takes longer is followed by one half as large, one that is shorter by one twice as large. */
@@ -44,7 +47,7 @@ interface Way {
 
 /** On whose behalf devices are gone through, where that is not an operation of the token which waits for its answer. */
 export interface Asker {
-  /** Asked before each slice; what it throws ends them: nobody waits for them any more. */
+  /** Asked before each statement; what it throws ends them: nobody waits for them any more. */
   check?: () => void;
   /** Takes the ms that they took instead of the token's account. */
   spend?: (milliseconds: number) => void;
@@ -56,17 +59,19 @@ export interface Asker {
  */
 export class DeviceScan {
   readonly #database: Database;
-  readonly #shares: Pick<WorkShares, 'spend'>;
+  readonly #shares: Pick<WorkShares, 'spend' | 'usesLittle'>;
   readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
+  /** Of those who do not use little, so that others find processors and connections. */
+  readonly #elsewhere = new Pieces(MAX_WAITING);
 
-  constructor(database: Database, shares: Pick<WorkShares, 'spend'>) {
+  constructor(database: Database, shares: Pick<WorkShares, 'spend' | 'usesLittle'>) {
     this.#database = database;
     this.#shares = shares;
   }
 
   /** The rows of one statement. */
-  rows<R>(access: Access, statement: Statement, { spend }: Asker = {}): Promise<R[]> {
-    return this.#spending(access, spend, () => this.#execute<R>(statement));
+  rows<R>(access: Access, statement: Statement, asker: Asker = {}): Promise<R[]> {
+    return this.#spending(access, asker, () => this.#execute<R>(statement));
   }
 
   /**
@@ -80,7 +85,6 @@ export class DeviceScan {
     of: (slice: Conditions) => Statement,
   ): AsyncGenerator<R[]> {
     if (scope === null || !this.#isHere) {
-      asker.check?.();
       yield await this.rows<R>(access, of({ sql: [], values: [] }), asker);
       return;
     }
@@ -88,9 +92,8 @@ export class DeviceScan {
     for (const value of scope.values) {
       const ofValue: Conditions = { sql: [`d.${scope.column} = ?`], values: [value] };
       for (let from = after; ;) {
-        asker.check?.();
         let tookMs = 0;
-        const { rows, last } = await this.#spending(access, asker.spend, async () => {
+        const { rows, last } = await this.#spending(access, asker, async () => {
           const began = performance.now();
           const behind = within(ofValue, descending, from, null);
           const last = await this.#lastKey(behind, descending, count);
@@ -122,9 +125,10 @@ export class DeviceScan {
     return this.#database.read().execute<R[]>(text, values);
   }
 
-  #spending<T>({ tokenId }: Access, spend: Asker['spend'], work: () => Promise<T>): Promise<T> {
-    const account = spend ?? ((milliseconds: number) => this.#shares.spend(tokenId, milliseconds));
+  #spending<T>(access: Access, { check, spend }: Asker, work: () => Promise<T>): Promise<T> {
+    const account = spend ?? ((milliseconds: number) => this.#shares.spend(access, milliseconds));
     const timed = async (): Promise<T> => {
+      check?.();
       const from = performance.now();
       try {
         return await work();
@@ -133,7 +137,8 @@ export class DeviceScan {
         if (tookMs > USUAL_MS) account(tookMs * (this.#isHere ? 1 : ELSEWHERE_COUNTS));
       }
     };
-    return this.#isHere ? this.#turns.run(timed) : timed();
+    if (this.#isHere) return this.#turns.run(timed);
+    return this.#shares.usesLittle(access) ? timed() : this.#elsewhere.one(access.tenant, timed);
   }
 }
 

@@ -93,7 +93,7 @@ export class Exporter {
   /** The devices chosen, in the order of creation; the same errors, and those of the choice. */
   async ofMany(access: Access, choice: ExportChoice, query: ExportQuery): Promise<Export> {
     // Otherwise the token that exports would be one more for whom its own export has to wait.
-    const asker = { spend: this.#deps.shares.backgroundOf(access.tokenId).spend };
+    const asker = { spend: this.#deps.shares.backgroundOf(access).spend };
     const known = await this.#allFields(access, choice, asker);
     return this.#export(access, query, { devices: this.#chosen(access, choice, asker), known });
   }
@@ -117,7 +117,7 @@ export class Exporter {
         details: { retryAfterSeconds: 5 },
       });
     const format = query.format === 'csv' ? new CsvFormat(wide, query.spreadsheet) : new NdjsonFormat(wide);
-    const turns = this.#deps.shares.backgroundOf(tokenId);
+    const turns = this.#deps.shares.backgroundOf(access);
     const written = this.#bytes(format, { ...query, turns }, eachInTurn(turns, devices), wide);
     return { contentType: format.contentType, bytes: this.#inTurns(tokenId, turns, written) };
   }

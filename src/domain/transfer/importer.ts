@@ -78,7 +78,7 @@ export class Importer {
     isAllowed: () => Promise<void>,
   ): Promise<ImportOutcome> {
     const format = importFormat(kind);
-    const turns = this.#deps.shares.backgroundOf(access.tokenId);
+    const turns = this.#deps.shares.backgroundOf(access);
     const run = new ImportRun(this.#deps, { access, turns, device, isAllowed });
     try {
       await turns.next();

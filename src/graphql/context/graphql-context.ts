@@ -1,5 +1,6 @@
 import type { Access } from '../../domain/access/access.ts';
 import { PointBudget } from '../../domain/history/point-budget.ts';
+import type { Party } from '../../domain/work-shares.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { LiveCalls } from '../live/live-calls.ts';
 import type { LiveStatus } from '../live/live-status.ts';
@@ -15,6 +16,9 @@ const NO_ACCESS: Record<NoAccess, string> = {
   malformed: 'The Authorization header must be "Token <token>" (or "Bearer <token>").',
   invalid: 'This token is unknown, expired or revoked.',
 };
+
+/** Whoever comes without a token. */
+const STRANGERS = 'strangers';
 
 /** What subscriptions open; type-graphql calls their `subscribe` without the resolver, so it comes by the context. */
 export interface LiveSources {
@@ -33,7 +37,7 @@ export class GraphqlContext {
   readonly points: PointBudget;
   readonly budget: WorkBudget;
   /** Whose share of the work this is: the token's, or the address's when there is none. */
-  readonly caller: string;
+  readonly caller: Party;
   /** Where the request comes from; '' over WebSocket. */
   readonly address: string;
   readonly #presented: Access | NoAccess;
@@ -51,7 +55,7 @@ export class GraphqlContext {
     this.points = new PointBudget(() => budget.check());
     this.#presented = access;
     this.address = address;
-    this.caller = typeof access === 'string' ? address : access.tokenId;
+    this.caller = typeof access === 'string' ? { tokenId: address, tenant: STRANGERS } : access;
     this.#sources = sources;
     this.live = live;
   }

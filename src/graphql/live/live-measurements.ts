@@ -49,7 +49,7 @@ export class LiveMeasurements {
         return device === undefined ? devices.get(deviceKey).then(acceptsDevice) : acceptsDevice(device);
       },
       after: query.after == null ? undefined : (unseal(query.after) ?? ''),
-      turns: shares.turnsOf(access.tokenId, { patient: true }),
+      turns: shares.turnsOf(access, { patient: true }),
     });
     return new LiveStream(events, (event) => ({ of: event, value: () => this.#toBatch(event, fields) }));
   }

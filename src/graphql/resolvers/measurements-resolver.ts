@@ -84,7 +84,7 @@ export class MeasurementsResolver {
     const fieldKeys = fields == null ? [...device.product.fieldsByKey.keys()] : keysOf(device, fields);
     const query = { deviceKey: device.key, fieldKeys, from, to, dryRun: dryRun ?? false };
     if (fieldKeys.length === 0) return { measurements: 0 };
-    const { piece } = this.#deps.shares.backgroundOf(context.access.tokenId);
+    const { piece } = this.#deps.shares.backgroundOf(context.access);
     return { measurements: await this.#deps.store.remove(query, piece) };
   }
 
