@@ -8,8 +8,8 @@ import type { WorkShares } from '../work-shares.ts';
 const USUAL_MS = 1;
 /** … on the event loop with what it costs besides, such as pages of the file that others find gone from the caches; … */
 const HERE_COUNTS = 1.5;
-/** … of what PostgreSQL works on other processors a quarter. */
-const ELSEWHERE_COUNTS = 0.25;
+/** … of what PostgreSQL works on other processors half. */
+const ELSEWHERE_COUNTS = 0.5;
 /** Of one tenant, in operations that are bounded themselves. */
 const MAX_WAITING = 1000;
 /** So many devices one slice goes through at most: about 3 ms. */

@@ -48,7 +48,7 @@ const MAX_BATCH = 5_000;
  * on the thread that writes), and the look-up of a device at most.
  */
 const CHARACTER_MS = 0.00007;
-const VALUE_MS = 0.004;
+const VALUE_MS = 0.005;
 const MOST_LOOK_UP_MS = 3;
 /** So long it works at a time. */
 const SLICE_MS = 5;

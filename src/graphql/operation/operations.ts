@@ -80,7 +80,7 @@ const EVENT_BYTES_PER_MS = 20_000;
 const PUSHED_COUNTS = 1.5;
 /** … and a dear one what other threads and the database read for it: with it others keep 0.7 of their requests, not 0.6. */
 const DEAR_EVENT = 500;
-const DEAR_PUSHED_COUNTS = 4;
+const DEAR_PUSHED_COUNTS = 5;
 /** With the time-outs of the database, which come to about five seconds, everybody is answered within ten. */
 const WAITED_FOR_NOTHING_MS = 4_000;
 
