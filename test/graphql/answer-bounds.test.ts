@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
 
 describe.each(DATABASES)('what an answer may hold on %s', (database) => {
@@ -35,6 +36,27 @@ describe.each(DATABASES)('what an answer may hold on %s', (database) => {
       { code: 'QUERY_TOO_COMPLEX', limit: 'bytes', allowed: 16_777_216 },
     ]);
     expect(errors?.[0]?.message).toContain('leave long fields');
+  });
+
+  test('a large answer is whole, as many ask for it at once', async () => {
+    const { id, webhookId } = await createProduct(server);
+    const bodies = Array.from({ length: 20 }, (_, at) => `${at}${'ü🙂"\\'.repeat(8_000)}`);
+    for (const body of bodies) await fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body });
+    const query = `query ($id: ID!) { product(id: $id) { calls(first: 20) { edges { node { body } } } } }`;
+    const ask = async (): Promise<void> => {
+      const response = await fetch(`${server.url}/graphql`, {
+        method: 'POST',
+        headers: { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ query, variables: { id } }),
+      });
+      const bytes = Buffer.from(await response.arrayBuffer());
+      expect(bytes.length).toBeGreaterThan(1_000_000);
+      expect(response.headers.get('Content-Length')).toBe(`${bytes.length}`);
+      expect(response.headers.get('Content-Type')).toBe('application/json; charset=utf-8');
+      const edges = bodies.toReversed().map((body) => ({ node: { body } }));
+      expect(JSON.parse(bytes.toString())).toEqual({ data: { product: { calls: { edges } } } });
+    };
+    await Promise.all([ask(), ask(), ask()]);
   });
 
   test('logs of calls with long bodies are read no further than an operation may load', async () => {

@@ -14,6 +14,7 @@ import type { AdmittedOperation, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
 import { readHttpRequest } from './http-request.ts';
+import { isLarge, LargeAnswers } from './large-answer.ts';
 
 interface GraphqlHttpDeps {
   operations: Operations;
@@ -25,10 +26,13 @@ interface GraphqlHttpDeps {
 interface ApolloContext {
   admitted: AdmittedOperation;
   requestId: string | undefined;
+  /** The answer, when it is too long to be written at once. Apollo Server copies the context, but nothing in it. */
+  large: { answer: object | null };
 }
 
 const JSON_TYPE = 'application/json';
 const RESPONSE_TYPE = 'application/graphql-response+json';
+const WRITTEN_ELSEWHERE = { data: {} };
 const NO_SUBSCRIPTIONS = 'Subscriptions need a WebSocket on this path with the protocol graphql-transport-ws.';
 
 /** `/graphql` over HTTP (CONTRACT 7): an adapter between Koa, the operations and Apollo Server. */
@@ -37,6 +41,7 @@ export class GraphqlHttp {
   readonly #apollo: ApolloServer<ApolloContext>;
   readonly #format;
   readonly #texts = new WeakMap<object, string>();
+  readonly #large = new LargeAnswers();
 
   constructor(deps: GraphqlHttpDeps) {
     this.#deps = deps;
@@ -74,6 +79,7 @@ export class GraphqlHttp {
       return;
     }
     const { query, operationName } = admitted.request;
+    const asked: ApolloContext = { admitted, requestId: requestIdOf(context), large: { answer: null } };
     const response = await this.#apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: {
         method: 'POST',
@@ -85,13 +91,14 @@ export class GraphqlHttp {
         // The variables went with the admitted operation.
         body: { query, ...(operationName == null ? {} : { operationName }) },
       },
-      context: async () => ({ admitted, requestId: requestIdOf(context) }),
+      context: async () => asked,
     });
     const unexecuted = response.status === 400 && wantsPlainJson(context);
     context.status = unexecuted ? 200 : (response.status ?? 200);
     for (const [name, value] of response.headers) context.set(name, value);
     // graphql 16 has no incremental results.
-    context.body = response.body.kind === 'complete' ? response.body.string : '';
+    const text = response.body.kind === 'complete' ? response.body.string : '';
+    context.body = asked.large.answer === null ? text : await this.#large.bytesOf(asked.large.answer);
   }
 
   /** What was not executed. GraphQL over HTTP: who asks for application/json only gets 200 for a document's mistakes. */
@@ -141,10 +148,13 @@ export class GraphqlHttp {
           requestDidStart: async () => ({
             responseForOperation: async ({ contextValue }) => {
               const result = await operations.execute(contextValue.admitted);
+              const answer = this.#answer(result, contextValue.requestId);
+              const { large } = contextValue;
+              large.answer = isLarge(answer) ? answer : null;
               return {
                 // Without data nothing was executed: the variables did not fit.
                 http: { status: result.data === undefined ? 400 : undefined, headers: new HeaderMap() },
-                body: { kind: 'single', singleResult: this.#answer(result, contextValue.requestId) },
+                body: { kind: 'single', singleResult: large.answer === null ? answer : WRITTEN_ELSEWHERE },
               };
             },
           }),

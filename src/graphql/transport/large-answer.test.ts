@@ -1,0 +1,69 @@
+import { expect, test, vi } from 'vitest';
+import { isLarge, jsonPieces, LargeAnswers } from './large-answer.ts';
+
+const page = (rows: number, body: string) => ({
+  data: { product: { calls: { edges: Array.from({ length: rows }, (_, at) => ({ node: { id: `${at}`, body } })) } } },
+});
+
+/** Repeatable. */
+function randomly(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+const LEAVES = [null, true, 0, -1.5e300, NaN, '', 'a "b" \\ \n', 'ü 🙂', '\uD83D', '\u2028', undefined, new Date(0)];
+
+function grown(random: () => number, depth: number): unknown {
+  const kind = random();
+  if (depth === 0 || kind < 0.4) return LEAVES[Math.floor(random() * LEAVES.length)];
+  const items = Array.from({ length: Math.floor(random() * 9) }, () => grown(random, depth - 1));
+  if (kind < 0.7) return items;
+  return Object.fromEntries(items.map((item, at) => [random() < 0.2 ? `k "${at}` : `k${at}`, item]));
+}
+
+test.each([1, 10, 100, 10_000])('in pieces of %i bytes it is the same text as at once', (most) => {
+  const random = randomly(most);
+  for (let time = 0; time < 500; time += 1) {
+    const value = { data: grown(random, 5) };
+    expect([...jsonPieces(value, most)].join('')).toBe(JSON.stringify(value));
+  }
+});
+
+test('no piece is much longer than that, however the answer is made up', () => {
+  const numbers = Array.from({ length: 300_000 }, (_, at) => at);
+  const large = { name: 'large', values: numbers };
+  for (const value of [numbers, { data: { large } }, [1, large, 2], [[numbers], 'x'], page(200, 'x'.repeat(50_000))]) {
+    const lengths = [...jsonPieces(value, 10_000)].map(({ length }) => length);
+    expect(lengths.length).toBeGreaterThan(30);
+    expect(Math.max(...lengths)).toBeLessThan(80_000);
+  }
+});
+
+test('what is long is told from what is not', () => {
+  expect(isLarge(page(200, 'x'.repeat(50_000)))).toBe(true);
+  expect(isLarge(page(200, 'x'))).toBe(false);
+});
+
+test('others have their turns while several are written', async () => {
+  const [answers, answer] = [new LargeAnswers(), page(60, 'ü'.repeat(50_000))];
+  let [turns, isOver] = [0, false];
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  // However fast the machine is, a piece takes as long as one of a slow one.
+  let ms = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (ms += 2));
+  try {
+    const texts = await Promise.all([answers.bytesOf(answer), answers.bytesOf(answer)]);
+    for (const text of texts) expect(text.equals(Buffer.from(`${JSON.stringify(answer)}\n`))).toBe(true);
+    expect(turns).toBeGreaterThan(5);
+  } finally {
+    isOver = true;
+    clock.mockRestore();
+  }
+});

@@ -1,0 +1,86 @@
+import { LoopTurns } from '../../domain/loop-turns.ts';
+import { answerBytes } from '../context/answer-size.ts';
+
+/** A longer answer is written piece by piece: of ten megabytes at once everybody else would wait for 50 ms. */
+const LARGE_BYTES = 524_288;
+/** About a millisecond each. */
+const PIECE_BYTES = 131_072;
+/** Others have their turn after so long. */
+const GIVES_WAY_AFTER_MS = 4;
+const LINE_END = Buffer.from('\n');
+
+/** Whether the JSON of the answer is to be written by `LargeAnswers`. */
+export function isLarge(answer: unknown): boolean {
+  return answerBytes(answer, LARGE_BYTES) > LARGE_BYTES;
+}
+
+/** Writes large answers as JSON: all of them one piece after the other, and between pieces others have their turn. */
+export class LargeAnswers {
+  readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
+
+  /** The answer as JSON in UTF-8, with a line end. */
+  async bytesOf(answer: unknown): Promise<Buffer> {
+    const [pieces, written]: [Iterator<string>, Buffer[]] = [jsonPieces(answer), []];
+    const next = (): Promise<Buffer | null> =>
+      this.#turns.run(async () => {
+        const piece = pieces.next();
+        return piece.done === true ? null : Buffer.from(piece.value);
+      });
+    for (let bytes = await next(); bytes !== null; bytes = await next()) written.push(bytes);
+    written.push(LINE_END);
+    return Buffer.concat(written);
+  }
+}
+
+/** What JSON.stringify gives, in pieces of about so many bytes; what is no list and no object is one piece. */
+export function* jsonPieces(value: unknown, most = PIECE_BYTES): Generator<string, void> {
+  let text = '';
+  for (const part of parts(value, most)) {
+    text += part;
+    if (text.length < most) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
+}
+
+function* parts(value: unknown, most: number): Generator<string, void> {
+  if (!isContainer(value) || answerBytes(value, most) <= most) yield JSON.stringify(value) ?? 'null';
+  else if (Array.isArray(value)) yield* ofList(value, most);
+  else yield* ofObject(value, most);
+}
+
+/** Items that are small go together: one by one a list of 200,000 numbers would take ten times as long. */
+function* ofList(items: readonly unknown[], most: number): Generator<string, void> {
+  let separator = '[';
+  for (let from = 0; from < items.length;) {
+    let [to, bytes] = [from, 0];
+    while (to < items.length) {
+      bytes += answerBytes(items[to], most);
+      if (to > from && bytes > most) break;
+      to += 1;
+    }
+    if (to - from === 1) {
+      yield separator;
+      yield* parts(items[from], most);
+    } else yield separator + JSON.stringify(items.slice(from, to)).slice(1, -1);
+    separator = ',';
+    from = to;
+  }
+  yield separator === '[' ? '[]' : ']';
+}
+
+function* ofObject(value: object, most: number): Generator<string, void> {
+  let separator = '{';
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    yield `${separator}${JSON.stringify(key)}:`;
+    yield* parts(item, most);
+    separator = ',';
+  }
+  yield separator === '{' ? '{}' : '}';
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !('toJSON' in value && typeof value.toJSON === 'function');
+}
