@@ -60,6 +60,13 @@ describe('request targets', () => {
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   });
 
+  test.each(['%zz', '[', 'a b', ''])('a GraphQL query by GET to the host "%s" is answered', async (host) => {
+    const target = '/graphql?query=%7B__typename%7D';
+    const answer = await send(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toContain('{"data":{"__typename":"Query"}}');
+  });
+
   test('every answer tells browsers not to guess', async () => {
     const urls = ['/healthz', '/nowhere', `/v1/devices/${device}/record/`, '/graphql', '/integrations/api/x/'];
     for (const url of urls) {

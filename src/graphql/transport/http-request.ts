@@ -6,7 +6,7 @@ import { MAX_LEVELS, readJson } from './read-json.ts';
 /** The operation that a request carries: in its JSON body, or by GET in its query. Throws AppError INVALID_BODY. */
 export function readHttpRequest(context: Koa.Context): OperationRequest {
   const { query, variables, operationName, extensions } =
-    context.method === 'GET' ? ofQuery(context.URL.searchParams) : ofBody(context);
+    context.method === 'GET' ? ofQuery(new URLSearchParams(context.querystring)) : ofBody(context);
   if (typeof query !== 'string' || query === '') throw wrong('"query" must be the text of a GraphQL document.');
   if (!isRecordOrMissing(variables)) throw wrong('"variables" must be an object.');
   if (!isRecordOrMissing(extensions)) throw wrong('"extensions" must be an object.');
