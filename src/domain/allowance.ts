@@ -1,7 +1,8 @@
 /** Whoever asked so lately is still there. */
 export const PRESENT_MS = 250;
-/** With a hundred of them it is as much as all have together; then everybody still gets on. */
+/** What a tenant has at least, and a caller: a hundred of them have much of the time, but everybody still gets on. */
 const LEAST = 0.01;
+const LEAST_EACH = 0.001;
 
 /**
  * How much of the time each of several callers may use who share what all have together. It is added up as time goes by:
@@ -26,11 +27,12 @@ export class Allowance {
     return this.#each;
   }
 
-  /** So many use it from now on. */
-  share(callers: number, now: number): void {
+  /** From now on so many callers use it, and so many tenants something like it. */
+  share(callers: number, tenants: number, now: number): void {
     this.#ms = this.total(now);
     this.#at = now;
-    this.#each = Math.min(this.#alone, Math.max(LEAST, this.#together / Math.max(1, callers)));
+    const ofTenant = Math.max(LEAST, this.#together / Math.max(1, tenants));
+    this.#each = Math.min(this.#alone, Math.max(LEAST_EACH, ofTenant / Math.max(1, callers)));
   }
 
   /** What each was allowed since the beginning, in milliseconds: who is not counted anew has left. */
@@ -64,7 +66,7 @@ export class Allowances {
   share(used: readonly Allowance[], now: number): void {
     const callers = new Map<Allowance, number>();
     for (const allowance of used) callers.set(allowance, (callers.get(allowance) ?? 0) + 1);
-    for (const allowance of this.#byTenant.values()) allowance.share(callers.size * (callers.get(allowance) ?? 0), now);
+    for (const allowance of this.#byTenant.values()) allowance.share(callers.get(allowance) ?? 0, callers.size, now);
   }
 
   /** Forgets all others. */

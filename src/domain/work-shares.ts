@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import { type Allowance, Allowances, PRESENT_MS } from './allowance.ts';
+import type { Party } from './party.ts';
 import { Pieces } from './pieces.ts';
 
 /** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one … */
@@ -15,7 +16,8 @@ const MAX_WAITING_EACH = 200;
 const MAX_PIECES_WAITING = 200;
 /** What a caller may use at once before it has to wait for others, and the most that is held against it. */
 const BURST_MS = 50;
-const LITTLE_MS = 10;
+/** A page of fifty devices, before it is there, is held against who asks with half as much. */
+const LITTLE_MS = 40;
 const MAX_DEBT_MS = 2000;
 /** How much of the time somebody gets who uses more, while others are there … */
 const SHARE = 0.15;
@@ -59,14 +61,6 @@ export interface BackgroundTurns extends Turns {
   piece: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** Who asks: the account that work is held against. */
-export interface Party {
-  /** Its token, or its address without one. */
-  readonly tokenId: string;
-  /** To whom that belongs: those of one tenant together get what a tenant with one token gets. */
-  readonly tenant: string;
-}
-
 interface Waiting {
   weight: number;
   since: number;
@@ -82,8 +76,9 @@ interface Caller {
   debtMs: number;
   at: number;
   allowedMs: number;
+  tenant: string;
   /** What it may use, as all of its kind and tenant. */
-  readonly allowance: Allowance;
+  allowance: Allowance;
   /** When it last asked for something that is not dear. */
   cheapAt: number;
   /** When it last had more than one thing under way, or something in the background. */
@@ -95,20 +90,21 @@ const BACKGROUND = 'background of ';
 
 /**
  * The time of the event loop, shared fairly between those who ask by GraphQL or move files (CONTRACT 7, shares): each
- * token, or each address without one, is a caller, and tenants have equal shares, however many tokens they use. Who has used more than its burst waits while anybody else is there,
+ * token, or each address without one, is a caller. Tenants share equally what those get who have used more than their
+ * burst, and each divides its part among its tokens. Who has used more than its burst waits while anybody else is there,
  * the ingest endpoints included; alone, everybody has everything.
  */
 export class WorkShares {
   readonly #now: () => number;
   readonly #callers = new Map<string, Caller>();
-  readonly #pieces = new Pieces(MAX_PIECES_WAITING);
+  readonly #pieces = new Pieces({ atOnce: 1, maxWaiting: MAX_PIECES_WAITING });
   readonly #atBackground = new Allowances(SHARE, SHARE_OF_BACKGROUND);
   readonly #others = new Allowances(SHARE_ONE_BY_ONE, SHARE_OF_ALL);
   #countedUntil = Number.NEGATIVE_INFINITY;
   #running = 0;
   #waiting = 0;
   #othersAt = Number.NEGATIVE_INFINITY;
-  #timer: NodeJS.Timeout | null = null;
+  #timer: { timeout: NodeJS.Timeout; at: number } | null = null;
 
   /** `now`: milliseconds that never go back. */
   constructor(now: () => number = () => performance.now()) {
@@ -167,7 +163,7 @@ export class WorkShares {
     };
     const piece = <T>(work: () => Promise<T>): Promise<T> =>
       this.#othersAreThere(this.#callerOf(background), true)
-        ? this.#pieces.one(tokenId, () => timed(work), next)
+        ? this.#pieces.one(party, () => timed(work), next)
         : timed(work);
     return { next, spend, piece };
   }
@@ -190,10 +186,10 @@ export class WorkShares {
     this.#charge(this.#callerOf(party), milliseconds);
   }
 
-  /** Whether it has used little lately: who uses its whole share is always about to have used its burst. */
-  usesLittle({ tokenId }: Party): boolean {
-    const caller = this.#callers.get(tokenId);
-    return caller === undefined || this.#debt(caller) <= LITTLE_MS;
+  /** Whether it uses much beside others: who uses its whole share is always about to have used its burst. */
+  usesMuch(party: Party): boolean {
+    const caller = this.#callerOf(party);
+    return this.#debt(caller) > LITTLE_MS && this.#othersAreThere(caller, true);
   }
 
   #charge(caller: Caller, milliseconds: number): void {
@@ -207,7 +203,7 @@ export class WorkShares {
 
   #callerOf({ tokenId, tenant }: Party): Caller {
     const known = this.#callers.get(tokenId);
-    if (known !== undefined) return known;
+    if (known !== undefined) return known.tenant === tenant ? known : this.#moved(known, tenant);
     if (this.#callers.size >= MAX_WAITING) this.#sweep();
     const never = Number.NEGATIVE_INFINITY;
     const isBackground = tokenId.startsWith(BACKGROUND);
@@ -218,11 +214,21 @@ export class WorkShares {
       at: this.#now(),
       cheapAt: never,
       crowdAt: never,
+      tenant,
       allowance: (isBackground ? this.#atBackground : this.#others).of(tenant),
       isBackground,
       allowedMs: 0,
     };
     this.#callers.set(tokenId, caller);
+    return caller;
+  }
+
+  /** A user may come into a second workspace, or leave it. */
+  #moved(caller: Caller, tenant: string): Caller {
+    this.#charge(caller, 0);
+    caller.tenant = tenant;
+    caller.allowance = (caller.isBackground ? this.#atBackground : this.#others).of(tenant);
+    caller.allowedMs = caller.allowance.total(caller.at);
     return caller;
   }
 
@@ -314,14 +320,18 @@ export class WorkShares {
         next.start();
       }
     }
-    if (this.#waiting > 0 && this.#timer === null)
-      this.#timer = setTimeout(
-        () => {
-          this.#timer = null;
-          this.#pump();
-        },
-        Math.min(LOOK_AGAIN_MS, Math.max(1, this.#soonestMs(queues))),
-      );
+    if (this.#waiting > 0) this.#pumpIn(Math.min(LOOK_AGAIN_MS, Math.max(1, this.#soonestMs(queues))));
+  }
+
+  #pumpIn(ms: number): void {
+    const at = this.#now() + ms;
+    if (this.#timer !== null && this.#timer.at <= at) return;
+    clearTimeout(this.#timer?.timeout);
+    const timeout = setTimeout(() => {
+      this.#timer = null;
+      this.#pump();
+    }, ms);
+    this.#timer = { timeout, at };
   }
 
   /** When the first of those who wait has been forgiven enough. */

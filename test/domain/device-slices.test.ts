@@ -156,28 +156,29 @@ describe.each(DATABASES)('a list among very many devices, %s', (name) => {
 
   if (name === 'postgres') {
     test.each([
-      ['who has used much', false, 1],
-      ['who has not', true, 4],
-    ])('the database goes through them for so many at once of %s', async (_, usesLittle, most) => {
-      const scan = new DeviceScan(domain.database, { spend: () => {}, usesLittle: () => usesLittle });
+      ['who use much', true, 2, 1],
+      ['others', false, 6, 3],
+    ])('the database goes through them for few at once of %s', async (_, usesMuch, atOnce, ofOneTenant) => {
+      const scan = new DeviceScan(domain.database, { spend: () => {}, usesMuch: () => usesMuch });
       const now = 'extract(epoch from clock_timestamp())::float8';
       const text = `select ${now} as began, pg_sleep(0.2), ${now} as ended`;
-      const asked = Array.from({ length: 4 }, (_, at) => {
+      const asked = Array.from({ length: 6 }, async (_, at) => {
         const access = { tokenId: `${at}`, tenant: `${at % 2}` } as typeof domain.access;
-        return scan.rows<{ began: number; ended: number }>(access, { text, values: [] });
+        const [row] = await scan.rows<{ began: number; ended: number }>(access, { text, values: [] });
+        return { ...row!, tenant: access.tenant };
       });
-      const times = (await Promise.all(asked)).map(([row]) => row!);
-      const beside = times.map(
-        ({ began }) => times.filter((other) => other.began <= began && began < other.ended).length,
-      );
-      expect(Math.max(...beside)).toBe(most);
+      const times = await Promise.all(asked);
+      const beside = times.map(({ began }) => times.filter((one) => one.began <= began && began < one.ended));
+      expect(Math.max(...beside.map(({ length }) => length))).toBe(atOnce);
+      const ofFirst = beside.map((ones) => ones.filter(({ tenant }) => tenant === '0').length);
+      expect(Math.max(...ofFirst)).toBe(ofOneTenant);
     });
     return;
   }
 
   test('goes through a few thousand devices at a time, however many workspaces have them', async () => {
     const counts: number[] = [];
-    const scan = new DeviceScan(domain.database, { spend: () => {}, usesLittle: () => true });
+    const scan = new DeviceScan(domain.database, { spend: () => {}, usesMuch: () => false });
     const scope: Scope = { column: 'workspace_id', values: domain.access.workspaceIdsWith('READ') };
     expect(scope.values.length).toBeGreaterThan(SMALL);
     for (const descending of [false, true])

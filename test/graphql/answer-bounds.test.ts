@@ -38,25 +38,57 @@ describe.each(DATABASES)('what an answer may hold on %s', (database) => {
     expect(errors?.[0]?.message).toContain('leave long fields');
   });
 
-  test('a large answer is whole, as many ask for it at once', async () => {
-    const { id, webhookId } = await createProduct(server);
+  describe('a large answer', () => {
     const bodies = Array.from({ length: 20 }, (_, at) => `${at}${'ü🙂"\\'.repeat(8_000)}`);
-    for (const body of bodies) await fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body });
-    const query = `query ($id: ID!) { product(id: $id) { calls(first: 20) { edges { node { body } } } } }`;
-    const ask = async (): Promise<void> => {
-      const response = await fetch(`${server.url}/graphql`, {
+    const edges = bodies.toReversed().map((body) => ({ node: { body } }));
+    let id: string;
+
+    beforeAll(async () => {
+      // Two of them have a device that is called alike.
+      const [product] = [
+        await createProduct(server, { serialNumbers: ['twice'] }),
+        await createProduct(server, { serialNumbers: ['twice'] }),
+      ];
+      id = product.id;
+      const url = `${server.url}/integrations/api/${product.webhookId}/`;
+      for (const body of bodies) await fetch(url, { method: 'POST', body });
+    });
+
+    const ask = (more: string, accept: string): Promise<Response> => {
+      const query = `query ($id: ID!) { product(id: $id) { calls(first: 20) { edges { node { body } } } } ${more} }`;
+      return fetch(`${server.url}/graphql`, {
         method: 'POST',
-        headers: { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' },
+        headers: { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'application/json', Accept: accept },
         body: JSON.stringify({ query, variables: { id } }),
       });
-      const bytes = Buffer.from(await response.arrayBuffer());
-      expect(bytes.length).toBeGreaterThan(1_000_000);
-      expect(response.headers.get('Content-Length')).toBe(`${bytes.length}`);
-      expect(response.headers.get('Content-Type')).toBe('application/json; charset=utf-8');
-      const edges = bodies.toReversed().map((body) => ({ node: { body } }));
-      expect(JSON.parse(bytes.toString())).toEqual({ data: { product: { calls: { edges } } } });
     };
-    await Promise.all([ask(), ask(), ask()]);
+
+    test('is whole, as many ask for it at once', async () => {
+      const check = async (): Promise<void> => {
+        const response = await ask('', '*/*');
+        const bytes = Buffer.from(await response.arrayBuffer());
+        expect(bytes.length).toBeGreaterThan(1_000_000);
+        expect(response.headers.get('Content-Length')).toBe(`${bytes.length}`);
+        expect(response.headers.get('Content-Type')).toBe('application/json; charset=utf-8');
+        expect(JSON.parse(bytes.toString())).toEqual({ data: { product: { calls: { edges } } } });
+      };
+      await Promise.all([check(), check(), check()]);
+    });
+
+    test('says what failed in it', async () => {
+      const response = await ask('twice: deviceBySerialNumber(serialNumber: "twice") { id }', 'application/json');
+      const text = await response.text();
+      expect(text.startsWith('{"errors":[')).toBe(true);
+      const { data, errors } = JSON.parse(text);
+      expect(data).toEqual({ product: { calls: { edges } }, twice: null });
+      expect(errors).toMatchObject([{ path: ['twice'], extensions: { code: 'CONFLICT' } }]);
+    });
+
+    test('is not given to who takes no JSON', async () => {
+      const response = await ask('', 'text/plain');
+      expect(response.status).toBe(406);
+      expect((await response.text()).length).toBeLessThan(1_000);
+    });
   });
 
   test('logs of calls with long bodies are read no further than an operation may load', async () => {

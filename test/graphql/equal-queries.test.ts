@@ -11,7 +11,7 @@ function executions() {
   const run = (budget: WorkBudget): Promise<Executed> =>
     new Promise((resolve) => {
       const number = begun.length + 1;
-      begun.push({ budget, end: (bytes = 10) => resolve({ result: { data: { number } }, bytes }) });
+      begun.push({ budget, end: (bytes = 10) => resolve({ result: { data: { number } }, bytes, written: null }) });
     });
   return { begun, run };
 }

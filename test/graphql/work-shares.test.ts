@@ -6,7 +6,8 @@ import type { DecoderVersion } from '../../src/domain/entities/decoder-version.t
 import { HeavyTurns } from '../../src/domain/heavy-turns.ts';
 import { createLoaders, type LoaderSources } from '../../src/graphql/context/loaders.ts';
 import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
-import { type Party, WorkShares } from '../../src/domain/work-shares.ts';
+import type { Party } from '../../src/domain/party.ts';
+import { WorkShares } from '../../src/domain/work-shares.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
 
@@ -124,7 +125,7 @@ async function waitAfter(bring: (points: PointBudget) => Promise<number>, tookMs
   const context = new GraphqlContext({ tokenId: 'charts' } as Access, '', {} as never, {} as never);
   const running = operations.execute(await operations.admit({ query: '{ history }' }, context));
   await vi.advanceTimersByTimeAsync(tookMs);
-  expect((await running).errors).toBeUndefined();
+  expect((await running).result.errors).toBeUndefined();
   shares.noteOthers();
   return waitOf(() => shares.begin(party('charts')));
 }
@@ -222,17 +223,30 @@ test('who uses more than its burst, together with all others who do, has six ten
   expect(wait).toBeLessThan(210);
 });
 
-test('who uses its whole share does not use little, whenever it may go on', async () => {
+test('who uses its whole share beside others uses much whenever it may go on, and alone nobody does', async () => {
   const shares = new WorkShares();
   const charts = party('charts');
-  expect(shares.usesLittle(charts)).toBe(true);
-  shares.noteOthers();
   shares.spend(charts, 60);
+  expect(shares.usesMuch(charts)).toBe(false);
+  shares.noteOthers();
+  expect(shares.usesMuch(charts)).toBe(true);
+  expect(shares.usesMuch(party('others'))).toBe(false);
   await waitOf(async () => {
     await shares.begin(charts);
-    expect(shares.usesLittle(charts)).toBe(false);
+    expect(shares.usesMuch(charts)).toBe(true);
   });
-  expect(shares.usesLittle(charts)).toBe(true);
+  shares.noteOthers();
+  expect(shares.usesMuch(charts)).toBe(false);
+});
+
+test('who comes into another tenant has its part of what that one has, from then on', async () => {
+  const shares = new WorkShares();
+  const many = Array.from({ length: 8 }, (_, at) => party(`token ${at}`, 'many'));
+  shares.noteOthers();
+  for (const one of [...many, party('charts', 'many')]) shares.spend(one, 60);
+  const waiting = many.map((one) => shares.begin(one));
+  expect(await waitOf(() => shares.begin(party('charts', 'single')))).toBeLessThan(40);
+  await Promise.all(waiting);
 });
 
 test('a tenant with many tokens has no more than one with a single one', async () => {

@@ -36,7 +36,7 @@ interface DeviceListDeps {
   database: Database;
   ingestCache: IngestCache;
   store: Pick<MeasurementStore, 'showHeard'>;
-  shares: Pick<WorkShares, 'spend' | 'usesLittle'>;
+  shares: Pick<WorkShares, 'spend' | 'usesMuch'>;
   now: () => number;
 }
 

@@ -10,7 +10,8 @@ const USUAL_MS = 1;
 const HERE_COUNTS = 1.5;
 /** … of what PostgreSQL works on other processors half. */
 const ELSEWHERE_COUNTS = 0.5;
-/** Of one tenant, in operations that are bounded themselves. */
+/** So much is done at once for those who use much; waiting, of one token. */
+const AT_ONCE = 2;
 const MAX_WAITING = 1000;
 /** So many devices one slice goes through at most: about 3 ms. */
 const MOST = 4_000;
@@ -47,7 +48,7 @@ interface Way {
   asker?: Asker | undefined;
 }
 
-/** On whose behalf devices are gone through, where that is not an operation of the token which waits for its answer. */
+/** For whom devices are gone through; as it says nothing, the token pays, and whoever asks waits to the end. */
 export interface Asker {
   /** Asked before each statement; what it throws ends them: nobody waits for them any more. */
   check?: () => void;
@@ -61,12 +62,12 @@ export interface Asker {
  */
 export class DeviceScan {
   readonly #database: Database;
-  readonly #shares: Pick<WorkShares, 'spend' | 'usesLittle'>;
+  readonly #shares: Pick<WorkShares, 'spend' | 'usesMuch'>;
   readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
-  /** Of those who do not use little, so that others find processors and connections. */
-  readonly #elsewhere = new Pieces(MAX_WAITING);
+  /** Of those who use much, so that others find processors and connections. */
+  readonly #elsewhere = new Pieces({ atOnce: AT_ONCE, maxWaiting: MAX_WAITING });
 
-  constructor(database: Database, shares: Pick<WorkShares, 'spend' | 'usesLittle'>) {
+  constructor(database: Database, shares: Pick<WorkShares, 'spend' | 'usesMuch'>) {
     this.#database = database;
     this.#shares = shares;
   }
@@ -140,7 +141,7 @@ export class DeviceScan {
       }
     };
     if (this.#isHere) return this.#turns.run(timed);
-    return this.#shares.usesLittle(access) ? timed() : this.#elsewhere.one(access.tenant, timed);
+    return this.#shares.usesMuch(access) ? this.#elsewhere.one(access, timed) : timed();
   }
 }
 

@@ -92,8 +92,11 @@ export class Exporter {
 
   /** The devices chosen, in the order of creation; the same errors, and those of the choice. */
   async ofMany(access: Access, choice: ExportChoice, query: ExportQuery): Promise<Export> {
+    this.#checkRoom(access);
+    const { next, spend } = this.#deps.shares.backgroundOf(access);
     // Otherwise the token that exports would be one more for whom its own export has to wait.
-    const asker = { spend: this.#deps.shares.backgroundOf(access).spend };
+    const asker = { spend };
+    await next();
     const known = await this.#allFields(access, choice, asker);
     return this.#export(access, query, { devices: this.#chosen(access, choice, asker), known });
   }
@@ -111,15 +114,19 @@ export class Exporter {
       for (const name of wide ?? [])
         if (name === 'device' || name === 'timestamp')
           throw badInput(`layout: the field "${name}" has no place beside the key of that name; use layout=long.`);
+    this.#checkRoom(access);
     const { tokenId } = access;
-    if ((this.#underWayOf.get(tokenId) ?? 0) >= MAX_AT_ONCE - this.#underWay)
-      throw new AppError('OVERLOADED', `${this.#underWay} exports are under way. Try again in a moment.`, {
-        details: { retryAfterSeconds: 5 },
-      });
     const format = query.format === 'csv' ? new CsvFormat(wide, query.spreadsheet) : new NdjsonFormat(wide);
     const turns = this.#deps.shares.backgroundOf(access);
     const written = this.#bytes(format, { ...query, turns }, eachInTurn(turns, devices), wide);
     return { contentType: format.contentType, bytes: this.#inTurns(tokenId, turns, written) };
+  }
+
+  #checkRoom({ tokenId }: Access): void {
+    if ((this.#underWayOf.get(tokenId) ?? 0) >= MAX_AT_ONCE - this.#underWay)
+      throw new AppError('OVERLOADED', `${this.#underWay} exports are under way. Try again in a moment.`, {
+        details: { retryAfterSeconds: 5 },
+      });
   }
 
   async *#bytes(

@@ -1,6 +1,6 @@
 import type { Access } from '../../domain/access/access.ts';
 import { PointBudget } from '../../domain/history/point-budget.ts';
-import type { Party } from '../../domain/work-shares.ts';
+import type { Party } from '../../domain/party.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { LiveCalls } from '../live/live-calls.ts';
 import type { LiveStatus } from '../live/live-status.ts';

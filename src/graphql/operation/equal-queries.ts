@@ -1,10 +1,11 @@
 import type { ExecutionResult } from 'graphql';
 import { WorkBudget } from '../context/work-budget.ts';
 
-/** The result of an operation, and about how long it is as JSON. */
+/** The result of an operation, and about how long it is as JSON; `written`: its data as an answer, where that is long. */
 export interface Executed {
   result: ExecutionResult;
   bytes: number;
+  written: Buffer | null;
 }
 
 /** Runs the query within the budget, once for all who share it. */

@@ -21,6 +21,7 @@ import { comparing, compileOperation, type Execute } from './compiled-operation.
 import type { LiveEvent, LiveStream } from '../live/live-stream.ts';
 import type { Promised } from '../context/promised.ts';
 import { EqualQueries, type Executed } from './equal-queries.ts';
+import { LARGE_BYTES, LargeAnswers } from './large-answers.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { tooComplex } from './shape-limits.ts';
 import { type EventAnswer, SharedAnswers } from './shared-answers.ts';
@@ -44,6 +45,14 @@ export interface AdmittedOperation {
   isKnown: boolean;
   /** The same for queries and subscriptions of one token that are answered alike. */
   sharing: string;
+}
+
+/** One execution. */
+interface Running {
+  context: GraphqlContext;
+  /** The event, of a subscription. */
+  root?: unknown;
+  isWritten?: boolean;
 }
 
 /** Which operations are compiled: those that were seen before; for tests none, or all, with the answers compared. */
@@ -92,8 +101,10 @@ export class Operations {
   readonly #compiling: Compiling;
   readonly #answers = new SharedAnswers();
   readonly #queries = new EqualQueries();
-  /** To write down large answers: what comes out together is not written in one turn of the event loop. */
+  /** What comes out together is not written in one turn of the event loop … */
   readonly #writing = new HeavyTurns();
+  /** … and what is long in several. */
+  readonly #large = new LargeAnswers();
 
   constructor(schema: GraphQLSchema, compiling: Compiling, shares: WorkShares) {
     this.schema = schema;
@@ -122,17 +133,18 @@ export class Operations {
 
   /**
    * Runs a query or mutation, when it is its caller's turn. An answer that is too large, or not there in time, is an
-   * error, and so is OVERLOADED, or UNAVAILABLE when those before it got no answer from the database.
+   * error, and so is OVERLOADED, or UNAVAILABLE when those before it got no answer from the database. `isWritten`: long
+   * data is wanted as JSON.
    */
-  async execute(admitted: AdmittedOperation): Promise<ExecutionResult> {
+  async execute(admitted: AdmittedOperation, isWritten = false): Promise<Executed> {
     const { context, operation, sharing } = admitted;
     if (context.isAnonymous || operation.operation !== OperationTypeNode.QUERY)
-      return (await this.#inTurn(admitted, context)).result;
-    const { result, bytes, isShared } = await this.#queries.of(sharing, context.budget, (budget) =>
-      this.#inTurn(admitted, context.again(budget)),
+      return this.#inTurn(admitted, { context, isWritten });
+    const executed = await this.#queries.of(sharing, context.budget, (budget) =>
+      this.#inTurn(admitted, { context: context.again(budget), isWritten }),
     );
-    if (isShared) this.pushed(admitted, 1, bytes);
-    return result;
+    if (executed.isShared) this.pushed(admitted, 1, executed.bytes);
+    return executed;
   }
 
   /** Opens what a subscription listens to. */
@@ -147,7 +159,7 @@ export class Operations {
     const make = async (budget?: WorkBudget): Promise<EventAnswer> => {
       const root = await value();
       if (root === null) return { result: null, text: null };
-      const { result } = await this.#inTurn(admitted, context.again(budget), root);
+      const { result } = await this.#inTurn(admitted, { context: context.again(budget), root });
       return { result, text: result.errors === undefined ? JSON.stringify(result) : null };
     };
     return of === null ? make() : this.#answers.of(of, admitted.sharing, context.budget, make);
@@ -193,9 +205,9 @@ export class Operations {
     return run;
   }
 
-  /** With the event as `root`: one event of a subscription. */
-  async #inTurn(admitted: AdmittedOperation, context: GraphqlContext, root?: unknown): Promise<Executed> {
-    const run = (): Promise<Executed> => this.#run(admitted, root, context);
+  async #inTurn(admitted: AdmittedOperation, running: Running): Promise<Executed> {
+    const { context, root } = running;
+    const run = (): Promise<Executed> => this.#run(admitted, running);
     const kind = { dear: admitted.cost >= DEAR, patient: root !== undefined };
     // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
     if (admitted.operation.operation === OperationTypeNode.MUTATION)
@@ -203,7 +215,7 @@ export class Operations {
     return this.shares.run(context.caller, run, kind).catch(failed);
   }
 
-  async #run(admitted: AdmittedOperation, root: unknown, context: GraphqlContext): Promise<Executed> {
+  async #run(admitted: AdmittedOperation, { context, root, isWritten }: Running): Promise<Executed> {
     const { caller, budget } = context;
     const expectedMs = admitted.cost * USUAL_MS;
     this.shares.spend(caller, expectedMs);
@@ -223,8 +235,11 @@ export class Operations {
       if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
-      await this.#writing.next(bytes);
-      return { result, bytes };
+      const isLarge = isWritten === true && bytes > LARGE_BYTES;
+      // Within its turn: so many are in memory at once as run.
+      const written = isLarge ? await this.#large.write({ data: result.data }, () => budget.check()) : null;
+      if (!isLarge) await this.#writing.next(bytes);
+      return { result, bytes, written };
     } catch (error) {
       return failed(error);
     } finally {
@@ -261,7 +276,11 @@ function pushedCounts(cost: number): number {
 /** The result of what could not be executed to its end. */
 function failed(error: unknown): Executed {
   const originalError = error instanceof Error ? error : new Error(String(error));
-  return { result: { errors: [new GraphQLError(originalError.message, { originalError })], data: null }, bytes: 0 };
+  return {
+    result: { errors: [new GraphQLError(originalError.message, { originalError })], data: null },
+    bytes: 0,
+    written: null,
+  };
 }
 
 /** What says that the database did not answer; null: it did. */

@@ -14,7 +14,6 @@ import type { AdmittedOperation, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
 import { readHttpRequest } from './http-request.ts';
-import { isLarge, LargeAnswers } from './large-answer.ts';
 
 interface GraphqlHttpDeps {
   operations: Operations;
@@ -26,13 +25,15 @@ interface GraphqlHttpDeps {
 interface ApolloContext {
   admitted: AdmittedOperation;
   requestId: string | undefined;
-  /** The answer, when it is too long to be written at once. Apollo Server copies the context, but nothing in it. */
-  large: { answer: object | null };
+  /** Data too long to be written at once, and the errors beside it. Apollo Server copies the context, nothing in it. */
+  long: { written: Buffer | null; errors: readonly GraphQLFormattedError[] | undefined };
 }
 
 const JSON_TYPE = 'application/json';
 const RESPONSE_TYPE = 'application/graphql-response+json';
-const WRITTEN_ELSEWHERE = { data: {} };
+/** What Apollo Server gets instead of long data, and its text. */
+const LONG_DATA = {};
+const WRITTEN_BEFORE = '';
 const NO_SUBSCRIPTIONS = 'Subscriptions need a WebSocket on this path with the protocol graphql-transport-ws.';
 
 /** `/graphql` over HTTP (CONTRACT 7): an adapter between Koa, the operations and Apollo Server. */
@@ -41,7 +42,6 @@ export class GraphqlHttp {
   readonly #apollo: ApolloServer<ApolloContext>;
   readonly #format;
   readonly #texts = new WeakMap<object, string>();
-  readonly #large = new LargeAnswers();
 
   constructor(deps: GraphqlHttpDeps) {
     this.#deps = deps;
@@ -79,7 +79,11 @@ export class GraphqlHttp {
       return;
     }
     const { query, operationName } = admitted.request;
-    const asked: ApolloContext = { admitted, requestId: requestIdOf(context), large: { answer: null } };
+    const asked: ApolloContext = {
+      admitted,
+      requestId: requestIdOf(context),
+      long: { written: null, errors: undefined },
+    };
     const response = await this.#apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: {
         method: 'POST',
@@ -98,7 +102,8 @@ export class GraphqlHttp {
     for (const [name, value] of response.headers) context.set(name, value);
     // graphql 16 has no incremental results.
     const text = response.body.kind === 'complete' ? response.body.string : '';
-    context.body = asked.large.answer === null ? text : await this.#large.bytesOf(asked.large.answer);
+    // Apollo Server may have answered something else after all.
+    context.body = text === WRITTEN_BEFORE ? longAnswer(asked.long) : text;
   }
 
   /** What was not executed. GraphQL over HTTP: who asks for application/json only gets 200 for a document's mistakes. */
@@ -147,14 +152,13 @@ export class GraphqlHttp {
         {
           requestDidStart: async () => ({
             responseForOperation: async ({ contextValue }) => {
-              const result = await operations.execute(contextValue.admitted);
+              const { result, written } = await operations.execute(contextValue.admitted, true);
               const answer = this.#answer(result, contextValue.requestId);
-              const { large } = contextValue;
-              large.answer = isLarge(answer) ? answer : null;
+              Object.assign(contextValue.long, { written, errors: answer.errors });
               return {
                 // Without data nothing was executed: the variables did not fit.
                 http: { status: result.data === undefined ? 400 : undefined, headers: new HeaderMap() },
-                body: { kind: 'single', singleResult: large.answer === null ? answer : WRITTEN_ELSEWHERE },
+                body: { kind: 'single', singleResult: written === null ? answer : { data: LONG_DATA } },
               };
             },
           }),
@@ -165,6 +169,7 @@ export class GraphqlHttp {
 
   /** Equal queries that share an answer have the same data. */
   #text({ data, errors }: { data?: object | null | undefined; errors?: unknown }): string {
+    if (data === LONG_DATA) return WRITTEN_BEFORE;
     if (data == null || errors !== undefined) return `${JSON.stringify({ errors, data })}\n`;
     const known = this.#texts.get(data);
     if (known !== undefined) return known;
@@ -185,6 +190,12 @@ export class GraphqlHttp {
 function requestIdOf({ res }: Koa.Context): string | undefined {
   const id = res.getHeader('X-Request-Id');
   return typeof id === 'string' ? id : undefined;
+}
+
+/** As `#text` writes it. */
+function longAnswer({ written, errors }: ApolloContext['long']): Buffer | null {
+  if (written === null || errors === undefined) return written;
+  return Buffer.concat([Buffer.from(`{"errors":${JSON.stringify(errors)},`), written.subarray(1)]);
 }
 
 function wantsPlainJson(context: Koa.Context): boolean {

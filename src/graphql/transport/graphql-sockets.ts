@@ -211,7 +211,8 @@ export class GraphqlSockets {
       connectionInitWaitTimeout: INIT_WITHIN_MS,
       onConnect: (context) => this.#connect(context),
       onSubscribe: (context, id, payload) => this.#admit(context, id, payload),
-      execute: (args: ExecutionArgs & Partial<Running>) => this.#deps.operations.execute(running(args).admitted),
+      execute: async (args: ExecutionArgs & Partial<Running>) =>
+        (await this.#deps.operations.execute(running(args).admitted)).result,
       subscribe: (args: ExecutionArgs & Partial<Running>) => this.#subscribe(running(args)),
       onNext: ({ extra }, _id, _payload, _args, result) =>
         result.errors === undefined ? undefined : { ...result, errors: this.#formatted(result.errors, extra.session) },

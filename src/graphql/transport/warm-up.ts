@@ -36,6 +36,6 @@ export async function warmUp(operations: Operations, contextOf: (access: Access)
     signedIn: false,
   });
   const asked = { query: FIRST_PAGE, variables: { workspaceId: NOWHERE, count: true } };
-  const { errors } = await operations.execute(await operations.admit(asked, contextOf(access)));
-  if (errors !== undefined) throw errors[0];
+  const { result } = await operations.execute(await operations.admit(asked, contextOf(access)));
+  if (result.errors !== undefined) throw result.errors[0];
 }

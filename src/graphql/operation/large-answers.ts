@@ -2,27 +2,23 @@ import { LoopTurns } from '../../domain/loop-turns.ts';
 import { answerBytes } from '../context/answer-size.ts';
 
 /** A longer answer is written piece by piece: of ten megabytes at once everybody else would wait for 50 ms. */
-const LARGE_BYTES = 524_288;
+export const LARGE_BYTES = 524_288;
 /** About a millisecond each. */
 const PIECE_BYTES = 131_072;
 /** Others have their turn after so long. */
 const GIVES_WAY_AFTER_MS = 4;
 const LINE_END = Buffer.from('\n');
 
-/** Whether the JSON of the answer is to be written by `LargeAnswers`. */
-export function isLarge(answer: unknown): boolean {
-  return answerBytes(answer, LARGE_BYTES) > LARGE_BYTES;
-}
-
 /** Writes large answers as JSON: all of them one piece after the other, and between pieces others have their turn. */
 export class LargeAnswers {
   readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
 
-  /** The answer as JSON in UTF-8, with a line end. */
-  async bytesOf(answer: unknown): Promise<Buffer> {
+  /** The answer as JSON in UTF-8, with a line end; what `check` throws ends it: nobody waits for it any more. */
+  async write(answer: unknown, check: () => void): Promise<Buffer> {
     const [pieces, written]: [Iterator<string>, Buffer[]] = [jsonPieces(answer), []];
     const next = (): Promise<Buffer | null> =>
       this.#turns.run(async () => {
+        check();
         const piece = pieces.next();
         return piece.done === true ? null : Buffer.from(piece.value);
       });

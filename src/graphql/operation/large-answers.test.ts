@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { isLarge, jsonPieces, LargeAnswers } from './large-answer.ts';
+import { jsonPieces, LargeAnswers } from './large-answers.ts';
 
 const page = (rows: number, body: string) => ({
   data: { product: { calls: { edges: Array.from({ length: rows }, (_, at) => ({ node: { id: `${at}`, body } })) } } },
@@ -42,9 +42,13 @@ test('no piece is much longer than that, however the answer is made up', () => {
   }
 });
 
-test('what is long is told from what is not', () => {
-  expect(isLarge(page(200, 'x'.repeat(50_000)))).toBe(true);
-  expect(isLarge(page(200, 'x'))).toBe(false);
+test('nothing more is written when nobody waits for it any more', async () => {
+  let checks = 0;
+  const check = (): void => {
+    if ((checks += 1) === 3) throw new Error('gone');
+  };
+  await expect(new LargeAnswers().write(page(60, 'x'.repeat(50_000)), check)).rejects.toThrow('gone');
+  expect(checks).toBe(3);
 });
 
 test('others have their turns while several are written', async () => {
@@ -59,7 +63,7 @@ test('others have their turns while several are written', async () => {
   let ms = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (ms += 2));
   try {
-    const texts = await Promise.all([answers.bytesOf(answer), answers.bytesOf(answer)]);
+    const texts = await Promise.all([1, 2].map(() => answers.write(answer, () => {})));
     for (const text of texts) expect(text.equals(Buffer.from(`${JSON.stringify(answer)}\n`))).toBe(true);
     expect(turns).toBeGreaterThan(5);
   } finally {
