@@ -8,8 +8,8 @@ import type { WorkShares } from '../work-shares.ts';
 const USUAL_MS = 1;
 /** … on the event loop with what it costs besides, such as pages of the file that others find gone from the caches; … */
 const HERE_COUNTS = 1.5;
-/** … of what PostgreSQL works on other processors half. */
-const ELSEWHERE_COUNTS = 0.5;
+/** … of what PostgreSQL works on other processors less. */
+const ELSEWHERE_COUNTS = 0.7;
 /** So much is done at once for those who use much; waiting, of one token. */
 const AT_ONCE = 2;
 const MAX_WAITING = 1000;
