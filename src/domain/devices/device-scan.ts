@@ -8,8 +8,9 @@ import type { WorkShares } from '../work-shares.ts';
 const USUAL_MS = 1;
 /** … on the event loop with what it costs besides, such as pages of the file that others find gone from the caches; … */
 const HERE_COUNTS = 1.5;
-/** … of what PostgreSQL works on other processors less. */
+/** … of what PostgreSQL works on other processors less, and in the background as little as all else that it reads there. */
 const ELSEWHERE_COUNTS = 0.7;
+const ELSEWHERE_IN_BACKGROUND = 0.25;
 /** So much is done at once for those who use much; waiting, of one token. */
 const AT_ONCE = 2;
 const MAX_WAITING = 1000;
@@ -52,7 +53,7 @@ interface Way {
 export interface Asker {
   /** Asked before each statement; what it throws ends them: nobody waits for them any more. */
   check?: () => void;
-  /** Takes the ms that they took instead of the token's account. */
+  /** Takes the ms that they took instead of the token's account: they are gone through in the background. */
   spend?: (milliseconds: number) => void;
 }
 
@@ -130,6 +131,7 @@ export class DeviceScan {
 
   #spending<T>(access: Access, { check, spend }: Asker, work: () => Promise<T>): Promise<T> {
     const account = spend ?? ((milliseconds: number) => this.#shares.spend(access, milliseconds));
+    const counts = this.#isHere ? HERE_COUNTS : spend === undefined ? ELSEWHERE_COUNTS : ELSEWHERE_IN_BACKGROUND;
     const timed = async (): Promise<T> => {
       check?.();
       const from = performance.now();
@@ -137,7 +139,7 @@ export class DeviceScan {
         return await work();
       } finally {
         const tookMs = performance.now() - from;
-        if (tookMs > USUAL_MS) account(tookMs * (this.#isHere ? HERE_COUNTS : ELSEWHERE_COUNTS));
+        if (tookMs > USUAL_MS) account(tookMs * counts);
       }
     };
     if (this.#isHere) return this.#turns.run(timed);
