@@ -122,10 +122,10 @@ export class DeviceList {
   }
 
   /** The ids of the products of all devices that the filter lets through. */
-  async productIds(access: Access, filter: DeviceFilter, asker?: Asker): Promise<string[]> {
+  async productIds(access: Access, filter: DeviceFilter): Promise<string[]> {
     const ids = new Map<number, string>();
     const columns = 'distinct p.id, p."key"';
-    for await (const rows of this.#each<{ id: string; key: number }>(access, filter, columns, asker))
+    for await (const rows of this.#each<{ id: string; key: number }>(access, filter, columns))
       for (const { id, key } of rows) ids.set(key, id);
     return [...ids].toSorted(([a], [b]) => a - b).map(([, id]) => id);
   }

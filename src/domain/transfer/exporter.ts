@@ -93,11 +93,9 @@ export class Exporter {
   /** The devices chosen, in the order of creation; the same errors, and those of the choice. */
   async ofMany(access: Access, choice: ExportChoice, query: ExportQuery): Promise<Export> {
     this.#checkRoom(access);
-    const { next, spend } = this.#deps.shares.backgroundOf(access);
+    const known = await this.#allFields(access, choice);
     // Otherwise the token that exports would be one more for whom its own export has to wait.
-    const asker = { spend };
-    await next();
-    const known = await this.#allFields(access, choice, asker);
+    const asker = { spend: this.#deps.shares.backgroundOf(access).spend };
     return this.#export(access, query, { devices: this.#chosen(access, choice, asker), known });
   }
 
@@ -271,8 +269,8 @@ export class Exporter {
   }
 
   /** Every field of the chosen devices' products, each once. */
-  async #allFields(access: Access, choice: ExportChoice, asker: Asker): Promise<string[]> {
-    const products = await this.#deps.devices.productIds(access, choice, asker);
+  async #allFields(access: Access, choice: ExportChoice): Promise<string[]> {
+    const products = await this.#deps.devices.productIds(access, choice);
     const names = new Set<string>();
     for (const id of products)
       for (const name of (await this.#deps.ingestCache.product(id))?.fields.keys() ?? []) names.add(name);
