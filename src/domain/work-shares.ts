@@ -215,7 +215,7 @@ export class WorkShares {
       cheapAt: never,
       crowdAt: never,
       tenant,
-      allowance: (isBackground ? this.#atBackground : this.#others).of(tenant),
+      allowance: this.#allowanceOf(tenant, isBackground),
       isBackground,
       allowedMs: 0,
     };
@@ -227,9 +227,13 @@ export class WorkShares {
   #moved(caller: Caller, tenant: string): Caller {
     this.#charge(caller, 0);
     caller.tenant = tenant;
-    caller.allowance = (caller.isBackground ? this.#atBackground : this.#others).of(tenant);
+    caller.allowance = this.#allowanceOf(tenant, caller.isBackground);
     caller.allowedMs = caller.allowance.total(caller.at);
     return caller;
+  }
+
+  #allowanceOf(tenant: string, isBackground: boolean): Allowance {
+    return (isBackground ? this.#atBackground : this.#others).of(tenant);
   }
 
   #sweep(): void {

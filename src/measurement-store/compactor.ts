@@ -50,8 +50,9 @@ const MAX_FAILURES = 5;
 /** Nor does one that has much: with so many slices (a second of the longest texts) it is the turn of the next. */
 const SLICES_A_TURN = 20;
 /**
- * Beside those who record on this node it rests after a slice for so many times as long as that took, in ms at most: values that came
- * late each write a chunk of a thousand anew, which would take half of a core for as long as somebody sends such.
+ * Beside those who record on this node it rests after a slice for so many times as long as that took, in ms at most:
+ * values that came late each write a chunk of a thousand anew, which would take half of a core for as long as somebody
+ * sends such.
  */
 const REST_OF_SLICE = 3;
 const MAX_REST_MS = 250;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { DeviceOrder, DevicePosition } from '../../src/domain/devices/device-order.ts';
 import { DeviceScan, type Scope } from '../../src/domain/devices/device-scan.ts';
+import { countTurns } from '../support/loop-turns.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 
@@ -194,16 +195,11 @@ describe.each(DATABASES)('a list among very many devices, %s', (name) => {
   });
 
   test('leaves others their turns on the event loop', async () => {
-    let [turn, isOver] = [0, false];
-    const count = (): void => {
-      turn += 1;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
+    const loop = countTurns();
     const turns = new Set<number>();
     const read = domain.database.read.bind(domain.database);
     const reading = vi.spyOn(domain.database, 'read').mockImplementation(() => {
-      turns.add(turn);
+      turns.add(loop.turns);
       return read();
     });
     // However fast the machine is, a slice takes as long as one of a slow one.
@@ -224,7 +220,7 @@ describe.each(DATABASES)('a list among very many devices, %s', (name) => {
         expect(turns.size).toBeGreaterThan(1);
       }
     } finally {
-      isOver = true;
+      loop.stop();
       reading.mockRestore();
       clock.mockRestore();
     }

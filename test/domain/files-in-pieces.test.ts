@@ -6,6 +6,7 @@ import type { GraphqlContext } from '../../src/graphql/context/graphql-context.t
 import { MeasurementsResolver } from '../../src/graphql/resolvers/measurements-resolver.ts';
 import type { Piece } from '../../src/domain/measurements/store.ts';
 import type { BackgroundTurns } from '../../src/domain/work-shares.ts';
+import { countTurns } from '../support/loop-turns.ts';
 
 const FIELD = { key: 1, identifier: 'f', type: 'FLOAT' };
 const PRODUCT = { fields: new Map([['f', FIELD]]), fieldsByKey: new Map([[1, FIELD]]) };
@@ -61,12 +62,6 @@ test.each([
 });
 
 test.each(['long', 'wide'] as const)('many buckets go out a piece at a time, layout %s', async (layout) => {
-  let turns = 0;
-  const state = { isOver: false };
-  const turn = (): void => {
-    turns += 1;
-    if (!state.isOver) setImmediate(turn);
-  };
   const chart = { resolution: '1h', maxPoints: null, timeZone: null };
   const { bytes } = exporter(new Watched(), 200_000).ofDevice(accessOf('t'), DEVICE, {
     ...ALL,
@@ -74,14 +69,14 @@ test.each(['long', 'wide'] as const)('many buckets go out a piece at a time, lay
     layout,
     chart,
   });
-  setImmediate(turn);
+  const loop = countTurns();
   const sizes: number[] = [];
   for await (const piece of bytes) sizes.push(piece.length);
-  state.isOver = true;
+  loop.stop();
   expect(sizes.length).toBeGreaterThan(50);
   expect(Math.max(...sizes)).toBeLessThan(66_000);
   // Before the first piece, others had their turn while rows were put together.
-  if (layout === 'wide') expect(turns).toBeGreaterThanOrEqual(9);
+  if (layout === 'wide') expect(loop.turns).toBeGreaterThanOrEqual(9);
 });
 
 test('a file in is stored as pieces in the background; while it waits for room, others may have theirs', async () => {

@@ -49,7 +49,7 @@ interface Way {
   asker?: Asker | undefined;
 }
 
-/** For whom devices are gone through; as it says nothing, the token pays, and whoever asks waits to the end. */
+/** For whom devices are gone through; where it says nothing, the token pays, and whoever asks waits to the end. */
 export interface Asker {
   /** Asked before each statement; what it throws ends them: nobody waits for them any more. */
   check?: () => void;

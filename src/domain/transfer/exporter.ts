@@ -2,7 +2,6 @@ import { AppError, badInput } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import type { DeviceList, ListedDevice } from '../devices/device-list.ts';
 import type { DevicePosition } from '../devices/device-order.ts';
-import type { Asker } from '../devices/device-scan.ts';
 import type { FieldType } from '../entities/field.ts';
 import type { DeviceInfo, FieldInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 import type { History } from '../history/history.ts';
@@ -87,22 +86,20 @@ export class Exporter {
     async function* devices(): AsyncGenerator<DeviceInfo> {
       yield device;
     }
-    return this.#export(access, query, { devices: devices(), known: [...device.product.fields.keys()] });
+    return this.#export(access, query, { devices, known: [...device.product.fields.keys()] });
   }
 
   /** The devices chosen, in the order of creation; the same errors, and those of the choice. */
   async ofMany(access: Access, choice: ExportChoice, query: ExportQuery): Promise<Export> {
     this.#checkRoom(access);
     const known = await this.#allFields(access, choice);
-    // Otherwise the token that exports would be one more for whom its own export has to wait.
-    const asker = { spend: this.#deps.shares.backgroundOf(access).spend };
-    return this.#export(access, query, { devices: this.#chosen(access, choice, asker), known });
+    return this.#export(access, query, { devices: (turns) => this.#chosen(access, choice, turns), known });
   }
 
   #export(
     access: Access,
     query: ExportQuery,
-    { devices, known }: { devices: AsyncGenerator<DeviceInfo>; known: readonly string[] },
+    { devices, known }: { devices: (turns: Turns) => AsyncGenerator<DeviceInfo>; known: readonly string[] },
   ): Export {
     for (const field of query.fields ?? [])
       if (!known.includes(field))
@@ -116,7 +113,7 @@ export class Exporter {
     const { tokenId } = access;
     const format = query.format === 'csv' ? new CsvFormat(wide, query.spreadsheet) : new NdjsonFormat(wide);
     const turns = this.#deps.shares.backgroundOf(access);
-    const written = this.#bytes(format, { ...query, turns }, eachInTurn(turns, devices), wide);
+    const written = this.#bytes(format, { ...query, turns }, eachInTurn(turns, devices(turns)), wide);
     return { contentType: format.contentType, bytes: this.#inTurns(tokenId, turns, written) };
   }
 
@@ -164,11 +161,12 @@ export class Exporter {
     else this.#underWayOf.delete(tokenId);
   }
 
-  async *#chosen(access: Access, choice: ExportChoice, asker: Asker): AsyncGenerator<DeviceInfo> {
+  /** On the file's account: the token would be one more for whom its own export has to wait. */
+  async *#chosen(access: Access, choice: ExportChoice, { spend }: Turns): AsyncGenerator<DeviceInfo> {
     const query = { ...choice, orderBy: 'CREATED', descending: false, limit: DEVICES_PAGE } as const;
     let after: DevicePosition | null = null;
     do {
-      const { items }: Page<ListedDevice> = await this.#deps.devices.page(access, { ...query, after }, asker);
+      const { items }: Page<ListedDevice> = await this.#deps.devices.page(access, { ...query, after }, { spend });
       // Together they are one query.
       const infos = await Promise.all(items.map(({ device }) => this.#deps.ingestCache.device(device.id)));
       // null: deleted in between.

@@ -215,7 +215,7 @@ export class Operations {
     return this.shares.run(context.caller, run, kind).catch(failed);
   }
 
-  async #run(admitted: AdmittedOperation, { context, root, isWritten }: Running): Promise<Executed> {
+  async #run(admitted: AdmittedOperation, { context, root, isWritten = false }: Running): Promise<Executed> {
     const { caller, budget } = context;
     const expectedMs = admitted.cost * USUAL_MS;
     this.shares.spend(caller, expectedMs);
@@ -235,7 +235,7 @@ export class Operations {
       if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
-      const isLarge = isWritten === true && bytes > LARGE_BYTES;
+      const isLarge = isWritten && bytes > LARGE_BYTES;
       // Within its turn: so many are in memory at once as run.
       const written = isLarge ? await this.#large.write({ data: result.data }, () => budget.check()) : null;
       if (!isLarge) await this.#writing.next(bytes);

@@ -1,18 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { jsonPieces, LargeAnswers } from './large-answers.ts';
+import { countTurns } from '../support/loop-turns.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { jsonPieces, LargeAnswers } from '../../src/graphql/operation/large-answers.ts';
 
 const page = (rows: number, body: string) => ({
   data: { product: { calls: { edges: Array.from({ length: rows }, (_, at) => ({ node: { id: `${at}`, body } })) } } },
 });
-
-/** Repeatable. */
-function randomly(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
-  };
-}
 
 const LEAVES = [null, true, 0, -1.5e300, NaN, '', 'a "b" \\ \n', 'ü 🙂', '\uD83D', '\u2028', undefined, new Date(0)];
 
@@ -25,7 +18,7 @@ function grown(random: () => number, depth: number): unknown {
 }
 
 test.each([1, 10, 100, 10_000])('in pieces of %i bytes it is the same text as at once', (most) => {
-  const random = randomly(most);
+  const random = seededRandom(most);
   for (let time = 0; time < 500; time += 1) {
     const value = { data: grown(random, 5) };
     expect([...jsonPieces(value, most)].join('')).toBe(JSON.stringify(value));
@@ -53,21 +46,16 @@ test('nothing more is written when nobody waits for it any more', async () => {
 
 test('others have their turns while several are written', async () => {
   const [answers, answer] = [new LargeAnswers(), page(60, 'ü'.repeat(50_000))];
-  let [turns, isOver] = [0, false];
-  const count = (): void => {
-    turns += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
+  const loop = countTurns();
   // However fast the machine is, a piece takes as long as one of a slow one.
   let ms = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (ms += 2));
   try {
     const texts = await Promise.all([1, 2].map(() => answers.write(answer, () => {})));
     for (const text of texts) expect(text.equals(Buffer.from(`${JSON.stringify(answer)}\n`))).toBe(true);
-    expect(turns).toBeGreaterThan(5);
+    expect(loop.turns).toBeGreaterThan(5);
   } finally {
-    isOver = true;
+    loop.stop();
     clock.mockRestore();
   }
 });
