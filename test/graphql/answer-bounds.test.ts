@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
 
@@ -54,8 +56,11 @@ describe.each(DATABASES)('what an answer may hold on %s', (database) => {
       for (const body of bodies) await fetch(url, { method: 'POST', body });
     });
 
+    const queryWith = (more: string): string =>
+      `query ($id: ID!) { product(id: $id) { calls(first: 20) { edges { node { body } } } } ${more} }`;
+
     const ask = (more: string, accept: string): Promise<Response> => {
-      const query = `query ($id: ID!) { product(id: $id) { calls(first: 20) { edges { node { body } } } } ${more} }`;
+      const query = queryWith(more);
       return fetch(`${server.url}/graphql`, {
         method: 'POST',
         headers: { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'application/json', Accept: accept },
@@ -82,6 +87,48 @@ describe.each(DATABASES)('what an answer may hold on %s', (database) => {
       const { data, errors } = JSON.parse(text);
       expect(data).toEqual({ product: { calls: { edges } }, twice: null });
       expect(errors).toMatchObject([{ path: ['twice'], extensions: { code: 'CONFLICT' } }]);
+    });
+
+    describe('over a WebSocket', () => {
+      const texts: string[] = [];
+      let socket: WebSocket;
+
+      beforeAll(async () => {
+        socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+        await once(socket, 'open');
+        socket.on('message', (data: Buffer, isBinary) => texts.push(isBinary ? 'binary' : data.toString()));
+        socket.send(JSON.stringify({ type: 'connection_init', payload: { token: ADMIN_TOKEN } }));
+        await vi.waitFor(() => expect(texts.splice(0)).toHaveLength(1));
+      });
+
+      afterAll(() => socket.terminate());
+
+      const subscribe = (name: string, query: string): void =>
+        socket.send(JSON.stringify({ id: name, type: 'subscribe', payload: { query, variables: { id } } }));
+
+      test('it is the same, and says what failed in it', async () => {
+        subscribe('a "1"', queryWith('twice: deviceBySerialNumber(serialNumber: "twice") { id }'));
+        await vi.waitFor(() => expect(texts).toHaveLength(2), 10_000);
+        const [next, complete] = texts.splice(0);
+        // As it was written piece by piece: graphql-ws would have written the errors behind the data.
+        expect(next!.slice(0, 60)).toContain('{"id":"a \\"1\\"","type":"next","payload":{"errors":[{');
+        expect(JSON.parse(next!)).toMatchObject({
+          id: 'a "1"',
+          payload: {
+            data: { product: { calls: { edges } }, twice: null },
+            errors: [{ path: ['twice'], extensions: { code: 'CONFLICT' } }],
+          },
+        });
+        expect(JSON.parse(complete!)).toEqual({ id: 'a "1"', type: 'complete' });
+      });
+
+      test('nothing of it comes when it was called off meanwhile', async () => {
+        subscribe('off', queryWith('also: __typename'));
+        socket.send(JSON.stringify({ id: 'off', type: 'complete' }));
+        subscribe('on', queryWith(''));
+        await vi.waitFor(() => expect(texts.length).toBeGreaterThan(1), 10_000);
+        expect(texts.splice(0).map((text) => JSON.parse(text).id)).toEqual(['on', 'on']);
+      });
     });
 
     test('is not given to who takes no JSON', async () => {

@@ -28,6 +28,12 @@ export class LargeAnswers {
   }
 }
 
+/** A written answer with the errors beside its data, if there are any. */
+export function withErrors(written: Buffer, errors: readonly unknown[] | undefined): Buffer {
+  if (errors === undefined) return written;
+  return Buffer.concat([Buffer.from(`{"errors":${JSON.stringify(errors)},`), written.subarray(1)]);
+}
+
 /** What JSON.stringify gives, in pieces of about so many bytes; what is no list and no object is one piece. */
 export function* jsonPieces(value: unknown, most = PIECE_BYTES): Generator<string, void> {
   let text = '';

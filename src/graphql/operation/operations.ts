@@ -52,7 +52,6 @@ interface Running {
   context: GraphqlContext;
   /** The event, of a subscription. */
   root?: unknown;
-  isWritten?: boolean;
 }
 
 /** Which operations are compiled: those that were seen before; for tests none, or all, with the answers compared. */
@@ -133,15 +132,15 @@ export class Operations {
 
   /**
    * Runs a query or mutation, when it is its caller's turn. An answer that is too large, or not there in time, is an
-   * error, and so is OVERLOADED, or UNAVAILABLE when those before it got no answer from the database. `isWritten`: long
-   * data is wanted as JSON.
+   * error, and so is OVERLOADED, or UNAVAILABLE when those before it got no answer from the database.
+   * Long data comes as JSON, too.
    */
-  async execute(admitted: AdmittedOperation, isWritten = false): Promise<Executed> {
+  async execute(admitted: AdmittedOperation): Promise<Executed> {
     const { context, operation, sharing } = admitted;
     if (context.isAnonymous || operation.operation !== OperationTypeNode.QUERY)
-      return this.#inTurn(admitted, { context, isWritten });
+      return this.#inTurn(admitted, { context });
     const executed = await this.#queries.of(sharing, context.budget, (budget) =>
-      this.#inTurn(admitted, { context: context.again(budget), isWritten }),
+      this.#inTurn(admitted, { context: context.again(budget) }),
     );
     if (executed.isShared) this.pushed(admitted, 1, executed.bytes);
     return executed;
@@ -215,7 +214,7 @@ export class Operations {
     return this.shares.run(context.caller, run, kind).catch(failed);
   }
 
-  async #run(admitted: AdmittedOperation, { context, root, isWritten = false }: Running): Promise<Executed> {
+  async #run(admitted: AdmittedOperation, { context, root }: Running): Promise<Executed> {
     const { caller, budget } = context;
     const expectedMs = admitted.cost * USUAL_MS;
     this.shares.spend(caller, expectedMs);
@@ -235,7 +234,7 @@ export class Operations {
       if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
-      const isLarge = isWritten && bytes > LARGE_BYTES;
+      const isLarge = root === undefined && bytes > LARGE_BYTES;
       // Within its turn: so many are in memory at once as run.
       const written = isLarge ? await this.#large.write({ data: result.data }, () => budget.check()) : null;
       if (!isLarge) await this.#writing.next(bytes);

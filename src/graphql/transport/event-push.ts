@@ -9,6 +9,11 @@ import { type SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 /** Events that are answered before it is looked whether the reader takes what is sent: of one who does not, no more. */
 const AT_ONCE = 50;
 
+/** How a message of an operation's results begins, in front of its payload and a brace. */
+export function nextHead(id: string): string {
+  return `{"id":${JSON.stringify(id)},"type":"next","payload":`;
+}
+
 interface EventPushDeps {
   /** Of the subscription. */
   id: string;
@@ -34,7 +39,7 @@ export class EventPush implements AsyncIterableIterator<never> {
 
   constructor(deps: EventPushDeps) {
     this.#deps = deps;
-    this.#head = `{"id":${JSON.stringify(deps.id)},"type":"next","payload":`;
+    this.#head = nextHead(deps.id);
   }
 
   /** Resolves at the end of the events. */

@@ -10,6 +10,7 @@ import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, Operati
 import type Koa from 'koa';
 import { AppError, badInput, databaseAway } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
+import { withErrors } from '../operation/large-answers.ts';
 import type { AdmittedOperation, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
@@ -194,8 +195,7 @@ function requestIdOf({ res }: Koa.Context): string | undefined {
 
 /** As `#text` writes it. */
 function longAnswer({ written, errors }: ApolloContext['long']): Buffer | null {
-  if (written === null || errors === undefined) return written;
-  return Buffer.concat([Buffer.from(`{"errors":${JSON.stringify(errors)},`), written.subarray(1)]);
+  return written && withErrors(written, errors);
 }
 
 function wantsPlainJson(context: Koa.Context): boolean {

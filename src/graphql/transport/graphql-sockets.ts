@@ -9,11 +9,12 @@ import type { Authenticator } from '../../domain/tokens/authenticator.ts';
 import { AppError, badInput, databaseAway } from '../../errors.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
 import { whenKnown } from '../context/promised.ts';
-import { EventPush } from './event-push.ts';
+import { EventPush, nextHead } from './event-push.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
 import { type BodyMemory, countHalfMessages } from './half-messages.ts';
 import type { LoaderSources } from '../context/loaders.ts';
 import { LiveStream } from '../live/live-stream.ts';
+import { withErrors } from '../operation/large-answers.ts';
 import type { AdmittedOperation, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
 import type { EventAnswer } from '../operation/shared-answers.ts';
@@ -211,8 +212,7 @@ export class GraphqlSockets {
       connectionInitWaitTimeout: INIT_WITHIN_MS,
       onConnect: (context) => this.#connect(context),
       onSubscribe: (context, id, payload) => this.#admit(context, id, payload),
-      execute: async (args: ExecutionArgs & Partial<Running>) =>
-        (await this.#deps.operations.execute(running(args).admitted)).result,
+      execute: (args: ExecutionArgs & Partial<Running>) => this.#execute(running(args)),
       subscribe: (args: ExecutionArgs & Partial<Running>) => this.#subscribe(running(args)),
       onNext: ({ extra }, _id, _payload, _args, result) =>
         result.errors === undefined ? undefined : { ...result, errors: this.#formatted(result.errors, extra.session) },
@@ -242,6 +242,21 @@ export class GraphqlSockets {
       if (error instanceof AppError) return [new GraphQLError(error.message, { originalError: error })];
       throw error;
     }
+  }
+
+  /** Long data goes out as it was written: graphql-ws sees results that never come, and their end. */
+  async #execute({ admitted, session, id }: Running): Promise<ExecutionResult | AsyncIterable<never>> {
+    const { result, written } = await this.#deps.operations.execute(admitted, true);
+    if (written === null) return result;
+    const errors = this.#formatted(result.errors ?? [], session);
+    const payload = withErrors(written, errors.length === 0 ? undefined : errors);
+    const message = Buffer.concat([Buffer.from(nextHead(id)), payload, Buffer.from('}')]);
+    const next = async (): Promise<IteratorResult<never>> => {
+      session.push(message);
+      await session.sent();
+      return { done: true, value: undefined };
+    };
+    return { [Symbol.asyncIterator]: () => ({ next }) };
   }
 
   async #subscribe({ admitted, session, id }: Running): Promise<EventPush | ExecutionResult> {

@@ -92,7 +92,7 @@ export class SocketSession {
   }
 
   /** Hands a message to the socket; those of one turn of the event loop go out in one write. */
-  push(text: string): void {
+  push(text: string | Buffer): void {
     if (this.socket.readyState !== this.socket.OPEN) return;
     if (this.socket.bufferedAmount > MAX_UNSENT_BYTES) {
       this.end(TRY_AGAIN_LATER, 'reader too slow: too much is waiting to be sent');
@@ -108,7 +108,7 @@ export class SocketSession {
       });
     }
     this.#handed += 1;
-    this.socket.send(text, this.#onLeft);
+    this.socket.send(text, { binary: false }, this.#onLeft);
   }
 
   /** Resolves when what was pushed has left this process, so that whoever pushes next waits for a slow reader. */
