@@ -1,9 +1,13 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { History } from '../../src/domain/history/history.ts';
 import type { DeviceInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import type { MeasurementStore } from '../../src/domain/measurements/store.ts';
+import { DeviceChoice } from '../../src/domain/history/device-choice.ts';
 import { AppError } from '../../src/errors.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+import { DeviceResolver } from '../../src/graphql/resolvers/device-resolver.ts';
+import { HistoryResolver } from '../../src/graphql/resolvers/history-resolver.ts';
+import { openDomain } from '../support/open-domain.ts';
 
 const GONE = new AppError('UNAVAILABLE', 'The client is gone.');
 const field = { key: 1, identifier: 'T', type: 'FLOAT' };
@@ -59,4 +63,30 @@ test('what one that goes on was not answered at once is asked again', async () =
     .map((device) => history.statistics(device, { from: 0, to: 10, fields: null }, points));
   expect(await Promise.all(some)).toHaveLength(3);
   expect(read).toEqual(['3 charts', '2 charts', '1 charts']);
+});
+
+test('of one that has ended no devices are gone through', async () => {
+  const domain = await openDomain('sqlite');
+  try {
+    const { access, deviceList, ingestCache } = domain;
+    const context = new GraphqlContext(access, '', {} as never, {} as never);
+    const devices = new DeviceResolver({} as never, deviceList, {} as never);
+    const histories = new HistoryResolver(new DeviceChoice(ingestCache, deviceList), new History(slowStore([])));
+    const asked = [
+      () => devices.devices(context),
+      () => devices.deviceBySerialNumber(context, '00ff'),
+      () => histories.history(context, { from: 0, to: 1 } as never, null, null, ['tag']),
+    ];
+    const reading = vi.spyOn(domain.database, 'read');
+    for (const ask of asked) await ask();
+    expect(reading).toHaveBeenCalled();
+    context.budget.end(GONE);
+    for (const ask of asked) {
+      reading.mockClear();
+      await expect(ask()).rejects.toBe(GONE);
+      expect(reading).not.toHaveBeenCalled();
+    }
+  } finally {
+    await domain.close();
+  }
 });

@@ -138,12 +138,13 @@ export class DeviceList {
     access: Access,
     serialNumber: string,
     narrow: Pick<DeviceFilter, 'productId' | 'workspaceId'>,
+    asker?: Asker,
   ): Promise<Device | null> {
     checkText(serialNumber, 'serialNumber', { max: 200 });
     const find = async (column: string, text: string): Promise<Device | null> => {
       const conditions = await this.#filter(access, narrow);
       const named = { sql: [`d.${column} = ?`], values: [text] };
-      const rows = await this.#scan.rows<Row>(access, select(ROW, [conditions, named], 'limit 2'));
+      const rows = await this.#scan.rows<Row>(access, select(ROW, [conditions, named], 'limit 2'), asker);
       if (rows.length > 1)
         throw conflict(`serialNumber: several devices have "${serialNumber.slice(0, 100)}"; narrow by productId.`);
       return (await this.#devices(rows))[0] ?? null;

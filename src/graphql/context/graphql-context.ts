@@ -1,4 +1,5 @@
 import type { Access } from '../../domain/access/access.ts';
+import type { Asker } from '../../domain/devices/device-scan.ts';
 import { PointBudget } from '../../domain/history/point-budget.ts';
 import type { Party } from '../../domain/party.ts';
 import { unauthenticated } from '../../errors.ts';
@@ -76,6 +77,11 @@ export class GraphqlContext {
     this.budget.check();
     this.#loaded ??= createLoaders(this.#sources, this.budget);
     return this.#loaded;
+  }
+
+  /** For whom devices are gone through: not any more when the operation has ended. */
+  get asker(): Asker {
+    return { check: () => this.budget.check() };
   }
 
   /** What was loaded before a mutation of the same operation may be old after it. */

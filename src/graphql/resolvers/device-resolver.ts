@@ -36,7 +36,7 @@ export class DeviceResolver {
       'time. In the order of creation unless orderBy says otherwise.',
   })
   async devices(
-    @Ctx() { access, loaders, budget }: GraphqlContext,
+    @Ctx() { access, loaders, asker }: GraphqlContext,
     @Arg('workspaceId', () => ID, { nullable: true, description: 'Only devices of this workspace.' })
     workspaceId?: string | null,
     @Arg('productId', () => ID, { nullable: true, description: 'Only devices of this product.' })
@@ -79,7 +79,6 @@ export class DeviceResolver {
     const paging = devicePaging(order.orderBy, order.descending);
     const place = readAfter(paging, after) as DevicePosition | null;
     const filter = { workspaceId, productId, ids, search, tags, anyTags, online, lastHeardBefore, lastHeardAfter };
-    const asker = { check: (): void => budget.check() };
     const page = await this.#list.page(access, { ...filter, ...order, limit, after: place }, asker);
     knowDevices(loaders, page.items);
     return connectionWith(paging, page, deviceOf, () => this.#list.count(access, filter, asker));
@@ -91,7 +90,7 @@ export class DeviceResolver {
       'Exact, hexadecimal EUIs without regard to case; null: none; several: CONFLICT, narrow by product or workspace.',
   })
   deviceBySerialNumber(
-    @Ctx() { access }: GraphqlContext,
+    @Ctx() { access, asker }: GraphqlContext,
     @Arg('serialNumber', () => String, { description: 'The serial number, up to 200 characters.' })
     serialNumber: string,
     @Arg('productId', () => ID, { nullable: true, description: 'Look only in this product.' })
@@ -99,7 +98,7 @@ export class DeviceResolver {
     @Arg('workspaceId', () => ID, { nullable: true, description: 'Look only in this workspace.' })
     workspaceId?: string | null,
   ): Promise<DeviceObject | null> {
-    return this.#list.bySerialNumber(access, serialNumber, { productId, workspaceId });
+    return this.#list.bySerialNumber(access, serialNumber, { productId, workspaceId }, asker);
   }
 
   @Query(() => DeviceObject, { description: "One device; NOT_FOUND also for another tenant's." })

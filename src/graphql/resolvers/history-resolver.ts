@@ -29,7 +29,7 @@ export class HistoryResolver {
       'their products do not have is left out there.',
   })
   async history(
-    @Ctx() { access, points }: GraphqlContext,
+    @Ctx() { access, points, asker }: GraphqlContext,
     @Args(() => HistoryArgs) query: HistoryArgs,
     @Arg('deviceIds', () => [ID], {
       nullable: true,
@@ -44,7 +44,7 @@ export class HistoryResolver {
     })
     tags?: string[] | null,
   ): Promise<DeviceHistoryObject[]> {
-    const chosen = await this.#choice.choose(access, { deviceIds, productId, tags });
+    const chosen = await this.#choice.choose(access, { deviceIds, productId, tags }, asker);
     const infos = chosen.map(({ info }) => info);
     const series = await this.#history.seriesOfMany(infos, query, points);
     return chosen.map(({ device }, i) => ({ device, series: series[i]! }));

@@ -153,7 +153,7 @@ export class GraphqlHttp {
         {
           requestDidStart: async () => ({
             responseForOperation: async ({ contextValue }) => {
-              const { result, written } = await operations.execute(contextValue.admitted, true);
+              const { result, written } = await operations.execute(contextValue.admitted);
               const answer = this.#answer(result, contextValue.requestId);
               Object.assign(contextValue.long, { written, errors: answer.errors });
               return {

@@ -246,7 +246,7 @@ export class GraphqlSockets {
 
   /** Long data goes out as it was written: graphql-ws sees results that never come, and their end. */
   async #execute({ admitted, session, id }: Running): Promise<ExecutionResult | AsyncIterable<never>> {
-    const { result, written } = await this.#deps.operations.execute(admitted, true);
+    const { result, written } = await this.#deps.operations.execute(admitted);
     if (written === null) return result;
     const errors = this.#formatted(result.errors ?? [], session);
     const payload = withErrors(written, errors.length === 0 ? undefined : errors);

@@ -81,7 +81,7 @@ export class ProductObjectResolver {
   @FieldResolver(() => DeviceConnection, { description: 'Its devices, in the order of creation.' })
   async devices(
     @Root() { id }: Product,
-    @Ctx() { access, loaders, budget }: GraphqlContext,
+    @Ctx() { access, loaders, asker }: GraphqlContext,
     @Arg('first', () => Int, FIRST) first?: number | null,
     @Arg('after', () => String, AFTER) after?: string | null,
   ): Promise<Connection<DeviceObject>> {
@@ -90,7 +90,6 @@ export class ProductObjectResolver {
     const place = readAfter(paging, after) as DevicePosition | null;
     const filter = { productId: id };
     const order = { orderBy: 'CREATED', descending: false } as const;
-    const asker = { check: (): void => budget.check() };
     const page = await this.#devices.page(access, { ...filter, ...order, limit, after: place }, asker);
     knowDevices(loaders, page.items);
     return connectionWith(paging, page, deviceOf, () => this.#devices.count(access, filter, asker));
