@@ -27,7 +27,7 @@ import { createHttpApp } from './http/http-app.ts';
 import { readyRoute } from './http/health-route.ts';
 import { metricsRoute, metricsServer } from './http/metrics-route.ts';
 import { watchRequests } from './http/request-watch.ts';
-import { createLog } from './log.ts';
+import { createLog, endOnUncaught } from './log.ts';
 import { measuredEngine } from './metrics/measured.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { DecoderPool } from './sandbox/decoder-pool.ts';
@@ -46,6 +46,7 @@ export interface App {
 /** Builds everything, in order, and starts to listen. What was opened before a failure is closed again. */
 export async function startApp(config: Config): Promise<App> {
   const log = createLog(config.logLevel);
+  endOnUncaught(log);
   const closers = new Closers();
   const stop = async (): Promise<void> => {
     for (const { name, error } of await closers.closeAll(STOP_MS)) log.error({ err: error }, `stopping: ${name}`);

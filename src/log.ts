@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { pino, type Logger } from 'pino';
 import type { LogLevel } from './config.ts';
 
@@ -49,5 +50,19 @@ export function createLog(level: LogLevel): Logger {
         return method.apply(this, [{ ...facts, ...times }, message] as unknown as typeof args);
       },
     },
+  });
+}
+
+/**
+ * What no guard has caught, promises that nobody waits for included, ends the process, as its state is not known any
+ * more; but never without a line that says why (`fatal` is written before it returns).
+ */
+export function endOnUncaught(log: Logger): void {
+  process.on('uncaughtException', (error: unknown) => {
+    try {
+      log.fatal({ err: error, id: randomBytes(6).toString('hex') }, 'uncaught error: the server ends');
+    } finally {
+      process.exit(1);
+    }
   });
 }

@@ -1,4 +1,4 @@
-/** Whom an address stands for: an IPv4 address itself, of IPv6 the /64 that one customer is given. */
+/** Whom an address stands for: an IPv4 address itself, of IPv6 the /64 that one customer is given. Takes any text. */
 export function addressGroup(address: string | undefined): string {
   if (address === undefined) return '';
   const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
@@ -6,6 +6,6 @@ export function addressGroup(address: string | undefined): string {
   const [head, tail] = address.split('%', 1)[0]!.split('::', 2) as [string, string?];
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const groups = tail === undefined ? left : [...left, ...Array(8 - left.length - right.length).fill('0'), ...right];
-  return groups.slice(0, 4).join(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
+  return [...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4).join(':');
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import { LruMap } from '../domain/lru-map.ts';
 import { AppError } from '../errors.ts';
 import { addressGroup } from './address-group.ts';
@@ -56,7 +57,8 @@ export class AnonymousRequests {
     if (trustedProxies === 0) return addressGroup(socket.remoteAddress);
     const forwarded = headers['x-forwarded-for'];
     const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',');
-    // What stands further left was written by the client.
-    return addressGroup(hops.at(-trustedProxies)?.trim() || socket.remoteAddress);
+    // What stands further left was written by the client; with fewer proxies than that, this one was too.
+    const hop = hops.at(-trustedProxies)?.trim() ?? '';
+    return addressGroup(isIP(hop) === 0 ? socket.remoteAddress : hop);
   }
 }

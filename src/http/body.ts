@@ -90,19 +90,27 @@ function collect(request: IncomingMessage, { maxBytes, idleMs, memory }: BodyBou
       reject(new AppError('REQUEST_TIMEOUT', `Nothing of the body came for ${idleMs / 1000} seconds; send it again.`));
       setTimeout(() => request.destroy(), 1_000).unref(); // after the answer
     };
-    const giveUp = (error: AppError): void => {
+    const giveUp = (error: unknown): void => {
       body = null;
       request.removeAllListeners('data');
       drain(request, maxBytes);
       reject(error);
     };
-    request.on('data', (chunk: Buffer) => {
+    const take = (chunk: Buffer): void => {
       size += chunk.length;
       if (waiting !== null) waiting.refresh();
       else if (size < expected) waiting = setTimeout(idle, idleMs).unref();
       if (size > maxBytes) return giveUp(tooLarge(maxBytes));
       body = body === null ? chunk : appended(body, size, chunk, maxBytes);
       if (size > SMALL_BYTES && size < expected) memory.hold(request, body.length, giveUp);
+    };
+    request.on('data', (chunk: Buffer) => {
+      try {
+        take(chunk);
+      } catch (error) {
+        // Nobody else would catch it here.
+        giveUp(error);
+      }
     });
     request.on('end', () => {
       if (waiting !== null) clearTimeout(waiting);

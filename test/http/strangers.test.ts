@@ -100,3 +100,40 @@ describe('WebSockets of strangers', () => {
     expect(record.status).toBe(429);
   });
 });
+
+describe('what a stranger writes where a proxy’s address should stand', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ database: 'sqlite', env: { TRUSTED_PROXIES: '2', ANONYMOUS_PER_MINUTE: '20' } });
+  });
+  afterAll(() => server?.stop());
+
+  const LIES = ['1:2:3:4:5::6:7:8:9', '::'.repeat(2000), ':', '%', '1.2.3.4.5', 'unknown', '[::1]:80'];
+  const spoken = (lie: string): Record<string, string> => ({
+    'Content-Type': 'application/json',
+    'X-Forwarded-For': `${lie}, 203.0.113.9`,
+  });
+
+  test('is no address: it ends nothing, fails nothing, and is all on one account', async () => {
+    const statuses = new Set<number>();
+    const send = async (path: string, lie: string, body: string | ReadableStream): Promise<void> => {
+      const init = { method: 'POST', headers: spoken(lie), body, duplex: 'half' } as const;
+      statuses.add((await fetch(server.url + path, init)).status);
+    };
+    for (let round = 0; round < 2; round += 1)
+      for (const lie of LIES) {
+        // In pieces, of a length that nobody knows before.
+        await send('/graphql', lie, new Blob([' '.repeat(60_000)]).stream());
+        await send('/graphql', lie, '{"query":"{ __typename }"}');
+        await send(`/integrations/api/${'x'.repeat(24)}/`, lie, '');
+        const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+          headers: spoken(lie),
+        });
+        socket.on('open', () => socket.send(' '.repeat(60_000)));
+        await new Promise((resolve) => socket.on('close', resolve).on('error', () => {}));
+      }
+    expect([...statuses].toSorted()).toEqual([200, 400, 404, 429]);
+    expect(server.process.lines.filter(({ level }) => level === 'error' || level === 'fatal')).toEqual([]);
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  });
+});

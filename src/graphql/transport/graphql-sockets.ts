@@ -127,7 +127,8 @@ export class GraphqlSockets {
   #opened(socket: WebSocket, request: IncomingMessage): void {
     const session = new SocketSession(socket, request.socket, this.#deps.now, this.#deps.requestIdOf(request));
     this.#sessions.add(session);
-    const onRead = countHalfMessages(socket, request, this.#deps.bodies);
+    const onFailed = (error: unknown): void => this.#failed(session, error);
+    const onRead = countHalfMessages(socket, request, this.#deps.bodies, onFailed);
     // Too large a message, broken frames: ws closes by itself and says why.
     socket.on('error', (error) => this.#deps.log.warn({ err: error, requestId: session.requestId }, 'WebSocket error'));
     const closed = this.#protocol.opened(
@@ -140,7 +141,6 @@ export class GraphqlSockets {
         // A reason of over 123 bytes would be an error, and graphql-ws puts the client's id into one.
         close: (code, reason) => socket.close(code, reason?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 123)),
         onMessage: (receive) => {
-          const onFailed = (error: unknown): void => this.#failed(session, error);
           new SocketMessages({ socket, turns: this.#reading, receive: ofText(receive), onRead, onFailed }).read();
         },
       },

@@ -14,14 +14,25 @@ const CONTROL_BYTES = 6;
 
 /**
  * Counts what has come of a message until it was read, which the caller says by calling what this gives; `request` is the
- * one that became the WebSocket.
+ * one that became the WebSocket. `onFailed`: it could not be counted.
  */
-export function countHalfMessages(socket: WebSocket, request: IncomingMessage, memory: BodyMemory): () => void {
+export function countHalfMessages(
+  socket: WebSocket,
+  request: IncomingMessage,
+  memory: BodyMemory,
+  onFailed: (error: unknown) => void,
+): () => void {
   let bytes = 0;
   // Before the WebSocket sees it: whole messages in it set the count back.
   request.socket.prependListener('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > SMALL_BYTES) memory.hold(request, bytes, () => socket.terminate());
+    if (bytes <= SMALL_BYTES) return;
+    try {
+      memory.hold(request, bytes, () => socket.terminate());
+    } catch (error) {
+      // Nobody else would catch it here.
+      onFailed(error);
+    }
   });
   const control = (data: Buffer): void => {
     bytes = Math.max(0, bytes - data.length - CONTROL_BYTES);
