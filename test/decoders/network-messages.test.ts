@@ -24,6 +24,18 @@ const read = (network: Network, message: unknown, event?: string) =>
 const bytesOf = (network: Network, message: unknown): number[] =>
   JSON.parse(uplinkInput(read(network, message), 0, {})).bytes;
 
+const MANY = Array.from({ length: 1_000 }, (_, at) => ({ rssi: -at - 1, LrrRSSI: -at - 1 }));
+
+test.each([
+  ['tti', { end_device_ids: { dev_eui: 'e' }, uplink_message: { rx_metadata: MANY } }],
+  ['chirpstack', { deviceInfo: { devEui: 'e' }, rxInfo: MANY }],
+  ['chirpstack', { DevEUI_uplink: { DevEUI: 'e', Lrrs: { Lrr: MANY } } }],
+  ['helium', { dev_eui: 'e', hotspots: MANY }],
+] as const)('of the gateways that %s lists the first fifty are read', (network, message) => {
+  const gateways = read(network, message).uplink!.normalized.gateways;
+  expect(gateways.map(({ rssi }) => rssi)).toEqual(MANY.slice(0, 50).map(({ rssi }) => rssi));
+});
+
 describe('The Things Stack', () => {
   test('an uplink', () => {
     const { uplink, deviceIdentifier } = read('tti', TTI_UPLINK);

@@ -39,8 +39,8 @@ export class NetworkReceiver {
     const [workspaceId] = access.workspaceIdsWith('RECORD').sort();
     // Every sub-form of the URL is logged as one path: replay reads the network off it.
     const call = { ...request, path: pathOfNetwork(network) };
-    const event = readNetworkCall(network, call);
-    const { deviceIdentifier } = event;
+    // What it says is read again when its decoder may run: parsed it takes fifty times its text, and many wait.
+    const { deviceIdentifier } = readNetworkCall(network, call);
     if (deviceIdentifier === null) return NOTHING;
     if (
       deviceIdentifier.length > MAX_IDENTIFIER ||
@@ -58,7 +58,7 @@ export class NetworkReceiver {
       return this.#receiver.receive(async () => {
         const device = await this.#devices.forUplink(await whose(), deviceIdentifier);
         if (device === null) throw notFound('device', deviceIdentifier);
-        return { product: device.product, native: { event, device } };
+        return { product: device.product, native: { device } };
       }, call);
     // A person's token may see several workspaces: the oldest (ids are in order of time) is the one that keeps it.
     await this.#unknown.keep(workspaceId as string, network, deviceIdentifier, call);

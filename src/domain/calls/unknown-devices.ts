@@ -9,7 +9,6 @@ import { UnknownCallSchema } from '../entities/unknown-call.ts';
 import { type UnknownDevice, UnknownDeviceSchema } from '../entities/unknown-device.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
-import { readNetworkCall } from '../networks/network-call.ts';
 import type { Network } from '../networks/network-event.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 import { uuidV7 } from '../uuid.ts';
@@ -133,7 +132,7 @@ export class UnknownDevices {
     });
   }
 
-  async #replay(product: ProductInfo, { id, network, identifier }: UnknownDevice): Promise<void> {
+  async #replay(product: ProductInfo, { id, identifier }: UnknownDevice): Promise<void> {
     const { database, ingestCache, receiver } = this.#deps;
     const calls = await database.read().find(UnknownCallSchema, { unknownDevice: id }, { orderBy: { id: 'asc' } });
     for (const { receivedAt, ...call } of calls) {
@@ -141,9 +140,8 @@ export class UnknownDevices {
       const device = current === null ? null : await this.#deviceOf(current, identifier);
       if (current === null || device === null) return; // deleted meanwhile
       const request = requestOfCall({ ...call, method: 'POST' });
-      const event = readNetworkCall(network, request);
       await retryWhileOverloaded(() =>
-        receiver.receive(async () => ({ product: current, native: { event, device } }), request, receivedAt),
+        receiver.receive(async () => ({ product: current, native: { device } }), request, receivedAt),
       );
     }
   }

@@ -1,7 +1,6 @@
 import { AppError } from '../../errors.ts';
 import type { CallOutcome, CallRunner } from '../decoders/call-runner.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
-import type { NetworkEvent } from '../networks/network-event.ts';
 import type { DeviceBatch, Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallFeed } from './call-feed.ts';
@@ -24,10 +23,10 @@ export interface Answer {
   body: string;
 }
 
-/** Whose call it is. `native`: the message of a native network and its device. */
+/** Whose call it is. `native`: of a native network, from this device. */
 export interface Recipient {
   product: ProductInfo;
-  native?: { event: NetworkEvent; device: DeviceInfo };
+  native?: { device: DeviceInfo };
 }
 
 /** Who deletes devices faster than a decoder runs is to be waited for. */

@@ -1,6 +1,6 @@
 import { badInput } from '../../errors.ts';
 import { networkOfPath, readNetworkCall, uplinkInput, wrongDoor } from '../networks/network-call.ts';
-import type { NetworkEvent } from '../networks/network-event.ts';
+import type { Network, NetworkEvent } from '../networks/network-event.ts';
 import type { DeviceBatch } from '../measurements/recorder.ts';
 import type { CallStatus } from '../measurements/store.ts';
 import type { History } from '../history/history.ts';
@@ -24,10 +24,10 @@ export interface CallToRun {
   /** A real call: unknown identifiers count for `suggestedFields`. */
   counted: boolean;
   /**
-   * A native network's message and its device, when they are known already; `variables`: in place of the device's
-   * configuration.
+   * The device of a native network's message, when it is known already. `event`: of one that nobody has sent; else it is
+   * read from the request. `variables`: in place of the device's configuration.
    */
-  native?: { event: NetworkEvent; device: DeviceInfo | null; variables?: Record<string, string> | undefined };
+  native?: { device: DeviceInfo | null; event?: NetworkEvent; variables?: Record<string, string> | undefined };
 }
 
 /** What became of one call before anything is stored: its status, its run and the batches to commit. */
@@ -68,11 +68,11 @@ export class CallRunner {
   }
 
   async run(call: CallToRun): Promise<CallOutcome> {
-    const network = call.native === undefined ? networkOfPath(call.request.path) : null;
-    if (call.native !== undefined) return this.#runNative(call, call.native.event, call.native.device);
+    const network = networkOfPath(call.request.path);
     if (network === null) return this.#runWebhook(call);
-    const event = readNetworkCall(network, call.request);
-    return this.#runNative(call, event, await this.#senderOf(call.product, event));
+    if (call.native !== undefined) return this.#runNative(call, network, call.native.device);
+    const { deviceIdentifier } = eventOf(call, network);
+    return this.#runNative(call, network, await this.#senderOf(call.product, deviceIdentifier));
   }
 
   async #runWebhook({ product, source, request, receivedAt, counted }: CallToRun): Promise<CallOutcome> {
@@ -86,26 +86,23 @@ export class CallRunner {
     return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options));
   }
 
-  async #runNative(call: CallToRun, event: NetworkEvent, device: DeviceInfo | null): Promise<CallOutcome> {
+  async #runNative(call: CallToRun, network: Network, device: DeviceInfo | null): Promise<CallOutcome> {
     const { product, source, receivedAt, counted } = call;
-    const { uplink, deviceIdentifier } = event;
-    if (uplink === null || deviceIdentifier === null) return notRun('NOTHING_STORED');
-    const { content, decoded } = uplink;
+    const uplink = uplinkToRun(call, network, device);
+    if (uplink === null) return notRun('NOTHING_STORED');
+    const { identifier, time } = uplink;
     let result: DecoderResult;
     if (source !== null) {
       if (!uplink.carriesPayload) return notRun('NOTHING_STORED');
-      const variables = call.native?.variables ?? (device === null ? {} : configurationVariables(device));
-      const input = uplinkInput(event, receivedAt, variables);
-      result = await this.#execute(product, source, content.kind, input, device);
-    } else if (decoded === null) return notRun(uplink.carriesPayload ? 'NO_DECODER' : 'NOTHING_STORED');
-    else result = decodedByNetwork(decoded);
+      result = await this.#execute(product, source, uplink.kind, uplink.input, device);
+    } else if (uplink.decodedByNetwork === null) return notRun(uplink.carriesPayload ? 'NO_DECODER' : 'NOTHING_STORED');
+    else result = uplink.decodedByNetwork;
     if (result.output === null) return failedOutcome(result);
     const fromUplink = source?.includes('decodeUplink') ?? false;
     const { entries: raw, error } = readUplinkEntries(result, product.fields, fromUplink);
     if (error !== null) return failedOutcome({ ...result, error });
-    const { time } = uplink;
     const networkTime = time === null || time > receivedAt + MAX_AHEAD_MS ? null : time;
-    const sender = { device, identifier: deviceIdentifier };
+    const sender = { device, identifier };
     return outcomeOf(
       result,
       raw,
@@ -133,11 +130,45 @@ export class CallRunner {
   }
 
   /** The product's device that the message is from. */
-  async #senderOf(product: ProductInfo, { deviceIdentifier }: NetworkEvent): Promise<DeviceInfo | null> {
+  async #senderOf(product: ProductInfo, deviceIdentifier: string | null): Promise<DeviceInfo | null> {
     if (deviceIdentifier === null) return null;
     const devices = await this.#deps.ingestCache.devicesByNetworkId(product.workspaceId, deviceIdentifier);
     return devices.find((device) => device.productId === product.id) ?? null;
   }
+}
+
+/** What is needed of an uplink while its decoder is waited for, and afterwards: the message itself takes far more. */
+interface UplinkToRun {
+  identifier: string;
+  time: number | null;
+  kind: DecoderEntryPoint;
+  carriesPayload: boolean;
+  /** '': no decoder gets it. */
+  input: string;
+  /** null: a decoder is there, or the network has decoded nothing. */
+  decodedByNetwork: DecoderResult | null;
+}
+
+/** null: it is no uplink. */
+function uplinkToRun(call: CallToRun, network: Network, device: DeviceInfo | null): UplinkToRun | null {
+  const event = eventOf(call, network);
+  const { uplink, deviceIdentifier } = event;
+  if (uplink === null || deviceIdentifier === null) return null;
+  const { time, carriesPayload, content, decoded } = uplink;
+  const isDecoded = call.source === null && decoded !== null;
+  const variables = call.native?.variables ?? (device === null ? {} : configurationVariables(device));
+  return {
+    identifier: deviceIdentifier,
+    time,
+    kind: content.kind,
+    carriesPayload,
+    input: call.source !== null && carriesPayload ? uplinkInput(event, call.receivedAt, variables) : '',
+    decodedByNetwork: isDecoded ? decodedByNetwork(decoded) : null,
+  };
+}
+
+function eventOf({ native, request }: CallToRun, network: Network): NetworkEvent {
+  return native?.event ?? readNetworkCall(network, request);
 }
 
 /** What fails may have failed because it is no webhook's call at all. */

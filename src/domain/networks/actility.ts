@@ -1,5 +1,5 @@
-import { isoTime, numberIn, objectAt, objectOf, objectsIn, textIn, timeIn } from './json-reading.ts';
-import { loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
+import { isoTime, numberIn, objectAt, objectOf, textIn, timeIn } from './json-reading.ts';
+import { gatewaysIn, loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
 import { missingIdentifier } from './missing-identifier.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
 
@@ -15,7 +15,7 @@ export function readActilityMessage(message: Record<string, unknown>): NetworkEv
   const deviceIdentifier = textIn(up['DevEUI']);
   if (key !== 'DevEUI_uplink') return { deviceIdentifier, uplink: null, raw: message };
   if (deviceIdentifier === null) throw missingIdentifier('DevEUI_uplink.DevEUI');
-  const listed = objectsIn(objectAt(up, 'Lrrs')['Lrr']);
+  const listed = gatewaysIn(objectAt(up, 'Lrrs')['Lrr']);
   const time = timeIn(up['Time']);
   const channel = Number(/(?<!\d)\d+$/.exec(textIn(up['Channel']) ?? '')?.[0] ?? 0);
   const gateways = (listed.length > 0 ? listed : [up]).map((lrr): Gateway => ({

@@ -6,11 +6,10 @@ import {
   numberIn,
   objectAt,
   objectOf,
-  objectsIn,
   textIn,
   timeIn,
 } from './json-reading.ts';
-import { codingRateText, loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
+import { codingRateText, gatewaysIn, loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
 import { missingIdentifier } from './missing-identifier.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
 import { readableEui } from './network-identity.ts';
@@ -50,7 +49,7 @@ export function readChirpstackEvent(raw: unknown, eventName: string | undefined)
     );
   }
   if (!isUplink) return { deviceIdentifier, uplink: null, raw };
-  const gateways = objectsIn(event['rxInfo']);
+  const gateways = gatewaysIn(event['rxInfo']);
   const txInfo = objectAt(event, 'txInfo');
   return lorawanUplink({
     raw,

@@ -1,5 +1,5 @@
-import { bytesIn, isObject, isoTime, numberIn, objectAt, objectOf, objectsIn, textIn, timeIn } from './json-reading.ts';
-import { lorawanUplink } from './lorawan-uplink.ts';
+import { bytesIn, isObject, isoTime, numberIn, objectAt, objectOf, textIn, timeIn } from './json-reading.ts';
+import { gatewaysIn, lorawanUplink } from './lorawan-uplink.ts';
 import { missingIdentifier } from './missing-identifier.ts';
 import type { NetworkEvent } from './network-event.ts';
 
@@ -14,7 +14,7 @@ export function readHeliumMessage(raw: unknown): NetworkEvent {
   const isUplink = kind === null ? !('join' in message) : /uplink|^up$|^data$/i.test(kind);
   if (isUplink && deviceIdentifier === null) throw missingIdentifier('dev_eui');
   if (!isUplink || deviceIdentifier === null) return { deviceIdentifier, uplink: null, raw };
-  const hotspots = objectsIn(message['hotspots']);
+  const hotspots = gatewaysIn(message['hotspots']);
   const [first] = hotspots;
   const decoded = objectAt(message, 'decoded')['payload'];
   return lorawanUplink({

@@ -1,4 +1,4 @@
-import { isoTime, type JsonObject } from './json-reading.ts';
+import { isoTime, type JsonObject, objectsIn } from './json-reading.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
 
 /** What a LoRaWAN network's reader found in an uplink; null: the message does not say. */
@@ -17,6 +17,14 @@ interface LorawanParts {
   decoded: JsonObject | unknown[] | null;
   /** Whether what came on port 0 is MAC commands, as LoRaWAN has it. ChirpStack runs codecs on port 0. */
   portZeroIsMac: boolean;
+}
+
+/** Cities have some twenty; a body may list half a million. */
+const MAX_GATEWAYS = 50;
+
+/** The first of those that a message says have heard it. */
+export function gatewaysIn(list: unknown): JsonObject[] {
+  return objectsIn(Array.isArray(list) ? list.slice(0, MAX_GATEWAYS) : list);
 }
 
 /** The uplink in the one shape that every LoRaWAN network is brought to (CONTRACT 6). */

@@ -6,11 +6,10 @@ import {
   numberIn,
   objectAt,
   objectOf,
-  objectsIn,
   textIn,
   timeIn,
 } from './json-reading.ts';
-import { loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
+import { gatewaysIn, loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
 import { missingIdentifier } from './missing-identifier.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
 
@@ -33,7 +32,7 @@ export function readTtiMessage(raw: unknown): NetworkEvent {
     throw missingIdentifier('end_device_ids.dev_eui', hint);
   }
   if (!isObject(up)) return { deviceIdentifier, uplink: null, raw };
-  const gateways = objectsIn(up['rx_metadata']);
+  const gateways = gatewaysIn(up['rx_metadata']);
   const rate = objectAt(up, 'settings', 'data_rate');
   return lorawanUplink({
     raw,
