@@ -1,5 +1,6 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/sql';
 import type { Database, Dialect, WriteTurns } from '../domain/database.ts';
+import { SharedTime } from '../domain/shared-time.ts';
 import type { DatabaseGuard } from './database-guard.ts';
 
 /**
@@ -8,6 +9,7 @@ import type { DatabaseGuard } from './database-guard.ts';
  */
 export class OrmDatabase implements Database {
   readonly dialect: Dialect;
+  readonly time = new SharedTime();
   readonly #orm: MikroORM;
   readonly #turns: WriteTurns;
   readonly #guard: Pick<DatabaseGuard, 'refusal'>;
@@ -32,9 +34,11 @@ export class OrmDatabase implements Database {
   async write<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
     this.#check();
     const giveBack = await this.#turns.take();
+    const end = this.time.begin();
     try {
       return await this.#orm.em.fork().transactional(work);
     } finally {
+      end();
       giveBack();
     }
   }

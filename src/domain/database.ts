@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/sql';
+import type { SharedTime } from './shared-time.ts';
 
 /** The two databases that behave the same (CONTRACT, before section 1). */
 export type Dialect = 'sqlite' | 'postgres';
@@ -6,6 +7,8 @@ export type Dialect = 'sqlite' | 'postgres';
 /** The catalogue (everything that MikroORM keeps: products, devices, tokens, …) as units of work. */
 export interface Database {
   readonly dialect: Dialect;
+  /** What the works have that go on in it at the same time. */
+  readonly time: SharedTime;
   /** A fresh EntityManager for reading. Never start a transaction on it: that is what `write` is for. */
   read(): EntityManager;
   /**

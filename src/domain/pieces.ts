@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { doneOrLong } from './done-or-long.ts';
 import type { Party } from './party.ts';
 import { Slots } from './slots.ts';
 
@@ -30,7 +31,7 @@ export class Pieces {
   one<T>({ tokenId, tenant }: Party, work: () => Promise<T>, turn: () => Promise<void> = async () => {}): Promise<T> {
     return this.#ofTokens.use(tokenId, async () => {
       await turn();
-      const begun = this.#ofTenants.use(tenant, () => this.#ofAll.use(() => doneOrLong(work())));
+      const begun = this.#ofTenants.use(tenant, () => this.#ofAll.use(() => doneOrLong(work(), LONG_MS)));
       return (await begun).result;
     });
   }
@@ -58,16 +59,4 @@ class Lines {
       if (line.unfinished === 0) this.#lines.delete(name);
     }
   }
-}
-
-/** Resolves when it is done or takes long; `result`: what it gives or throws. */
-function doneOrLong<T>(result: Promise<T>): Promise<{ result: Promise<T> }> {
-  return new Promise((resolve) => {
-    const tell = (): void => {
-      clearTimeout(timer);
-      resolve({ result });
-    };
-    const timer = setTimeout(tell, LONG_MS);
-    result.then(tell, tell);
-  });
 }

@@ -2,11 +2,12 @@ import { AppError } from '../errors.ts';
 import { type Allowance, Allowances, PRESENT_MS } from './allowance.ts';
 import type { Party } from './party.ts';
 import { Pieces } from './pieces.ts';
+import type { BackgroundTurns, Turns } from './turns.ts';
 
 /** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one … */
 const MAX_RUNNING = 16;
 const MAX_RUNNING_EACH = 4;
-/** … and so much more for those who keep within their burst: they do not wait for what takes others long. */
+/** … and so much more for those who keep within their burst: they do not wait for what takes other tenants long. */
 const KEPT_FREE = 8;
 const DEAR_WEIGHT = 4;
 /** Waiting for their turn: of all callers, and of one. */
@@ -41,24 +42,6 @@ interface Kind {
   dear?: boolean;
   /** Its number is bounded elsewhere: it always waits. */
   patient?: boolean;
-}
-
-/** Long work that goes on piece by piece, each in its caller's turn. */
-export interface Turns {
-  /** Resolves when the next piece may be worked on. */
-  next: () => Promise<void>;
-  /** So many ms of the processor were used. */
-  spend: (milliseconds: number) => void;
-}
-
-/** Long work in the background, as that of files. */
-export interface BackgroundTurns extends Turns {
-  /**
-   * What the database has to do for it, in its caller's turn: beside others one piece of each caller, and of all callers
-   * one piece at a time unless it takes long, which wait for each other and not the others for them. Throws OVERLOADED
-   * when too many of the caller wait.
-   */
-  piece: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 interface Waiting {
@@ -259,10 +242,19 @@ export class WorkShares {
   }
 
   #mayRun(caller: Caller, weight: number): boolean {
+    if (caller.running + weight > MAX_RUNNING_EACH) return false;
     const isWithinBurst = this.#debt(caller) <= BURST_MS;
-    const room = isWithinBurst ? MAX_RUNNING + KEPT_FREE : MAX_RUNNING;
-    if (this.#running + weight > room || caller.running + weight > MAX_RUNNING_EACH) return false;
+    const more = this.#running + weight - MAX_RUNNING;
+    if (more > 0 && !(isWithinBurst && more <= KEPT_FREE && this.#runningOf(caller) + weight <= MAX_RUNNING))
+      return false;
     return isWithinBurst || !this.#othersAreThere(caller, weight === DEAR_WEIGHT);
+  }
+
+  /** Of its tenant: many tokens that start at once must not take what is kept free for others. */
+  #runningOf({ tenant }: Caller): number {
+    let running = 0;
+    for (const caller of this.#callers.values()) if (caller.tenant === tenant) running += caller.running;
+    return running;
   }
 
   #debt(caller: Caller): number {

@@ -194,6 +194,29 @@ describe.each(DATABASES)('a list among very many devices, %s', (name) => {
     expect(counts.reduce((sum, count) => sum + count)).toBe(2 * devices.length);
   });
 
+  test('of a crowd few are gone through at once, though each has used little', async () => {
+    const { deviceList, access, database } = domain;
+    const read = database.read.bind(database);
+    let most = 0;
+    const reading = vi.spyOn(database, 'read').mockImplementation(() => {
+      most = Math.max(most, database.time.running);
+      return read();
+    });
+    // Nobody uses much.
+    const spending = vi.spyOn(domain.shares, 'spend').mockImplementation(() => {});
+    try {
+      const counts = await Promise.all(
+        Array.from({ length: 20 }, (_, at) => deviceList.count(access, { search: `nobody ${at}` })),
+      );
+      expect(counts).toEqual(counts.map(() => 0));
+      expect(most).toBe(name === 'sqlite' ? 1 : 5);
+      expect(database.time.running).toBe(0);
+    } finally {
+      reading.mockRestore();
+      spending.mockRestore();
+    }
+  });
+
   test('leaves others their turns on the event loop', async () => {
     const loop = countTurns();
     const turns = new Set<number>();

@@ -5,7 +5,7 @@ import { Importer } from '../../src/domain/transfer/importer.ts';
 import type { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { MeasurementsResolver } from '../../src/graphql/resolvers/measurements-resolver.ts';
 import type { Piece } from '../../src/domain/measurements/store.ts';
-import type { BackgroundTurns } from '../../src/domain/work-shares.ts';
+import type { BackgroundTurns } from '../../src/domain/turns.ts';
 import { countTurns } from '../support/loop-turns.ts';
 
 const FIELD = { key: 1, identifier: 'f', type: 'FLOAT' };

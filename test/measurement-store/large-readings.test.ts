@@ -5,6 +5,7 @@ import type { SeriesRequest, SeriesView } from '../../src/domain/measurements/se
 import type { Page } from '../../src/measurement-store/chunks/page.ts';
 import type { Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
 import { encode } from '../../src/measurement-store/chunks/codec.ts';
+import { PointBudget } from '../../src/domain/history/point-budget.ts';
 import { SeriesReader, type ViewResult } from '../../src/domain/history/series-reader.ts';
 import { AnswerBudget } from '../../src/measurement-store/chunks/answer-budget.ts';
 import { PostgresSnapshot } from '../../src/measurement-store/postgres/postgres-snapshot.ts';
@@ -231,7 +232,7 @@ describe.each(DIALECTS)('texts in the %s store', (dialect) => {
       expect(await count(3).catch((error: unknown) => error)).toMatchObject({ code: 'QUERY_TOO_COMPLEX' });
       expect(await count(2)).toBe(20_000);
       // Others that ask at the same moment get their answers.
-      const [reader, operation] = [new SeriesReader(store), { check: () => {} }];
+      const [reader, operation] = [new SeriesReader(store), new PointBudget()];
       const view: SeriesView = { kind: 'raw', limit: 10 };
       const ask = (deviceKey: number): Promise<ViewResult[]> =>
         reader.read([{ ...request(deviceKey, 1, view), fieldType: 'STRING', to: 6_000_000, view }], operation);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { pause } from '../../src/domain/pause.ts';
+import { PointBudget } from '../../src/domain/history/point-budget.ts';
 import { SeriesReader, type ViewRequest, type ViewResult } from '../../src/domain/history/series-reader.ts';
 import { openPool } from '../../src/measurement-store/postgres/postgres-connection.ts';
 import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
@@ -74,7 +75,8 @@ describe.each(DIALECTS)('a long read of the %s store', (dialect) => {
 
   test('of a chart does not hold up another one, also if it is asked in the same moment', async () => {
     const reader = new SeriesReader(store);
-    const ask = (deviceKey: number): Promise<ViewResult[]> => reader.read([inBuckets(deviceKey)], { check: () => {} });
+    const ask = (deviceKey: number): Promise<ViewResult[]> =>
+      reader.read([inBuckets(deviceKey)], new PointBudget(() => {}, { tokenId: `${deviceKey}`, tenant: 'one' }));
     await ask(SHORT);
     const chart = ask(LONG);
     const long = timed(chart);
@@ -97,7 +99,7 @@ describe.each(DIALECTS)('a long read of the %s store', (dialect) => {
       return store.series(requests).finally(() => (running -= 1));
     };
     const reader = new SeriesReader({ series });
-    const operation = { check: () => {} };
+    const operation = new PointBudget();
     const asked: Promise<ViewResult[]>[] = [];
     for (let i = 0; i < 5; i++) {
       asked.push(reader.read([inBuckets(LONG)], operation), reader.read([inBuckets(SHORT)], operation));
@@ -125,7 +127,7 @@ describe.each(DIALECTS)('a long read of the %s store', (dialect) => {
   test('and more of them than run at once are all answered', async () => {
     const reader = new SeriesReader(store);
     const asked = Array.from({ length: 60 }, (_, i) =>
-      reader.read([inBuckets(i % 3 === 0 ? LONG : SHORT)], { check: () => {} }),
+      reader.read([inBuckets(i % 3 === 0 ? LONG : SHORT)], new PointBudget()),
     );
     for (const [i, [result]] of (await Promise.all(asked)).entries())
       expect(result).toMatchObject({ answer: { count: i % 3 === 0 ? READINGS : 1 } });

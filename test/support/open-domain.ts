@@ -94,6 +94,7 @@ function pausing(database: Database, pause: OpenDomain['pause']): Database {
     });
   return {
     dialect: database.dialect,
+    time: database.time,
     read: () => (pause.afterRead === null ? database.read() : pausingRead(database.read())),
     write: (work) => database.write(work),
   };

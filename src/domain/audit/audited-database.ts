@@ -3,6 +3,7 @@ import type { Access } from '../access/access.ts';
 import { type AuditTrail, currentTrail } from '../access/audit-trail.ts';
 import { whoIs } from '../access/who-is.ts';
 import type { Database, Dialect } from '../database.ts';
+import type { SharedTime } from '../shared-time.ts';
 import { AuditEntrySchema } from '../entities/audit-entry.ts';
 import { uuidV7 } from '../uuid.ts';
 import { AUDITED } from './audited-operations.ts';
@@ -37,6 +38,10 @@ export class AuditedDatabase implements Database {
 
   get dialect(): Dialect {
     return this.#bare.dialect;
+  }
+
+  get time(): SharedTime {
+    return this.#bare.time;
   }
 
   read(): EntityManager {

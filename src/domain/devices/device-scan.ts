@@ -11,7 +11,9 @@ const HERE_COUNTS = 1.5;
 /** … of what PostgreSQL works on other processors less, and in the background as little as all else that it reads there. */
 const ELSEWHERE_COUNTS = 0.7;
 const ELSEWHERE_IN_BACKGROUND = 0.25;
-/** So much is done at once for those who use much; waiting, of one token. */
+/** When so much goes on there, what comes then has its turn … */
+const BUSY = 4;
+/** … as what comes from those who use much: so much at once; waiting, of one token. */
 const AT_ONCE = 2;
 const MAX_WAITING = 1000;
 /** So many devices one slice goes through at most: about 3 ms. */
@@ -65,7 +67,7 @@ export class DeviceScan {
   readonly #database: Database;
   readonly #shares: Pick<WorkShares, 'spend' | 'usesMuch'>;
   readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
-  /** Of those who use much, so that others find processors and connections. */
+  /** Of those who use much, and of a crowd, so that others find processors and connections. */
   readonly #elsewhere = new Pieces({ atOnce: AT_ONCE, maxWaiting: MAX_WAITING });
 
   constructor(database: Database, shares: Pick<WorkShares, 'spend' | 'usesMuch'>) {
@@ -134,16 +136,17 @@ export class DeviceScan {
     const counts = this.#isHere ? HERE_COUNTS : spend === undefined ? ELSEWHERE_COUNTS : ELSEWHERE_IN_BACKGROUND;
     const timed = async (): Promise<T> => {
       check?.();
-      const from = performance.now();
+      const end = this.#database.time.begin();
       try {
         return await work();
       } finally {
-        const tookMs = performance.now() - from;
+        const tookMs = end();
         if (tookMs > USUAL_MS) account(tookMs * counts);
       }
     };
     if (this.#isHere) return this.#turns.run(timed);
-    return this.#shares.usesMuch(access) ? this.#elsewhere.one(access, timed) : timed();
+    const hasTurns = this.#database.time.running >= BUSY || this.#shares.usesMuch(access);
+    return hasTurns ? this.#elsewhere.one(access, timed) : timed();
   }
 }
 

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts';
 import { LoopTurns } from '../loop-turns.ts';
+import type { Party } from '../party.ts';
 import { Slots } from '../slots.ts';
 
 /** What all histories of one operation may bring together. */
@@ -7,11 +8,16 @@ const MAX_OPERATION_POINTS = 500_000;
 /** There may be hundreds of long ones in an operation. */
 const PAGES_AT_ONCE = 2;
 
+/** What is read for files, of whom there are turns. */
+const FILES: Party = { tokenId: 'files', tenant: 'files' };
+
 /**
  * The points of one operation (CONTRACT 7, Shares): many histories run side by side as long as the worst of each fits
  * together, and one after the other else, so that what is in memory at once stays bounded.
  */
 export class PointBudget {
+  /** For whom it is. */
+  readonly party: Party;
   readonly #checkOperation: () => void;
   readonly #pages = new Slots(PAGES_AT_ONCE, () => null);
   #spent = 0;
@@ -20,10 +26,12 @@ export class PointBudget {
   #reading = 0;
   #readingSince = 0;
   #readMs = 0;
+  #workedMs = 0;
   readonly #plans = new LoopTurns();
 
   /** `checkOperation`: throws what ended the operation. */
-  constructor(checkOperation: () => void = () => {}) {
+  constructor(checkOperation: () => void = () => {}, party: Party = FILES) {
+    this.party = party;
     this.#checkOperation = checkOperation;
   }
 
@@ -49,6 +57,16 @@ export class PointBudget {
   /** For how long something was read for the operation, in milliseconds: that is done by other threads. */
   get readMs(): number {
     return this.#reading === 0 ? this.#readMs : this.#readMs + performance.now() - this.#readingSince;
+  }
+
+  /** For how long other threads worked for the operation, in milliseconds, while what was read for it ran. */
+  get workedMs(): number {
+    return this.#workedMs;
+  }
+
+  /** So many milliseconds were worked for it. */
+  worked(milliseconds: number): void {
+    this.#workedMs += milliseconds;
   }
 
   /** What `make` gives, which takes its time on the event loop; throws what it throws, and what `within` does. */

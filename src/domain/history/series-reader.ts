@@ -1,8 +1,13 @@
 import { AppError } from '../../errors.ts';
+import { FairSlots } from '../fair-slots.ts';
 import { giveWay } from '../give-way.ts';
 import type { SeriesAnswer, SeriesRequest, SeriesView, ViewAnswer } from '../measurements/series-request.ts';
+import type { Party } from '../party.ts';
+import { SharedTime } from '../shared-time.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 
+/** Calls of all operations at a time, unless they take long: twice as many as there are threads that read. */
+const AT_ONCE = 4;
 /** Requests that go to the store in one call. */
 const REQUESTS_AT_ONCE = 50;
 
@@ -17,6 +22,9 @@ export interface ViewResult {
 
 /** Whose views these are. */
 interface Operation {
+  readonly party: Party;
+  /** So many milliseconds were worked for it. */
+  worked(milliseconds: number): void;
   /** Throws what ended it: nobody waits for its views any more. */
   check(): void;
 }
@@ -33,6 +41,8 @@ interface Waiting {
  */
 export class SeriesReader {
   readonly #store: Pick<MeasurementStore, 'series'>;
+  readonly #slots = new FairSlots(AT_ONCE);
+  readonly #time = new SharedTime();
   readonly #gathered = new Map<Operation, Map<string, Waiting>>();
 
   constructor(store: Pick<MeasurementStore, 'series'>) {
@@ -82,8 +92,8 @@ export class SeriesReader {
 
   async #ask(entries: readonly Waiting[], operation: Operation): Promise<void> {
     try {
-      operation.check();
-      const answers = await this.#store.series(entries.map(({ request }) => request));
+      const requests = entries.map(({ request }) => request);
+      const answers = await this.#slots.use(operation.party, () => this.#timed(operation, requests));
       const left = entries.filter(({ answered }, i) => {
         const answer = answers[i];
         if (answer !== undefined) answered.forEach((tell) => tell(answer));
@@ -95,6 +105,16 @@ export class SeriesReader {
       if (entries.length > 1 && error instanceof AppError && error.code === 'QUERY_TOO_COMPLEX')
         for (const entry of entries) await this.#ask([entry], operation);
       else for (const { failed } of entries) failed.forEach((tell) => tell(error));
+    }
+  }
+
+  async #timed(operation: Operation, requests: SeriesRequest[]): Promise<(SeriesAnswer | undefined)[]> {
+    operation.check();
+    const end = this.#time.begin();
+    try {
+      return await this.#store.series(requests);
+    } finally {
+      operation.worked(end());
     }
   }
 }

@@ -7,7 +7,7 @@ import { type Follower, LiveFollower } from './live-follower.ts';
 import { type RecordedEvent, toEvents } from './recorded-event.ts';
 import { pause } from '../pause.ts';
 import { SharedLoads } from '../shared-loads.ts';
-import type { Turns } from '../work-shares.ts';
+import type { Turns } from '../turns.ts';
 import type { MeasurementStore, RecordedPage, RecordedPlace, RecordedQuery } from './store.ts';
 
 interface FeedDeps {

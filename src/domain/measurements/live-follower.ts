@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts';
 import { asResult, BoundedStream, type LiveQueue } from '../bounded-stream.ts';
-import type { Turns } from '../work-shares.ts';
+import type { Turns } from '../turns.ts';
 import type { FeedCursor } from './feed-cursor.ts';
 import { bytesOfEvent, type RecordedEvent, toEvents } from './recorded-event.ts';
 import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';

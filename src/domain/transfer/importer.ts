@@ -7,7 +7,8 @@ import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { checkEntry, isRejection, type Rejection } from '../measurements/entry.ts';
 import { LONG_AGO, type MeasurementStore, NOT_HEARD } from '../measurements/store.ts';
 import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
-import type { BackgroundTurns, WorkShares } from '../work-shares.ts';
+import type { BackgroundTurns } from '../turns.ts';
+import type { WorkShares } from '../work-shares.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
 import { readTime } from './read-time.ts';
 

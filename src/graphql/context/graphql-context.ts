@@ -53,10 +53,10 @@ export class GraphqlContext {
     budget = new WorkBudget(),
   ) {
     this.budget = budget;
-    this.points = new PointBudget(() => budget.check());
     this.#presented = access;
     this.address = address;
     this.caller = typeof access === 'string' ? { tokenId: address, tenant: STRANGERS } : access;
+    this.points = new PointBudget(() => budget.check(), this.caller);
     this.#sources = sources;
     this.live = live;
   }

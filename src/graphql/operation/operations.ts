@@ -62,8 +62,8 @@ const WORST_MS = 0.06;
 const USUAL_MS = 0.01;
 /** Histories are read by other threads: the event loop is free meanwhile, the processor is not. */
 const READING_COUNTS = 0.25;
-/** What takes longer counts however cheap its text is; below, most may be the wait for others' long ones. */
-const LONG_READING_MS = 200;
+/** What is longer worked at counts however cheap its text is. */
+const LONG_READING_MS = 50;
 /** They copy and tidy up so many points in a millisecond. */
 const POINTS_PER_MS = 2_000;
 /** Writing an answer down takes a millisecond for so many bytes. */
@@ -242,9 +242,9 @@ export class Operations {
     } catch (error) {
       return failed(error);
     } finally {
-      const { readMs } = context.points;
+      const { readMs, workedMs } = context.points;
       const tookMs = performance.now() - started - readMs * (1 - READING_COUNTS);
-      const longMs = Math.max(0, readMs - LONG_READING_MS) * READING_COUNTS;
+      const longMs = Math.max(0, workedMs - LONG_READING_MS) * READING_COUNTS;
       const isEvent = root !== undefined;
       const mostMs = 1 + admitted.cost * WORST_MS;
       const usedMs =

@@ -1,0 +1,46 @@
+/** So many works go on beside each other as long as each would alone: processors of a small machine. */
+const UNHINDERED = 2;
+
+/** One work: how many milliseconds it took of the time that all had together. */
+type End = () => number;
+
+/**
+ * What works that run beside each other take, divided among them: by the clock alone, who asks for little while others
+ * have much done would be charged for waiting for them.
+ */
+export class SharedTime {
+  readonly #now: () => number;
+  #running = 0;
+  #passedMs = 0;
+  #at: number;
+
+  /** `now`: milliseconds that never go back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#at = now();
+  }
+
+  /** How many works go on. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** A work goes on from now until what is given is called, once. */
+  begin(): End {
+    const from = this.#pass();
+    this.#running += 1;
+    return () => {
+      const tookMs = this.#pass() - from;
+      this.#running -= 1;
+      return tookMs;
+    };
+  }
+
+  /** The time as each work has had it so far. */
+  #pass(): number {
+    const now = this.#now();
+    this.#passedMs += (now - this.#at) / Math.max(1, this.#running / UNHINDERED);
+    this.#at = now;
+    return this.#passedMs;
+  }
+}

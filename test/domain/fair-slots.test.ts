@@ -1,0 +1,50 @@
+import { expect, test, vi } from 'vitest';
+import { FairSlots } from '../../src/domain/fair-slots.ts';
+
+/** Works that end when they are told, and in which order they began. */
+function crowd(slots: FairSlots) {
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const begin = (tokenId: string, tenant: string): Promise<void> =>
+    slots.use({ tokenId, tenant }, () => {
+      begun.push(tokenId);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    });
+  const endOne = async (): Promise<void> => {
+    ends.shift()!();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { begun, begin, endOne };
+}
+
+test('who asks for one thing does not wait for the many of others: by tenants first, then by tokens', async () => {
+  const { begun, begin, endOne } = crowd(new FairSlots(2));
+  const all = ['a', 'a', 'a', 'a', 'b'].map((name) => begin(name, 'crowd'));
+  all.push(begin('c', 'other'));
+  expect(begun).toEqual(['a', 'a']);
+  for (let i = 0; i < 6; i += 1) await endOne();
+  await Promise.all(all);
+  expect(begun).toEqual(['a', 'a', 'c', 'a', 'b', 'a']);
+});
+
+test('what takes long does not keep others from beginning, and what fails neither', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const slots = new FairSlots(1);
+    const { begun, begin, endOne } = crowd(slots);
+    const long = begin('long', 'one');
+    const next = begin('next', 'one');
+    await vi.advanceTimersByTimeAsync(199);
+    expect(begun).toEqual(['long']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(begun).toEqual(['long', 'next']);
+    await endOne();
+    await endOne();
+    await Promise.all([long, next]);
+    const party = { tokenId: 'a', tenant: 'one' };
+    await expect(slots.use(party, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+    await expect(slots.use(party, () => Promise.resolve(7))).resolves.toBe(7);
+  } finally {
+    vi.useRealTimers();
+  }
+});
