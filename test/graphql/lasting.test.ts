@@ -7,11 +7,11 @@ const CREATE_TOKEN = 'mutation ($input: CreateTokenInput!) { createToken(input: 
 const SET_MEMBER = 'mutation ($w: ID!, $u: ID!, $r: Role!) { setMember(workspaceId: $w, userId: $u, role: $r) { id } }';
 const inHours = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-describe('nothing that a token makes exceeds or outlives it', () => {
+describe.each(DATABASES)('nothing that a token makes exceeds or outlives it, on %s', (database) => {
   let server: TestServer;
   let workspaceId: string;
   beforeAll(async () => {
-    server = await startServer({ database: 'sqlite' });
+    server = await startServer({ database });
     workspaceId = await createWorkspace(server, 'lasting');
   });
   afterAll(() => server.stop());
@@ -39,6 +39,56 @@ describe('nothing that a token makes exceeds or outlives it', () => {
     const input = { name: 'x', kind: 'PERSONAL', expiresAt: inHours(0.5) };
     expect(await codeOf(CREATE_TOKEN, { input }, short)).toBe('done');
     expect(await codeOf(user, { e: 'lasting@example.org' }, await personal())).toBe('done');
+  });
+
+  test('an expiring token changes none that outlasts it, and ends none later than itself', async () => {
+    const all = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'];
+    const { id: productId } = await createProduct(server, { workspaceId });
+    const short = await createToken(server, ADMIN_TOKEN, workspaceId, all, { expiresAt: inHours(1) });
+    const update = (id: string, input: object, secret: string): Promise<string> =>
+      codeOf(
+        'mutation ($id: ID!, $input: UpdateTokenInput!) { updateToken(id: $id, input: $input) { id } }',
+        { id, input },
+        secret,
+      );
+    const limits = { productIds: [productId] };
+    const lasting = await createToken(server, ADMIN_TOKEN, workspaceId, ['READ'], limits);
+    const longer = await createToken(server, ADMIN_TOKEN, workspaceId, ['READ'], { ...limits, expiresAt: inHours(2) });
+    for (const { id } of [lasting, longer]) {
+      for (const input of [{ productIds: null }, { deviceIds: null }, { ...limits, name: 'y' }])
+        expect(await update(id, input, short.secret), JSON.stringify(input)).toBe('FORBIDDEN');
+      expect(await update(id, { expiresAt: null }, short.secret)).toBe('FORBIDDEN');
+      expect(await update(id, { name: 'renamed' }, short.secret)).toBe('done');
+    }
+    const seen = async (): Promise<number> =>
+      (await server.gql('{ products { totalCount } }', {}, lasting.secret))['products'].totalCount;
+    await createProduct(server, { workspaceId });
+    expect(await seen()).toBe(1);
+    // What ends before it may be as wide as it is itself.
+    expect(await update(longer.id, { productIds: null, expiresAt: inHours(0.5) }, short.secret)).toBe('done');
+    expect(await update(short.id, { name: 'mine' }, short.secret)).toBe('done');
+    expect(await update(lasting.id, { productIds: null }, ADMIN_TOKEN)).toBe('done');
+    expect(await seen()).toBe(2);
+  });
+
+  test('nothing that lets somebody in for good is done with an expiring token of an operator', async () => {
+    const short = await personal(inHours(1));
+    const { userId } = await createMember(server, workspaceId, 'EDITOR');
+    const { viewer } = await server.gql('{ viewer { user { id } } }');
+    const refused: [mutation: string, variables: object][] = [
+      ['createWorkspace(name: "lasting") { id }', {}],
+      ['createUser(input: { email: "for-good@example.org", operator: true }) { id }', {}],
+      ['updateUser(id: $id, input: { password: "a password of its own" }) { id }', { id: userId }],
+      ['updateUser(id: $id, input: { operator: true }) { id }', { id: userId }],
+      ['changePassword(newPassword: "a password of its own") { id }', {}],
+      ['setMember(workspaceId: $w, userId: $id, role: ADMIN) { id }', { w: workspaceId, id: userId }],
+      ['setMember(workspaceId: $w, userId: $id, role: ADMIN) { id }', { w: workspaceId, id: viewer.user.id }],
+    ];
+    for (const [mutation, variables] of refused) {
+      const names = Object.keys(variables).map((name) => `$${name}: ID!`);
+      const head = names.length === 0 ? 'mutation' : `mutation (${names.join()})`;
+      expect(await codeOf(`${head} { ${mutation} }`, variables, short), mutation).toBe('FORBIDDEN');
+    }
   });
 
   test('a person who signed in may, although the session expires', async () => {

@@ -173,8 +173,10 @@ export class Access {
   }
 
   /**
-   * For whatever lets somebody in until `until` (null: for good): what a token makes must not outlive it. A person who
-   * signed in is there and may; so may a token that does not expire.
+   * For whatever lets somebody in until `until` (null: for good): what a token makes or changes must not outlive it.
+   * That is tokens, users, their passwords and where they are members; a webhook's URL is shown to whoever may CONFIGURE
+   * the product, and is rotated when they no longer should know it. A person who signed in is there and may; so may a
+   * token that does not expire.
    */
   requireOutlasts(until: number | null): void {
     if (this.expiresAt === null || this.signedIn) return;

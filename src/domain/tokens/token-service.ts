@@ -73,15 +73,15 @@ export class TokenService {
 
   /**
    * Name, limits and end of one's own PERSONAL token, or as ADMIN of an INDIVIDUAL token of the workspace. Who changes
-   * it needs every scope it has; limits are of INDIVIDUAL tokens only.
+   * it needs every scope it has, and, for more than its name, to outlast it as it will be; limits are of INDIVIDUAL tokens only.
    */
   async update(access: Access, id: string, change: TokenChange): Promise<Token> {
     const { database, cluster } = this.#deps;
     const known = await this.#find(database.read(), access, id);
+    const { name: _, ...rights } = change;
     if (change.name === null) throw badInput('input.name: a token needs a name; leave it out to keep it.');
     if (change.name !== undefined) checkText(change.name, 'input.name', { max: 200 });
     const expiresAt = this.#checkEnd(change.expiresAt);
-    if (change.expiresAt !== undefined) access.requireOutlasts(expiresAt);
     const productIds = checkLimit(change.productIds, 'input.productIds');
     const deviceIds = checkLimit(change.deviceIds, 'input.deviceIds');
     const workspaceId = known.workspace?.id;
@@ -97,6 +97,8 @@ export class TokenService {
       if (change.expiresAt !== undefined) found.expiresAt = expiresAt;
       if (change.productIds !== undefined) found.productIds = productIds;
       if (change.deviceIds !== undefined) found.deviceIds = deviceIds;
+      // Other limits may be wider ones: what it may do from now on, the caller lets it do.
+      if (Object.values(rights).some((given) => given !== undefined)) access.requireOutlasts(found.expiresAt ?? null);
       return found;
     });
     await cluster.changed([{ kind: 'token', id: token.id }]);

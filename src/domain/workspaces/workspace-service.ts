@@ -53,6 +53,8 @@ export class WorkspaceService {
   async create(access: Access, name: string): Promise<Workspace> {
     access.requireOperator();
     const userId = access.requireUser();
+    // It makes its user a member for good.
+    access.requireOutlasts(null);
     checkText(name, 'name', { max: 200 });
     const workspace = await this.#deps.database.write(async (em) => {
       const created = em.create(WorkspaceSchema, { id: uuidV7(), name, writeRate: null, createdAt: this.#deps.now() });
