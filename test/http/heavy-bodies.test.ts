@@ -26,8 +26,10 @@ const objects = (eui: string): string =>
   `{"end_device_ids":{"dev_eui":"${eui}"},"uplink_message":{"decoded_payload":{"x":[${many(700, () => nested(190)).join()}]}}}`;
 const VARIABLES = JSON.stringify({
   query: '{ __typename }',
-  variables: Object.fromEntries(many(60_000, (at) => [`k${at}`, at])),
+  variables: { list: many(30_000, (at) => ({ name: `n${at}`, at })) },
 });
+/** A megabyte of keys that are all different took 100 to 290 ms to parse. */
+const RICH = many(7_500, (at) => `{${many(10, (i) => `"${(at * 10 + i).toString(36)}":0`).join()}}`).join();
 
 /** Of all turns of the event loop; quick machines take 10 to 140. */
 const MOST_MS = 220;
@@ -89,6 +91,29 @@ describe.each(DATABASES)('the heaviest bodies on %s', (name) => {
     });
     expect(computedMs).toBeLessThan(MOST_MS);
     expect(server.process.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  const asked = async (path: string, body: string, token?: string): Promise<[status: number, answer: string]> => {
+    const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Token ${token}` }) };
+    const response = await fetch(server.url + path, { method: 'POST', headers, body });
+    return [response.status, await response.text()];
+  };
+
+  test.each([['variables', () => '/graphql', `{"query":"{ __typename }","variables":{"a":[${RICH}]}}`]])(
+    'too many different keys: %s',
+    async (_, path, body) => {
+      const [status, answer] = await asked(path(), body, ADMIN_TOKEN);
+      expect([status, answer]).toEqual([400, expect.stringMatching(/at most 12000 different keys/)]);
+    },
+  );
+
+  test('a stranger asks GraphQL for little', async () => {
+    const body = (length: number): string =>
+      JSON.stringify({ query: '{ __typename }', variables: { a: 'x'.repeat(length) } });
+    expect(await asked('/graphql', body(60_000))).toEqual([200, expect.stringContaining('"Query"')]);
+    for (const token of [undefined, 'nobody'])
+      expect(await asked('/graphql', body(70_000), token)).toEqual([401, expect.stringContaining('UNAUTHENTICATED')]);
+    expect(await asked('/graphql', body(70_000), ADMIN_TOKEN)).toEqual([200, expect.stringContaining('"Query"')]);
   });
 
   test.each([
@@ -153,7 +178,7 @@ describe('the heaviest messages of WebSockets', () => {
   });
 
   test('messages that twenty send at once are read in turns, each connection in order', async () => {
-    const payload = Object.fromEntries(many(60_000, (at) => [`k${at}`, at]));
+    const payload = { list: many(30_000, (at) => ({ name: `n${at}`, at })) };
     const ping = JSON.stringify({ type: 'ping', payload });
     const query = JSON.stringify({ id: '1', type: 'subscribe', payload: { query: '{ __typename }' } });
     const sending = async (): Promise<Sender & { types: string[] }> => {

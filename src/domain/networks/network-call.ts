@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import { jsonDepth } from '../json-text.ts';
+import { excessOf } from '../json-text.ts';
 import { isActilityMessage, readActilityMessage } from './actility.ts';
 import { readChirpstackEvent } from './chirpstack.ts';
 import { readHeliumMessage } from './helium.ts';
@@ -105,8 +105,8 @@ function formIn(body: string): unknown {
 }
 
 function jsonIn(network: Network, body: string): unknown {
-  if (jsonDepth(body) > MAX_DEPTH)
-    throw new AppError('INVALID_BODY', `The body is nested deeper than ${MAX_DEPTH} levels.`);
+  const excess = excessOf(body, MAX_DEPTH);
+  if (excess !== null) throw new AppError('INVALID_BODY', `The body ${excess}.`);
   try {
     return JSON.parse(body.endsWith('\0') ? body.replace(/(?<!\0)\0+$/, '') : body);
   } catch {

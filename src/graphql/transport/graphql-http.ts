@@ -11,10 +11,10 @@ import type Koa from 'koa';
 import { AppError, badInput, databaseAway } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { withErrors } from '../operation/large-answers.ts';
-import type { AdmittedOperation, Operations } from '../operation/operations.ts';
+import type { AdmittedOperation, OperationRequest, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
-import { readHttpRequest } from './http-request.ts';
+import { lengthOfBody, readHttpRequest } from './http-request.ts';
 
 interface GraphqlHttpDeps {
   operations: Operations;
@@ -30,6 +30,10 @@ interface ApolloContext {
   long: { written: Buffer | null; errors: readonly GraphQLFormattedError[] | undefined };
 }
 
+/** Of bodies, in characters: who has no token signs in, which is short. */
+const MAX_OF_STRANGERS = 65_536;
+/** Reading less takes two milliseconds at most. */
+const LONG = 16_384;
 const JSON_TYPE = 'application/json';
 const RESPONSE_TYPE = 'application/graphql-response+json';
 /** What Apollo Server gets instead of long data, and its text. */
@@ -65,12 +69,11 @@ export class GraphqlHttp {
     if (context.method !== 'POST' && context.method !== 'GET') throw notAllowed('GET, POST');
     let admitted: AdmittedOperation;
     try {
-      const request = readHttpRequest(context);
       const asking = await this.#deps.contextFor(context);
       context.res.once('close', () => {
         if (!context.res.writableFinished) asking.budget.end(new AppError('UNAVAILABLE', 'The client is gone.'));
       });
-      admitted = await this.#deps.operations.admit(request, asking);
+      admitted = await this.#deps.operations.admit(await this.#read(context, asking), asking);
       const { operation } = admitted.operation;
       if (operation === OperationTypeNode.SUBSCRIPTION) throw badInput(NO_SUBSCRIPTIONS);
       if (context.method === 'GET' && operation !== OperationTypeNode.QUERY) throw notAllowed('POST');
@@ -105,6 +108,20 @@ export class GraphqlHttp {
     const text = response.body.kind === 'complete' ? response.body.string : '';
     // Apollo Server may have answered something else after all.
     context.body = text === WRITTEN_BEFORE ? longAnswer(asked.long) : text;
+  }
+
+  /** Whose body it is is known before it is read: a long one in its caller's turn, and only of who has a token. */
+  async #read(context: Koa.Context, asking: GraphqlContext): Promise<OperationRequest> {
+    const { shares } = this.#deps.operations;
+    const length = lengthOfBody(context);
+    if (length > MAX_OF_STRANGERS) void asking.access;
+    if (length > LONG) await shares.begin(asking.caller);
+    const started = performance.now();
+    try {
+      return readHttpRequest(context);
+    } finally {
+      shares.spend(asking.caller, performance.now() - started);
+    }
   }
 
   /** What was not executed. GraphQL over HTTP: who asks for application/json only gets 200 for a document's mistakes. */

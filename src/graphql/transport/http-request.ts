@@ -1,7 +1,14 @@
 import type Koa from 'koa';
+import { MOST_KEYS } from '../../domain/json-text.ts';
 import { AppError } from '../../errors.ts';
 import type { OperationRequest } from '../operation/operations.ts';
 import { MAX_LEVELS, readJson } from './read-json.ts';
+
+/** Of the JSON body that the request has, in characters. */
+export function lengthOfBody({ request }: Koa.Context): number {
+  const { body } = request as { body?: unknown };
+  return typeof body === 'string' ? body.length : 0;
+}
 
 /** The operation that a request carries: in its JSON body, or by GET in its query. Throws AppError INVALID_BODY. */
 export function readHttpRequest(context: Koa.Context): OperationRequest {
@@ -21,7 +28,7 @@ function ofBody(context: Koa.Context): Record<string, unknown> {
   throw wrong(
     context.is('json', '+json') === false
       ? 'Send it with the header "Content-Type: application/json".'
-      : `Send one JSON object, nested no deeper than ${MAX_LEVELS} levels: {"query": "…", "variables": {…}, "operationName": "…"}.`,
+      : `Send one JSON object, nested no deeper than ${MAX_LEVELS} levels and with ${MOST_KEYS}: {"query": "…", "variables": {…}, "operationName": "…"}.`,
   );
 }
 

@@ -3,7 +3,7 @@ import { parseShallow } from '../../domain/json-text.ts';
 /** Those of a value of type JSON (500), and what stands around it: variables are written as JSON again. */
 export const MAX_LEVELS = 600;
 
-/** What clients send as JSON; undefined: it is none, or nested deeper than `MAX_LEVELS`. */
+/** What clients send as JSON; undefined: it is none, nested deeper than `MAX_LEVELS`, or has too many keys. */
 export function readJson(text: string): unknown {
   return parseShallow(text, MAX_LEVELS);
 }

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { excessOf, parseShallow } from './json-text.ts';
+
+const MEGABYTE = 1_048_576;
+
+/** As many as a megabyte holds. */
+function listOf(object: (at: number) => Record<string, unknown>): string {
+  const parts: string[] = [];
+  for (let [at, length] = [0, 2]; ; at += 1) {
+    const part = JSON.stringify(object(at));
+    if ((length += part.length + 1) > MEGABYTE) return `[${parts.join()}]`;
+    parts.push(part);
+  }
+}
+
+const keys = (names: string[]): Record<string, number> => Object.fromEntries(names.map((name) => [name, 0]));
+const some = (at: number, count: number): string[] => Array.from({ length: count }, (_, i) => `k${at * count + i}`);
+const LETTERS = 'abcdefghij'.split('');
+/** One of the 3.6 million. */
+function orderOf(at: number): string[] {
+  const left = [...LETTERS];
+  let choice = at;
+  return LETTERS.map(() => {
+    const among = left.length;
+    const [letter] = left.splice(choice % among, 1);
+    choice = Math.floor(choice / among);
+    return letter!;
+  });
+}
+
+describe('what makes a text too dear to be parsed', () => {
+  test.each([
+    ['a key for each object', listOf((at) => keys(some(at, 1)))],
+    ['ten for each', listOf((at) => keys(some(at, 10)))],
+    [
+      'all in one object',
+      `{${some(0, 80_000)
+        .map((name) => `"${name}":0`)
+        .join()}}`,
+    ],
+    ['the same in many orders', listOf((at) => keys(orderOf(at)))],
+    ['with blanks and texts between', listOf((at) => keys(some(at, 4))).replaceAll(':0', '\n : "a:\\"{"')],
+    ['behind a mistake', `${listOf((at) => keys(some(at, 10))).slice(0, -1)},NaN,x]`],
+  ])('%s', (_, text) => {
+    expect(excessOf(text)).toMatch(/^has too many keys; it may have at most 12000 different keys/);
+    expect(parseShallow(text, 500)).toBeUndefined();
+  });
+
+  test('levels', () => {
+    expect(excessOf('[[[]]]', 3)).toBeNull();
+    expect(excessOf('[[[{}]]]', 3)).toBe('is nested deeper than 3 levels');
+    expect(excessOf('["[[[\\"[["]', 1)).toBeNull();
+  });
+
+  test.each([
+    [
+      'a full batch',
+      JSON.stringify(
+        Array.from({ length: 10_000 }, (_, at) => ({ field: 'a', value: at, timestamp: at, unit: 'x', seq: at })),
+      ),
+    ],
+    [
+      'as many values as a plain object may have',
+      `{${some(0, 10_000)
+        .map((name) => `"${name}":0`)
+        .join()}}`,
+    ],
+    ['the same few keys', listOf(() => keys(LETTERS))],
+    ['few keys in a few orders', listOf((at) => keys(orderOf(at % 100)))],
+    ['long objects that are alike', listOf(() => keys(some(0, 1_000)))],
+    ['the same keys at many places', listOf(() => ({ a: { a: [{ a: { b: [] } }] }, b: { a: 1 } }))],
+    ['texts that look like keys', JSON.stringify([some(0, 50_000).join('":"')])],
+  ])('not: %s', (_, text) => {
+    expect(excessOf(text, 10)).toBeNull();
+    expect(parseShallow(text, 10)).toEqual(JSON.parse(text));
+  });
+});
