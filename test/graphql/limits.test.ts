@@ -140,6 +140,15 @@ describe('what every operation may look like', () => {
 });
 
 describe('what an operation costs', () => {
+  it('a page of long texts is dear enough to run alone, and the event of one is not', () => {
+    const calls = (first: number): string => `{ calls(first: ${first}) { edges { node { id body } } } }`;
+    expect(costOf(`{ product(id: "1") ${calls(200)} }`)).toBeGreaterThan(2_000);
+    expect(costOf(`{ product(id: "1") ${calls(20)} }`)).toBeLessThan(2_000);
+    const versions = '{ decoderVersions(first: 200) { source } }';
+    expect(costOf(`{ product(id: "1") ${versions} }`)).toBeGreaterThan(2_000);
+    expect(costOf('subscription { webhookCalled(productId: "1") { id status body headers } }')).toBeLessThan(30);
+  });
+
   it('multiplies lists by first, given as literal, variable or default', () => {
     const inner = '{ edges { node { product { id } } } }';
     const ten = costOf(`{ devices(first: 10) ${inner} }`);

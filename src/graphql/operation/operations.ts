@@ -81,7 +81,7 @@ const DEAR = 2000;
  * Events come in crowds, and each of a crowd waits for the others: what a cheap one takes, by the clock, is mostly that.
  * So below this price it counts as so long, and a millisecond more for so many bytes.
  */
-const CHEAP = 20;
+const CHEAP = 30;
 const EVENT_MS = 0.02;
 const EVENT_BYTES_PER_MS = 20_000;
 /** An event also costs what made and sends it: without that others keep 0.67 of the event loop, not 0.7 … */

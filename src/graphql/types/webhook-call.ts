@@ -6,6 +6,7 @@ import { DateTime } from './date-time.ts';
 import { DecoderRun } from './decoder.ts';
 import { CallStatusEnum } from './enums.ts';
 import { Json } from './json.ts';
+import { LONG_TEXT } from './long-text.ts';
 
 @ObjectType('WebhookCall', {
   simpleResolvers: true,
@@ -32,7 +33,7 @@ export class WebhookCallObject {
   @Field(() => Json, { description: 'The headers: an object of names to texts, credentials masked.' })
   headers!: unknown;
 
-  @Field(() => String, { description: 'The body as text, cut after CALL_LOG_BODY_BYTES.' })
+  @Field(() => String, { complexity: LONG_TEXT, description: 'The body as text, cut after CALL_LOG_BODY_BYTES.' })
   body!: string;
 
   @Field(() => Boolean, {

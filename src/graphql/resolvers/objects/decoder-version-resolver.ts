@@ -5,11 +5,12 @@ import type { Product } from '../../../domain/entities/product.ts';
 import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { DecoderVersionObject } from '../../types/decoder.ts';
+import { LONG_TEXT } from '../../types/long-text.ts';
 
 /** A version's fields that are looked up. */
 @Resolver(() => DecoderVersionObject)
 export class DecoderVersionResolver {
-  @FieldResolver(() => String, { description: 'Needs scope CONFIGURE.' })
+  @FieldResolver(() => String, { complexity: LONG_TEXT, description: 'Needs scope CONFIGURE.' })
   async source(@Root() version: DecoderVersion, @Ctx() context: GraphqlContext): Promise<string> {
     context.access.requireProduct(placeOfProduct(await productOf(version, context)), 'CONFIGURE');
     const given = version.source as string | undefined;
