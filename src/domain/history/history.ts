@@ -99,9 +99,12 @@ export class History {
   async latestOfMany(wanted: readonly LatestWanted[]): Promise<(MeasuredValue[] | Error)[]> {
     // Devices of one product are asked for the same list: it crosses to the thread once.
     const allOf = memoized((product: ProductInfo) => [...product.fields.values()]);
+    const listsOf = memoized((product: ProductInfo) =>
+      memoized((fields: readonly string[]) => fieldsOrError(product, fields)),
+    );
     const keysOf = memoized((fields: FieldInfo[]) => fields.map((field) => field.key));
-    const chosen = wanted.map(({ device, fields }) =>
-      fields == null ? allOf(device.product) : fieldsOrError(device, fields),
+    const chosen = wanted.map(({ device: { product }, fields }) =>
+      fields == null ? allOf(product) : listsOf(product)(fields),
     );
     const queries = wanted.flatMap(({ device }, at) => {
       const fields = chosen[at]!;
@@ -155,7 +158,7 @@ export class History {
   /** A range of each field summed up. */
   async statistics(device: DeviceInfo, query: StatisticsQuery, budget: PointBudget): Promise<FieldStatistics[]> {
     checkRange(query);
-    const fields = chosenFields(device, query.fields);
+    const fields = chosenFields(device.product, query.fields);
     const { from, to } = query;
     const requests = fields.map(({ key, type }): ViewRequest => {
       const range = { deviceKey: device.key, fieldKey: key, fieldType: type, from, to, maxCharacters: 0 };
@@ -179,7 +182,7 @@ export class History {
     { field, from, to }: { field: string; from?: number | null | undefined; to?: number | null | undefined },
     budget: PointBudget,
   ): Promise<number> {
-    const fieldKeys = chosenFields(device, [field]).map(({ key }) => key);
+    const fieldKeys = chosenFields(device.product, [field]).map(({ key }) => key);
     const range = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
     const query = { deviceKey: device.key, fieldKeys, ...range, dryRun: true };
     return budget.page(() => this.#store.remove(query));
@@ -187,7 +190,7 @@ export class History {
 
   /** One page of raw values; `after` goes on behind the last value of the page before. */
   async page(device: DeviceInfo, query: PageQuery, budget: PointBudget): Promise<Page> {
-    const [field] = chosenFields(device, [query.field]) as [FieldInfo];
+    const [field] = chosenFields(device.product, [query.field]) as [FieldInfo];
     let { from, to } = query;
     checkRange(query);
     if (query.after !== undefined) {
@@ -283,7 +286,8 @@ function fieldsOfEach(
   devices: readonly DeviceInfo[],
   identifiers: readonly string[] | null | undefined,
 ): FieldInfo[][] {
-  if (identifiers == null || devices.length <= 1) return devices.map((device) => chosenFields(device, identifiers));
+  if (identifiers == null || devices.length <= 1)
+    return devices.map(({ product }) => chosenFields(product, identifiers));
   const chosen = [...new Set(identifiers)];
   const unknown = chosen.find((identifier) => !devices.some(({ product }) => product.fields.has(identifier)));
   if (unknown !== undefined) throw noField('None of the products', unknown);
@@ -300,18 +304,18 @@ function memoized<T extends object, R>(make: (object: T) => R): (object: T) => R
 }
 
 /** The product's fields by identifier, each once; an unknown one is an error, never left out in silence. */
-function fieldsOrError(device: DeviceInfo, identifiers: readonly string[]): FieldInfo[] | Error {
+function fieldsOrError(product: ProductInfo, identifiers: readonly string[]): FieldInfo[] | Error {
   try {
-    return chosenFields(device, identifiers);
+    return chosenFields(product, identifiers);
   } catch (error) {
     return error as Error;
   }
 }
 
-function chosenFields(device: DeviceInfo, identifiers: readonly string[] | null | undefined): FieldInfo[] {
-  if (identifiers == null) return [...device.product.fields.values()];
+function chosenFields(product: ProductInfo, identifiers: readonly string[] | null | undefined): FieldInfo[] {
+  if (identifiers == null) return [...product.fields.values()];
   return [...new Set(identifiers)].map((identifier) => {
-    const field = device.product.fields.get(identifier);
+    const field = product.fields.get(identifier);
     if (field === undefined) throw noField('The product', identifier);
     return field;
   });

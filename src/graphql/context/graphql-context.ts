@@ -1,3 +1,4 @@
+import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { Access } from '../../domain/access/access.ts';
 import type { Asker } from '../../domain/devices/device-scan.ts';
 import { PointBudget } from '../../domain/history/point-budget.ts';
@@ -44,6 +45,7 @@ export class GraphqlContext {
   readonly #presented: Access | NoAccess;
   readonly #sources: LoaderSources;
   #loaded: Loaders | null = null;
+  readonly #lists = new Map<FieldNode | undefined, readonly string[]>();
 
   constructor(
     access: Access | NoAccess,
@@ -77,6 +79,17 @@ export class GraphqlContext {
     this.budget.check();
     this.#loaded ??= createLoaders(this.#sources, this.budget);
     return this.#loaded;
+  }
+
+  /**
+   * The list that a field of the operation is given, one and the same for all parents of it: each gets a copy from
+   * type-graphql.
+   */
+  sameList({ fieldNodes }: GraphQLResolveInfo, list: readonly string[]): readonly string[] {
+    const [field] = fieldNodes;
+    const known = this.#lists.get(field);
+    if (known === undefined) this.#lists.set(field, list);
+    return known ?? list;
   }
 
   /** For whom devices are gone through: not any more when the operation has ended. */

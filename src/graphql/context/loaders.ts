@@ -48,6 +48,7 @@ export interface LoaderSources {
  * be long counts to the budget.
  */
 export function createLoaders({ database, store, history, heavyTurns }: LoaderSources, budget: WorkBudget): Loaders {
+  const numberOf = numbering();
   return {
     product: new Batch(async (keys) => {
       const rows = await database.read().find(ProductSchema, { key: { $in: [...keys] } });
@@ -105,12 +106,21 @@ export function createLoaders({ database, store, history, heavyTurns }: LoaderSo
       return inOrder(ids, rows as Device[], (row) => row.id);
     }),
     latest: new Batch((wanted) => history.latestOfMany(wanted), {
-      nameOf: ({ device, fields }) => `${device.key} ${fields?.join(' ') ?? '*'}`,
+      nameOf: ({ device, fields }) => `${device.key} ${fields == null ? '*' : numberOf(fields)}`,
     }),
     lastHeard: new Batch(async (keys) => {
       const heard = await store.lastHeard([...keys]);
       return keys.map((key) => heard.get(key) ?? null);
     }),
+  };
+}
+
+/** Numbers objects, each by itself: a long list is not read again for each device. */
+function numbering(): (object: object) => number {
+  const numbers = new Map<object, number>();
+  return (object) => {
+    if (!numbers.has(object)) numbers.set(object, numbers.size);
+    return numbers.get(object)!;
   };
 }
 

@@ -32,7 +32,7 @@ export async function narrowed(access: Access, ingestCache: IngestCache, choice:
   const ids = devices && new Set(devices.map(({ id }) => id));
   return {
     workspaceIds: workspaceId != null ? [workspaceId] : product !== null ? [product.workspaceId] : readable,
-    products: product !== null ? [product] : (devices ?? []).map((device) => device.product),
+    products: product !== null ? [product] : [...new Set((devices ?? []).map((device) => device.product))],
     deviceKeys: devices && new Set(devices.map(({ key }) => key)),
     accepts: (device) =>
       (workspaceId == null || device.workspaceId === workspaceId) &&

@@ -13,6 +13,7 @@ import {
 import { rightOfOperation } from '../../domain/access/rights.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import type { CheckedDocument } from './checked-documents.ts';
+import { checkLists } from './list-limits.ts';
 import { MAX_COST, operationCost } from './operation-cost.ts';
 import { tooComplex } from './shape-limits.ts';
 
@@ -20,8 +21,8 @@ import { tooComplex } from './shape-limits.ts';
 const META: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
 
 /**
- * The last gate before a checked operation runs, the same for HTTP and WebSocket: its price. Throws AppError
- * UNAUTHENTICATED or QUERY_TOO_COMPLEX.
+ * The last gate before a checked operation runs, the same for HTTP and WebSocket: its lists and its price. Throws AppError
+ * UNAUTHENTICATED, BAD_USER_INPUT or QUERY_TOO_COMPLEX.
  */
 export function admit(
   schema: GraphQLSchema,
@@ -34,6 +35,8 @@ export function admit(
   // Denied before any resolver runs: the getter throws when there is no access.
   if (!names.every((name) => isOpenToAll(operation.operation, name))) void context.access;
 
+  // Before they are converted: a body holds 250,000 entries.
+  checkLists(schema, fragments, operation, variables);
   const coerced = coercedValues(schema, operation, variables);
   const cost = operationCost({ schema, fragments, variables: coerced }, operation);
   if (cost > MAX_COST) throw tooComplex('cost', MAX_COST, Math.ceil(cost));

@@ -1,4 +1,5 @@
-import { Arg, Args, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Args, Ctx, FieldResolver, Info, Int, Resolver, Root } from 'type-graphql';
 import type { Device } from '../../../domain/entities/device.ts';
 import type { History } from '../../../domain/history/history.ts';
 import type { IngestCache, DeviceInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
@@ -42,11 +43,13 @@ export class DeviceValuesResolver {
   latest(
     @Root() device: Device,
     @Ctx() context: GraphqlContext,
+    @Info() asked: GraphQLResolveInfo,
     @Arg('fields', () => [String], { nullable: true, description: 'Identifiers of the fields to show; left out: all.' })
     fields?: string[] | null,
   ): Promised<MeasurementObject[]> {
+    const wanted = fields && context.sameList(asked, fields);
     return whenKnown(this.#readable(device, context), (info) =>
-      info === null ? [] : context.loaders.latest.load({ device: info, fields }),
+      info === null ? [] : context.loaders.latest.load({ device: info, fields: wanted }),
     );
   }
 

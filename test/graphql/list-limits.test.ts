@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type FragmentDefinitionNode, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
+import { AppError } from '../../src/errors.ts';
+import { checkLists } from '../../src/graphql/operation/list-limits.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
+import { createProduct, startServer, type TestServer } from '../support/server.ts';
+
+const schema = createSchema(null);
+const TIMES = 'from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z"';
+
+/** What is said of the operation's lists; null: nothing. */
+function refusalOf(query: string, variables: Record<string, unknown> = {}): string | null {
+  const document = parse(query);
+  expect(validate(schema, document)).toEqual([]);
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  try {
+    checkLists(schema, fragments, document.definitions[0] as OperationDefinitionNode, variables);
+    return null;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'BAD_USER_INPUT') throw error;
+    return error.message;
+  }
+}
+
+const texts = (count: number, length = 3): string[] => Array.from({ length: count }, () => 'x'.repeat(length));
+const ofDevice = (field: string): string => `query ($f: [String!]) { device(id: "a") { ${field} } }`;
+const subscription = 'subscription ($f: [String!]) { measurementsRecorded(fields: $f) { cursor } }';
+
+describe('the lists of an operation', () => {
+  test.each([
+    ['newest values', ofDevice('latest(fields: $f) { value }')],
+    ['a history', ofDevice(`history(fields: $f, ${TIMES}) { truncated }`)],
+    ['statistics', ofDevice(`statistics(fields: $f, ${TIMES}) { count }`)],
+    [
+      'a deletion',
+      `mutation ($f: [String!]) { deleteMeasurements(deviceId: "a", fields: $f, ${TIMES}) { measurements } }`,
+    ],
+    ['live values', subscription],
+  ])('name at most 500 fields of 64 characters each: of %s', (_, query) => {
+    expect(refusalOf(query, { f: texts(500, 64) })).toBeNull();
+    expect(refusalOf(query, { f: texts(501) })).toBe('"fields": 501 entries, at most 500 are allowed.');
+    expect(refusalOf(query, { f: [...texts(2), ...texts(1, 65)] })).toBe(
+      '"fields[2]": at most 64 characters are allowed.',
+    );
+    expect(refusalOf(query, { f: 'x'.repeat(65) })).toBe('"fields[0]": at most 64 characters are allowed.');
+  });
+
+  test('are bounded wherever they stand: as text, as default, in fragments, in objects, entry by entry', () => {
+    const many = JSON.stringify(texts(501));
+    const tooMany = '"fields": 501 entries, at most 500 are allowed.';
+    expect(refusalOf(`{ device(id: "a") { latest(fields: ${many}) { value } } }`)).toBe(tooMany);
+    expect(refusalOf(`query ($f: [String!] = ${many}) { device(id: "a") { latest(fields: $f) { value } } }`)).toBe(
+      tooMany,
+    );
+    const spread = 'query ($f: [String!]) { device(id: "a") { ...A } }';
+    const fragments = 'fragment A on Device { ...B } fragment B on Device { latest(fields: $f) { value } }';
+    expect(refusalOf(`${spread} ${fragments}`, { f: texts(501) })).toBe(tooMany);
+    const entry = 'query ($f: String!) { device(id: "a") { latest(fields: ["t", $f]) { value } } }';
+    expect(refusalOf(entry, { f: 'x'.repeat(65) })).toBe('"fields[1]": at most 64 characters are allowed.');
+    const create = 'mutation ($i: CreateProductInput!) { createProduct(input: $i) { id } }';
+    const fields = texts(501).map((identifier) => ({ identifier, type: 'FLOAT' }));
+    expect(refusalOf(create, { i: { name: 'x', fields } })).toBe(
+      `"input.fields": 501 entries, at most 500 are allowed.`,
+    );
+    const devices = 'mutation ($d: [DeviceInput!]!) { createDevices(productId: "a", devices: $d) { id } }';
+    expect(refusalOf(devices, { d: [{ name: 'x', tags: texts(1001) }] })).toBe(
+      '"devices.tags": 1001 entries, at most 1000 are allowed.',
+    );
+  });
+
+  test('hold 10,000 where as many are recorded, made or deleted, else 1,000', () => {
+    const ids = 'mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }';
+    expect(refusalOf(ids, { ids: texts(10_000) })).toBeNull();
+    expect(refusalOf(ids, { ids: texts(10_001) })).toBe('"ids": 10001 entries, at most 10000 are allowed.');
+    const devices = 'mutation ($d: [DeviceInput!]!) { createDevices(productId: "a", devices: $d) { id } }';
+    expect(refusalOf(devices, { d: texts(10_000).map((name) => ({ name })) })).toBeNull();
+    const entries = 'mutation ($e: [EntryInput!]!) { recordMeasurements(deviceId: "a", entries: $e) { stored } }';
+    expect(refusalOf(entries, { e: texts(10_000).map((field) => ({ field, value: 1 })) })).toBeNull();
+    const listed = 'query ($ids: [ID!], $tags: [String!]) { devices(ids: $ids, anyTags: $tags) { totalCount } }';
+    expect(refusalOf(listed, { ids: texts(1000), tags: texts(1000) })).toBeNull();
+    expect(refusalOf(listed, { ids: texts(1001) })).toBe('"ids": 1001 entries, at most 1000 are allowed.');
+    expect(refusalOf(listed, { tags: texts(1001) })).toBe('"anyTags": 1001 entries, at most 1000 are allowed.');
+    const calls = 'query ($s: [CallStatus!]) { product(id: "a") { calls(status: $s) { totalCount } } }';
+    expect(refusalOf(calls, { s: Array.from({ length: 1001 }, () => 'STORED') })).toBe(
+      '"status": 1001 entries, at most 1000 are allowed.',
+    );
+  });
+
+  test('leave what is wrong otherwise to execution, and what the operation does not use alone', () => {
+    const query = ofDevice('latest(fields: $f) { value }');
+    for (const f of [null, {}, 3, [null, {}, 3], [['x']]]) expect(refusalOf(query, { f })).toBeNull();
+    expect(refusalOf(query, { g: texts(100_000) })).toBeNull();
+    expect(refusalOf(query)).toBeNull();
+    const create = 'mutation ($i: CreateProductInput!) { createProduct(input: $i) { id } }';
+    for (const i of [null, 3, 'x', { fields: 3 }, { fields: [3] }]) expect(refusalOf(create, { i })).toBeNull();
+  });
+});
+
+describe('a server that is asked for long lists', () => {
+  let server: TestServer;
+  const alias = (at: number): string =>
+    `a${at}: devices(productId: $p, first: 500) { edges { node { latest(fields: $f) { value } } } }`;
+
+  beforeAll(async () => {
+    server = await startServer({ database: 'sqlite' });
+  });
+
+  afterAll(async () => {
+    await server?.stop();
+  });
+
+  test('refuses them for every field and device at once, and names them once for all devices of a page', async () => {
+    const identifiers = Array.from({ length: 500 }, (_, at) => `${at}`.padStart(64, 'f'));
+    const { id, deviceIds } = await createProduct(server, {
+      fields: Object.fromEntries(identifiers.map((identifier) => [identifier, 'FLOAT'])),
+      serialNumbers: Array.from({ length: 500 }, (_, at) => `listed-${at}`),
+    });
+    const answer = await server.record(deviceIds[0]!, [{ field: identifiers[7], value: 7 }]);
+    expect(answer.status).toBe(200);
+    const query = `query ($p: ID, $f: [String!]) { ${[1, 2, 3].map(alias).join(' ')} }`;
+    for (const f of [['x'.repeat(900_000)], Array.from({ length: 250_000 }, () => 't')]) {
+      const { errors } = await server.query(query, { p: id, f });
+      expect(errors?.map(({ extensions }) => extensions)).toMatchObject([
+        { code: 'BAD_USER_INPUT', argument: 'fields' },
+      ]);
+    }
+    const data = await server.gql(query, { p: id, f: identifiers });
+    for (const at of [1, 2, 3]) {
+      const values = data[`a${at}`].edges.flatMap(({ node }: any) => node.latest);
+      expect(values).toEqual([{ value: 7 }]);
+    }
+  }, 60_000);
+});
