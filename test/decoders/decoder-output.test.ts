@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { FieldType } from '../../src/domain/entities/field.ts';
 import { readEntries, readUplinkEntries, shownOutput } from '../../src/domain/decoders/decoder-output.ts';
 import { processorMsOf } from '../support/processor-time.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 
 const fieldsOf = (types: Record<string, FieldType> = {}) =>
   new Map(Object.entries(types).map(([identifier, type], at) => [identifier, { key: at + 1, identifier, type }]));
@@ -137,6 +138,40 @@ describe("what a native network's decoder returned", () => {
     });
     const long = `${'x'.repeat(80)}.y`;
     expect(Object.keys(flat({ [long]: 1 }))).toEqual(['x'.repeat(64)]);
+  });
+
+  test('a name is what normalizing all of its path leaves of it, whatever characters stand in it', () => {
+    const whole = (path: string): string => {
+      const plain = path.normalize('NFKD').replace(/\p{M}/gu, '');
+      const joined = plain.replace(/[^A-Za-z0-9_-]+/g, '_').replace(/^_+|(?<!_)_+$/g, '');
+      return joined === '' ? path : joined.slice(0, 64);
+    };
+    const characters = [...'aZ_-. é\u0301\ufdfa⑴㎏ü😀𝐀\ud800ﬁＡ＿\u0344'];
+    const random = seededRandom(5);
+    const keyOf = (length: number): string =>
+      Array.from({ length }, () => characters[Math.floor(random() * characters.length)]).join('');
+    for (let i = 0; i < 2000; i += 1) {
+      const [outer, inner] = [`a ${keyOf(Math.floor(random() * 40))}`, keyOf(1 + Math.floor(random() * 30))];
+      expect(shown(uplinkOf({ [outer]: { [inner]: 1 } }))).toEqual([{ field: whole(`${outer}_${inner}`), value: 1 }]);
+    }
+  });
+
+  test.each([
+    ['in one list', { ['\ufdfa'.repeat(256)]: Array.from({ length: 10_001 }, () => 1) }],
+    ['in many lists', { ['\ufdfa'.repeat(250)]: Array.from({ length: 9_990 }, () => ({ '\ufdfa': [1] })) }],
+    ['in keys', Object.fromEntries(Array.from({ length: 9_990 }, (_, i) => [`${'\ufdfa'.repeat(33)}${i}`, 1]))],
+    ['in places', { ['\ufdfa'.repeat(250)]: Array.from({ length: 9_990 }, () => ({ lat: 1, lon: 2 })) }],
+  ])('letters that normalizing makes eighteen times as long cost little: %s', async (_where, decoded) => {
+    expect(await processorMsOf(() => uplinkOf(decoded, { P: 'GEOLOCATION' }))).toBeLessThan(200);
+  });
+
+  test('reading ends at the limit, however many parts `data` has', async () => {
+    const part = { T: Array.from({ length: 10_001 }, () => 1) };
+    const returned = { data: Array.from({ length: 45 }, () => part), x: 1 };
+    expect(uplinkOf(returned, {}, true).error).toMatchObject({ message: expect.stringContaining(' 10001 entries') });
+    const parts = { data: Array.from({ length: 200_000 }, () => ({})), x: 1 };
+    const fields = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`F${i}`, 'FLOAT' as const]));
+    expect(await processorMsOf(() => uplinkOf(parts, fields, true))).toBeLessThan(500);
   });
 
   test('{value, unit, displayName} counts as its value and says what the field is called', () => {

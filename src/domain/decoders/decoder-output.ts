@@ -2,7 +2,7 @@ import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
 import { placeText } from '../measurements/geolocation.ts';
 import type { SuggestionHint } from '../measurements/suggestions.ts';
 import type { DecoderFailure, DecoderResult } from './decoder-engine.ts';
-import { flatValues, isCayenne, wrappedValue } from './flat-values.ts';
+import { flatValuesReader, isCayenne, wrappedValue } from './flat-values.ts';
 
 /** One element of what a decoder returned. */
 export interface RawEntry {
@@ -41,7 +41,7 @@ export function readEntries({ output, value }: Output, fields: Fields): ReadEntr
 
 /**
  * The entries in the output of a native network's decoder (CONTRACT 6): entries as above, a plain object (see
- * `flatValues`), or what `decodeUplink` returns: `{data, warnings, errors}`, where errors are a failure. `fromUplink`:
+ * `flatValuesReader`), or what `decodeUplink` returns: `{data, warnings, errors}`, where errors are a failure. `fromUplink`:
  * the source defines `decodeUplink`, so that `data` is the result whatever stands beside it.
  */
 export function readUplinkEntries(
@@ -77,17 +77,15 @@ function listOf(returned: unknown, reading: Reading): ReadEntries {
 
 function flatOf(parts: unknown[], reading: Reading): ReadEntries {
   const isLeaf = (value: Record<string, unknown>): boolean => reading.marked && markerOf(value) !== null;
+  const flatValues = flatValuesReader(reading.fields, isLeaf);
   const list: unknown[] = [];
   const hints = new Map<unknown, SuggestionHint | null>();
   for (const part of parts) {
+    // One more tells that there are too many.
+    if (list.length > MAX_ENTRIES) break;
     if (isObject(part) && looksLikeEntry(part)) list.push(part);
     else
-      for (const { field, value, hint } of flatValues(
-        isCayenne(part) ? [part] : part,
-        reading.fields,
-        isLeaf,
-        MAX_ENTRIES,
-      )) {
+      for (const { field, value, hint } of flatValues(isCayenne(part) ? [part] : part, MAX_ENTRIES - list.length)) {
         const entry = { field, value };
         list.push(entry);
         hints.set(entry, hint);

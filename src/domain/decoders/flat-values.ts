@@ -1,7 +1,7 @@
 import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
 import { placeText } from '../measurements/geolocation.ts';
 import type { SuggestionHint } from '../measurements/suggestions.ts';
-import { identifierOf } from './identifier-of.ts';
+import { NamePath } from './name-path.ts';
 
 /** One value of a plain object, under the identifier that its path makes. */
 interface FlatValue {
@@ -12,60 +12,70 @@ interface FlatValue {
 
 type JsonObject = Record<string, unknown>;
 
-/** Identifiers are made of the first 64 letters that can stand in one. */
-const MAX_PATH = 256;
+/** The GEOLOCATION field of a pair is guessed: the only one that the product has. */
+type Found = FlatValue & { guessed?: true };
 
 /**
- * The values of a plain object (CONTRACT 6): nested objects and lists are joined with `_` (`gps_latitude`, `x_0`),
- * Cayenne's `{channel, name, value}` is `name_channel`, `{value, unit, …}` counts as its value, names are made
+ * A reader of the values of plain objects (CONTRACT 6): nested objects and lists are joined with `_` (`gps_latitude`,
+ * `x_0`), Cayenne's `{channel, name, value}` is `name_channel`, `{value, unit, …}` counts as its value, names are made
  * identifiers, null says nothing. A `{latitude, longitude}` pair fills the GEOLOCATION field of its name, or else the
  * only one that the product has. `isLeaf`: objects that stand for one value. Stops after `most` values.
  */
-export function flatValues(
-  returned: unknown,
+export function flatValuesReader(
   fields: ReadonlyMap<string, FieldInfo>,
   isLeaf: (value: JsonObject) => boolean,
-  most: number,
-): FlatValue[] {
+): (returned: unknown, most: number) => FlatValue[] {
   const places = [...fields.values()].filter(({ type }) => type === 'GEOLOCATION');
   const only = places.length === 1 ? places[0]!.identifier : null;
-  const found: (FlatValue & { guessed?: true })[] = [];
+  const top = new NamePath(null, '');
+  let found: Found[] = [];
+  let limit = 0;
 
-  const add = (name: string, value: unknown, hint: SuggestionHint | null): void => {
+  const add = (path: NamePath, value: unknown, hint: SuggestionHint | null): void => {
     if (value === null) return;
-    if (Array.isArray(value)) {
-      for (const [index, item] of (value as unknown[]).entries()) {
-        if (found.length > most) return;
-        if (isCayenne(item)) add(joined(name, `${item.name}_${item.channel}`), item, null);
-        else add(joined(name, String(index)), item, hint);
-      }
-    } else if (typeof value !== 'object' || isLeaf(value as JsonObject))
-      found.push({ field: identifierOf(name), value, hint });
+    if (Array.isArray(value)) addList(path, value, hint);
+    else if (typeof value !== 'object' || isLeaf(value as JsonObject))
+      found.push({ field: path.identifier, value, hint });
     // At the top, `value` is a name like any other.
-    else if ('value' in value && name !== '') add(name, value.value, hintOf(value as JsonObject));
-    else addObject(name, value as JsonObject, hint);
+    else if ('value' in value && path.text !== '') add(path, value.value, hintOf(value as JsonObject));
+    else addObject(path, value as JsonObject, hint);
   };
-  const addObject = (name: string, object: JsonObject, hint: SuggestionHint | null): void => {
-    const place = placeText(object);
-    const identifier = place === null ? '' : identifierOf(name);
+  const addList = (path: NamePath, list: unknown[], hint: SuggestionHint | null): void => {
+    for (const [index, item] of list.entries()) {
+      if (found.length > limit) return;
+      if (item === null) continue;
+      if (isCayenne(item)) add(new NamePath(path, `${item.name}_${item.channel}`), item, null);
+      else add(new NamePath(path, String(index)), item, hint);
+    }
+  };
+  const addObject = (path: NamePath, object: JsonObject, hint: SuggestionHint | null): void => {
+    const keys = Object.keys(object);
+    const place = keys.length === 0 ? null : placeText(object);
+    const identifier = place === null ? '' : path.identifier;
     const own = fields.get(identifier)?.type === 'GEOLOCATION' ? identifier : null;
     const target = place === null ? null : (own ?? only);
     if (target !== null) found.push({ field: target, value: place, hint, ...(own === null ? { guessed: true } : {}) });
-    for (const key of Object.keys(object)) {
-      if (found.length > most) return;
-      const path = joined(name, key);
+    for (const key of keys) {
+      if (found.length > limit) return;
+      const below = new NamePath(path, key);
       // What has filled the field is no value of its own, unless the product wants it.
-      if (target !== null && isCoordinate(key) && !fields.has(identifierOf(path))) continue;
-      add(path, object[key], null);
+      if (target !== null && isCoordinate(key) && !fields.has(below.identifier)) continue;
+      add(below, object[key], null);
     }
   };
 
-  add('', returned, null);
-  // Only the first pair is where the device is, and a value given under the field's own name counts more.
+  return (returned, most) => {
+    found = [];
+    limit = most;
+    add(top, returned, null);
+    return only === null || found.length === 0 ? found : withoutWrongGuesses(found);
+  };
+}
+
+/** Only the first pair is where the device is, and a value given under the field's own name counts more. */
+function withoutWrongGuesses(found: Found[]): FlatValue[] {
   const said = new Set(found.filter(({ guessed }) => guessed !== true).map(({ field }) => field));
-  return found
-    .filter(({ field, guessed }) => guessed !== true || (!said.has(field) && said.add(field)))
-    .map(({ field, value, hint }) => ({ field, value, hint }));
+  return found.filter(({ field, guessed }) => guessed !== true || (!said.has(field) && said.add(field)));
 }
 
 /** `{value, unit, displayName}` as its value and what it says of it; null for anything else. */
@@ -94,9 +104,4 @@ function hintOf(object: JsonObject): SuggestionHint {
 function shortText(value: unknown, most: number): string | null {
   if (typeof value !== 'string' || value.trim() === '' || value.includes('\0')) return null;
   return value.trim().slice(0, most).toWellFormed();
-}
-
-/** A list of thousands under a name that is as long as a body is not to copy that again and again. */
-function joined(path: string, key: string): string {
-  return path === '' ? key.slice(0, MAX_PATH) : `${path}_${key}`.slice(0, MAX_PATH);
 }
