@@ -146,7 +146,7 @@ describe("what a native network's decoder returned", () => {
       const joined = plain.replace(/[^A-Za-z0-9_-]+/g, '_').replace(/^_+|(?<!_)_+$/g, '');
       return joined === '' ? path : joined.slice(0, 64);
     };
-    const characters = [...'aZ_-. é\u0301\ufdfa⑴㎏ü😀𝐀\ud800ﬁＡ＿\u0344'];
+    const characters = Array.from('aZ_-. é\u0301\ufdfa⑴㎏ü😀𝐀\ud800ﬁＡ＿\u0344');
     const random = seededRandom(5);
     const keyOf = (length: number): string =>
       Array.from({ length }, () => characters[Math.floor(random() * characters.length)]).join('');
