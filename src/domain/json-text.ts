@@ -2,6 +2,8 @@
 const MAX_WAYS = 12_000;
 /** In characters: a shorter text has not so many. */
 const SHORT = 65_536;
+/** A short one, closed again, nests no deeper. */
+const MOST_LEVELS = SHORT / 2;
 /** By their hashes; at the bound an eighth of them meet in one place, and count as one. */
 const PLACES = 16;
 const known = new Uint8Array(1 << PLACES);
@@ -28,9 +30,9 @@ export function parseShallow(text: string, levels: number): unknown {
  * What makes a JSON text too dear to be parsed, as the end of a sentence; null: nothing. Looked for on the text: parsing
  * goes as deep, and a megabyte of keys that are all different, or in different orders, takes 100 ms, of others 5.
  */
-export function excessOf(text: string, levels = Infinity): string | null {
+export function excessOf(text: string, levels = MOST_LEVELS): string | null {
   const counts = text.length > SHORT;
-  if (!counts && levels === Infinity) return null;
+  if (!counts && levels >= MOST_LEVELS) return null;
   if (counts) known.fill(0);
   /** Of the objects and lists around: the way so far. */
   const around: number[] = [];

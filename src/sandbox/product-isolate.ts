@@ -1,6 +1,6 @@
 import type ivm from 'isolated-vm';
 import { REALM_TEXT, ENTRY_FUNCTIONS } from './realm-text.ts';
-import { memoryMessage, timeoutMessage } from './run-result.ts';
+import { memoryMessage, timeoutMessage } from './limit-messages.ts';
 import { readTraits } from './source-traits.ts';
 import { ThreadClock } from './thread-clock.ts';
 

@@ -1,5 +1,7 @@
 import type { DecoderFailure, DecoderFailureKind, DecoderResult } from '../domain/decoders/decoder-engine.ts';
+import { excessOf } from '../domain/json-text.ts';
 import type { Loss } from './decoder-process.ts';
+import { memoryMessage, timeoutMessage } from './limit-messages.ts';
 import type { PoolJob } from './pool-job.ts';
 import { readJson } from './untrusted-json.ts';
 
@@ -41,11 +43,6 @@ export function readResult(text: string, source: string, durationMs: number): De
   return failed('BAD_OUTPUT', 'The run ended with a result that cannot be read.', durationMs);
 }
 
-/** The same words whether isolated-vm ended the run or the pool killed its process. */
-export const timeoutMessage = (limitMs: number): string => `The run took longer than ${limitMs} ms.`;
-/** The same words whether V8 ran out of memory or the pool killed the process. */
-export const memoryMessage = (limitMb: number): string => `The run needed more than ${limitMb} MB of memory.`;
-
 /** A run that has used more than its time. */
 export const timedOut = (limitMs: number, spentMs: number): DecoderResult =>
   failed('TIMEOUT', timeoutMessage(limitMs), spentMs);
@@ -70,7 +67,10 @@ function outputOf(output: string, console: string[], durationMs: number): Decode
     return bad(`The decoder returned more than ${MAX_OUTPUT_BYTES} bytes of output.`);
   }
   const value = readJson(output);
-  if (value === undefined) return bad('The run ended with a result that cannot be read.');
+  if (value === undefined) {
+    const excess = excessOf(output);
+    return bad(excess === null ? 'The run ended with a result that cannot be read.' : `The output ${excess}.`);
+  }
   return { output, value, console, error: null, durationMs };
 }
 

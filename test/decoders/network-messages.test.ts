@@ -249,6 +249,10 @@ describe('any network', () => {
   test('its message tells it', () => {
     const messages = [TTI_UPLINK, CHIRPSTACK_UPLINK, HELIUM_UPLINK, PARTICLE_EVENT];
     expect(messages.map((message) => networkOfBody(JSON.stringify(message)))).toEqual([...NETWORKS]);
+    // Of a long one the first names tell, and nothing more is read.
+    const long = (message: object): string => JSON.stringify({ ...message, x: 'x'.repeat(20_000) }).slice(0, -1);
+    expect(messages.map((message) => networkOfBody(long(message)))).toEqual([...NETWORKS]);
+    expect(networkOfBody(long({ temperature: 1 }))).toBeNull();
     expect(networkOfBody('[]')).toBeNull();
     expect(networkOfBody('nonsense')).toBeNull();
   });

@@ -99,13 +99,25 @@ describe.each(DATABASES)('the heaviest bodies on %s', (name) => {
     return [response.status, await response.text()];
   };
 
-  test.each([['variables', () => '/graphql', `{"query":"{ __typename }","variables":{"a":[${RICH}]}}`]])(
-    'too many different keys: %s',
-    async (_, path, body) => {
-      const [status, answer] = await asked(path(), body, ADMIN_TOKEN);
-      expect([status, answer]).toEqual([400, expect.stringMatching(/at most 12000 different keys/)]);
-    },
-  );
+  const recording = (): string => `/v1/devices/${product.deviceIds[0]}/record/`;
+  const networkMessage = `{"end_device_ids":{"dev_eui":"${EUI}"},"uplink_message":{"decoded_payload":{"a":[${RICH}]}}}`;
+  test.each([
+    ['variables', () => '/graphql', `{"query":"{ __typename }","variables":{"a":[${RICH}]}}`],
+    ['entries', recording, `[${RICH}]`],
+    ['an entry', recording, `{"field":"label","value":"a","x":[${RICH}]}`],
+    ['entries with a mistake behind', recording, `[${RICH},NaN,x]`],
+    ['a message of a network', () => '/integrations/lorawan/tti/', networkMessage],
+  ])('too many different keys: %s', async (_, path, body) => {
+    const [status, answer] = await asked(path(), body, ADMIN_TOKEN);
+    expect([status, answer]).toEqual([400, expect.stringMatching(/at most 12000 different keys/)]);
+  });
+
+  test('a line of a file with too many different keys', async () => {
+    const line = `{"device":"${EUI}","field":"label","timestamp":1,"value":1,"x":[${RICH.slice(0, 200_000)}0}]}`;
+    const headers = { 'Content-Type': 'application/x-ndjson', Authorization: `Token ${ADMIN_TOKEN}` };
+    const response = await fetch(`${server.url}/v1/import`, { method: 'POST', headers, body: line });
+    expect(await response.text()).toMatch(/at most 12000 different keys/);
+  });
 
   test('a stranger asks GraphQL for little', async () => {
     const body = (length: number): string =>

@@ -64,6 +64,7 @@ describe('a result is believed only as far as its shape goes', () => {
     ['a list', 'E[]'],
     ['output that is no JSON', 'O{'],
     ['output that is too deep', `O${deep}`],
+    ['output of too many keys', `O{${Array.from({ length: 20_000 }, (_, at) => `"k${at}":0`).join()}}`],
     ['output in a record that is no JSON', 'R{"output":"{","console":[]}'],
     ['a list of ids where none was asked for', 'M["a"]'],
     ['a pending promise', 'P'],

@@ -1,4 +1,5 @@
 import { badInput } from '../../errors.ts';
+import { excessOf } from '../json-text.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
 import { LineReader } from './line-reader.ts';
 
@@ -96,6 +97,8 @@ class NdjsonImport implements ImportFormat {
 
 function readObject(line: number, text: string): ImportLine {
   const nothing = { line, device: undefined, timestamp: undefined, values: [] };
+  const excess = excessOf(text);
+  if (excess !== null) return { ...nothing, error: `The line ${excess}.` };
   let object: unknown;
   try {
     object = JSON.parse(text);
