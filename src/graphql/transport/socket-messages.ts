@@ -40,24 +40,35 @@ export class SocketMessages {
     this.#pauseOrResume();
     void this.#deps.turns.run(async () => {
       this.#unreadBytes -= message.length;
+      // Not only when it is answered: a subscription is over much later.
+      this.#pauseOrResume();
       this.#deps.onRead();
-      // Read in this turn; answered in nobody's.
-      void this.#answer(message).finally(() => {
-        this.#answering -= 1;
-        this.#pauseOrResume();
-      });
+      this.#answer(message);
     });
   }
 
-  async #answer(message: Buffer): Promise<void> {
-    const { socket, receive, onFailed } = this.#deps;
+  /** Read in this turn; answered in nobody's. What waits for the answer knows nothing of the bytes any more. */
+  #answer(message: Buffer): void {
+    const { socket } = this.#deps;
     // What a client that is gone subscribes to would never end.
-    if (socket.readyState !== socket.OPEN) return;
+    if (socket.readyState === socket.OPEN) void this.#receive(readMessage(message.toString('utf8')));
+    else this.#answered();
+  }
+
+  async #receive(message: unknown): Promise<void> {
+    const { receive, onFailed } = this.#deps;
     try {
-      await receive(readMessage(message.toString('utf8')));
+      await receive(message);
     } catch (error) {
       onFailed(error);
+    } finally {
+      this.#answered();
     }
+  }
+
+  #answered(): void {
+    this.#answering -= 1;
+    this.#pauseOrResume();
   }
 
   #pauseOrResume(): void {

@@ -1,0 +1,64 @@
+import { EventEmitter } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import type { WebSocket } from 'ws';
+import { LoopTurns } from '../../src/domain/loop-turns.ts';
+import { SocketMessages } from '../../src/graphql/transport/socket-messages.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const waiting: (() => void)[] = [];
+
+/** A socket that can be paused, and what was received from it by those who never answer. */
+function open(): { socket: EventEmitter & { isPaused: boolean }; received: unknown[] } {
+  const socket = Object.assign(new EventEmitter(), {
+    OPEN: 1,
+    readyState: 1,
+    isPaused: false,
+    pause: () => (socket.isPaused = true),
+    resume: () => (socket.isPaused = false),
+  });
+  const received: unknown[] = [];
+  new SocketMessages({
+    socket: socket as unknown as WebSocket,
+    turns: new LoopTurns(),
+    receive: (message) => {
+      received.push(message);
+      // Whoever is to answer holds on to what waits for it.
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    onRead: () => {},
+    onFailed: () => {},
+  }).read();
+  return { socket, received };
+}
+
+const subscribe = (padding: number): Buffer =>
+  Buffer.from(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: 'x'.repeat(padding) } }));
+
+test('a long message that begins a subscription does not keep its connection from being read', async () => {
+  const { socket, received } = open();
+  socket.emit('message', subscribe(70_000));
+  expect(socket.isPaused).toBe(true);
+  await expect.poll(() => received.length).toBe(1);
+  expect(socket.isPaused).toBe(false);
+});
+
+test('with 200 that are not yet answered it is read no further', async () => {
+  const { socket, received } = open();
+  for (let at = 0; at < 200; at += 1) socket.emit('message', subscribe(1));
+  await expect.poll(() => received.length).toBe(200);
+  expect(socket.isPaused).toBe(true);
+});
+
+test('the bytes of a message are not kept as long as its subscription runs', async () => {
+  const { socket, received } = open();
+  const messages = Array.from({ length: 10 }, () => new WeakRef(subscribe(60_000)));
+  for (const message of messages) socket.emit('message', message.deref()!);
+  await expect.poll(() => received.length).toBe(10);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  collect();
+  expect(messages.filter((message) => message.deref() !== undefined).length).toBeLessThan(2);
+});
