@@ -137,7 +137,7 @@ export class DecoderPool implements DecoderEngine {
       // Several rounds add up.
       if (job.spentMs > this.#options.timeoutMs * 2) this.#finish(job, timedOut(this.#options.timeoutMs, job.spentMs));
       else if (asked !== null) void this.#nextRound(job, asked);
-      else this.#finish(job, readResult(text, job.source.text, job.spentMs));
+      else this.#finish(job, readResult(text, job.source.lines, job.spentMs));
     } catch (error) {
       this.#refuse(job, error);
     }

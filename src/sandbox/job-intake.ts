@@ -6,7 +6,7 @@ import { LookedUp } from './looked-up.ts';
 import { Penalties } from './penalties.ts';
 import type { PoolJob, PoolSource } from './pool-job.ts';
 import { SerialsCache, type SerialsText } from './serials-cache.ts';
-import { readTraits } from './source-traits.ts';
+import { countLines, readTraits } from './source-traits.ts';
 
 /** How a job ends. */
 export type Settle = Pick<PoolJob, 'resolve' | 'reject'>;
@@ -109,7 +109,7 @@ export class JobIntake {
   #sourceOf(text: string): PoolSource {
     let source = this.#sources.get(text);
     if (source === undefined) {
-      source = { no: this.#nextNumber(), text, traits: readTraits(text), trust: 0 };
+      source = { no: this.#nextNumber(), text, lines: countLines(text), traits: readTraits(text), trust: 0 };
       this.#sources.set(text, source);
     }
     return source;

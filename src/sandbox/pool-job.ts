@@ -39,6 +39,7 @@ export interface Line {
 export interface PoolSource {
   readonly no: number;
   readonly text: string;
+  readonly lines: number;
   readonly traits: SourceTraits;
   /**
    * Quick runs in a row: until there are some, results are written around each run, so that blame is exact. Trust that is

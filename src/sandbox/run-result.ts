@@ -28,7 +28,7 @@ const MAX_MESSAGE = 4_000;
  * The result in the text of a run (see `realm/run-decoder.ts`; `M` and `P` are none). The text comes from a process in
  * which users' code runs, so it is believed only as far as its shape goes: what does not fit is `BAD_OUTPUT`.
  */
-export function readResult(text: string, source: string, durationMs: number): DecoderResult {
+export function readResult(text: string, sourceLines: number, durationMs: number): DecoderResult {
   const body = text.slice(1);
   if (text[0] === 'O') return outputOf(body, [], durationMs);
   const told = readJson(body);
@@ -37,7 +37,7 @@ export function readResult(text: string, source: string, durationMs: number): De
     if (text[0] === 'R' && console !== null && typeof told['output'] === 'string') {
       return outputOf(told['output'], console, durationMs);
     }
-    const error = text[0] === 'E' ? failureOf(told, source) : null;
+    const error = text[0] === 'E' ? failureOf(told, sourceLines) : null;
     if (error !== null && console !== null) return { output: null, value: null, console, error, durationMs };
   }
   return failed('BAD_OUTPUT', 'The run ended with a result that cannot be read.', durationMs);
@@ -74,13 +74,13 @@ function outputOf(output: string, console: string[], durationMs: number): Decode
   return { output, value, console, error: null, durationMs };
 }
 
-function failureOf(told: Record<string, unknown>, source: string): DecoderFailure | null {
+function failureOf(told: Record<string, unknown>, sourceLines: number): DecoderFailure | null {
   const { kind, message, stack } = told;
   if (typeof kind !== 'string' || !Object.hasOwn(KINDS, kind) || typeof message !== 'string') return null;
   const place = typeof stack === 'string' ? /\bdecoder\.js:(\d{1,7}):(\d{1,7})\)?$/m.exec(stack) : null;
   const line = told['line'] || Number(place?.[1]);
   const column = told['line'] ? told['column'] : Number(place?.[2]);
-  const isThere = isPositive(line) && line <= source.split(/\r\n|[\n\r\u2028\u2029]/).length;
+  const isThere = isPositive(line) && line <= sourceLines;
   return {
     kind: kind as DecoderFailureKind,
     message: message.slice(0, MAX_MESSAGE),

@@ -33,6 +33,17 @@ export function readTraits(source: string): SourceTraits {
   };
 }
 
+/** As JavaScript ends them. Counted without a list of them: a source can have hundreds of thousands. */
+export function countLines(source: string): number {
+  let lines = 1;
+  for (let at = 0; at < source.length; at += 1) {
+    const unit = source.charCodeAt(at);
+    const isEnd = unit === 10 || unit === 13 || unit === 0x2028 || unit === 0x2029;
+    if (isEnd && !(unit === 13 && source.charCodeAt(at + 1) === 10)) lines += 1;
+  }
+  return lines;
+}
+
 /** `var x; … this.x`: only in a script is the one the other. */
 function readsDeclaredGlobals(source: string): boolean {
   const names = new Set<string>();

@@ -9,7 +9,7 @@ const product = (): PoolProduct => new Penalties().of('p');
 const job = (of: PoolProduct, fields: Partial<PoolJob> = {}): PoolJob => ({
   id: 1,
   product: of,
-  source: { no: 1, text: '', traits: { usesLookups: false, needsScript: false }, trust: 0 },
+  source: { no: 1, text: '', lines: 1, traits: { usesLookups: false, needsScript: false }, trust: 0 },
   job: null,
   serials: null,
   lookedUp: null,

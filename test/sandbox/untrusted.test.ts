@@ -5,6 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { DecoderPool } from '../../src/sandbox/decoder-pool.ts';
 import { FrameReader } from '../../src/sandbox/frames.ts';
 import { readResult } from '../../src/sandbox/run-result.ts';
+import { countLines } from '../../src/sandbox/source-traits.ts';
+import { processorMsOf } from '../support/processor-time.ts';
 import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool } from './pool.ts';
 
 describe('what a decoder tells about itself is text', () => {
@@ -69,7 +71,7 @@ describe('a result is believed only as far as its shape goes', () => {
     ['a list of ids where none was asked for', 'M["a"]'],
     ['a pending promise', 'P'],
   ])('%s: BAD_OUTPUT', (_, text) => {
-    expect(readResult(text, '', 1)).toMatchObject({ output: null, error: { kind: 'BAD_OUTPUT' } });
+    expect(readResult(text, 1, 1)).toMatchObject({ output: null, error: { kind: 'BAD_OUTPUT' } });
   });
 
   test.each([
@@ -82,11 +84,11 @@ describe('a result is believed only as far as its shape goes', () => {
     [4, 1],
   ])('a place that is not in the source is none: %s', (line, column) => {
     const text = `E${JSON.stringify({ kind: 'THREW', message: 'm', line, column, console: [] })}`;
-    expect(readResult(text, 'a\nb\nc', 1).error).toMatchObject({ line: null, column: null });
+    expect(readResult(text, 3, 1).error).toMatchObject({ line: null, column: null });
   });
   test('one that is in it is told', () => {
     const text = `E${JSON.stringify({ kind: 'THREW', message: 'm', line: 3, column: 2, console: ['x'] })}`;
-    expect(readResult(text, 'a\nb\nc', 1)).toMatchObject({ console: ['x'], error: { line: 3, column: 2 } });
+    expect(readResult(text, 3, 1)).toMatchObject({ console: ['x'], error: { line: 3, column: 2 } });
   });
 });
 
@@ -236,4 +238,20 @@ test('a name of 240,000 letters runs, and leaves nothing behind', async () => {
   await pool.stop();
   // So long it would wait for a run that has not ended.
   expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+test.each(['', 'a', 'a\nb', 'a\r\nb', 'a\n\rb\r', '\u2028\u2029\n', '\r\r\n\n', 'a\u0085\vb'])(
+  'lines are counted: %j',
+  (text) => {
+    expect(countLines(text)).toBe(text.split(/\r\n|[\n\r\u2028\u2029]/).length);
+  },
+);
+
+test('a failure costs the server nothing for the lines of its source', async () => {
+  const pool = startPool();
+  const job = jobOf(`function Decoder() {\n throw new Error('x');\n}${'\n'.repeat(262_000)}`);
+  expect((await pool.run(job)).error).toMatchObject({ kind: 'THREW', line: 2 });
+  const many = (): Promise<unknown> => Promise.all(Array.from({ length: 64 }, () => pool.run(job)));
+  expect(await processorMsOf(many)).toBeLessThan(300);
+  await pool.stop();
 });
