@@ -1,7 +1,14 @@
 import type { EntityManager, MikroORM } from '@mikro-orm/sql';
 import type { Database, Dialect, WriteTurns } from '../domain/database.ts';
+import { FairSlots } from '../domain/fair-slots.ts';
+import type { Party } from '../domain/party.ts';
 import { SharedTime } from '../domain/shared-time.ts';
 import type { DatabaseGuard } from './database-guard.ts';
+
+/** Half of the connections: who reads finds one. */
+const WRITES_AT_ONCE = 4;
+/** What the server writes of its own accord. */
+const ITSELF: Party = { tokenId: 'server', tenant: 'server' };
 
 /**
  * The catalogue over MikroORM: one fresh EntityManager for each unit of work, writers in turn; nothing while the guard
@@ -10,6 +17,7 @@ import type { DatabaseGuard } from './database-guard.ts';
 export class OrmDatabase implements Database {
   readonly dialect: Dialect;
   readonly time = new SharedTime();
+  readonly #writes: FairSlots;
   readonly #orm: MikroORM;
   readonly #turns: WriteTurns;
   readonly #guard: Pick<DatabaseGuard, 'refusal'>;
@@ -22,6 +30,7 @@ export class OrmDatabase implements Database {
   ) {
     this.#orm = orm;
     this.dialect = dialect;
+    this.#writes = new FairSlots(dialect === 'sqlite' ? 1 : WRITES_AT_ONCE);
     this.#turns = turns;
     this.#guard = guard;
   }
@@ -31,7 +40,11 @@ export class OrmDatabase implements Database {
     return this.#orm.em.fork();
   }
 
-  async write<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
+  write<T>(work: (em: EntityManager) => Promise<T>, party: Party = ITSELF): Promise<T> {
+    return this.#writes.use(party, () => this.#write(work));
+  }
+
+  async #write<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
     this.#check();
     const giveBack = await this.#turns.take();
     const end = this.time.begin();

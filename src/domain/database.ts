@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/sql';
+import type { Party } from './party.ts';
 import type { SharedTime } from './shared-time.ts';
 
 /** The two databases that behave the same (CONTRACT, before section 1). */
@@ -13,9 +14,9 @@ export interface Database {
   read(): EntityManager;
   /**
    * Runs `work` in one transaction and commits it. Inside, use the EntityManager it is given and no other: on SQLite
-   * another one would wait for this transaction, and this transaction for it.
+   * another one would wait for this transaction, and this transaction for it. Few go on at a time, fairly by `party`.
    */
-  write<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
+  write<T>(work: (em: EntityManager) => Promise<T>, party?: Party): Promise<T>;
 }
 
 /**

@@ -2,7 +2,9 @@ import { doneOrLong } from './done-or-long.ts';
 import type { Party } from './party.ts';
 
 /** One that takes longer goes on beside the next ones, so that nobody waits for it for long. */
-const LONG_MS = 200;
+const LONG_MS = 1_000;
+/** Who has waited so long begins, whatever runs: were the database away, all would wait for their time-outs in turn. */
+const PATIENCE_MS = 2_000;
 
 interface Waiting {
   party: Party;
@@ -10,22 +12,25 @@ interface Waiting {
 }
 
 /**
- * So many works at a time, unless they take long. Of those that wait the next is of the tenant that has fewest running,
- * and of its token that has fewest: whoever asks for one thing does not wait for the many things that others ask for.
+ * So many works at a time, unless they take long, and of one tenant one fewer. Of those that wait the next is of the
+ * tenant that has fewest running, and of its token that has fewest: whoever asks for one thing does not wait for the many
+ * things that others ask for.
  */
 export class FairSlots {
   readonly #most: number;
+  readonly #mostOfTenant: number;
   readonly #running: Party[] = [];
-  readonly #waiting: Waiting[] = [];
+  #waiting: Waiting[] = [];
 
   constructor(most: number) {
     this.#most = most;
+    this.#mostOfTenant = Math.max(1, most - 1);
   }
 
   /** What `work` gives, begun when there is room for it. */
   async use<T>(party: Party, work: () => Promise<T>): Promise<T> {
-    if (this.#running.length < this.#most) this.#running.push(party);
-    else await new Promise<void>((start) => this.#waiting.push({ party, start }));
+    if (!this.#hasRoom(party)) await this.#turn(party);
+    this.#running.push(party);
     try {
       return (await doneOrLong(work(), LONG_MS)).result;
     } finally {
@@ -34,17 +39,41 @@ export class FairSlots {
     }
   }
 
-  #startNext(): void {
-    if (this.#waiting.length === 0) return;
-    const count = (is: (party: Party) => boolean): number => this.#running.filter(is).length;
-    const weight = ({ party: { tenant, tokenId } }: Waiting): number =>
-      count((other) => other.tenant === tenant) * (this.#most + 1) + count((other) => other.tokenId === tokenId);
-    let next = 0;
-    this.#waiting.forEach((waiting, at) => {
-      if (weight(waiting) < weight(this.#waiting[next]!)) next = at;
+  #turn(party: Party): Promise<void> {
+    return new Promise((resolve) => {
+      const start = (): void => {
+        clearTimeout(timer);
+        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        resolve();
+      };
+      const timer = setTimeout(start, PATIENCE_MS);
+      const waiting = { party, start };
+      this.#waiting.push(waiting);
     });
-    const [{ party, start }] = this.#waiting.splice(next, 1) as [Waiting];
-    this.#running.push(party);
-    start();
+  }
+
+  #hasRoom({ tenant }: Party): boolean {
+    return this.#running.length < this.#most && this.#ofTenant(tenant) < this.#mostOfTenant;
+  }
+
+  #startNext(): void {
+    let next: Waiting | null = null;
+    for (const waiting of this.#waiting)
+      if (this.#hasRoom(waiting.party) && (next === null || this.#comesBefore(waiting.party, next.party)))
+        next = waiting;
+    next?.start();
+  }
+
+  #comesBefore(one: Party, other: Party): boolean {
+    const more = this.#ofTenant(other.tenant) - this.#ofTenant(one.tenant);
+    return more > 0 || (more === 0 && this.#ofToken(one.tokenId) < this.#ofToken(other.tokenId));
+  }
+
+  #ofTenant(name: string): number {
+    return this.#running.filter(({ tenant }) => tenant === name).length;
+  }
+
+  #ofToken(id: string): number {
+    return this.#running.filter(({ tokenId }) => tokenId === id).length;
   }
 }

@@ -18,13 +18,31 @@ function crowd(slots: FairSlots) {
 }
 
 test('who asks for one thing does not wait for the many of others: by tenants first, then by tokens', async () => {
-  const { begun, begin, endOne } = crowd(new FairSlots(2));
+  const { begun, begin, endOne } = crowd(new FairSlots(3));
   const all = ['a', 'a', 'a', 'a', 'b'].map((name) => begin(name, 'crowd'));
   all.push(begin('c', 'other'));
-  expect(begun).toEqual(['a', 'a']);
+  // One is left for others.
+  expect(begun).toEqual(['a', 'a', 'c']);
   for (let i = 0; i < 6; i += 1) await endOne();
   await Promise.all(all);
-  expect(begun).toEqual(['a', 'a', 'c', 'a', 'b', 'a']);
+  expect(begun).toEqual(['a', 'a', 'c', 'b', 'a', 'a']);
+});
+
+test('who has waited for seconds begins, whatever runs', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const slots = new FairSlots(1);
+    const { begun, begin, endOne } = crowd(slots);
+    const all = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => begin(name, name));
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(begun).toEqual(['a', 'b']);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(begun).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    for (let i = 0; i < 6; i += 1) await endOne();
+    await Promise.all(all);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('what takes long does not keep others from beginning, and what fails neither', async () => {
@@ -34,7 +52,7 @@ test('what takes long does not keep others from beginning, and what fails neithe
     const { begun, begin, endOne } = crowd(slots);
     const long = begin('long', 'one');
     const next = begin('next', 'one');
-    await vi.advanceTimersByTimeAsync(199);
+    await vi.advanceTimersByTimeAsync(999);
     expect(begun).toEqual(['long']);
     await vi.advanceTimersByTimeAsync(1);
     expect(begun).toEqual(['long', 'next']);

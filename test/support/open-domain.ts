@@ -96,7 +96,7 @@ function pausing(database: Database, pause: OpenDomain['pause']): Database {
     dialect: database.dialect,
     time: database.time,
     read: () => (pause.afterRead === null ? database.read() : pausingRead(database.read())),
-    write: (work) => database.write(work),
+    write: (work, party) => database.write(work, party),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Access } from '../access/access.ts';
 import { type AuditTrail, currentTrail } from '../access/audit-trail.ts';
 import { whoIs } from '../access/who-is.ts';
 import type { Database, Dialect } from '../database.ts';
+import type { Party } from '../party.ts';
 import type { SharedTime } from '../shared-time.ts';
 import { AuditEntrySchema } from '../entities/audit-entry.ts';
 import { uuidV7 } from '../uuid.ts';
@@ -48,16 +49,17 @@ export class AuditedDatabase implements Database {
     return this.#bare.read();
   }
 
-  async write<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
+  async write<T>(work: (em: EntityManager) => Promise<T>, party?: Party): Promise<T> {
     const trail = currentTrail();
-    if (!(trail instanceof OperationTrail) || trail.settled) return this.#bare.write(work);
+    if (!(trail instanceof OperationTrail)) return this.#bare.write(work, party);
+    if (trail.settled) return this.#bare.write(work, trail.access);
     const done = await this.#bare.write(async (em) => {
       // Before the work: it may be that token that it takes away.
       const who = await whoIs(em, trail.access.tokenId);
       const result = await work(em);
       await insertEntries(em, trail, { ...who, subjects: subjectsOf(result), at: this.#now() });
       return result;
-    });
+    }, trail.access);
     trail.settled = true;
     return done;
   }
