@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { Exporter, type ExportQuery } from '../../src/domain/transfer/exporter.ts';
+import { History } from '../../src/domain/history/history.ts';
 import { Importer } from '../../src/domain/transfer/importer.ts';
 import type { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { MeasurementsResolver } from '../../src/graphql/resolvers/measurements-resolver.ts';
-import type { Piece } from '../../src/domain/measurements/store.ts';
+import type { MeasurementStore, Piece } from '../../src/domain/measurements/store.ts';
 import type { BackgroundTurns } from '../../src/domain/turns.ts';
 import { countTurns } from '../support/loop-turns.ts';
 
@@ -20,10 +21,11 @@ const accessOf = (tokenId: string): Access => ({ tokenId }) as Access;
 class Watched {
   inPiece = false;
   pieces = 0;
+  spentMs = 0;
   readonly shares = { backgroundOf: () => this.#turns };
   readonly #turns: BackgroundTurns = {
     next: async () => {},
-    spend: () => {},
+    spend: (milliseconds) => void (this.spentMs += milliseconds),
     piece: async (work) => {
       this.inPiece = true;
       this.pieces += 1;
@@ -77,6 +79,18 @@ test.each(['long', 'wide'] as const)('many buckets go out a piece at a time, lay
   expect(Math.max(...sizes)).toBeLessThan(66_000);
   // Before the first piece, others had their turn while rows were put together.
   if (layout === 'wide') expect(loop.turns).toBeGreaterThanOrEqual(9);
+});
+
+test('planning buckets is held against who asks for them, also when there are too many', async () => {
+  const watched = new Watched();
+  const history = new History({} as MeasurementStore);
+  const files = new Exporter({ history, shares: watched.shares } as unknown as ConstructorParameters<
+    typeof Exporter
+  >[0]);
+  const chart = { resolution: '1mo', maxPoints: 60_000, timeZone: null };
+  const { bytes } = files.ofDevice(accessOf('t'), DEVICE, { ...ALL, to: 8.64e15, format: 'csv', chart });
+  await expect(bytes.next()).rejects.toThrow(/more buckets/);
+  expect(watched.spentMs).toBeGreaterThan(0);
 });
 
 test('a file in is stored as pieces in the background; while it waits for room, others may have theirs', async () => {

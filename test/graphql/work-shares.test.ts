@@ -2,6 +2,7 @@ import { GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'gra
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { PointBudget } from '../../src/domain/history/point-budget.ts';
+import { LoopTurns } from '../../src/domain/loop-turns.ts';
 import type { DecoderVersion } from '../../src/domain/entities/decoder-version.ts';
 import { HeavyTurns } from '../../src/domain/heavy-turns.ts';
 import { createLoaders, type LoaderSources } from '../../src/graphql/context/loaders.ts';
@@ -145,6 +146,30 @@ test('and a quarter of the time that long ones take, however cheap its text is',
   expect(wait).toBeLessThan(180);
 });
 
+test('and for planning them, whatever comes of it and however cheap its text is', async () => {
+  const plan = (points: PointBudget): Promise<number> =>
+    points
+      .plan(new LoopTurns(), () => {
+        vi.advanceTimersByTime(100);
+        throw new Error('too many buckets');
+      })
+      .catch(() => 1);
+  const wait = await waitAfter(plan, 0);
+  expect(wait).toBeGreaterThanOrEqual(166);
+  expect(wait).toBeLessThan(180);
+});
+
+test('an operation with many plans has one of them waiting, so that those of another come in between', async () => {
+  const plans = new LoopTurns();
+  const planned: string[] = [];
+  const planThree = (name: string): Promise<unknown> => {
+    const budget = new PointBudget();
+    return Promise.all([1, 2, 3].map(() => budget.plan(plans, () => planned.push(name))));
+  };
+  await Promise.all([planThree('a'), planThree('b')]);
+  expect(planned).toEqual(['a', 'b', 'a', 'b', 'a', 'b']);
+});
+
 test('of many tokens of one tenant that begin at once, others do not wait for the end', async () => {
   const shares = new WorkShares();
   let began = 0;
@@ -199,8 +224,8 @@ test('reading side by side is counted once, reading one after the other is not',
   expect(budget.readMs).toBe(40);
 });
 
-test('others have their turn while an operation plans many histories', async () => {
-  const budget = new PointBudget();
+test('others have their turn while many operations plan histories', async () => {
+  const plans = new LoopTurns();
   let turns = 0;
   let isOver = false;
   const other = (): void => {
@@ -213,7 +238,9 @@ test('others have their turn while an operation plans many histories', async () 
     vi.advanceTimersByTime(15);
     return at;
   };
-  const planned = await Promise.all(Array.from({ length: 10 }, (_, at) => budget.plan(() => plan(at))));
+  const planned = await Promise.all(
+    Array.from({ length: 10 }, (_, at) => new PointBudget().plan(plans, () => plan(at))),
+  );
   isOver = true;
   expect(planned).toEqual(Array.from({ length: 10 }, (_, at) => at));
   // Two fit between two turns.

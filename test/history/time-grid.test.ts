@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { parseResolution } from '../../src/domain/history/resolution.ts';
-import { gridEdges } from '../../src/domain/history/time-grid.ts';
+import { gridEdges, learnZone } from '../../src/domain/history/time-grid.ts';
+import { planSeries } from '../../src/domain/history/series-plan.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import { naiveBuckets } from './naive-history.ts';
 
 function edges(resolution: string, zone: string, from: string, to: string): string[] {
@@ -64,6 +66,72 @@ describe('the grid of buckets', () => {
     expect(gridEdges(parseResolution('1h'), 'UTC', ...day, 24)).toHaveLength(25);
     expect(gridEdges(parseResolution('1h'), 'UTC', ...day, 23)).toBeNull();
     expect(gridEdges(parseResolution('1s'), 'UTC', 0, 8e12, 200_000)).toBeNull();
+  });
+
+  test('as many buckets as there are is never more than allowed', () => {
+    const random = seededRandom(7);
+    const zones = ['UTC', 'Europe/Dublin', 'Australia/Lord_Howe', 'Pacific/Apia', 'Pacific/Kwajalein', 'Africa/Cairo', 'Antarctica/Troll']; // prettier-ignore
+    for (const zone of zones)
+      for (const resolution of ['70s', '45m', '1h', '5h', '24h', '1d', '3d', '1w', '1mo', '7mo', '1y', '3y']) {
+        const from = Math.floor(random() * Date.UTC(2030, 0, 1));
+        const to = from + Math.ceil(random() * 86_400_000 * (/[smh]$/.test(resolution) ? 500 : 40_000));
+        const found = gridEdges(parseResolution(resolution), zone, from, to, 2_000_000)!;
+        expect([zone, resolution, from, to, found.length]).toEqual([zone, resolution, from, to, expect.any(Number)]);
+        expect(gridEdges(parseResolution(resolution), zone, from, to, found.length - 1)).toEqual(found);
+        expect(gridEdges(parseResolution(resolution), zone, from, to, found.length - 2)).toBeNull();
+      }
+  });
+
+  test('more buckets than allowed are not gone through to find that out', () => {
+    const [from, to] = [Date.UTC(1970), Date.UTC(2015)];
+    const timed = (most: number): number => {
+      const started = performance.now();
+      gridEdges(parseResolution('1h'), 'Europe/Berlin', from, to, most);
+      return performance.now() - started;
+    };
+    timed(400_000);
+    const built = timed(400_000);
+    expect(timed(390_000)).toBeLessThan(built / 5);
+  });
+
+  test('a range up to the last day that there is has its buckets', () => {
+    const to = 8_640_000_000_000_000;
+    for (const resolution of ['7mo', '5y', '1000y']) {
+      const found = gridEdges(parseResolution(resolution), 'Europe/Berlin', 0, to, 500_000)!;
+      expect(found.at(-2)).toBeLessThan(to);
+      expect(found.at(-1)).toBeGreaterThanOrEqual(to);
+    }
+    expect(planSeries({ from: 0, to, maxPoints: 66_666 }, 1).resolution).toBe('5y');
+    const late = Date.UTC(200_000, 0, 1);
+    expect(gridEdges(parseResolution('1y'), 'UTC', late, late + 1, 1)![0]).toBe(late);
+    expect(gridEdges(parseResolution('1y'), 'UTC', to - 1, to, 1)![0]).toBe(Date.UTC(275_760, 0, 1));
+  });
+
+  test('a zone is found out about once, however it is written, in steps', () => {
+    const [from, to] = [0, Date.UTC(2200, 0, 1)];
+    const formats = vi.spyOn(Intl.DateTimeFormat.prototype as unknown as { format: object }, 'format', 'get');
+    try {
+      const steps = [...learnZone('Asia/Gaza', from, to)];
+      expect(steps.length).toBeGreaterThanOrEqual(13);
+      expect(formats.mock.calls.length).toBeGreaterThan(0);
+      // More than two of three were for what was known before, or to the millisecond.
+      expect(formats.mock.calls.length).toBeLessThan(15_000);
+      formats.mockClear();
+      for (const name of ['Asia/Gaza', 'asia/gaza', 'ASIA/Gaza', 'aSIA/gAZA'])
+        expect([...learnZone(name, from, to)]).toEqual([]);
+      for (const name of Intl.supportedValuesOf('timeZone').slice(0, 100))
+        gridEdges(parseResolution('1d'), name, 0, 1, 9);
+      formats.mockClear();
+      expect([...learnZone('Asia/Gaza', from, to)]).toEqual([]);
+      expect(formats).not.toHaveBeenCalled();
+    } finally {
+      formats.mockRestore();
+    }
+  });
+
+  test('an offset is a zone without changes', () => {
+    expect([...learnZone('+05:30', 0, Date.UTC(2200, 0, 1))]).toEqual([]);
+    expect(edges('1d', '+05:30', '2024-01-01T00:00Z', '2024-01-01T18:30Z')).toEqual(['2023-12-31T18:30', '2024-01-01T18:30']); // prettier-ignore
   });
 
   test('every zone and width agrees with the labels that the wall shows, over a year with all its changes', () => {

@@ -2,9 +2,10 @@ import { badInput } from '../../errors.ts';
 import type { DeviceInfo, FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { fromStoredValue } from '../measurements/field-value.ts';
 import type { Moment, PointsAnswer, StatisticsAnswer } from '../measurements/series-request.ts';
+import { LoopTurns } from '../loop-turns.ts';
 import type { LatestRow, MeasurementStore, StoredValue } from '../measurements/store.ts';
 import type { PointBudget } from './point-budget.ts';
-import { checkRange, MAX_POINTS, planSeries, type SeriesPlan, type SeriesQuery } from './series-plan.ts';
+import { checkRange, MAX_POINTS, planSeries, prepareSeries, type SeriesPlan, type SeriesQuery } from './series-plan.ts';
 import { SeriesReader, type ViewRequest, type ViewResult } from './series-reader.ts';
 import { shareFairly } from './share-fairly.ts';
 
@@ -74,11 +75,14 @@ const MAX_CHARACTERS = 10_000_000;
 const CHARACTERS_A_POINT = 40;
 /** What a field's statistics count as. */
 const STATISTICS_POINTS = 10;
+/** When so much was planned, whoever asked, others have their turn. */
+const PLANS_GIVE_WAY_AFTER_MS = 5;
 
 /** THE read path: what was acknowledged is there (CONTRACT 7). */
 export class History {
   readonly #store: MeasurementStore;
   readonly #reader: SeriesReader;
+  readonly #plans = new LoopTurns(PLANS_GIVE_WAY_AFTER_MS);
 
   constructor(store: MeasurementStore) {
     this.#store = store;
@@ -146,7 +150,7 @@ export class History {
       throw badInput(
         `These are ${count} series, at most ${MAX_SERIES} at once: choose fewer devices, or some "fields".`,
       );
-    const plan = await budget.plan(() => planSeries(query, count));
+    const plan = await this.#plan(query, count, budget);
     const requests = devices.flatMap((device, i) =>
       chosen[i]!.map((field) => requestOf(device, field, query, plan, count)),
     );
@@ -218,6 +222,12 @@ export class History {
     });
     const lastTimestamp = columns.timestamps.slice(0, query.limit).at(-1) ?? null;
     return { field, timestamps, values, hasMore, lastTimestamp };
+  }
+
+  async #plan(query: SeriesQuery, count: number, budget: PointBudget): Promise<SeriesPlan> {
+    const preparing = prepareSeries(query);
+    while (!(await budget.plan(this.#plans, () => preparing.next())).done);
+    return budget.plan(this.#plans, () => planSeries(query, count));
   }
 
   /** Raw values share the limit fairly: what a series leaves over is for those that have more. */

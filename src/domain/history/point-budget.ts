@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import { LoopTurns } from '../loop-turns.ts';
+import type { LoopTurns } from '../loop-turns.ts';
 import type { Party } from '../party.ts';
 import { Slots } from '../slots.ts';
 
@@ -27,7 +27,8 @@ export class PointBudget {
   #readingSince = 0;
   #readMs = 0;
   #workedMs = 0;
-  readonly #plans = new LoopTurns();
+  #planning: Promise<unknown> = Promise.resolve();
+  #planMs = 0;
 
   /** `checkOperation`: throws what ended the operation. */
   constructor(checkOperation: () => void = () => {}, party: Party = FILES) {
@@ -69,12 +70,29 @@ export class PointBudget {
     this.#workedMs += milliseconds;
   }
 
-  /** What `make` gives, which takes its time on the event loop; throws what it throws, and what `within` does. */
-  plan<T>(make: () => T): Promise<T> {
-    return this.#plans.run(async () => {
-      this.check();
+  /** How long planning took, which is done on the event loop, whatever came of it. */
+  get planMs(): number {
+    return this.#planMs;
+  }
+
+  /**
+   * What `make` gives, in one of the `turns` that all operations share; of this one only one plan waits for its turn.
+   * Throws what `make` throws, and what `within` does.
+   */
+  plan<T>(turns: LoopTurns, make: () => T): Promise<T> {
+    const planned = this.#planning.then(() => turns.run(async () => this.#timed(make)));
+    this.#planning = planned.catch(() => {});
+    return planned;
+  }
+
+  #timed<T>(make: () => T): T {
+    this.check();
+    const from = performance.now();
+    try {
       return make();
-    });
+    } finally {
+      this.#planMs += performance.now() - from;
+    }
   }
 
   /** What `work` gives; QUERY_TOO_COMPLEX when its points are more than is left. It brings `worst` points at most. */

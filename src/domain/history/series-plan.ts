@@ -4,7 +4,7 @@ import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Aggregation, GapFill, SeriesView } from '../measurements/series-request.ts';
 import { LADDER, parseResolution } from './resolution.ts';
 import { isNumeric } from './stretch.ts';
-import { gridEdges } from './time-grid.ts';
+import { gridEdges, learnZone } from './time-grid.ts';
 import { ZoneOffsets } from './zone-offsets.ts';
 
 /** What one `history` may bring at most, all its series together. */
@@ -38,12 +38,16 @@ interface Grid {
   edges: Float64Array;
 }
 
+/** Finds out what `planSeries` needs to know of the zone, step by step; BAD_USER_INPUT when there is no such zone. */
+export function* prepareSeries({ from, to, resolution, maxPoints, timeZone }: SeriesQuery): Generator<void> {
+  if (resolution != null || maxPoints != null) yield* learnZone(timeZone ?? 'UTC', from, to);
+}
+
 /** The plan for `count` series; BAD_USER_INPUT for everything that is wrong with the query. */
 export function planSeries(query: SeriesQuery, count: number): SeriesPlan {
   checkRange(query);
   const { resolution, maxPoints, aggregation, fill } = query;
-  const timeZone = query.timeZone ?? 'UTC';
-  ZoneOffsets.of(timeZone);
+  const timeZone = ZoneOffsets.of(query.timeZone ?? 'UTC').name;
   if (maxPoints != null && (!Number.isInteger(maxPoints) || maxPoints < 1 || maxPoints > MAX_POINTS))
     throw badInput(`"maxPoints" must be from 1 to ${MAX_POINTS}, not ${maxPoints}.`);
   const share = Math.max(1, Math.floor(MAX_POINTS / Math.max(1, count)));

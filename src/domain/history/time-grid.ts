@@ -5,10 +5,27 @@ const DAY = UNIT_MS.d;
 const HOUR = UNIT_MS.h;
 /** 1970-01-01 was a Thursday: three days after a Monday. */
 const MONDAY = -3 * DAY;
+/** The calendar comes again after 400 years; a `Date` ends in the year 275760, and an edge may lie behind. */
+const CYCLE = 146_097 * DAY;
+const CYCLE_MONTHS = 4_800;
+const YEARS_2000 = 5;
+
+/**
+ * Finds out what `gridEdges` needs to know of the zone, for whoever goes on step by step: a zone that nobody has asked for
+ * yet takes its time. BAD_USER_INPUT when there is no such zone.
+ */
+export function* learnZone(timeZone: string, from: number, to: number): Generator<void> {
+  yield* ZoneOffsets.of(timeZone).learn(...spanned(from, to));
+}
+
+/** Local time is at most 26 hours away, and no edge behind the end need be exact. */
+function spanned(from: number, to: number): [from: number, to: number] {
+  return [from - 2 * DAY, to + 2 * DAY];
+}
 
 /**
  * The edges of the buckets of a range: bucket i begins at `edges[i]` and ends before `edges[i + 1]`; the first has `from`
- * in it, the last the end. null when there would be more than `most` of them.
+ * in it, the last the end (its own may be off by a change of the clocks far behind `to`). null when there would be more than `most` of them.
  *
  * The grid: seconds and minutes are multiples of their width since 1970-01-01T00:00Z. All others are places on the local
  * calendar, and a bucket begins at the first moment at which the local clock has reached its place: hours are counted
@@ -23,8 +40,7 @@ export function gridEdges(
   to: number,
   most: number,
 ): Float64Array | null {
-  // Twice the width: no bucket of the calendar is half as wide as it says, save in a year of odd changes.
-  if ((to - from) / (2 * widthOf(resolution)) > most) return null;
+  if (fewestBuckets(resolution, from, to) > most) return null;
   const edges: number[] = [];
   for (const edge of edgesFrom(resolution, timeZone, from, to)) {
     if (edge === edges.at(-1)) continue;
@@ -37,10 +53,21 @@ export function gridEdges(
   return null;
 }
 
+/**
+ * About how many there are, and no fewer, without going through them: clocks that are put back (less than a thousandth of
+ * the time, or a day once) and months that are longer than others make some wider than they say.
+ */
+function fewestBuckets(resolution: Resolution, from: number, to: number): number {
+  const width = widthOf(resolution);
+  const { unit } = resolution;
+  if (unit === 's' || unit === 'm') return Math.ceil(to / width) - Math.floor(from / width);
+  return ((to - from) * 0.999 - 2 * DAY) / width - 2;
+}
+
 function edgesFrom(resolution: Resolution, timeZone: string, from: number, to: number): Iterable<number> {
   const { count, unit } = resolution;
   if (unit === 's' || unit === 'm') return multiples(count * UNIT_MS[unit], from);
-  const clock = new LocalClock(ZoneOffsets.of(timeZone).spans(from - 2 * DAY, to + 2 * widthOf(resolution)));
+  const clock = new LocalClock(ZoneOffsets.of(timeZone).spans(...spanned(from, to)));
   return clock.moments(placesFrom(resolution, clock.localTime(from)), unit === 'h' && count === 1);
 }
 
@@ -61,15 +88,20 @@ function* placesFrom({ count, unit }: Resolution, local: number): Iterable<numbe
     for (let place = origin + Math.floor((local - origin) / width) * width; ; place += width) yield place;
   } else {
     const width = unit === 'y' ? 12 * count : count;
-    const date = new Date(local);
-    const month = date.getUTCFullYear() * 12 + date.getUTCMonth();
-    for (let place = Math.floor(month / width) * width; ; place += width) yield startOfMonth(place);
+    for (let place = Math.floor(monthOf(local) / width) * width; ; place += width) yield startOfMonth(place);
   }
 }
 
+/** Counted from January of the year 0. */
+function monthOf(local: number): number {
+  const cycles = Math.floor(local / CYCLE);
+  const date = new Date(local - cycles * CYCLE);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth() + cycles * CYCLE_MONTHS;
+}
+
 function startOfMonth(months: number): number {
-  // setUTCFullYear, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
-  return new Date(0).setUTCFullYear(Math.floor(months / 12), months - Math.floor(months / 12) * 12, 1);
+  const cycles = Math.floor(months / CYCLE_MONTHS);
+  return Date.UTC(2000, months - cycles * CYCLE_MONTHS, 1) + (cycles - YEARS_2000) * CYCLE;
 }
 
 /** What the clocks of a zone show. */

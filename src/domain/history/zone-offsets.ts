@@ -1,11 +1,14 @@
 import { badInput } from '../../errors.ts';
 
-const STEP = 6 * 86_400_000;
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+/** No zone has changed twice within six days since 1970. */
+const STEP = 144 * HOUR;
 /** Nothing is measured before 1970, and rules further ahead than this are guesses: there the offset stays as it is. */
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2100;
-/** Zones that are kept, the least lately used one goes first. */
-const MAX_ZONES = 64;
+/** So many take less than a millisecond. */
+const YEARS_A_STEP = 10;
 /** The longest name has 32. */
 const MAX_NAME = 64;
 
@@ -17,27 +20,27 @@ export interface OffsetSpan {
 
 /** The offsets of one IANA zone, found out year by year and then remembered. */
 export class ZoneOffsets {
+  /** However it was asked for, as there are many ways to write it and some 600 zones. */
+  readonly name: string;
   readonly #format: Intl.DateTimeFormat;
   readonly #changesByYear = new Map<number, OffsetSpan[]>();
 
   private constructor(name: string) {
-    this.#format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
+    // The shorter, the faster.
+    this.#format = new Intl.DateTimeFormat('en-US', { timeZone: name, year: 'numeric', timeZoneName: 'longOffset' });
+    this.name = this.#format.resolvedOptions().timeZone;
   }
 
   /** BAD_USER_INPUT when there is no such zone. */
   static of(name: string): ZoneOffsets {
     const known = zones.get(name);
-    if (known !== undefined) {
-      zones.delete(name);
-      zones.set(name, known);
-      return known;
-    }
+    if (known !== undefined) return known;
     try {
       if (name.length > MAX_NAME) throw new RangeError(name);
       const zone = new ZoneOffsets(name);
-      const [oldest] = zones.keys();
-      if (zones.size >= MAX_ZONES && oldest !== undefined) zones.delete(oldest);
-      zones.set(name, zone);
+      const same = zones.get(zone.name);
+      if (same !== undefined) return same;
+      if (!zone.#isFixed) zones.set(zone.name, zone);
       return zone;
     } catch {
       throw badInput(
@@ -48,10 +51,27 @@ export class ZoneOffsets {
 
   /** The spans that cover all of `from` to `to`, the first from -Infinity on. */
   spans(from: number, to: number): OffsetSpan[] {
+    if (this.#isFixed) return [{ start: -Infinity, offset: this.#offsetAt(0) }];
     const [first, last] = [yearOf(from), yearOf(to)];
     const spans: OffsetSpan[] = [{ start: -Infinity, offset: this.#offsetAt(startOfYear(first)) }];
     for (let year = first; year <= last; year++) spans.push(...this.#changes(year));
     return spans;
+  }
+
+  /** Finds out what `spans` needs, some years at each step. */
+  *learn(from: number, to: number): Generator<void> {
+    if (this.#isFixed) return;
+    let learnt = 0;
+    for (let year = yearOf(from); year <= yearOf(to); year++) {
+      if (this.#changesByYear.has(year)) continue;
+      this.#changes(year);
+      if (++learnt % YEARS_A_STEP === 0) yield;
+    }
+  }
+
+  /** Such as "+05:30": there are thousands of them, with nothing to find out or to remember. */
+  get #isFixed(): boolean {
+    return this.name.startsWith('+') || this.name.startsWith('-');
   }
 
   #changes(year: number): OffsetSpan[] {
@@ -63,22 +83,29 @@ export class ZoneOffsets {
     return changes;
   }
 
-  /** No zone has changed twice within six days since 1970. */
   #findChanges(from: number, to: number): OffsetSpan[] {
     const changes: OffsetSpan[] = [];
+    let before = this.#offsetAt(from);
     for (let low = from; low < to;) {
       const high = Math.min(low + STEP, to);
-      const [before, after] = [this.#offsetAt(low), this.#offsetAt(high)];
+      const after = this.#offsetAt(high);
       if (before !== after) changes.push({ start: this.#changeBetween(low, high, before), offset: after });
-      low = high;
+      [low, before] = [high, after];
     }
     return changes;
   }
 
   #changeBetween(from: number, to: number, before: number): number {
+    const hour = this.#bisect(from, to, before, HOUR);
+    // Nearly all are on the hour.
+    return this.#offsetAt(hour - SECOND) === before ? hour : this.#bisect(hour - HOUR, hour, before, SECOND);
+  }
+
+  /** To the unit, of which both are multiples. */
+  #bisect(from: number, to: number, before: number, unit: number): number {
     let [low, high] = [from, to];
-    while (high - low > 1) {
-      const middle = Math.floor((low + high) / 2);
+    while (high - low > unit) {
+      const middle = Math.floor((low + high) / 2 / unit) * unit;
       if (this.#offsetAt(middle) === before) low = middle;
       else high = middle;
     }
@@ -93,11 +120,12 @@ export class ZoneOffsets {
   }
 }
 
+/** By their names. */
 const zones = new Map<string, ZoneOffsets>();
 
 function yearOf(time: number): number {
-  const year = new Date(time).getUTCFullYear();
-  return Math.min(Math.max(Number.isNaN(year) ? LAST_YEAR : year, FIRST_YEAR), LAST_YEAR);
+  const within = Math.min(Math.max(time, startOfYear(FIRST_YEAR)), startOfYear(LAST_YEAR));
+  return new Date(within).getUTCFullYear();
 }
 
 function startOfYear(year: number): number {

@@ -187,7 +187,10 @@ export class Exporter {
     const fields = fieldsOf(device, wanted).map(({ identifier }) => identifier);
     if (fields.length === 0) return;
     const asked = { fields, from, to, ...chart };
-    const series = await turns.piece(() => this.#deps.history.series(device, asked, new PointBudget()));
+    const budget = new PointBudget();
+    const series = await turns
+      .piece(() => this.#deps.history.series(device, asked, budget))
+      .finally(() => turns.spend(budget.planMs));
     if (series.some(({ truncated }) => truncated))
       throw badInput(
         'resolution, maxPoints: more points than a file of buckets holds; ask for fewer, or for every value.',

@@ -242,8 +242,8 @@ export class Operations {
     } catch (error) {
       return failed(error);
     } finally {
-      const { readMs, workedMs } = context.points;
-      const tookMs = performance.now() - started - readMs * (1 - READING_COUNTS);
+      const { readMs, workedMs, planMs, spent } = context.points;
+      const tookMs = performance.now() - started - readMs * (1 - READING_COUNTS) - planMs;
       const longMs = Math.max(0, workedMs - LONG_READING_MS) * READING_COUNTS;
       const isEvent = root !== undefined;
       const mostMs = 1 + admitted.cost * WORST_MS;
@@ -253,7 +253,7 @@ export class Operations {
           : Math.min(tookMs, mostMs) * (isEvent ? pushedCounts(admitted.cost) : 1) +
             bytes / BYTES_PER_MS +
             errors * ERROR_MS;
-      this.shares.spend(caller, usedMs + longMs + context.points.spent / POINTS_PER_MS - expectedMs);
+      this.shares.spend(caller, usedMs + longMs + planMs + spent / POINTS_PER_MS - expectedMs);
     }
   }
 
