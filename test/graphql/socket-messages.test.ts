@@ -4,6 +4,8 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { LoopTurns } from '../../src/domain/loop-turns.ts';
+import type { Party } from '../../src/domain/party.ts';
+import type { WorkShares } from '../../src/domain/work-shares.ts';
 import { SocketMessages } from '../../src/graphql/transport/socket-messages.ts';
 
 setFlagsFromString('--expose-gc');
@@ -11,8 +13,14 @@ const collect = runInNewContext('gc') as () => void;
 
 const waiting: (() => void)[] = [];
 
+type Shares = Pick<WorkShares, 'begin' | 'spend'>;
+const PARTY: Party = { tokenId: 't', tenant: 'w' };
+
 /** A socket that can be paused, and what was received from it by those who never answer. */
-function open(): { socket: EventEmitter & { isPaused: boolean }; received: unknown[] } {
+function open(shares: Shares = { begin: async () => {}, spend: () => {} }): {
+  socket: EventEmitter & { isPaused: boolean };
+  received: unknown[];
+} {
   const socket = Object.assign(new EventEmitter(), {
     OPEN: 1,
     readyState: 1,
@@ -24,6 +32,8 @@ function open(): { socket: EventEmitter & { isPaused: boolean }; received: unkno
   new SocketMessages({
     socket: socket as unknown as WebSocket,
     turns: new LoopTurns(),
+    shares,
+    caller: () => PARTY,
     receive: (message) => {
       received.push(message);
       // Whoever is to answer holds on to what waits for it.
@@ -61,4 +71,26 @@ test('the bytes of a message are not kept as long as its subscription runs', asy
   await new Promise((resolve) => setTimeout(resolve, 10));
   collect();
   expect(messages.filter((message) => message.deref() !== undefined).length).toBeLessThan(2);
+});
+
+test("a long message is read in its caller's turn and on its account, and what is behind it later", async () => {
+  const happened: unknown[] = [];
+  let begin = (): void => {};
+  const turn = new Promise<void>((resolve) => (begin = resolve));
+  const { socket, received } = open({
+    begin: (party) => (happened.push(['begin', party]), turn),
+    spend: (party, ms) => void happened.push(['spend', party, ms > 0]),
+  });
+  socket.emit('message', subscribe(20_000));
+  socket.emit('message', subscribe(1));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(happened).toEqual([['begin', PARTY]]);
+  expect(received).toEqual([]);
+  begin();
+  await expect.poll(() => received.length).toBe(2);
+  expect(received[1]).toMatchObject({ payload: { query: 'x' } });
+  expect(happened.slice(1)).toEqual([
+    ['spend', PARTY, true],
+    ['spend', PARTY, true],
+  ]);
 });

@@ -189,6 +189,42 @@ describe('the heaviest messages of WebSockets', () => {
     expect(await answer).toBe('4400');
   });
 
+  test('before its token a connection says little', async () => {
+    const unknown = async (): Promise<WebSocket> => {
+      const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+      await new Promise((resolve) => socket.once('open', resolve));
+      return socket;
+    };
+    const saying = async (message: object): Promise<string> => {
+      const socket = await unknown();
+      const answer = answered(socket);
+      socket.send(JSON.stringify(message));
+      return answer;
+    };
+    const init = (length: number): object => ({
+      type: 'connection_init',
+      payload: { token: ADMIN_TOKEN, x: 'x'.repeat(length) },
+    });
+    const ping = { type: 'ping', payload: { x: 'x'.repeat(10_000) } };
+    expect(await saying(init(16_000))).toContain('connection_ack');
+    expect(await saying(init(17_000))).toBe('4401');
+    const stranger = await unknown();
+    const closed = new Promise((resolve) => stranger.once('close', resolve));
+    for (let times = 0; times < 2; times += 1) stranger.send(JSON.stringify(ping));
+    expect(await closed).toBe(4401);
+    const socket = await opened();
+    const answer = answered(socket);
+    socket.send(JSON.stringify({ ...ping, payload: { x: 'x'.repeat(100_000) } }));
+    expect(await answer).toContain('pong');
+  });
+
+  test('a message of too many different keys is none', async () => {
+    const socket = await opened();
+    const answer = answered(socket);
+    socket.send(`{"type":"ping","payload":{"a":[${RICH}]}}`);
+    expect(await answer).toBe('4400');
+  });
+
   test('messages that twenty send at once are read in turns, each connection in order', async () => {
     const payload = { list: many(30_000, (at) => ({ name: `n${at}`, at })) };
     const ping = JSON.stringify({ type: 'ping', payload });

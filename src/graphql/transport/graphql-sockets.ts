@@ -141,7 +141,9 @@ export class GraphqlSockets {
         // A reason of over 123 bytes would be an error, and graphql-ws puts the client's id into one.
         close: (code, reason) => socket.close(code, reason?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 123)),
         onMessage: (receive) => {
-          new SocketMessages({ socket, turns: this.#reading, receive: ofText(receive), onRead, onFailed }).read();
+          const { shares } = this.#deps.operations;
+          const reading = { turns: this.#reading, shares, caller: () => session.access, receive: ofText(receive) };
+          new SocketMessages({ socket, ...reading, onRead, onFailed }).read();
         },
       },
       { session, request },

@@ -1,16 +1,26 @@
+import { CloseCode } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import type { LoopTurns } from '../../domain/loop-turns.ts';
+import type { Party } from '../../domain/party.ts';
+import type { WorkShares } from '../../domain/work-shares.ts';
 import { readJson } from './read-json.ts';
 
 /** Messages that are being answered, operations included: beyond them it is read no further. */
 const MAX_ANSWERING = 200;
 /** While others have their turn. */
 const MAX_UNREAD_BYTES = 65_536;
+/** Of all that comes before the token, and the token. */
+const MAX_OF_STRANGERS = 16_384;
+/** Reading less takes two milliseconds at most. */
+const LONG = 16_384;
 
 interface SocketMessagesDeps {
   socket: WebSocket;
-  /** In which all connections read: a message of a megabyte takes 50 ms, and many may be there at once. */
+  /** In which all connections read: a message of a megabyte takes 20 ms, and many may be there at once. */
   turns: LoopTurns;
+  shares: Pick<WorkShares, 'begin' | 'spend'>;
+  /** Whose share reading takes; null: nobody has shown a token yet. */
+  caller: () => Party | null;
   /** Resolves when the message is answered, an operation when it is over. */
   receive: (message: unknown) => Promise<void>;
   /** A message was read, or will never be. */
@@ -23,6 +33,8 @@ export class SocketMessages {
   readonly #deps: SocketMessagesDeps;
   #unreadBytes = 0;
   #answering = 0;
+  #strangersBytes = 0;
+  #last: Promise<void> = Promise.resolve();
 
   constructor(deps: SocketMessagesDeps) {
     this.#deps = deps;
@@ -35,24 +47,49 @@ export class SocketMessages {
   }
 
   #came(message: Buffer): void {
+    const { socket, caller } = this.#deps;
+    if (caller() === null && (this.#strangersBytes += message.length) > MAX_OF_STRANGERS)
+      return socket.close(CloseCode.Unauthorized, `Show a token first, in at most ${MAX_OF_STRANGERS} bytes.`);
     this.#unreadBytes += message.length;
     this.#answering += 1;
     this.#pauseOrResume();
-    void this.#deps.turns.run(async () => {
+    this.#last = this.#last.then(() => this.#read(message));
+  }
+
+  async #read(message: Buffer): Promise<void> {
+    const { turns, onRead } = this.#deps;
+    await this.#turn(message);
+    await turns.run(async () => {
       this.#unreadBytes -= message.length;
       // Not only when it is answered: a subscription is over much later.
       this.#pauseOrResume();
-      this.#deps.onRead();
+      onRead();
       this.#answer(message);
     });
+  }
+
+  /** Resolves when it is the caller's turn to have something long read. Who has too much waiting is sent away. */
+  async #turn({ length }: Buffer): Promise<void> {
+    const { shares, caller, onFailed } = this.#deps;
+    const party = caller();
+    if (length > LONG && party !== null) await shares.begin(party).catch(onFailed);
   }
 
   /** Read in this turn; answered in nobody's. What waits for the answer knows nothing of the bytes any more. */
   #answer(message: Buffer): void {
     const { socket } = this.#deps;
     // What a client that is gone subscribes to would never end.
-    if (socket.readyState === socket.OPEN) void this.#receive(readMessage(message.toString('utf8')));
+    if (socket.readyState === socket.OPEN) void this.#receive(this.#parsed(message));
     else this.#answered();
+  }
+
+  #parsed(message: Buffer): unknown {
+    const { shares, caller } = this.#deps;
+    const started = performance.now();
+    const value = readMessage(message.toString('utf8'));
+    const party = caller();
+    if (party !== null) shares.spend(party, performance.now() - started);
+    return value;
   }
 
   async #receive(message: unknown): Promise<void> {
