@@ -112,7 +112,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       log,
     }),
     health: healthRoute,
-    jsonBody: jsonBody(bounds),
+    jsonBody: jsonBody(bounds, { authenticator, anonymous, sessionSecretOf: ofSession }),
     graphql: (context) => graphql.handle(context),
     webhook: webhookRoute({ receiver: domain.webhookReceiver, anonymous, bounds }),
     integration: networkRoute({

@@ -2,15 +2,20 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 import { koaBody } from 'koa-body';
+import { AppError } from '../errors.ts';
+import { authenticate, type Doorkeepers } from './authenticate.ts';
 import { type BodyBounds, readBody } from './body.ts';
+
+/** In bytes: who has no token signs in, which is short. */
+const MAX_OF_STRANGERS = 65_536;
 
 /**
  * koa-body for the routes that are not on the hot paths: the body of a POST that says it is JSON, as the text
  * `context.request.body`; undefined for every other: the route says what it wanted. It gets the body once that has come
- * within our bounds: by itself it keeps every piece, and a megabyte in pieces of a byte takes a hundred. Throws what
- * `readBody` throws.
+ * within our bounds: by itself it keeps every piece, and a megabyte in pieces of a byte takes a hundred. A body that may be
+ * long is read of who has a valid token; of others 64 KiB. Throws what `readBody` throws.
  */
-export function jsonBody(bounds: BodyBounds): Middleware {
+export function jsonBody(bounds: BodyBounds, doorkeepers: Doorkeepers): Middleware {
   const read = koaBody({
     // As text: its own JSON refuses keys such as "__proto__", and its errors carry the whole body.
     json: false,
@@ -21,11 +26,23 @@ export function jsonBody(bounds: BodyBounds): Middleware {
   });
   return async (context, next) => {
     if (context.method === 'POST' && context.is('json', '+json') !== false) {
-      const body = await readBody(context.req, bounds);
+      const isShort = Number(context.get('content-length') || Infinity) <= MAX_OF_STRANGERS;
+      const isBounded = !isShort && !(await isKnown(context.req, doorkeepers));
+      const body = await readBody(context.req, isBounded ? { ...bounds, maxBytes: MAX_OF_STRANGERS } : bounds);
       await read(withBody(context, body), () => Promise.resolve());
     }
     await next();
   };
+}
+
+async function isKnown(request: IncomingMessage, doorkeepers: Doorkeepers): Promise<boolean> {
+  try {
+    await authenticate(request, doorkeepers);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'UNAUTHENTICATED') return false;
+    throw error;
+  }
 }
 
 /** The context with a request that brings the body, unpacked and at once. */

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
@@ -123,8 +124,19 @@ describe.each(DATABASES)('the heaviest bodies on %s', (name) => {
     const body = (length: number): string =>
       JSON.stringify({ query: '{ __typename }', variables: { a: 'x'.repeat(length) } });
     expect(await asked('/graphql', body(60_000))).toEqual([200, expect.stringContaining('"Query"')]);
+    // Before it is read.
     for (const token of [undefined, 'nobody'])
-      expect(await asked('/graphql', body(70_000), token)).toEqual([401, expect.stringContaining('UNAUTHENTICATED')]);
+      expect(await asked('/graphql', body(70_000), token)).toEqual([413, expect.stringContaining('65536')]);
+    // It looked short.
+    const packed = { method: 'POST', headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' } };
+    const unpacked = await fetch(`${server.url}/graphql`, { ...packed, body: gzipSync(body(70_000)) });
+    expect([unpacked.status, await unpacked.text()]).toEqual([401, expect.stringContaining('UNAUTHENTICATED')]);
+    // It does not say how long it is.
+    const pieces = (text: string) => ({ body: new Blob([text]).stream(), duplex: 'half' as const });
+    const type = { 'Content-Type': 'application/json' };
+    const streamed = async (text: string): Promise<number> =>
+      (await fetch(`${server.url}/graphql`, { method: 'POST', headers: type, ...pieces(text) })).status;
+    expect([await streamed(body(60_000)), await streamed(body(70_000))]).toEqual([200, 413]);
     expect(await asked('/graphql', body(70_000), ADMIN_TOKEN)).toEqual([200, expect.stringContaining('"Query"')]);
   });
 
