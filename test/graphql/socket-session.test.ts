@@ -147,7 +147,7 @@ test('events of a subscription that is over are not answered any more', async ()
     payloadOf: async () => {
       answered += 1;
       await new Promise((resolve) => setImmediate(resolve));
-      if (answered === 3) session.over('1');
+      if (answered === 3) session.over('1', {});
       return '{}';
     },
     onPushed: () => {},

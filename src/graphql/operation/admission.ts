@@ -43,6 +43,19 @@ export function admit(
   return cost;
 }
 
+/** Those that the operation declares: the others change nothing, and a subscription would keep them. */
+export function declaredVariables(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const declared = Object.create(null) as Record<string, unknown>;
+  for (const { variable } of variableDefinitions) {
+    const name = variable.name.value;
+    if (Object.hasOwn(variables, name)) declared[name] = variables[name];
+  }
+  return declared;
+}
+
 /**
  * The variables as execution will see them: converted, defaults filled in. Input objects are as they were sent: prices
  * only count them, and converting thousands of entries twice takes long. What cannot be converted is for execution to

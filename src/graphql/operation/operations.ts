@@ -14,7 +14,7 @@ import { HeavyTurns } from '../../domain/heavy-turns.ts';
 import type { WorkShares } from '../../domain/work-shares.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, MAX_SECONDS, type WorkBudget } from '../context/work-budget.ts';
-import { admit } from './admission.ts';
+import { admit, declaredVariables } from './admission.ts';
 import { answerBytes } from '../context/answer-size.ts';
 import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
 import { comparing, compileOperation, type Execute } from './compiled-operation.ts';
@@ -169,14 +169,18 @@ export class Operations {
     this.shares.spend(context.caller, messages * PUSH_MS + characters / PUSHED_PER_MS);
   }
 
-  #admit(checked: CheckedDocument, request: OperationRequest, context: GraphqlContext): AdmittedOperation {
-    const operation = getOperationAST(checked.document, request.operationName);
+  #admit(checked: CheckedDocument, asked: OperationRequest, context: GraphqlContext): AdmittedOperation {
+    const operation = getOperationAST(checked.document, asked.operationName);
     if (!operation)
       throw new RefusedDocument(
         [new GraphQLError('Say by operationName which operation of the document is to run.')],
         'OPERATION_RESOLUTION_FAILURE',
       );
-    const cost = admit(this.schema, checked, operation, request.variables ?? {}, context);
+    const variables = declaredVariables(operation, asked.variables ?? {});
+    // The document's own text: kept twice otherwise.
+    const { operationName } = asked;
+    const request = { query: checked.document.loc?.source.body ?? asked.query, operationName, variables };
+    const cost = admit(this.schema, checked, operation, variables, context);
     const isKnown = checked.isKept;
     this.documents.keep(checked, context.isAnonymous);
     const sharing =

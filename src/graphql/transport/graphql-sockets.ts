@@ -18,6 +18,7 @@ import { withErrors } from '../operation/large-answers.ts';
 import type { AdmittedOperation, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
 import type { EventAnswer } from '../operation/shared-answers.ts';
+import { KeptSubscriptions } from './kept-subscriptions.ts';
 import { SocketMessages } from './socket-messages.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
@@ -60,6 +61,7 @@ export class GraphqlSockets {
   readonly #protocol;
   readonly #format;
   readonly #sessions = new Set<SocketSession>();
+  readonly #kept = new KeptSubscriptions();
   /** All connections read in turns, and all subscriptions send in turns. */
   readonly #reading = new LoopTurns();
   readonly #pushing = new LoopTurns();
@@ -219,7 +221,7 @@ export class GraphqlSockets {
       onNext: ({ extra }, _id, _payload, _args, result) =>
         result.errors === undefined ? undefined : { ...result, errors: this.#formatted(result.errors, extra.session) },
       onError: ({ extra }, _id, _payload, errors) => this.#formatted(errors, extra.session),
-      onComplete: (context, id) => context.extra.session.over(id),
+      onComplete: (context, id, payload) => context.extra.session.over(id, payload),
     });
   }
 
@@ -237,9 +239,15 @@ export class GraphqlSockets {
       session.budgets.set(id, asking.budget);
       const admitted = await operations.admit(payload, asking);
       if (admitted.operation.operation !== OperationTypeNode.SUBSCRIPTION) session.running.add(id);
+      else if (session.socket.readyState === session.socket.OPEN)
+        session.keep(payload, this.#kept.keep(session, admitted));
+      const { operationName = null } = payload;
+      // graphql-ws keeps it as long as the operation runs, and nobody reads it any more.
+      Object.assign(payload, { query: '', operationName: null, variables: null });
       const args = { schema: operations.schema, document: admitted.checked.document };
-      return { ...args, operationName: payload.operationName ?? null, admitted, session, id };
+      return { ...args, operationName, admitted, session, id };
     } catch (error) {
+      session.over(id, payload);
       if (error instanceof RefusedDocument) return error.errors;
       if (error instanceof AppError) return [new GraphQLError(error.message, { originalError: error })];
       throw error;

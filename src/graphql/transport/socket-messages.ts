@@ -119,9 +119,27 @@ export class SocketMessages {
 /** What only a server may say: graphql-ws takes it for its own mistake, when it is the client's. */
 const OF_SERVERS: ReadonlySet<unknown> = new Set(['connection_ack', 'next', 'error']);
 
-/** null: a client does not send this. */
+/** What is read of the payloads of other messages: graphql-ws keeps them as long as what they begin. */
+const READ_OF_PAYLOAD: Readonly<Record<string, readonly string[]>> = {
+  connection_init: ['token', 'authorization', 'Authorization'],
+  subscribe: ['query', 'operationName', 'variables'],
+};
+
+/** The message without what nobody reads; null: a client does not send this. */
 function readMessage(text: string): unknown {
   const value = readJson(text);
-  const isOfServer = typeof value === 'object' && value !== null && 'type' in value && OF_SERVERS.has(value.type);
-  return isOfServer ? null : value;
+  if (!isObject(value)) return value;
+  const { type, id, payload } = value;
+  if (OF_SERVERS.has(type)) return null;
+  const read = typeof type === 'string' && Object.hasOwn(READ_OF_PAYLOAD, type) ? READ_OF_PAYLOAD[type] : undefined;
+  return { type, id, payload: read !== undefined && isObject(payload) ? only(payload, read) : payload };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function only(value: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+  const entries = names.filter((name) => Object.hasOwn(value, name)).map((name) => [name, value[name]] as const);
+  return Object.fromEntries(entries);
 }

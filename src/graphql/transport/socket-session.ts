@@ -30,6 +30,8 @@ export class SocketSession {
   readonly running = new Set<string>();
   /** What each operation that runs may still use, by its id. */
   readonly budgets = new Map<string, WorkBudget>();
+  /** Frees what subscriptions keep, by their messages: ids may come again. */
+  readonly #kept = new Map<object, () => void>();
   readonly #now: () => number;
   /** What the WebSocket writes to. */
   readonly #wire: Duplex;
@@ -75,8 +77,15 @@ export class SocketSession {
     this.#closeIfIdle();
   }
 
+  /** Until it is over, the operation that this message began keeps something. */
+  keep(message: object, free: () => void): void {
+    this.#kept.set(message, free);
+  }
+
   /** It was answered, or is wanted no longer. */
-  over(id: string): void {
+  over(id: string, message: object): void {
+    this.#kept.get(message)?.();
+    this.#kept.delete(message);
     this.running.delete(id);
     this.budgets.get(id)?.end(GONE);
     this.budgets.delete(id);
@@ -87,6 +96,8 @@ export class SocketSession {
   /** The socket is closed: what still runs for it stops where it can. */
   gone(): void {
     this.running.clear();
+    for (const free of this.#kept.values()) free();
+    this.#kept.clear();
     for (const budget of this.budgets.values()) budget.end(GONE);
     this.budgets.clear();
   }

@@ -1,0 +1,93 @@
+import { AppError, badInput } from '../../errors.ts';
+import type { CheckedDocument } from '../operation/checked-documents.ts';
+import type { AdmittedOperation } from '../operation/operations.ts';
+
+/** Of the variables of one subscription, estimated in bytes: 1,000 ids, 500 fields and a cursor take 210,000. */
+const MAX_VARIABLES = 262_144;
+/** Of all that the subscriptions of one connection keep, and of one token; a document of several counts once. */
+const MAX_OF_CONNECTION = 8 * 1_048_576;
+const MAX_OF_TOKEN = 64 * 1_048_576;
+/** What a value takes beside its characters, and a list or an object beside its values. */
+const VALUE = 32;
+const CONTAINER = 64;
+
+/** What the subscriptions of one connection, or of one token, keep together. */
+class Holding {
+  readonly #documents = new Map<CheckedDocument, number>();
+  #bytes = 0;
+
+  get isEmpty(): boolean {
+    return this.#documents.size === 0;
+  }
+
+  /** How much there would be with one more. */
+  with(document: CheckedDocument, bytes: number): number {
+    return this.#bytes + bytes + (this.#documents.has(document) ? 0 : document.bytes);
+  }
+
+  add(document: CheckedDocument, bytes: number): void {
+    this.#bytes = this.with(document, bytes);
+    this.#documents.set(document, (this.#documents.get(document) ?? 0) + 1);
+  }
+
+  remove(document: CheckedDocument, bytes: number): void {
+    const left = (this.#documents.get(document) ?? 0) - 1;
+    if (left > 0) this.#documents.set(document, left);
+    else this.#documents.delete(document);
+    this.#bytes -= bytes + (left > 0 ? 0 : document.bytes);
+  }
+}
+
+/** Bounds what subscriptions keep in memory for as long as they run: hours, in which they may have nothing to do. */
+export class KeptSubscriptions {
+  readonly #ofConnections = new WeakMap<object, Holding>();
+  readonly #ofTokens = new Map<string, Holding>();
+
+  /**
+   * From now on the subscription counts, until what this gives is called. Throws AppError BAD_USER_INPUT when its
+   * variables are too large, OVERLOADED when it is too much together with the others.
+   */
+  keep(connection: object, { checked, request, context }: AdmittedOperation): () => void {
+    const bytes = bytesOf(request.variables, 0);
+    if (bytes > MAX_VARIABLES)
+      throw badInput(
+        `The variables of a subscription may take ${MAX_VARIABLES} bytes; a value counts ${VALUE} beside its characters.`,
+      );
+    const { tokenId } = context.access;
+    const ofConnection = this.#ofConnections.get(connection) ?? new Holding();
+    const ofToken = this.#ofTokens.get(tokenId) ?? new Holding();
+    if (ofConnection.with(checked, bytes) > MAX_OF_CONNECTION) throw tooMuch('connection', MAX_OF_CONNECTION);
+    if (ofToken.with(checked, bytes) > MAX_OF_TOKEN) throw tooMuch('token', MAX_OF_TOKEN);
+    this.#ofConnections.set(connection, ofConnection);
+    this.#ofTokens.set(tokenId, ofToken);
+    for (const holding of [ofConnection, ofToken]) holding.add(checked, bytes);
+    return () => {
+      for (const holding of [ofConnection, ofToken]) holding.remove(checked, bytes);
+      if (ofToken.isEmpty) this.#ofTokens.delete(tokenId);
+    };
+  }
+}
+
+function tooMuch(whose: string, most: number): AppError {
+  return new AppError(
+    'OVERLOADED',
+    `The subscriptions of one ${whose} may keep ${most} bytes of documents and variables. End some of them, use the ` +
+      'same document for all, or name fewer devices in each.',
+  );
+}
+
+/** About what a value takes in memory; looked at no further than a little over what is allowed. */
+function bytesOf(value: unknown, before: number): number {
+  if (typeof value === 'string') return before + VALUE + 2 * value.length;
+  if (typeof value !== 'object' || value === null) return before + VALUE;
+  let bytes = before + CONTAINER;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && bytes <= MAX_VARIABLES; at += 1) bytes = bytesOf(value[at], bytes);
+    return bytes;
+  }
+  for (const name in value) {
+    if (bytes > MAX_VARIABLES) break;
+    bytes = bytesOf((value as Record<string, unknown>)[name], bytes + VALUE + 2 * name.length);
+  }
+  return bytes;
+}
