@@ -115,6 +115,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const heavyTurns = new HeavyTurns();
   const exporter = new Exporter({ store, history, devices: deviceList, ingestCache, shares });
   const importer = new Importer({
+    authenticator,
     devices: deviceFinder,
     recorder,
     store,
@@ -131,11 +132,13 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const decoders = new DecoderService({ database, ingestCache, cluster, store, engine, runner, examples, now });
   const callFeed = new CallFeed(cluster, store);
   const calls = new CallLog({ ingestCache, store, feed: callFeed, shares });
-  const replay = new Replay({ ingestCache, store, recorder, runner, feed: callFeed, receiptTimes, shares, now });
+  const replaying = { authenticator, ingestCache, store, recorder, runner, feed: callFeed, receiptTimes, shares, now };
+  const replay = new Replay(replaying);
   closers.add('replay', () => replay.stop());
   const receiving = { ingestCache, runner, recorder, feed: callFeed, bodyBytes: config.callLog.bodyBytes, now };
   const webhookReceiver = new WebhookReceiver(receiving);
-  const unknownDevices = new UnknownDevices({ database, ingestCache, devices, receiver: webhookReceiver, now });
+  const adopting = { authenticator, database, ingestCache, devices, receiver: webhookReceiver, now };
+  const unknownDevices = new UnknownDevices(adopting);
   const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver, unknownDevices, heavyTurns);
 
   const sweep = (what: string, everyMs: number, work: (isStopping: () => boolean) => Promise<void>): void => {

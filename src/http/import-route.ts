@@ -7,9 +7,9 @@ import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import type { Importer } from '../domain/transfer/importer.ts';
-import { AppError, unauthenticated } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
-import { authenticate, secretOf } from './authenticate.ts';
+import { authenticate } from './authenticate.ts';
 import { SenderGone } from './body.ts';
 import type { Handler } from './http-app.ts';
 
@@ -47,7 +47,7 @@ export function importRoute(deps: ImportRouteDeps): Handler {
 }
 
 async function receive(
-  { authenticator, importer }: ImportRouteDeps,
+  { importer }: ImportRouteDeps,
   context: Koa.Context,
   access: Access,
   device: DeviceInfo | null,
@@ -59,13 +59,7 @@ async function receive(
       'INVALID_BODY',
       'Content-Type must be text/csv or application/x-ndjson: it says how to read the body.',
     );
-  // A file takes its time: whoever was allowed to send it must be so still when a part of it is stored.
-  const secret = secretOf(context.get('authorization')) ?? '';
-  const isAllowed = async (): Promise<void> => {
-    if ((authenticator.cached(secret) ?? (await authenticator.authenticate(secret))) === null)
-      throw unauthenticated('This token is unknown, expired or revoked.');
-  };
-  context.body = await importer.run(access, kind, device, textOf(context.req), isAllowed);
+  context.body = await importer.run(access, kind, device, textOf(context.req));
 }
 
 /** The body as text, unpacked, in pieces. */

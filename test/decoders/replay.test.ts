@@ -10,6 +10,7 @@ import {
   type TestServer,
 } from '../support/server.ts';
 import { firstPush } from '../support/subscribe.ts';
+import { createMember, createToken } from '../support/tenant.ts';
 import { callsOf, callWebhook, CALL_FIELDS, historyOf, latestOf, saveDecoder } from './webhook-client.ts';
 
 const BROKEN = 'function Decoder(r) { return { device: "d1", field: "T", value: JSON.parse(r.body).temp } }';
@@ -104,6 +105,63 @@ describe.each(DATABASES)('replay on %s', (database) => {
     });
     expect(await historyOf(server, product.deviceIds[0]!, 'T')).toEqual(before);
     expect(before).toHaveLength(2);
+  });
+
+  type Loss = (place: { workspaceId: string; tokenId: string; userId: string; otherId: string }) => [string, object];
+  const LOSSES: [how: string, code: string, lose: Loss][] = [
+    ['is revoked', 'UNAUTHENTICATED', ({ tokenId }) => ['revokeToken(id: $id)', { id: tokenId }]],
+    [
+      'is limited to another product',
+      'NOT_FOUND',
+      ({ tokenId, otherId }) => [
+        'updateToken(id: $id, input: { productIds: [$p] }) { id }',
+        { id: tokenId, p: otherId },
+      ],
+    ],
+    [
+      'is of a user who becomes a VIEWER',
+      'FORBIDDEN',
+      ({ workspaceId, userId }) => [
+        'setMember(workspaceId: $w, userId: $u, role: VIEWER) { id }',
+        { w: workspaceId, u: userId },
+      ],
+    ],
+  ];
+
+  test.each(LOSSES)('one whose token %s ends before its next commit, and says so', async (_how, code, lose) => {
+    const CALLS = 30;
+    const workspaceId: string = (await server.gql('{ workspaces { id } }'))['workspaces'][0].id;
+    const { id: otherId } = await createProduct(server);
+    const { userId, token } = await createMember(server, workspaceId, 'EDITOR');
+    const individual = await createToken(server, server.adminToken, workspaceId, ['READ', 'CONFIGURE']);
+    const secret = code === 'FORBIDDEN' ? token : individual.secret;
+    await saveDecoder(server, product.id, 'function Decoder() { return [] }');
+    await send(...Array.from({ length: CALLS }, (_, at) => String(1_000_000_000 + at)));
+    // One at a time, as it mentions what is stored.
+    const slow = `function Decoder(r) { measurements; var end = Date.now() + 60; while (Date.now() < end);
+      return { device: "d1", field: "T", value: 42, timestamp: +r.body } }`;
+    await saveDecoder(server, product.id, slow);
+    const query = 'query ($id: ID!) { product(id: $id) { replayProgress { calls stored endedBecause } } }';
+    const progress = async () => (await server.gql(query, { id: product.id }))['product'].replayProgress;
+    const running = 'mutation ($id: ID!) { replayCalls(productId: $id) { calls } }';
+    const replayed = server.query(running, { id: product.id }, secret);
+    await expect.poll(async () => (await progress())?.calls ?? 0, { interval: 20 }).toBeGreaterThan(2);
+    expect((await progress()).endedBecause).toBeNull();
+    const [mutation, variables] = lose({ workspaceId, tokenId: individual.id, userId, otherId });
+    const names = Object.keys(variables).map((name) => `$${name}: ID!`);
+    await server.gql(`mutation (${names.join()}) { ${mutation} }`, variables);
+    const { calls } = await progress();
+    const [error] = (await replayed).errors ?? [];
+    expect(error?.extensions).toMatchObject({ code, calls: expect.any(Number), stored: expect.any(Number) });
+    expect(error!.extensions['calls']).toBeLessThanOrEqual(calls + 1);
+    const stored = (await historyOf(server, product.deviceIds[0]!, 'T')).length;
+    expect(stored).toBe(error!.extensions['stored']);
+    expect(stored).toBeLessThan(CALLS);
+    const after = { calls: error!.extensions['calls'], stored, endedBecause: error!.message };
+    expect(await progress()).toEqual(after);
+    // Of one that runs all its calls nothing is left.
+    await replay({ to: '2000-01-01T00:00:00Z' });
+    expect(await progress()).toBeNull();
   });
 
   test('many calls of thousands of entries are all run, and as many shown as an answer holds', async () => {

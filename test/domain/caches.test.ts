@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Access } from '../../src/domain/access/access.ts';
 import { DeviceSchema } from '../../src/domain/entities/device.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { ProductSchema } from '../../src/domain/entities/product.ts';
@@ -117,6 +118,28 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     };
     expect(await domain.authenticator.authenticate(secret)).toBeNull();
     expect(domain.authenticator.cached(secret)).toBeNull();
+  });
+
+  test('work that follows its token is told of each change, and of its end', async () => {
+    const { tokens, authenticator, access, clock } = domain;
+    const expiresAt = clock.now + 3_600_000;
+    const make = async () => tokens.create(access, { name: 't', kind: 'PERSONAL', expiresAt });
+    const follow = async ({ secret }: { secret: string }) =>
+      authenticator.follow((await authenticator.authenticate(secret)) as Access);
+    const [revoked, ended, late] = [await make(), await make(), await make()];
+    // Revoked between the request and its work.
+    const asked = (await authenticator.authenticate(late.secret)) as Access;
+    await tokens.revoke(access, late.token.id);
+    await expect(authenticator.follow(asked)()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    const [nowOfRevoked, nowOfEnded] = [await follow(revoked), await follow(ended)];
+    expect((await nowOfRevoked()).tokenId).toBe(revoked.token.id);
+    await tokens.update(access, revoked.token.id, { expiresAt: expiresAt + 1_000 });
+    expect((await nowOfRevoked()).expiresAt).toBe(expiresAt + 1_000);
+    await tokens.revoke(access, revoked.token.id);
+    await expect(nowOfRevoked()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect((await nowOfEnded()).tokenId).toBe(ended.token.id);
+    clock.now = expiresAt;
+    await expect(nowOfEnded()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
   test('when something may have been missed, everything is forgotten: tokens, products, devices', async () => {

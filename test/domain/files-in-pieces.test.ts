@@ -103,6 +103,7 @@ test('a file in is stored as pieces in the background; while it waits for room, 
     throw new AppError('OVERLOADED', 'no room');
   };
   const importer = new Importer({
+    authenticator: { follow: () => async () => ({ requireDevice: () => {} }) },
     recorder: { commit },
     store: { compactSoon: async () => {} },
     shares: watched.shares,
@@ -114,10 +115,36 @@ test('a file in is stored as pieces in the background; while it waits for room, 
   async function* text(): AsyncGenerator<string> {
     yield ['field,timestamp,value', ...lines].join('\n');
   }
-  const { values } = await importer.run(accessOf('t'), 'csv', DEVICE, text(), async () => {});
+  const { values } = await importer.run(accessOf('t'), 'csv', DEVICE, text());
   expect(values).toBe(11_000);
   // Three, and the first one again.
   expect(watched.pieces).toBe(4);
+});
+
+test('a file in ends before the next commit when its token may not configure the device any more', async () => {
+  let commits = 0;
+  const requireDevice = (): void => {
+    if (commits > 0) throw new AppError('FORBIDDEN', 'no more');
+  };
+  const importer = new Importer({
+    authenticator: { follow: () => async () => ({ requireDevice }) },
+    recorder: { commit: async () => (commits += 1) },
+    store: { compactSoon: async () => {} },
+    shares: new Watched().shares,
+    liveWindowMs: 3_600_000,
+    maxFutureMs: 86_400_000,
+    now: Date.now,
+  } as unknown as ConstructorParameters<typeof Importer>[0]);
+  const lines = Array.from({ length: 11_000 }, (_, at) => `f,${1_700_000_000 + at},${at}`);
+  async function* text(): AsyncGenerator<string> {
+    yield ['field,timestamp,value', ...lines].join('\n');
+  }
+  const details = { stored: 5_000 };
+  await expect(importer.run(accessOf('t'), 'csv', DEVICE, text())).rejects.toMatchObject({
+    code: 'FORBIDDEN',
+    details,
+  });
+  expect(commits).toBe(1);
 });
 
 test('measurements are deleted, or counted for that, as pieces in the background', async () => {

@@ -9,6 +9,7 @@ async function priceOf(dryRun: boolean): Promise<number> {
   const product = { id: 'p', key: 1, decoder: { source: '', version: 1 }, deviceType: 'API' };
   const outcome = { status: 'NOTHING_STORED', run: null, batches: [], stored: 0, rejected: 0 };
   const replay = new Replay({
+    authenticator: { follow: (access: unknown) => async () => access },
     ingestCache: { product: async () => product },
     store: { calls: async () => [call, call, call], updateCalls: async () => {} },
     recorder: {},

@@ -427,6 +427,27 @@ describe.each(DATABASES)('native integrations on %s', (database) => {
     );
   });
 
+  test('adopting whose token is revoked ends before its next call; done again, it goes on', async () => {
+    const CALLS = 20;
+    const slow = `function Decoder() { var end = Date.now() + 60; while (Date.now() < end); return { temperature: 1 } }`;
+    const product = await productFor('tti', slow, { temperature: 'FLOAT' }, 'other');
+    await Promise.all(Array.from({ length: CALLS }, () => send(PATHS.tti, TTI_UPLINK)));
+    const [unknown] = await unknownDevices();
+    const configuring = await createToken(server, server.adminToken, workspaceId, ['READ', 'CONFIGURE']);
+    const given = { id: unknown.id, product: product.id };
+    const adopting = server.query(ADOPT, given, configuring.secret);
+    const logged = async (): Promise<number> => (await callsOf(server, product.id)).length;
+    await expect.poll(logged, { interval: 20 }).toBeGreaterThan(2);
+    await server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: configuring.id });
+    const before = await logged();
+    expect((await adopting).errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    expect(await logged()).toBeLessThanOrEqual(before + 1);
+    expect(before).toBeLessThan(CALLS);
+    const { adoptUnknownDevice: device } = await server.gql(ADOPT, given);
+    expect(Object.keys(await latestOf(server, device.id))).toEqual(['temperature']);
+    expect(await logged()).toBeGreaterThanOrEqual(CALLS);
+  });
+
   test('joins of unknown devices are kept too; a device made by hand takes its identifier off the list', async () => {
     const join = { end_device_ids: TTI_UPLINK.end_device_ids, join_accept: { received_at: '2026-01-01T00:00:00Z' } };
     expect(await send(PATHS.tti, join)).toMatchObject({ status: 202 });

@@ -4,11 +4,13 @@ import { requestOfCall } from '../decoders/decoder-request.ts';
 import type { DecoderRun } from '../decoders/decoder-run.ts';
 import { type FinishedRun, runText, toDecoderRun } from '../decoders/run-text.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
+import { LruMap } from '../lru-map.ts';
 import type { ReceiptTimes } from '../measurements/receipt-times.ts';
 import type { Recorder } from '../measurements/recorder.ts';
 import type { CallRow, MeasurementStore } from '../measurements/store.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Access } from '../access/access.ts';
+import type { Authenticator } from '../tokens/authenticator.ts';
 import type { Turns } from '../turns.ts';
 import type { WorkShares } from '../work-shares.ts';
 import type { CallFeed } from './call-feed.ts';
@@ -33,9 +35,12 @@ interface ReplayCounts {
 interface ReplayProgress extends ReplayCounts {
   startedAt: number;
   dryRun: boolean;
+  /** Why it ended before all calls were run; null: it is running. */
+  endedBecause: string | null;
 }
 
 interface ReplayDeps {
+  authenticator: Pick<Authenticator, 'follow'>;
   ingestCache: IngestCache;
   store: MeasurementStore;
   recorder: Recorder;
@@ -54,6 +59,8 @@ const COMMITS_MS = 0.5;
 const DECODING_COUNTS = 0.5;
 const MAX_RESULTS = 1_000;
 const MAX_RESULT_CHARACTERS = 8_000_000;
+/** Of so many products it is remembered why their last replay ended early. */
+const MAX_ENDED_EARLY = 1_000;
 /** Of all results, beyond the first: an answer is put together in one go, for this many in less than 0.1 s. */
 const MAX_RESULT_ENTRIES = 6_000;
 
@@ -62,18 +69,22 @@ const MAX_RESULT_ENTRIES = 6_000;
  * oldest first, page by page, so that memory stays bounded. The keys of measurements make it idempotent; what an older
  * decoder stored under other keys stays. `measurements` in decoders shows what is stored at the time of the replay.
  * Each call's outcome in the log is rewritten, and told to `webhookCalled`. A few calls at a time, in turns with others
- * (CONTRACT 7, shares). Needs CONFIGURE.
+ * (CONTRACT 7, shares). Needs CONFIGURE, from the first commit to the last.
  */
 export class Replay {
   readonly #deps: ReplayDeps;
   readonly #running = new Map<string, ReplayProgress>();
+  readonly #endedEarly = new LruMap<string, ReplayProgress>({ most: MAX_ENDED_EARLY });
   #stopped = false;
 
   constructor(deps: ReplayDeps) {
     this.#deps = deps;
   }
 
-  /** CONFLICT while another replay of the product is running on this node. */
+  /**
+   * CONFLICT while another replay of the product is running on this node. When it ends early, what it has done so far is
+   * in the details; so it does when its token is revoked or may not CONFIGURE the product any more.
+   */
   async replayCalls(access: Access, productId: string, query: ReplayQuery): Promise<ReplayResult> {
     const product = await visibleProduct(this.#deps.ingestCache, access, productId, 'CONFIGURE');
     const { from, to } = query;
@@ -81,19 +92,37 @@ export class Replay {
     if (product.decoder === null && product.deviceType === 'API')
       throw badInput('The product has no active decoder; save one first.');
     if (this.#running.has(product.id)) throw conflict('A replay of this product is running; wait until it is done.');
-    const progress = { startedAt: this.#deps.now(), dryRun: query.dryRun === true, ...nothing() };
+    const progress = { startedAt: this.#deps.now(), dryRun: query.dryRun === true, endedBecause: null, ...nothing() };
+    const accessNow = this.#deps.authenticator.follow(access);
+    const asked = {
+      turns: this.#deps.shares.backgroundOf(access),
+      requireRight: async (): Promise<void> => (await accessNow()).requireProduct(product, 'CONFIGURE'),
+    };
     this.#running.set(product.id, progress);
+    this.#endedEarly.delete(product.id);
     try {
-      return await this.#replay(product, query, progress, this.#deps.shares.backgroundOf(access));
+      return await this.#replay(product, query, progress, asked);
+    } catch (error) {
+      throw this.#endEarly(product.id, progress, error);
     } finally {
       this.#running.delete(product.id);
     }
   }
 
-  /** How far a replay of the product is that runs on this node; null: none does. */
+  #endEarly(productId: string, progress: ReplayProgress, error: unknown): unknown {
+    const endedBecause =
+      error instanceof AppError ? error.message : 'Internal error; the server’s log has the details.';
+    this.#endedEarly.set(productId, { ...progress, endedBecause });
+    if (!(error instanceof AppError)) return error;
+    const { calls, stored, rejected, failed } = progress;
+    const details = { ...error.details, calls, stored, rejected, failed };
+    return new AppError(error.code, error.message, { details, cause: error.cause });
+  }
+
+  /** Of the replay of the product that runs on this node, or ended early as the last one; null: neither. */
   async progress(access: Access, productId: string): Promise<ReplayProgress | null> {
     const product = await visibleProduct(this.#deps.ingestCache, access, productId, 'READ');
-    const progress = this.#running.get(product.id);
+    const progress = this.#running.get(product.id) ?? this.#endedEarly.get(product.id);
     return progress === undefined ? null : { ...progress };
   }
 
@@ -106,7 +135,7 @@ export class Replay {
     product: ProductInfo,
     query: ReplayQuery,
     progress: ReplayProgress,
-    turns: Turns,
+    { turns, requireRight }: Asked,
   ): Promise<ReplayResult> {
     const { ingestCache, store, receiptTimes } = this.#deps;
     const received = receiptTimes.latest(progress.startedAt);
@@ -121,7 +150,8 @@ export class Replay {
         await turns.next();
         turns.spend((progress.dryRun ? 0 : COMMITS_MS) + Math.min(step, page.length - at) * CALL_MS);
         if (this.#stopped) throw new AppError('UNAVAILABLE', 'The server is stopping; replay the rest later.');
-        for (const { call, outcome, run } of await this.#run(current, page.slice(at, at + step), progress.dryRun)) {
+        const calls = page.slice(at, at + step);
+        for (const { call, outcome, run } of await this.#run(current, calls, progress.dryRun, requireRight)) {
           turns.spend(run.durationMs * DECODING_COUNTS);
           progress.calls += 1;
           progress.stored += outcome.stored;
@@ -141,7 +171,12 @@ export class Replay {
   }
 
   /** Runs a few calls side by side, then stores what they gave in one commit, in their order. */
-  async #run(product: ProductInfo, calls: CallRow[], dryRun: boolean): Promise<Replayed[]> {
+  async #run(
+    product: ProductInfo,
+    calls: CallRow[],
+    dryRun: boolean,
+    requireRight: Asked['requireRight'],
+  ): Promise<Replayed[]> {
     const { recorder, store, feed } = this.#deps;
     const outcomes = await Promise.all(calls.map((call) => this.#runOne(product, call)));
     const replayed = calls.map((call, at) => {
@@ -153,10 +188,15 @@ export class Replay {
       // Of a cut body nothing new is known: the log keeps what it says of the live call.
       return { call: dryRun || call.bodyTruncated ? call : after, outcome, run };
     });
+    await requireRight();
     if (dryRun) return replayed;
     const batches = outcomes.flatMap((outcome) => outcome.batches);
     if (batches.length > 0)
-      await retryWhileOverloaded(() => recorder.commit({ batches: batches.map(({ batch }) => batch) }));
+      await retryWhileOverloaded(async () => {
+        // It may have waited for room.
+        await requireRight();
+        await recorder.commit({ batches: batches.map(({ batch }) => batch) });
+      });
     const rewritten = replayed.map(({ call }) => call).filter(({ bodyTruncated }) => !bodyTruncated);
     await retryWhileOverloaded(() => store.updateCalls(rewritten));
     for (const call of rewritten) feed.publish(product.id, call);
@@ -170,6 +210,12 @@ export class Replay {
     const request = requestOfCall(call);
     return retryWhileOverloaded(() => this.#deps.runner.run({ product, source, request, receivedAt, counted: false }));
   }
+}
+
+/** In whose turns a replay goes on, and whether it still may: rejects when not. */
+interface Asked {
+  turns: Turns;
+  requireRight: () => Promise<void>;
 }
 
 interface Replayed {

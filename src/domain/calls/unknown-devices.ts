@@ -4,6 +4,7 @@ import type { Access } from '../access/access.ts';
 import { findDevice } from '../access/find-device.ts';
 import { requestOfCall, type DecoderRequest } from '../decoders/decoder-request.ts';
 import type { DeviceService } from '../devices/device-service.ts';
+import type { Authenticator } from '../tokens/authenticator.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 import { UnknownCallSchema } from '../entities/unknown-call.ts';
 import { type UnknownDevice, UnknownDeviceSchema } from '../entities/unknown-device.ts';
@@ -15,7 +16,7 @@ import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { maskedHeaders } from './masked-headers.ts';
 import { retryWhileOverloaded } from './retry-while-overloaded.ts';
-import type { WebhookReceiver } from './webhook-receiver.ts';
+import type { Recipient, WebhookReceiver } from './webhook-receiver.ts';
 
 /** In a workspace; the one heard of longest ago makes room. */
 const MAX_DEVICES = 1_000;
@@ -25,6 +26,7 @@ const MAX_CALLS = 100;
 const MAX_BODY = 65_536;
 
 interface UnknownDevicesDeps {
+  authenticator: Authenticator;
   database: Database;
   ingestCache: IngestCache;
   devices: DeviceService;
@@ -98,7 +100,8 @@ export class UnknownDevices {
 
   /**
    * Makes a device of it, or takes the one that the product has by now, and hands it what was kept, oldest first and
-   * under its receipt time. Needs CONFIGURE; a plan that is full is PLAN_LIMIT. Done again after a failure, it goes on.
+   * under its receipt time. Needs CONFIGURE, from the first call to the last; a plan that is full is PLAN_LIMIT. Done
+   * again after a failure, it goes on.
    */
   async adopt(
     access: Access,
@@ -116,7 +119,7 @@ export class UnknownDevices {
     const { identifier } = row;
     if ((await this.#deviceOf(product, identifier)) === null)
       await devices.create(access, product.id, [{ name: name ?? identifier, serialNumber: identifier }], plan);
-    await this.#replay(product, row);
+    await this.#replay(this.#deps.authenticator.follow(access), product, row);
     await database.write(async (em) => {
       await em.nativeDelete(UnknownDeviceSchema, { id: row.id });
     });
@@ -132,7 +135,11 @@ export class UnknownDevices {
     });
   }
 
-  async #replay(product: ProductInfo, { id, identifier }: UnknownDevice): Promise<void> {
+  async #replay(
+    accessNow: () => Promise<Access>,
+    product: ProductInfo,
+    { id, identifier }: UnknownDevice,
+  ): Promise<void> {
     const { database, ingestCache, receiver } = this.#deps;
     const calls = await database.read().find(UnknownCallSchema, { unknownDevice: id }, { orderBy: { id: 'asc' } });
     for (const { receivedAt, ...call } of calls) {
@@ -140,9 +147,11 @@ export class UnknownDevices {
       const device = current === null ? null : await this.#deviceOf(current, identifier);
       if (current === null || device === null) return; // deleted meanwhile
       const request = requestOfCall({ ...call, method: 'POST' });
-      await retryWhileOverloaded(() =>
-        receiver.receive(async () => ({ product: current, native: { device } }), request, receivedAt),
-      );
+      const find = async (): Promise<Recipient> => {
+        (await accessNow()).requireProduct(current, 'CONFIGURE');
+        return { product: current, native: { device } };
+      };
+      await retryWhileOverloaded(() => receiver.receive(find, request, receivedAt));
     }
   }
 

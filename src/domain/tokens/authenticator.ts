@@ -6,6 +6,7 @@ import { LruMap } from '../lru-map.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import { Access, scopesOfRole } from '../access/access.ts';
 import { TokenSchema } from '../entities/token.ts';
+import { unauthenticated } from '../../errors.ts';
 
 const MAX_CACHED = 50_000;
 const LAST_USED_EVERY_MS = 10_000;
@@ -77,12 +78,32 @@ export class Authenticator {
     const known = this.#known.get(hashed);
     if (known === undefined) return null;
     const now = this.#now();
-    if (known.access.expiresAt !== null && known.access.expiresAt <= now) return null;
+    if (this.#isOver(known.access.expiresAt)) return null;
     if (now - known.lastUsedAt > LAST_USED_EVERY_MS) {
       known.lastUsedAt = now;
       this.#used.set(known.access.tokenId, now);
     }
     return known.access;
+  }
+
+  /**
+   * For work that goes on for long: the function tells each time what the token may do by then, and rejects with
+   * UNAUTHENTICATED once it is revoked or has expired. The database is asked only after tokens or users have changed.
+   */
+  follow(access: Access): () => Promise<Access> {
+    let current: Access | null = access;
+    // It may have changed since the request came.
+    let seen = -1;
+    return async () => {
+      while (seen !== this.#revision) {
+        const before = this.#revision;
+        current = await this.#read({ id: access.tokenId });
+        seen = before;
+      }
+      if (current === null || this.#isOver(current.expiresAt))
+        throw unauthenticated('This token is unknown, expired or revoked.');
+      return current;
+    };
   }
 
   /** Writes the times of last use that are waiting. */
@@ -100,38 +121,48 @@ export class Authenticator {
     await this.flush();
   }
 
+  #isOver(expiresAt: number | null | undefined): boolean {
+    return expiresAt != null && expiresAt <= this.#now();
+  }
+
   async #load(hashed: string): Promise<Access | null> {
     for (;;) {
       const before = this.#revision;
-      const em = this.#database.read();
-      const token = await em.findOne(TokenSchema, { hash: hashed }, { populate: ['user'] });
-      const now = this.#now();
-      if (token === null || (token.expiresAt != null && token.expiresAt <= now)) return null;
-      const scopes =
-        token.user == null
-          ? new Map([[token.workspace?.id ?? '', new Set(token.scopes)]])
-          : new Map(
-              (await em.find(MemberSchema, { user: token.user.id })).map((member) => [
-                member.workspace.id,
-                scopesOfRole(member.role),
-              ]),
-            );
+      const access = await this.#read({ hash: hashed });
+      if (access === null) return null;
       // Revoked or changed while it was read: look again.
       if (before !== this.#revision) continue;
-      const access = new Access({
-        tokenId: token.id,
-        kind: token.kind,
-        userId: token.user?.id ?? null,
-        operator: token.user?.operator ?? false,
-        scopes,
-        productIds: token.productIds ?? null,
-        deviceIds: token.deviceIds ?? null,
-        expiresAt: token.expiresAt ?? null,
-        signedIn: token.signedIn,
-      });
+      const now = this.#now();
       this.#known.set(hashed, { access, lastUsedAt: now });
       this.#used.set(access.tokenId, now);
       return access;
     }
+  }
+
+  /** As the database has it; null: unknown, revoked or expired. */
+  async #read(which: { hash: string } | { id: string }): Promise<Access | null> {
+    const em = this.#database.read();
+    const token = await em.findOne(TokenSchema, which, { populate: ['user'] });
+    if (token === null || this.#isOver(token.expiresAt)) return null;
+    const scopes =
+      token.user == null
+        ? new Map([[token.workspace?.id ?? '', new Set(token.scopes)]])
+        : new Map(
+            (await em.find(MemberSchema, { user: token.user.id })).map((member) => [
+              member.workspace.id,
+              scopesOfRole(member.role),
+            ]),
+          );
+    return new Access({
+      tokenId: token.id,
+      kind: token.kind,
+      userId: token.user?.id ?? null,
+      operator: token.user?.operator ?? false,
+      scopes,
+      productIds: token.productIds ?? null,
+      deviceIds: token.deviceIds ?? null,
+      expiresAt: token.expiresAt ?? null,
+      signedIn: token.signedIn,
+    });
   }
 }

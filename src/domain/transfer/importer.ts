@@ -7,6 +7,7 @@ import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { checkEntry, isRejection, type Rejection } from '../measurements/entry.ts';
 import { LONG_AGO, type MeasurementStore, NOT_HEARD } from '../measurements/store.ts';
 import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
+import type { Authenticator } from '../tokens/authenticator.ts';
 import type { BackgroundTurns } from '../turns.ts';
 import type { WorkShares } from '../work-shares.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
@@ -32,6 +33,7 @@ interface ImportOutcome {
 }
 
 interface ImporterDeps {
+  authenticator: Pick<Authenticator, 'follow'>;
   devices: DeviceFinder;
   recorder: Recorder;
   store: Pick<MeasurementStore, 'compactSoon'>;
@@ -69,18 +71,19 @@ export class Importer {
 
   /**
    * `device` null: each line names its device by serial number or id. Rejects with BAD_USER_INPUT for what is no file of
-   * that kind and with UNAVAILABLE; `stored` so far is in the details. `isAllowed` is asked before each commit.
+   * that kind and with UNAVAILABLE; `stored` so far is in the details. So it does when the token is revoked, or may not
+   * CONFIGURE a device of what is to be committed any more: a file takes its time.
    */
   async run(
     access: Access,
     kind: 'csv' | 'ndjson',
     device: DeviceInfo | null,
     text: AsyncIterable<string>,
-    isAllowed: () => Promise<void>,
   ): Promise<ImportOutcome> {
     const format = importFormat(kind);
     const turns = this.#deps.shares.backgroundOf(access);
-    const run = new ImportRun(this.#deps, { access, turns, device, isAllowed });
+    const accessNow = this.#deps.authenticator.follow(access);
+    const run = new ImportRun(this.#deps, { access, turns, device, accessNow });
     try {
       await turns.next();
       for await (const piece of text) await run.take(format.read(piece), piece.length);
@@ -104,7 +107,8 @@ interface Asked {
   access: Access;
   turns: BackgroundTurns;
   device: DeviceInfo | null;
-  isAllowed: () => Promise<void>;
+  /** As it is by then. */
+  accessNow: () => Promise<Access>;
 }
 
 /** One file on its way in. */
@@ -114,19 +118,19 @@ class ImportRun {
   readonly #access: Access;
   readonly #turns: BackgroundTurns;
   readonly #device: DeviceInfo | null;
-  readonly #isAllowed: () => Promise<void>;
+  readonly #accessNow: () => Promise<Access>;
   readonly #found = new Map<string, Found>();
   /** Since it last gave way. */
   #spentMs = 0;
   #batches = { recent: new Map<number, DeviceBatch>(), old: new Map<number, DeviceBatch>() };
   #waiting = { values: 0, stored: 0, refused: 0, lines: 0 };
 
-  constructor(deps: ImporterDeps, { access, turns, device, isAllowed }: Asked) {
+  constructor(deps: ImporterDeps, { access, turns, device, accessNow }: Asked) {
     this.#deps = deps;
     this.#access = access;
     this.#turns = turns;
     this.#device = device;
-    this.#isAllowed = isAllowed;
+    this.#accessNow = accessNow;
   }
 
   /** `characters`: in which they came, which count even when they are no lines at all. */
@@ -164,7 +168,8 @@ class ImportRun {
   async commit(): Promise<void> {
     const devices = [...this.#batches.recent.values(), ...this.#batches.old.values()];
     if (devices.length > 0) {
-      await this.#isAllowed();
+      const access = await this.#accessNow();
+      for (const { device } of devices) access.requireDevice(device, 'CONFIGURE');
       const receipt = { batches: devices.map(({ batch }) => batch) };
       // Who waits for room keeps nobody else from working.
       await retryWhileOverloaded(() => this.#turns.piece(() => this.#deps.recorder.commit(receipt)));

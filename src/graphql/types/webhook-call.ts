@@ -107,7 +107,10 @@ export class ReplayResult {
   results!: ReplayedCall[];
 }
 
-@ObjectType('ReplayProgress', { simpleResolvers: true, description: 'A replay that is running now.' })
+@ObjectType('ReplayProgress', {
+  simpleResolvers: true,
+  description: 'A replay that is running now, or the last one if it ended early.',
+})
 export class ReplayProgressObject {
   @Field(() => DateTime, { description: 'When it began.' })
   startedAt!: number;
@@ -126,4 +129,10 @@ export class ReplayProgressObject {
 
   @Field(() => Int, { description: 'How many calls the decoder failed on so far.' })
   failed!: number;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Why it ended before all calls were run, such as that its token was revoked; null: it is running.',
+  })
+  endedBecause!: string | null;
 }

@@ -57,7 +57,10 @@ export class ProductDecoderResolver {
     return this.#decoders.statistics(access, id);
   }
 
-  @FieldResolver(() => ReplayProgressObject, { nullable: true, description: 'null: no replay is running.' })
+  @FieldResolver(() => ReplayProgressObject, {
+    nullable: true,
+    description: 'Of this node. null: no replay is running, and the last one ran all its calls.',
+  })
   replayProgress(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<ReplayProgressObject | null> {
     return this.#replay.progress(access, id);
   }
