@@ -6,6 +6,8 @@ import { SuggestedFieldSchema } from '../entities/suggested-field.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 
 const FLUSH_EVERY_MS = 2_000;
+/** Identifiers that wait to be written: of one product, and of all; the more products, the fewer each. */
+const MAX_WAITING_OF_PRODUCT = 1_000;
 const MAX_WAITING = 10_000;
 const MAX_PER_PRODUCT = 200;
 const MAX_TEXT = 256;
@@ -17,7 +19,6 @@ export interface SuggestionHint {
 }
 
 interface Sighting {
-  productKey: number;
   identifier: string;
   type: FieldType;
   lastValue: unknown;
@@ -29,11 +30,13 @@ interface Sighting {
 
 /**
  * Counts identifiers that are no field of their product (CONTRACT 3). Collected in memory and written every few
- * seconds: they help an admin, they are no measurements. At most 200 identifiers are kept for a product.
+ * seconds: they help an admin, they are no measurements. At most 200 identifiers are kept for a product; what is sent to
+ * one product takes no room from another's.
  */
 export class Suggestions {
   readonly #database: Database;
-  readonly #waiting = new Map<string, Sighting>();
+  /** Key of a product → identifier → what was seen of it. */
+  readonly #waiting = new Map<number, Map<string, Sighting>>();
   readonly #timer: NodeJS.Timeout;
   #flushing: Promise<void> = Promise.resolve();
 
@@ -55,11 +58,11 @@ export class Suggestions {
     const { field: identifier, value } = entry as { field: string; value?: unknown };
     const type = suggestedType(identifier, value);
     if (type === null) return;
-    const key = `${product.key} ${identifier}`;
-    const known = this.#waiting.get(key);
-    if (known === undefined && this.#waiting.size >= MAX_WAITING) return;
-    this.#waiting.set(key, {
-      productKey: product.key,
+    let waiting = this.#waiting.get(product.key);
+    if (waiting === undefined) this.#waiting.set(product.key, (waiting = new Map()));
+    const known = waiting.get(identifier);
+    if (known === undefined && waiting.size >= this.#share) return;
+    waiting.set(identifier, {
       identifier,
       type: known === undefined ? type : typeForBoth(known.type, type),
       lastValue: shownValue(value) ?? known?.lastValue ?? null,
@@ -70,12 +73,17 @@ export class Suggestions {
     });
   }
 
+  /** How many of one product may wait. */
+  get #share(): number {
+    return Math.min(MAX_WAITING_OF_PRODUCT, Math.max(1, Math.floor(MAX_WAITING / this.#waiting.size)));
+  }
+
   /** Everything noted so far is in the database when this resolves. */
   flush(): Promise<void> {
     if (this.#waiting.size > 0) {
-      const sightings = [...this.#waiting.values()];
+      const byProduct = [...this.#waiting];
       this.#waiting.clear();
-      this.#flushing = this.#flushing.catch(() => {}).then(() => this.#write(sightings));
+      this.#flushing = this.#flushing.catch(() => {}).then(() => this.#write(byProduct));
     }
     return this.#flushing;
   }
@@ -85,18 +93,17 @@ export class Suggestions {
     await this.flush();
   }
 
-  async #write(sightings: Sighting[]): Promise<void> {
-    const byProduct = Map.groupBy(sightings, (sighting) => sighting.productKey);
-    const writes = [...byProduct].map(([productKey, seen]) => this.#writeProduct(productKey, seen));
-    // A product deleted meanwhile must not cost another product its counts.
-    await Promise.allSettled(writes);
+  async #write(byProduct: [productKey: number, seen: Map<string, Sighting>][]): Promise<void> {
+    // One after another: a hundred at once would wait for connections until some give up. A product deleted meanwhile must
+    // not cost another product its counts.
+    for (const [productKey, seen] of byProduct) await this.#writeProduct(productKey, seen).catch(() => {});
   }
 
-  async #writeProduct(productKey: number, sightings: Sighting[]): Promise<void> {
+  async #writeProduct(product: number, sightings: Map<string, Sighting>): Promise<void> {
     await this.#database.write(async (em) => {
-      const rows = await em.find(SuggestedFieldSchema, { product: productKey });
+      const rows = await em.find(SuggestedFieldSchema, { product });
       const known = new Map(rows.map((row) => [row.identifier, row]));
-      for (const sighting of sightings) {
+      for (const sighting of sightings.values()) {
         const row = known.get(sighting.identifier);
         if (row !== undefined) {
           row.seen += sighting.seen;
@@ -106,8 +113,7 @@ export class Suggestions {
           row.unit = sighting.unit ?? row.unit ?? null;
           row.lastSeenAt = sighting.lastSeenAt;
         } else if (known.size < MAX_PER_PRODUCT) {
-          const { productKey: product, ...rest } = sighting;
-          known.set(sighting.identifier, em.create(SuggestedFieldSchema, { product, ignored: false, ...rest }));
+          known.set(sighting.identifier, em.create(SuggestedFieldSchema, { product, ignored: false, ...sighting }));
         }
       }
     });
