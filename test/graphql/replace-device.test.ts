@@ -78,6 +78,33 @@ describe.each(DATABASES)('replaceDevice on %s', (database) => {
     expect((await values(kept)).at(-1)).toEqual(['1970-01-01T00:00:05.000Z', 50]);
   });
 
+  test('a token limited to some devices learns nothing of the serial numbers of others', async () => {
+    const { id: productId, deviceIds } = await createProduct(server, {
+      token,
+      serialNumbers: ['mine', 'ours', 'hidden'],
+    });
+    const [mine, ours] = deviceIds as [string, string];
+    const scopes = ['READ', 'CONFIGURE'];
+    const limited = await createToken(server, token, workspaceId, scopes, { deviceIds: [mine, ours] });
+    const update = 'mutation ($id: ID!, $s: String!) { updateDevice(id: $id, input: { serialNumber: $s }) { id } }';
+    const refusal = ({ errors }: Awaited<ReturnType<typeof replace>>) =>
+      errors?.map(({ message, extensions }) => [extensions.code, message]);
+    for (const change of [
+      (s: string) => replace(mine, s, null, limited.secret),
+      (s: string) => server.query(update, { id: mine, s }, limited.secret),
+    ]) {
+      const [taken, free] = [refusal(await change('hidden')), refusal(await change('nobody has it'))];
+      expect(taken).toEqual([['FORBIDDEN', expect.stringContaining('limited to some devices')]]);
+      expect(free).toEqual(taken);
+      expect(refusal(await change('mine'))).toBeUndefined();
+    }
+    // What it sees it may absorb.
+    expect(refusal(await replace(mine, 'ours', ours, limited.secret))).toBeUndefined();
+    const whole = await createToken(server, token, workspaceId, scopes, { productIds: [productId] });
+    expect(refusal(await replace(mine, 'hidden', null, whole.secret))?.[0]?.[0]).toBe('CONFLICT');
+    expect(refusal(await replace(mine, 'nobody has it', null, whole.secret))).toBeUndefined();
+  });
+
   test('only a device of the same product that has the serial number is absorbed, and none of it happens by halves', async () => {
     const { deviceIds } = await createProduct(server, { token, serialNumbers: ['one', 'two', 'three'] });
     const other = await createProduct(server, { token, serialNumbers: ['two'] });

@@ -166,6 +166,15 @@ export class Access {
     note(product.workspaceId, scope);
   }
 
+  /**
+   * For what is looked up among all devices of a product, such as whether a serial number is free: who is limited to some
+   * of them is told nothing of the others.
+   */
+  requireAllDevices(product: ProductPlace): void {
+    if (!this.coversProduct(product))
+      throw forbidden('This token is limited to some devices of the product; use one that covers all of them.');
+  }
+
   requireDevice(device: DevicePlace, scope: TokenScope): void {
     if (!this.coversDevice(device)) throw notFound('device', device.id);
     if (!this.may(device.workspaceId, scope)) throw missingScope(scope);

@@ -71,9 +71,11 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Mutation.updateConfigurationField': CONFIGURE,
   'Mutation.removeConfigurationField': CONFIGURE,
   'Mutation.createDevices': CONFIGURE,
+  // Another serial number needs the product as a whole: whether it is free tells of devices that a limit hides.
   'Mutation.updateDevice': CONFIGURE,
   'Mutation.deleteDevices': CONFIGURE,
   'Mutation.setConfiguration': CONFIGURE,
+  // The same, unless it is that of the device to absorb, which the token sees.
   'Mutation.replaceDevice': CONFIGURE,
   'Mutation.adoptUnknownDevice': { needs: ['CONFIGURE'], whole: true },
   // Of a workspace it needs ADMIN: the id decides.

@@ -5,7 +5,7 @@ import type { Change, Cluster } from '../cluster.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { pause } from '../pause.ts';
 import { DEFAULT_PLAN, type Plan, planBySlug, requireAllowance } from '../plans/plans.ts';
-import { lockProduct } from '../access/find-product.ts';
+import { lockProduct, placeOfProduct } from '../access/find-product.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 import type { Access } from '../access/access.ts';
 import { uuidV7 } from '../uuid.ts';
@@ -105,7 +105,7 @@ export class DeviceService {
       const found = await findDevice(em, access, id, 'CONFIGURE');
       for (const key of ['name', 'serialNumber', 'plan'] as const)
         if (change[key] === null) throw badInput(`input.${key}: cannot be cleared; leave it out to keep it.`);
-      if (change.serialNumber != null) await this.#changeSerial(em, found, change.serialNumber);
+      if (change.serialNumber != null) await this.#changeSerial(em, access, found, change.serialNumber);
       if (change.plan != null && change.plan !== found.plan) {
         const plan = planBySlug(change.plan, 'input.plan');
         await requireRoom(em, access, found.workspace.id, plan, 1);
@@ -157,7 +157,7 @@ export class DeviceService {
       const found = await findDevice(em, access, id, 'CONFIGURE');
       const absorbed = absorb === null ? null : await findDevice(em, access, absorb, 'CONFIGURE');
       if (absorbed !== null) await absorbDevice(em, found, absorbed, serialNumber);
-      await this.#changeSerial(em, found, serialNumber);
+      await this.#changeSerial(em, absorbed === null ? access : null, found, serialNumber);
       found.searchText = deviceSearchText(found.name, found.serialNumber);
       return { device: found, gone: absorbed?.id ?? null };
     });
@@ -167,11 +167,13 @@ export class DeviceService {
     return device;
   }
 
-  async #changeSerial(em: EntityManager, device: Device, serialNumber: string): Promise<void> {
+  /** `asker`: who is told whether another device has the serial number; null: they see the one that had it. */
+  async #changeSerial(em: EntityManager, asker: Access | null, device: Device, serialNumber: string): Promise<void> {
     checkSerialNumber(serialNumber, 'input.serialNumber');
     if (serialNumber === device.serialNumber) return;
     // Only the way a network's identifier is written changes: it is the device's own.
     if (networkIdentity(serialNumber) !== device.serialFolded || device.product.deviceType === 'API') {
+      asker?.requireAllDevices(placeOfProduct(device.product));
       await em.refresh(device.product, { lockMode: LockMode.PESSIMISTIC_WRITE });
       await requireFreeSerials(em, device.product, [serialNumber], () => 'input.serialNumber');
     }
