@@ -145,3 +145,59 @@ test('no change to anything that the language can reach survives its call', { ti
   }
   expect(survived).toEqual([]);
 });
+
+/**
+ * A decoder that marks every function and receiver on the stack, wherever code of its own is run, and tells how many of
+ * them had been marked before its call.
+ */
+const MARKING = `
+var met = [], marked = 0;
+function meet(o) {
+  if (o === null || (typeof o !== 'object' && typeof o !== 'function') || met.indexOf(o) >= 0) return;
+  met.push(o);
+  if (Object.hasOwn(o, 'mark')) marked += 1;
+  try { o.mark = 1 } catch (e) {}
+}
+function look() {
+  for (var f = look, steps = 0; f && steps < 50; steps++) { meet(f); try { f = f.caller } catch (e) { f = null } }
+  Error.prepareStackTrace = function (e, sites) { return sites };
+  var sites = new Error().stack;
+  delete Error.prepareStackTrace;
+  for (var i = 0; i < sites.length; i++) { meet(sites[i].getFunction()); meet(sites[i].getThis()); }
+  return '';
+}
+look();
+var told = {get before() { look(); return marked }, kept: Object.isFrozen([].push)};
+function Decoder(request) {
+  look();
+  var text = {toString: look, toJSON: look};
+  [2, 1].sort(look);
+  'a'.replace(/a/, look);
+  Object.defineProperty({}, text, {get value() { look() }});
+  Object.defineProperty(request.headers, 'A', {get: look, set: look});
+  request.headers.a = request.headers.A;
+  console.log(text, {get a() { return look() }});
+  try { btoa(text) } catch (e) {}
+  try { atob(text) } catch (e) {}
+  try { __base64decode(text) } catch (e) {}
+  try { new TextDecoder(text) } catch (e) {}
+  new TextEncoder().encode(text);
+  Buffer.from({get length() { look(); return 1 }, get 0() { look(); return 1 }});
+  if (request.body === 'thrown') throw {get stack() { return look() }, get name() { return look() }, get message() { look(); return JSON.stringify(told) }};
+  if (request.body === 'later') return Promise.resolve().then(async function () { look(); await null; look(); return [told] });
+  return [told];
+}`;
+
+test.each(['returned', 'thrown', 'later'])(
+  'no function on the stack carries anything to the next call: %s',
+  async (body) => {
+    const told: unknown[] = [];
+    for (let call = 0; call < 6; call += 1) {
+      const job = jobOf(MARKING, { input: webhookInput({ body }), productId: `marking ${body}` });
+      const result = await pool.run(job);
+      told.push(result.error === null ? JSON.parse(result.output!)[0] : JSON.parse(result.error.message));
+    }
+    expect(told).toContainEqual({ before: 0, kept: true });
+    expect(told.filter((one) => (one as { before: number }).before > 0)).toEqual([]);
+  },
+);

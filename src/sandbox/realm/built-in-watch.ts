@@ -179,7 +179,9 @@ export function watchBuiltins(b: Builtins) {
   const unchangedValues: (() => boolean)[] = [];
   for (let at = 0; at < comparisons.length; at += 100) {
     const text = comparisons.slice(at, at + 100).join('&&');
-    unchangedValues.push(new b.Function('o', 'v', 'k', `return () => ${text}`)(objects, values, symbolKeys));
+    unchangedValues.push(
+      new b.Function('o', 'v', 'k', `'use strict'; return () => ${text}`)(objects, values, symbolKeys),
+    );
   }
   symbolsReached = false;
 

@@ -206,6 +206,8 @@ export function makeRunner(
   return {
     /** `made`: the user's source as a function; without it `source` is run as a script. */
     install(made: typeof factory, source: string, entry: string, lookupsUsed: boolean): void {
+      // It lives as long as the context, and sloppy code that it calls can get hold of it (`caller`, call sites).
+      if (made !== null) b.freeze(made);
       factory = made;
       script = source;
       entryPoint = entry;
