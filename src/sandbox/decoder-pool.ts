@@ -9,7 +9,8 @@ import type {
 import { AppError } from '../errors.ts';
 import { type Loss, MAX_ROUNDS } from './decoder-process.ts';
 import { FairQueue, LANES } from './fair-queue.ts';
-import { JobIntake, overloaded, type Settle } from './job-intake.ts';
+import { JobIntake, type Settle } from './job-intake.ts';
+import { overloaded } from './job-room.ts';
 import { readAskedIds } from './looked-up.ts';
 import { guiltyOf, noteEnd } from './penalties.ts';
 import type { PoolJob } from './pool-job.ts';
@@ -20,7 +21,7 @@ import { ServerLoad } from './server-load.ts';
 
 /** How many processes and jobs there may be, and what one run may take (CONTRACT 2, 5). */
 export interface DecoderPoolOptions extends RosterOptions {
-  /** Jobs that may wait, all products together; one product may have a quarter of them. 2,000 by default. */
+  /** Jobs that may be open, all workspaces together (see `JobRoom`). 2,000 by default. */
   maxWaiting?: number;
   log?: (level: 'info' | 'warn' | 'error', message: string, facts: Record<string, unknown>) => void;
 }
@@ -78,17 +79,31 @@ export class DecoderPool implements DecoderEngine {
 
   async check(source: string): Promise<DecoderFailure | null> {
     const tooLarge = this.#intake.sizeFailure(source);
-    return tooLarge ?? (await this.#accept((settle) => this.#intake.checkOf(source, settle))).error;
+    if (tooLarge !== null) return tooLarge;
+    const admitted = this.#intake.admitCheck(source);
+    try {
+      return (await this.#accept((settle) => this.#intake.checkOf(source, admitted, settle))).error;
+    } finally {
+      this.#intake.leave(admitted);
+    }
   }
 
   async run(job: DecoderJob): Promise<DecoderResult> {
     const tooLarge = this.#intake.sizeFailure(job.source);
-    const prepared = tooLarge ?? (this.#intake.needsLookUps(job) ? await this.#intake.prepare(job) : null);
-    if (prepared === null || 'lookedUp' in prepared) {
-      return this.#accept((settle) => this.#intake.runOf(job, prepared, settle));
+    if (tooLarge !== null) return this.#failedBefore(job, tooLarge);
+    const admitted = this.#intake.admit(job);
+    try {
+      const prepared = this.#intake.needsLookUps(job) ? await this.#intake.prepare(job, admitted) : null;
+      if (prepared !== null && 'kind' in prepared) return this.#failedBefore(job, prepared);
+      return await this.#accept((settle) => this.#intake.runOf(job, admitted, prepared, settle));
+    } finally {
+      this.#intake.leave(admitted);
     }
-    this.#statistics.record(job.productId, 0, prepared.kind);
-    return { ...failed(prepared.kind, prepared.message, 0), error: prepared };
+  }
+
+  #failedBefore({ productId }: DecoderJob, error: DecoderFailure): DecoderResult {
+    this.#statistics.record(productId, 0, error.kind);
+    return { ...failed(error.kind, error.message, 0), error };
   }
 
   /** Lets what has been accepted finish, for a few seconds at most, then ends the processes. */
@@ -108,11 +123,8 @@ export class DecoderPool implements DecoderEngine {
   #accept(make: (settle: Settle) => PoolJob): Promise<DecoderResult> {
     return new Promise((resolve, reject) => {
       if (this.#stopping !== null) throw stoppingError();
-      const job = make({ resolve, reject });
-      const refusal = this.#intake.refusalOf(job, this.#queue.size);
-      if (refusal !== null) throw refusal;
       this.#open += 1;
-      this.#queue.push(job);
+      this.#queue.push(make({ resolve, reject }));
       this.#dispatch();
     });
   }

@@ -1,5 +1,5 @@
 import { isSlow } from './penalties.ts';
-import type { Line, PoolJob, PoolProduct } from './pool-job.ts';
+import type { Line, PoolJob, PoolProduct, PoolWorkspace, Turn } from './pool-job.ts';
 
 /** `fast`: what behaves, many at a time; `slow`: slow and quarantined products, and suspects, one job at a time. */
 export type Lane = 'fast' | 'slow';
@@ -11,10 +11,13 @@ const QUANTUM_MS = 4;
 /** So many jobs that are gone are cut off a line. */
 const CUT = 1_000;
 
-/** Jobs that wait, in one line per product; the lines take turns by execution time, so many jobs buy no larger share. */
+/**
+ * Jobs that wait, in one line per product. Workspaces take turns by execution time, and so do the products of each in
+ * its turns: neither many jobs nor many products buy a larger share.
+ */
 export class FairQueue {
-  /** Those in whose lines jobs wait. */
-  #turns: PoolProduct[] = [];
+  /** Those for which jobs wait. */
+  #turns: PoolWorkspace[] = [];
   #size = 0;
 
   get size(): number {
@@ -38,11 +41,11 @@ export class FairQueue {
   next(lane: Lane, now: number): PoolJob | undefined {
     const product = this.#inTurn(lane, now);
     if (product === undefined) return undefined;
+    const { workspace } = product;
     const job = this.#take(product);
-    product.line.creditMs -= Math.max(0.05, Math.min(100, product.averageMs));
-    const at = this.#turns.indexOf(product);
-    if (isEmpty(product)) this.#turns.splice(at, 1);
-    else if (product.line.creditMs <= 0) this.#turns.push(...this.#turns.splice(at, 1));
+    const tookMs = Math.max(0.05, Math.min(100, product.averageMs));
+    spend(workspace.products, product, product.line, tookMs, isEmpty(product));
+    spend(this.#turns, workspace, workspace.turns[lane], tookMs, workspace.products.length === 0);
     return job;
   }
 
@@ -55,34 +58,42 @@ export class FairQueue {
   /** Takes out the jobs that have waited since before `time`. */
   takeOlderThan(time: number): PoolJob[] {
     const old: PoolJob[] = [];
-    for (const product of this.#turns)
-      while (!isEmpty(product) && firstOf(product).queuedAt < time) old.push(this.#take(product));
-    if (old.length > 0) this.#turns = this.#turns.filter((product) => !isEmpty(product));
+    for (const workspace of this.#turns) {
+      const before = old.length;
+      for (const product of workspace.products)
+        while (!isEmpty(product) && firstOf(product).queuedAt < time) old.push(this.#take(product));
+      if (old.length > before) workspace.products = workspace.products.filter((product) => !isEmpty(product));
+    }
+    if (old.length > 0) this.#turns = this.#turns.filter(({ products }) => products.length > 0);
     return old;
   }
 
   #inTurn(lane: Lane, now: number): PoolProduct | undefined {
-    let next: PoolProduct | undefined;
-    let most = -Infinity;
-    for (const product of this.#turns) {
-      if (laneOf(product, now) !== lane) continue;
-      if (firstOf(product).isSuspect) return product;
-      const { creditMs } = product.line;
-      if (creditMs > 0) next ??= product;
-      most = Math.max(most, creditMs);
-    }
-    if (next !== undefined || most === -Infinity) return next;
-    const rounds = Math.floor(-most / QUANTUM_MS) + 1;
-    for (const product of this.#turns) if (laneOf(product, now) === lane) product.line.creditMs += rounds * QUANTUM_MS;
-    return this.#inTurn(lane, now);
+    const suspect = lane === 'slow' ? this.#suspect() : undefined;
+    if (suspect !== undefined) return suspect;
+    const isServed = (product: PoolProduct): boolean => laneOf(product, now) === lane;
+    const hasServed = ({ products }: PoolWorkspace): boolean => products.some(isServed);
+    const workspace = inTurn(this.#turns, ({ turns }) => turns[lane], hasServed);
+    return workspace && inTurn(workspace.products, ({ line }) => line, isServed);
+  }
+
+  #suspect(): PoolProduct | undefined {
+    for (const { products } of this.#turns)
+      for (const product of products) if (firstOf(product).isSuspect) return product;
+    return undefined;
   }
 
   #open(product: PoolProduct): Line {
-    if (isEmpty(product)) {
-      product.line.creditMs = QUANTUM_MS;
-      this.#turns.push(product);
+    const { workspace, line } = product;
+    if (!isEmpty(product)) return line;
+    if (workspace.products.length === 0) {
+      workspace.turns.fast.creditMs = QUANTUM_MS;
+      workspace.turns.slow.creditMs = QUANTUM_MS;
+      this.#turns.push(workspace);
     }
-    return product.line;
+    line.creditMs = QUANTUM_MS;
+    workspace.products.push(product);
+    return line;
   }
 
   #take({ line }: PoolProduct): PoolJob {
@@ -97,6 +108,29 @@ export class FairQueue {
     this.#size -= 1;
     return job;
   }
+}
+
+/** The first that has something left of its turn; where none has, all get new turns. */
+function inTurn<T>(all: readonly T[], turnOf: (one: T) => Turn, isServed: (one: T) => boolean): T | undefined {
+  let most = -Infinity;
+  for (const one of all) {
+    if (!isServed(one)) continue;
+    const { creditMs } = turnOf(one);
+    if (creditMs > 0) return one;
+    most = Math.max(most, creditMs);
+  }
+  if (most === -Infinity) return undefined;
+  const rounds = Math.floor(-most / QUANTUM_MS) + 1;
+  for (const one of all) if (isServed(one)) turnOf(one).creditMs += rounds * QUANTUM_MS;
+  return inTurn(all, turnOf, isServed);
+}
+
+/** Whose turn is over goes behind the others; who has nothing to do any more goes away. */
+function spend<T>(all: T[], one: T, turn: Turn, tookMs: number, isDone: boolean): void {
+  turn.creditMs -= tookMs;
+  if (!isDone && turn.creditMs > 0) return;
+  const [taken] = all.splice(all.indexOf(one), 1);
+  if (!isDone) all.push(taken!);
 }
 
 /** How many of the product's jobs wait. */

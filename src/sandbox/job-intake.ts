@@ -1,10 +1,10 @@
 import type { DecoderFailure, DecoderJob } from '../domain/decoders/decoder-engine.ts';
 import { LruMap } from '../domain/lru-map.ts';
 import { AppError } from '../errors.ts';
-import { waitingOf } from './fair-queue.ts';
+import { JobRoom } from './job-room.ts';
 import { LookedUp } from './looked-up.ts';
 import { Penalties } from './penalties.ts';
-import type { PoolJob, PoolSource } from './pool-job.ts';
+import type { Admitted, PoolJob, PoolSource } from './pool-job.ts';
 import { SerialsCache, type SerialsText } from './serials-cache.ts';
 import { countLines, readTraits } from './source-traits.ts';
 
@@ -19,18 +19,36 @@ interface Prepared {
 const MAX_SOURCE_BYTES = 262_144;
 /** In characters. */
 const KEPT_SOURCES = 32_000_000;
+/** Of memory, all together. */
+const MAX_HELD_BYTES = 192 << 20;
+/** Who asks for checks of the syntax. */
 const CHECKS = '\0checks';
 
 /** Makes the pool's jobs of what the domain asks for, and says which may not wait. */
 export class JobIntake {
-  readonly #maxWaiting: number;
+  readonly #room: JobRoom;
   readonly #penalties = new Penalties();
   readonly #sources = new LruMap<string, PoolSource>({ most: KEPT_SOURCES, sizeOf: ({ text }) => text.length + 500 });
   readonly #serials = new SerialsCache();
   #numbers = 0;
 
-  constructor(maxWaiting: number) {
-    this.#maxWaiting = maxWaiting;
+  constructor(maxOpen: number) {
+    this.#room = new JobRoom({ jobs: maxOpen, bytes: MAX_HELD_BYTES });
+  }
+
+  /** Finds room for a run. Throws OVERLOADED. */
+  admit({ productId, workspaceId, input }: DecoderJob): Admitted {
+    return this.#room.enter(this.#penalties.of(productId, workspaceId), Buffer.byteLength(input));
+  }
+
+  /** Finds room for a check of the syntax. Throws OVERLOADED. */
+  admitCheck(source: string): Admitted {
+    return this.#room.enter(this.#penalties.of(CHECKS, CHECKS), Buffer.byteLength(source));
+  }
+
+  /** It is settled. */
+  leave(admitted: Admitted): void {
+    this.#room.leave(admitted);
   }
 
   /** CONTRACT 5: 256 KiB. */
@@ -45,36 +63,36 @@ export class JobIntake {
     return this.#sourceOf(source).traits.usesLookups;
   }
 
-  /** What a run needs that can touch look-ups, or which limit it would pass. Rejects with UNAVAILABLE. */
-  async prepare(job: DecoderJob): Promise<Prepared | DecoderFailure> {
+  /** What a run needs that can touch look-ups, or which limit it would pass. Rejects with UNAVAILABLE or OVERLOADED. */
+  async prepare(job: DecoderJob, admitted: Admitted): Promise<Prepared | DecoderFailure> {
     const serials = await this.#reading(this.#serials.of(job.productId, job.serials));
     const lookedUp = new LookedUp(job.senderId);
     let tooMuch = job.source.includes('deviceSerialToId') ? serials.tooLarge : null;
-    if (job.senderId !== null) tooMuch ??= await this.#reading(lookedUp.add([job.senderId], job.lookUp));
+    if (job.senderId !== null) tooMuch ??= await this.#addTo(lookedUp, [job.senderId], job, admitted);
     if (tooMuch === null) return { serials, lookedUp };
     return { kind: 'OUT_OF_MEMORY', message: tooMuch, line: null, column: null };
   }
 
-  /** Looks up what a run asked for, for its next round; what is wrong when that is too much. Rejects with UNAVAILABLE. */
+  /** Looks up what a run asked for, for its next round; what is wrong when that is too much. Rejects as `prepare` does. */
   lookUp(poolJob: PoolJob, asked: string[]): Promise<string | null> {
     poolJob.round += 1;
-    return this.#reading(poolJob.lookedUp!.add(asked, poolJob.job!.lookUp));
+    return this.#addTo(poolJob.lookedUp!, asked, poolJob.job!, poolJob.admitted);
   }
 
-  runOf(job: DecoderJob, prepared: Prepared | null, settle: Settle): PoolJob {
-    return this.#jobOf(job.productId, job.source, job, prepared, settle);
+  runOf(job: DecoderJob, admitted: Admitted, prepared: Prepared | null, settle: Settle): PoolJob {
+    return this.#jobOf(job.source, job, admitted, prepared, settle);
   }
 
   /** Compiles only. */
-  checkOf(source: string, settle: Settle): PoolJob {
-    return this.#jobOf(CHECKS, source, null, null, settle);
+  checkOf(source: string, admitted: Admitted, settle: Settle): PoolJob {
+    return this.#jobOf(source, null, admitted, null, settle);
   }
 
-  /** OVERLOADED when too many wait already, of all products or of this one. */
-  refusalOf({ product }: PoolJob, waiting: number): AppError | null {
-    if (waiting >= this.#maxWaiting) return overloaded('Too many calls are waiting for a decoder');
-    if (waitingOf(product) < Math.max(1, this.#maxWaiting / 4)) return null;
-    return overloaded("Too many calls are waiting for this product's decoder");
+  async #addTo(lookedUp: LookedUp, ids: string[], job: DecoderJob, admitted: Admitted): Promise<string | null> {
+    const before = lookedUp.bytes;
+    const tooMuch = await this.#reading(lookedUp.add(ids, job.lookUp));
+    this.#room.grow(admitted, lookedUp.bytes - before);
+    return tooMuch;
   }
 
   async #reading<T>(found: Promise<T>): Promise<T> {
@@ -86,16 +104,17 @@ export class JobIntake {
     }
   }
 
-  #jobOf(productId: string, text: string, job: DecoderJob | null, prepared: Prepared | null, settle: Settle): PoolJob {
+  #jobOf(text: string, job: DecoderJob | null, admitted: Admitted, prepared: Prepared | null, settle: Settle): PoolJob {
     const now = performance.now();
     return {
       id: this.#nextNumber(),
-      product: this.#penalties.of(productId),
+      product: admitted.product,
       source: this.#sourceOf(text),
       job,
       serials: prepared?.serials ?? null,
       lookedUp: prepared?.lookedUp ?? null,
-      inputBytes: Buffer.byteLength(job?.input ?? text),
+      inputBytes: admitted.inputBytes,
+      admitted,
       acceptedAt: now,
       queuedAt: now,
       spentMs: 0,
@@ -121,6 +140,3 @@ export class JobIntake {
     return this.#numbers;
   }
 }
-
-/** OVERLOADED, with the advice to try again. */
-export const overloaded = (what: string): AppError => new AppError('OVERLOADED', `${what}; try again later.`);

@@ -19,6 +19,10 @@ export class LookedUp {
     this.#senderId = senderId;
   }
 
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** JSON text of `[senderId, {device id: DeviceValues or null}]`; `''` before the first look-up. */
   get text(): string {
     return this.#parts.length === 0 ? '' : `[${JSON.stringify(this.#senderId)},{${this.#parts.join(',')}}]`;

@@ -1,6 +1,6 @@
 import { LruMap } from '../domain/lru-map.ts';
 import type { Loss } from './decoder-process.ts';
-import type { PoolJob, PoolProduct } from './pool-job.ts';
+import type { PoolJob, PoolProduct, PoolWorkspace } from './pool-job.ts';
 
 /** Decoders that take longer than this on average share the slow lane. */
 const SLOW_MS = 20;
@@ -22,16 +22,20 @@ const KEPT_PRODUCTS = 10_000;
  */
 export class Penalties {
   #products = new LruMap<string, PoolProduct>({ most: KEPT_PRODUCTS });
+  #workspaces = new LruMap<string, PoolWorkspace>({ most: KEPT_PRODUCTS });
   #numbers = 0;
 
   /** The product, known or new; the latest 10,000 are remembered. */
-  of(id: string): PoolProduct {
+  of(id: string, workspaceId: string): PoolProduct {
+    const workspace = this.#workspaceOf(workspaceId);
     let product = this.#products.get(id);
     if (product === undefined) {
       this.#numbers = (this.#numbers + 1) >>> 0;
       product = {
         id,
         no: this.#numbers,
+        workspace,
+        open: { jobs: 0, bytes: 0 },
         line: { jobs: [], head: 0, creditMs: 0 },
         averageMs: 0,
         runs: 0,
@@ -42,6 +46,16 @@ export class Penalties {
       this.#products.set(id, product);
     }
     return product;
+  }
+
+  #workspaceOf(id: string): PoolWorkspace {
+    let workspace = this.#workspaces.get(id);
+    if (workspace === undefined) {
+      const turns = { fast: { creditMs: 0 }, slow: { creditMs: 0 } };
+      workspace = { open: { jobs: 0, bytes: 0 }, products: [], turns };
+      this.#workspaces.set(id, workspace);
+    }
+    return workspace;
   }
 }
 

@@ -3,6 +3,22 @@ import type { LookedUp } from './looked-up.ts';
 import type { SerialsText } from './serials-cache.ts';
 import type { SourceTraits } from './source-traits.ts';
 
+/** So many jobs, and what they hold of memory. */
+export interface Amount {
+  jobs: number;
+  bytes: number;
+}
+
+/** A workspace as the pool knows it. */
+export interface PoolWorkspace {
+  /** Of its jobs, those that are not settled. */
+  readonly open: Amount;
+  /** Its products for which jobs wait, as their turns come. */
+  products: PoolProduct[];
+  /** What is left of its turn in each lane. */
+  readonly turns: { readonly fast: Turn; readonly slow: Turn };
+}
+
 /**
  * A product as the pool knows it: all that is held for or against it. Its jobs go to the fast lane; to the slow one while
  * its runs are slow on average or its quarantine lasts; to none while it is held: until a run of its own that goes on
@@ -11,6 +27,9 @@ import type { SourceTraits } from './source-traits.ts';
 export interface PoolProduct {
   readonly id: string;
   readonly no: number;
+  readonly workspace: PoolWorkspace;
+  /** Of its jobs, those that are not settled. */
+  readonly open: Amount;
   /** Its place in the queue. */
   readonly line: Line;
   /** Moving average of how long a run keeps a process, in ms of wall time. */
@@ -23,16 +42,28 @@ export interface PoolProduct {
   offences: number;
 }
 
+/** A turn among others. */
+export interface Turn {
+  /** Execution time that is left of it. */
+  creditMs: number;
+}
+
 /**
  * A product's jobs that wait (`fair-queue.ts`). It stays with the product when it is empty: lines and maps that come and
  * go with each job keep finished calls alive until the next full collection.
  */
-export interface Line {
+export interface Line extends Turn {
   /** Those before `head` are gone: shifting an array of thousands costs too much. */
   readonly jobs: (PoolJob | undefined)[];
   head: number;
-  /** Execution time that is left of its turn. */
-  creditMs: number;
+}
+
+/** A job that has found room. */
+export interface Admitted {
+  readonly product: PoolProduct;
+  readonly inputBytes: number;
+  /** What it holds of memory until it is settled: its input, the call that this was made from, what was looked up. */
+  bytes: number;
 }
 
 /** A source text as the pool and its processes know it. */
@@ -62,6 +93,7 @@ export interface PoolJob {
   /** null: the source cannot ask for anything. */
   readonly lookedUp: LookedUp | null;
   readonly inputBytes: number;
+  readonly admitted: Admitted;
   readonly acceptedAt: number;
   /** Since when it waits, as far as its patience goes: behind the begin of it, but never long after `acceptedAt`. */
   queuedAt: number;

@@ -152,6 +152,7 @@ async function pooledRuns(pool: DecoderPool, scenario: Scenario, seconds: number
       const n = runs % inputs.length;
       runs += 1;
       const job: DecoderJob = {
+        workspaceId: 'workspace',
         productId: scenario.name,
         source: scenario.source,
         entryPoint: 'webhook',

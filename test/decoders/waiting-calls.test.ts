@@ -23,10 +23,11 @@ function heapMb(): number {
 
 test("a network's message is not held as objects while its decoder is waited for", async () => {
   const inputs: number[] = [];
+  const waiting: unknown[] = [];
   const engine = {
     run: ({ input }: { input: string }) => {
       inputs.push(input.length);
-      return new Promise(() => {});
+      return new Promise((resolve) => waiting.push(resolve));
     },
   };
   const ingestCache = { serials: () => ({ version: '1', load: async () => ({}) }) };
@@ -45,4 +46,5 @@ test("a network's message is not held as objects while its decoder is waited for
   // Each as objects: 40 MB; each as text: 1 MB, and no gateways but the first.
   expect(Math.max(...inputs)).toBeLessThan(1.1 * BODY.length);
   expect(heapMb() - before).toBeLessThan(CALLS * 5);
+  expect(waiting).toHaveLength(CALLS);
 });

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { FairQueue } from '../../src/sandbox/fair-queue.ts';
 import { FRAME } from '../../src/sandbox/frames.ts';
 import { JobIntake } from '../../src/sandbox/job-intake.ts';
 import type { PoolJob } from '../../src/sandbox/pool-job.ts';
@@ -11,8 +10,10 @@ import { childrenWith } from '../support/processor-time.ts';
 import { GOOD, jobOf, outputOf, startPool, valueOf, webhookInput } from './pool.ts';
 
 const settle = { resolve: () => {}, reject: () => {} };
-const jobFrom = (intake: JobIntake, source: string, productId = 'p'): PoolJob =>
-  intake.runOf(jobOf(source, { productId }), null, settle);
+function jobFrom(intake: JobIntake, source: string, productId = 'p'): PoolJob {
+  const job = jobOf(source, { productId });
+  return intake.runOf(job, intake.admit(job), null, settle);
+}
 
 describe('what is kept in the server', () => {
   test('of sources are the latest 32 million characters', () => {
@@ -38,18 +39,6 @@ describe('what is kept in the server', () => {
       });
     for (const productId of ['a', 'b', 'a', 'c', 'a', 'b']) await ask(productId);
     expect(Object.fromEntries(loads)).toEqual({ a: 1, b: 2, c: 1 });
-  });
-
-  test('waiting calls are bounded over all products, and for each to a quarter', () => {
-    const intake = new JobIntake(40);
-    const job = jobFrom(intake, GOOD);
-    expect(intake.refusalOf(job, 39)).toBeNull();
-    expect(intake.refusalOf(job, 40)).toMatchObject({ code: 'OVERLOADED' });
-    const queue = new FairQueue();
-    for (let n = 0; n < 9; n += 1) queue.push(job);
-    expect(intake.refusalOf(job, 39)).toBeNull();
-    queue.push(job);
-    expect(intake.refusalOf(job, 39)).toMatchObject({ code: 'OVERLOADED' });
   });
 });
 

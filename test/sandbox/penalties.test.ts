@@ -5,7 +5,7 @@ import type { PoolJob, PoolProduct } from '../../src/sandbox/pool-job.ts';
 import { RunStatistics } from '../../src/sandbox/run-statistics.ts';
 import { ServerLoad } from '../../src/sandbox/server-load.ts';
 
-const product = (): PoolProduct => new Penalties().of('p');
+const product = (): PoolProduct => new Penalties().of('p', 'w');
 const job = (of: PoolProduct, fields: Partial<PoolJob> = {}): PoolJob => ({
   id: 1,
   product: of,
@@ -14,6 +14,7 @@ const job = (of: PoolProduct, fields: Partial<PoolJob> = {}): PoolJob => ({
   serials: null,
   lookedUp: null,
   inputBytes: 0,
+  admitted: { product: of, inputBytes: 0, bytes: 0 },
   acceptedAt: 0,
   queuedAt: 0,
   spentMs: 0,
@@ -62,11 +63,11 @@ describe('quarantine', () => {
   });
   test('of products that nobody asked for lately no more than 10,000 are remembered', () => {
     const penalties = new Penalties();
-    const first = penalties.of('first');
-    for (let i = 0; i < 4_000; i += 1) penalties.of(`a${i}`);
-    expect(penalties.of('first')).toBe(first);
-    for (let i = 0; i < 20_000; i += 1) penalties.of(`b${i}`);
-    expect(penalties.of('first')).not.toBe(first);
+    const first = penalties.of('first', 'w');
+    for (let i = 0; i < 4_000; i += 1) penalties.of(`a${i}`, 'w');
+    expect(penalties.of('first', 'w')).toBe(first);
+    for (let i = 0; i < 20_000; i += 1) penalties.of(`b${i}`, 'w');
+    expect(penalties.of('first', 'w')).not.toBe(first);
   });
 });
 
@@ -116,6 +117,31 @@ describe('the queue', () => {
     }
     expect(served.get(cheap)! / served.get(dear)!).toBeGreaterThan(7);
     expect(served.get(cheap)! / served.get(dear)!).toBeLessThan(9);
+  });
+  test('shares among workspaces first, whoever has more products, and among the products of each', () => {
+    const queue = new FairQueue();
+    const penalties = new Penalties();
+    const [one, other] = [product(), penalties.of('other', 'of many')];
+    const many = [other, ...Array.from({ length: 4 }, (_, at) => penalties.of(`${at}`, 'of many'))];
+    for (const of of [one, ...many]) noteRun(of, 15, 0);
+    for (let i = 0; i < 500; i += 1) for (const of of [one, ...many]) queue.push(job(of));
+    const served = new Map<PoolProduct, number>();
+    for (let i = 0; i < 500; i += 1) {
+      const next = queue.next('fast', 0)!;
+      served.set(next.product, (served.get(next.product) ?? 0) + 1);
+    }
+    expect([served.get(one), served.get(other)]).toEqual([250, 50]);
+  });
+  test("a workspace's turns in one lane cost it none in the other", () => {
+    const queue = new FairQueue();
+    const penalties = new Penalties();
+    const [slow, quick, other] = [penalties.of('slow', 'w'), penalties.of('quick', 'w'), product()];
+    noteRun(slow, 100, 0);
+    for (const of of [quick, other]) noteRun(of, 5, 0);
+    for (let i = 0; i < 20; i += 1) for (const of of [slow, quick, other]) queue.push(job(of));
+    for (let i = 0; i < 10; i += 1) expect(queue.next('slow', 0)?.product).toBe(slow);
+    const served = [queue.next('fast', 0)?.product, queue.next('fast', 0)?.product];
+    expect(new Set(served)).toEqual(new Set([quick, other]));
   });
   test('lets go of what it has given, though others of the product wait on', () => {
     const queue = new FairQueue();

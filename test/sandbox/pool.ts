@@ -19,6 +19,7 @@ export function webhookInput(fields: Record<string, unknown> = {}): string {
 
 export function jobOf(source: string, fields: Partial<DecoderJob> = {}): DecoderJob {
   return {
+    workspaceId: 'workspace',
     productId: 'product',
     source,
     entryPoint: 'webhook',

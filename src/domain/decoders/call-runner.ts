@@ -119,6 +119,7 @@ export class CallRunner {
   ): Promise<DecoderResult> {
     const { engine, ingestCache, history } = this.#deps;
     return engine.run({
+      workspaceId: product.workspaceId,
       productId: product.id,
       source,
       entryPoint,

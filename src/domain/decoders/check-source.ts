@@ -40,14 +40,15 @@ export async function checkSource(engine: DecoderEngine, source: string): Promis
  */
 export async function requireDecoderFunction(
   engine: DecoderEngine,
-  owner: string,
+  workspaceId: string,
   source: string,
   remedy = '"force" saves it as it is.',
 ): Promise<void> {
   const payload = { rawPayload: {}, normalizedPayload: {} };
   const input = { bytes: [], fPort: 1, recvTime: new Date(0).toISOString(), variables: {}, ...payload };
   const { error } = await engine.run({
-    productId: `${owner} saved`,
+    workspaceId,
+    productId: `${workspaceId} saved`,
     source,
     entryPoint: 'lorawan',
     input: JSON.stringify(input),

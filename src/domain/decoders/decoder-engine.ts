@@ -29,7 +29,9 @@ export interface DeviceValues {
 
 /** One run of a decoder: its source, how it is called and what it may ask for. */
 export interface DecoderJob {
-  /** Isolates, fair shares and statistics are kept for each product. */
+  /** Fair shares are those of workspaces first, then of the products of each. */
+  workspaceId: string;
+  /** Isolates and statistics are kept for each product. */
   productId: string;
   source: string;
   entryPoint: DecoderEntryPoint;

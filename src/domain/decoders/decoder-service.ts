@@ -66,7 +66,7 @@ export class DecoderService {
     const note = checkOptionalText(options.note, 'note', { max: 10_000, multiline: true });
     await checkSource(engine, source);
     if (options.force !== true) {
-      await requireDecoderFunction(engine, product.id, source);
+      await requireDecoderFunction(engine, product.workspaceId, source);
       await examples.run(access, product, source);
     }
     const version = await database.write(async (em) => {
