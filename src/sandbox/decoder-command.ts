@@ -5,6 +5,8 @@ import { programFile } from '../program-file.ts';
 
 /** Of one process: isolates of products, some 5 MB each. */
 const MAX_ISOLATES = 64;
+/** What they hold together, beside the one that has run last. */
+const MAX_HEAPS_MB = 400;
 
 /**
  * The command that starts `decoder.worker` (or `worker` instead), able to read the code of its own folder and nothing
@@ -24,6 +26,6 @@ export function decoderCommand(memoryMb: number, worker?: string): { command: st
   const args = ['--no-node-snapshot', '--no-warnings', '--v8-pool-size=1', '--permission', '--allow-addons'];
   for (const path of readable) args.push(`--allow-fs-read=${path}`);
   if (worker !== undefined) args.push(`--allow-fs-read=${worker}`);
-  args.push(worker ?? own, String(memoryMb), String(MAX_ISOLATES), addon);
+  args.push(worker ?? own, String(memoryMb), String(MAX_ISOLATES), String(MAX_HEAPS_MB), addon);
   return { command: process.execPath, args };
 }

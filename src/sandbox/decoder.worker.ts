@@ -14,8 +14,9 @@ const SOCKET = 3;
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 const memoryMb = Number(process.argv[2]);
 const maxIsolates = Number(process.argv[3]);
+const maxHeapBytes = Number(process.argv[4]) * 1_048_576;
 // By its real path: this process may not read a linked `node_modules` on the way there.
-const ivm = createRequire(import.meta.url)(process.argv[4] as string) as typeof isolatedVm;
+const ivm = createRequire(import.meta.url)(process.argv[5] as string) as typeof isolatedVm;
 /**
  * Results wait for company no longer than this, so that the pool knows which job is running, and the server judges and
  * stores the first ones while the next ones run: at 1 ms a webhook takes 8 % fewer calls (measured in turns).
@@ -47,18 +48,27 @@ function flush(): void {
 function isolateOf(productNo: number): ProductIsolate {
   let isolate = isolates.get(productNo);
   isolates.delete(productNo);
+  const isNew = isolate === undefined || isolate.disposed;
   if (isolate === undefined || isolate.disposed) {
     isolate = new ProductIsolate(ivm, memoryMb);
     const text = serials.get(productNo);
     if (text !== undefined) isolate.setSerials(text);
   }
   isolates.set(productNo, isolate);
+  if (isNew) makeRoom(isolate);
+  return isolate;
+}
+
+/** The oldest ones go when there are too many, or when they hold too much beside the one at hand. */
+function makeRoom(atHand: ProductIsolate): void {
+  let bytes = -atHand.heldBytes;
+  for (const { heldBytes } of isolates.values()) bytes += heldBytes;
   for (const [oldest, old] of isolates) {
-    if (isolates.size <= maxIsolates) break;
+    if (isolates.size <= maxIsolates && bytes <= maxHeapBytes) break;
+    bytes -= old.heldBytes;
     old.dispose();
     isolates.delete(oldest);
   }
-  return isolate;
 }
 
 function run(frame: Buffer): void {
@@ -87,6 +97,7 @@ function run(frame: Buffer): void {
   const ended = performance.now();
   results.push(encodeFrame(FRAME.RESULT, [jobId, Math.round(durationMs * 1000), Math.round(wallMs * 1000)], text));
   if (alone || ended - lastFlush > MAX_HOLD_MS) flush();
+  if (isolate.measure(wallMs)) makeRoom(isolate);
   if (spoilt) {
     isolate.dispose();
     isolates.delete(productNo);

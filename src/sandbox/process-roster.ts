@@ -11,6 +11,8 @@ export interface RosterOptions {
   timeoutMs: number;
   /** Memory of one product's isolate. */
   memoryMb: number;
+  /** After so many runs a process is replaced; 500,000 by default. */
+  recycleRuns?: number;
   /** The program of the processes, decoder.worker by default; a test may put a liar there. */
   worker?: string | undefined;
 }
@@ -113,7 +115,7 @@ export class ProcessRoster {
     for (const process of this.#in('fast')) if (process.isReady && this.#isWorn(process)) this.#replace(process);
     for (const process of this.#in('slow')) {
       const isIdle = process.idleMs(now) > SLOW_IDLE_MS;
-      if (process.isReady && process.load === 0 && (isIdle || this.#isWorn(process))) this.#end(process);
+      if (process.isReady && (isIdle || this.#isWorn(process))) this.#end(process);
     }
   }
 
@@ -209,12 +211,16 @@ export class ProcessRoster {
     else this.#places.set(process, 'spare');
   }
 
+  /** After what it has begun; it gets nothing more. */
   #end(process: DecoderProcess): void {
     this.#places.set(process, 'ending');
     void process.retire();
   }
 
   #isWorn(process: DecoderProcess): boolean {
-    return process.runs > RECYCLE_RUNS || process.rssMb() > MAX_IDLE_RSS_MB + this.#options.memoryMb;
+    return (
+      process.runs > (this.#options.recycleRuns ?? RECYCLE_RUNS) ||
+      process.rssMb() > MAX_IDLE_RSS_MB + this.#options.memoryMb
+    );
   }
 }

@@ -138,6 +138,35 @@ describe('the pool', () => {
     expect(error).toMatchObject({ kind: 'OUT_OF_MEMORY' });
   });
 
+  test('products that fill what they may have do not fill a process together', async () => {
+    pool = startPool({ timeoutMs: 5_000 });
+    const source = 'function Decoder() { return [new Array(5e6).fill(1).length] }';
+    let most = 0;
+    for (let at = 0; at < 24; at += 1) {
+      const { error } = await pool.run(jobOf(source, { productId: `p${at}` }));
+      expect(error).toBeNull();
+      most = Math.max(most, ...Object.values(pool.memory()));
+    }
+    // Each has 40 MB in the end; all of them are 1,000.
+    expect(most / 1_048_576).toBeLessThan(620);
+  });
+
+  test('a worn process ends after its present run, however much waits for it', async () => {
+    pool = startPool({ timeoutMs: 5_000, recycleRuns: 3 });
+    const slow = 'function Decoder() { var end = Date.now() + 60; while (Date.now() < end); return [1] }';
+    const seen = new Set<number>();
+    let left = 30;
+    const worker = async (): Promise<void> => {
+      while ((left -= 1) > 0) {
+        await pool.run(jobOf(slow));
+        for (const pid of childrenWith('decoder.worker')) seen.add(pid);
+      }
+    };
+    await Promise.all([worker(), worker(), worker()]);
+    // The fast one, the spare one and the first slow one, and others after it.
+    expect(seen.size).toBeGreaterThan(3);
+  });
+
   test('a call that has waited ten seconds is refused', async () => {
     vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
     pool = startPool({ timeoutMs: 30_000 });
