@@ -36,7 +36,7 @@ export class SerialsCache {
     const entry: SerialsEntry = {
       version,
       size: 0,
-      loading: load().then((serials) => serialsText(version, serials)),
+      loading: load(MAX_BYTES).then((text) => serialsText(version, text)),
     };
     this.#entries.set(productId, entry);
     void this.#measure(productId, entry);
@@ -68,9 +68,7 @@ export class SerialsCache {
   }
 }
 
-function serialsText(version: string, serials: Record<string, string>): SerialsText {
-  let bytes = 2;
-  for (const serial in serials) bytes += Buffer.byteLength(serial) + Buffer.byteLength(serials[serial]!) + 6;
-  if (bytes <= MAX_BYTES) return { version, text: JSON.stringify(serials), tooLarge: null };
+function serialsText(version: string, text: string | null): SerialsText {
+  if (text !== null) return { version, text, tooLarge: null };
   return { version, text: '{}', tooLarge: `deviceSerialToId would have more than ${MAX_BYTES >> 20} MiB.` };
 }

@@ -30,7 +30,7 @@ test("a network's message is not held as objects while its decoder is waited for
       return new Promise((resolve) => waiting.push(resolve));
     },
   };
-  const ingestCache = { serials: () => ({ version: '1', load: async () => ({}) }) };
+  const ingestCache = { serials: () => ({ version: '1', load: async () => '{}' }) };
   const deps = { engine, ingestCache } as unknown as ConstructorParameters<typeof CallRunner>[0];
   const runner = new CallRunner(deps);
   const device = { product: { id: 'p', decoder: { source: 'x' }, configuration: [] }, configuration: {} };

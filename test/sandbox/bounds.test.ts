@@ -34,7 +34,7 @@ describe('what is kept in the server', () => {
         version: '1',
         load: async () => {
           loads.set(productId, (loads.get(productId) ?? 0) + 1);
-          return { ['s'.repeat(15_000_000)]: 'device' };
+          return JSON.stringify({ ['s'.repeat(15_000_000)]: 'device' });
         },
       });
     for (const productId of ['a', 'b', 'a', 'c', 'a', 'b']) await ask(productId);

@@ -294,7 +294,7 @@ describe('helpers', () => {
 });
 
 describe('look-ups', () => {
-  const serials = { version: '1', load: async () => ({ S1: 'id-1', S2: 'id-2', ['__proto__']: 'odd' }) };
+  const serials = { version: '1', load: async () => '{"S1":"id-1","S2":"id-2","__proto__":"odd"}' };
   const asked: string[] = [];
   const lookUp = async (ids: string[]) => {
     asked.push(...ids);
@@ -320,7 +320,7 @@ describe('look-ups', () => {
       version,
       load: async () => {
         loads += 1;
-        return { S: `id-${version}` };
+        return JSON.stringify({ S: `id-${version}` });
       },
     });
     const body = 'return [deviceSerialToId.S]';

@@ -52,7 +52,7 @@ export async function requireDecoderFunction(
     source,
     entryPoint: 'lorawan',
     input: JSON.stringify(input),
-    serials: { version: '', load: () => Promise.resolve({}) },
+    serials: { version: '', load: () => Promise.resolve('{}') },
     lookUp: (ids) => Promise.resolve(Object.fromEntries(ids.map((id) => [id, null]))),
     senderId: null,
   });

@@ -41,8 +41,11 @@ export interface DecoderJob {
    * `particle`: `{payload, event, rawPayload, normalizedPayload}`.
    */
   input: string;
-  /** Serial number → device id of the product's devices. Asked for only if the source can touch it; cached by `version`. */
-  serials: { version: string; load: () => Promise<Record<string, string>> };
+  /**
+   * JSON text of serial number → device id of the product's devices; null: it would have more bytes. Asked for only if the
+   * source can touch it; cached by `version`.
+   */
+  serials: { version: string; load: (maxBytes: number) => Promise<string | null> };
   /** What decoders see of devices of the product, many at once; null or absent: the product has no such device. */
   lookUp: (deviceIds: string[]) => Promise<Record<string, DeviceValues | null>>;
   /** The device at hand on a native network's route; null on the webhook, or when the product has no such device. */

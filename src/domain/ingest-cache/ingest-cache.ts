@@ -7,9 +7,11 @@ import { DeviceSchema, type Device } from '../entities/device.ts';
 import { type FieldRole, FieldSchema, type FieldType } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { CollectedLoads } from '../collected-loads.ts';
+import { LoopTurns } from '../loop-turns.ts';
 import { LruMap } from '../lru-map.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
 import { isPossibleSerial } from './possible-serial.ts';
+import { serialsText } from './serials-text.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 
@@ -39,8 +41,6 @@ export interface ProductInfo {
   decoder: { version: number; source: string } | null;
   /** Nearest write rate above the device: the product's, else the workspace's, else null (the server's default). */
   writeRate: number | null;
-  /** Changes whenever the product, its fields, its decoder or its devices do. */
-  revision: number;
 }
 
 /** A snapshot of a device and its product; a change of either makes a new one. */
@@ -69,6 +69,8 @@ const MAX_WEBHOOKS = 100_000;
 const MAX_DEVICES = 200_000;
 const LOADED_AT_ONCE = 500;
 const MAX_NAMES = 400_000;
+/** Others have their turn after reading serial numbers for so long. */
+const GIVES_WAY_AFTER_MS = 4;
 
 /**
  * What every ingest path reads: products with fields and decoder, devices, and the ways to find them, in memory. An
@@ -88,6 +90,9 @@ export class IngestCache {
   readonly #productLoads = new SharedLoads<ProductInfo | null>();
   readonly #deviceLoads = new CollectedLoads<DeviceInfo>((ids) => this.#readDevices(ids));
   readonly #nameLoads = new SharedLoads<string[]>();
+  /** `#revision` when a product's serial numbers were first asked for since any of its devices changed. */
+  readonly #serialsVersions = new LruMap<string, string>({ most: MAX_WEBHOOKS });
+  readonly #serialsTurns = new LoopTurns(GIVES_WAY_AFTER_MS);
   #revision = 0;
 
   constructor(database: Database, cluster: Cluster, defaultWriteRate: number) {
@@ -193,17 +198,13 @@ export class IngestCache {
     return this.#devicesByIds(await this.#named(workspaceId, 'serialFolded', networkIdentity(identifier)));
   }
 
-  /** Serial number → device id of all devices of the product; `version` changes when they do. */
-  serials(product: ProductInfo): { version: string; load: () => Promise<Record<string, string>> } {
-    return {
-      version: String(product.revision),
-      load: async () => {
-        const rows = await this.#database
-          .read()
-          .find(DeviceSchema, { product: product.key }, { fields: ['id', 'serialNumber'] });
-        return Object.fromEntries(rows.map((row) => [row.serialNumber, row.id]));
-      },
-    };
+  /** JSON text of serial number → device id of all devices of the product; `version` changes when they do. */
+  serials(product: ProductInfo): { version: string; load: (maxBytes: number) => Promise<string | null> } {
+    const version = this.#serialsVersions.get(product.id) ?? String(this.#revision);
+    this.#serialsVersions.set(product.id, version);
+    const load = (maxBytes: number): Promise<string | null> =>
+      serialsText(this.#database, this.#serialsTurns, product.key, maxBytes);
+    return { version, load };
   }
 
   #cachedOfProduct(product: ProductInfo, name: string): DeviceInfo | null {
@@ -310,7 +311,6 @@ export class IngestCache {
         configuration: configuration.map(configurationInfo),
         decoder: decoder && { version: decoder.version, source: decoder.source },
         writeRate: row.writeRate ?? row.workspace.writeRate ?? null,
-        revision: before,
       };
       this.#products.set(id, product);
       return product;
@@ -326,6 +326,7 @@ export class IngestCache {
       this.#devices.clear();
       this.#deviceIdBySerial.clear();
       this.#deviceIdsByName.clear();
+      this.#serialsVersions.clear();
       return;
     }
     if (change.kind === 'workspace') {
@@ -337,7 +338,9 @@ export class IngestCache {
     this.#products.delete(productId);
     this.#deviceIdsByName.clear();
     if (product !== undefined) this.#productIdByWebhook.delete(product.webhookId);
-    if (change.kind === 'devices') for (const id of change.ids) this.#devices.delete(id);
+    if (change.kind !== 'devices') return;
+    this.#serialsVersions.delete(productId);
+    for (const id of change.ids) this.#devices.delete(id);
   }
 }
 
