@@ -58,7 +58,13 @@ export class AnonymousRequests {
     const forwarded = headers['x-forwarded-for'];
     const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',');
     // What stands further left was written by the client; with fewer proxies than that, this one was too.
-    const hop = hops.at(-trustedProxies)?.trim() ?? '';
+    const hop = withoutPort(hops.at(-trustedProxies)?.trim() ?? '');
     return addressGroup(isIP(hop) === 0 ? socket.remoteAddress : hop);
   }
+}
+
+/** Some proxies name the port too: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
+function withoutPort(hop: string): string {
+  const [, v6, v4] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(hop) ?? [];
+  return v6 ?? v4 ?? hop;
 }

@@ -60,7 +60,7 @@ export async function callWebhook(
 /** Newest first. */
 export async function callsOf(server: TestServer, productId: string, filter = ''): Promise<ShownCall[]> {
   const { product } = await server.gql<{ product: { calls: { edges: { node: ShownCall }[] } } }>(
-    `query ($id: ID!) { product(id: $id) { calls(first: 400 ${filter}) { edges { node { ${CALL_FIELDS} } } } } }`,
+    `query ($id: ID!) { product(id: $id) { calls(first: 500 ${filter}) { edges { node { ${CALL_FIELDS} } } } } }`,
     { id: productId },
   );
   return product.calls.edges.map(({ node }) => node);

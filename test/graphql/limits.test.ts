@@ -12,6 +12,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { parseWithinLimits, SHAPE_LIMITS } from '../../src/graphql/operation/shape-limits.ts';
+import { CALL_FIELDS } from '../decoders/webhook-client.ts';
 import { MAX_COST, operationCost } from '../../src/graphql/operation/operation-cost.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { processorMsOf } from '../support/processor-time.ts';
@@ -146,6 +147,9 @@ describe('what an operation costs', () => {
     expect(costOf(`{ product(id: "1") ${calls(20)} }`)).toBeLessThan(2_000);
     const versions = '{ decoderVersions(first: 200) { source } }';
     expect(costOf(`{ product(id: "1") ${versions} }`)).toBeGreaterThan(2_000);
+    // As many as a page may have, with all that a call holds.
+    const all = `edges { node { ${CALL_FIELDS} } }`;
+    expect(costOf(`{ product(id: "1") { calls(first: 500) { ${all} } } }`)).toBeLessThan(MAX_COST);
     expect(costOf('subscription { webhookCalled(productId: "1") { id status body headers } }')).toBeLessThan(30);
   });
 

@@ -214,6 +214,10 @@ describe('one address', () => {
     for (let at = 0; at < 60; at += 1) statuses.push(await from('10.1.1.1', `unknown-${at}`));
     expect(statuses[0]).toBe(401);
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(20);
+    // With a port it is the same address, as some proxies write it.
+    expect(await from('10.1.1.1:5678', 'unknown')).toBe(429);
+    expect(await from('10.1.1.2:5678', 'unknown')).toBe(401);
+    expect(await from('[2001:db8::1]:443', 'unknown')).toBe(401);
     expect(await from('10.1.1.2', 'unknown')).toBe(401);
     expect(await from('10.1.1.2', ADMIN_TOKEN)).toBe(404);
     expect(await from('10.1.1.1', ADMIN_TOKEN)).toBe(404);

@@ -108,7 +108,7 @@ describe('what a stranger writes where a proxy’s address should stand', () => 
   });
   afterAll(() => server?.stop());
 
-  const LIES = ['1:2:3:4:5::6:7:8:9', '::'.repeat(2000), ':', '%', '1.2.3.4.5', 'unknown', '[::1]:80'];
+  const LIES = ['1:2:3:4:5::6:7:8:9', '::'.repeat(2000), ':', '%', '1.2.3.4.5', 'unknown', '[::1:80', '[x]:80'];
   const spoken = (lie: string): Record<string, string> => ({
     'Content-Type': 'application/json',
     'X-Forwarded-For': `${lie}, 203.0.113.9`,
