@@ -7,9 +7,9 @@ import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import type { Export, Exporter, ExportQuery } from '../domain/transfer/exporter.ts';
 import { readTime } from '../domain/transfer/read-time.ts';
-import { badInput } from '../errors.ts';
+import { AppError, badInput, databaseAway } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
-import { authenticate, type Doorkeepers } from './authenticate.ts';
+import { accessNow, authenticate, type Doorkeepers } from './authenticate.ts';
 import type { Handler } from './http-app.ts';
 
 interface ExportRouteDeps {
@@ -36,7 +36,7 @@ export function historyFileRoute(
     const { device: name } = context['params'] as { device: string };
     const query = readQuery(context, format, []);
     const device = await devices.named(access, name, 'READ');
-    await send(context, exporter.ofDevice(access, device, query), log);
+    await send(context, exporter.ofDevice(access, device, query, accessNow(context.req, doorkeepers)), log);
   };
 }
 
@@ -57,7 +57,7 @@ export function exportRoute(
       online: onlineOf(context),
       workspaceId: one(context, 'workspace'),
     };
-    await send(context, await exporter.ofMany(access, choice, query), log);
+    await send(context, await exporter.ofMany(access, choice, query, accessNow(context.req, doorkeepers)), log);
   };
 }
 
@@ -135,9 +135,17 @@ async function send(context: Koa.Context, { contentType, bytes }: Export, log: L
   const { res: response } = context;
   // What cannot be answered at all says so by its status.
   const first = await bytes.next();
+  let brokenBy: unknown = null;
   async function* all(): AsyncGenerator<Uint8Array> {
     if (!first.done) yield first.value;
-    yield* bytes;
+    try {
+      yield* bytes;
+    } catch (error) {
+      brokenBy = error;
+      // Before the pipe does so with the error, which would count as one of the connection.
+      response.destroy();
+      throw error;
+    }
   }
   const packed = context.acceptsEncodings('gzip', 'identity') === 'gzip';
   context.respond = false;
@@ -153,11 +161,20 @@ async function send(context: Koa.Context, { contentType, bytes }: Export, log: L
     if (packed) await pipeline(source, createGzip({ level: GZIP_LEVEL, flush: constants.Z_NO_FLUSH }), response);
     else await pipeline(source, response);
   } catch (error) {
-    const gone = (error as { code?: string }).code === 'ERR_STREAM_PREMATURE_CLOSE';
-    if (!gone) log.warn({ err: error }, 'an export broke off');
+    if (brokenBy !== null) noteBreak(brokenBy, log);
+    else if ((error as { code?: string }).code !== 'ERR_STREAM_PREMATURE_CLOSE')
+      log.warn({ err: error }, 'the connection of an export broke');
     response.destroy();
   } finally {
     // A pipe that was never begun does not end it, and it would count as under way for ever.
     bytes.return(undefined).catch(() => {});
   }
+}
+
+/** A right that has ended, or a product that was deleted meanwhile, is no mistake of the server's. */
+function noteBreak(error: unknown, log: Logger): void {
+  const known = error instanceof AppError ? error : databaseAway(error);
+  if (known === null) log.error({ err: error }, 'an export broke off');
+  else if (known.cause !== undefined) log.warn({ err: known.cause }, 'an export broke off');
+  else log.info({ code: known.code, reason: known.message }, 'an export broke off');
 }

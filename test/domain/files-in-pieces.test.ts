@@ -16,6 +16,7 @@ const ALL = { layout: 'long', fields: null, from: 0, to: 1e15, chart: null, spre
 
 type Access = Parameters<Exporter['ofDevice']>[0];
 const accessOf = (tokenId: string): Access => ({ tokenId }) as Access;
+const stillThere = async (): Promise<Access> => ({ requireDevice: () => {} }) as unknown as Access;
 
 /** Turns that are had at once; `inPiece`: whether a piece is being worked on. */
 class Watched {
@@ -56,7 +57,7 @@ test.each([
   ['buckets', { chart: { resolution: '1d', maxPoints: null, timeZone: null } }],
 ] as [string, Partial<ExportQuery>][])('a file out reads %s as pieces in the background', async (_, how) => {
   const watched = new Watched();
-  const { bytes } = exporter(watched).ofDevice(accessOf('t'), DEVICE, { ...ALL, format: 'csv', ...how });
+  const { bytes } = exporter(watched).ofDevice(accessOf('t'), DEVICE, { ...ALL, format: 'csv', ...how }, stillThere);
   let text = '';
   for await (const piece of bytes) text += Buffer.from(piece).toString();
   expect(text.split('\n').length).toBeGreaterThan(2);
@@ -65,12 +66,17 @@ test.each([
 
 test.each(['long', 'wide'] as const)('many buckets go out a piece at a time, layout %s', async (layout) => {
   const chart = { resolution: '1h', maxPoints: null, timeZone: null };
-  const { bytes } = exporter(new Watched(), 200_000).ofDevice(accessOf('t'), DEVICE, {
-    ...ALL,
-    format: 'csv',
-    layout,
-    chart,
-  });
+  const { bytes } = exporter(new Watched(), 200_000).ofDevice(
+    accessOf('t'),
+    DEVICE,
+    {
+      ...ALL,
+      format: 'csv',
+      layout,
+      chart,
+    },
+    stillThere,
+  );
   const loop = countTurns();
   const sizes: number[] = [];
   for await (const piece of bytes) sizes.push(piece.length);
@@ -81,6 +87,68 @@ test.each(['long', 'wide'] as const)('many buckets go out a piece at a time, lay
   if (layout === 'wide') expect(loop.turns).toBeGreaterThanOrEqual(9);
 });
 
+test.each(['long', 'wide'] as const)(
+  'nothing more is read or goes out when the token, or its right to the device, is gone, layout %s',
+  async (layout) => {
+    const long = 'x'.repeat(1_000);
+    let reads = 0;
+    const range = async ({ from }: { from: number }): Promise<object> => {
+      reads += 1;
+      const times = Array.from({ length: 10_000 }, (_, at) => from + at);
+      return { timestamps: times, values: times.map(() => long) };
+    };
+    const texts = { ...PRODUCT, fields: new Map([['f', { ...FIELD, type: 'STRING' }]]) };
+    const device = { ...DEVICE, product: texts } as unknown as typeof DEVICE;
+    const { shares } = new Watched();
+    const files = new Exporter({ store: { range }, shares } as unknown as ConstructorParameters<typeof Exporter>[0]);
+    for (const ended of ['token', 'right']) {
+      let isOver = false;
+      const gone = (what: string): void => {
+        if (isOver && what === ended) throw new AppError('UNAUTHENTICATED', `no ${what}`);
+      };
+      const accessNow = async (): Promise<Access> => {
+        gone('token');
+        return { requireDevice: () => gone('right') } as unknown as Access;
+      };
+      const { bytes } = files.ofDevice(accessOf('t'), device, { ...ALL, layout, format: 'csv' }, accessNow);
+      expect((await bytes.next()).done).toBe(false);
+      isOver = true;
+      const before = reads;
+      await expect(bytes.next()).rejects.toThrow(`no ${ended}`);
+      expect(reads).toBe(before);
+    }
+  },
+);
+
+test('rows that were being read when the right ended do not go out with those of another device', async () => {
+  let allowed = [1, 2];
+  const range = async (): Promise<object> => {
+    allowed = [2];
+    return { timestamps: [1], values: [1] };
+  };
+  const { shares } = new Watched();
+  const devices = {
+    productIds: async () => ['p'],
+    page: async () => ({ items: [{ device: { id: 1 } }, { device: { id: 2 } }] }),
+  };
+  const ingestCache = {
+    product: async () => PRODUCT,
+    device: async (key: number) => ({ ...DEVICE, key }),
+  };
+  const files = new Exporter({ store: { range }, shares, devices, ingestCache } as unknown as ConstructorParameters<
+    typeof Exporter
+  >[0]);
+  const accessNow = async (): Promise<Access> =>
+    ({
+      requireDevice: ({ key }: { key: number }) => {
+        if (!allowed.includes(key)) throw new AppError('NOT_FOUND', 'no such device');
+      },
+    }) as unknown as Access;
+  const choice = {} as Parameters<Exporter['ofMany']>[1];
+  const { bytes } = await files.ofMany(accessOf('t'), choice, { ...ALL, format: 'csv' }, accessNow);
+  await expect(bytes.next()).rejects.toThrow('no such device');
+});
+
 test('planning buckets is held against who asks for them, also when there are too many', async () => {
   const watched = new Watched();
   const history = new History({} as MeasurementStore);
@@ -88,7 +156,7 @@ test('planning buckets is held against who asks for them, also when there are to
     typeof Exporter
   >[0]);
   const chart = { resolution: '1mo', maxPoints: 60_000, timeZone: null };
-  const { bytes } = files.ofDevice(accessOf('t'), DEVICE, { ...ALL, to: 8.64e15, format: 'csv', chart });
+  const { bytes } = files.ofDevice(accessOf('t'), DEVICE, { ...ALL, to: 8.64e15, format: 'csv', chart }, stillThere);
   await expect(bytes.next()).rejects.toThrow(/more buckets/);
   expect(watched.spentMs).toBeGreaterThan(0);
 });
@@ -166,7 +234,7 @@ test('a token has half of the exports that it finds free, so that others find so
   const begin = async (tokenId: string): Promise<number> => {
     for (let count = 0; ; count += 1) {
       try {
-        const { bytes } = files.ofDevice(accessOf(tokenId), DEVICE, { ...ALL, format: 'csv' });
+        const { bytes } = files.ofDevice(accessOf(tokenId), DEVICE, { ...ALL, format: 'csv' }, stillThere);
         await bytes.next();
         begun.push(bytes);
       } catch (error) {

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { get as httpGet, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createProduct, DATABASES, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
 import { firstPush } from '../support/subscribe.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
@@ -165,6 +167,77 @@ describe.each(DATABASES)('files on %s', (database) => {
       return (await Promise.all(answers)).map(({ status }) => status);
     };
     await expect.poll(all, { timeout: 10_000 }).toEqual(Array(8).fill(200));
+  });
+
+  describe('an export that ends behind its first byte', () => {
+    const PER_DEVICE = 50;
+    let productId: string;
+    let lastDevice: string;
+    let round = 0;
+
+    async function begin(as: string, encoding: string): Promise<IncomingMessage> {
+      const headers = { Authorization: `Token ${as}`, 'Accept-Encoding': encoding };
+      const request = httpGet(`${server.url}/v1/export.csv?product=${productId}`, { headers });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      response.pause();
+      expect(response.statusCode).toBe(200);
+      return response;
+    }
+
+    /** What was left of it. */
+    async function end(response: IncomingMessage): Promise<string> {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+      response.on('error', () => {});
+      const closed = new Promise((resolve) => response.once('close', resolve));
+      response.resume();
+      await closed;
+      return text;
+    }
+
+    const linesOf = (level: string): unknown[] => server.process.lines.filter((line) => line['level'] === level);
+    const breaks = (): unknown[] => server.process.lines.filter(({ msg }) => msg === 'an export broke off');
+
+    beforeEach(async () => {
+      const serialNumbers = Array.from({ length: 250 }, (_, at) => `long-${round}-${at}`);
+      round += 1;
+      const product = await createProduct(server, { token, fields: { note: 'STRING' }, serialNumbers });
+      productId = product.id;
+      lastDevice = product.deviceIds.at(-1)!;
+      const row = (device: string, at: number): string =>
+        JSON.stringify({ device, timestamp: 1e9 + at, note: randomBytes(700).toString('base64') });
+      const rows = serialNumbers.flatMap((name) => Array.from({ length: PER_DEVICE }, (_, at) => row(name, at)));
+      const { status } = await post('/v1/import', gzipSync(rows.join('\n')), 'application/x-ndjson', {
+        'Content-Encoding': 'gzip',
+      });
+      expect(status).toBe(200);
+    });
+
+    test.each(['identity', 'gzip'])('because its product was deleted breaks off without an error, %s', async (how) => {
+      const errors = linesOf('error').length;
+      const before = breaks().length;
+      const response = await begin(token, how);
+      await server.gql('mutation ($id: ID!) { deleteProduct(id: $id) }', { id: productId }, token);
+      await end(response);
+      expect(response.complete).toBe(false);
+      await expect.poll(() => breaks().length).toBe(before + 1);
+      expect(breaks().at(-1)).toMatchObject({ level: 'info', code: expect.stringMatching(/NOT_FOUND/) });
+      expect(linesOf('error').length).toBe(errors);
+    });
+
+    test('because its token was revoked breaks off, with nothing that was recorded afterwards', async () => {
+      const errors = linesOf('error').length;
+      const reader = await createToken(server, token, workspaceId, ['READ']);
+      const response = await begin(reader.secret, 'identity');
+      await server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: reader.id }, token);
+      const late = { field: 'note', value: 'recorded afterwards' };
+      expect((await server.record(lastDevice, [late], { token })).status).toBe(200);
+      const text = await end(response);
+      expect(response.complete).toBe(false);
+      expect(text).not.toContain('recorded afterwards');
+      await expect.poll(() => breaks().at(-1)).toMatchObject({ level: 'info', code: 'UNAUTHENTICATED' });
+      expect(linesOf('error').length).toBe(errors);
+    });
   });
 
   test('gzip when it is accepted', async () => {

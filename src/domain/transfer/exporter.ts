@@ -45,6 +45,14 @@ export interface Export {
   bytes: AsyncGenerator<Uint8Array>;
 }
 
+/** Of what a file is made. */
+interface Exported {
+  devices: (turns: Turns) => AsyncGenerator<DeviceInfo>;
+  /** Identifiers of all their fields. */
+  known: readonly string[];
+  accessNow: AccessNow;
+}
+
 interface ExporterDeps {
   store: MeasurementStore;
   history: History;
@@ -66,9 +74,14 @@ const FIELD_MS = 0.1;
 /** Exports under way on this node: each holds pages in memory. A token has at most half of those that it finds free. */
 const MAX_AT_ONCE = 16;
 
+/** What the token may do by now; throws when it is gone. A file takes its time: it ends with the right to read it. */
+type AccessNow = () => Promise<Access>;
+
 /** One that is being written. */
 interface RunningQuery extends ExportQuery {
   turns: BackgroundTurns;
+  /** Throws unless the device may still be read. */
+  isAllowed: (device: DeviceInfo) => Promise<void>;
 }
 
 /** Everything out, in constant memory, as CSV or NDJSON (CONTRACT 8). */
@@ -82,26 +95,27 @@ export class Exporter {
     this.#deps = deps;
   }
 
-  /** One device's history; BAD_USER_INPUT for a field that its product has not, OVERLOADED when too many are under way. */
-  ofDevice(access: Access, device: DeviceInfo, query: ExportQuery): Export {
+  /**
+   * One device's history; BAD_USER_INPUT for a field that its product has not, OVERLOADED when too many are under way.
+   * `accessNow` is asked before whatever goes out, and what it throws is thrown by the bytes.
+   */
+  ofDevice(access: Access, device: DeviceInfo, query: ExportQuery, accessNow: AccessNow): Export {
     async function* devices(): AsyncGenerator<DeviceInfo> {
       yield device;
     }
-    return this.#export(access, query, { devices, known: [...device.product.fields.keys()] });
+    return this.#export(access, query, { devices, known: [...device.product.fields.keys()], accessNow });
   }
 
   /** The devices chosen, in the order of creation; the same errors, and those of the choice. */
-  async ofMany(access: Access, choice: ExportChoice, query: ExportQuery): Promise<Export> {
+  async ofMany(access: Access, choice: ExportChoice, query: ExportQuery, accessNow: AccessNow): Promise<Export> {
     this.#checkRoom(access);
     const known = await this.#allFields(access, choice);
-    return this.#export(access, query, { devices: (turns) => this.#chosen(access, choice, turns), known });
+    // Those that it was for when it began: who may read fewer now gets no file that looks whole.
+    const devices = (turns: Turns): AsyncGenerator<DeviceInfo> => this.#chosen(access, choice, turns);
+    return this.#export(access, query, { devices, known, accessNow });
   }
 
-  #export(
-    access: Access,
-    query: ExportQuery,
-    { devices, known }: { devices: (turns: Turns) => AsyncGenerator<DeviceInfo>; known: readonly string[] },
-  ): Export {
+  #export(access: Access, query: ExportQuery, { devices, known, accessNow }: Exported): Export {
     for (const field of query.fields ?? [])
       if (!known.includes(field))
         throw badInput(`fields: there is no field "${field.slice(0, 64)}" (identifiers are case-sensitive).`);
@@ -114,8 +128,9 @@ export class Exporter {
     const { tokenId } = access;
     const format = query.format === 'csv' ? new CsvFormat(wide, query.spreadsheet) : new NdjsonFormat(wide);
     const turns = this.#deps.shares.backgroundOf(access);
-    const written = this.#bytes(format, { ...query, turns }, eachInTurn(turns, devices(turns)), wide);
-    return { contentType: format.contentType, bytes: this.#inTurns(tokenId, turns, written) };
+    const isAllowed = async (device: DeviceInfo): Promise<void> => (await accessNow()).requireDevice(device, 'READ');
+    const written = this.#bytes(format, { ...query, turns, isAllowed }, eachInTurn(turns, devices(turns)), wide);
+    return { contentType: format.contentType, bytes: this.#inTurns(tokenId, turns, written, accessNow) };
   }
 
   #checkRoom({ tokenId }: Access): void {
@@ -132,20 +147,34 @@ export class Exporter {
     wide: readonly string[] | null,
   ): AsyncGenerator<Uint8Array> {
     format.header();
-    for await (const device of devices)
-      yield* query.chart !== null
-        ? this.#charted(format, device, query, query.chart, wide)
-        : wide === null
-          ? this.#long(format, device, query)
-          : this.#wide(format, device, query, wide);
+    for await (const device of devices) {
+      await query.isAllowed(device);
+      const pieces =
+        query.chart !== null
+          ? this.#charted(format, device, query, query.chart, wide)
+          : wide === null
+            ? this.#long(format, device, query)
+            : this.#wide(format, device, query, wide);
+      for await (const piece of pieces) {
+        // Its rows may have waited for whoever reads the file.
+        await query.isAllowed(device);
+        yield piece;
+      }
+    }
     if (format.out.length > 0) yield format.out.take();
   }
 
-  async *#inTurns(tokenId: string, turns: Turns, bytes: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *#inTurns(
+    tokenId: string,
+    turns: Turns,
+    bytes: AsyncGenerator<Uint8Array>,
+    accessNow: AccessNow,
+  ): AsyncGenerator<Uint8Array> {
     this.#count(tokenId, 1);
     try {
       await turns.next();
       for await (const piece of bytes) {
+        await accessNow();
         yield piece;
         turns.spend(piece.length / BYTES_PER_MS);
         await turns.next();
@@ -180,7 +209,7 @@ export class Exporter {
   async *#charted(
     format: ExportFormat,
     device: DeviceInfo,
-    { fields: wanted, from, to, turns }: RunningQuery,
+    { fields: wanted, from, to, turns, isAllowed }: RunningQuery,
     chart: NonNullable<ExportQuery['chart']>,
     wide: readonly string[] | null,
   ): AsyncGenerator<Uint8Array> {
@@ -195,6 +224,7 @@ export class Exporter {
       throw badInput(
         'resolution, maxPoints: more points than a file of buckets holds; ask for fewer, or for every value.',
       );
+    await isAllowed(device);
     yield* chartedRows(format, device.serialNumber, series, wide);
   }
 
@@ -251,7 +281,7 @@ export class Exporter {
   async *#pages(
     device: DeviceInfo,
     { key: fieldKey, type }: FieldInfo,
-    { from: start, to, turns }: RunningQuery,
+    { from: start, to, turns, isAllowed }: RunningQuery,
     limit: number,
   ): AsyncGenerator<ColumnPage> {
     const range = { deviceKey: device.key, fieldKey, to, newestFirst: false, limit };
@@ -263,6 +293,7 @@ export class Exporter {
     };
     for (let reading: Promise<Columns> | null = read(start); reading !== null;) {
       const columns: Columns = await reading;
+      await isAllowed(device);
       const last = columns.timestamps.at(-1);
       reading = last === undefined || columns.timestamps.length < limit ? null : read(last + 1);
       const page = shown(type, columns);
