@@ -180,6 +180,7 @@ describe.each(DATABASES)('files on %s', (database) => {
       const request = httpGet(`${server.url}/v1/export.csv?product=${productId}`, { headers });
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       response.pause();
+      response.on('error', () => {});
       expect(response.statusCode).toBe(200);
       return response;
     }
@@ -188,8 +189,8 @@ describe.each(DATABASES)('files on %s', (database) => {
     async function end(response: IncomingMessage): Promise<string> {
       let text = '';
       response.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
-      response.on('error', () => {});
-      const closed = new Promise((resolve) => response.once('close', resolve));
+      // It may be over already.
+      const closed = new Promise((resolve) => (response.closed ? resolve(null) : response.once('close', resolve)));
       response.resume();
       await closed;
       return text;
