@@ -1,4 +1,5 @@
-import { endOfRecord } from '../domain/transfer/csv-reader.ts';
+import { CsvEnds } from '../domain/transfer/csv-ends.ts';
+import { lineEndsIn, RecordCutter } from '../domain/transfer/record-cutter.ts';
 
 /** Some records of a file that can be sent by themselves. */
 export interface FilePart {
@@ -21,9 +22,8 @@ export async function* fileParts(
   format: 'csv' | 'ndjson',
   skipped: number,
 ): AsyncGenerator<FilePart> {
-  const endOf = (text: string, from: number): number =>
-    format === 'csv' ? endOfRecord(text, from) : text.indexOf('\n', from);
-  let [header, rest, line, seen] = [format === 'csv' ? null : '', '', 1, 0] as [string | null, string, number, number];
+  const cutter = new RecordCutter(format === 'csv' ? new CsvEnds().in : lineEndsIn);
+  let [header, line, seen] = [format === 'csv' ? null : '', 1, 0] as [string | null, number, number];
   const part = { text: '', records: 0, line: 1 };
   const take = (record: string): FilePart | null => {
     const begin = line;
@@ -46,17 +46,14 @@ export async function* fileParts(
     return done;
   };
   for await (const piece of pieces) {
-    const text = rest + piece;
-    let at = 0;
-    for (let end = endOf(text, at); end >= 0; end = endOf(text, at)) {
-      const ready = take(text.slice(at, end + 1));
-      at = end + 1;
+    for (const record of cutter.cut(piece)) {
+      const ready = take(`${record}\n`);
       if (ready !== null) yield ready;
     }
-    rest = text.slice(at);
-    if (rest.length > MAX_RECORD)
+    if (cutter.unfinished > MAX_RECORD)
       throw new Error(`line ${line} is longer than ${MAX_RECORD} characters; is a quote left open?`);
   }
-  if (rest !== '') take(rest.endsWith('\n') ? rest : `${rest}\n`);
+  const rest = cutter.rest();
+  if (rest !== '') take(`${rest}\n`);
   if (part.records > 0) yield whole();
 }

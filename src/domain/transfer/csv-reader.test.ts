@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { processorMsOf } from '../../../test/support/processor-time.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
 
 function read(text: string, size = text.length): CsvRecord[] {
@@ -41,8 +42,29 @@ test('what is no CSV is refused by its line', () => {
   expect(read(`a\n${'x'.repeat(262_144)}`)).toHaveLength(2);
 });
 
+test('a record is no longer however the text is cut', () => {
+  expect(() => read(`a\n${'x'.repeat(262_145)}\n`)).toThrow('Line 2 is longer than 262144 characters');
+});
+
 test('a record has at most 2,000 cells, with quotes or without', () => {
   expect(read(`${','.repeat(1_999)}\n`)[0]!.cells).toHaveLength(2_000);
-  expect(() => read(`x\n${','.repeat(2_000)}\n`)).toThrow('Line 2: 2001 columns, at most 2000.');
-  expect(() => read(`"x"${','.repeat(2_000)}\n`)).toThrow('Line 1: 2001 columns, at most 2000.');
+  expect(read(`${'"",'.repeat(1_999)}\n`)[0]!.cells).toHaveLength(2_000);
+  expect(() => read(`x\n${','.repeat(2_000)}\n`)).toThrow('Line 2: more than 2000 columns.');
+  expect(() => read(`"x"${','.repeat(2_000)}\n`)).toThrow('Line 1: more than 2000 columns.');
+});
+
+test.each(['"",', ',', 'x,'])('one that has more is refused before it ends (%s)', (cell) => {
+  expect(() => [...new CsvReader().read(cell.repeat(2_000))]).toThrow('Line 1: more than 2000 columns.');
+});
+
+test.each([
+  ['cells in quotes', `"€"${',"x"'.repeat(1_500)},${'x'.repeat(240_000)}`],
+  ['quotes in quotes', `"€${'""'.repeat(125_000)}`],
+  ['a line', `€${'x'.repeat(240_000)}`],
+])('no character is looked at twice, however small the pieces (%s)', async (_, begin) => {
+  const reader = new CsvReader();
+  const usedMs = await processorMsOf(() => {
+    for (const piece of [begin, ...'y'.repeat(10_000)]) for (const record of reader.read(piece)) throw record;
+  });
+  expect(usedMs).toBeLessThan(800);
 });

@@ -13,10 +13,10 @@ export interface ImportLine {
   error: string | null;
 }
 
-/** Reads a file in pieces; the last call says that there are no more. */
+/** Reads a file in pieces, each line when its turn comes; the last call says that there are no more. */
 interface ImportFormat {
-  read(piece: string): ImportLine[];
-  end(): ImportLine[];
+  read(piece: string): Iterable<ImportLine>;
+  end(): Iterable<ImportLine>;
 }
 
 /** The two formats that exports have (CONTRACT 8), long and wide told apart by their columns or keys. */
@@ -38,21 +38,19 @@ class CsvImport implements ImportFormat {
   readonly #reader = new CsvReader();
   #columns: CsvColumns | null = null;
 
-  read(piece: string): ImportLine[] {
+  read(piece: string): Iterable<ImportLine> {
     return this.#lines(this.#reader.read(piece));
   }
 
-  end(): ImportLine[] {
+  end(): Iterable<ImportLine> {
     return this.#lines(this.#reader.end());
   }
 
-  #lines(records: CsvRecord[]): ImportLine[] {
-    const lines: ImportLine[] = [];
+  *#lines(records: Iterable<CsvRecord>): Iterable<ImportLine> {
     for (const record of records) {
       if (this.#columns === null) this.#columns = columnsOf(record.cells);
-      else lines.push(this.#line(record, this.#columns));
+      else yield this.#line(record, this.#columns);
     }
-    return lines;
   }
 
   #line({ line, cells, quoted }: CsvRecord, columns: CsvColumns): ImportLine {
@@ -86,12 +84,12 @@ function columnsOf(names: string[]): CsvColumns {
 class NdjsonImport implements ImportFormat {
   readonly #reader = new LineReader();
 
-  read(piece: string): ImportLine[] {
-    return this.#reader.read(piece).map(({ line, text }) => readObject(line, text));
+  *read(piece: string): Iterable<ImportLine> {
+    for (const { line, text } of this.#reader.read(piece)) yield readObject(line, text);
   }
 
-  end(): ImportLine[] {
-    return this.#reader.end().map(({ line, text }) => readObject(line, text));
+  *end(): Iterable<ImportLine> {
+    for (const { line, text } of this.#reader.end()) yield readObject(line, text);
   }
 }
 

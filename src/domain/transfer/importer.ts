@@ -134,7 +134,7 @@ class ImportRun {
   }
 
   /** `characters`: in which they came, which count even when they are no lines at all. */
-  async take(lines: ImportLine[], characters: number): Promise<void> {
+  async take(lines: Iterable<ImportLine>, characters: number): Promise<void> {
     this.#spentMs += characters * CHARACTER_MS;
     let from = performance.now();
     for (const line of lines) {

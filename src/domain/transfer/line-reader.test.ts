@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { processorMsOf } from '../../../test/support/processor-time.ts';
 import { LineReader } from './line-reader.ts';
 
 const TEXT = '\uFEFFa,b\r\n\n  \n1,2\n\uFEFF3,4\nlast';
@@ -32,4 +33,14 @@ test('a line that never ends is refused by its number, one of the largest size i
   expect(reader.read(`a\nb\n${'x'.repeat(262_144)}`)).toHaveLength(2);
   expect(() => reader.read('x')).toThrow('Line 3 is longer than 262144 characters.');
   expect(() => new LineReader().read(`a\n${'x'.repeat(262_145)}`)).toThrow('Line 2 is');
+  expect(() => new LineReader().read(`a\n${'x'.repeat(262_145)}\n`)).toThrow('Line 2 is');
+});
+
+test('no character is looked at twice when a line comes in small pieces', async () => {
+  const reader = new LineReader();
+  const usedMs = await processorMsOf(() => {
+    for (const piece of [`€${'x'.repeat(250_000)}`, ...'y'.repeat(10_000)]) reader.read(piece);
+  });
+  expect(reader.end()[0]?.text).toHaveLength(260_001);
+  expect(usedMs).toBeLessThan(800);
 });

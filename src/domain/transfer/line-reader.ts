@@ -1,4 +1,5 @@
 import { badInput } from '../../errors.ts';
+import { lineEndsIn, RecordCutter } from './record-cutter.ts';
 
 /** One line of a file, counted from 1. */
 interface Line {
@@ -8,33 +9,34 @@ interface Line {
 
 const MAX_LINE = 262_144;
 
-/** Lines of a text that comes in pieces; empty ones are left out. Throws BAD_USER_INPUT for one that never ends. */
+/** Lines of a text that comes in pieces; empty ones are left out. Throws BAD_USER_INPUT for one that is too long. */
 export class LineReader {
-  #rest = '';
+  readonly #cutter = new RecordCutter(lineEndsIn);
   #line = 1;
 
   read(piece: string): Line[] {
-    const parts = (this.#rest + piece).split('\n');
-    this.#rest = parts.pop() ?? '';
-    if (this.#rest.length > MAX_LINE)
-      throw badInput(`Line ${this.#line + parts.length} is longer than ${MAX_LINE} characters.`);
     const lines: Line[] = [];
-    for (const text of parts) this.#add(lines, text);
+    for (const text of this.#cutter.cut(piece)) this.#add(lines, text);
+    this.#check(this.#cutter.unfinished);
     return lines;
   }
 
   /** The last line, when no line break ends it. */
   end(): Line[] {
     const lines: Line[] = [];
-    this.#add(lines, this.#rest);
-    this.#rest = '';
+    this.#add(lines, this.#cutter.rest());
     return lines;
   }
 
   #add(lines: Line[], text: string): void {
+    this.#check(text.length);
     const line = this.#line;
     this.#line += 1;
     const trimmed = (line === 1 ? text.replace(/^\uFEFF/, '') : text).trim();
     if (trimmed !== '') lines.push({ line, text: trimmed });
+  }
+
+  #check(length: number): void {
+    if (length > MAX_LINE) throw badInput(`Line ${this.#line} is longer than ${MAX_LINE} characters.`);
   }
 }
