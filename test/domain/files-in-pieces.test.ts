@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import { Exporter, type ExportQuery } from '../../src/domain/transfer/exporter.ts';
@@ -213,6 +215,62 @@ test('a file in ends before the next commit when its token may not configure the
     details,
   });
   expect(commits).toBe(1);
+});
+
+test('what a file names keeps no more of it in memory than a commit takes', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const watched = new Watched();
+  const asked: string[] = [];
+  const named = async (_: unknown, name: string): Promise<never> => {
+    asked.push(name);
+    throw new AppError('NOT_FOUND', name);
+  };
+  const importer = new Importer({
+    devices: { named },
+    authenticator: { follow: () => async () => ({ requireDevice: () => {} }) },
+    store: { compactSoon: async () => {} },
+    shares: watched.shares,
+  } as unknown as ConstructorParameters<typeof Importer>[0]);
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  let most = 0;
+  async function* text(): AsyncGenerator<string> {
+    yield 'device,field,timestamp,value\n';
+    for (let at = 0; at < 400; at += 1) {
+      yield Buffer.from(`unknown-device-${at},f,1,${'x'.repeat(100_000)}\n`).toString();
+      yield Buffer.from(`${at}${'y'.repeat(100_000)},f,1,2\n`).toString();
+      if (at % 100 < 99) continue;
+      collect();
+      most = Math.max(most, process.memoryUsage().heapUsed - before);
+    }
+  }
+  const { refused, rejected } = await importer.run(accessOf('t'), 'csv', null, text());
+  expect(refused).toBe(800);
+  expect(new Set(rejected.map(({ code }) => code))).toEqual(new Set(['UNKNOWN_DEVICE']));
+  // Nobody is asked for what is too long for a name.
+  expect(Math.max(...asked.map((name) => name.length))).toBeLessThan(30);
+  expect(most).toBeLessThan(12_000_000);
+});
+
+test('few values in a long text are committed before it has all come', async () => {
+  const watched = new Watched();
+  const importer = new Importer({
+    authenticator: { follow: () => async () => ({ requireDevice: () => {} }) },
+    recorder: { commit: () => watched.read(undefined) },
+    store: { compactSoon: async () => {} },
+    shares: watched.shares,
+    liveWindowMs: 3_600_000,
+    maxFutureMs: 86_400_000,
+    now: Date.now,
+  } as unknown as ConstructorParameters<typeof Importer>[0]);
+  async function* text(): AsyncGenerator<string> {
+    yield 'field,timestamp,value\n';
+    for (let at = 0; at < 100; at += 1) yield `f,${1_700_000_000 + at}${' '.repeat(100_000)},5\n`;
+  }
+  const { values } = await importer.run(accessOf('t'), 'csv', DEVICE, text());
+  expect(values).toBe(100);
+  expect(watched.pieces).toBe(2);
 });
 
 test('measurements are deleted, or counted for that, as pieces in the background', async () => {

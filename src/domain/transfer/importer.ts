@@ -4,6 +4,7 @@ import { retryWhileOverloaded } from '../calls/retry-while-overloaded.ts';
 import { giveWay } from '../give-way.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
+import { isPossibleSerial } from '../ingest-cache/possible-serial.ts';
 import { checkEntry, isRejection, type Rejection } from '../measurements/entry.ts';
 import { LONG_AGO, type MeasurementStore, NOT_HEARD } from '../measurements/store.ts';
 import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
@@ -46,6 +47,8 @@ interface ImporterDeps {
 
 /** Values committed together: enough to be quick, few enough to let others in between. */
 const MAX_BATCH = 5_000;
+/** In so many characters at most: texts of one batch may be parts of all of them. */
+const MAX_BATCH_CHARACTERS = 8_000_000;
 /**
  * What they take of the event loop and of the database, in ms: a character (an empty line is one), a value (half of it
  * on the thread that writes), and the look-up of a device at most.
@@ -120,8 +123,11 @@ class ImportRun {
   readonly #device: DeviceInfo | null;
   readonly #accessNow: () => Promise<Access>;
   readonly #found = new Map<string, Found>();
-  /** Since it last gave way. */
+  /** Since it last gave way: what it is taken to have cost, and for how long it worked. */
   #spentMs = 0;
+  #tookMs = 0;
+  /** Since the last commit. */
+  #characters = 0;
   #batches = { recent: new Map<number, DeviceBatch>(), old: new Map<number, DeviceBatch>() };
   #waiting = { values: 0, stored: 0, refused: 0, lines: 0 };
 
@@ -136,7 +142,8 @@ class ImportRun {
   /** `characters`: in which they came, which count even when they are no lines at all. */
   async take(lines: Iterable<ImportLine>, characters: number): Promise<void> {
     this.#spentMs += characters * CHARACTER_MS;
-    let from = performance.now();
+    this.#characters += characters;
+    let from = performance.now() - this.#tookMs;
     for (const line of lines) {
       let found = this.#device ?? this.#known(line);
       if (found === undefined) {
@@ -146,20 +153,28 @@ class ImportRun {
       }
       this.#add(line, found);
       this.#spentMs += Math.max(1, line.values.length) * VALUE_MS;
+      this.#tookMs = performance.now() - from;
       const isFull = this.#waiting.values >= MAX_BATCH;
-      if (!isFull && this.#spentMs < SLICE_MS) continue;
-      // On a busy machine it all takes longer.
-      await this.#giveWay(performance.now() - from);
+      if (!isFull && !this.#isSliceOver()) continue;
+      await this.#giveWay();
       if (isFull) await this.commit();
       from = performance.now();
     }
-    if (this.#spentMs >= SLICE_MS) await this.#giveWay(performance.now() - from);
+    this.#tookMs = performance.now() - from;
+    if (this.#isSliceOver()) await this.#giveWay();
+    if (this.#characters >= MAX_BATCH_CHARACTERS) await this.commit();
+  }
+
+  #isSliceOver(): boolean {
+    return Math.max(this.#spentMs, this.#tookMs) >= SLICE_MS;
   }
 
   /** SQLite answers look-ups before the event loop turns: thousands of them would hold up everybody. */
-  async #giveWay(tookMs: number): Promise<void> {
-    this.#turns.spend(Math.max(this.#spentMs, tookMs));
+  async #giveWay(): Promise<void> {
+    // On a busy machine it all takes longer.
+    this.#turns.spend(Math.max(this.#spentMs, this.#tookMs));
     this.#spentMs = 0;
+    this.#tookMs = 0;
     await giveWay();
     await this.#turns.next();
   }
@@ -183,6 +198,7 @@ class ImportRun {
     // Devices and fields are looked up anew for the next commit: they may be gone by then.
     this.#batches = { recent: new Map(), old: new Map() };
     this.#found.clear();
+    this.#characters = 0;
   }
 
   #add({ line, timestamp, values, error }: ImportLine, found: Found): void {
@@ -190,7 +206,7 @@ class ImportRun {
     const refuse = (field: unknown, code: RefusedLine['code'], message: string): void => {
       const shown = typeof field === 'string' ? field.slice(0, 64) : null;
       if (this.outcome.rejected.length < MAX_REJECTED)
-        this.outcome.rejected.push({ line, field: shown, code, message });
+        this.outcome.rejected.push(flatCopy({ line, field: shown, code, message }));
     };
     let refused = true;
     if (error !== null) refuse(null, 'INVALID_ENTRY', error);
@@ -242,19 +258,28 @@ class ImportRun {
 
   async #find({ device, error }: ImportLine): Promise<Found> {
     if (error !== null) return { code: 'INVALID_ENTRY', message: error };
-    const name = typeof device === 'number' ? String(device) : device;
-    if (typeof name !== 'string' || name === '')
+    const named = typeof device === 'number' ? String(device) : device;
+    if (typeof named !== 'string' || named === '')
       return { code: 'MISSING_DEVICE', message: 'The line has no "device": a serial number or device id.' };
+    if (!isPossibleSerial(named)) return unknownDevice(named);
+    const name = flatCopy(named);
     const found = await this.#deps.devices.named(this.#access, name, 'CONFIGURE').catch((thrown: unknown): Found => {
       if (!(thrown instanceof AppError)) throw thrown;
       if (thrown.code === 'AMBIGUOUS_DEVICE') return { code: thrown.code, message: thrown.message };
       if (thrown.code !== 'NOT_FOUND' && thrown.code !== 'FORBIDDEN') throw thrown;
-      return {
-        code: 'UNKNOWN_DEVICE',
-        message: `No device that this token may configure has the name "${name.slice(0, 64)}".`,
-      };
+      return unknownDevice(name);
     });
     if (this.#found.size < MAX_NAMES) this.#found.set(name, found);
     return found;
   }
+}
+
+function unknownDevice(name: string): Pick<RefusedLine, 'code' | 'message'> {
+  const message = `No device that this token may configure has the name "${name.slice(0, 64)}".`;
+  return { code: 'UNKNOWN_DEVICE', message };
+}
+
+/** For what is kept: a part of a text holds the whole text, a piece of the file, in memory. */
+function flatCopy<T>(kept: T): T {
+  return JSON.parse(JSON.stringify(kept)) as T;
 }
