@@ -39,7 +39,7 @@ test('a line that never ends is refused by its number, one of the largest size i
 test('no character is looked at twice when a line comes in small pieces', async () => {
   const reader = new LineReader();
   const usedMs = await processorMsOf(() => {
-    for (const piece of [`€${'x'.repeat(250_000)}`, ...'y'.repeat(10_000)]) reader.read(piece);
+    for (const piece of [`€${'x'.repeat(250_000)}`, ...Array<string>(10_000).fill('y')]) reader.read(piece);
   });
   expect(reader.end()[0]?.text).toHaveLength(260_001);
   expect(usedMs).toBeLessThan(800);
