@@ -64,7 +64,8 @@ test.each([
 ])('no character is looked at twice, however small the pieces (%s)', async (_, begin) => {
   const reader = new CsvReader();
   const usedMs = await processorMsOf(() => {
-    for (const piece of [begin, ...Array<string>(10_000).fill('y')]) for (const record of reader.read(piece)) throw record;
+    for (const piece of [begin, ...Array<string>(10_000).fill('y')])
+      for (const record of reader.read(piece)) throw record;
   });
   expect(usedMs).toBeLessThan(800);
 });
