@@ -12,19 +12,21 @@ interface Waiting {
 }
 
 /**
- * So many works at a time, unless they take long, and of one tenant one fewer. Of those that wait the next is of the
- * tenant that has fewest running, and of its token that has fewest: whoever asks for one thing does not wait for the many
- * things that others ask for.
+ * So many works at a time, unless they take long; of one tenant one fewer, and of one token two. Of those that wait the
+ * next is of the tenant that has fewest running, and of its token that has fewest: whoever asks for one thing does not
+ * wait for the many things that others ask for.
  */
 export class FairSlots {
   readonly #most: number;
   readonly #mostOfTenant: number;
+  readonly #mostOfToken: number;
   readonly #running: Party[] = [];
   #waiting: Waiting[] = [];
 
   constructor(most: number) {
     this.#most = most;
     this.#mostOfTenant = Math.max(1, most - 1);
+    this.#mostOfToken = Math.max(1, most - 2);
   }
 
   /** What `work` gives, begun when there is room for it. */
@@ -52,8 +54,12 @@ export class FairSlots {
     });
   }
 
-  #hasRoom({ tenant }: Party): boolean {
-    return this.#running.length < this.#most && this.#ofTenant(tenant) < this.#mostOfTenant;
+  #hasRoom({ tokenId, tenant }: Party): boolean {
+    return (
+      this.#running.length < this.#most &&
+      this.#ofTenant(tenant) < this.#mostOfTenant &&
+      this.#ofToken(tokenId) < this.#mostOfToken
+    );
   }
 
   #startNext(): void {

@@ -18,14 +18,14 @@ function crowd(slots: FairSlots) {
 }
 
 test('who asks for one thing does not wait for the many of others: by tenants first, then by tokens', async () => {
-  const { begun, begin, endOne } = crowd(new FairSlots(3));
-  const all = ['a', 'a', 'a', 'a', 'b'].map((name) => begin(name, 'crowd'));
+  const { begun, begin, endOne } = crowd(new FairSlots(4));
+  const all = ['a', 'a', 'a', 'b', 'a', 'b'].map((name) => begin(name, 'crowd'));
   all.push(begin('c', 'other'));
-  // One is left for others.
-  expect(begun).toEqual(['a', 'a', 'c']);
-  for (let i = 0; i < 6; i += 1) await endOne();
+  // One is left for others of the tenant, and one for other tenants.
+  expect(begun).toEqual(['a', 'a', 'b', 'c']);
+  for (let i = 0; i < 7; i += 1) await endOne();
   await Promise.all(all);
-  expect(begun).toEqual(['a', 'a', 'c', 'b', 'a', 'a']);
+  expect(begun).toEqual(['a', 'a', 'b', 'c', 'a', 'a', 'b']);
 });
 
 test('who has waited for seconds begins, whatever runs', async () => {

@@ -39,7 +39,7 @@ async function openSocket(token = ADMIN_TOKEN): Promise<WebSocket> {
 
 test('bodies that never end give way to those that do', { timeout: 60_000 }, async () => {
   const before = server.process.residentMb();
-  const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${NEARLY + 8}\r\n\r\n`;
+  const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\nContent-Type: application/json\r\nContent-Length: ${NEARLY + 8}\r\n\r\n`;
   const begin = (): { socket: Socket; answer: Promise<string> } => {
     const socket = connect(server.process.port, '127.0.0.1');
     const answer = new Promise<string>((resolve) => {
