@@ -113,7 +113,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   });
   closers.add('device status', () => statusWatch.stop());
   const heavyTurns = new HeavyTurns();
-  const exporter = new Exporter({ store, history, devices: deviceList, ingestCache, shares });
+  const exporter = new Exporter({ authenticator, store, history, devices: deviceList, ingestCache, shares });
   const importer = new Importer({
     authenticator,
     devices: deviceFinder,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Access } from '../domain/access/access.ts';
 import { type Authenticator, hashSecret } from '../domain/tokens/authenticator.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
-import { type AppError, unauthenticated } from '../errors.ts';
+import { unauthenticated } from '../errors.ts';
 
 const CREDENTIALS = /^\s*(?:token|bearer)\s+(\S+)\s*$/i;
 const BASIC = /^\s*basic\s+([A-Za-z0-9+/=_-]+)\s*$/i;
@@ -52,10 +52,11 @@ export async function authenticate(
   request: IncomingMessage,
   { authenticator, anonymous, sessionSecretOf }: Doorkeepers,
 ): Promise<Access> {
-  const secret = presentedSecret(request, sessionSecretOf);
+  const { authorization } = request.headers;
+  const secret = authorization === undefined ? (sessionSecretOf?.(request) ?? null) : secretOf(authorization);
   if (secret === null)
     throw unauthenticated(
-      request.headers.authorization === undefined
+      authorization === undefined
         ? 'Send a token in the header "Authorization: Token <token>".'
         : 'The Authorization header must be "Token <token>" (or "Bearer <token>", or Basic with the token as password).',
     );
@@ -64,29 +65,7 @@ export async function authenticate(
   // Looked up in the database: that is what a flood of unknown tokens costs.
   anonymous.begin(request);
   const access = await authenticator.authenticate(secret);
-  if (access === null) throw gone();
+  if (access === null) throw unauthenticated('This token is unknown, expired or revoked.');
   anonymous.wasKnown(request);
   return access;
-}
-
-/** For answers that take their time: what whoever was let in may do by now; throws UNAUTHENTICATED when that is over. */
-export function accessNow(
-  request: IncomingMessage,
-  { authenticator, sessionSecretOf }: Pick<Doorkeepers, 'authenticator' | 'sessionSecretOf'>,
-): () => Promise<Access> {
-  const secret = presentedSecret(request, sessionSecretOf) ?? '';
-  return async () => {
-    const access = authenticator.cached(secret) ?? (await authenticator.authenticate(secret));
-    if (access === null) throw gone();
-    return access;
-  };
-}
-
-function presentedSecret(request: IncomingMessage, sessionSecretOf: Doorkeepers['sessionSecretOf']): string | null {
-  const { authorization } = request.headers;
-  return authorization === undefined ? (sessionSecretOf?.(request) ?? null) : secretOf(authorization);
-}
-
-function gone(): AppError {
-  return unauthenticated('This token is unknown, expired or revoked.');
 }

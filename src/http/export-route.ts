@@ -9,7 +9,7 @@ import type { Export, Exporter, ExportQuery } from '../domain/transfer/exporter.
 import { readTime } from '../domain/transfer/read-time.ts';
 import { AppError, badInput, databaseAway } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
-import { accessNow, authenticate, type Doorkeepers } from './authenticate.ts';
+import { authenticate, type Doorkeepers } from './authenticate.ts';
 import type { Handler } from './http-app.ts';
 
 interface ExportRouteDeps {
@@ -36,7 +36,7 @@ export function historyFileRoute(
     const { device: name } = context['params'] as { device: string };
     const query = readQuery(context, format, []);
     const device = await devices.named(access, name, 'READ');
-    await send(context, exporter.ofDevice(access, device, query, accessNow(context.req, doorkeepers)), log);
+    await send(context, exporter.ofDevice(access, device, query), log);
   };
 }
 
@@ -57,7 +57,7 @@ export function exportRoute(
       online: onlineOf(context),
       workspaceId: one(context, 'workspace'),
     };
-    await send(context, await exporter.ofMany(access, choice, query, accessNow(context.req, doorkeepers)), log);
+    await send(context, await exporter.ofMany(access, choice, query), log);
   };
 }
 

@@ -43,14 +43,18 @@ class Watched {
   };
 }
 
+/** Exports with these parts; `accessNow`: what their token may do by then. */
+function exporterOf(parts: object, accessNow = stillThere): Exporter {
+  const deps = { authenticator: { follow: () => accessNow }, ...parts };
+  return new Exporter(deps as unknown as ConstructorParameters<typeof Exporter>[0]);
+}
+
 function exporter(watched: Watched, points = 1): Exporter {
   const store = { range: () => watched.read({ timestamps: [1, 2], values: [1, 2] }) };
   const timestamps = Array.from({ length: points }, (_, at) => at);
   const series = { field: FIELD, timestamps, values: timestamps.map(() => 5), truncated: false };
   const history = { series: () => watched.read([series]) };
-  return new Exporter({ store, history, shares: watched.shares } as unknown as ConstructorParameters<
-    typeof Exporter
-  >[0]);
+  return exporterOf({ store, history, shares: watched.shares });
 }
 
 test.each([
@@ -59,7 +63,7 @@ test.each([
   ['buckets', { chart: { resolution: '1d', maxPoints: null, timeZone: null } }],
 ] as [string, Partial<ExportQuery>][])('a file out reads %s as pieces in the background', async (_, how) => {
   const watched = new Watched();
-  const { bytes } = exporter(watched).ofDevice(accessOf('t'), DEVICE, { ...ALL, format: 'csv', ...how }, stillThere);
+  const { bytes } = exporter(watched).ofDevice(accessOf('t'), DEVICE, { ...ALL, format: 'csv', ...how });
   let text = '';
   for await (const piece of bytes) text += Buffer.from(piece).toString();
   expect(text.split('\n').length).toBeGreaterThan(2);
@@ -68,17 +72,12 @@ test.each([
 
 test.each(['long', 'wide'] as const)('many buckets go out a piece at a time, layout %s', async (layout) => {
   const chart = { resolution: '1h', maxPoints: null, timeZone: null };
-  const { bytes } = exporter(new Watched(), 200_000).ofDevice(
-    accessOf('t'),
-    DEVICE,
-    {
-      ...ALL,
-      format: 'csv',
-      layout,
-      chart,
-    },
-    stillThere,
-  );
+  const { bytes } = exporter(new Watched(), 200_000).ofDevice(accessOf('t'), DEVICE, {
+    ...ALL,
+    format: 'csv',
+    layout,
+    chart,
+  });
   const loop = countTurns();
   const sizes: number[] = [];
   for await (const piece of bytes) sizes.push(piece.length);
@@ -102,7 +101,6 @@ test.each(['long', 'wide'] as const)(
     const texts = { ...PRODUCT, fields: new Map([['f', { ...FIELD, type: 'STRING' }]]) };
     const device = { ...DEVICE, product: texts } as unknown as typeof DEVICE;
     const { shares } = new Watched();
-    const files = new Exporter({ store: { range }, shares } as unknown as ConstructorParameters<typeof Exporter>[0]);
     for (const ended of ['token', 'right']) {
       let isOver = false;
       const gone = (what: string): void => {
@@ -112,7 +110,8 @@ test.each(['long', 'wide'] as const)(
         gone('token');
         return { requireDevice: () => gone('right') } as unknown as Access;
       };
-      const { bytes } = files.ofDevice(accessOf('t'), device, { ...ALL, layout, format: 'csv' }, accessNow);
+      const files = exporterOf({ store: { range }, shares }, accessNow);
+      const { bytes } = files.ofDevice(accessOf('t'), device, { ...ALL, layout, format: 'csv' });
       expect((await bytes.next()).done).toBe(false);
       isOver = true;
       const before = reads;
@@ -137,9 +136,6 @@ test('rows that were being read when the right ended do not go out with those of
     product: async () => PRODUCT,
     device: async (key: number) => ({ ...DEVICE, key }),
   };
-  const files = new Exporter({ store: { range }, shares, devices, ingestCache } as unknown as ConstructorParameters<
-    typeof Exporter
-  >[0]);
   const accessNow = async (): Promise<Access> =>
     ({
       requireDevice: ({ key }: { key: number }) => {
@@ -147,21 +143,43 @@ test('rows that were being read when the right ended do not go out with those of
       },
     }) as unknown as Access;
   const choice = {} as Parameters<Exporter['ofMany']>[1];
-  const { bytes } = await files.ofMany(accessOf('t'), choice, { ...ALL, format: 'csv' }, accessNow);
+  const files = exporterOf({ store: { range }, shares, devices, ingestCache }, accessNow);
+  const { bytes } = await files.ofMany(accessOf('t'), choice, { ...ALL, format: 'csv' });
   await expect(bytes.next()).rejects.toThrow('no such device');
 });
 
 test('planning buckets is held against who asks for them, also when there are too many', async () => {
   const watched = new Watched();
   const history = new History({} as MeasurementStore);
-  const files = new Exporter({ history, shares: watched.shares } as unknown as ConstructorParameters<
-    typeof Exporter
-  >[0]);
+  const files = exporterOf({ history, shares: watched.shares });
   const chart = { resolution: '1mo', maxPoints: 60_000, timeZone: null };
-  const { bytes } = files.ofDevice(accessOf('t'), DEVICE, { ...ALL, to: 8.64e15, format: 'csv', chart }, stillThere);
+  const { bytes } = files.ofDevice(accessOf('t'), DEVICE, { ...ALL, to: 8.64e15, format: 'csv', chart });
   await expect(bytes.next()).rejects.toThrow(/more buckets/);
   expect(watched.spentMs).toBeGreaterThan(0);
 });
+
+/** Imports with these parts; `requireDevice`: throws what ends their right to it. */
+function importerOf(parts: object, requireDevice = (): void => {}): Importer {
+  const deps = {
+    authenticator: { follow: () => async () => ({ requireDevice }) },
+    store: { compactSoon: async () => {} },
+    liveWindowMs: 3_600_000,
+    maxFutureMs: 86_400_000,
+    now: Date.now,
+    ...parts,
+  };
+  return new Importer(deps as unknown as ConstructorParameters<typeof Importer>[0]);
+}
+
+async function* textOf(lines: readonly string[]): AsyncGenerator<string> {
+  yield lines.join('\n');
+}
+
+/** In one piece, for three commits. */
+const ELEVEN_THOUSAND = [
+  'field,timestamp,value',
+  ...Array.from({ length: 11_000 }, (_, at) => `f,${1_700_000_000 + at},${at}`),
+];
 
 test('a file in is stored as pieces in the background; while it waits for room, others may have theirs', async () => {
   const watched = new Watched();
@@ -172,20 +190,8 @@ test('a file in is stored as pieces in the background; while it waits for room, 
     isFull = false;
     throw new AppError('OVERLOADED', 'no room');
   };
-  const importer = new Importer({
-    authenticator: { follow: () => async () => ({ requireDevice: () => {} }) },
-    recorder: { commit },
-    store: { compactSoon: async () => {} },
-    shares: watched.shares,
-    liveWindowMs: 3_600_000,
-    maxFutureMs: 86_400_000,
-    now: Date.now,
-  } as unknown as ConstructorParameters<typeof Importer>[0]);
-  const lines = Array.from({ length: 11_000 }, (_, at) => `f,${1_700_000_000 + at},${at}`);
-  async function* text(): AsyncGenerator<string> {
-    yield ['field,timestamp,value', ...lines].join('\n');
-  }
-  const { values } = await importer.run(accessOf('t'), 'csv', DEVICE, text());
+  const importer = importerOf({ recorder: { commit }, shares: watched.shares });
+  const { values } = await importer.run(accessOf('t'), 'csv', DEVICE, textOf(ELEVEN_THOUSAND));
   expect(values).toBe(11_000);
   // Three, and the first one again.
   expect(watched.pieces).toBe(4);
@@ -196,21 +202,12 @@ test('a file in ends before the next commit when its token may not configure the
   const requireDevice = (): void => {
     if (commits > 0) throw new AppError('FORBIDDEN', 'no more');
   };
-  const importer = new Importer({
-    authenticator: { follow: () => async () => ({ requireDevice }) },
-    recorder: { commit: async () => (commits += 1) },
-    store: { compactSoon: async () => {} },
-    shares: new Watched().shares,
-    liveWindowMs: 3_600_000,
-    maxFutureMs: 86_400_000,
-    now: Date.now,
-  } as unknown as ConstructorParameters<typeof Importer>[0]);
-  const lines = Array.from({ length: 11_000 }, (_, at) => `f,${1_700_000_000 + at},${at}`);
-  async function* text(): AsyncGenerator<string> {
-    yield ['field,timestamp,value', ...lines].join('\n');
-  }
+  const importer = importerOf(
+    { recorder: { commit: async () => (commits += 1) }, shares: new Watched().shares },
+    requireDevice,
+  );
   const details = { stored: 5_000 };
-  await expect(importer.run(accessOf('t'), 'csv', DEVICE, text())).rejects.toMatchObject({
+  await expect(importer.run(accessOf('t'), 'csv', DEVICE, textOf(ELEVEN_THOUSAND))).rejects.toMatchObject({
     code: 'FORBIDDEN',
     details,
   });
@@ -226,12 +223,7 @@ test('what a file names keeps no more of it in memory than a commit takes', asyn
     asked.push(name);
     throw new AppError('NOT_FOUND', name);
   };
-  const importer = new Importer({
-    devices: { named },
-    authenticator: { follow: () => async () => ({ requireDevice: () => {} }) },
-    store: { compactSoon: async () => {} },
-    shares: watched.shares,
-  } as unknown as ConstructorParameters<typeof Importer>[0]);
+  const importer = importerOf({ devices: { named }, shares: watched.shares });
   collect();
   const before = process.memoryUsage().heapUsed;
   let most = 0;
@@ -255,15 +247,7 @@ test('what a file names keeps no more of it in memory than a commit takes', asyn
 
 test('few values in a long text are committed before it has all come', async () => {
   const watched = new Watched();
-  const importer = new Importer({
-    authenticator: { follow: () => async () => ({ requireDevice: () => {} }) },
-    recorder: { commit: () => watched.read(undefined) },
-    store: { compactSoon: async () => {} },
-    shares: watched.shares,
-    liveWindowMs: 3_600_000,
-    maxFutureMs: 86_400_000,
-    now: Date.now,
-  } as unknown as ConstructorParameters<typeof Importer>[0]);
+  const importer = importerOf({ recorder: { commit: () => watched.read(undefined) }, shares: watched.shares });
   async function* text(): AsyncGenerator<string> {
     yield 'field,timestamp,value\n';
     for (let at = 0; at < 100; at += 1) yield `f,${1_700_000_000 + at}${' '.repeat(100_000)},5\n`;
@@ -292,7 +276,7 @@ test('a token has half of the exports that it finds free, so that others find so
   const begin = async (tokenId: string): Promise<number> => {
     for (let count = 0; ; count += 1) {
       try {
-        const { bytes } = files.ofDevice(accessOf(tokenId), DEVICE, { ...ALL, format: 'csv' }, stillThere);
+        const { bytes } = files.ofDevice(accessOf(tokenId), DEVICE, { ...ALL, format: 'csv' });
         await bytes.next();
         begun.push(bytes);
       } catch (error) {

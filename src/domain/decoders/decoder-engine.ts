@@ -42,8 +42,8 @@ export interface DecoderJob {
    */
   input: string;
   /**
-   * JSON text of serial number → device id of the product's devices; null: it would have more bytes. Asked for only if the
-   * source can touch it; cached by `version`.
+   * JSON text of serial number → device id of the product's devices; null: it would have more bytes. Asked for only if
+   * the source can touch it; cached by `version`.
    */
   serials: { version: string; load: (maxBytes: number) => Promise<string | null> };
   /** What decoders see of devices of the product, many at once; null or absent: the product has no such device. */

@@ -41,8 +41,8 @@ export function readEntries({ output, value }: Output, fields: Fields): ReadEntr
 
 /**
  * The entries in the output of a native network's decoder (CONTRACT 6): entries as above, a plain object (see
- * `flatValuesReader`), or what `decodeUplink` returns: `{data, warnings, errors}`, where errors are a failure. `fromUplink`:
- * the source defines `decodeUplink`, so that `data` is the result whatever stands beside it.
+ * `flatValuesReader`), or what `decodeUplink` returns: `{data, warnings, errors}`, where errors are a failure.
+ * `fromUplink`: the source defines `decodeUplink`, so that `data` is the result whatever stands beside it.
  */
 export function readUplinkEntries(
   { output, value: returned }: Output,

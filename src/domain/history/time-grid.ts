@@ -25,7 +25,8 @@ function spanned(from: number, to: number): [from: number, to: number] {
 
 /**
  * The edges of the buckets of a range: bucket i begins at `edges[i]` and ends before `edges[i + 1]`; the first has `from`
- * in it, the last the end (its own may be off by a change of the clocks far behind `to`). null when there would be more than `most` of them.
+ * in it, the last the end (its own may be off by a change of the clocks far behind `to`). null when there would be more
+ * than `most` of them.
  *
  * The grid: seconds and minutes are multiples of their width since 1970-01-01T00:00Z. All others are places on the local
  * calendar, and a bucket begins at the first moment at which the local clock has reached its place: hours are counted

@@ -73,7 +73,8 @@ export class TokenService {
 
   /**
    * Name, limits and end of one's own PERSONAL token, or as ADMIN of an INDIVIDUAL token of the workspace. Who changes
-   * it needs every scope it has, and, for more than its name, to outlast it as it will be; limits are of INDIVIDUAL tokens only.
+   * it needs every scope it has, and, for more than its name, to outlast it as it will be; limits are of INDIVIDUAL
+   * tokens only.
    */
   async update(access: Access, id: string, change: TokenChange): Promise<Token> {
     const { database, cluster } = this.#deps;

@@ -9,6 +9,7 @@ import { PointBudget } from '../history/point-budget.ts';
 import { fromStoredValue } from '../measurements/field-value.ts';
 import type { Columns, MeasurementStore } from '../measurements/store.ts';
 import type { Page } from '../page.ts';
+import type { Authenticator } from '../tokens/authenticator.ts';
 import type { BackgroundTurns, Turns } from '../turns.ts';
 import type { WorkShares } from '../work-shares.ts';
 import { chartedRows } from './charted-rows.ts';
@@ -45,15 +46,8 @@ export interface Export {
   bytes: AsyncGenerator<Uint8Array>;
 }
 
-/** Of what a file is made. */
-interface Exported {
-  devices: (turns: Turns) => AsyncGenerator<DeviceInfo>;
-  /** Identifiers of all their fields. */
-  known: readonly string[];
-  accessNow: AccessNow;
-}
-
 interface ExporterDeps {
+  authenticator: Pick<Authenticator, 'follow'>;
   store: MeasurementStore;
   history: History;
   devices: DeviceList;
@@ -73,9 +67,6 @@ const DEVICE_MS = 0.1;
 const FIELD_MS = 0.1;
 /** Exports under way on this node: each holds pages in memory. A token has at most half of those that it finds free. */
 const MAX_AT_ONCE = 16;
-
-/** What the token may do by now; throws when it is gone. A file takes its time: it ends with the right to read it. */
-type AccessNow = () => Promise<Access>;
 
 /** One that is being written. */
 interface RunningQuery extends ExportQuery {
@@ -97,25 +88,30 @@ export class Exporter {
 
   /**
    * One device's history; BAD_USER_INPUT for a field that its product has not, OVERLOADED when too many are under way.
-   * `accessNow` is asked before whatever goes out, and what it throws is thrown by the bytes.
+   * A file takes its time: its bytes reject when the token is revoked, or may not READ a device any more.
    */
-  ofDevice(access: Access, device: DeviceInfo, query: ExportQuery, accessNow: AccessNow): Export {
+  ofDevice(access: Access, device: DeviceInfo, query: ExportQuery): Export {
     async function* devices(): AsyncGenerator<DeviceInfo> {
       yield device;
     }
-    return this.#export(access, query, { devices, known: [...device.product.fields.keys()], accessNow });
+    return this.#export(access, query, { devices, known: [...device.product.fields.keys()] });
   }
 
   /** The devices chosen, in the order of creation; the same errors, and those of the choice. */
-  async ofMany(access: Access, choice: ExportChoice, query: ExportQuery, accessNow: AccessNow): Promise<Export> {
+  async ofMany(access: Access, choice: ExportChoice, query: ExportQuery): Promise<Export> {
     this.#checkRoom(access);
     const known = await this.#allFields(access, choice);
     // Those that it was for when it began: who may read fewer now gets no file that looks whole.
     const devices = (turns: Turns): AsyncGenerator<DeviceInfo> => this.#chosen(access, choice, turns);
-    return this.#export(access, query, { devices, known, accessNow });
+    return this.#export(access, query, { devices, known });
   }
 
-  #export(access: Access, query: ExportQuery, { devices, known, accessNow }: Exported): Export {
+  /** `known`: identifiers of all fields of the devices. */
+  #export(
+    access: Access,
+    query: ExportQuery,
+    { devices, known }: { devices: (turns: Turns) => AsyncGenerator<DeviceInfo>; known: readonly string[] },
+  ): Export {
     for (const field of query.fields ?? [])
       if (!known.includes(field))
         throw badInput(`fields: there is no field "${field.slice(0, 64)}" (identifiers are case-sensitive).`);
@@ -128,6 +124,7 @@ export class Exporter {
     const { tokenId } = access;
     const format = query.format === 'csv' ? new CsvFormat(wide, query.spreadsheet) : new NdjsonFormat(wide);
     const turns = this.#deps.shares.backgroundOf(access);
+    const accessNow = this.#deps.authenticator.follow(access);
     const isAllowed = async (device: DeviceInfo): Promise<void> => (await accessNow()).requireDevice(device, 'READ');
     const written = this.#bytes(format, { ...query, turns, isAllowed }, eachInTurn(turns, devices(turns)), wide);
     return { contentType: format.contentType, bytes: this.#inTurns(tokenId, turns, written, accessNow) };
@@ -168,7 +165,7 @@ export class Exporter {
     tokenId: string,
     turns: Turns,
     bytes: AsyncGenerator<Uint8Array>,
-    accessNow: AccessNow,
+    accessNow: () => Promise<Access>,
   ): AsyncGenerator<Uint8Array> {
     this.#count(tokenId, 1);
     try {

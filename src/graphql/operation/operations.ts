@@ -132,8 +132,8 @@ export class Operations {
 
   /**
    * Runs a query or mutation, when it is its caller's turn. An answer that is too large, or not there in time, is an
-   * error, and so is OVERLOADED, or UNAVAILABLE when those before it got no answer from the database.
-   * Long data comes as JSON, too.
+   * error, and so is OVERLOADED, or UNAVAILABLE when those before it got no answer from the database. Long data comes as
+   * JSON, too.
    */
   async execute(admitted: AdmittedOperation): Promise<Executed> {
     const { context, operation, sharing } = admitted;

@@ -168,7 +168,10 @@ class PlannedExecution {
     return given;
   }
 
-  /** As much as resolvers of this schema look at: type-graphql reads nothing of it, introspection the schema, lists its nodes. */
+  /**
+   * As much as resolvers of this schema look at: type-graphql reads nothing of it, introspection the schema, lists its
+   * nodes.
+   */
   #infoOf(field: PlannedField): GraphQLResolveInfo {
     let info = this.#infos.get(field);
     if (info === undefined) {
