@@ -25,6 +25,7 @@ interface Cell {
 }
 
 interface Program {
+  sourceNo: number;
   source: string;
   entryPoint: string;
   usesLookups: boolean;
@@ -50,11 +51,12 @@ const FILE = { filename: 'decoder.js' };
 
 /** The isolate of one product: its sources' contexts, kept between calls. */
 export class ProductIsolate {
-  #isolate: ivm.Isolate;
-  #realm: ivm.Script;
+  readonly #isolates: Isolates;
+  readonly #memoryMb: number;
+  #isolate!: ivm.Isolate;
+  #realm!: ivm.Script;
   #programs = new Map<string, Program>();
   #serials = '{}';
-  #memoryMb: number;
   #clock = new ThreadClock();
   /** Of the last try of a run: its time of the processor, and by the clock on the wall. */
   #durationMs = 0;
@@ -65,9 +67,15 @@ export class ProductIsolate {
   #heldBytes = 0;
 
   constructor(isolates: Isolates, memoryMb: number) {
+    this.#isolates = isolates;
     this.#memoryMb = memoryMb;
-    this.#isolate = new isolates.Isolate({
-      memoryLimit: Math.max(8, memoryMb),
+    this.#beginAnew();
+  }
+
+  #beginAnew(): void {
+    this.#programs.clear();
+    this.#isolate = new this.#isolates.Isolate({
+      memoryLimit: Math.max(8, this.#memoryMb),
       // V8 is about to end the process: nothing in it can be trusted any more.
       onCatastrophicError: () => process.abort(),
     });
@@ -113,9 +121,8 @@ export class ProductIsolate {
   ): Outcome {
     this.#durationMs = 0;
     this.#keptMs = 0;
-    let program: Program;
     try {
-      program = this.#program(sourceNo, source, entryPoint);
+      const program = this.#program(sourceNo, source, entryPoint);
       if (program.syntaxError !== null) return { text: program.syntaxError, durationMs: 0, wallMs: 0, spoilt: false };
       let text = this.#callFairly(program, input, lookedUp, lastRound, timeout);
       if (text === 'D') {
@@ -135,9 +142,11 @@ export class ProductIsolate {
 
   /**
    * isolated-vm ends a run by wall time. One that had little of the processor meanwhile begins again with more of it: a
-   * busy machine must not turn an honest decoder into a TIMEOUT.
+   * busy machine must not turn an honest decoder into a TIMEOUT. In a new isolate: promises that the ended run had
+   * rejected and not yet caught would fail it.
    */
-  #callFairly(program: Program, input: string, lookedUp: string, lastRound: boolean, timeout: number): string {
+  #callFairly(atFirst: Program, input: string, lookedUp: string, lastRound: boolean, timeout: number): string {
+    let program = atFirst;
     let wallMs = timeout;
     for (;;) {
       try {
@@ -147,7 +156,9 @@ export class ProductIsolate {
       } catch (error) {
         if (this.disposed || !isTimeout(error) || this.#wallMs < wallMs * 0.9) throw error;
         if (this.#durationMs > timeout * FAIR_SHARE || wallMs >= timeout * MAX_STARVED) throw error;
-        this.#drop(program);
+        this.dispose();
+        this.#beginAnew();
+        program = this.#program(program.sourceNo, program.source, program.entryPoint);
         const needsMs = (timeout * wallMs) / Math.max(1, this.#durationMs);
         wallMs = Math.round(Math.min(timeout * MAX_STARVED, Math.max(wallMs * 2, needsMs * 1.5)));
       }
@@ -242,6 +253,7 @@ export class ProductIsolate {
     const text = withoutHashbang(source);
     const syntaxError = compileError(this.#isolate, text);
     const program: Program = {
+      sourceNo,
       source: text,
       entryPoint,
       usesLookups: traits.usesLookups,

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { pause } from '../../src/domain/pause.ts';
 import { FRAME } from '../../src/sandbox/frames.ts';
 import { JobIntake } from '../../src/sandbox/job-intake.ts';
 import type { PoolJob } from '../../src/sandbox/pool-job.ts';
@@ -89,6 +90,28 @@ test('a run is not blamed for the time that a busy server needs to hand over its
   expect(outputOf(await answered)).toEqual([{ value: 6_000_000 }]);
   // Or the machine hands over more at once, and this says nothing.
   expect(performance.now() - began).toBeGreaterThan(1_000);
+  await pool.stop();
+});
+
+test('a run that had little of the processor begins again without what its first try left behind', async () => {
+  const pool = startPool({ timeoutMs: 400 });
+  const source = `function Decoder({ body }) {
+    const refused = Promise.reject(new Error('of another try'));
+    for (const until = Date.now() + Number(body); Date.now() < until;);
+    return refused.catch(() => [{ value: 1 }]);
+  }`;
+  const run = (ms: number) => pool.run(jobOf(source, { input: webhookInput({ body: String(ms) }) }));
+  for (let n = 0; n < 3; n += 1) await run(0);
+  const [pid] = childrenWith('decoder.worker');
+  const result = run(120);
+  await pause(60);
+  process.kill(pid!, 'SIGSTOP');
+  await pause(500);
+  process.kill(pid!, 'SIGCONT');
+  const { error, value, durationMs } = await result;
+  expect({ error, value }).toEqual({ error: null, value: [{ value: 1 }] });
+  // It has begun again: the first try would not have got to its end.
+  expect(durationMs).toBeGreaterThan(100);
   await pool.stop();
 });
 
