@@ -147,6 +147,11 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
 
   const record = (device: string, entries: unknown) => server.record(device, entries);
 
+  async function subscriptions(): Promise<number> {
+    const response = await fetch(`${server.url}/metrics`, { headers: { Authorization: `Token ${ADMIN_TOKEN}` } });
+    return Number(/^inlet_subscriptions (\d+)$/m.exec(await response.text())?.[1]);
+  }
+
   test('pushes each recorded batch after its commit, as what was recorded', async () => {
     const [one] = product.deviceIds as [string];
     const pushes = await subscribe(LIVE, { d: [one] });
@@ -357,6 +362,33 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
       expect((await silent.closed).code).toBe(4408);
       expect(server.process.lines.filter((line) => line['level'] === 'error' || line['level'] === 50)).toEqual([]);
     }, 15_000);
+
+    test('takes an id again that its client has just ended: one subscription is there, and it is told', async () => {
+      const socket = await raw().open({ token: ADMIN_TOKEN });
+      await socket.until((message) => message['type'] === 'connection_ack');
+      const subscribe = {
+        id: '1',
+        type: 'subscribe',
+        payload: { query: LIVE, variables: { d: [product.deviceIds[0]] } },
+      };
+      for (let time = 0; time < 8; time += 1) {
+        socket.send(subscribe);
+        socket.send({ id: '1', type: 'complete' });
+      }
+      socket.send(subscribe);
+      // When the last one has begun is to be seen by what it is told.
+      const told = (): number[] =>
+        socket.messages.map(({ payload }) => payload?.data?.measurementsRecorded.measurements[0].value as number);
+      let value = 0;
+      const tell = () => record(product.deviceIds[0]!, { field: 'temperature', value: (value += 1) });
+      for (const until = Date.now() + 10_000; told().length < 2 && Date.now() < until;) await tell();
+      await tell();
+      await expect.poll(() => told().at(-1)).toBe(value);
+      expect(new Set(told()).size).toBe(told().length);
+      expect(await subscriptions()).toBe(1);
+      socket.socket.close();
+      await expect.poll(subscriptions).toBe(0);
+    });
 
     test('is closed for a message over the body limit', async () => {
       const socket = await raw().open({ token: ADMIN_TOKEN });

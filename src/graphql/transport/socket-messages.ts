@@ -3,6 +3,7 @@ import type { RawData, WebSocket } from 'ws';
 import type { LoopTurns } from '../../domain/loop-turns.ts';
 import type { Party } from '../../domain/party.ts';
 import type { WorkShares } from '../../domain/work-shares.ts';
+import { IdOrder } from './id-order.ts';
 import { readJson } from './read-json.ts';
 
 /** Messages that are being answered, operations included: beyond them it is read no further. */
@@ -31,6 +32,7 @@ interface SocketMessagesDeps {
 /** Reads what one connection sends: in turns with all others, in order, and no faster than it is answered. */
 export class SocketMessages {
   readonly #deps: SocketMessagesDeps;
+  readonly #order: IdOrder;
   #unreadBytes = 0;
   #answering = 0;
   #strangersBytes = 0;
@@ -38,6 +40,7 @@ export class SocketMessages {
 
   constructor(deps: SocketMessagesDeps) {
     this.#deps = deps;
+    this.#order = new IdOrder(() => deps.socket.readyState === deps.socket.OPEN);
   }
 
   /** From now on. */
@@ -95,7 +98,7 @@ export class SocketMessages {
   async #receive(message: unknown): Promise<void> {
     const { receive, onFailed } = this.#deps;
     try {
-      await receive(message);
+      await this.#order.pass(message, receive);
     } catch (error) {
       onFailed(error);
     } finally {
