@@ -11,8 +11,15 @@ import { startServer, type TestServer } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 
 /** A subscription with so many characters in a variable. */
-const admitted = (characters: number, { checked = { bytes: 1000 }, tokenId = 'token' } = {}): AdmittedOperation =>
-  ({ checked, context: { access: { tokenId } }, request: { variables: { a: 'x'.repeat(characters) } } }) as never;
+const admitted = (
+  characters: number,
+  { checked = { bytes: 1000 }, tokenId = 'token', tenant = 'w' } = {},
+): AdmittedOperation =>
+  ({
+    checked,
+    context: { access: { tokenId, tenant } },
+    request: { variables: { a: 'x'.repeat(characters) } },
+  }) as never;
 
 describe('what subscriptions keep', () => {
   test('is bounded for one, in characters and in values', () => {
@@ -24,20 +31,22 @@ describe('what subscriptions keep', () => {
   });
 
   test.each([
-    ['connection', 33, (one: object) => one],
-    ['token', 267, () => ({})],
-  ])('is bounded for all of a %s, and what has ended is free again', (whose, most, connectionOf) => {
+    ['connection', 33, (one: object) => one, () => 'token'],
+    ['token', 267, () => ({}), () => 'token'],
+    ['tenant', 1_068, () => ({}), (at: number) => `token ${at % 5}`],
+  ])('is bounded for all of a %s, and what has ended is free again', (whose, most, connectionOf, tokenOf) => {
     const kept = new KeptSubscriptions();
     const one = {};
-    const keep = (): (() => void) => kept.keep(connectionOf(one), admitted(125_000));
+    let at = 0;
+    const keep = (): (() => void) => kept.keep(connectionOf(one), admitted(125_000, { tokenId: tokenOf((at += 1)) }));
     const ends = Array.from({ length: most }, keep);
     expect(keep).toThrow(new RegExp(`subscriptions of one ${whose}`));
-    expect(() => kept.keep({}, admitted(125_000, { tokenId: 'other' }))).not.toThrow();
+    expect(() => kept.keep({}, admitted(125_000, { tokenId: 'other', tenant: 'x' }))).not.toThrow();
     ends[3]!();
     ends[3] = keep();
     expect(keep).toThrow(expect.objectContaining({ code: 'OVERLOADED' }) as Error);
     for (const end of ends) end();
-    for (let at = 0; at < most; at += 1) keep();
+    for (let time = 0; time < most; time += 1) keep();
     expect(keep).toThrow();
   });
 

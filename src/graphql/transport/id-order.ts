@@ -29,23 +29,21 @@ export class IdOrder {
     // One that went first may have been ended, too: looked for in the moment in which this one is handed on.
     for (let ending = this.#ending.get(id); ending !== undefined; ending = this.#ending.get(id)) {
       this.#waiting += 1;
-      await ending;
+      await ending.catch(() => {});
       this.#waiting -= 1;
     }
     if (!this.#isOpen()) return;
     const over = receive(message);
-    if (type === 'subscribe' && !this.#running.has(id)) keepUntil(over, this.#running, id);
+    if (type === 'subscribe' && !this.#running.has(id)) void keepUntil(over, this.#running, id);
     const ended = type === 'complete' ? this.#running.get(id) : undefined;
-    if (ended !== undefined) keepUntil(ended, this.#ending, id);
+    if (ended !== undefined) void keepUntil(ended, this.#ending, id);
     await over;
   }
 }
 
-function keepUntil(over: Promise<void>, kept: Map<string, Promise<void>>, id: string): void {
-  const settled = over
-    .catch(() => {})
-    .then(() => {
-      if (kept.get(id) === settled) kept.delete(id);
-    });
-  kept.set(id, settled);
+async function keepUntil(over: Promise<void>, kept: Map<string, Promise<void>>, id: string): Promise<void> {
+  kept.set(id, over);
+  // Whoever has begun it is told why it failed.
+  await over.catch(() => {});
+  if (kept.get(id) === over) kept.delete(id);
 }

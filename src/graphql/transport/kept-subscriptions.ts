@@ -4,14 +4,13 @@ import type { AdmittedOperation } from '../operation/operations.ts';
 
 /** Of the variables of one subscription, estimated in bytes: 1,000 ids, 500 fields and a cursor take 210,000. */
 const MAX_VARIABLES = 262_144;
-/** Of all that the subscriptions of one connection keep, and of one token; a document of several counts once. */
-const MAX_OF_CONNECTION = 8 * 1_048_576;
-const MAX_OF_TOKEN = 64 * 1_048_576;
+/** Of all that the subscriptions of one keep; a document of several counts once. A tenant is most often a workspace. */
+const MOST = { connection: 8 * 1_048_576, token: 64 * 1_048_576, tenant: 256 * 1_048_576 };
 /** What a value takes beside its characters, and a list or an object beside its values. */
 const VALUE = 32;
 const CONTAINER = 64;
 
-/** What the subscriptions of one connection, or of one token, keep together. */
+/** What the subscriptions of one connection, token or tenant keep together. */
 class Holding {
   readonly #documents = new Map<CheckedDocument, number>();
   #bytes = 0;
@@ -42,6 +41,7 @@ class Holding {
 export class KeptSubscriptions {
   readonly #ofConnections = new WeakMap<object, Holding>();
   readonly #ofTokens = new Map<string, Holding>();
+  readonly #ofTenants = new Map<string, Holding>();
 
   /**
    * From now on the subscription counts, until what this gives is called. Throws AppError BAD_USER_INPUT when its
@@ -53,25 +53,30 @@ export class KeptSubscriptions {
       throw badInput(
         `The variables of a subscription may take ${MAX_VARIABLES} bytes; a value counts ${VALUE} beside its characters.`,
       );
-    const { tokenId } = context.access;
-    const ofConnection = this.#ofConnections.get(connection) ?? new Holding();
-    const ofToken = this.#ofTokens.get(tokenId) ?? new Holding();
-    if (ofConnection.with(checked, bytes) > MAX_OF_CONNECTION) throw tooMuch('connection', MAX_OF_CONNECTION);
-    if (ofToken.with(checked, bytes) > MAX_OF_TOKEN) throw tooMuch('token', MAX_OF_TOKEN);
-    this.#ofConnections.set(connection, ofConnection);
-    this.#ofTokens.set(tokenId, ofToken);
-    for (const holding of [ofConnection, ofToken]) holding.add(checked, bytes);
+    const { tokenId, tenant } = context.access;
+    const holdings = {
+      connection: this.#ofConnections.get(connection) ?? new Holding(),
+      token: this.#ofTokens.get(tokenId) ?? new Holding(),
+      tenant: this.#ofTenants.get(tenant) ?? new Holding(),
+    };
+    for (const whose of ['connection', 'token', 'tenant'] as const)
+      if (holdings[whose].with(checked, bytes) > MOST[whose]) throw tooMuch(whose);
+    this.#ofConnections.set(connection, holdings.connection);
+    this.#ofTokens.set(tokenId, holdings.token);
+    this.#ofTenants.set(tenant, holdings.tenant);
+    for (const holding of Object.values(holdings)) holding.add(checked, bytes);
     return () => {
-      for (const holding of [ofConnection, ofToken]) holding.remove(checked, bytes);
-      if (ofToken.isEmpty) this.#ofTokens.delete(tokenId);
+      for (const holding of Object.values(holdings)) holding.remove(checked, bytes);
+      if (holdings.token.isEmpty) this.#ofTokens.delete(tokenId);
+      if (holdings.tenant.isEmpty) this.#ofTenants.delete(tenant);
     };
   }
 }
 
-function tooMuch(whose: string, most: number): AppError {
+function tooMuch(whose: keyof typeof MOST): AppError {
   return new AppError(
     'OVERLOADED',
-    `The subscriptions of one ${whose} may keep ${most} bytes of documents and variables. End some of them, use the ` +
+    `The subscriptions of one ${whose} may keep ${MOST[whose]} bytes of documents and variables. End some of them, use the ` +
       'same document for all, or name fewer devices in each.',
   );
 }
