@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { giveWay } from './give-way.ts';
+
+test('of many works that give way together one goes on in each turn of the event loop', async () => {
+  const [slices, works] = [3, 20];
+  const order: number[] = [];
+  const turns: number[] = [];
+  let [turn, isOver] = [0, false];
+  const count = (): void => {
+    turn += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const work = async (_: unknown, name: number): Promise<void> => {
+    for (let slice = 0; slice < slices; slice += 1) {
+      await giveWay();
+      turns.push(turn);
+      order.push(name);
+    }
+  };
+  await Promise.all(Array.from({ length: works }, work));
+  isOver = true;
+  expect(new Set(turns).size).toBe(slices * works);
+  const names = Array.from({ length: works }, (_, name) => name);
+  expect(order).toEqual([...names, ...names, ...names]);
+});
