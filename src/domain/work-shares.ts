@@ -2,6 +2,7 @@ import { AppError } from '../errors.ts';
 import { type Allowance, Allowances, PRESENT_MS } from './allowance.ts';
 import type { Party } from './party.ts';
 import { Pieces } from './pieces.ts';
+import { Present } from './present.ts';
 import type { BackgroundTurns, Turns } from './turns.ts';
 
 /** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one … */
@@ -241,20 +242,17 @@ export class WorkShares {
     this.#running += weight;
   }
 
-  #mayRun(caller: Caller, weight: number): boolean {
+  /** `present`: asked for only if it matters, as it looks at every caller. */
+  #mayRun(caller: Caller, weight: number, present = () => this.#present()): boolean {
     if (caller.running + weight > MAX_RUNNING_EACH) return false;
     const isWithinBurst = this.#debt(caller) <= BURST_MS;
     const more = this.#running + weight - MAX_RUNNING;
-    if (more > 0 && !(isWithinBurst && more <= KEPT_FREE && this.#runningOf(caller) + weight <= MAX_RUNNING))
-      return false;
-    return isWithinBurst || !this.#othersAreThere(caller, weight === DEAR_WEIGHT);
-  }
-
-  /** Of its tenant: many tokens that start at once must not take what is kept free for others. */
-  #runningOf({ tenant }: Caller): number {
-    let running = 0;
-    for (const caller of this.#callers.values()) if (caller.tenant === tenant) running += caller.running;
-    return running;
+    if (more > 0) {
+      if (!isWithinBurst || more > KEPT_FREE) return false;
+      // Many tokens of a tenant that start at once must not take what is kept free for others.
+      if (present().runningOf(caller) + weight > MAX_RUNNING) return false;
+    }
+    return isWithinBurst || !this.#othersAreThere(caller, weight === DEAR_WEIGHT, present);
   }
 
   #debt(caller: Caller): number {
@@ -289,30 +287,31 @@ export class WorkShares {
     this.#others.share(others!, now);
   }
 
-  /** Ingest, or a caller who keeps within its share; for dear work also whoever asks for anything that is not. */
-  #othersAreThere(self: Caller, dear: boolean): boolean {
+  #present(): Present<Caller> {
     const since = this.#now() - PRESENT_MS;
-    if (this.#othersAt > since) return true;
-    for (const caller of this.#callers.values()) {
-      if (caller === self) continue;
-      if (dear && caller.cheapAt > since) return true;
-      if ((caller.running > 0 || caller.at > since) && this.#debt(caller) <= BURST_MS) return true;
-    }
-    return false;
+    return new Present(this.#callers.values(), since, (caller) => this.#debt(caller) <= BURST_MS);
   }
 
-  /** Whoever has used least goes first. */
+  /** Ingest, or a caller who keeps within its share; for dear work also whoever asks for anything that is not. */
+  #othersAreThere(self: Caller, dear: boolean, present = () => this.#present()): boolean {
+    return this.#othersAt > this.#now() - PRESENT_MS || present().othersAreThere(self, dear);
+  }
+
+  /** Whoever has used least goes first. Of thousands who wait each is looked at once. */
   #pump(): void {
     if (this.#waiting === 0) return;
     const queues = [...this.#callers.values()].filter(({ waiting }) => waiting.length > 0);
-    for (const caller of queues.toSorted((a, b) => this.#debt(a) - this.#debt(b))) {
+    const debts = new Map(queues.map((caller) => [caller, this.#debt(caller)]));
+    let present: Present<Caller> | null = null;
+    for (const caller of queues.toSorted((a, b) => debts.get(a)! - debts.get(b)!)) {
       for (let next = caller.waiting[0]; next !== undefined; next = caller.waiting[0]) {
-        if (!this.#mayRun(caller, next.weight)) break;
+        if (!this.#mayRun(caller, next.weight, () => (present ??= this.#present()))) break;
         // Forgiven by the share that it had while it waited.
         this.#charge(caller, 0);
         caller.waiting.shift();
         this.#waiting -= 1;
         this.#start(caller, next.weight);
+        present = null;
         next.start();
       }
     }

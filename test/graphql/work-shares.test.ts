@@ -452,3 +452,25 @@ test('long sources are loaded a few at a time, and others have their turn in bet
   expect(loads).toHaveLength(3);
   expect(new Set(loads).size).toBe(3);
 });
+
+test('of a thousand tokens that wait each is looked at a few times when one of them ends', async () => {
+  let looks = 0;
+  const shares = new WorkShares(() => {
+    looks += 1;
+    return performance.now();
+  });
+  const ends: (() => void)[] = [];
+  for (let token = 0; token < 1_000; token += 1) {
+    const caller = party(`token ${token}`, 'tenant');
+    shares.spend(caller, 100);
+    void shares.run(caller, () => new Promise<void>((end) => ends.push(end)));
+  }
+  expect(ends.length).toBe(16);
+  // Beside it they wait until they are forgiven.
+  await shares.begin(party('other'));
+  looks = 0;
+  ends[0]!();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(ends.length).toBe(16);
+  expect(looks).toBeLessThan(20_000);
+});
