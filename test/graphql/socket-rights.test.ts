@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buildSchema, parse } from 'graphql';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Operations } from '../../src/graphql/operation/operations.ts';
@@ -13,6 +14,7 @@ let sockets: GraphqlSockets;
 /** What comes between reading a token's rights and using them. */
 let between: (() => Promise<void>) | null = null;
 const clients: WebSocket[] = [];
+const operations: Record<string, unknown> = { shares: { spend: () => {}, begin: async () => {} } };
 
 beforeAll(async () => {
   domain = await openDomain('sqlite');
@@ -34,8 +36,7 @@ beforeAll(async () => {
     bodies: { hold: () => {}, release: () => {} },
     now: Date.now,
     log: { error: () => {}, warn: () => {} },
-    // No operation is sent.
-    operations: {} as Operations,
+    operations: operations as unknown as Operations,
     sources: {} as GraphqlSocketsDeps['sources'],
     live: {} as GraphqlSocketsDeps['live'],
   });
@@ -53,7 +54,13 @@ afterAll(async () => {
   await domain.close();
 });
 
-async function connect(token: string): Promise<{ acknowledged: Promise<unknown>; closed: Promise<number> }> {
+interface Connected {
+  client: WebSocket;
+  acknowledged: Promise<unknown>;
+  closed: Promise<number>;
+}
+
+async function connect(token: string): Promise<Connected> {
   const { port } = server.address() as AddressInfo;
   const client = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws');
   clients.push(client);
@@ -62,7 +69,7 @@ async function connect(token: string): Promise<{ acknowledged: Promise<unknown>;
   const closed = once(client, 'close').then(([code]) => code as number);
   await once(client, 'open');
   client.send(JSON.stringify({ type: 'connection_init', payload: { token } }));
-  return { acknowledged, closed };
+  return { client, acknowledged, closed };
 }
 
 test('a token that is revoked while its socket connects gets no connection', async () => {
@@ -89,4 +96,33 @@ test('changed rights of a user end the sockets of this user, and of nobody else'
   void bob.closed.then(() => (state.isClosed = true));
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(state.isClosed).toBe(false);
+});
+
+test('an operation that fails in a way nobody expected is told so, and its connection stays open', async () => {
+  const broken = (): never => {
+    throw new TypeError('undefined is not iterable');
+  };
+  const schema = buildSchema('type Query { a: Int } type Subscription { b: Int }');
+  const checked = { document: parse('subscription { b }') };
+  const admitted = { operation: { operation: 'subscription' }, checked, sharing: '' };
+  const { secret } = await domain.tokens.create(domain.access, { name: 't', kind: 'PERSONAL' });
+  const { client, acknowledged } = await connect(secret);
+  await acknowledged;
+  const answers: { id: string; type: string; payload: { extensions: { code: string } }[] }[] = [];
+  client.on('message', (data: Buffer) => answers.push(JSON.parse(data.toString()) as (typeof answers)[number]));
+  for (const [id, meeting] of [
+    ['asked', { admit: broken }],
+    ['listened', { admit: async () => admitted, subscribe: async () => broken() }],
+    ['at once', { admit: async () => admitted, subscribe: broken }],
+  ] as const) {
+    Object.assign(operations, { schema, ...meeting });
+    client.send(JSON.stringify({ id, type: 'subscribe', payload: { query: 'subscription { b }' } }));
+    await expect
+      .poll(() => answers.find((answer) => answer.id === id))
+      .toMatchObject({
+        type: 'error',
+        payload: [{ extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+      });
+  }
+  expect([client.readyState, sockets.load.subscriptions]).toEqual([WebSocket.OPEN, 0]);
 });

@@ -427,6 +427,66 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
       ).toBe('QUERY_TOO_COMPLEX');
     });
 
+    test('of a subscription that leaves itself out nothing runs; the others on its socket do', async () => {
+      const socket = await raw().open({ token: ADMIN_TOKEN });
+      await socket.until((message) => message['type'] === 'connection_ack');
+      const send = (id: string, query: string, variables: Record<string, unknown> = {}): void =>
+        socket.send({ id, type: 'subscribe', payload: { query, variables } });
+      const [one] = product.deviceIds as [string];
+      send('other', LIVE, { d: [one] });
+      const field = 'measurementsRecorded { cursor }';
+      const deciding = `subscription ($v: Boolean!) { measurementsRecorded(deviceIds: ["${one}"]) @include(if: $v) { cursor } deviceStatusChanged @skip(if: $v) { at } }`;
+      const refused: [string, Record<string, unknown>?][] = [
+        [`subscription { measurementsRecorded @skip(if: true) { cursor } }`],
+        [`subscription { measurementsRecorded @include(if: false) { cursor } }`],
+        [`subscription { ...F @skip(if: true) } fragment F on Subscription { ${field} }`],
+        [`subscription { ... @include(if: false) { ${field} } }`],
+        [`subscription ($v: Boolean = false) { ... @include(if: $v) { ${field} } }`],
+        [`subscription ($v: Boolean!) { measurementsRecorded @include(if: $v) { cursor } }`, { v: false }],
+      ];
+      for (const [query, variables] of refused) {
+        send(query, query, variables);
+        const { type, payload } = await socket.until(({ id }) => id === query);
+        expect([type, payload[0].extensions.code]).toEqual(['error', 'BAD_USER_INPUT']);
+        expect(payload[0].message).toContain('Nothing of this subscription is left to run');
+      }
+      const mistaken: [string, string, Record<string, unknown>?][] = [
+        ['GRAPHQL_VALIDATION_FAILED', 'subscription { measurementsRecorded @skip { cursor } }'],
+        ['BAD_USER_INPUT', 'subscription { measurementsRecorded @skip(if: 3) { cursor } }'],
+        [
+          'BAD_USER_INPUT',
+          `subscription ($v: Boolean!) { ${field} deviceStatusChanged @skip(if: $v) { at } }`,
+          { v: false },
+        ],
+        ['BAD_USER_INPUT', 'subscription ($v: Boolean!) { __typename @include(if: $v) }', { v: true }],
+      ];
+      for (const [code, query, variables] of mistaken) {
+        send(query, query, variables);
+        const { type, payload } = await socket.until(({ id }) => id === query);
+        expect([query, type, payload[0].extensions.code]).toEqual([query, 'error', code]);
+      }
+      send('unfit', deciding, { v: 'x' });
+      expect((await socket.until(({ id }) => id === 'unfit'))['payload'].errors[0].extensions.code).toBe(
+        'BAD_USER_INPUT',
+      );
+      // What variables leave is listened to.
+      send('deciding', deciding, { v: true });
+      for (const [id, query] of [
+        ['query', '{ viewer @skip(if: true) { token { id } } }'],
+        ['mutation', 'mutation { createWorkspace(name: "never") @include(if: false) { id } }'],
+      ] as const) {
+        send(id, query);
+        expect((await socket.until((message) => message['id'] === id))['payload']).toEqual({ data: {} });
+        expect(await server.query(query)).toEqual({ data: {} });
+      }
+      await record(one, { field: 'temperature', value: 1 });
+      for (const id of ['other', 'deciding'])
+        expect(
+          (await socket.until((message) => message['id'] === id))['payload'].data.measurementsRecorded,
+        ).toBeTruthy();
+      expect(server.process.lines.filter((line) => line['level'] === 'error' || line['level'] === 50)).toEqual([]);
+    });
+
     test('runs at most 100 operations at once', async () => {
       const socket = await raw().open({ token: ADMIN_TOKEN });
       await socket.until((message) => message['type'] === 'connection_ack');

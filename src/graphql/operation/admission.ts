@@ -6,15 +6,18 @@ import {
   isLeafType,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   type SelectionSetNode,
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
 import { rightOfOperation } from '../../domain/access/rights.ts';
+import { badInput } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import type { CheckedDocument } from './checked-documents.ts';
 import { checkLists } from './list-limits.ts';
 import { MAX_COST, operationCost } from './operation-cost.ts';
+import { fieldsLeft, type PlanSource } from './operation-plan.ts';
 import { tooComplex } from './shape-limits.ts';
 
 /** What graphql-js answers by itself; a subscription to it is none. */
@@ -40,6 +43,8 @@ export function admit(
   const coerced = coercedValues(schema, operation, variables);
   const cost = operationCost({ schema, fragments, variables: coerced }, operation);
   if (cost > MAX_COST) throw tooComplex('cost', MAX_COST, Math.ceil(cost));
+  if (operation.operation === OperationTypeNode.SUBSCRIPTION)
+    checkSubscription({ schema, fragments, operation }, coerced);
   return cost;
 }
 
@@ -75,6 +80,21 @@ function coercedValues(
     else if (Object.hasOwn(variables, name.value)) values[name.value] = variables[name.value];
   }
   return Object.assign(values, getVariableValues(schema, leaves, variables, { maxErrors: 0 }).coerced);
+}
+
+/** graphql-js expects that one field is left of a subscription, and cannot say so where variables decide it. */
+function checkSubscription(source: PlanSource, variables: Record<string, unknown>): void {
+  let names: string[];
+  try {
+    names = fieldsLeft(source, variables);
+  } catch {
+    // A variable that does not fit: execution says so.
+    return;
+  }
+  if (names.length === 0)
+    throw badInput('Nothing of this subscription is left to run: @skip or @include leave out its field.');
+  if (names.length > 1 || META.has(names[0]!))
+    throw badInput(`A subscription is to one field of the schema's Subscription, not to ${names.join(', ')}.`);
 }
 
 function isOpenToAll(operation: string, name: string): boolean {

@@ -5,6 +5,7 @@ import {
   GraphQLError,
   type GraphQLSchema,
   Kind,
+  SingleFieldSubscriptionsRule,
   specifiedRules,
   validate,
 } from 'graphql';
@@ -61,7 +62,7 @@ export class CheckedDocuments {
   /** Throws AppError QUERY_TOO_COMPLEX, or RefusedDocument with syntax errors or what validation found. */
   check(query: string): CheckedDocument {
     const document = parsed(query);
-    const mistakes = validate(this.#schema, document, specifiedRules, { maxErrors: 20 });
+    const mistakes = this.#mistakes(document);
     if (mistakes.length > 0) throw new RefusedDocument(mistakes, 'GRAPHQL_VALIDATION_FAILED');
     const fragments = new Map<string, FragmentDefinitionNode>();
     for (const definition of document.definitions)
@@ -74,6 +75,18 @@ export class CheckedDocuments {
       compiled: new Map(),
       bytes: query.length * 2 + (document.tokenCount ?? query.length) * BYTES_PER_TOKEN,
     };
+  }
+
+  #mistakes(document: DocumentNode): readonly GraphQLError[] {
+    const options = { maxErrors: 20 };
+    try {
+      return validate(this.#schema, document, specifiedRules, options);
+    } catch (error) {
+      // This rule knows no variables, and throws where one decides which field is left; admission looks again.
+      if (!(error instanceof GraphQLError)) throw error;
+      const others = specifiedRules.filter((rule) => rule !== SingleFieldSubscriptionsRule);
+      return validate(this.#schema, document, others, options);
+    }
   }
 
   /** For a document that was admitted, again each time it is. */

@@ -74,6 +74,14 @@ export function planOperation(source: PlanSource, variables: Record<string, unkn
   return root ? new Planning(source, variables).fields(root, [source.operation.selectionSet]) : null;
 }
 
+/** Names of the fields that @skip and @include leave of the operation itself; throws where they have no argument. */
+export function fieldsLeft(source: PlanSource, variables: Record<string, unknown>): string[] {
+  const root = source.schema.getRootType(source.operation.operation);
+  if (!root) return [];
+  const found = new Planning(source, variables).found(root, [source.operation.selectionSet]);
+  return [...found.values()].map(([node]) => node!.name.value);
+}
+
 class Planning {
   readonly #source: PlanSource;
   readonly #variables: Record<string, unknown>;
@@ -84,16 +92,21 @@ class Planning {
   }
 
   fields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): readonly PlannedField[] | null {
-    const found = new Map<string, FieldNode[]>();
-    const seen = new Set<string>();
-    for (const set of sets) this.#collect(type, set, found, seen);
     const fields: PlannedField[] = [];
-    for (const [key, nodes] of found) {
+    for (const [key, nodes] of this.found(type, sets)) {
       const field = this.#field(type, key, nodes);
       if (field === null) return null;
       fields.push(field);
     }
     return fields;
+  }
+
+  /** What is asked, by the names in the answer. */
+  found(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ReadonlyMap<string, readonly FieldNode[]> {
+    const found = new Map<string, FieldNode[]>();
+    const seen = new Set<string>();
+    for (const set of sets) this.#collect(type, set, found, seen);
+    return found;
   }
 
   #field(parentType: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): PlannedField | null {

@@ -216,8 +216,8 @@ export class GraphqlSockets {
       connectionInitWaitTimeout: INIT_WITHIN_MS,
       onConnect: (context) => this.#connect(context),
       onSubscribe: (context, id, payload) => this.#admit(context, id, payload),
-      execute: (args: ExecutionArgs & Partial<Running>) => this.#execute(running(args)),
-      subscribe: (args: ExecutionArgs & Partial<Running>) => this.#subscribe(running(args)),
+      execute: (args: ExecutionArgs & Partial<Running>) => this.#execute(running(args)).catch(failing),
+      subscribe: (args: ExecutionArgs & Partial<Running>) => this.#subscribe(running(args)).catch(failing),
       onNext: ({ extra }, _id, _payload, _args, result) =>
         result.errors === undefined ? undefined : { ...result, errors: this.#formatted(result.errors, extra.session) },
       onError: ({ extra }, _id, _payload, errors) => this.#formatted(errors, extra.session),
@@ -249,8 +249,9 @@ export class GraphqlSockets {
     } catch (error) {
       session.over(id, payload);
       if (error instanceof RefusedDocument) return error.errors;
-      if (error instanceof AppError) return [new GraphQLError(error.message, { originalError: error })];
-      throw error;
+      // Nothing that one operation meets with closes the connection of others.
+      const originalError = error instanceof Error ? error : new Error(String(error));
+      return [new GraphQLError(originalError.message, { originalError })];
     }
   }
 
@@ -302,6 +303,14 @@ function running({ admitted, session, id }: Partial<Running>): Running {
   if (admitted === undefined || session === undefined || id === undefined)
     throw new Error('An operation that was not admitted.');
   return { admitted, session, id };
+}
+
+/** For graphql-ws: what fails from the start is the one operation's error, what is thrown instead closes the connection. */
+function failing(error: unknown): AsyncIterable<never> {
+  const next = async (): Promise<never> => {
+    throw error;
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 function refuseUpgrade(socket: Duplex, status: string): void {
