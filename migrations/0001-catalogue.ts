@@ -14,7 +14,7 @@ export class Catalogue extends DialectMigration {
     create index "token_user_id_index" on "token" ("user_id");
     create index "token_workspace_id_index" on "token" ("workspace_id");
     create unique index "token_hash_unique" on "token" ("hash");
-    create table "product" ("key" integer not null primary key autoincrement, "id" text not null, "workspace_id" text not null, "name" text not null, "search_text" text not null, "device_type" text not null, "dashboard" json not null, "webhook_id" text not null, "offline_after_seconds" integer null, "write_rate" double null, "active_version" integer null, "created_at" bigint not null, "deleted_at" bigint null, constraint "product_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on delete cascade);
+    create table "product" ("key" integer not null primary key autoincrement, "id" text not null, "workspace_id" text not null, "name" text not null, "search_text" text not null, "device_type" text not null, "webhook_id" text not null, "offline_after_seconds" integer null, "write_rate" double null, "active_version" integer null, "created_at" bigint not null, "deleted_at" bigint null, "dashboard" json not null, constraint "product_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on delete cascade);
     create unique index "product_id_unique" on "product" ("id");
     create index "product_workspace_id_index" on "product" ("workspace_id");
     create unique index "product_webhook_id_unique" on "product" ("webhook_id");
@@ -62,7 +62,7 @@ export class Catalogue extends DialectMigration {
     create index "token_user_id_index" on "token" ("user_id");
     create index "token_workspace_id_index" on "token" ("workspace_id");
     alter table "token" add constraint "token_hash_unique" unique ("hash");
-    create table "product" ("key" serial primary key, "id" varchar(36) not null, "workspace_id" varchar(36) not null, "name" varchar(200) not null, "search_text" varchar(200) not null, "device_type" varchar(10) not null, "dashboard" jsonb not null, "webhook_id" varchar(64) not null, "offline_after_seconds" int null, "write_rate" double precision null, "active_version" int null, "created_at" bigint not null, "deleted_at" bigint null);
+    create table "product" ("key" serial primary key, "id" varchar(36) not null, "workspace_id" varchar(36) not null, "name" varchar(200) not null, "search_text" varchar(200) not null, "device_type" varchar(10) not null, "webhook_id" varchar(64) not null, "offline_after_seconds" int null, "write_rate" double precision null, "active_version" int null, "created_at" bigint not null, "deleted_at" bigint null, "dashboard" jsonb not null);
     alter table "product" add constraint "product_id_unique" unique ("id");
     create index "product_workspace_id_index" on "product" ("workspace_id");
     alter table "product" add constraint "product_webhook_id_unique" unique ("webhook_id");

@@ -21,7 +21,6 @@ export const ProductSchema = defineEntity({
     name: p.string().length(200),
     searchText: p.string().length(200),
     deviceType: p.string().length(10).$type<DeviceType>(),
-    dashboard: p.json().$type<unknown>(),
     webhookId: p.string().length(64).unique(),
     offlineAfterSeconds: p.integer().nullable(),
     writeRate: p.double().$type<number>().nullable(),
@@ -30,8 +29,10 @@ export const ProductSchema = defineEntity({
     createdAt: p.bigint('number'),
     /** Its deletion is under way: it is found no more, and its devices go slice by slice. */
     deletedAt: p.bigint('number').nullable(),
+    /** Up to 256 KiB: read by itself, by who asks for it (`readDashboards`). Last: SQLite reads through what stands before. */
+    dashboard: p.json().$type<unknown>().lazy(),
   },
 });
 
-/** A product as a row. */
+/** A product as a row; one that was read has no `dashboard`. */
 export type Product = InferEntity<typeof ProductSchema>;

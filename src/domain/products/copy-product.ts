@@ -21,6 +21,7 @@ export async function copyProduct(
   now: number,
 ): Promise<Product> {
   const { key: product, activeVersion } = source;
+  await em.populate(source, ['dashboard']);
   const fields = await em.find(FieldSchema, { product }, { orderBy: { key: 'asc' } });
   const active =
     activeVersion == null ? null : await em.findOne(DecoderVersionSchema, { product, version: activeVersion });

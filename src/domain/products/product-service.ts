@@ -1,3 +1,4 @@
+import { type FilterQuery, raw } from '@mikro-orm/core';
 import type { Database } from '../database.ts';
 import { badInput } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
@@ -76,32 +77,27 @@ export class ProductService {
 
   /** Those that the token covers, of one workspace or of all it may READ. */
   async list(access: Access, { afterKey, limit, ...filter }: ProductQuery): Promise<Page<Product>> {
-    const query = this.#filtered(access, filter)
-      .orderBy({ key: 'asc' })
-      .limit(limit + 1);
-    if (afterKey != null) query.andWhere({ key: { $gt: afterKey } });
-    return pageOf((await query.getResultList()) as Product[], limit);
+    const where = this.#filtered(access, filter);
+    if (afterKey != null) where.push({ key: { $gt: afterKey } });
+    const options = { orderBy: { key: 'asc' }, limit: limit + 1 } as const;
+    return pageOf(await this.#deps.database.read().find(ProductSchema, { $and: where }, options), limit);
   }
 
   /** How many products all pages together hold. */
   async count(access: Access, filter: ProductFilter): Promise<number> {
-    return this.#filtered(access, filter).getCount();
+    return this.#deps.database.read().count(ProductSchema, { $and: this.#filtered(access, filter) });
   }
 
-  #filtered(access: Access, { workspaceId, search }: ProductFilter) {
+  #filtered(access: Access, { workspaceId, search }: ProductFilter): FilterQuery<Product>[] {
     if (workspaceId != null) access.requireWorkspace(workspaceId, 'READ');
     const workspaces = workspaceId == null ? access.workspaceIdsWith('READ') : [workspaceId];
-    const { database } = this.#deps;
-    const query = database
-      .read()
-      .createQueryBuilder(ProductSchema, 'p')
-      .where({ workspace: { $in: workspaces }, deletedAt: null });
-    if (access.limited) query.andWhere({ id: { $in: [...(access.productIds ?? [])] } });
-    if (search != null && search !== '')
-      query.andWhere(containsSql(database.dialect, 'p.search_text'), [
-        foldCase(checkText(search, 'search', { max: MAX_NAME })),
-      ]);
-    return query;
+    const where: FilterQuery<Product>[] = [{ workspace: { $in: workspaces }, deletedAt: null }];
+    if (access.limited) where.push({ id: { $in: [...(access.productIds ?? [])] } });
+    if (search != null && search !== '') {
+      const text = foldCase(checkText(search, 'search', { max: MAX_NAME }));
+      where.push({ [raw(containsSql(this.#deps.database.dialect, 'search_text'), [text])]: [] });
+    }
+    return where;
   }
 
   /** With its fields and the first version of its decoder, if given: all or nothing. */

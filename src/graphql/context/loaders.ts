@@ -3,13 +3,16 @@ import { type ConfigurationField, ConfigurationFieldSchema } from '../../domain/
 import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities/decoder-version.ts';
 import { type Device, DeviceSchema } from '../../domain/entities/device.ts';
 import { type Field, FieldSchema } from '../../domain/entities/field.ts';
+import { giveWay } from '../../domain/give-way.ts';
 import type { HeavyTurns } from '../../domain/heavy-turns.ts';
 import type { History, LatestWanted, MeasuredValue } from '../../domain/history/history.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import { type Product, ProductSchema } from '../../domain/entities/product.ts';
+import { dashboardPieces, readDashboards } from '../../domain/products/dashboard-rows.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { type Workspace, WorkspaceSchema } from '../../domain/entities/workspace.ts';
 import { Batch } from './batch.ts';
+import { StoredJson } from './stored-json.ts';
 
 /** On SQLite four of the longest take 12 ms, in which nobody else has a turn. */
 const SOURCES_AT_ONCE = 4;
@@ -18,6 +21,8 @@ const MAX_SOURCE_BYTES = 256 * 1024;
 /** What children of lists are loaded by: one query for all parents of a level. Number keys are the rows' small keys. */
 export interface Loaders {
   product: Batch<number, Product | null>;
+  /** The dashboard of a product that was read; null: the product is gone. */
+  dashboard: Batch<number, StoredJson | null>;
   /** By id. */
   workspace: Batch<string, Workspace | null>;
   fieldsOfProduct: Batch<number, Field[]>;
@@ -53,6 +58,14 @@ export function createLoaders({ database, store, history, heavyTurns }: LoaderSo
     product: new Batch(async (keys) => {
       const rows = await database.read().find(ProductSchema, { key: { $in: [...keys] } });
       return inOrder(keys, rows, (row) => row.key);
+    }),
+    dashboard: new Batch(async (keys) => {
+      const texts = new Map<number, string>();
+      for (const piece of await dashboardPieces(database, keys)) {
+        const read = await budget.load(() => giveWay().then(() => readDashboards(database, piece)), textBytes);
+        for (const [key, text] of read) texts.set(key, text);
+      }
+      return keys.map((key) => (texts.has(key) ? new StoredJson(texts.get(key)!) : null));
     }),
     workspace: new Batch(async (ids) => {
       const rows = await database.read().find(WorkspaceSchema, { id: { $in: [...ids] } });
@@ -122,6 +135,12 @@ function numbering(): (object: object) => number {
     if (!numbers.has(object)) numbers.set(object, numbers.size);
     return numbers.get(object)!;
   };
+}
+
+function textBytes(texts: ReadonlyMap<number, string>): number {
+  let bytes = 0;
+  for (const text of texts.values()) bytes += text.length;
+  return bytes;
 }
 
 function inOrder<Key, Row>(keys: readonly Key[], rows: Row[], keyOf: (row: Row) => Key): (Row | null)[] {

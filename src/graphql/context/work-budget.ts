@@ -27,6 +27,11 @@ export class WorkBudget {
     if (this.#bytesLeft < 0) throw answerTooLarge();
   }
 
+  /** How many bytes were loaded so far. */
+  get loadedBytes(): number {
+    return MAX_LOADED_BYTES - this.#bytesLeft;
+  }
+
   /**
    * Loads rows that can be long: one read after the other, so that no more than one is there that has not been counted,
    * however many parts of the operation ask at once. `bytesOf`: about what they take in an answer. Throws as `take` does.

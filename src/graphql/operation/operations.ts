@@ -66,6 +66,8 @@ const READING_COUNTS = 0.25;
 const LONG_READING_MS = 50;
 /** They copy and tidy up so many points in a millisecond. */
 const POINTS_PER_MS = 2_000;
+/** Loading what is long takes a millisecond for so many bytes, at worst. */
+const LOADED_BYTES_PER_MS = 30_000;
 /** Writing an answer down takes a millisecond for so many bytes. */
 const BYTES_PER_MS = 70_000;
 /** Reading a request and writing its answer takes so long, whatever it asks, refused or not. */
@@ -250,7 +252,7 @@ export class Operations {
       const tookMs = performance.now() - started - readMs * (1 - READING_COUNTS) - planMs;
       const longMs = Math.max(0, workedMs - LONG_READING_MS) * READING_COUNTS;
       const isEvent = root !== undefined;
-      const mostMs = 1 + admitted.cost * WORST_MS;
+      const mostMs = 1 + admitted.cost * WORST_MS + budget.loadedBytes / LOADED_BYTES_PER_MS;
       const usedMs =
         isEvent && admitted.cost < CHEAP
           ? EVENT_MS + bytes / EVENT_BYTES_PER_MS

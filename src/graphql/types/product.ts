@@ -7,7 +7,7 @@ import { DeviceTypeEnum } from './enums.ts';
 import { FieldInput } from './field.ts';
 import { Json } from './json.ts';
 
-/** Parent: the Product entity. Whatever is loaded or secret (`webhookId`, `fields`, …) is in resolvers/objects. */
+/** Parent: the Product entity. Whatever is loaded or secret (`webhookId`, `dashboard`, `fields`, …) is in resolvers/objects. */
 @ObjectType('Product', {
   simpleResolvers: true,
   description: 'What many devices have in common: fields, decoder, dashboard, webhook.',
@@ -21,12 +21,6 @@ export class ProductObject {
 
   @Field(() => DeviceTypeEnum, { description: 'How its devices send.' })
   deviceType!: DeviceType;
-
-  @Field(() => Json, {
-    description:
-      "What its devices' page shows: {widgets: [{kind, title, fields, range, place, options}]}, up to 200 widgets and 256 KiB.",
-  })
-  dashboard!: unknown;
 
   @Field(() => Int, { nullable: true, description: 'A device that was silent for longer is not online; null: 2400.' })
   offlineAfterSeconds?: number | null;

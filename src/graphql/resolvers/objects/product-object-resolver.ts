@@ -4,13 +4,16 @@ import type { DevicePosition } from '../../../domain/devices/device-order.ts';
 import type { FieldService } from '../../../domain/products/field-service.ts';
 import { placeOfProduct } from '../../../domain/access/find-product.ts';
 import type { Product } from '../../../domain/entities/product.ts';
+import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
-import type { Promised } from '../../context/promised.ts';
+import { type Promised, whenKnown } from '../../context/promised.ts';
 import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
 import { DeviceConnection, type DeviceObject } from '../../types/device.ts';
 import { ConfigurationFieldObject } from '../../types/configuration.ts';
 import { FieldObject, SuggestedFieldObject } from '../../types/field.ts';
+import { Json } from '../../types/json.ts';
+import { LONG_TEXT } from '../../types/long-text.ts';
 import { ProductObject } from '../../types/product.ts';
 import { deviceOf, devicePaging, knowDevices } from '../../paging/devices.ts';
 
@@ -38,6 +41,19 @@ export class ProductObjectResolver {
   webhookUrl(@Root() product: Product, @Ctx() { access }: GraphqlContext): string {
     access.requireProduct(placeOfProduct(product), 'CONFIGURE');
     return `${this.#baseUrl()}/integrations/api/${product.webhookId}/`;
+  }
+
+  @FieldResolver(() => Json, {
+    complexity: LONG_TEXT,
+    description:
+      "What its devices' page shows: {widgets: [{kind, title, fields, range, place, options}]}, up to 200 widgets and 256 KiB.",
+  })
+  dashboard(@Root() { id, key, dashboard }: Product, @Ctx() { loaders }: GraphqlContext): Promised<unknown> {
+    if (dashboard !== undefined) return dashboard;
+    return whenKnown(loaders.dashboard.load(key), (read) => {
+      if (read === null) throw notFound('product', id);
+      return read;
+    });
   }
 
   @FieldResolver(() => [FieldObject], {
