@@ -155,7 +155,6 @@ async function send(context: Koa.Context, { contentType, bytes }: Export, log: L
     response.writeHead(200, {
       'Content-Type': contentType,
       Vary: 'Accept-Encoding',
-      'Cache-Control': 'no-store',
       ...(packed ? { 'Content-Encoding': 'gzip' } : {}),
     });
     if (packed) await pipeline(source, createGzip({ level: GZIP_LEVEL, flush: constants.Z_NO_FLUSH }), response);

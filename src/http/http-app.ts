@@ -71,7 +71,8 @@ export function createHttpApp(deps: HttpAppDeps): RequestListener {
     }
   });
   app.use((context, next) => {
-    context.set(commonHeaders(context.res));
+    // Secrets and what a tenant may see are in most answers, those to GET too; what may be kept says so itself.
+    context.set({ ...commonHeaders(context.res), 'Cache-Control': 'no-store' });
     return next();
   });
   app.use(refuseUnreadableUrl);

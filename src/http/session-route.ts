@@ -40,7 +40,6 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
   return only(['POST', 'DELETE'], async (context) => {
     const { req: request } = context;
     if (!isFromOwnPage(request, baseUrl())) throw forbidden('A session is for pages of this server.');
-    context.set('Cache-Control', 'no-store');
     context.status = 204;
     if (context.method === 'POST') {
       anonymous.begin(request);

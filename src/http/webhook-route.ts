@@ -16,6 +16,8 @@ interface WebhookRouteDeps {
 export function webhookRoute({ receiver, anonymous, bounds }: WebhookRouteDeps): BareHandler {
   return async (request, response) => {
     requireMethod(request.method, ['GET', 'POST']);
+    // What a cache answers would be lost.
+    if (request.method === 'GET') response.setHeader('Cache-Control', 'no-store');
     const { path, query } = splitUrl(request.url ?? '', WEBHOOK_ROOT);
     const id = path.slice(WEBHOOK_ROOT.length).split('/', 1)[0] ?? '';
     const find = async (): Promise<Recipient> => ({ product: await receiver.productOf(id) });

@@ -77,6 +77,40 @@ describe('request targets', () => {
     expect(stored.status).toBe(200);
     expect(stored.headers.get('x-content-type-options')).toBe('nosniff');
   });
+
+  test('no cache keeps what is asked with a token, or changes something', async () => {
+    const called = await createProduct(server);
+    const token = { Authorization: `Token ${ADMIN_TOKEN}` };
+    const post = (body: string, type = 'application/json'): RequestInit => ({
+      method: 'POST',
+      headers: { ...token, 'Content-Type': type },
+      body,
+    });
+    const asked: [string, RequestInit, number][] = [
+      ['/graphql?query={workspaces{id}}', { headers: token }, 200],
+      ['/graphql?query={workspaces{id}}', {}, 401],
+      ['/graphql', post('{"query":"{ workspaces { id } }"}'), 200],
+      ['/graphql', post('{"query":"{ nope }"}'), 400],
+      ['/graphql', post('{'), 400],
+      ['/graphql', { method: 'PATCH', headers: token }, 405],
+      ['/console/session', { method: 'DELETE', headers: { 'Sec-Fetch-Site': 'same-origin' } }, 204],
+      ['/metrics', { headers: token }, 200],
+      [`/v1/devices/${device}/history.csv`, { headers: token }, 200],
+      ['/v1/export.csv?nope=1', { headers: token }, 400],
+      [`/v1/devices/${device}/import`, post('timestamp,temperature\n', 'text/csv'), 200],
+      [`/integrations/api/${called.webhookId}/`, {}, 202],
+      ['/integrations/api/nope/', {}, 404],
+    ];
+    for (const [path, init, status] of asked) {
+      const answer = await fetch(server.url + path, init);
+      await answer.text();
+      expect([path, answer.status, answer.headers.get('cache-control')]).toEqual([path, status, 'no-store']);
+    }
+    const page = await fetch(`${server.url}/console/`);
+    expect(page.headers.get('cache-control')).toBe('no-cache');
+    const asset = /\/console\/assets\/[^"]+/.exec(await page.text())![0];
+    expect((await fetch(server.url + asset)).headers.get('cache-control')).toContain('immutable');
+  });
 });
 
 test('the counts are in the headers too', async () => {
