@@ -13,6 +13,9 @@ const FACTOR = Math.trunc(Math.random() * 2 ** 32) | 1;
 /** What texts of JSON may hold, for people. */
 export const MOST_KEYS = `at most ${MAX_WAYS} different keys, each order of them counted`;
 
+/** What `excessOf` says of a list of more entries than were asked for. */
+export const TOO_MANY_ENTRIES = 'has too many entries';
+
 /**
  * The value of a JSON text; undefined: it is none, nested deeper than so many levels, or has too many keys. What is
  * written as JSON again overflows the stack at some depth.
@@ -29,14 +32,16 @@ export function parseShallow(text: string, levels: number): unknown {
 /**
  * What makes a JSON text too dear to be parsed, as the end of a sentence; null: nothing. Looked for on the text: parsing
  * goes as deep, and a megabyte of keys that are all different, or in different orders, takes 100 ms, of others 5.
+ * `entries`: a long text that is a list may hold so many.
  */
-export function excessOf(text: string, levels = MOST_LEVELS): string | null {
+export function excessOf(text: string, levels = MOST_LEVELS, entries = Infinity): string | null {
   const counts = text.length > SHORT;
   if (!counts && levels >= MOST_LEVELS) return null;
   if (counts) known.fill(0);
   /** Of the objects and lists around: the way so far. */
   const around: number[] = [];
   let [way, ways, depth, from, to] = [0, 0, 0, 0, 0];
+  let [commas, isList] = [0, false];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === 0x22) {
@@ -45,6 +50,7 @@ export function excessOf(text: string, levels = MOST_LEVELS): string | null {
         if (text.charCodeAt(at) === 0x5c) at += 1;
       to = at;
     } else if (code === 0x5b || code === 0x7b) {
+      if (depth === 0) isList = code === 0x5b;
       depth += 1;
       if (depth > levels) return `is nested deeper than ${levels} levels`;
       if (counts) around.push(way);
@@ -52,6 +58,9 @@ export function excessOf(text: string, levels = MOST_LEVELS): string | null {
     } else if (code === 0x5d || code === 0x7d) {
       depth -= 1;
       if (counts) way = around.pop() ?? 0;
+    } else if (code === 0x2c && depth === 1 && isList) {
+      commas += 1;
+      if (commas > entries) return TOO_MANY_ENTRIES;
     } else if (code === 0x3a && counts) {
       way = wayTo(text, from, to, way);
       const place = way >>> (32 - PLACES);

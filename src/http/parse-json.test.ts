@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { AppError } from '../errors.ts';
 import { parseJson } from './parse-json.ts';
 
@@ -41,6 +41,14 @@ test('what is forgiven', () => {
   ]);
   expect(parseJson(' "a"\0')).toBe('a');
   expect(parseJson('NaN')).toBeNaN();
+  expect(Object.entries(parseJson('{"__proto__":NaN}') as object)).toEqual([['__proto__', Number.NaN]]);
+});
+
+test('numbers and words are what JSON takes for them, also behind NaN', () => {
+  for (const value of ['-0', '0', '10', '-1.50', '0.0e0', '1E+9', '7e-3', 'true', 'false', 'null'])
+    expect(parseJson(`[NaN,${value}]`)).toEqual([Number.NaN, JSON.parse(value)]);
+  for (const wrong of ['-', '01', '1.', '.5', '1.e3', '1e', '1e+', '+1', '1a', '1_', '1-', '--1', 'nul', 'nulls', 'True', 'NaN1', '-NaN', '+Infinity', 'Infinity_'])
+    expect(mistakeIn(`[NaN,${wrong}]`)).toMatchObject({ position: 5 }); // prettier-ignore
 });
 
 const PIECES = [
@@ -90,4 +98,44 @@ test('a mistake at the end of a megabyte is found in one go', () => {
   const { user, system } = process.cpuUsage(before);
   // 20 ms each; 120 when it was parsed twice and gone through with regular expressions.
   expect((user + system) / 5_000).toBeLessThan(80);
+});
+
+const refusalOf = (text: string, entries?: number): unknown => {
+  try {
+    return parseJson(text, entries);
+  } catch (error) {
+    return error;
+  }
+};
+
+test.each(['NaN,', '[NaN],', '{"a":NaN},', '-Infinity,'])('a megabyte of %s is refused before it is read', (piece) => {
+  const text = `[${piece.repeat(1_000_000 / piece.length)}NaN]`;
+  const parsing = vi.spyOn(JSON, 'parse');
+  const before = process.cpuUsage();
+  for (let round = 0; round < 5; round += 1)
+    expect(refusalOf(text)).toMatchObject({ code: 'INVALID_BODY', details: { limit: 30_000 } });
+  const { user, system } = process.cpuUsage(before);
+  expect(parsing).not.toHaveBeenCalled();
+  parsing.mockRestore();
+  // 10 ms each; 80 to 200 when each became a text, and was looked for in what came of that.
+  expect((user + system) / 5_000).toBeLessThan(50);
+});
+
+test('as many as full batches have are read', () => {
+  const text = `[${'[NaN,-Infinity,Infinity],'.repeat(9_999)}[NaN,NaN,NaN]]`;
+  expect(parseJson(text, 10_000)).toHaveLength(10_000);
+  expect(refusalOf(text.replace('NaN', 'NaN,NaN'))).toMatchObject({ code: 'INVALID_BODY' });
+});
+
+test('too many entries are noticed before they are parsed', () => {
+  const parsing = vi.spyOn(JSON, 'parse');
+  const tooMany = { code: 'TOO_MANY_ENTRIES', details: { limit: 10_000 } };
+  expect(refusalOf(` [${'[],'.repeat(340_000)}[]]`, 10_000)).toMatchObject(tooMany);
+  expect(parsing).not.toHaveBeenCalled();
+  parsing.mockRestore();
+  expect(refusalOf(`[${'0,'.repeat(10_000)}0]`, 10_000)).toMatchObject(tooMany);
+  expect(refusalOf(`[${'[0,0,{}],'.repeat(10_000)}0]`, 10_000)).toMatchObject(tooMany);
+  expect(parseJson(`[${'[0,0,{}],'.repeat(9_999)}0]`, 10_000)).toHaveLength(10_000);
+  expect(parseJson(`{"a":[${'0,'.repeat(50_000)}0],"b":0,"c":0}`, 1)).toHaveProperty('c', 0);
+  expect(parseJson(`["${','.repeat(70_000)}"]`, 1)).toHaveLength(1);
 });

@@ -1,19 +1,39 @@
-import { excessOf } from '../domain/json-text.ts';
+import { excessOf, TOO_MANY_ENTRIES } from '../domain/json-text.ts';
 import { AppError } from '../errors.ts';
+
+/** Of `NaN` and its kin in a body: each costs more than a number, and a full batch of entries has three in each. */
+const MAX_SPECIALS = 30_000;
 
 /**
  * Parses a body. Where the meaning is plain it forgives (CONTRACT 3): NUL characters at the end go, `NaN` and `Infinity`
  * as Python writes them are read as such. INVALID_JSON says at which line and column the text stops being JSON;
- * INVALID_BODY: it has too many keys.
+ * INVALID_BODY: it has too many keys, or too many of those numbers; TOO_MANY_ENTRIES: it is a list of more.
  */
-export function parseJson(text: string): unknown {
-  const excess = excessOf(text);
+export function parseJson(text: string, entries = Infinity): unknown {
+  const excess = excessOf(text, undefined, entries);
+  if (excess === TOO_MANY_ENTRIES) throw tooManyEntries(entries);
   if (excess !== null) throw new AppError('INVALID_BODY', `The body ${excess}.`);
+  const body = parsed(text);
+  if (Array.isArray(body) && body.length > entries) throw tooManyEntries(entries);
+  return body;
+}
+
+function parsed(text: string): unknown {
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) <= 0x20) end -= 1;
+  // What JSON.parse would not read to its end, it does not begin.
+  if (text.includes('NaN') || text.includes('Infinity')) return parseForgivingly(text, end);
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.slice(0, end));
   } catch {
-    return parseForgivingly(text);
+    return parseForgivingly(text, end);
   }
+}
+
+function tooManyEntries(limit: number): AppError {
+  return new AppError('TOO_MANY_ENTRIES', `A body has at most ${limit} entries; send them in parts.`, {
+    details: { limit },
+  });
 }
 
 /** Stand for numbers that JSON cannot say; no sender's text that holds NUL can be stored. */
@@ -24,33 +44,45 @@ const NUMBERS: ReadonlyMap<unknown, number> = new Map([
 ]);
 
 /** Where the mistake is, is found before anything is parsed once more. */
-function parseForgivingly(text: string): unknown {
-  let end = text.length;
-  while (end > 0 && text.charCodeAt(end - 1) <= 0x20) end -= 1;
+function parseForgivingly(text: string, end: number): unknown {
   const { mistake, specials } = new Reader(text, end).read();
+  if (specials.length > MAX_SPECIALS)
+    throw new AppError('INVALID_BODY', `The body has NaN or Infinity more than ${MAX_SPECIALS} times.`, {
+      details: { limit: MAX_SPECIALS },
+    });
   if (mistake !== null) throw notJson(text, mistake);
   if (specials.length === 0) return JSON.parse(text.slice(0, end));
-  let json = '';
+  const pieces: string[] = [];
   let from = 0;
   for (const { at, name } of specials) {
-    json += `${text.slice(from, at)}"\\u0000${name}"`;
+    pieces.push(text.slice(from, at), `"\\u0000${name}"`);
     from = at + name.length;
   }
-  return withNumbers(JSON.parse(json + text.slice(from, end)));
+  pieces.push(text.slice(from, end));
+  return withNumbers(JSON.parse(pieces.join('')), 2);
 }
 
 /** The numbers in a body and in its entries; of what is deeper nothing is stored. */
-function withNumbers(body: unknown, levels = 2): unknown {
-  const number = NUMBERS.get(body);
-  if (number !== undefined) return number;
+function withNumbers(body: unknown, levels: number): unknown {
+  if (typeof body === 'string') return body.charCodeAt(0) === 0 ? (NUMBERS.get(body) ?? body) : body;
   if (levels === 0 || typeof body !== 'object' || body === null) return body;
-  if (Array.isArray(body)) return body.map((entry) => withNumbers(entry, levels - 1));
-  const parts = body as Record<string, unknown>;
-  for (const key of Object.keys(parts)) {
-    const value = withNumbers(parts[key], levels - 1);
-    if (value !== parts[key]) parts[key] = value;
+  if (Array.isArray(body)) {
+    for (let at = 0; at < body.length; at += 1) put(body, at, body[at], levels);
+    return body;
   }
+  const parts = body as Record<string, unknown>;
+  for (const key in parts) put(parts, key, parts[key], levels);
   return body;
+}
+
+function put<Key extends string | number>(
+  container: Record<Key, unknown>,
+  key: Key,
+  value: unknown,
+  levels: number,
+): void {
+  const read = withNumbers(value, levels - 1);
+  if (read !== value) container[key] = read;
 }
 
 function notJson(text: string, at: number): AppError {
@@ -79,9 +111,11 @@ interface Special {
   name: string;
 }
 
-const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|true\b|false\b|null\b/y;
-const SPECIAL = /(?:NaN|-?Infinity)\b/y;
-const HEX = /[\dA-Fa-f]{4}/y;
+const [ZERO, MINUS, PLUS, POINT, BACKSLASH, LETTER_U] = [0x30, 0x2d, 0x2b, 0x2e, 0x5c, 0x75];
+const WORDS = ['true', 'false', 'null'];
+const SPECIALS = ['NaN', 'Infinity', '-Infinity'];
+/** What may stand behind a backslash, beside a `u`. */
+const ESCAPES = new Set(Array.from('"\\/bfnrt', (character) => character.charCodeAt(0)));
 
 /** Looks for the first character that no JSON text could have there. Keeps its own stack: nesting may be deep. */
 class Reader {
@@ -150,35 +184,76 @@ class Reader {
         return true;
       }
       if (code < 0x20) return false;
-      if (code !== 0x5c) continue;
+      if (code !== BACKSLASH) continue;
       at += 1;
-      if (text[at] === 'u') {
-        HEX.lastIndex = at + 1;
-        if (!HEX.test(text)) return false;
-        at += 4;
-      } else if (!'"\\/bfnrt'.includes(text[at] ?? 'x')) return false;
+      const escaped = text.charCodeAt(at);
+      if (escaped === LETTER_U) {
+        for (const last = at + 4; at < last; at += 1) if (!isHex(text.charCodeAt(at + 1))) return false;
+      } else if (!ESCAPES.has(escaped)) return false;
     }
     return false;
   }
 
+  /** Without regular expressions: one for each of half a million takes 100 ms. */
   #takeScalar(code: number): boolean {
-    // A regular expression for each of half a million digits takes 100 ms.
-    const next = this.#text.charCodeAt(this.#at + 1);
-    if (code >= 0x30 && code <= 0x39 && (next === 0x2c || next === 0x5d || next === 0x7d)) {
-      this.#at += 1;
-      return true;
-    }
-    const from = this.#at;
-    if (this.#take(SCALAR)) return true;
-    if (!this.#take(SPECIAL)) return false;
-    this.#specials.push({ at: from, name: this.#text.slice(from, this.#at) });
+    if (this.#takeNumber(code) || WORDS.some((word) => this.#takeWord(word))) return true;
+    const at = this.#at;
+    const name = SPECIALS.find((special) => this.#takeWord(special));
+    // What is too much is a mistake: nothing is looked for behind it.
+    return name !== undefined && this.#specials.push({ at, name }) <= MAX_SPECIALS;
+  }
+
+  #takeWord(word: string): boolean {
+    const end = this.#at + word.length;
+    if (!this.#text.startsWith(word, this.#at) || isWordy(this.#text.charCodeAt(end))) return false;
+    this.#at = end;
     return true;
   }
 
-  #take(pattern: RegExp): boolean {
-    pattern.lastIndex = this.#at;
-    if (!pattern.test(this.#text)) return false;
-    this.#at = pattern.lastIndex;
+  #takeNumber(code: number): boolean {
+    const text = this.#text;
+    let at = this.#at;
+    if (code === MINUS) at += 1;
+    const whole = text.charCodeAt(at) === ZERO ? at + 1 : digitsEnd(text, at);
+    if (whole === at) return false;
+    at = whole;
+    if (text.charCodeAt(at) === POINT) {
+      const fraction = digitsEnd(text, at + 1);
+      if (fraction === at + 1) return false;
+      at = fraction;
+    }
+    if ((text.charCodeAt(at) | 0x20) === 0x65) {
+      at += 1;
+      const sign = text.charCodeAt(at);
+      if (sign === PLUS || sign === MINUS) at += 1;
+      const exponent = digitsEnd(text, at);
+      if (exponent === at) return false;
+      at = exponent;
+    }
+    const next = text.charCodeAt(at);
+    if (isWordy(next) || next === POINT || next === PLUS || next === MINUS) return false;
+    this.#at = at;
     return true;
   }
+}
+
+function digitsEnd(text: string, from: number): number {
+  let at = from;
+  while (isDigit(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= 0x39;
+}
+
+/** Digits, letters from A to Z and `_`. */
+function isWordy(code: number): boolean {
+  const small = code | 0x20;
+  return isDigit(code) || (small >= 0x61 && small <= 0x7a) || code === 0x5f;
+}
+
+function isHex(code: number): boolean {
+  const small = code | 0x20;
+  return isDigit(code) || (small >= 0x61 && small <= 0x66);
 }

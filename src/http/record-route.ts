@@ -110,7 +110,7 @@ function decoded(name: string): string {
 
 /** The shape decides: an array of entries, or one entry. */
 function readEntries(text: string): unknown[] {
-  const body = parseJson(text);
+  const body = parseJson(text, MAX_ENTRIES);
   if (!Array.isArray(body)) {
     if (typeof body === 'object' && body !== null) return [body];
     throw new AppError(
@@ -118,14 +118,6 @@ function readEntries(text: string): unknown[] {
       `The body must be a JSON array of entries or one entry object, not ${body === null ? 'null' : `a ${typeof body}`}.`,
     );
   }
-  if (body.length > MAX_ENTRIES)
-    throw new AppError(
-      'TOO_MANY_ENTRIES',
-      `${body.length} entries are over the limit of ${MAX_ENTRIES}; send them in parts.`,
-      {
-        details: { limit: MAX_ENTRIES },
-      },
-    );
   return body;
 }
 
