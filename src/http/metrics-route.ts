@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:http';
-import { AppError } from '../errors.ts';
 import { authenticate, type Doorkeepers } from './authenticate.ts';
 import type { Handler } from './http-app.ts';
 
@@ -9,12 +8,15 @@ interface MetricsText {
   metrics(): Promise<string>;
 }
 
-/** `GET /metrics` for tokens with scope ADMIN in some workspace: numbers of this node, none of a tenant's content. */
+/**
+ * `GET /metrics` for tokens with scope ADMIN in some workspace, not limited to a part of it: numbers of this node, none of
+ * a tenant's content.
+ */
 export function metricsRoute(registry: MetricsText, doorkeepers: Doorkeepers): Handler {
   return async (context) => {
     const access = await authenticate(context.req, doorkeepers);
-    if (access.workspaceIdsWith('ADMIN').length === 0)
-      throw new AppError('FORBIDDEN', 'The metrics need a token with scope ADMIN.');
+    access.workspaceIdsWith('ADMIN');
+    access.requireUnlimited();
     context.set('Content-Type', registry.contentType);
     context.body = await registry.metrics();
   };

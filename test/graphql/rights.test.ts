@@ -92,6 +92,17 @@ function allowed(right: OperationRight, holder: Holder): boolean {
   return right.needs.every((scope) => holder.scopes.includes(scope));
 }
 
+test.each(Object.entries(PATHS))('%s is for the tokens of its row', async (path, right) => {
+  const url = `${server.url}${path.replace(':device', NOBODY).replace(':webhook', 'x'.repeat(22)).replace(':network', 'tti')}`;
+  for (const { title, token, ...holder } of holders)
+    for (const method of right.methods) {
+      const headers = { Authorization: `Token ${token}`, 'Content-Type': 'text/csv', 'Sec-Fetch-Site': 'same-origin' };
+      const body = method === 'POST' ? 'device,field,timestamp,value\n' : null;
+      const { status } = await fetch(url, { method, headers, body, redirect: 'manual' });
+      expect([title, method, status === 403]).toEqual([title, method, !allowed(right, { title, token, ...holder })]);
+    }
+});
+
 /** Those whose arguments decide more than the table says: they have tests of their own. */
 const ARGUMENTS_DECIDE = [
   'Mutation.createToken',

@@ -219,7 +219,8 @@ export const PATHS: Readonly<Record<string, OperationRight & { methods: readonly
   '/console/session': { methods: ['POST', 'DELETE'], needs: 'everybody' },
   '/console': { methods: ['GET', 'HEAD'], needs: 'everybody' },
   '/': { methods: ['GET', 'HEAD'], needs: 'everybody' },
-  '/metrics': { methods: ['GET'], needs: ['ADMIN'] },
+  // Numbers of the whole installation.
+  '/metrics': { methods: ['GET'], needs: ['ADMIN'], whole: true },
   '/v1/openapi.json': { methods: ['GET', 'HEAD'], needs: 'everybody' },
   '/healthz': { methods: ['GET', 'HEAD'], needs: 'everybody' },
   '/readyz': { methods: ['GET', 'HEAD'], needs: 'everybody' },
