@@ -39,16 +39,18 @@ export function createSchema(deps: ResolverDeps | null): GraphQLSchema {
 }
 
 /**
- * The mutations of one operation run one after the other: each starts with nothing remembered, and has its entry in the
- * audit log when it succeeds.
+ * The mutations of one operation run one after the other: each starts with nothing remembered and with the rights of
+ * then, and has its entry in the audit log when it succeeds.
  */
 function wrapMutations(schema: GraphQLSchema, auditLog: AuditLog | null): void {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const { name, resolve } = field;
-    field.resolve = (parent, args, context, info): unknown => {
+    field.resolve = async (parent, args, context, info): Promise<unknown> => {
       const work = (): unknown => resolve?.(parent, args, context, info);
       if (!(context instanceof GraphqlContext) || auditLog === null) return work();
       context.forget();
+      // Those before it may have taken long, or the right itself.
+      await context.renew();
       return auditLog.run(name, args, context.isAnonymous ? null : context.access, work);
     };
   }

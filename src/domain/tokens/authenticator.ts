@@ -30,6 +30,8 @@ export class Authenticator {
   readonly #now: () => number;
   readonly #known = new LruMap<string, Known>({ most: MAX_CACHED });
   readonly #loads = new SharedLoads<Access | null>();
+  /** By which hash an access was found, and is found again. */
+  readonly #hashes = new WeakMap<Access, string>();
   readonly #used = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #revision = 0;
@@ -87,21 +89,23 @@ export class Authenticator {
   }
 
   /**
+   * What the token of an access that was given out may do by now; null: it is revoked or has expired. From memory, without
+   * waiting, while nothing about it has changed.
+   */
+  present(access: Access): Access | null | Promise<Access | null> {
+    const hashed = this.#hashes.get(access);
+    if (hashed === undefined) return this.#read({ id: access.tokenId });
+    return this.cachedByHash(hashed) ?? this.#loads.of(hashed, () => this.#load(hashed));
+  }
+
+  /**
    * For work that goes on for long: the function tells each time what the token may do by then, and rejects with
-   * UNAUTHENTICATED once it is revoked or has expired. The database is asked only after tokens or users have changed.
+   * UNAUTHENTICATED once it is revoked or has expired.
    */
   follow(access: Access): () => Promise<Access> {
-    let current: Access | null = access;
-    // It may have changed since the request came.
-    let seen = -1;
     return async () => {
-      while (seen !== this.#revision) {
-        const before = this.#revision;
-        current = await this.#read({ id: access.tokenId });
-        seen = before;
-      }
-      if (current === null || this.#isOver(current.expiresAt))
-        throw unauthenticated('This token is unknown, expired or revoked.');
+      const current = await this.present(access);
+      if (current === null) throw unauthenticated('This token is unknown, expired or revoked.');
       return current;
     };
   }
@@ -134,6 +138,7 @@ export class Authenticator {
       if (before !== this.#revision) continue;
       const now = this.#now();
       this.#known.set(hashed, { access, lastUsedAt: now });
+      this.#hashes.set(access, hashed);
       this.#used.set(access.tokenId, now);
       return access;
     }

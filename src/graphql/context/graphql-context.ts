@@ -8,16 +8,20 @@ import type { LiveCalls } from '../live/live-calls.ts';
 import type { LiveStatus } from '../live/live-status.ts';
 import type { LiveMeasurements } from '../live/live-measurements.ts';
 import { WorkBudget } from './work-budget.ts';
+import type { Promised } from './promised.ts';
 import { createLoaders, type Loaders, type LoaderSources } from './loaders.ts';
 
 /** Why there is no access: nothing was presented, nothing readable, or what is not (or no longer) valid. */
-type NoAccess = 'missing' | 'malformed' | 'invalid';
+export type NoAccess = 'missing' | 'malformed' | 'invalid';
 
 const NO_ACCESS: Record<NoAccess, string> = {
   missing: 'This needs a token: send the header "Authorization: Token <token>".',
   malformed: 'The Authorization header must be "Token <token>" (or "Bearer <token>").',
   invalid: 'This token is unknown, expired or revoked.',
 };
+
+/** What the token of an access may do by now; null: it is gone. */
+type Present = (access: Access) => Promised<Access | null>;
 
 /** Whoever comes without a token. */
 const STRANGERS = 'strangers';
@@ -42,7 +46,8 @@ export class GraphqlContext {
   readonly caller: Party;
   /** Where the request comes from; '' over WebSocket. */
   readonly address: string;
-  readonly #presented: Access | NoAccess;
+  #presented: Access | NoAccess;
+  readonly #present: Present | null;
   readonly #sources: LoaderSources;
   #loaded: Loaders | null = null;
   readonly #lists = new Map<FieldNode | undefined, readonly string[]>();
@@ -53,9 +58,11 @@ export class GraphqlContext {
     sources: LoaderSources,
     live: LiveSources,
     budget = new WorkBudget(),
+    present: Present | null = null,
   ) {
     this.budget = budget;
     this.#presented = access;
+    this.#present = present;
     this.address = address;
     this.caller = typeof access === 'string' ? { tokenId: address, tenant: STRANGERS } : access;
     this.points = new PointBudget(() => budget.check(), this.caller);
@@ -67,6 +74,21 @@ export class GraphqlContext {
   get access(): Access {
     if (typeof this.#presented === 'string') throw unauthenticated(NO_ACCESS[this.#presented]);
     return this.#presented;
+  }
+
+  /**
+   * From here on the access is what the token may do by now: as for a request that comes now. Asked before whatever begins
+   * later than the request came: a query that had to wait for its turn, each mutation of a list of them.
+   */
+  renew(): Promised<void> {
+    if (this.#present === null || typeof this.#presented === 'string') return;
+    const renewed = this.#present(this.#presented);
+    if (!(renewed instanceof Promise)) return this.#renewed(renewed);
+    return renewed.then((access) => this.#renewed(access));
+  }
+
+  #renewed(access: Access | null): void {
+    this.#presented = access ?? 'invalid';
   }
 
   /** Whether nobody with a token asks. */
@@ -104,6 +126,6 @@ export class GraphqlContext {
 
   /** The context for an operation that runs again or for an event: nothing used up or remembered; it ends with this one. */
   again(budget = new WorkBudget([this.budget])): GraphqlContext {
-    return new GraphqlContext(this.#presented, this.address, this.#sources, this.live, budget);
+    return new GraphqlContext(this.#presented, this.address, this.#sources, this.live, budget, this.#present);
   }
 }

@@ -227,8 +227,10 @@ export class Operations {
     const started = performance.now();
     let [bytes, errors] = [0, 0];
     try {
-      // Who has waited for its turn may be gone.
+      // Who has waited for its turn may be gone, and so may its right.
       budget.check();
+      const renewing = context.renew();
+      if (renewing instanceof Promise) await renewing;
       const isMutation = admitted.operation.operation === OperationTypeNode.MUTATION;
       const run = this.#compiled(admitted) ?? execute;
       const running = run({ ...this.#args(admitted), rootValue: root, contextValue: context });

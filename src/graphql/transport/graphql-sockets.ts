@@ -3,12 +3,13 @@ import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, type ExecutionResult, GraphQLError, OperationTypeNode } from 'graphql';
 import { CloseCode, type Context, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { Access } from '../../domain/access/access.ts';
 import type { Change, Cluster } from '../../domain/cluster.ts';
 import { LoopTurns } from '../../domain/loop-turns.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
 import { AppError, badInput, databaseAway } from '../../errors.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
-import { whenKnown } from '../context/promised.ts';
+import { type Promised, whenKnown } from '../context/promised.ts';
 import { EventPush, nextHead } from './event-push.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
 import { type BodyMemory, countHalfMessages } from './half-messages.ts';
@@ -228,14 +229,15 @@ export class GraphqlSockets {
   /** The errors to report, or what to run. */
   async #admit(context: Context<Record<string, unknown>, Extra>, id: string, payload: SubscribePayload) {
     const { session } = context.extra;
-    const { operations, sources, live } = this.#deps;
+    const { authenticator, operations, sources, live } = this.#deps;
     try {
       if (session.ending || session.access === null)
         throw new AppError('UNAVAILABLE', 'This connection is being closed; connect again.');
       if (Object.keys(context.subscriptions).length > MAX_OPERATIONS)
         throw new AppError('OVERLOADED', `At most ${MAX_OPERATIONS} operations run on one connection.`);
       if (id.length > MAX_ID) throw badInput(`An operation's id has at most ${MAX_ID} characters.`);
-      const asking = new GraphqlContext(session.access, '', sources, live);
+      const present = (access: Access): Promised<Access | null> => authenticator.present(access);
+      const asking = new GraphqlContext(session.access, '', sources, live, undefined, present);
       session.budgets.set(id, asking.budget);
       const admitted = await operations.admit(payload, asking);
       if (admitted.operation.operation !== OperationTypeNode.SUBSCRIPTION) session.running.add(id);

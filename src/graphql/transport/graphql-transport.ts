@@ -1,10 +1,12 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type Koa from 'koa';
+import type { Access } from '../../domain/access/access.ts';
 import type { Cluster } from '../../domain/cluster.ts';
 import type { WorkShares } from '../../domain/work-shares.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
 import { type Compiling, Operations } from '../operation/operations.ts';
-import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
+import { GraphqlContext, type LiveSources, type NoAccess } from '../context/graphql-context.ts';
+import type { Promised } from '../context/promised.ts';
 import type { GraphqlLog } from './format-error.ts';
 import { GraphqlHttp } from './graphql-http.ts';
 import { GraphqlSockets } from './graphql-sockets.ts';
@@ -64,18 +66,21 @@ const TAKES_TURNS = /^\/(?:graphql|v1\/(?:export|import|devices\/[^/]+\/(?:histo
 export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<GraphqlTransport> {
   const operations = new Operations(createSchema(deps.resolvers), deps.compiling, deps.shares);
   const { authenticator, anonymous, secretOf, sessionSecretOf, sources, live, log } = deps;
+  const present = (access: Access): Promised<Access | null> => authenticator.present(access);
+  const contextOf = (access: Access | NoAccess, address: string): GraphqlContext =>
+    new GraphqlContext(access, address, sources, live, undefined, present);
   const contextFor = async ({ headers: { authorization }, req, method }: Koa.Context): Promise<GraphqlContext> => {
     const address = anonymous.addressOf(req);
     // A body of JSON is what no form and no link of another site can send.
     const fromSession = authorization === undefined && method === 'POST';
     const secret = fromSession ? sessionSecretOf(req) : secretOf(authorization);
     const cached = secret === null ? null : authenticator.cached(secret);
-    if (cached !== null) return new GraphqlContext(cached, address, sources, live);
+    if (cached !== null) return contextOf(cached, address);
     anonymous.begin(req);
     const none = authorization === undefined ? 'missing' : 'malformed';
     const access = secret === null ? none : ((await authenticator.authenticate(secret)) ?? 'invalid');
     if (typeof access !== 'string') anonymous.wasKnown(req);
-    return new GraphqlContext(access, address, sources, live);
+    return contextOf(access, address);
   };
   const http = new GraphqlHttp({ operations, contextFor, log });
   const sockets = new GraphqlSockets({ ...deps, operations });

@@ -1,0 +1,145 @@
+import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Access } from '../../src/domain/access/access.ts';
+import { WorkShares } from '../../src/domain/work-shares.ts';
+import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+import { Operations } from '../../src/graphql/operation/operations.ts';
+import { createProduct, DATABASES, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
+import { createMember, createToken, createWorkspace, PASSWORD, signIn } from '../support/tenant.ts';
+import { firstPush } from '../support/subscribe.ts';
+
+const ALL = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'];
+const slow = (ms: number): string =>
+  `function Decoder() { const start = Date.now(); while (Date.now() - start < ${ms}); return [] }`;
+const MORE = 'createToken(input: { kind: PERSONAL, name: "left behind" }) { secret }';
+
+/** What is asked for, where the right to it ends while something before it takes long. */
+interface Ending {
+  token: string;
+  /** The mutation that comes last. */
+  last: string;
+  /** Ends the right to it, within `ms`. */
+  end: () => Promise<unknown>;
+  ms?: number;
+}
+
+describe.each(DATABASES)('rights that end while mutations run, on %s', (database) => {
+  let server: TestServer;
+  let workspaceId: string;
+  /** Where everybody who is asked may try decoders, whatever else they lose. */
+  let productId: string;
+  let slowIn: string;
+  beforeAll(async () => {
+    server = await startServer({ database, env: { DECODER_TIMEOUT_MS: '8000', ANONYMOUS_PER_MINUTE: '0' } });
+    workspaceId = await createWorkspace(server, 'ending');
+    slowIn = await createWorkspace(server, 'slow');
+    ({ id: productId } = await createProduct(server, { workspaceId: slowIn }));
+  });
+  afterAll(() => server.stop());
+
+  function documentOf({ last, ms = 900 }: Ending): string {
+    return `mutation {
+      slow: testDecoder(productId: "${productId}", source: ${JSON.stringify(slow(600 + ms))}, request: { body: "" }) { ok }
+      last: ${last}
+    }`;
+  }
+
+  /** The code of the last mutation's error. */
+  async function codeOfLast(running: Promise<GqlAnswer | null>, end: Ending['end']): Promise<string | undefined> {
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await end();
+    const answer = await running;
+    const errors = answer?.errors ?? [];
+    // The one before it was allowed.
+    expect(errors.map(({ path }) => path)).toEqual([['last']]);
+    return errors[0]?.extensions.code;
+  }
+
+  async function individual(): Promise<Ending> {
+    const { id, secret } = await createToken(server, server.adminToken, slowIn, ALL);
+    const last = `createToken(input: { kind: INDIVIDUAL, name: "x", workspaceId: "${slowIn}", scopes: [READ] }) { secret }`;
+    const end = () => server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id });
+    return { token: secret, last, end };
+  }
+
+  async function member() {
+    const { userId, email, token } = await createMember(server, workspaceId, 'ADMIN');
+    await server.gql('mutation ($w: ID!, $u: ID!) { setMember(workspaceId: $w, userId: $u, role: EDITOR) { id } }', {
+      w: slowIn,
+      u: userId,
+    });
+    return { userId, email, token };
+  }
+
+  async function removedMember(last: (userId: string) => string): Promise<Ending> {
+    const { userId, token } = await member();
+    const remove = 'mutation ($w: ID!, $u: ID!) { removeMember(workspaceId: $w, userId: $u) { id } }';
+    return { token, last: last(userId), end: () => server.gql(remove, { w: workspaceId, u: userId }) };
+  }
+
+  async function session(): Promise<Ending> {
+    const { email, token } = await member();
+    const other = await signIn(server, email);
+    const change = `mutation { changePassword(currentPassword: "${PASSWORD}", newPassword: "${PASSWORD}!") { id } }`;
+    return { token, last: MORE, end: () => server.gql(change, {}, other), ms: 4_000 };
+  }
+
+  async function operator(): Promise<Ending> {
+    const { userId, token } = await member();
+    const set =
+      'mutation ($id: ID!, $operator: Boolean!) { updateUser(id: $id, input: { operator: $operator }) { id } }';
+    await server.gql(set, { id: userId, operator: true });
+    const last = `createUser(input: { email: "${crypto.randomUUID()}@example.org", operator: true }) { id }`;
+    return { token, last, end: () => server.gql(set, { id: userId, operator: false }) };
+  }
+
+  const tokenOf = () =>
+    `createToken(input: { kind: INDIVIDUAL, name: "x", workspaceId: "${workspaceId}", scopes: [READ] }) { secret }`;
+  const backIn = (userId: string) =>
+    `setMember(workspaceId: "${workspaceId}", userId: "${userId}", role: ADMIN) { id }`;
+
+  test.each([
+    ['a token that is revoked makes no other', 'UNAUTHENTICATED', individual],
+    ['an ADMIN who is removed makes no token', 'NOT_FOUND', () => removedMember(tokenOf)],
+    ['an ADMIN who is removed does not come back', 'NOT_FOUND', () => removedMember(backIn)],
+    ['a session that a new password ended makes no token', 'UNAUTHENTICATED', session],
+    ['an operator who is none any more makes none', 'FORBIDDEN', operator],
+  ])('%s', async (_, code, make) => {
+    const ending = await make();
+    expect(await codeOfLast(server.query(documentOf(ending), {}, ending.token), ending.end)).toBe(code);
+  });
+
+  test('nor does one over a WebSocket', async () => {
+    const ending = await individual();
+    const running = firstPush(server.url, ending.token, documentOf(ending), {});
+    expect(await codeOfLast(running, ending.end)).toBe('UNAUTHENTICATED');
+  });
+
+  test('what a mutation itself has taken away those after it have not', async () => {
+    const { id, secret } = await createToken(server, server.adminToken, workspaceId, ALL);
+    const { data, errors } = await server.query(
+      `mutation { revoked: revokeToken(id: "${id}") last: createProduct(input: { name: "x" }) { id } }`,
+      {},
+      secret,
+    );
+    expect(data).toBeNull();
+    expect(errors).toMatchObject([{ path: ['last'], extensions: { code: 'UNAUTHENTICATED' } }]);
+  });
+});
+
+test('a query whose token is revoked while it waits for its turn is told so', async () => {
+  const viewer = {
+    type: GraphQLString,
+    resolve: (_: unknown, __: unknown, context: GraphqlContext) => context.access.tokenId,
+  };
+  const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { viewer } }) });
+  const operations = new Operations(schema, 'none', new WorkShares());
+  const access = { tokenId: 'waits' } as Access;
+  const ask = async (present: () => Access | null): Promise<unknown> => {
+    const context = new GraphqlContext(access, '', {} as never, {} as never, undefined, present);
+    const { result } = await operations.execute(await operations.admit({ query: '{ viewer }' }, context));
+    return result.errors?.[0]?.originalError ?? result.data?.['viewer'];
+  };
+  expect(await ask(() => access)).toBe('waits');
+  expect(await ask(() => null)).toMatchObject({ code: 'UNAUTHENTICATED' });
+});
