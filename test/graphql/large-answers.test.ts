@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { countTurns } from '../support/loop-turns.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { StoredJson } from '../../src/graphql/context/stored-json.ts';
 import { jsonPieces, LargeAnswers } from '../../src/graphql/operation/large-answers.ts';
 
 const page = (rows: number, body: string) => ({
@@ -33,6 +34,14 @@ test('no piece is much longer than that, however the answer is made up', () => {
     expect(lengths.length).toBeGreaterThan(30);
     expect(Math.max(...lengths)).toBeLessThan(80_000);
   }
+});
+
+test('what a database has as JSON goes into it as it is, and where it is short as what it says', () => {
+  const [long, short] = [new StoredJson(`[${'[], '.repeat(5_000)}[]]`), new StoredJson('{"a": [1, "ü"]}')];
+  const answer = { data: [{ long }, { short }, { none: null }] };
+  const text = [...jsonPieces(answer, 10_000)].join('');
+  expect(text).toBe(`{"data":[{"long":${long.text}},{"short":{"a":[1,"ü"]}},{"none":null}]}`);
+  expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(answer)));
 });
 
 test('nothing more is written when nobody waits for it any more', async () => {

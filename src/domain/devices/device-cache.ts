@@ -1,12 +1,13 @@
 import type { Database } from '../database.ts';
 import type { Cluster } from '../cluster.ts';
-import { type Device, DeviceSchema } from '../entities/device.ts';
+import type { Device } from '../entities/device.ts';
+import { readDevices } from './device-record.ts';
 
 const MAX_KEPT = 10_000;
 
 /**
  * Device rows for pushed events, which name the same few devices again and again; each is dropped by the commit that
- * changes it. A row's product is loaded for its id only: everything else of it may be old.
+ * changes it. Of its product a row knows which it is.
  */
 export class DeviceCache {
   readonly #database: Database;
@@ -35,7 +36,7 @@ export class DeviceCache {
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     const before = this.#revision;
-    const row = await this.#database.read().findOne(DeviceSchema, { key }, { populate: ['product'] });
+    const [row = null] = await readDevices(this.#database, 'key', [key]);
     // Changed while it was read: good enough for an event of before the change, not for keeping.
     if (row === null || before !== this.#revision) return row;
     const oldest = this.#keyOf.size >= MAX_KEPT ? this.#keyOf.keys().next().value : undefined;

@@ -3,7 +3,8 @@ import { checkJsonDocument } from '../json-document.ts';
 import { checkOptionalText, checkText, foldCase } from '../text.ts';
 
 const MAX_TAGS = 50;
-const MAX_METADATA_BYTES = 65_536;
+/** As JSON. */
+export const MAX_METADATA_BYTES = 65_536;
 
 /** What a device is made of; `serialNumber` left out: generated. */
 export interface NewDevice {

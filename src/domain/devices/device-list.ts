@@ -3,7 +3,7 @@ import type { Access } from '../access/access.ts';
 import { containsSql } from '../contains.ts';
 import type { Database } from '../database.ts';
 import type { Device } from '../entities/device.ts';
-import { type Product, ProductSchema } from '../entities/product.ts';
+import { ProductSchema } from '../entities/product.ts';
 import type { IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
@@ -12,7 +12,7 @@ import { type Page, pageOf } from '../page.ts';
 import { checkText, foldCase } from '../text.ts';
 import type { WorkShares } from '../work-shares.ts';
 import { checkTags } from './device-input.ts';
-import { DEVICE_COLUMNS, type DeviceRecord, toDevice } from './device-record.ts';
+import { bareProduct, DEVICE_COLUMNS, type DeviceRecord, toDevice } from './device-record.ts';
 import {
   type DeviceOrder,
   type DevicePosition,
@@ -193,8 +193,8 @@ export class DeviceList {
     const byKey = new Map(products.map((product) => [product.key, product]));
     return rows.map((row) => {
       // Deleted since the row was read, and the device with it: what is left of it is where it was.
-      const gone = { key: row.product_key, id: row.product_id, workspace: { id: row.workspace_id } } as Product;
-      return toDevice(row, byKey.get(row.product_key) ?? gone, this.#deps.database.dialect);
+      const product = byKey.get(row.product_key) ?? bareProduct(row);
+      return toDevice(row, product, this.#deps.database.dialect);
     });
   }
 

@@ -24,16 +24,18 @@ export const DeviceSchema = defineEntity({
     searchText: p.text(),
     plan: p.string().length(50),
     tags: p.type(TagListType).$type<string[]>(),
-    metadata: p.json().$type<unknown>().nullable(),
     location: p.string().length(500).nullable(),
-    /** Key of a configuration field → the device's own value. */
-    configuration: p.json().$type<Record<string, unknown>>().nullable(),
     /** Its own; null: the product's. */
     offlineAfterSeconds: p.integer().nullable(),
     writeRate: p.double().$type<number>().nullable(),
     createdAt: p.bigint('number'),
+    // Last: SQLite reads through what is long to what stands behind it in the row.
+    /** Key of a configuration field → the device's own value. */
+    configuration: p.json().$type<Record<string, unknown>>().nullable(),
+    /** Up to 64 KiB, which may be 20,000 lists: never read with the device, but by who shows it (`readMetadata`). */
+    metadata: p.json().$type<unknown>().nullable().lazy(),
   },
 });
 
-/** A device as a row. */
+/** A device as a row; one that was read has no `metadata`. */
 export type Device = InferEntity<typeof DeviceSchema>;

@@ -3,8 +3,7 @@ import type { EntityManager } from '@mikro-orm/core';
 import type { Database } from '../database.ts';
 import { badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
-import { type Device, DeviceSchema } from '../entities/device.ts';
-import { placeOfDevice } from '../access/find-device.ts';
+import { DeviceSchema } from '../entities/device.ts';
 import { placeOfProduct } from '../access/find-product.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import { checkText } from '../text.ts';
@@ -134,16 +133,6 @@ export class TokenService {
     const where = { id: { $in: token.productIds }, workspace: token.workspace.id };
     const products = await this.#deps.database.read().find(ProductSchema, where, { orderBy: { key: 'asc' } });
     return products.filter((product) => access.coversProduct(placeOfProduct(product)));
-  }
-
-  /** Like `productsOf`, for devices. */
-  async devicesOf(access: Access, token: Token): Promise<Device[] | null> {
-    if (token.deviceIds == null || token.workspace == null) return null;
-    access.requireWorkspace(token.workspace.id, 'READ');
-    const where = { id: { $in: token.deviceIds }, workspace: token.workspace.id };
-    const options = { populate: ['product'], orderBy: { key: 'asc' } } as const;
-    const devices = (await this.#deps.database.read().find(DeviceSchema, where, options)) as Device[];
-    return devices.filter((device) => access.coversDevice(placeOfDevice(device)));
   }
 
   /** One's own PERSONAL token, or as ADMIN an INDIVIDUAL token of the workspace; NOT_FOUND or FORBIDDEN else. */

@@ -1,7 +1,10 @@
 import type { Database } from '../../domain/database.ts';
+import { MAX_METADATA_BYTES } from '../../domain/devices/device-input.ts';
+import { bytesOfDevice, readDevices } from '../../domain/devices/device-record.ts';
+import { readMetadata } from '../../domain/devices/read-metadata.ts';
 import { type ConfigurationField, ConfigurationFieldSchema } from '../../domain/entities/configuration-field.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities/decoder-version.ts';
-import { type Device, DeviceSchema } from '../../domain/entities/device.ts';
+import type { Device } from '../../domain/entities/device.ts';
 import { type Field, FieldSchema } from '../../domain/entities/field.ts';
 import { giveWay } from '../../domain/give-way.ts';
 import type { HeavyTurns } from '../../domain/heavy-turns.ts';
@@ -17,6 +20,11 @@ import { StoredJson } from './stored-json.ts';
 /** On SQLite four of the longest take 12 ms, in which nobody else has a turn. */
 const SOURCES_AT_ONCE = 4;
 const MAX_SOURCE_BYTES = 256 * 1024;
+/** Some 3 ms. */
+const DEVICES_AT_ONCE = 500;
+const DEVICE_BYTES = 1_000;
+/** The longest take a millisecond on SQLite; numbers such as 1e300 PostgreSQL writes out, which makes them 3 MB each. */
+const METADATA_AT_ONCE = 8;
 
 /** What children of lists are loaded by: one query for all parents of a level. Number keys are the rows' small keys. */
 export interface Loaders {
@@ -34,6 +42,8 @@ export interface Loaders {
   decoderSource: Batch<DecoderVersion, string | null, string>;
   /** By id. */
   device: Batch<string, Device | null>;
+  /** Of a device, as it is stored. */
+  metadata: Batch<number, StoredJson | null>;
   /** The newest values of a device. */
   latest: Batch<LatestWanted, MeasuredValue[], string>;
   /** Receipt time of the device's last batch in milliseconds; null: it never sent one. */
@@ -114,10 +124,27 @@ export function createLoaders({ database, store, history, heavyTurns }: LoaderSo
       },
       { nameOf: ({ product, version }) => `${product.key} ${version}`, atMost: SOURCES_AT_ONCE },
     ),
-    device: new Batch(async (ids) => {
-      const rows = await database.read().find(DeviceSchema, { id: { $in: [...ids] } }, { populate: ['product'] });
-      return inOrder(ids, rows as Device[], (row) => row.id);
-    }),
+    device: new Batch(
+      async (ids) => {
+        await heavyTurns.next(ids.length * DEVICE_BYTES);
+        const rows = await budget.load(
+          () => readDevices(database, 'id', ids),
+          (found) => found.reduce((bytes, device) => bytes + bytesOfDevice(device), 0),
+        );
+        return inOrder(ids, rows, (row) => row.id);
+      },
+      { atMost: DEVICES_AT_ONCE },
+    ),
+    metadata: new Batch(
+      async (keys) => {
+        const texts = await budget.load(async () => {
+          await heavyTurns.next(keys.length * MAX_METADATA_BYTES);
+          return readMetadata(database, keys);
+        }, textBytes);
+        return keys.map((key) => (texts.has(key) ? new StoredJson(texts.get(key)!) : null));
+      },
+      { atMost: METADATA_AT_ONCE },
+    ),
     latest: new Batch((wanted) => history.latestOfMany(wanted), {
       nameOf: ({ device, fields }) => `${device.key} ${fields == null ? '*' : numberOf(fields)}`,
     }),

@@ -1,5 +1,6 @@
 import { LoopTurns } from '../../domain/loop-turns.ts';
 import { answerBytes } from '../context/answer-size.ts';
+import { StoredJson } from '../context/stored-json.ts';
 
 /** A longer answer is written piece by piece: of ten megabytes at once everybody else would wait for 50 ms. */
 export const LARGE_BYTES = 524_288;
@@ -47,7 +48,8 @@ export function* jsonPieces(value: unknown, most = PIECE_BYTES): Generator<strin
 }
 
 function* parts(value: unknown, most: number): Generator<string, void> {
-  if (!isContainer(value) || answerBytes(value, most) <= most) yield JSON.stringify(value) ?? 'null';
+  if (value instanceof StoredJson) yield value.text;
+  else if (!isContainer(value) || answerBytes(value, most) <= most) yield JSON.stringify(value) ?? 'null';
   else if (Array.isArray(value)) yield* ofList(value, most);
   else yield* ofObject(value, most);
 }

@@ -1,5 +1,6 @@
 import type { ListedDevice } from '../../domain/devices/device-list.ts';
 import type { DeviceOrder } from '../../domain/devices/device-order.ts';
+import { bytesOfDevice } from '../../domain/devices/device-record.ts';
 import type { Device } from '../../domain/entities/device.ts';
 import type { Product } from '../../domain/entities/product.ts';
 import type { Loaders } from '../context/loaders.ts';
@@ -21,6 +22,11 @@ export function devicePaging(order: DeviceOrder, descending: boolean): Paging<Li
 /** The row of the connection that clients see. */
 export function deviceOf({ device }: ListedDevice): Device {
   return device;
+}
+
+/** About what a page of devices takes in memory. */
+export function bytesOfListed({ items }: { items: readonly ListedDevice[] }): number {
+  return items.reduce((bytes, { device }) => bytes + bytesOfDevice(device), 0);
 }
 
 /** What was read with a page of devices is not asked for again by what they are asked. */

@@ -21,9 +21,6 @@ export class DeviceObject {
   @Field(() => [String], { description: 'Words to find it by: at most 50, of up to 100 characters each.' })
   tags!: string[];
 
-  @Field(() => Json, { nullable: true, description: 'Any JSON that its owner keeps with it, up to 64 KiB.' })
-  metadata?: unknown;
-
   @Field(() => String, { nullable: true, description: 'Where it is, in free text of up to 500 characters.' })
   location?: string | null;
 

@@ -10,6 +10,8 @@ import { ConfigurationValueObject } from '../../types/configuration.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { DeviceObject } from '../../types/device.ts';
 import { DeviceTypeEnum } from '../../types/enums.ts';
+import { Json } from '../../types/json.ts';
+import { LONG_TEXT } from '../../types/long-text.ts';
 import { PlanObject } from '../../types/plan.ts';
 import { ProductObject } from '../../types/product.ts';
 
@@ -35,6 +37,16 @@ export class DeviceObjectResolver {
   @FieldResolver(() => PlanObject, { description: 'The plan that covers it.' })
   plan(@Root() device: Device): PlanObject {
     return planBySlug(device.plan, 'plan');
+  }
+
+  @FieldResolver(() => Json, {
+    nullable: true,
+    complexity: LONG_TEXT,
+    description: 'Any JSON that its owner keeps with it, up to 64 KiB.',
+  })
+  metadata(@Root() { key, metadata }: Device, @Ctx() { loaders }: GraphqlContext): Promised<unknown> {
+    // There is one where it was just given.
+    return metadata === undefined ? loaders.metadata.load(key) : metadata;
   }
 
   @FieldResolver(() => [ConfigurationValueObject], { description: 'What decoders are told about the device.' })

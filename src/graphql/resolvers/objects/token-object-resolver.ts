@@ -1,7 +1,9 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import type { DeviceList } from '../../../domain/devices/device-list.ts';
 import type { Token, TokenScope } from '../../../domain/entities/token.ts';
 import type { TokenService } from '../../../domain/tokens/token-service.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { bytesOfListed, deviceOf, knowDevices } from '../../paging/devices.ts';
 import { DeviceObject } from '../../types/device.ts';
 import { TokenScopeEnum } from '../../types/enums.ts';
 import { ProductObject } from '../../types/product.ts';
@@ -11,9 +13,11 @@ import { TokenObject } from '../../types/token.ts';
 @Resolver(() => TokenObject)
 export class TokenObjectResolver {
   readonly #tokens: TokenService;
+  readonly #devices: DeviceList;
 
-  constructor(tokens: TokenService) {
+  constructor(tokens: TokenService, devices: DeviceList) {
     this.#tokens = tokens;
+    this.#devices = devices;
   }
 
   @FieldResolver(() => [TokenScopeEnum], { description: 'PERSONAL: what its user may do in one workspace or another.' })
@@ -27,7 +31,13 @@ export class TokenObjectResolver {
   }
 
   @FieldResolver(() => [DeviceObject], { nullable: true, description: 'null: not limited to devices.' })
-  devices(@Root() token: Token, @Ctx() { access }: GraphqlContext): Promise<DeviceObject[] | null> {
-    return this.#tokens.devicesOf(access, token);
+  async devices(@Root() token: Token, @Ctx() context: GraphqlContext): Promise<DeviceObject[] | null> {
+    const { access, asker, budget, loaders } = context;
+    if (token.deviceIds == null || token.workspace == null) return null;
+    const all = { orderBy: 'CREATED', descending: false, limit: token.deviceIds.length } as const;
+    const choice = { ...all, workspaceId: token.workspace.id, ids: token.deviceIds };
+    const page = await budget.load(() => this.#devices.page(access, choice, asker), bytesOfListed);
+    knowDevices(loaders, page.items);
+    return page.items.map(deviceOf);
   }
 }

@@ -1,0 +1,142 @@
+import Sqlite from 'better-sqlite3';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { longestPieceMs } from '../support/longest-piece.ts';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
+import { createDatabase, createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+
+const DEVICES = 1_000;
+/** 64 KB of JSON that parses into 21,000 lists. */
+const LONG: unknown[] = Array.from({ length: 21_000 }, () => []);
+/** Parsing the metadata of what is asked for below takes seconds. */
+const PIECE_MS = 100;
+
+describe.each(DATABASES)('devices with long metadata on %s', (database) => {
+  let server: TestServer;
+  let drop: () => Promise<void>;
+  let productId: string;
+  let ids: string[];
+  /** Limited to the devices. */
+  let reader: string;
+
+  beforeAll(async () => {
+    const place = await createDatabase(database);
+    ({ drop } = place);
+    // As it runs: compared with itself, an operation would take twice as long.
+    server = await startServer({ database: place, env: { GRAPHQL_COMPILE: 'seen' } });
+    const serialNumbers = Array.from({ length: DEVICES }, (_, at) => `s${at}`);
+    ({ id: productId, deviceIds: ids } = await createProduct(server, { serialNumbers }));
+    await execute(place.url, `update device set metadata = '${JSON.stringify(LONG)}'`);
+    const { createToken } = await server.gql(
+      `mutation ($ids: [ID!]) { createToken(input: { name: "reader", kind: INDIVIDUAL, scopes: [READ], deviceIds: $ids }) { secret } }`,
+      { ids },
+    );
+    reader = createToken.secret;
+  });
+
+  afterAll(async () => {
+    await server?.stop();
+    await drop?.();
+  });
+
+  const times = (count: number, field: string): string =>
+    Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
+
+  const tokenFor = (query: string): string => (query.includes('viewer') ? reader : ADMIN_TOKEN);
+
+  test.each([
+    ['devices of a token, twelve times', `{ ${times(12, 'viewer { token { devices { id product { id } } } }')} }`],
+    ['a page of them', 'query ($p: ID) { devices(productId: $p, first: 500) { edges { node { id name tags } } } }'],
+    ['a page of a product', 'query ($p: ID!) { product(id: $p) { devices(first: 500) { edges { node { id } } } } }'],
+    [
+      'the history of many',
+      `query ($few: [ID!]) {
+         history(deviceIds: $few, fields: ["temperature"], from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z", maxPoints: 10) {
+           device { id }
+         }
+       }`,
+    ],
+  ])('nobody waits for what was not asked for: %s', async (_, query) => {
+    const answers: string[] = [];
+    const ask = async (): Promise<unknown> =>
+      answers.push(JSON.stringify(await server.gql(query, { p: productId, few: ids.slice(0, 200) }, tokenFor(query))));
+    await ask();
+    expect(await longestPieceMs(server, ask)).toBeLessThan(PIECE_MS);
+    expect(answers[1]).toContain(ids[100]);
+    expect(server.process.residentMb()).toBeLessThan(600);
+  });
+
+  test('a page that shows it is written device by device', async () => {
+    const query =
+      'query ($p: ID, $first: Int) { devices(productId: $p, first: $first) { edges { node { metadata } } } }';
+    let nodes: { node: { metadata: unknown } }[] = [];
+    const ask = async (): Promise<void> => {
+      nodes = (await server.gql(query, { p: productId, first: 150 }))['devices'].edges;
+    };
+    await ask();
+    expect(await longestPieceMs(server, ask)).toBeLessThan(PIECE_MS);
+    expect(nodes.length).toBe(150);
+    // One by one its lists would take a minute to compare.
+    const text = JSON.stringify(LONG);
+    expect(nodes.every(({ node }) => JSON.stringify(node.metadata) === text)).toBe(true);
+    const { errors } = await server.query(query, { p: productId, first: 500 });
+    expect(errors?.map(({ extensions }) => extensions)).toMatchObject([{ code: 'QUERY_TOO_COMPLEX', limit: 'bytes' }]);
+    expect(server.process.residentMb()).toBeLessThan(600);
+  });
+
+  test('it costs what a long text costs', async () => {
+    const pages = (count: number): Promise<{ errors?: { extensions: unknown }[] }> =>
+      server.query(`{ ${times(count, 'devices(first: 500, search: "nobody") { edges { node { metadata } } }')} }`);
+    expect((await pages(4)).errors).toBeUndefined();
+    expect((await pages(5)).errors?.map(({ extensions }) => extensions)).toMatchObject([
+      { code: 'QUERY_TOO_COMPLEX', limit: 'cost' },
+    ]);
+  });
+
+  test('whatever else of a device is changed, it stays, and is what each answer shows', async () => {
+    const [id, other] = ids as [string, string];
+    const shown = async (mutation: string, variables: object = {}): Promise<unknown> => {
+      const more = mutation.includes('$v') ? ', $v: JSON' : '';
+      const query = `mutation ($id: ID!${more}) { changed: ${mutation} { metadata } }`;
+      const { changed } = await server.gql(query, { id, ...variables });
+      const { device } = await server.gql('query ($id: ID!) { device(id: $id) { metadata } }', { id });
+      expect(changed).toEqual(device);
+      return device.metadata;
+    };
+    const update = (input: string, v: unknown = null): Promise<unknown> =>
+      shown(`updateDevice(id: $id, input: { ${input} })`, { v });
+    expect(await update('name: "other", tags: ["t"], location: "here", offlineAfterSeconds: 5')).toEqual(LONG);
+    expect(await shown('replaceDevice(id: $id, serialNumber: "new")')).toEqual(LONG);
+    await server.gql(
+      'mutation ($p: ID!) { addConfigurationField(productId: $p, input: { identifier: "c", type: NUMBER }) { id } }',
+      { p: productId },
+    );
+    expect(await shown('setConfiguration(deviceId: $id, values: { c: 5 })')).toEqual(LONG);
+    await server.gql('mutation ($id: ID!) { setWriteRate(deviceId: $id, perSecond: 5) }', { id });
+    expect(await update('metadata: $v', { a: [1, 'ü', null] })).toEqual({ a: [1, 'ü', null] });
+    expect(await update('name: "again"')).toEqual({ a: [1, 'ü', null] });
+    expect(await update('metadata: $v', null)).toBeNull();
+    expect(await update('metadata: $v', 'text')).toBe('text');
+    const both = await server.gql(
+      'query ($ids: [ID!]) { devices(ids: $ids) { edges { node { name metadata configuration { value } } } } }',
+      { ids: [id, other] },
+    );
+    expect(both.devices.edges.map(({ node }: { node: unknown }) => node)).toEqual([
+      { name: 'again', metadata: 'text', configuration: [{ value: 5 }] },
+      { name: 'device s1', metadata: LONG, configuration: [{ value: null }] },
+    ]);
+  });
+});
+
+async function execute(url: string, sql: string): Promise<void> {
+  if (url.startsWith('sqlite:')) {
+    const file = new Sqlite(url.slice('sqlite:'.length));
+    file.exec(sql);
+    file.close();
+    return;
+  }
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}

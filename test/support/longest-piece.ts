@@ -1,0 +1,25 @@
+import { eventLoopTime } from './processor-time.ts';
+import type { TestServer } from './server.ts';
+
+/**
+ * For how long, in ms of its own processor time, a server's event loop heard nobody else while the work was done: somebody
+ * asks for nothing again and again. Of two pieces of work that follow each other at once one may be added to the other.
+ */
+export async function longestPieceMs(server: TestServer, work: () => Promise<unknown>): Promise<number> {
+  const pid = server.process.child.pid!;
+  let [longest, isOver] = [0, false];
+  const probing = (async (): Promise<void> => {
+    while (!isOver) {
+      const before = eventLoopTime(pid).ranMs;
+      await (await fetch(`${server.url}/healthz`)).arrayBuffer();
+      longest = Math.max(longest, eventLoopTime(pid).ranMs - before);
+    }
+  })();
+  try {
+    await work();
+  } finally {
+    isOver = true;
+    await probing;
+  }
+  return longest;
+}
