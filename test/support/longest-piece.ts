@@ -7,9 +7,10 @@ import type { TestServer } from './server.ts';
  */
 export async function longestPieceMs(server: TestServer, work: () => Promise<unknown>): Promise<number> {
   const pid = server.process.child.pid!;
-  let [longest, isOver] = [0, false];
+  const over = new AbortController();
+  let longest = 0;
   const probing = (async (): Promise<void> => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const before = eventLoopTime(pid).ranMs;
       await (await fetch(`${server.url}/healthz`)).arrayBuffer();
       longest = Math.max(longest, eventLoopTime(pid).ranMs - before);
@@ -18,7 +19,7 @@ export async function longestPieceMs(server: TestServer, work: () => Promise<unk
   try {
     await work();
   } finally {
-    isOver = true;
+    over.abort();
     await probing;
   }
   return longest;
