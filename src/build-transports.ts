@@ -7,6 +7,7 @@ import type { Cluster } from './domain/cluster.ts';
 import type { MeasurementStore } from './domain/measurements/store.ts';
 import type { Domain } from './build-domain.ts';
 import { DeviceCache } from './domain/devices/device-cache.ts';
+import { RefusedWork } from './domain/refused-work.ts';
 import { createGraphqlTransport, type GraphqlTransport } from './graphql/transport/graphql-transport.ts';
 import { LiveCalls } from './graphql/live/live-calls.ts';
 import { LiveStatus } from './graphql/live/live-status.ts';
@@ -72,6 +73,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     memory: bodies,
     turns: domain.heavyTurns,
   };
+  const refused = new RefusedWork();
   const ofSession = (request: IncomingMessage): string | null => sessionSecretOf(request, baseUrl());
   // Files that a page of the console links to; never what records or imports.
   const out = { anonymous, authenticator, sessionSecretOf: ofSession, devices: deviceFinder, exporter, log };
@@ -108,18 +110,20 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       devices: deviceFinder,
       recorder,
       bounds,
+      refused,
       now,
       log,
     }),
     health: healthRoute,
     jsonBody: jsonBody(bounds, { authenticator, anonymous, sessionSecretOf: ofSession }),
     graphql: (context) => graphql.handle(context),
-    webhook: webhookRoute({ receiver: domain.webhookReceiver, anonymous, bounds }),
+    webhook: webhookRoute({ receiver: domain.webhookReceiver, anonymous, bounds, refused }),
     integration: networkRoute({
       authenticator,
       anonymous,
       receiver: domain.networkReceiver,
       bounds,
+      refused,
     }),
     files: {
       historyCsv: historyFileRoute(out, 'csv'),

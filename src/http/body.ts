@@ -36,11 +36,12 @@ export class SenderGone extends Error {}
 /**
  * The raw body within its bounds (also after unpacking gzip, deflate or br). Throws BODY_TOO_LARGE naming the limit,
  * and what is left of such a body is read and dropped; REQUEST_TIMEOUT when it stops coming; OVERLOADED when all bodies
- * together are too much. It counts until `bounds.memory` is told to release the request. A heavy one waits for its turn.
+ * together are too much. It counts until `bounds.memory` is told to release the request. A heavy one waits for its turn,
+ * which tenants take by turns.
  */
-export async function readBody(request: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, bounds: BodyBounds, tenant?: string): Promise<Buffer> {
   const body = await readWhole(request, bounds);
-  await bounds.turns.next(body.length);
+  await bounds.turns.next(body.length, tenant);
   return body;
 }
 

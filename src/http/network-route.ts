@@ -1,9 +1,11 @@
 import type { NetworkReceiver } from '../domain/calls/network-receiver.ts';
 import { networkOfPath } from '../domain/networks/network-call.ts';
 import { NETWORKS } from '../domain/networks/network-event.ts';
+import { type Answer, refusedPart } from '../domain/calls/webhook-receiver.ts';
 import type { Access } from '../domain/access/access.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
+import type { RefusedWork } from '../domain/refused-work.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate } from './authenticate.ts';
 import { type BodyBounds, readBody } from './body.ts';
@@ -15,22 +17,25 @@ interface IntegrationRouteDeps {
   anonymous: AnonymousRequests;
   receiver: NetworkReceiver;
   bounds: BodyBounds;
+  refused: RefusedWork;
 }
 
 /** `POST /integrations/lorawan/<network>/` and `POST /integrations/particle/` (CONTRACT 6). */
 export function networkRoute(deps: IntegrationRouteDeps): Handler {
-  const { receiver, bounds } = deps;
+  const { receiver, bounds, refused } = deps;
   return only(['POST'], async (context) => {
     const { req: request, res: response } = context;
     const { path, query } = splitUrl(request.url ?? '', '/integrations/');
     const network = networkOfPath(path);
     if (network === null)
       throw new AppError('NOT_FOUND', `There is no such network; there are ${NETWORKS.join(', ')}.`);
-    await authenticate(request, deps);
-    const body = await readBody(request, bounds);
+    const { tenant } = await authenticate(request, deps);
+    const body = await readBody(request, bounds, tenant);
     // Asks again: the token may have been revoked while the body came in.
     const whose = (): Promise<Access> => authenticate(request, deps);
-    const answer = await receiver.receive(whose, network, decoderRequestOf(request, path, query, body));
+    const receive = (): Promise<Answer> =>
+      receiver.receive(whose, network, decoderRequestOf(request, path, query, body));
+    const answer = await refused.watch(tenant, body.length, receive, refusedPart);
     context.respond = false;
     respondToCall(response, answer);
   });

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
+import type { RefusedWork } from '../domain/refused-work.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
@@ -22,6 +23,7 @@ interface RecordRouteDeps {
   devices: DeviceFinder;
   recorder: Recorder;
   bounds: BodyBounds;
+  refused: RefusedWork;
   now: () => number;
   log: Logger;
 }
@@ -40,19 +42,21 @@ export class RecordRoute {
     try {
       requireHost(request);
       requireMethod(request.method, ['POST']);
-      const { recorder, bounds, now } = this.#deps;
+      const { recorder, bounds, refused, now } = this.#deps;
       const deviceName = decoded(encodedName);
       const first = this.#known(request, deviceName) ?? (await this.#authorised(request, deviceName));
-      const body = await readBody(request, bounds);
+      const body = await readBody(request, bounds, first.device.workspaceId);
       // A body may take its time: what has been revoked or deleted meanwhile stores nothing.
-      await this.#turns.run(async () => {
+      const record = async (): Promise<RecordOutcome> => {
         const { device } = this.#stands(first) ? first : await this.#authorised(request, deviceName);
         const receivedAt = now();
         const entries = readEntries(bodyText(body, request.headers['content-type']));
         const recheck = (): Promise<unknown> => this.#authorised(request, deviceName);
         const outcome = await recorder.record(device, entries, { limited: true, receivedAt, recheck });
         answer(response, outcome, device.writeIntervalMs);
-      });
+        return outcome;
+      };
+      await refused.watch(first.device.workspaceId, body.length, () => this.#turns.run(record), refusedPart);
     } catch (error) {
       if (error instanceof SenderGone) return;
       const problem = toProblem(error, this.#deps.log, response);
@@ -96,6 +100,11 @@ interface Authorised {
   tokens: number;
   found: number;
   expires: boolean;
+}
+
+/** Of the entries. */
+function refusedPart({ stored, rejected }: RecordOutcome): number {
+  return rejected.length === 0 ? 0 : rejected.length / (stored + rejected.length);
 }
 
 /** A name that is no valid percent-encoding is no device's name either. */

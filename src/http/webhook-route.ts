@@ -1,5 +1,6 @@
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
-import type { Recipient, WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
+import { type Answer, type Recipient, refusedPart, type WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
+import type { RefusedWork } from '../domain/refused-work.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { type BodyBounds, readBody } from './body.ts';
 import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
@@ -10,10 +11,11 @@ interface WebhookRouteDeps {
   receiver: WebhookReceiver;
   anonymous: AnonymousRequests;
   bounds: BodyBounds;
+  refused: RefusedWork;
 }
 
 /** `GET` or `POST /integrations/api/<product_webhook_id>/…` (CONTRACT 4). */
-export function webhookRoute({ receiver, anonymous, bounds }: WebhookRouteDeps): BareHandler {
+export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRouteDeps): BareHandler {
   return async (request, response) => {
     requireMethod(request.method, ['GET', 'POST']);
     // What a cache answers would be lost.
@@ -24,11 +26,12 @@ export function webhookRoute({ receiver, anonymous, bounds }: WebhookRouteDeps):
     // Looking up unknown ids costs something.
     const known = receiver.knows(id);
     if (!known) anonymous.begin(request);
-    await find();
+    const { workspaceId } = (await find()).product;
     if (!known) anonymous.wasKnown(request);
-    const body = await readBody(request, bounds);
+    const body = await readBody(request, bounds, workspaceId);
     // Asks again: the id may have been rotated while the body came in.
-    const answer = await receiver.receive(find, decoderRequestOf(request, path, query, body));
+    const receive = (): Promise<Answer> => receiver.receive(find, decoderRequestOf(request, path, query, body));
+    const answer = await refused.watch(workspaceId, body.length, receive, refusedPart);
     respondToCall(response, answer);
   };
 }

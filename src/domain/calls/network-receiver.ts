@@ -8,8 +8,13 @@ import type { Answer, WebhookReceiver } from './webhook-receiver.ts';
 import { pathOfNetwork, readNetworkCall } from '../networks/network-call.ts';
 import type { Network } from '../networks/network-event.ts';
 
-const NOTHING: Answer = { status: 200, body: '{"stored":0,"rejected":0}' };
-const KEPT: Answer = { status: 202, body: '{"stored":0,"rejected":0,"error":"UNKNOWN_DEVICE"}' };
+const NOTHING: Answer = { status: 200, stored: 0, rejected: 0, body: '{"stored":0,"rejected":0}' };
+const KEPT: Answer = {
+  status: 202,
+  stored: 0,
+  rejected: 0,
+  body: '{"stored":0,"rejected":0,"error":"UNKNOWN_DEVICE"}',
+};
 const MAX_IDENTIFIER = 200;
 
 /**
@@ -53,7 +58,7 @@ export class NetworkReceiver {
       );
     const known = await this.#devices.forUplink(access, deviceIdentifier);
     // Reading a megabyte of JSON takes as long as deciding what becomes of it. Many may have waited for the same look-up.
-    await this.#turns.next(request.body.length);
+    await this.#turns.next(request.body.length, access.tenant);
     if (known !== null)
       return this.#receiver.receive(async () => {
         const device = await this.#devices.forUplink(await whose(), deviceIdentifier);

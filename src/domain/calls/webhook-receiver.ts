@@ -19,6 +19,8 @@ interface WebhookReceiverDeps {
 /** What the sender of a call is told, after the commit (CONTRACT 4). */
 export interface Answer {
   status: 200 | 202;
+  stored: number;
+  rejected: number;
   /** JSON text, ASCII. */
   body: string;
 }
@@ -95,8 +97,18 @@ export class WebhookReceiver {
   }
 }
 
+/** Which part of a call was in vain: all of one that stored nothing. */
+export function refusedPart({ stored, rejected }: Answer): number {
+  return stored === 0 ? 1 : rejected / (stored + rejected);
+}
+
 function answerOf(outcome: CallOutcome): Answer {
   const { status, stored, rejected } = outcome;
   const error = status === 'DECODER_FAILED' || status === 'NO_DECODER' ? `,"error":"${status}"` : '';
-  return { status: httpStatusOf(outcome), body: `{"stored":${stored},"rejected":${rejected}${error}}` };
+  return {
+    status: httpStatusOf(outcome),
+    stored,
+    rejected,
+    body: `{"stored":${stored},"rejected":${rejected}${error}}`,
+  };
 }

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { HeavyTurns } from '../../src/domain/heavy-turns.ts';
+import { RefusedWork } from '../../src/domain/refused-work.ts';
+import { AppError, badInput } from '../../src/errors.ts';
+
+const MB = 1_048_576;
+/** What a megabyte that is refused counts. */
+const MB_MS = 64;
+
+describe('a tenant of which much is refused', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** So many bodies of the other one, of which such a part is refused. */
+  async function send(work: RefusedWork, bodies: number, { part = 1, bytes = MB } = {}): Promise<void> {
+    for (let body = 0; body < bodies; body += 1) await began(work, part, bytes);
+  }
+
+  const began = (work: RefusedWork, part: number, bytes: number, onBegun = () => {}): Promise<unknown> => {
+    const begin = async (): Promise<number> => {
+      onBegun();
+      return part;
+    };
+    return work.watch('bad', bytes, begin, (refused) => refused);
+  };
+
+  /** How many of these bodies are begun within so long, while another tenant sends now and then. */
+  async function begunWithin(
+    work: RefusedWork,
+    ms: number,
+    bodies: number,
+    { bytes = MB, part = 1 } = {},
+  ): Promise<number> {
+    let begun = 0;
+    await seen(work);
+    for (let body = 0; body < bodies; body += 1) void began(work, part, bytes, () => (begun += 1));
+    for (let passed = 0; passed < ms; passed += 100) {
+      await seen(work);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    return begun;
+  }
+
+  const seen = (work: RefusedWork): Promise<unknown> =>
+    work.watch(
+      'good',
+      100,
+      async () => 0,
+      () => 0,
+    );
+
+  test('waits beside others, and gets a fifth of the time', async () => {
+    const work = new RefusedWork();
+    await send(work, 5);
+    // 20 ms over its burst; then one whenever what it counts is forgiven.
+    const begun = await begunWithin(work, 10_000, 50);
+    expect(begun).toBeGreaterThanOrEqual(25);
+    expect(begun).toBeLessThanOrEqual(Math.ceil(2_000 / MB_MS) + 1);
+  });
+
+  test('has no more under way beside others than its burst, as all of it may be refused', async () => {
+    const work = new RefusedWork();
+    const ends: (() => void)[] = [];
+    await seen(work);
+    for (let body = 0; body < 50; body += 1)
+      void work.watch(
+        'bad',
+        MB,
+        () => new Promise<void>((end) => ends.push(end)),
+        () => 0,
+      );
+    expect(ends.length).toBe(4);
+    ends[0]!();
+    // At once: who stores what it sends is not held up.
+    await vi.advanceTimersByTimeAsync(0);
+    expect(ends.length).toBe(5);
+    // Alone it has no bound.
+    await vi.advanceTimersByTimeAsync(400);
+    expect(ends.length).toBe(50);
+  });
+
+  test('does not wait alone, with a few values, or for what it has stored', async () => {
+    const work = new RefusedWork();
+    await send(work, 20);
+    expect(await begunWithin(work, 100, 20, { bytes: 1_000 })).toBe(20);
+    // Those who send to it themselves are no others.
+    await vi.advanceTimersByTimeAsync(1_000);
+    await send(work, 20);
+
+    const honest = new RefusedWork();
+    await send(honest, 100, { part: 0 });
+    expect(await begunWithin(honest, 100, 20, { part: 0 })).toBe(20);
+    const careless = new RefusedWork();
+    await send(careless, 40, { part: 0.1 });
+    expect(await begunWithin(careless, 100, 20)).toBeLessThan(5);
+  });
+
+  test('is not blamed for what failed for another reason', async () => {
+    const fail = (work: RefusedWork, error: Error): Promise<unknown> =>
+      work.watch(
+        'bad',
+        20 * MB,
+        () => Promise.reject(error),
+        () => 1,
+      );
+    const work = new RefusedWork();
+    for (const error of [new AppError('UNAVAILABLE', 'away'), new Error('a mistake of ours')])
+      await expect(fail(work, error)).rejects.toBe(error);
+    expect(await begunWithin(work, 100, 20, { part: 0 })).toBe(20);
+    const other = new RefusedWork();
+    await expect(fail(other, badInput('no'))).rejects.toThrow('no');
+    expect(await begunWithin(other, 100, 20)).toBe(0);
+  });
+
+  test('keeps so many bodies waiting, and is told', async () => {
+    const work = new RefusedWork();
+    await send(work, 30);
+    await seen(work);
+    for (let body = 0; body < 100; body += 1) void began(work, 1, MB);
+    await expect(began(work, 1, MB)).rejects.toMatchObject({ code: 'OVERLOADED' });
+  });
+});
+
+test('of heavy works that come together tenants take turns, one in each turn of the loop', async () => {
+  const turns = new HeavyTurns();
+  const order: string[] = [];
+  const next = (tenant: string): Promise<unknown> => turns.next(MB, tenant).then(() => order.push(tenant));
+  let inFirst = 0;
+  setImmediate(() => setImmediate(() => (inFirst = order.length)));
+  await Promise.all([...Array.from({ length: 5 }, () => next('a')), next('b'), next('b'), next('c')]);
+  expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'a', 'a']);
+  expect(inFirst).toBe(1);
+  await turns.next(MB, 'a');
+});
