@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import { AppError } from '../errors.ts';
+import { boundNegotiation } from './bound-negotiation.ts';
 import { commonHeaders, respondToFailure } from './error-responder.ts';
 import { ingestRoutes, type IngestRoutesDeps } from './ingest-routes.ts';
 import { OPENAPI } from './openapi.ts';
@@ -62,6 +63,7 @@ export function createHttpApp(deps: HttpAppDeps): RequestListener {
   app.use(async (context, next) => {
     try {
       requireHost(context.req);
+      boundNegotiation(context.req);
       await next();
       if (context.respond !== false && context.status === 404 && context.body === undefined)
         throw new AppError('NOT_FOUND', `There is nothing at ${context.method} ${context.path.slice(0, 200)}.`);

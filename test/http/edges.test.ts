@@ -67,6 +67,26 @@ describe('request targets', () => {
     expect(answer).toContain('{"data":{"__typename":"Query"}}');
   });
 
+  test('long lists of what a client would like are not read: each took up to 9 ms of everybody', async () => {
+    const types = 'a/b,'.repeat(3_500);
+    const query = '/graphql?query=%7B__typename%7D';
+    const accepting = (accept: string): Promise<string> =>
+      send(`GET ${query} HTTP/1.1\r\n${CLOSE}Accept: ${accept}\r\n\r\n`);
+    expect(await accepting('a/b')).toMatch(/^HTTP\/1\.1 406 /);
+    expect(await accepting(types)).toMatch(/^HTTP\/1\.1 200 [^]*{"data":{"__typename":"Query"}}/);
+    expect(await send(`GET /graphql HTTP/1.1\r\n${CLOSE}Accept: ${types}application/json\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 400 [^]*\r\nContent-Type: application\/json;/,
+    );
+    const encodingFor = async (accepted: string): Promise<string | null> => {
+      const headers = { Authorization: `Token ${ADMIN_TOKEN}`, 'Accept-Encoding': accepted };
+      const answer = await fetch(`${server.url}/v1/devices/${device}/history.csv`, { headers });
+      await answer.text();
+      return answer.headers.get('content-encoding');
+    };
+    expect(await encodingFor('gzip')).toBe('gzip');
+    expect(await encodingFor(`gzip${',a'.repeat(5_000)}`)).toBeNull();
+  });
+
   test('every answer tells browsers not to guess', async () => {
     const urls = ['/healthz', '/nowhere', `/v1/devices/${device}/record/`, '/graphql', '/integrations/api/x/'];
     for (const url of urls) {
