@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
-import type { EntryOutcome } from '../../src/domain/decoders/decoder-run.ts';
-import { type FinishedRun, parseRun, runText, toDecoderRun } from '../../src/domain/decoders/run-text.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { LoggedRun } from '../../src/domain/calls/logged-run.ts';
+import type { DecoderRun, EntryOutcome } from '../../src/domain/decoders/decoder-run.ts';
+import { type FinishedRun, runText, toDecoderRun } from '../../src/domain/decoders/run-text.ts';
 
 const entry: EntryOutcome = {
   index: 0,
@@ -21,10 +22,56 @@ const run: FinishedRun = {
   entries: [entry],
 };
 
+/** All that is read off the run of a row. */
+function parseRun(text: string): DecoderRun {
+  const { ok, output, console, error, durationMs, entries, truncated } = new LoggedRun(text, (value) => value);
+  return { ok, output, console, error, durationMs, entries, truncated };
+}
+
 describe('a run in the call log', () => {
   test('reads back as the test tool would show it', () => {
     expect(parseRun(runText(run))).toEqual(toDecoderRun(run));
     expect(toDecoderRun(run)).toMatchObject({ ok: true, output: [{ device: 'd', value: 'NaN' }], truncated: false });
+  });
+
+  test('each part is found, whatever the others look like', () => {
+    for (const value of [
+      '',
+      '"',
+      '\\',
+      '\\"',
+      '\\\\"],"',
+      '{[,',
+      ',"console":["x"]',
+      [],
+      {},
+      [[], [[{}]]],
+      1e300,
+      -0.5,
+      null,
+      true,
+    ]) {
+      const text = JSON.stringify(value);
+      const odd = {
+        ...run,
+        output: text,
+        console: [text, JSON.stringify(text)],
+        error: { kind: 'THREW' as const, message: text, line: 3, column: null },
+        entries: [{ ...entry, device: text, value }],
+      };
+      expect(parseRun(runText(odd))).toEqual(toDecoderRun(odd));
+    }
+  });
+
+  test('nothing is parsed that is not asked for', () => {
+    const parse = vi.spyOn(JSON, 'parse');
+    try {
+      const logged = new LoggedRun(runText(run), (value) => value);
+      expect([logged.ok, parse.mock.calls.length]).toEqual([true, 0]);
+      expect([logged.durationMs, parse.mock.calls]).toEqual([0.25, [['0.25']]]);
+    } finally {
+      parse.mockRestore();
+    }
   });
 
   test('its text is ASCII-safe where databases are not: neither NUL nor half a surrogate pair is in it', () => {

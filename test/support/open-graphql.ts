@@ -4,19 +4,25 @@ import { createSchema } from '../../src/graphql/schema.ts';
 import type { OpenDomain } from './open-domain.ts';
 
 /** What the operator asks, answered in this process as the server does it; throws the first error. */
-type Ask = (query: string, variables?: Record<string, unknown>) => Promise<any>;
+interface OpenGraphql {
+  /** The answer's data. */
+  ask: (query: string, variables?: Record<string, unknown>) => Promise<any>;
+  /** The answer's text: all that the server does, and nothing that its client does. */
+  answer: (query: string, variables?: Record<string, unknown>) => Promise<string>;
+}
 
 /** GraphQL over the domain, without transports and subscriptions. */
-export function openGraphql(domain: OpenDomain): Ask {
+export function openGraphql(domain: OpenDomain): OpenGraphql {
   const { access, database, store, history, heavyTurns, shares } = domain;
   const sources = { database, store, history, heavyTurns };
   const schema = createSchema({ ...domain, baseUrl: () => 'http://localhost', now: () => domain.clock.now });
   const operations = new Operations(schema, 'seen', shares);
-  return async (query, variables = {}) => {
+  const answer: OpenGraphql['answer'] = async (query, variables = {}) => {
     const context = new GraphqlContext(access, '', sources, {} as LiveSources);
     const admitted = await operations.admit({ query, variables }, context);
     const { result, written } = await operations.execute(admitted);
     if (result.errors !== undefined) throw result.errors[0]!.originalError ?? result.errors[0]!;
-    return written === null ? JSON.parse(JSON.stringify(result.data)) : JSON.parse(written.toString()).data;
+    return written === null ? JSON.stringify({ data: result.data }) : written.toString();
   };
+  return { answer, ask: async (query, variables) => JSON.parse(await answer(query, variables)).data };
 }

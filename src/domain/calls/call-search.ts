@@ -138,7 +138,8 @@ function has(part: string | null | undefined, text: string): boolean {
 
 function says(call: LoggedCall, text: string): boolean {
   if (text === '' || has(call.body, text) || has(call.path, text)) return true;
-  const { query, run } = call;
+  const { queryText, run } = call;
+  const query = call.shown(JSON.parse(queryText)) as Record<string, string[]>;
   const parts = [...Object.entries(query).flat(2), run?.error?.message, ...(run?.console ?? [])];
   return parts.some((part) => has(part, text));
 }

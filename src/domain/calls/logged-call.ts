@@ -1,6 +1,5 @@
 import type { CallRow, CallStatus } from '../measurements/store.ts';
-import type { DecoderRun } from '../decoders/decoder-run.ts';
-import { parseRun } from '../decoders/run-text.ts';
+import { LoggedRun } from './logged-run.ts';
 
 /** Changes what is shown of a call, without regard to which part of it. */
 type Mask = (value: unknown) => unknown;
@@ -36,18 +35,23 @@ export class LoggedCall {
     this.#mask = mask;
   }
 
-  /** Name → list of values. */
-  get query(): Record<string, string[]> {
-    return this.#mask(JSON.parse(this.#row.query)) as Record<string, string[]>;
+  /** JSON text: name → list of values. Shown as `shown` makes it. */
+  get queryText(): string {
+    return this.#row.query;
   }
 
-  /** Title-Case name → value; credentials are `***`. */
-  get headers(): Record<string, string> {
-    return this.#mask(JSON.parse(this.#row.headers)) as Record<string, string>;
+  /** JSON text: Title-Case name → value; credentials are `***`. Shown as `shown` makes it. */
+  get headersText(): string {
+    return this.#row.headers;
   }
 
-  get run(): DecoderRun | null {
-    return this.#row.run === null ? null : (this.#mask(parseRun(this.#row.run)) as DecoderRun);
+  /** What was parsed of a text of it, as it is shown. */
+  shown(value: unknown): unknown {
+    return this.#mask(value);
+  }
+
+  get run(): LoggedRun | null {
+    return this.#row.run === null ? null : new LoggedRun(this.#row.run, this.#mask);
   }
 
   /** About what it takes in an answer that shows all of it. */

@@ -28,10 +28,42 @@ export function runText(run: FinishedRun): string {
   );
 }
 
-/** The run of a row of the call log, as clients see it. */
-export function parseRun(text: string): DecoderRun {
-  const run = JSON.parse(text) as DecoderRun;
-  return { ...run, output: shownOutput(run.output) };
+/** The JSON texts of the parts of a run's text, by their names; nothing of it is parsed. */
+export function runParts(text: string): Map<string, string> {
+  const parts = new Map<string, string>();
+  for (let at = 1; text[at] === '"';) {
+    const nameEnd = text.indexOf('"', at + 1);
+    const from = nameEnd + 2;
+    const to = endOfValue(text, from);
+    parts.set(text.slice(at + 1, nameEnd), text.slice(from, to));
+    at = to + 1;
+  }
+  return parts;
+}
+
+/** Where the JSON value that begins there ends. */
+function endOfValue(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) at = endOfString(text, at);
+    else if (code === 0x5b || code === 0x7b) depth += 1;
+    else if (code === 0x5d || code === 0x7d) {
+      if (depth === 0) return at;
+      depth -= 1;
+    } else if (code === 0x2c && depth === 0) return at;
+  }
+  return text.length;
+}
+
+/** The quote that ends the string which begins with the one there. */
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (text.charCodeAt(at - 1 - escapes) === 0x5c) escapes += 1;
+    if (escapes % 2 === 0) return at;
+  }
+  return text.length;
 }
 
 /** A run that is not logged, as clients see it. */

@@ -2,8 +2,11 @@ import { LoopTurns } from '../../domain/loop-turns.ts';
 import { answerBytes } from '../context/answer-size.ts';
 import { StoredJson } from '../context/stored-json.ts';
 
-/** A longer answer is written piece by piece: of ten megabytes at once everybody else would wait for 50 ms. */
-export const LARGE_BYTES = 524_288;
+/**
+ * A longer answer is written piece by piece: of ten megabytes at once everybody else would wait for 50 ms, and for 8 ms of
+ * 64 KB that have to be parsed first.
+ */
+export const LARGE_BYTES = 262_144;
 /** About a millisecond each. */
 const PIECE_BYTES = 131_072;
 /** Others have their turn after so long. */

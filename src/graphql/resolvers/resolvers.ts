@@ -30,6 +30,7 @@ import { FieldResolver } from './field-resolver.ts';
 import { HistoryResolver } from './history-resolver.ts';
 import { LiveResolver } from './live-resolver.ts';
 import { MeasurementsResolver } from './measurements-resolver.ts';
+import { DecoderRunResolver } from './objects/decoder-run-resolver.ts';
 import { DecoderVersionResolver } from './objects/decoder-version-resolver.ts';
 import { DeviceObjectResolver } from './objects/device-object-resolver.ts';
 import { DeviceValuesResolver } from './objects/device-values-resolver.ts';
@@ -39,6 +40,7 @@ import { ProductCallsResolver } from './objects/product-calls-resolver.ts';
 import { ProductDecoderResolver } from './objects/product-decoder-resolver.ts';
 import { ProductObjectResolver } from './objects/product-object-resolver.ts';
 import { TokenObjectResolver } from './objects/token-object-resolver.ts';
+import { WebhookCallResolver } from './objects/webhook-call-resolver.ts';
 import { WorkspaceObjectResolver } from './objects/workspace-object-resolver.ts';
 import {
   DeviceWriteRateResolver,
@@ -105,6 +107,8 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [ProductDecoderResolver, (d) => new ProductDecoderResolver(d.decoders, d.examples, d.replay)],
   [DecoderResolver, (d) => new DecoderResolver(d.decoders, d.examples)],
   [DecoderVersionResolver, () => new DecoderVersionResolver()],
+  [WebhookCallResolver, () => new WebhookCallResolver()],
+  [DecoderRunResolver, () => new DecoderRunResolver()],
   [ReplayResolver, (d) => new ReplayResolver(d.replay)],
   [ConfigurationResolver, (d) => new ConfigurationResolver(d.configurations)],
   [UnknownDeviceResolver, (d) => new UnknownDeviceResolver(d.unknownDevices)],

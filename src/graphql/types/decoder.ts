@@ -19,7 +19,7 @@ export class DecoderVersionObject {
 }
 
 @ObjectType('DecoderError', { simpleResolvers: true, description: 'Why a run of a decoder failed.' })
-class DecoderError {
+export class DecoderError {
   @Field(() => String, {
     description:
       'SYNTAX, NO_DECODER_FUNCTION, THREW, TIMEOUT, OUT_OF_MEMORY, BAD_OUTPUT, or BODY_TRUNCATED (a logged call whose body was cut is not run again).',
@@ -97,6 +97,7 @@ export class EntryOutcomeObject {
   matchedFieldKey!: number | null;
 }
 
+/** Parent: the domain's DecoderRun. What may be long is in resolvers/objects. */
 @ObjectType('DecoderRun', {
   simpleResolvers: true,
   description: 'One run of a decoder, or the reading of what a network has decoded.',
@@ -104,26 +105,6 @@ export class EntryOutcomeObject {
 export class DecoderRun {
   @Field(() => Boolean, { description: 'Whether it ran to its end; single entries may still have been refused.' })
   ok!: boolean;
-
-  @Field(() => Json, { nullable: true, description: 'What Decoder returned, as JSON.' })
-  output!: unknown;
-
-  @Field(() => [String], { description: 'What the decoder printed, line by line, 64 KiB at most.' })
-  console!: string[];
-
-  @Field(() => DecoderError, { nullable: true, description: 'Why the run failed; null: it did not.' })
-  error!: DecoderError | null;
-
-  @Field(() => Float, { description: 'How long the run took, in milliseconds.' })
-  durationMs!: number;
-
-  @Field(() => [EntryOutcomeObject], {
-    description: 'What became of each entry that the decoder returned, or would become of it.',
-  })
-  entries!: EntryOutcomeObject[];
-
-  @Field(() => Boolean, { description: 'Output or entries were too long for the call log and are cut there.' })
-  truncated!: boolean;
 }
 
 @ObjectType('RecordResult', { simpleResolvers: true, description: 'What recordMeasurements stored and refused.' })

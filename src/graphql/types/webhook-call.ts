@@ -5,9 +5,9 @@ import { connectionOf } from './connection.ts';
 import { DateTime } from './date-time.ts';
 import { DecoderRun } from './decoder.ts';
 import { CallStatusEnum } from './enums.ts';
-import { Json } from './json.ts';
 import { LONG_TEXT } from './long-text.ts';
 
+/** Parent: a LoggedCall. `query` and `headers` are in resolvers/objects. */
 @ObjectType('WebhookCall', {
   simpleResolvers: true,
   description: 'One logged call of a webhook or a network, with its outcome.',
@@ -26,12 +26,6 @@ export class WebhookCallObject {
     description: 'The path as it was sent, without the query; the webhook id is hidden without scope CONFIGURE.',
   })
   path!: string;
-
-  @Field(() => Json, { description: 'The query: an object of names to lists of texts.' })
-  query!: unknown;
-
-  @Field(() => Json, { description: 'The headers: an object of names to texts, credentials masked.' })
-  headers!: unknown;
 
   @Field(() => String, { complexity: LONG_TEXT, description: 'The body as text, cut after CALL_LOG_BODY_BYTES.' })
   body!: string;

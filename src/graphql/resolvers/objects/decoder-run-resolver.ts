@@ -1,0 +1,59 @@
+import { Ctx, FieldResolver, Float, Resolver, Root } from 'type-graphql';
+import { LoggedRun } from '../../../domain/calls/logged-run.ts';
+import type { DecoderRun as Run } from '../../../domain/decoders/decoder-run.ts';
+import { LoopTurns } from '../../../domain/loop-turns.ts';
+import type { GraphqlContext } from '../../context/graphql-context.ts';
+import type { Promised } from '../../context/promised.ts';
+import { ShownJson } from '../../context/shown-json.ts';
+import { DecoderError, DecoderRun, EntryOutcomeObject } from '../../types/decoder.ts';
+import { Json } from '../../types/json.ts';
+
+/** Others have their turn after so long. */
+const GIVES_WAY_AFTER_MS = 4;
+
+/** Parts of a run: those of a logged one are looked for, and parsed, one after the other. */
+@Resolver(() => DecoderRun)
+export class DecoderRunResolver {
+  readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
+
+  @FieldResolver(() => Json, { nullable: true, description: 'What Decoder returned, as JSON.' })
+  output(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<unknown> {
+    if (!(run instanceof LoggedRun)) return run.output;
+    return this.#inTurn(run, context, () => new ShownJson(run.outputText, (output) => run.shownOutput(output)));
+  }
+
+  @FieldResolver(() => [String], { description: 'What the decoder printed, line by line, 64 KiB at most.' })
+  console(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<string[]> {
+    return this.#inTurn(run, context, () => run.console);
+  }
+
+  @FieldResolver(() => DecoderError, { nullable: true, description: 'Why the run failed; null: it did not.' })
+  error(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<DecoderError | null> {
+    return this.#inTurn(run, context, () => run.error);
+  }
+
+  @FieldResolver(() => Float, { description: 'How long the run took, in milliseconds.' })
+  durationMs(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<number> {
+    return this.#inTurn(run, context, () => run.durationMs);
+  }
+
+  @FieldResolver(() => [EntryOutcomeObject], {
+    description: 'What became of each entry that the decoder returned, or would become of it.',
+  })
+  entries(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<EntryOutcomeObject[]> {
+    return this.#inTurn(run, context, () => run.entries);
+  }
+
+  @FieldResolver(() => Boolean, { description: 'Output or entries were too long for the call log and are cut there.' })
+  truncated(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<boolean> {
+    return this.#inTurn(run, context, () => run.truncated);
+  }
+
+  #inTurn<T>(run: Run, { budget }: GraphqlContext, read: () => T): Promised<T> {
+    if (!(run instanceof LoggedRun)) return read();
+    return this.#turns.run(async () => {
+      budget.check();
+      return read();
+    });
+  }
+}
