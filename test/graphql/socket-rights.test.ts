@@ -2,8 +2,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buildSchema, parse } from 'graphql';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { MemberSchema } from '../../src/domain/entities/member.ts';
+import { TokenSchema } from '../../src/domain/entities/token.ts';
+import type { CreatedToken } from '../../src/domain/tokens/token-service.ts';
+import { noDatabase } from '../../src/errors.ts';
 import type { Operations } from '../../src/graphql/operation/operations.ts';
 import { GraphqlSockets, type GraphqlSocketsDeps } from '../../src/graphql/transport/graphql-sockets.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
@@ -15,6 +19,10 @@ let sockets: GraphqlSockets;
 let between: (() => Promise<void>) | null = null;
 const clients: WebSocket[] = [];
 const operations: Record<string, unknown> = { shares: { spend: () => {}, begin: async () => {} } };
+/** How often the database does not answer who asks for many. */
+const database = { refuses: 0 };
+/** For how many tokens the database was asked at a time. */
+const asked: number[] = [];
 
 beforeAll(async () => {
   domain = await openDomain('sqlite');
@@ -25,8 +33,13 @@ beforeAll(async () => {
     await now?.();
     return access;
   };
+  const accessesOf = async (tokenIds: string[]) => {
+    if (database.refuses-- > 0) throw noDatabase(new Error('away'));
+    asked.push(tokenIds.length);
+    return domain.authenticator.accessesOf(tokenIds);
+  };
   sockets = new GraphqlSockets({
-    authenticator: { authenticate } as GraphqlSocketsDeps['authenticator'],
+    authenticator: { authenticate, accessesOf } as unknown as GraphqlSocketsDeps['authenticator'],
     cluster: domain.cluster,
     anonymous: { begin: () => {}, wasKnown: () => {} },
     secretOf: (text) => text ?? null,
@@ -125,4 +138,71 @@ test('an operation that fails in a way nobody expected is told so, and its conne
       });
   }
   expect([client.readyState, sockets.load.subscriptions]).toEqual([WebSocket.OPEN, 0]);
+});
+
+describe('changes that may have been missed', () => {
+  const missed = (): Promise<void> => domain.cluster.changed([{ kind: 'everything' }]);
+  const codeOf = async (socket: { closed: Promise<number> }): Promise<number | 'open'> => {
+    const open = new Promise<'open'>((resolve) => setTimeout(() => resolve('open'), 300));
+    return Promise.race([socket.closed, open]);
+  };
+  const ofWorkspace = (): Promise<CreatedToken> =>
+    domain.tokens.create(domain.access, { name: 'w', kind: 'INDIVIDUAL', scopes: ['READ'] });
+  const opened = async (secret: string) => {
+    const socket = await connect(secret);
+    await socket.acknowledged;
+    return socket;
+  };
+
+  test('end what a told change would have ended, as it would have, and nothing else', async () => {
+    const { id } = await domain.users.create(domain.access, { email: 'eve@x.org', password: 'password eve' });
+    const eve = await opened((await domain.users.signIn('eve@x.org', 'password eve', 'eve')).secret);
+    const tokens = await Promise.all([ofWorkspace(), ofWorkspace(), ofWorkspace(), ofWorkspace()]);
+    const [same, gone, over, narrowed] = await Promise.all(tokens.map(({ secret }) => opened(secret)));
+    // Nobody is told.
+    await domain.database.write(async (em) => {
+      await em.nativeDelete(TokenSchema, { id: tokens[1]!.token.id });
+      await em.nativeUpdate(TokenSchema, { id: tokens[2]!.token.id }, { expiresAt: domain.clock.now - 1 });
+      await em.nativeUpdate(TokenSchema, { id: tokens[3]!.token.id }, { productIds: [] });
+      const [workspace] = domain.access.workspaceIds() as [string];
+      em.create(MemberSchema, { workspace, user: id, role: 'VIEWER' });
+    });
+    await missed();
+    expect(await Promise.all([eve, gone!, over!, narrowed!, same!].map(codeOf))).toEqual([
+      1012,
+      4403,
+      4403,
+      4403,
+      'open',
+    ]);
+  });
+
+  test('are asked for again until the database answers', async () => {
+    const { token, secret } = await ofWorkspace();
+    const [gone, same] = [await opened(secret), await opened((await ofWorkspace()).secret)];
+    await domain.database.write((em) => em.nativeDelete(TokenSchema, { id: token.id }));
+    database.refuses = 2;
+    await missed();
+    expect(await gone.closed).toBe(4403);
+    expect(await codeOf(same)).toBe('open');
+  });
+
+  test('are asked for by pages, once for what is missed meanwhile', async () => {
+    const { token, secret } = await ofWorkspace();
+    const many = await Promise.all(Array.from({ length: 450 }, () => opened(secret)));
+    await domain.database.write((em) => em.nativeDelete(TokenSchema, { id: token.id }));
+    asked.length = 0;
+    for (let time = 0; time < 20; time += 1) await missed();
+    expect(new Set(await Promise.all(many.map(({ closed }) => closed)))).toEqual(new Set([4403]));
+    expect(asked.length).toBeLessThan(10);
+  });
+
+  test('are not overlooked by a socket that connects meanwhile', async () => {
+    const { token, secret } = await ofWorkspace();
+    between = async () => {
+      await domain.database.write((em) => em.nativeDelete(TokenSchema, { id: token.id }));
+      await missed();
+    };
+    expect(await (await connect(secret)).closed).toBe(4403);
+  });
 });

@@ -81,6 +81,15 @@ export class Access {
     return this.productIds !== null || this.deviceIds !== null;
   }
 
+  /** Whose change has made the same token's access `now` (null: the token is gone) another one than this; null: nobody's. */
+  changedSince(now: Access | null): 'token' | 'user' | null {
+    if (now === null || this.expiresAt !== now.expiresAt) return 'token';
+    if (!isSame(this.productIds, now.productIds) || !isSame(this.deviceIds, now.deviceIds)) return 'token';
+    if (this.operator !== now.operator || this.#scopes.size !== now.#scopes.size) return 'user';
+    for (const [id, scopes] of this.#scopes) if (!isSame(scopes, now.#scopes.get(id) ?? null)) return 'user';
+    return null;
+  }
+
   /** Every workspace the token sees. */
   workspaceIds(): string[] {
     return [...this.#scopes.keys()];
@@ -207,6 +216,11 @@ export class Access {
 /** What was granted for changing something is about that workspace. */
 function note(workspaceId: string, scope: TokenScope): void {
   if (scope === 'CONFIGURE' || scope === 'ADMIN') noteChangeOf(workspaceId);
+}
+
+function isSame(one: ReadonlySet<string> | null, other: ReadonlySet<string> | null): boolean {
+  if (one === null || other === null) return one === other;
+  return one.size === other.size && [...one].every((item) => other.has(item));
 }
 
 function missingScope(scope: TokenScope): AppError {

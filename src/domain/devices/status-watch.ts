@@ -63,6 +63,8 @@ export class StatusWatch {
   readonly #watched = new Map<number, Watched>();
   /** Workspaces whose devices are in `#watched`. */
   readonly #loaded = new Set<string>();
+  /** Those of them of which changes may have been missed. */
+  readonly #doubted = new Set<string>();
   /** Silent ones of which something was stored. */
   readonly #stirred = new Set<Watched>();
   #timer: NodeJS.Timeout | null = null;
@@ -73,6 +75,7 @@ export class StatusWatch {
   constructor(deps: StatusWatchDeps) {
     this.#deps = deps;
     deps.cluster.onChanged((changes) => {
+      if (changes.some(({ kind }) => kind === 'everything')) this.#doubtAll();
       if (this.#subscribers.size > 0) this.#inTurn(() => this.#changed(changes));
     });
   }
@@ -113,7 +116,7 @@ export class StatusWatch {
 
   #wake(): void {
     if (this.#timer !== null) return;
-    this.#timer = setInterval(() => this.#inTurn(() => this.#findSilent()), EVERY_MS);
+    this.#timer = setInterval(() => this.#inTurn(() => this.#look()), EVERY_MS);
     this.#timer.unref();
     void this.#listen();
   }
@@ -124,6 +127,7 @@ export class StatusWatch {
     this.#endListening();
     this.#watched.clear();
     this.#loaded.clear();
+    this.#doubted.clear();
     this.#stirred.clear();
   }
 
@@ -174,6 +178,11 @@ export class StatusWatch {
       if (changedAt >= since && workspaceIds.has(workspaceId) && accepts(device)) stream.offer(event);
   }
 
+  async #look(): Promise<void> {
+    await this.#loadDoubted();
+    await this.#findSilent();
+  }
+
   /** Before a device counts as silent the database is asked: another node may have heard it. */
   async #findSilent(): Promise<void> {
     const now = this.#deps.now();
@@ -192,18 +201,43 @@ export class StatusWatch {
   }
 
   async #changed(changes: Change[]): Promise<void> {
-    for (const change of changes) {
-      if (change.kind === 'everything') {
-        for (const id of this.#loaded) await this.#load({ workspace: id }, { id, since: this.#deps.now() });
-      } else if (change.kind === 'product') {
-        const there = await this.#load({ product: { id: change.id } });
-        this.#forget(({ deviceId, productId }) => productId === change.id && !there.has(deviceId));
-      } else if (change.kind === 'devices') {
-        for (let at = 0; at < change.ids.length; at += PAGE) {
-          const ids = new Set(change.ids.slice(at, at + PAGE));
-          const there = await this.#load({ id: { $in: [...ids] } });
-          this.#forget(({ deviceId }) => ids.has(deviceId) && !there.has(deviceId));
-        }
+    try {
+      for (const change of changes) await this.#follow(change);
+    } catch (error) {
+      // Asked again a second later.
+      if (isWorthARetry(error)) this.#doubtAll();
+      throw error;
+    }
+  }
+
+  async #follow(change: Change): Promise<void> {
+    if (change.kind === 'product') {
+      const there = await this.#load({ product: { id: change.id } });
+      this.#forget(({ deviceId, productId }) => productId === change.id && !there.has(deviceId));
+    } else if (change.kind === 'devices') {
+      for (let at = 0; at < change.ids.length; at += PAGE) {
+        const ids = new Set(change.ids.slice(at, at + PAGE));
+        const there = await this.#load({ id: { $in: [...ids] } });
+        this.#forget(({ deviceId }) => ids.has(deviceId) && !there.has(deviceId));
+      }
+    }
+  }
+
+  #doubtAll(): void {
+    for (const id of this.#loaded) this.#doubted.add(id);
+  }
+
+  async #loadDoubted(): Promise<void> {
+    // What is doubted meanwhile comes next time.
+    const ids = [...this.#doubted];
+    for (const id of ids) {
+      this.#doubted.delete(id);
+      try {
+        const there = await this.#load({ workspace: id }, { id, since: this.#deps.now() });
+        this.#forget(({ deviceId, workspaceId }) => workspaceId === id && !there.has(deviceId));
+      } catch (error) {
+        if (isWorthARetry(error)) this.#doubted.add(id);
+        throw error;
       }
     }
   }
@@ -264,4 +298,9 @@ export class StatusWatch {
 
 function isOverdue({ heardAt, limitMs }: Watched, now: number): boolean {
   return heardAt + limitMs < now;
+}
+
+/** Too many devices are so a second later, too. */
+function isWorthARetry(error: unknown): boolean {
+  return !(error instanceof AppError && error.code === 'OVERLOADED');
 }

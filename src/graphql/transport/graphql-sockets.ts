@@ -4,7 +4,7 @@ import { type ExecutionArgs, type ExecutionResult, GraphQLError, OperationTypeNo
 import { CloseCode, type Context, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Access } from '../../domain/access/access.ts';
-import type { Change, Cluster } from '../../domain/cluster.ts';
+import type { Cluster } from '../../domain/cluster.ts';
 import { LoopTurns } from '../../domain/loop-turns.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
 import { AppError, badInput, databaseAway } from '../../errors.ts';
@@ -21,6 +21,7 @@ import { RefusedDocument } from '../operation/refused-document.ts';
 import type { EventAnswer } from '../operation/shared-answers.ts';
 import { KeptSubscriptions } from './kept-subscriptions.ts';
 import { SocketMessages } from './socket-messages.ts';
+import { SessionRights } from './session-rights.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
 /** What sockets run operations with and learn rights from. */
@@ -66,9 +67,8 @@ export class GraphqlSockets {
   /** All connections read in turns, and all subscriptions send in turns. */
   readonly #reading = new LoopTurns();
   readonly #pushing = new LoopTurns();
+  readonly #rights: SessionRights;
   #draining = false;
-  /** Counts changes of tokens and users, so that an access read across one is read again. */
-  #revision = 0;
 
   constructor(deps: GraphqlSocketsDeps) {
     this.#deps = deps;
@@ -86,7 +86,8 @@ export class GraphqlSockets {
       handleProtocols,
     });
     this.#server.on('connection', (socket, request) => this.#opened(socket, request));
-    deps.cluster.onChanged((changes) => this.#changed(changes));
+    const onError = (error: unknown): void => deps.log.warn({ err: error }, 'asking for the rights of sockets failed');
+    this.#rights = new SessionRights({ ...deps, sessions: this.#sessions, onError });
   }
 
   /** Connections that are open, and subscriptions that run on them. */
@@ -172,27 +173,13 @@ export class GraphqlSockets {
     session.socket.close(CloseCode.InternalServerError, 'internal error');
   }
 
-  #changed(changes: Change[]): void {
-    for (const change of changes) {
-      if (change.kind !== 'token' && change.kind !== 'user') continue;
-      this.#revision += 1;
-      for (const session of this.#sessions) {
-        if (change.kind === 'token' && session.access?.tokenId === change.id)
-          session.end(FORBIDDEN, 'the token was revoked or changed');
-        // What was subscribed under the old rights is asked for again under the new ones.
-        if (change.kind === 'user' && session.access?.userId === change.id)
-          session.end(SERVICE_RESTART, 'access changed, connect again');
-      }
-    }
-  }
-
   async #connect(context: Context<Record<string, unknown>, Extra>): Promise<boolean> {
     const { session, request } = context.extra;
     const secret = this.#secret(context.connectionParams, request);
     for (;;) {
-      const before = this.#revision;
+      const before = this.#rights.revision;
       const access = secret === null ? null : await this.#deps.authenticator.authenticate(secret);
-      if (before !== this.#revision) continue;
+      if (before !== this.#rights.revision) continue;
       if (access === null) {
         const reason = secret === null ? 'send connectionParams.token' : 'the token is unknown, expired or revoked';
         session.socket.close(FORBIDDEN, reason);

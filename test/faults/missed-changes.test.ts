@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createClient as createSocket } from 'graphql-ws';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { endProcess, freePort, ready } from '../support/postgres.ts';
+import { createDatabase, createProduct, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
+
+describe.skipIf(inject('redisUrl') === null)('two nodes, and changes that one of them could not be told', () => {
+  let redis: ChildProcess;
+  let redisUrl: string;
+  let database: TestDatabase;
+  let a: TestServer;
+  let b: TestServer;
+
+  const say = async (...command: string[]): Promise<void> => {
+    const client = createClient({ url: redisUrl });
+    await client.connect();
+    await client.sendCommand(command);
+    client.destroy();
+  };
+  const createToken = async (scopes: string[]): Promise<{ secret: string; token: { id: string } }> => {
+    const create = 'mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { id } } }';
+    return (await a.gql(create, { input: { name: 't', kind: 'INDIVIDUAL', scopes } }))['createToken'];
+  };
+  const revoke = (id: string): Promise<unknown> => a.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id });
+  /** What is pushed on the other node, and with which code the connection ends. */
+  const follow = (token: string, deviceId: string): { values: number[]; ends: number[]; close: () => void } => {
+    const [values, ends]: [number[], number[]] = [[], []];
+    const url = `${b.url.replace('http', 'ws')}/graphql`;
+    const client = createSocket({ url, webSocketImpl: WebSocket, connectionParams: { token }, retryAttempts: 0 });
+    client.on('closed', (event) => ends.push((event as { code: number }).code));
+    client.subscribe<{ measurementsRecorded: { measurements: { value: number }[] } }>(
+      { query: `subscription { measurementsRecorded(deviceIds: ["${deviceId}"]) { measurements { value } } }` },
+      {
+        next: ({ data }) => void values.push(...data!.measurementsRecorded.measurements.map(({ value }) => value)),
+        error: () => {},
+        complete: () => {},
+      },
+    );
+    return { values, ends, close: () => void client.dispose() };
+  };
+
+  beforeAll(async () => {
+    const port = await freePort();
+    redis = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']);
+    await ready(redis, /Ready to accept connections/, 'Redis');
+    redisUrl = `redis://127.0.0.1:${port}`;
+    database = await createDatabase('postgres');
+    a = await startServer({ database, env: { REDIS_URL: redisUrl } });
+    b = await startServer({ database, env: { REDIS_URL: redisUrl } });
+  });
+  afterAll(async () => {
+    await Promise.all([a?.stop(), b?.stop()]);
+    await endProcess(redis, 'SIGTERM');
+    await database.drop();
+  });
+
+  test('a subscription ends although the connection that brings the word of it was lost, others go on without a gap', async () => {
+    const { deviceIds } = await createProduct(a);
+    const { secret, token } = await createToken(['READ']);
+    const [revoked, other] = [follow(secret, deviceIds[0]!), follow(a.adminToken, deviceIds[0]!)];
+    let sent = 0;
+    const record = async (): Promise<void> => {
+      sent += 1;
+      const entry = { field: 'temperature', value: sent, timestamp: sent };
+      expect((await b.record(deviceIds[0]!, entry)).status).toBe(200);
+    };
+    await expect
+      .poll(() => record().then(() => Math.min(revoked.values.length, other.values.length)))
+      .toBeGreaterThan(0);
+    const [first] = other.values;
+
+    await say('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await say('CLIENT', 'PAUSE', '3000', 'ALL');
+    await revoke(token.id);
+    await expect.poll(() => revoked.ends).toEqual([4403]);
+    const seen = revoked.values.length;
+    for (let time = 0; time < 10; time += 1) await record();
+    await expect.poll(() => other.values.length).toBe(sent - first! + 1);
+    await expect
+      .poll(async () => ((await (await fetch(`${b.url}/readyz`)).json()) as { status: string }).status)
+      .toBe('ready');
+    await record();
+    await expect.poll(() => other.values).toEqual(Array.from({ length: sent - first! + 1 }, (_, at) => first! + at));
+    expect(other.ends).toEqual([]);
+    expect(revoked.values).toHaveLength(seen);
+    other.close();
+  });
+});
