@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { UserSchema } from '../../src/domain/entities/user.ts';
 import { Passwords } from '../../src/domain/users/password.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { processorMsOf } from '../support/processor-time.ts';
+import { DATABASES } from '../support/server.ts';
 
 let domain: OpenDomain;
 beforeAll(async () => {
@@ -39,4 +41,37 @@ test('twenty sign-ins may wait, and no more', async () => {
   expect(await outcomes[21]).toBe('OVERLOADED');
   expect(await outcomes[0]).toBe(false);
   expect(await outcomes[20]).toBe(false);
+});
+
+describe.each(DATABASES)('a password that is changed during a sign-in with it, %s', (name) => {
+  let domain: OpenDomain;
+  const [email, old] = ['eve@example.org', 'her password'];
+  const signIn = () => domain.users.signIn(email, old, 'eve');
+  beforeAll(async () => {
+    domain = await openDomain(name);
+    await domain.users.create(domain.access, { email, password: old });
+  });
+  afterAll(() => domain.close());
+
+  test('gives no token, whether it was changed behind the look at it or is just being changed', async () => {
+    const change = async (to: string): Promise<void> => {
+      const access = await domain.authenticator.authenticate((await signIn()).secret);
+      domain.pause.afterRead = async () => void (await domain.users.changePassword(access!, old, to));
+      await expect(signIn()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+      expect(domain.pause.afterRead).toBeNull();
+    };
+    await change('another password');
+    const { id } = (await domain.users.byEmail(domain.access, email))!;
+    await domain.users.update(domain.access, id, { password: old });
+
+    const passwordHash = await new Passwords().hash('another password', 'password', 'eve');
+    let late: Promise<unknown> = Promise.resolve();
+    await domain.database.write(async (em) => {
+      await em.nativeUpdate(UserSchema, { id }, { passwordHash });
+      late = signIn().catch(({ code }: { code: string }) => code);
+      // Until it has looked at the password of before and waits for this.
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+    });
+    expect(await late).toBe('UNAUTHENTICATED');
+  });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/core';
+import { type EntityManager, LockMode } from '@mikro-orm/core';
 import type { Database } from '../database.ts';
 import { badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
@@ -14,6 +14,7 @@ import { type Access, scopesOfRole } from '../access/access.ts';
 import { hashSecret } from './authenticator.ts';
 import { checkIndividual, checkLimit, checkPersonal, type NewToken, type TokenChange } from './new-token.ts';
 import { type Token, TOKEN_SCOPES, type TokenScope, TokenSchema } from '../entities/token.ts';
+import { UserSchema } from '../entities/user.ts';
 
 const SIGN_IN_MS = 30 * 86_400_000;
 const MAX_SHOWN = 500;
@@ -51,10 +52,17 @@ export class TokenService {
       : this.#createIndividual(access, input, expiresAt);
   }
 
-  /** For a user whose password was right. */
-  async createForSignIn(userId: string): Promise<CreatedToken> {
+  /** For a user whose password was right when it had this hash; null: the user has another one by now, or is gone. */
+  createForSignIn(user: { id: string; passwordHash?: string | null }): Promise<CreatedToken | null> {
     const expiresAt = this.#deps.now() + SIGN_IN_MS;
-    return this.#store({ name: 'sign-in', kind: 'PERSONAL', user: userId, scopes: [], expiresAt, signedIn: true });
+    const given = { name: 'sign-in', user: user.id, scopes: [], expiresAt, signedIn: true };
+    return this.#deps.database.write(async (em) => {
+      // Who changes the password waits for this token and ends it, or has done so before.
+      const now = await em.findOne(UserSchema, { id: user.id }, { lockMode: LockMode.PESSIMISTIC_READ });
+      return now === null || now.passwordHash !== user.passwordHash
+        ? null
+        : this.#add(em, { kind: 'PERSONAL', ...given });
+    });
   }
 
   /** The INDIVIDUAL tokens of the workspace, oldest first; for ADMINs. */
@@ -190,23 +198,25 @@ export class TokenService {
     if (missing !== undefined) throw notFound(what, missing);
   }
 
-  async #store(token: TokenData): Promise<CreatedToken> {
+  #store(token: TokenData): Promise<CreatedToken> {
+    return this.#deps.database.write(async (em) => this.#add(em, token));
+  }
+
+  #add(em: EntityManager, token: TokenData): CreatedToken {
     const secret = newSecret();
-    const stored = await this.#deps.database.write(async (em) =>
-      em.create(TokenSchema, {
-        id: uuidV7(),
-        hash: hashSecret(secret),
-        createdAt: this.#deps.now(),
-        lastUsedAt: null,
-        user: null,
-        workspace: null,
-        productIds: null,
-        deviceIds: null,
-        signedIn: false,
-        ...token,
-      }),
-    );
-    return { token: stored, secret };
+    const added = em.create(TokenSchema, {
+      id: uuidV7(),
+      hash: hashSecret(secret),
+      createdAt: this.#deps.now(),
+      lastUsedAt: null,
+      user: null,
+      workspace: null,
+      productIds: null,
+      deviceIds: null,
+      signedIn: false,
+      ...token,
+    });
+    return { token: added, secret };
   }
 }
 

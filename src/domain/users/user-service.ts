@@ -168,8 +168,10 @@ export class UserService {
     const user = known ? await this.#deps.database.read().findOne(UserSchema, { email }) : null;
     const matches = await this.#deps.passwords.matches(password, user?.passwordHash ?? null, caller);
     if (user === null || !matches) throw unauthenticated(WRONG);
+    const created = await this.#deps.tokens.createForSignIn(user);
+    if (created === null) throw unauthenticated(WRONG);
     this.#deps.throttle.succeeded(email);
-    return this.#deps.tokens.createForSignIn(user.id);
+    return created;
   }
 
   /** CONFLICT when the address is taken. */
