@@ -3,7 +3,15 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { longestPieceMs } from '../support/longest-piece.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
-import { createDatabase, createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { firstPush } from '../support/subscribe.ts';
+import {
+  createDatabase,
+  createProduct,
+  DATABASES,
+  startServer,
+  type TestDatabase,
+  type TestServer,
+} from '../support/server.ts';
 
 const DEVICES = 1_000;
 /** 64 KB of JSON that parses into 21,000 lists. */
@@ -13,15 +21,14 @@ const PIECE_MS = 100;
 
 describe.each(DATABASES)('devices with long metadata on %s', (database) => {
   let server: TestServer;
-  let drop: () => Promise<void>;
+  let place: TestDatabase;
   let productId: string;
   let ids: string[];
   /** Limited to the devices. */
   let reader: string;
 
   beforeAll(async () => {
-    const place = await createDatabase(database);
-    ({ drop } = place);
+    place = await createDatabase(database);
     // As it runs: compared with itself, an operation would take twice as long.
     server = await startServer({ database: place, env: { GRAPHQL_COMPILE: 'seen' } });
     const serialNumbers = Array.from({ length: DEVICES }, (_, at) => `s${at}`);
@@ -36,7 +43,7 @@ describe.each(DATABASES)('devices with long metadata on %s', (database) => {
 
   afterAll(async () => {
     await server?.stop();
-    await drop?.();
+    await place?.drop();
   });
 
   const times = (count: number, field: string): string =>
@@ -64,6 +71,58 @@ describe.each(DATABASES)('devices with long metadata on %s', (database) => {
     expect(await longestPieceMs(server, ask)).toBeLessThan(PIECE_MS);
     expect(answers[1]).toContain(ids[100]);
     expect(server.process.residentMb()).toBeLessThan(600);
+  });
+
+  test('nobody waits for devices that a decoder names, nor for those that its values were matched to', async () => {
+    const source = (at: string): string =>
+      `var names = ${JSON.stringify(ids)}; function Decoder() { return names.map(function (name) { return { device: name, field: "${at}", value: 1 } }) }`;
+    const ask = (field: string, shown: string): Promise<Record<string, any>> =>
+      server.gql(
+        `mutation ($p: ID!, $s: String) { testDecoder(productId: $p, source: $s, request: { body: "" }) { entries { ${shown} } } }`,
+        { p: productId, s: source(field) },
+      );
+    // What is known of them by now is forgotten.
+    await server.process.stop();
+    server = await startServer({ database: place, env: { GRAPHQL_COMPILE: 'seen' } });
+    expect(await longestPieceMs(server, () => ask('none', 'index'))).toBeLessThan(PIECE_MS);
+    await ask('temperature', 'index');
+    let answer: Record<string, any> = {};
+    const matched = async (): Promise<void> => {
+      answer = await ask('temperature', 'matchedDevice { id product { id } }');
+    };
+    expect(await longestPieceMs(server, matched)).toBeLessThan(PIECE_MS);
+    expect(answer['testDecoder'].entries).toEqual(
+      ids.map((id) => ({ matchedDevice: { id, product: { id: productId } } })),
+    );
+  });
+
+  test('nobody waits when who is told of their status begins, nor when their product changes', async () => {
+    const query = 'subscription ($p: ID!) { deviceStatusChanged(productId: $p) { device { id metadata } online } }';
+    const update = (seconds: number): Promise<unknown> =>
+      server.gql(`mutation ($p: ID!) { updateProduct(id: $p, input: { offlineAfterSeconds: ${seconds} }) { id } }`, {
+        p: productId,
+      });
+    const device = ids[7]!;
+    const told = async (): Promise<void> => {
+      const first = firstPush(server.url, ADMIN_TOKEN, query, { p: productId });
+      // It has begun when what is recorded is told.
+      const recording = setInterval(() => void server.record(device, { field: 'temperature', value: 1 }), 200);
+      try {
+        const { data } = (await first)!;
+        expect(data!['deviceStatusChanged']).toMatchObject({ device: { id: device }, online: true });
+        expect(JSON.stringify(data!['deviceStatusChanged'].device.metadata)).toBe(JSON.stringify(LONG));
+      } finally {
+        clearInterval(recording);
+      }
+    };
+    await update(60);
+    expect(await longestPieceMs(server, told)).toBeLessThan(PIECE_MS);
+    const socket = firstPush(server.url, ADMIN_TOKEN, query, { p: productId }, 5_000);
+    const changes = async (): Promise<void> => {
+      for (let seconds = 100; seconds < 110; seconds += 1) await update(seconds);
+      await socket;
+    };
+    expect(await longestPieceMs(server, changes)).toBeLessThan(PIECE_MS);
   });
 
   test('a page that shows it is written device by device', async () => {

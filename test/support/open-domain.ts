@@ -75,14 +75,14 @@ export async function openDomain(name: DatabaseName): Promise<OpenDomain> {
   };
 }
 
-/** The same database; `find` and `findOne` of units that read let `pause` come between. */
+/** The same database; `find`, `findOne` and `execute` of units that read let `pause` come between. */
 function pausing(database: Database, pause: OpenDomain['pause']): Database {
   const pausingRead = (em: EntityManager): EntityManager =>
     new Proxy(em, {
       get(target, key) {
         const value: unknown = Reflect.get(target, key, target);
         if (typeof value !== 'function') return value;
-        if (key !== 'find' && key !== 'findOne') return value.bind(target) as unknown;
+        if (key !== 'find' && key !== 'findOne' && key !== 'execute') return value.bind(target) as unknown;
         return async (...args: unknown[]): Promise<unknown> => {
           const rows: unknown = await value.apply(target, args);
           const { afterRead } = pause;

@@ -2,11 +2,13 @@ import { AppError } from '../../errors.ts';
 import { BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import { type Change, type Cluster, earliestNow } from '../cluster.ts';
 import type { Database } from '../database.ts';
-import { type Device, DeviceSchema } from '../entities/device.ts';
+import { giveWay } from '../give-way.ts';
+import { placeholders } from '../long-columns.ts';
 import type { Feed } from '../measurements/feed.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
 import { pause } from '../pause.ts';
+import type { Conditions } from './device-scan.ts';
 
 interface WatchedPlace {
   deviceKey: number;
@@ -19,6 +21,11 @@ interface WatchedPlace {
 export interface StatusEvent extends WatchedPlace {
   online: boolean;
   at: number;
+}
+
+/** `offlineAfterSeconds`: the device's own, else its product's. */
+interface PlaceRow extends WatchedPlace {
+  offlineAfterSeconds: number | null;
 }
 
 interface StatusWatchDeps {
@@ -101,7 +108,7 @@ export class StatusWatch {
     this.#wake();
     try {
       await this.#run(async () => {
-        for (const id of workspaceIds) if (!this.#loaded.has(id)) await this.#load({ workspace: id }, { id, since });
+        for (const id of workspaceIds) if (!this.#loaded.has(id)) await this.#loadWorkspace({ id, since });
       });
     } catch (error) {
       await stream.return();
@@ -191,6 +198,7 @@ export class StatusWatch {
 
   async #ask(devices: Watched[]): Promise<void> {
     for (let at = 0; at < devices.length; at += PAGE) {
+      if (at > 0) await giveWay();
       const page = devices.slice(at, at + PAGE);
       const heard = await this.#deps.store.lastHeard(page.map(({ deviceKey }) => deviceKey));
       for (const device of page) {
@@ -212,12 +220,12 @@ export class StatusWatch {
 
   async #follow(change: Change): Promise<void> {
     if (change.kind === 'product') {
-      const there = await this.#load({ product: { id: change.id } });
+      const there = await this.#load({ sql: ['p.id = ?'], values: [change.id] });
       this.#forget(({ deviceId, productId }) => productId === change.id && !there.has(deviceId));
     } else if (change.kind === 'devices') {
       for (let at = 0; at < change.ids.length; at += PAGE) {
         const ids = new Set(change.ids.slice(at, at + PAGE));
-        const there = await this.#load({ id: { $in: [...ids] } });
+        const there = await this.#load({ sql: [`d.id in (${placeholders([...ids])})`], values: [...ids] });
         this.#forget(({ deviceId }) => ids.has(deviceId) && !there.has(deviceId));
       }
     }
@@ -233,7 +241,7 @@ export class StatusWatch {
     for (const id of ids) {
       this.#doubted.delete(id);
       try {
-        const there = await this.#load({ workspace: id }, { id, since: this.#deps.now() });
+        const there = await this.#loadWorkspace({ id, since: this.#deps.now() });
         this.#forget(({ deviceId, workspaceId }) => workspaceId === id && !there.has(deviceId));
       } catch (error) {
         if (isWorthARetry(error)) this.#doubted.add(id);
@@ -246,42 +254,50 @@ export class StatusWatch {
     for (const [key, device] of this.#watched) if (isGone(device)) this.#watched.delete(key);
   }
 
+  #loadWorkspace(workspace: { id: string; since: number }): Promise<Set<string>> {
+    return this.#load({ sql: ['d.workspace_id = ?'], values: [workspace.id] }, workspace);
+  }
+
   /** Reads devices of watched workspaces (all of `wholeWorkspace`, when given); returns the ids that are there. */
-  async #load(where: object, wholeWorkspace: { id: string; since: number } | null = null): Promise<Set<string>> {
+  async #load(where: Conditions, wholeWorkspace: { id: string; since: number } | null = null): Promise<Set<string>> {
     const ids = new Set<string>();
     for (let after = 0; ;) {
-      const rows = (await this.#deps.database
-        .read()
-        .find(
-          DeviceSchema,
-          { $and: [where, { key: { $gt: after } }] },
-          { orderBy: { key: 'asc' }, limit: PAGE, populate: ['product'] },
-        )) as Device[];
-      const heard = await this.#deps.store.lastHeard(rows.map(({ key }) => key));
+      const rows = await this.#page(where, after);
+      const heard = await this.#deps.store.lastHeard(rows.map(({ deviceKey }) => deviceKey));
       for (const row of rows) {
-        ids.add(row.id);
-        if (wholeWorkspace !== null || this.#loaded.has(row.workspace.id))
-          this.#watch(row, heard.get(row.key), wholeWorkspace?.since ?? null);
+        ids.add(row.deviceId);
+        if (wholeWorkspace !== null || this.#loaded.has(row.workspaceId))
+          this.#watch(row, heard.get(row.deviceKey), wholeWorkspace?.since ?? null);
       }
-      after = rows.at(-1)?.key ?? 0;
       if (rows.length < PAGE) break;
+      after = rows.at(-1)!.deviceKey;
+      await giveWay();
     }
     if (wholeWorkspace !== null) this.#loaded.add(wholeWorkspace.id);
     return ids;
   }
 
+  /** No entities: 2,000 kept the event loop for 40 ms. */
+  #page({ sql, values }: Conditions, after: number): Promise<PlaceRow[]> {
+    return this.#deps.database.read().execute<PlaceRow[]>(
+      `select d."key" as "deviceKey", d.id as "deviceId", p.id as "productId", d.workspace_id as "workspaceId",
+         coalesce(d.offline_after_seconds, p.offline_after_seconds) as "offlineAfterSeconds"
+       from device d join product p on p."key" = d.product_key
+       where ${sql.join(' and ')} and d."key" > ? order by d."key" limit ${PAGE}`,
+      [...values, after],
+    );
+  }
+
   /** Only changes are told: a device begins with what it was at `since`, one that was just made (null) as never heard. */
-  #watch(row: Device, heard: number | undefined, since: number | null): void {
-    const known = this.#watched.get(row.key);
+  #watch({ offlineAfterSeconds, ...place }: PlaceRow, heard: number | undefined, since: number | null): void {
+    const known = this.#watched.get(place.deviceKey);
     if (known === undefined && this.#watched.size >= MAX_WATCHED)
       throw new AppError('OVERLOADED', `More than ${MAX_WATCHED} devices are watched; subscribe to fewer workspaces.`);
-    const seconds = row.offlineAfterSeconds ?? row.product.offlineAfterSeconds ?? DEFAULT_OFFLINE_AFTER_SECONDS;
-    const limitMs = seconds * 1000;
+    const limitMs = (offlineAfterSeconds ?? DEFAULT_OFFLINE_AFTER_SECONDS) * 1000;
     const heardAt = Math.max(known?.heardAt ?? -Infinity, heard ?? -Infinity);
-    const place = { deviceKey: row.key, deviceId: row.id, productId: row.product.id, workspaceId: row.workspace.id };
     const online = known?.online ?? (since !== null && heardAt + limitMs >= since);
     const device = { ...place, limitMs, heardAt, online };
-    this.#watched.set(row.key, device);
+    this.#watched.set(place.deviceKey, device);
     this.#judge(device, known !== undefined && known.limitMs !== limitMs);
   }
 

@@ -3,13 +3,15 @@ import type { Change, Cluster } from '../cluster.ts';
 import { type ConfigurationFieldInfo, configurationInfo } from './device-configuration.ts';
 import { ConfigurationFieldSchema } from '../entities/configuration-field.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
-import { DeviceSchema, type Device } from '../entities/device.ts';
+import { DeviceSchema } from '../entities/device.ts';
 import { type FieldRole, FieldSchema, type FieldType } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { CollectedLoads } from '../collected-loads.ts';
+import { giveWay } from '../give-way.ts';
 import { LoopTurns } from '../loop-turns.ts';
 import { LruMap } from '../lru-map.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
+import { type DeviceRow, named, readDeviceRows, withIds } from './device-rows.ts';
 import { isPossibleSerial } from './possible-serial.ts';
 import { serialsText } from './serials-text.ts';
 import { SharedLoads } from '../shared-loads.ts';
@@ -58,11 +60,6 @@ export interface DeviceInfo {
   writeIntervalMs: number;
 }
 
-interface CachedDevice {
-  row: Omit<DeviceInfo, 'product' | 'writeIntervalMs' | 'workspaceId'>;
-  writeRate: number | null;
-}
-
 /** Fields and sources of products, in bytes: a source has up to 256 KiB. */
 const MAX_PRODUCT_BYTES = 128 * 1024 * 1024;
 const MAX_WEBHOOKS = 100_000;
@@ -82,7 +79,7 @@ export class IngestCache {
   readonly #defaultWriteRate: number;
   readonly #products = new LruMap<string, ProductInfo>({ most: MAX_PRODUCT_BYTES, sizeOf: bytesOfProduct });
   readonly #productIdByWebhook = new LruMap<string, string>({ most: MAX_WEBHOOKS });
-  readonly #devices = new LruMap<string, CachedDevice>({ most: MAX_DEVICES });
+  readonly #devices = new LruMap<string, DeviceRow>({ most: MAX_DEVICES });
   /** `productId NUL serial` → device id; only hits are kept. */
   readonly #deviceIdBySerial = new LruMap<string, string>({ most: MAX_NAMES });
   /** `workspaceId column name` → device ids; only hits are kept, all dropped when any device or product changes. */
@@ -144,7 +141,7 @@ export class IngestCache {
   cachedDevice(id: string): DeviceInfo | null {
     const cached = this.#devices.get(id);
     if (cached === undefined) return null;
-    const product = this.#products.get(cached.row.productId);
+    const product = this.#products.get(cached.productId);
     return product === undefined ? null : this.#withProduct(cached, product);
   }
 
@@ -159,9 +156,9 @@ export class IngestCache {
     const found = new Map<string, DeviceInfo>();
     for (let at = 0; at < ids.length;) {
       const before = this.#revision;
-      const id = ids.slice(at, at + LOADED_AT_ONCE);
-      const rows = await this.#database.read().find(DeviceSchema, { id }, { populate: ['product'] });
-      const pairs = await Promise.all(rows.map(async (row) => [row, await this.product(row.product.id)] as const));
+      if (at > 0) await giveWay();
+      const rows = await readDeviceRows(this.#database, withIds(ids.slice(at, at + LOADED_AT_ONCE)));
+      const pairs = await Promise.all(rows.map(async (row) => [row, await this.product(row.productId)] as const));
       // A change in between may have made the rows stale: look again.
       if (before !== this.#revision) continue;
       for (const [row, product] of pairs) if (product !== null) found.set(row.id, this.#remember(row, product));
@@ -182,8 +179,10 @@ export class IngestCache {
       if (device !== null) found.set(name, device);
       else if (isPossibleSerial(name)) unknown.push(name);
     }
-    for (let at = 0; at < unknown.length; at += LOADED_AT_ONCE)
+    for (let at = 0; at < unknown.length; at += LOADED_AT_ONCE) {
+      if (at > 0) await giveWay();
       await this.#loadOfProduct(product, unknown.slice(at, at + LOADED_AT_ONCE), found);
+    }
     return found;
   }
 
@@ -225,8 +224,7 @@ export class IngestCache {
       const before = this.#revision;
       const current = await this.product(product.id);
       if (current === null) return;
-      const where = { product: product.key, $or: [{ serialNumber: names }, { id: ids }] };
-      const rows = await this.#database.read().find(DeviceSchema, where);
+      const rows = await readDeviceRows(this.#database, named(product.key, names, ids));
       // A change in between may have made the rows stale: look again.
       if (before !== this.#revision) continue;
       const byName = new Map<string, DeviceInfo>();
@@ -266,19 +264,14 @@ export class IngestCache {
     return devices.filter((device) => device !== null);
   }
 
-  #remember(row: Device, product: ProductInfo): DeviceInfo {
-    const { key, id, name, serialNumber, configuration, writeRate } = row;
-    const cached: CachedDevice = {
-      row: { key, id, productId: product.id, name, serialNumber, configuration: configuration ?? {} },
-      writeRate: writeRate ?? null,
-    };
-    this.#devices.set(id, cached);
-    return this.#withProduct(cached, product);
+  #remember(row: DeviceRow, product: ProductInfo): DeviceInfo {
+    this.#devices.set(row.id, row);
+    return this.#withProduct(row, product);
   }
 
-  #withProduct(cached: CachedDevice, product: ProductInfo): DeviceInfo {
-    const rate = cached.writeRate ?? product.writeRate ?? this.#defaultWriteRate;
-    return { ...cached.row, product, workspaceId: product.workspaceId, writeIntervalMs: rate > 0 ? 1000 / rate : 0 };
+  #withProduct({ writeRate, ...row }: DeviceRow, product: ProductInfo): DeviceInfo {
+    const rate = writeRate ?? product.writeRate ?? this.#defaultWriteRate;
+    return { ...row, product, workspaceId: product.workspaceId, writeIntervalMs: rate > 0 ? 1000 / rate : 0 };
   }
 
   async #readProduct(id: string): Promise<ProductInfo | null> {
