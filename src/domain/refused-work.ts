@@ -7,15 +7,27 @@ const LITTLE = 1_024;
 const BYTES_PER_MS = 16_384;
 /** What a tenant may have refused, or under way, before it has to wait for others, and the most that is held against it. */
 const BURST_MS = 300;
-const MAX_DEBT_MS = 2_000;
+const MAX_DEBT_MS = 600;
 /** How much of the time what is refused gets while others are there. */
 const SHARE = 0.2;
 /** Whoever sent so lately is still there. */
 const PRESENT_MS = 250;
 const LOOK_AGAIN_MS = 50;
-/** Of a tenant that has to wait for what was refused; bodies are kept in memory meanwhile. */
-const MAX_WAITING = 100;
+/** Of one source while much of its tenant is refused; bodies are kept in memory meanwhile. */
+const MAX_WAITING = 50;
 const MAX_TENANTS = 2_000;
+
+/** A body that was sent: to whom, and by which token or to which product's webhook. */
+interface Sent {
+  tenant: string;
+  source: string;
+  bytes: number;
+}
+
+interface Waiting {
+  ms: number;
+  begin: () => void;
+}
 
 interface Sender {
   tenant: string;
@@ -24,13 +36,15 @@ interface Sender {
   at: number;
   /** What is being worked on would count so much, if all of it were refused. */
   underWayMs: number;
-  waiting: { ms: number; begin: () => void }[];
+  /** By source; the next one first. */
+  waiting: Map<string, Waiting[]>;
   timer: NodeJS.Timeout | null;
 }
 
 /**
  * What devices and platforms send and the server refuses: it has to be read, and is worth nothing. Who sends much of it
- * waits while other tenants send (CONTRACT 7, shares); what is stored is not held against anybody, once it is.
+ * waits while other tenants send (CONTRACT 7, shares); what is stored is not held against anybody, once it is. Sources of
+ * a tenant take turns: who knows nothing but a webhook's address does not stand in the way of its devices.
  */
 export class RefusedWork {
   readonly #now: () => number;
@@ -51,11 +65,12 @@ export class RefusedWork {
    * against the tenant, all when it fails. Throws what `work` throws, and OVERLOADED when too many of a tenant wait whose
    * bodies are mostly refused.
    */
-  async watch<T>(tenant: string, bytes: number, work: () => Promise<T>, partOf: (result: T) => number): Promise<T> {
+  async watch<T>(sent: Sent, work: () => Promise<T>, partOf: (result: T) => number): Promise<T> {
+    const { tenant, bytes } = sent;
     this.#saw(tenant);
     this.#present.set(tenant, (this.#present.get(tenant) ?? 0) + 1);
     try {
-      return await (bytes > LITTLE ? this.#watch(this.#senderOf(tenant), bytes, work, partOf) : work());
+      return await (bytes > LITTLE ? this.#watch(sent, work, partOf) : work());
     } finally {
       const left = this.#present.get(tenant)! - 1;
       if (left > 0) this.#present.set(tenant, left);
@@ -63,9 +78,10 @@ export class RefusedWork {
     }
   }
 
-  async #watch<T>(sender: Sender, bytes: number, work: () => Promise<T>, partOf: (result: T) => number): Promise<T> {
+  async #watch<T>({ tenant, source, bytes }: Sent, work: () => Promise<T>, partOf: (result: T) => number): Promise<T> {
+    const sender = this.#senderOf(tenant);
     const ms = bytes / BYTES_PER_MS;
-    if (sender.waiting.length > 0 || !this.#mayBegin(sender, ms)) await this.#turn(sender, ms);
+    if (sender.waiting.size > 0 || !this.#mayBegin(sender, ms)) await this.#turn(sender, source, ms);
     else sender.underWayMs += ms;
     let part = 0;
     try {
@@ -92,27 +108,34 @@ export class RefusedWork {
     return this.#present.size <= 1 && other.at <= this.#now() - PRESENT_MS;
   }
 
-  #turn(sender: Sender, ms: number): Promise<void> {
-    if (sender.waiting.length >= MAX_WAITING && this.#debt(sender) > BURST_MS)
+  #turn(sender: Sender, source: string, ms: number): Promise<void> {
+    const line = sender.waiting.get(source) ?? [];
+    if (line.length >= MAX_WAITING && this.#debt(sender) > BURST_MS)
       throw new AppError(
         'OVERLOADED',
         'Most of what this workspace sends is refused, and waits while others send. Look at the answers, send less.',
         { details: { retryAfterSeconds: 5 } },
       );
     return new Promise((begin) => {
-      sender.waiting.push({ ms, begin });
+      line.push({ ms, begin });
+      sender.waiting.set(source, line);
       this.#beginNext(sender);
     });
   }
 
   #beginNext(sender: Sender): void {
-    for (let next = sender.waiting[0]; next !== undefined; next = sender.waiting[0]) {
-      if (!this.#mayBegin(sender, next.ms)) break;
-      sender.waiting.shift();
-      sender.underWayMs += next.ms;
-      next.begin();
+    const { waiting } = sender;
+    for (const [source, line] of waiting) {
+      const { ms, begin } = line[0]!;
+      if (!this.#mayBegin(sender, ms)) break;
+      line.shift();
+      // Behind all others, and looked at again in this loop.
+      waiting.delete(source);
+      if (line.length > 0) waiting.set(source, line);
+      sender.underWayMs += ms;
+      begin();
     }
-    if (sender.waiting.length > 0)
+    if (waiting.size > 0)
       sender.timer ??= setTimeout(() => {
         sender.timer = null;
         this.#beginNext(sender);
@@ -122,7 +145,7 @@ export class RefusedWork {
   #senderOf(tenant: string): Sender {
     let sender = this.#senders.get(tenant);
     if (sender === undefined) {
-      sender = { tenant, debtMs: 0, at: this.#now(), underWayMs: 0, waiting: [], timer: null };
+      sender = { tenant, debtMs: 0, at: this.#now(), underWayMs: 0, waiting: new Map(), timer: null };
       this.#senders.set(tenant, sender);
     }
     return sender;

@@ -29,13 +29,13 @@ export function networkRoute(deps: IntegrationRouteDeps): Handler {
     const network = networkOfPath(path);
     if (network === null)
       throw new AppError('NOT_FOUND', `There is no such network; there are ${NETWORKS.join(', ')}.`);
-    const { tenant } = await authenticate(request, deps);
+    const { tenant, tokenId: source } = await authenticate(request, deps);
     const body = await readBody(request, bounds, tenant);
     // Asks again: the token may have been revoked while the body came in.
     const whose = (): Promise<Access> => authenticate(request, deps);
     const receive = (): Promise<Answer> =>
       receiver.receive(whose, network, decoderRequestOf(request, path, query, body));
-    const answer = await refused.watch(tenant, body.length, receive, refusedPart);
+    const answer = await refused.watch({ tenant, source, bytes: body.length }, receive, refusedPart);
     context.respond = false;
     respondToCall(response, answer);
   });

@@ -56,7 +56,8 @@ export class RecordRoute {
         answer(response, outcome, device.writeIntervalMs);
         return outcome;
       };
-      await refused.watch(first.device.workspaceId, body.length, () => this.#turns.run(record), refusedPart);
+      const sent = { tenant: first.device.workspaceId, source: first.tokenId, bytes: body.length };
+      await refused.watch(sent, () => this.#turns.run(record), refusedPart);
     } catch (error) {
       if (error instanceof SenderGone) return;
       const problem = toProblem(error, this.#deps.log, response);
@@ -75,7 +76,7 @@ export class RecordRoute {
     const device = access === null ? null : devices.cached(access, deviceName);
     if (access === null || device === null) return null;
     const [tokens, found] = [authenticator.revision, devices.revision];
-    return { device, tokens, found, expires: access.expiresAt !== null };
+    return { device, tokens, found, tokenId: access.tokenId, expires: access.expiresAt !== null };
   }
 
   async #authorised(request: IncomingMessage, deviceName: string): Promise<Authorised> {
@@ -84,7 +85,7 @@ export class RecordRoute {
     const found = devices.revision;
     const access = await authenticate(request, this.#deps);
     const device = await devices.forRecording(access, deviceName);
-    return { device, tokens, found, expires: access.expiresAt !== null };
+    return { device, tokens, found, tokenId: access.tokenId, expires: access.expiresAt !== null };
   }
 
   /** Two numbers compared instead of a hash and three look-ups for every request. */
@@ -99,6 +100,7 @@ interface Authorised {
   device: DeviceInfo;
   tokens: number;
   found: number;
+  tokenId: string;
   expires: boolean;
 }
 

@@ -26,12 +26,12 @@ export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRo
     // Looking up unknown ids costs something.
     const known = receiver.knows(id);
     if (!known) anonymous.begin(request);
-    const { workspaceId } = (await find()).product;
+    const { id: source, workspaceId: tenant } = (await find()).product;
     if (!known) anonymous.wasKnown(request);
-    const body = await readBody(request, bounds, workspaceId);
+    const body = await readBody(request, bounds, tenant);
     // Asks again: the id may have been rotated while the body came in.
     const receive = (): Promise<Answer> => receiver.receive(find, decoderRequestOf(request, path, query, body));
-    const answer = await refused.watch(workspaceId, body.length, receive, refusedPart);
+    const answer = await refused.watch({ tenant, source, bytes: body.length }, receive, refusedPart);
     respondToCall(response, answer);
   };
 }

@@ -16,12 +16,18 @@ describe('a tenant of which much is refused', () => {
     for (let body = 0; body < bodies; body += 1) await began(work, part, bytes);
   }
 
-  const began = (work: RefusedWork, part: number, bytes: number, onBegun = () => {}): Promise<unknown> => {
+  const began = (
+    work: RefusedWork,
+    part: number,
+    bytes: number,
+    onBegun = () => {},
+    source = 'one',
+  ): Promise<unknown> => {
     const begin = async (): Promise<number> => {
       onBegun();
       return part;
     };
-    return work.watch('bad', bytes, begin, (refused) => refused);
+    return work.watch({ tenant: 'bad', source, bytes }, begin, (refused) => refused);
   };
 
   /** How many of these bodies are begun within so long, while another tenant sends now and then. */
@@ -43,8 +49,7 @@ describe('a tenant of which much is refused', () => {
 
   const seen = (work: RefusedWork): Promise<unknown> =>
     work.watch(
-      'good',
-      100,
+      { tenant: 'good', source: 'good', bytes: 100 },
       async () => 0,
       () => 0,
     );
@@ -64,8 +69,7 @@ describe('a tenant of which much is refused', () => {
     await seen(work);
     for (let body = 0; body < 50; body += 1)
       void work.watch(
-        'bad',
-        MB,
+        { tenant: 'bad', source: 'one', bytes: MB },
         () => new Promise<void>((end) => ends.push(end)),
         () => 0,
       );
@@ -98,8 +102,7 @@ describe('a tenant of which much is refused', () => {
   test('is not blamed for what failed for another reason', async () => {
     const fail = (work: RefusedWork, error: Error): Promise<unknown> =>
       work.watch(
-        'bad',
-        20 * MB,
+        { tenant: 'bad', source: 'one', bytes: 20 * MB },
         () => Promise.reject(error),
         () => 1,
       );
@@ -112,11 +115,26 @@ describe('a tenant of which much is refused', () => {
     expect(await begunWithin(other, 100, 20)).toBe(0);
   });
 
+  test('has sources that take turns: one that is good waits for one body of each other', async () => {
+    const work = new RefusedWork();
+    const order: string[] = [];
+    await send(work, 30);
+    await seen(work);
+    for (let body = 0; body < 40; body += 1) void began(work, 1, MB, () => order.push('one'));
+    void began(work, 0, MB, () => order.push('good'), 'good');
+    for (let passed = 0; passed < 4_000; passed += 100) {
+      await seen(work);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(order.slice(0, 3)).toContain('good');
+    expect(order.length).toBeLessThan(20);
+  });
+
   test('keeps so many bodies waiting, and is told', async () => {
     const work = new RefusedWork();
     await send(work, 30);
     await seen(work);
-    for (let body = 0; body < 100; body += 1) void began(work, 1, MB);
+    for (let body = 0; body < 50; body += 1) void began(work, 1, MB);
     await expect(began(work, 1, MB)).rejects.toMatchObject({ code: 'OVERLOADED' });
   });
 });
