@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { AuditLog } from '../domain/audit/audit-log.ts';
+import { giveWay } from '../domain/give-way.ts';
 import { GraphqlContext } from './context/graphql-context.ts';
 import { guardSchema } from './guard-schema.ts';
 import { type ResolverDeps, RESOLVERS } from './resolvers/resolvers.ts';
@@ -39,15 +40,20 @@ export function createSchema(deps: ResolverDeps | null): GraphQLSchema {
 }
 
 /**
- * The mutations of one operation run one after the other: each starts with nothing remembered and with the rights of
- * then, and has its entry in the audit log when it succeeds.
+ * The mutations of one operation run one after the other, with the work of others between them: each starts with nothing
+ * remembered and with the rights of then, and has its entry in the audit log when it succeeds.
  */
 function wrapMutations(schema: GraphQLSchema, auditLog: AuditLog | null): void {
+  /** Operations of which a mutation has begun. */
+  const begun = new WeakSet<GraphqlContext>();
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const { name, resolve } = field;
     field.resolve = async (parent, args, context, info): Promise<unknown> => {
       const work = (): unknown => resolve?.(parent, args, context, info);
       if (!(context instanceof GraphqlContext) || auditLog === null) return work();
+      // On SQLite none waits for anything, and fifty held everybody up for a second.
+      if (begun.has(context)) await giveWay();
+      else begun.add(context);
       context.forget();
       // Those before it may have taken long, or the right itself.
       await context.renew();

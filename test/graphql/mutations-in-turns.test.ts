@@ -1,0 +1,38 @@
+import { execute, parse } from 'graphql';
+import { expect, test } from 'vitest';
+import type { Access } from '../../src/domain/access/access.ts';
+import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+import type { ResolverDeps } from '../../src/graphql/resolvers/resolvers.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
+import { countTurns } from '../support/loop-turns.ts';
+
+test('between the mutations of a document others have a turn of the event loop; one alone does not wait', async () => {
+  const loop = countTurns();
+  const turns: number[] = [];
+  // A mutation that waits for nothing, as on SQLite.
+  const auditLog = {
+    run: async () => {
+      turns.push(loop.turns);
+      return 'deleted';
+    },
+  };
+  const deps = new Proxy({}, { get: (_, name) => (name === 'auditLog' ? auditLog : {}) }) as ResolverDeps;
+  const schema = createSchema(deps);
+  const run = async (count: number): Promise<number[]> => {
+    turns.length = 0;
+    const fields = Array.from({ length: count }, (_, at) => `m${at}: deleteProduct(id: "x")`);
+    const contextValue = new GraphqlContext({ tokenId: 't' } as Access, '', {} as never, {} as never);
+    const before = loop.turns;
+    const result = await execute({ schema, document: parse(`mutation { ${fields.join(' ')} }`), contextValue });
+    expect(result.errors).toBeUndefined();
+    return turns.map((turn) => turn - before);
+  };
+  try {
+    expect(await run(1)).toEqual([0]);
+    const [first, ...others] = await run(50);
+    expect(first).toBe(0);
+    expect(new Set(others).size).toBe(49);
+  } finally {
+    loop.stop();
+  }
+});
