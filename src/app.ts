@@ -207,9 +207,12 @@ async function joinCluster(
     .read()
     .findOneOrFail(UserSchema, { id: { $ne: '' } }, { orderBy: { createdAt: 'asc', id: 'asc' } });
   const prefix = `inlet:${oldest.id}`;
-  const cluster = await RedisCluster.connect(redisUrl, prefix, log).catch((cause: unknown) => {
-    throw new StartError('REDIS_URL', 'Redis cannot be reached', cause);
-  });
+  const shared = database.dialect === 'postgres' ? database : null;
+  const cluster = await RedisCluster.connect({ url: redisUrl, prefix, database: shared, log }).catch(
+    (cause: unknown) => {
+      throw new StartError('REDIS_URL', 'Redis cannot be reached', cause);
+    },
+  );
   closers.add('redis', () => cluster.stop());
   return { cluster, limiter: new RedisWriteLimiter(cluster.commands, prefix, log) };
 }

@@ -1,14 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Change, Cluster } from '../domain/cluster.ts';
+import type { Database } from '../domain/database.ts';
+import { ChangeMark } from './change-mark.ts';
 import { OnceAMinute } from './once-a-minute.ts';
 import { RedisLink } from './redis-link.ts';
 
 const ACKNOWLEDGE_MS = 2_000;
 const PUBLISH_MS = 1_000;
 const BLIND_EVERY_MS = 500;
+const SAY_AGAIN_MS = 1_000;
 
 type Channel = 'recorded' | 'called';
+
+interface RedisClusterOptions {
+  url: string;
+  /** Keeps servers on different databases apart on one Redis. */
+  prefix: string;
+  /** What all nodes share; null: there are no others, as on SQLite. */
+  database: Database | null;
+  log: Logger;
+}
 
 interface ChangeMessage {
   id: string;
@@ -17,14 +29,16 @@ interface ChangeMessage {
 }
 
 /**
- * Equal nodes around one Redis. A change is acknowledged by every node that heard it before `changed` resolves. While
- * this node cannot hear (Redis away or silent) it may miss changes, so it forgets its caches every half second until it
- * hears again; what it could not say meanwhile it makes up for by telling the others that they missed something.
+ * Equal nodes around one Redis. A change is acknowledged by every node that heard it before `changed` resolves; one that
+ * could not be told so is told by the database, and `changed` resolves when the others have looked there. While this node
+ * cannot hear (Redis away or silent) it may miss changes, so it forgets its caches every half second until it hears
+ * again; what else it could not say it makes up for by telling the others that they missed something.
  */
 export class RedisCluster implements Cluster {
   readonly shared = true;
   readonly commands: RedisLink;
   readonly #hearing: RedisLink;
+  readonly #mark: ChangeMark | null;
   readonly #node = randomUUID();
   readonly #prefix: string;
   readonly #log: Logger;
@@ -33,16 +47,21 @@ export class RedisCluster implements Cluster {
   readonly #missed: (() => void)[] = [];
   readonly #listeners = new Map<Channel, (message: string) => void>();
   readonly #waiting = new Map<string, { missing: number; done: () => void }>();
+  readonly #sayingAgain: NodeJS.Timeout;
   #blind: NodeJS.Timeout | null = null;
   /** Something did not reach the other nodes. */
   #unsaid = false;
   #stopping = false;
 
-  private constructor(url: string, prefix: string, log: Logger) {
+  private constructor({ url, prefix, database, log }: RedisClusterOptions) {
     this.#prefix = prefix;
     this.#log = log;
     this.#complaints = new OnceAMinute(log);
-    this.commands = new RedisLink({ url, turned: (up) => up && this.#makeUp() });
+    const onError = (error: unknown): void => this.#complaints.say('looking for changes in the database', error);
+    this.#mark = database && new ChangeMark({ database, onMoved: () => this.#forget(), onError });
+    this.#sayingAgain = setInterval(() => this.#makeUp(), SAY_AGAIN_MS);
+    this.#sayingAgain.unref();
+    this.commands = new RedisLink({ url, turned: () => this.#makeUp() });
     this.#hearing = new RedisLink({
       url,
       prepare: async (client) => {
@@ -60,12 +79,13 @@ export class RedisCluster implements Cluster {
     });
   }
 
-  /** `prefix` keeps servers on different databases apart on one Redis. Throws when Redis does not answer. */
-  static async connect(url: string, prefix: string, log: Logger): Promise<RedisCluster> {
-    const cluster = new RedisCluster(url, prefix, log);
+  /** Throws when Redis does not answer. */
+  static async connect(options: RedisClusterOptions): Promise<RedisCluster> {
+    const cluster = new RedisCluster(options);
     try {
       await cluster.#hearing.start();
       await cluster.commands.start();
+      await cluster.#mark?.start();
     } catch (error) {
       await cluster.stop();
       throw error;
@@ -80,24 +100,11 @@ export class RedisCluster implements Cluster {
   async changed(changes: Change[]): Promise<void> {
     // This node first: it must be right even when Redis is away.
     for (const listener of this.#changed) listener(changes);
-    const id = randomUUID();
-    const message: ChangeMessage = { id, from: this.#node, changes };
-    const heard = new Promise<void>((resolve) => this.#waiting.set(id, { missing: 0, done: resolve }));
     try {
-      const nodes = await this.commands.run(
-        (client) => client.publish(`${this.#prefix}:changed`, JSON.stringify(message)),
-        PUBLISH_MS,
-      );
-      // Acknowledgements may have come before the count; both meet at zero.
-      this.#acknowledged(id, -nodes);
-      await acknowledgedInTime(heard);
+      await this.#tell(changes);
     } catch (error) {
-      this.#unsaid = true;
-      this.#complaints.say('a change may reach other nodes late', error);
-      // Whoever cannot hear forgets its caches in the meantime.
-      await new Promise((resolve) => setTimeout(resolve, BLIND_EVERY_MS));
-    } finally {
-      this.#waiting.delete(id);
+      this.#complaints.say('a change did not reach other nodes by Redis', error);
+      await this.#mark?.move();
     }
   }
 
@@ -124,9 +131,32 @@ export class RedisCluster implements Cluster {
 
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#mark?.stop();
+    clearInterval(this.#sayingAgain);
     if (this.#blind !== null) clearInterval(this.#blind);
     this.#hearing.stop();
     this.commands.stop();
+  }
+
+  /** Rejects when some node may not have heard. */
+  async #tell(changes: Change[]): Promise<void> {
+    const id = randomUUID();
+    const message: ChangeMessage = { id, from: this.#node, changes };
+    const heard = new Promise<void>((resolve) => this.#waiting.set(id, { missing: 0, done: resolve }));
+    try {
+      const text = JSON.stringify(message);
+      const nodes = await this.commands
+        .run((client) => client.publish(`${this.#prefix}:changed`, text), PUBLISH_MS)
+        .catch((error: unknown) => {
+          this.#unsaid = true;
+          throw error;
+        });
+      // Acknowledgements may have come before the count; both meet at zero.
+      this.#acknowledged(id, -nodes);
+      await acknowledgedInTime(heard);
+    } finally {
+      this.#waiting.delete(id);
+    }
   }
 
   #receive(channel: Channel, text: string): void {
@@ -149,7 +179,7 @@ export class RedisCluster implements Cluster {
 
   /** The others forget their caches and tell their subscribers. */
   #makeUp(): void {
-    if (!this.#unsaid) return;
+    if (!this.#unsaid || !this.commands.up) return;
     this.#unsaid = false;
     this.commands
       .run((client) => client.publish(`${this.#prefix}:missed`, this.#node))

@@ -11,11 +11,12 @@ describe.skipIf(redisUrl === null)('two nodes around one Redis', () => {
   const prefix = `test:${randomUUID()}`;
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const connect = (): Promise<RedisCluster> => RedisCluster.connect({ url: redisUrl!, prefix, database: null, log });
   let a: RedisCluster;
   let b: RedisCluster;
   beforeAll(async () => {
-    a = await RedisCluster.connect(redisUrl!, prefix, log);
-    b = await RedisCluster.connect(redisUrl!, prefix, log);
+    a = await connect();
+    b = await connect();
   });
   beforeEach(() => {
     lines.length = 0;
@@ -58,7 +59,7 @@ describe.skipIf(redisUrl === null)('two nodes around one Redis', () => {
   });
 
   test('without Redis each node limits for itself', async () => {
-    const gone = await RedisCluster.connect(redisUrl!, prefix, log);
+    const gone = await connect();
     const limiter = new RedisWriteLimiter(gone.commands, prefix, log);
     await gone.stop();
     expect(await limiter.reserve(2, [7], 60_000)).toEqual([true]);

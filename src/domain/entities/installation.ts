@@ -1,8 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /**
- * Facts about this installation, the same for all its nodes: `cursor key`, and `admin token <hash>` for each
- * ADMIN_TOKEN seen.
+ * Facts about this installation, the same for all its nodes: `cursor key`, `admin token <hash>` for each ADMIN_TOKEN
+ * seen, and `changes`, by which nodes tell each other what Redis did not carry (`cluster/change-mark.ts`).
  */
 export const InstallationSchema = defineEntity({
   name: 'Installation',
