@@ -12,13 +12,14 @@ import { checkOfflineAfter } from '../offline-after.ts';
 import { type Page, pageOf } from '../page.ts';
 import { checkStorable, checkText, foldCase, searchable } from '../text.ts';
 import type { Access } from '../access/access.ts';
+import { holdRights } from '../access/hold-rights.ts';
 import { authorOf } from '../access/who-is.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
 import { copyProduct } from './copy-product.ts';
 import { checkDashboard, EMPTY_DASHBOARD } from './dashboard.ts';
-import { findProduct, lockProduct } from '../access/find-product.ts';
+import { findProduct, lockProduct, placeOfProduct } from '../access/find-product.ts';
 import { type DeviceType, type Product, ProductSchema } from '../entities/product.ts';
 import { newWebhookId } from './webhook-id.ts';
 
@@ -170,6 +171,9 @@ export class ProductService {
   async rotateWebhook(access: Access, id: string): Promise<Product> {
     const product = await this.#deps.database.write(async (em) => {
       const found = await lockProduct(em, access, id, 'CONFIGURE');
+      // The URL is shown to who asks, and lets in for good.
+      const present = await holdRights(em, access, this.#deps.now(), { workspaces: { id: found.workspace.id } });
+      present.requireProduct(placeOfProduct(found), 'CONFIGURE');
       found.webhookId = newWebhookId();
       return found;
     });

@@ -1,5 +1,6 @@
 import { conflict } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
+import { holdRights } from '../access/hold-rights.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Database } from '../database.ts';
 import { AuditEntrySchema } from '../entities/audit-entry.ts';
@@ -16,6 +17,7 @@ interface WorkspaceRemovalDeps {
   database: Database;
   cluster: Cluster;
   products: ProductService;
+  now: () => number;
 }
 
 /** Takes a workspace away with everything in it (CONTRACT 1). */
@@ -31,7 +33,7 @@ export class WorkspaceRemoval {
    * halfway, it can be asked for again. CONFLICT when others go on creating products. Returns the id.
    */
   async delete(access: Access, id: string): Promise<string> {
-    const { database, cluster, products } = this.#deps;
+    const { database, cluster, products, now } = this.#deps;
     access.requireWorkspace(id, 'ADMIN');
     access.requireWorkspace(id, 'CONFIGURE');
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -41,6 +43,8 @@ export class WorkspaceRemoval {
       // Those whose deletion was begun before, and perhaps interrupted.
       await products.finishDeletions();
       const gone = await database.write(async (em) => {
+        const held = { workspaces: { id }, tokens: { workspace: id } };
+        (await holdRights(em, access, now(), held)).requireWorkspace(id, 'ADMIN');
         const workspace = await lockWorkspace(em, id);
         if ((await em.count(ProductSchema, { workspace: id })) > 0) return null;
         const tokens = await em.find(TokenSchema, { workspace: id }, { fields: ['id'] });

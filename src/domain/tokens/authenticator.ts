@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
-import type { Loaded } from '@mikro-orm/core';
 import type { Database } from '../database.ts';
 import type { Cluster } from '../cluster.ts';
-import { MemberSchema, type Role } from '../entities/member.ts';
 import { LruMap } from '../lru-map.ts';
 import { SharedLoads } from '../shared-loads.ts';
-import { Access, scopesOfRole } from '../access/access.ts';
-import { type Token, TokenSchema } from '../entities/token.ts';
+import type { Access } from '../access/access.ts';
+import { readAccess, readAccesses } from '../access/read-access.ts';
+import { TokenSchema } from '../entities/token.ts';
 import { unauthenticated } from '../../errors.ts';
 
 const MAX_CACHED = 50_000;
@@ -113,14 +112,15 @@ export class Authenticator {
 
   /** What these tokens may do by now, as the database has it; those that are gone or have expired are left out. */
   async accessesOf(tokenIds: string[]): Promise<Map<string, Access>> {
-    const accesses = await this.#readAll({ id: { $in: tokenIds } });
+    const accesses = await readAccesses(this.#database.read(), { id: { $in: tokenIds } }, this.#now());
     return new Map(accesses.map((access) => [access.tokenId, access]));
   }
 
   /** Writes the times of last use that are waiting. */
   async flush(): Promise<void> {
     if (this.#used.size === 0) return;
-    const used = [...this.#used];
+    // In the order in which others lock them, too.
+    const used = [...this.#used].sort();
     this.#used.clear();
     await this.#database.write(async (em) => {
       for (const [id, lastUsedAt] of used) await em.nativeUpdate(TokenSchema, { id }, { lastUsedAt });
@@ -151,37 +151,7 @@ export class Authenticator {
     }
   }
 
-  /** As the database has it; null: unknown, revoked or expired. */
-  async #read(which: { hash: string } | { id: string }): Promise<Access | null> {
-    const [access = null] = await this.#readAll(which);
-    return access;
+  #read(which: { hash: string } | { id: string }): Promise<Access | null> {
+    return readAccess(this.#database.read(), which, this.#now());
   }
-
-  async #readAll(which: { hash: string } | { id: string | { $in: string[] } }): Promise<Access[]> {
-    const em = this.#database.read();
-    const found = await em.find(TokenSchema, which, { populate: ['user'] });
-    const tokens = found.filter(({ expiresAt }) => !this.#isOver(expiresAt));
-    const users = new Set(tokens.flatMap(({ user }) => user?.id ?? []));
-    const members = users.size === 0 ? [] : await em.find(MemberSchema, { user: { $in: [...users] } });
-    const membersOf = Map.groupBy(members, ({ user }) => user.id);
-    return tokens.map((token) => accessOf(token, membersOf.get(token.user?.id ?? '') ?? []));
-  }
-}
-
-function accessOf(token: Loaded<Token, 'user'>, members: { workspace: { id: string }; role: Role }[]): Access {
-  const scopes =
-    token.user == null
-      ? new Map([[token.workspace?.id ?? '', new Set(token.scopes)]])
-      : new Map(members.map((member) => [member.workspace.id, scopesOfRole(member.role)]));
-  return new Access({
-    tokenId: token.id,
-    kind: token.kind,
-    userId: token.user?.id ?? null,
-    operator: token.user?.operator ?? false,
-    scopes,
-    productIds: token.productIds ?? null,
-    deviceIds: token.deviceIds ?? null,
-    expiresAt: token.expiresAt ?? null,
-    signedIn: token.signedIn,
-  });
 }

@@ -11,6 +11,7 @@ import { uuidV7 } from '../uuid.ts';
 import { MemberSchema } from '../entities/member.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
 import { type Access, scopesOfRole } from '../access/access.ts';
+import { holdRights } from '../access/hold-rights.ts';
 import { hashSecret } from './authenticator.ts';
 import { checkIndividual, checkLimit, checkPersonal, type NewToken, type TokenChange } from './new-token.ts';
 import { type Token, TOKEN_SCOPES, type TokenScope, TokenSchema } from '../entities/token.ts';
@@ -100,13 +101,16 @@ export class TokenService {
       await this.#requireAll('device', workspaceId, deviceIds);
     }
     const token = await database.write(async (em) => {
-      const found = await this.#find(em, access, id);
+      const workspaces = workspaceId == null ? {} : { workspaces: { id: workspaceId } };
+      const present = await holdRights(em, access, this.#deps.now(), { ...workspaces, tokens: { id: known.id } });
+      const found = await this.#find(em, present, id);
+      if (workspaceId != null) for (const scope of found.scopes) present.requireWorkspace(workspaceId, scope);
       if (change.name !== undefined) found.name = change.name ?? found.name;
       if (change.expiresAt !== undefined) found.expiresAt = expiresAt;
       if (change.productIds !== undefined) found.productIds = productIds;
       if (change.deviceIds !== undefined) found.deviceIds = deviceIds;
       // Other limits may be wider ones: what it may do from now on, the caller lets it do.
-      if (Object.values(rights).some((given) => given !== undefined)) access.requireOutlasts(found.expiresAt ?? null);
+      if (Object.values(rights).some((given) => given !== undefined)) present.requireOutlasts(found.expiresAt ?? null);
       return found;
     });
     await cluster.changed([{ kind: 'token', id: token.id }]);
@@ -162,27 +166,29 @@ export class TokenService {
   #createPersonal(access: Access, input: NewToken, expiresAt: number | null): Promise<CreatedToken> {
     const userId = access.requireUser();
     checkPersonal(input);
-    access.requireOutlasts(expiresAt);
-    return this.#store({ name: input.name, kind: 'PERSONAL', user: userId, scopes: [], expiresAt });
+    const allow = (present: Access): void => present.requireOutlasts(expiresAt);
+    allow(access);
+    return this.#store({ name: input.name, kind: 'PERSONAL', user: userId, scopes: [], expiresAt }, async (em) =>
+      allow(await holdRights(em, access, this.#deps.now())),
+    );
   }
 
   async #createIndividual(access: Access, input: NewToken, expiresAt: number | null): Promise<CreatedToken> {
     const workspaceId = input.workspaceId ?? soleWorkspace(access, 'input.workspaceId');
     access.requireWorkspace(workspaceId, 'ADMIN');
     const { scopes, productIds, deviceIds } = checkIndividual(input);
-    for (const scope of scopes) access.requireWorkspace(workspaceId, scope);
-    access.requireOutlasts(expiresAt);
+    const allow = (present: Access): void => {
+      for (const scope of ['ADMIN', ...scopes] as const) present.requireWorkspace(workspaceId, scope);
+      present.requireOutlasts(expiresAt);
+    };
+    allow(access);
     await this.#requireAll('product', workspaceId, productIds);
     await this.#requireAll('device', workspaceId, deviceIds);
-    return this.#store({
-      name: input.name,
-      kind: 'INDIVIDUAL',
-      workspace: workspaceId,
-      scopes,
-      productIds,
-      deviceIds,
-      expiresAt,
-    });
+    const limits = { productIds, deviceIds, expiresAt };
+    return this.#store(
+      { name: input.name, kind: 'INDIVIDUAL', workspace: workspaceId, scopes, ...limits },
+      async (em) => allow(await holdRights(em, access, this.#deps.now(), { workspaces: { id: workspaceId } })),
+    );
   }
 
   async #requireAll(what: 'product' | 'device', workspaceId: string, ids: string[] | null): Promise<void> {
@@ -198,8 +204,11 @@ export class TokenService {
     if (missing !== undefined) throw notFound(what, missing);
   }
 
-  #store(token: TokenData): Promise<CreatedToken> {
-    return this.#deps.database.write(async (em) => this.#add(em, token));
+  #store(token: TokenData, hold: Hold): Promise<CreatedToken> {
+    return this.#deps.database.write(async (em) => {
+      await hold(em);
+      return this.#add(em, token);
+    });
   }
 
   #add(em: EntityManager, token: TokenData): CreatedToken {
@@ -219,6 +228,9 @@ export class TokenService {
     return { token: added, secret };
   }
 }
+
+/** Throws unless the token may be made in this transaction, in which nothing that this rests on changes any more. */
+type Hold = (em: EntityManager) => Promise<void>;
 
 interface TokenData {
   name: string;

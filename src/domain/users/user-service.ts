@@ -3,6 +3,7 @@ import type { Database } from '../database.ts';
 import { badInput, conflict, forbidden, notFound, unauthenticated } from '../../errors.ts';
 import { checkOptionalText, checkText, foldCase } from '../text.ts';
 import type { Access } from '../access/access.ts';
+import { holdRights } from '../access/hold-rights.ts';
 import { seesUser } from '../access/find-user.ts';
 import type { Cluster } from '../cluster.ts';
 import { MemberSchema } from '../entities/member.ts';
@@ -54,17 +55,17 @@ export class UserService {
 
   /** For operators. CONFLICT when the email address is taken, in whatever case. */
   async create(access: Access, input: NewUser): Promise<User> {
-    access.requireOperator();
-    access.requireOutlasts(null);
+    allowLasting(access);
     const email = checkEmail(input.email);
     const name = checkOptionalText(input.name, 'input.name', { max: 200 });
     const passwordHash =
       input.password == null ? null : await this.#deps.passwords.hash(input.password, 'input.password', access.tokenId);
     const createdAt = this.#deps.now();
     const operator = input.operator ?? false;
-    return this.#write(email, async (em) =>
-      em.create(UserSchema, { id: uuidV7(), email, name, passwordHash, operator, createdAt }),
-    );
+    return this.#write(email, async (em) => {
+      allowLasting(await holdRights(em, access, createdAt));
+      return em.create(UserSchema, { id: uuidV7(), email, name, passwordHash, operator, createdAt });
+    });
   }
 
   /** Who has exactly this address, in whatever case; null: nobody that the token sees. For ADMINs and operators. */
@@ -81,8 +82,7 @@ export class UserService {
 
   /** For operators. CONFLICT when the address is taken or the last operator would be none. */
   async update(access: Access, id: string, change: UserChange): Promise<User> {
-    access.requireOperator();
-    access.requireOutlasts(null);
+    allowLasting(access);
     if (change.email === null) throw badInput('input.email: a user needs an email address; leave it out to keep it.');
     const email = change.email === undefined ? undefined : checkEmail(change.email);
     const name = checkOptionalText(change.name, 'input.name', { max: 200 });
@@ -91,6 +91,7 @@ export class UserService {
         ? null
         : await this.#deps.passwords.hash(change.password, 'input.password', access.tokenId);
     const user = await this.#write(email ?? '', async (em) => {
+      allowLasting(await holdRights(em, access, this.#deps.now(), { users: userOrOperators(id) }));
       const found = await findUser(em, id);
       if (change.operator != null && change.operator !== found.operator) {
         if (!change.operator) await requireOtherOperator(em, found);
@@ -109,10 +110,12 @@ export class UserService {
   async delete(access: Access, id: string): Promise<string> {
     access.requireOperator();
     const userId = await this.#deps.database.write(async (em) => {
+      const users = userOrOperators(id);
+      // Who is held becomes no member of anything meanwhile.
+      (await holdRights(em, access, this.#deps.now(), { users })).requireOperator();
       const user = await findUser(em, id);
       if (user.operator) await requireOtherOperator(em, user);
       const places = await em.find(MemberSchema, { user: user.id, role: 'ADMIN' });
-      // In one order, so that two who do this at once do not wait for each other.
       for (const workspaceId of places.map(({ workspace }) => workspace.id).sort()) {
         await lockWorkspace(em, workspaceId);
         requireOtherAdmin(await em.find(MemberSchema, { workspace: workspaceId }), user.id);
@@ -131,7 +134,7 @@ export class UserService {
   async changePassword(access: Access, current: string | null, wanted: string): Promise<User> {
     const id = access.requireUser();
     access.requireOutlasts(null);
-    const { database, cluster, passwords, throttle } = this.#deps;
+    const { database, cluster, passwords, throttle, now } = this.#deps;
     const known = await findUser(database.read(), id);
     if (known.passwordHash != null) {
       passwords.requireRoom(id);
@@ -142,8 +145,9 @@ export class UserService {
     }
     const passwordHash = await passwords.hash(wanted, 'newPassword', id);
     const user = await database.write(async (em) => {
-      const found = await em.findOne(UserSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-      if (found === null) throw notFound('user', id);
+      const present = await holdRights(em, access, now(), { tokens: { user: id, signedIn: true } });
+      present.requireOutlasts(null);
+      const found = await findUser(em, id);
       if (found.passwordHash !== known.passwordHash) throw conflict('The password was changed meanwhile.');
       found.passwordHash = passwordHash;
       await em.nativeDelete(TokenSchema, { user: id, signedIn: true, id: { $ne: access.tokenId } });
@@ -184,6 +188,17 @@ export class UserService {
       throw error;
     }
   }
+}
+
+/** For operators, and for what outlasts the token. */
+function allowLasting(access: Access): void {
+  access.requireOperator();
+  access.requireOutlasts(null);
+}
+
+/** The user, and every operator: one of them stays. */
+function userOrOperators(id: string) {
+  return { $or: [{ id: id.replaceAll('\0', '').toLowerCase() }, { operator: true }] };
 }
 
 function checkEmail(given: string): string {

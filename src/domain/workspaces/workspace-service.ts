@@ -3,6 +3,7 @@ import { notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { checkText } from '../text.ts';
 import { type Access, scopesOfRole } from '../access/access.ts';
+import { holdRights } from '../access/hold-rights.ts';
 import { seesUser } from '../access/find-user.ts';
 import { type User, UserSchema } from '../entities/user.ts';
 import { uuidV7 } from '../uuid.ts';
@@ -51,12 +52,16 @@ export class WorkspaceService {
 
   /** For operators; the calling user becomes its first ADMIN. */
   async create(access: Access, name: string): Promise<Workspace> {
-    access.requireOperator();
-    const userId = access.requireUser();
-    // It makes its user a member for good.
-    access.requireOutlasts(null);
+    const allow = (present: Access): string => {
+      present.requireOperator();
+      // It makes its user a member for good.
+      present.requireOutlasts(null);
+      return present.requireUser();
+    };
+    const userId = allow(access);
     checkText(name, 'name', { max: 200 });
     const workspace = await this.#deps.database.write(async (em) => {
+      allow(await holdRights(em, access, this.#deps.now()));
       const created = em.create(WorkspaceSchema, { id: uuidV7(), name, writeRate: null, createdAt: this.#deps.now() });
       em.create(MemberSchema, { workspace: created, user: userId, role: 'ADMIN' });
       return created;
@@ -82,11 +87,17 @@ export class WorkspaceService {
    * exist for it, unless it is an operator's. CONFLICT when the last ADMIN would be lowered.
    */
   async setMember(access: Access, workspaceId: string, userId: string, role: Role): Promise<Workspace> {
-    access.requireWorkspace(workspaceId, 'ADMIN');
-    // Nobody gives what they have not, nor for longer.
-    for (const scope of scopesOfRole(role)) access.requireWorkspace(workspaceId, scope);
-    access.requireOutlasts(null);
+    const allow = (present: Access): void => {
+      present.requireWorkspace(workspaceId, 'ADMIN');
+      // Nobody gives what they have not, nor for longer.
+      for (const scope of scopesOfRole(role)) present.requireWorkspace(workspaceId, scope);
+      present.requireOutlasts(null);
+    };
+    allow(access);
     const workspace = await this.#deps.database.write(async (em) => {
+      const users = { id: userId.replaceAll('\0', '') };
+      const present = await holdRights(em, access, this.#deps.now(), { users, workspaces: { id: workspaceId } });
+      allow(present);
       const locked = await lockWorkspace(em, workspaceId);
       const members = await em.find(MemberSchema, { workspace: workspaceId });
       const member = members.find((candidate) => candidate.user.id === userId);
@@ -96,7 +107,7 @@ export class WorkspaceService {
         return locked;
       }
       const user = /\0/.test(userId) ? null : await em.findOne(UserSchema, { id: userId });
-      if (user === null || !(await seesUser(em, access, user))) throw notFound('user', userId);
+      if (user === null || !(await seesUser(em, present, user))) throw notFound('user', userId);
       em.create(MemberSchema, { workspace: locked, user, role });
       return locked;
     });
@@ -108,6 +119,8 @@ export class WorkspaceService {
   async removeMember(access: Access, workspaceId: string, userId: string): Promise<Workspace> {
     access.requireWorkspace(workspaceId, 'ADMIN');
     const workspace = await this.#deps.database.write(async (em) => {
+      const present = await holdRights(em, access, this.#deps.now(), { workspaces: { id: workspaceId } });
+      present.requireWorkspace(workspaceId, 'ADMIN');
       const locked = await lockWorkspace(em, workspaceId);
       const members = await em.find(MemberSchema, { workspace: workspaceId });
       const member = members.find((candidate) => candidate.user.id === userId);
