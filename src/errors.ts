@@ -60,9 +60,14 @@ export const conflict = (message: string): AppError => new AppError('CONFLICT', 
 export const noDatabase = (cause: unknown): AppError =>
   new AppError('UNAVAILABLE', 'The database does not answer. Try again in a moment.', { cause });
 
-/** How drivers name a database that is away, full or held by somebody else: by code, never by text. */
+/**
+ * How drivers name a database that is away, full, read-only or held by somebody else: by code, never by text. By SQLSTATE
+ * there is no connection (08), login (28) or database (3D000); a standby only reads (25006); a transaction took too long
+ * (25P03, 25P04, 72000) or lost against others (40); resources are used up (53), a lock is taken (55P03), somebody or a
+ * limit ended it (57), a disk fails (58). What is wrong with a statement or the data (22, 23, 42, 54, XX, …) is not that.
+ */
 const AWAY =
-  /^(?:ECONN|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EHOSTUNREACH$|ENETUNREACH$|08|25P03|4000|40P01|53|55P03|57014|57P0|58|SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY))/;
+  /^(?:ECONN|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EHOSTUNREACH$|ENETUNREACH$|08|25006|25P0[34]|28|3D000|4000|40P01|53|55P03|57014|57P0|58|72000|SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY))/;
 
 /** The error as one for the client when it says that the database does not answer, wherever it came from; else null. */
 export function databaseAway(error: unknown): AppError | null {
