@@ -52,7 +52,8 @@ describe('headers', () => {
   test.each([
     'Authorization', 'Proxy-Authorization', 'Cookie', 'Set-Cookie', 'X-Api-Key', 'Api-Key', 'Apikey', 'X-Auth-Token',
     'X-Gitlab-Token', 'X-Hub-Signature-256', 'X-Webhook-Secret', 'X-Password', 'Ocp-Apim-Subscription-Key',
-    'X-Functions-Key', 'X-Auth', 'X-Csrf', 'X-Session-Id', 'X-Amz-Security-Token',
+    'X-Functions-Key', 'X-Auth', 'X-Csrf', 'X-Session-Id', 'X-Amz-Security-Token', 'Authentication', 'X-Authentication', 'X-Authorisation', 'X-Bearer', 'X-Oauth-Client', 'X-Pin',
+    'X-Forwarded-Client-Cert', 'X-Amzn-Oidc-Data', 'Dpop',
   ])('%s is masked in the log', (name) => {
     expect(JSON.parse(maskedHeaders([[name, 'hush']]))).toEqual({ [name]: '***' });
   }); // prettier-ignore
@@ -66,6 +67,8 @@ describe('headers', () => {
     'Accept',
     'Keep-Alive',
     'X-Author',
+    'X-Mapping',
+    'X-Inside',
   ])('%s is not', (name) => {
     expect(JSON.parse(maskedHeaders([[name, 'seen']]))).toEqual({ [name]: 'seen' });
   });

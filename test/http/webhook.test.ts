@@ -267,7 +267,36 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     });
     const [call] = await callsOf(server, product.id);
     expect(call!.headers).toMatchObject({ Authorization: '***', Cookie: '***', 'X-Api-Key': '***', 'X-Plain': 'seen' });
-    expect(call!.run!.console[0]).toContain('Bearer s3cret');
+  });
+
+  test('nor does the log tell of credentials what a decoder prints, throws or returns of them', async () => {
+    const decoder = `function Decoder(request) {
+      var token = request.headers.Authorization.split(" ")[1];
+      console.log(request.headers);
+      console.warn(token + " " + request.headers.Cookie + " " + JSON.stringify(request));
+      if (request.body === "throw") throw new Error("not for " + token + JSON.stringify(request.headers));
+      return [{ device: "d1", field: "T", value: token.length }, { device: token, field: "S", value: request.headers["X-Api-Key"] }];
+    }`;
+    const { id, webhookId, deviceIds } = await createProduct(server, {
+      fields: { T: 'FLOAT', S: 'STRING' },
+      serialNumbers: ['d1'],
+      input: { decoder },
+    });
+    const headers = {
+      Authorization: 'Bearer the-t0ken-of-it',
+      Cookie: 'a=1; sid=the-s3ssion',
+      'X-Api-Key': 'the-k3y-"itself"',
+      'X-Plain': 'shown-of-it',
+    };
+    for (const body of ['return', 'throw']) await callWebhook(server, { webhookId }, { headers, body });
+    expect(await latestOf(server, deviceIds[0]!)).toEqual({ T: 'the-t0ken-of-it'.length });
+    const calls = await callsOf(server, id);
+    expect(calls.map(({ status }) => status)).toEqual(['DECODER_FAILED', 'PARTLY_STORED']);
+    const text = JSON.stringify(calls);
+    for (const secret of ['t0ken', 's3ssion', 'k3y']) expect(text).not.toContain(secret);
+    expect(text.match(/shown-of-it/g)!.length).toBeGreaterThan(6);
+    expect(calls[0]!.run!.error!.message).toContain('not for ***');
+    expect(calls[1]!.run!.output).toMatchObject([{ value: 15 }, { device: '***', value: '***' }]);
   });
 
   test('a long body reaches the decoder whole and is cut in the log, between characters', async () => {

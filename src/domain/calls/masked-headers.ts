@@ -4,13 +4,13 @@ import type { HeaderList } from '../decoders/header-names.ts';
 export const MASK = '***';
 
 const CREDENTIAL =
-  /authorization|cookie|token|secret|passw|credential|signature|session|(?:^|-)(?:auth|jwt|hmac)(?:-|$)|csrf|xsrf|api-?key|access-?key|(?:^|-)key$/i;
+  /authori[sz]ation|authenticat|cookie|token|secret|passw|credential|signature|session|bearer|oauth|oidc|client-cert|(?:^|-)(?:auth|jwt|hmac|otp|pin|pwd|sid|sig|dpop)(?:-|$)|csrf|xsrf|api-?key|access-?key|(?:^|-)key$/i;
 const HARMLESS = new Set(['Idempotency-Key', 'Sec-Websocket-Key']);
 const MAX_KNOWN = 1_000;
 const known = new Map<string, boolean>();
 
 /** Whether a header's value is not for the log: credentials by their usual names, and by what names have in common. */
-function isCredential(name: string): boolean {
+export function isCredential(name: string): boolean {
   let credential = known.get(name);
   if (credential === undefined) {
     credential = CREDENTIAL.test(name) && !HARMLESS.has(name);
