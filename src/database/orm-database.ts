@@ -1,8 +1,9 @@
-import type { EntityManager, MikroORM } from '@mikro-orm/sql';
+import { type EntityManager, ForeignKeyConstraintViolationException, type MikroORM } from '@mikro-orm/sql';
 import type { Database, Dialect, WriteTurns } from '../domain/database.ts';
 import { FairSlots } from '../domain/fair-slots.ts';
 import type { Party } from '../domain/party.ts';
 import { SharedTime } from '../domain/shared-time.ts';
+import { AppError } from '../errors.ts';
 import type { DatabaseGuard } from './database-guard.ts';
 
 /** Half of the connections: who reads finds one. */
@@ -50,6 +51,8 @@ export class OrmDatabase implements Database {
     const end = this.time.begin();
     try {
       return await this.#orm.em.fork().transactional(work);
+    } catch (error) {
+      throw error instanceof ForeignKeyConstraintViolationException ? parentGone(error) : error;
     } finally {
       end();
       giveBack();
@@ -66,4 +69,9 @@ export class OrmDatabase implements Database {
   #check(): void {
     if (this.#guard.refusal !== null) throw this.#guard.refusal;
   }
+}
+
+/** Rows are added to what was found before: that it is not there any more says that somebody has deleted it meanwhile. */
+function parentGone(cause: Error): AppError {
+  return new AppError('NOT_FOUND', 'What this belongs to was deleted meanwhile.', { cause });
 }

@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import type { Database } from '../database.ts';
 import { badInput, notFound } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
@@ -48,7 +49,9 @@ export class UnknownDevices {
     const identity = networkIdentity(identifier);
     await this.#deps.database.write(async (em) => {
       const workspace = await lockWorkspace(em, workspaceId);
-      let row = await em.findOne(UnknownDeviceSchema, { workspace: workspaceId, identity });
+      // Held: it may just be adopted.
+      const lock = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+      let row = await em.findOne(UnknownDeviceSchema, { workspace: workspaceId, identity }, lock);
       if (row === null) {
         if ((await em.count(UnknownDeviceSchema, { workspace: workspaceId })) >= MAX_DEVICES) {
           const [oldest] = await em.find(
