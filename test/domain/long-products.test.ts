@@ -6,7 +6,8 @@ import { DATABASES } from '../support/server.ts';
 
 /** A tenth of a second is what people notice; half of it is for what else goes on. */
 const MOST_MS = 50;
-const PRODUCTS = 120;
+const PRODUCTS = 100;
+const WIDE = 50;
 
 /** 250 KB of JSON, as the console could have it. */
 const DASHBOARD = {
@@ -30,13 +31,31 @@ describe.each(DATABASES)('products that hold much, on %s', (name) => {
     const { access, products } = domain;
     ({ id: first } = await products.create(access, { name: 'long 0', dashboard: DASHBOARD }));
     for (let at = 1; at < PRODUCTS; at += 1) await products.clone(access, first, `long ${at}`);
+    await createFields();
   }, 120_000);
 
   afterAll(() => domain.close());
 
+  /** Products with as many fields as one may have, and 200 configuration fields; one of them has 300 devices. */
+  async function createFields(): Promise<void> {
+    const { access, products, configurations, devices } = domain;
+    const fields = Array.from({ length: 497 }, (_, at) => ({
+      identifier: `f${at}`,
+      type: 'FLOAT' as const,
+      name: 'n'.repeat(190),
+      description: 'd'.repeat(400),
+    }));
+    const { id } = await products.create(access, { name: 'wide 0', fields });
+    for (let at = 0; at < 200; at += 1)
+      await configurations.add(access, id, { identifier: `c${at}`, type: 'STRING', default: 'x'.repeat(2_000) });
+    for (let at = 1; at < WIDE; at += 1) await products.clone(access, id, `wide ${at}`);
+    const many = Array.from({ length: 300 }, (_, at) => ({ name: `device ${at}` }));
+    await devices.create(access, id, many, 'unlimited');
+  }
+
   test('a list of them reads no dashboard', async () => {
     const { access, products } = domain;
-    const { items } = await products.list(access, { limit: 500 });
+    const { items } = await products.list(access, { limit: 500, search: 'long' });
     expect(items).toHaveLength(PRODUCTS);
     expect(items.map(({ dashboard }) => dashboard)).toEqual(items.map(() => undefined));
     const list = '{ products(search: "LONG", first: 500) { totalCount edges { node { id name createdAt } } } }';
@@ -45,7 +64,7 @@ describe.each(DATABASES)('products that hold much, on %s', (name) => {
   });
 
   test('dashboards are read and written one by one', async () => {
-    const some = '{ products(first: 20) { edges { node { name dashboard } } } }';
+    const some = '{ products(first: 20, search: "long") { edges { node { name dashboard } } } }';
     const { products } = await ask(some);
     for (const { node } of products.edges) expect(node.dashboard).toEqual(DASHBOARD);
     expect(await longestPieceMs(() => answer(some))).toBeLessThan(MOST_MS);
@@ -67,6 +86,53 @@ describe.each(DATABASES)('products that hold much, on %s', (name) => {
     }
     const shown = await ask('{ products(search: "short", first: 500) { edges { node { id dashboard } } } }');
     const read = shown.products.edges.map(({ node }: any) => [node.id, node.dashboard]);
+    expect(new Map(read)).toEqual(own);
+  });
+
+  test.each([
+    ['products(search: "wide", first: 500)', 'fields { id }', 497],
+    ['products(search: "wide", first: 500)', 'configurationFields { id }', 200],
+    ['products(search: "wide", first: 20)', 'fields { id identifier type name unit role }', 497],
+    ['devices(first: 300)', 'product { fields { id } }', 497],
+    ['devices(first: 300)', 'configuration { overridden field { identifier type name } }', 200],
+  ])('%s { %s } leaves others their turns', async (list, of, count) => {
+    const query = `{ ${list} { edges { node { ${of} } } } }`;
+    const data = await ask(query);
+    for (const { node } of data[list.split('(')[0]!].edges) {
+      const parts = node.product?.fields ?? node.fields ?? node.configurationFields ?? node.configuration;
+      expect(parts).toHaveLength(count);
+    }
+    expect(await longestPieceMs(() => answer(query))).toBeLessThan(MOST_MS);
+  });
+
+  test('each product has its own fields and configuration, in their order, whole', async () => {
+    const { access, products, configurations } = domain;
+    const own = new Map<string, unknown>();
+    for (let at = 0; at < 12; at += 1) {
+      const fields = Array.from({ length: at * 15 }, (_, number) => ({
+        identifier: `p${at}_${number}`,
+        type: 'INTEGER' as const,
+      }));
+      const { id } = await products.create(access, { name: `own ${at}`, fields });
+      const values = [at, null, -0.5, 1e300].slice(0, at % 5);
+      for (const [index, value] of values.entries())
+        await configurations.add(access, id, { identifier: `c${index}`, type: 'NUMBER', name: 'n', default: value });
+      own.set(id, {
+        fields: fields.map((field) => ({ ...field, name: null, unit: null, description: null, role: null })),
+        configurationFields: values.map((value, index) => ({
+          identifier: `c${index}`,
+          type: 'NUMBER',
+          name: 'n',
+          description: null,
+          default: value,
+        })),
+      });
+    }
+    const field = 'identifier type name unit description role';
+    const { products: shown } = await ask(
+      `{ products(search: "own", first: 500) { edges { node { id fields { ${field} } configurationFields { identifier type name description default } } } } }`,
+    );
+    const read = shown.edges.map(({ node: { id, ...parts } }: any) => [id, parts]);
     expect(new Map(read)).toEqual(own);
   });
 

@@ -46,7 +46,6 @@ export async function longestPieceMs(work: () => Promise<unknown>): Promise<numb
     isOver = true;
     look();
   }
-  console.log('PIECE', longest.toFixed(1));
   return longest;
 }
 

@@ -1,12 +1,11 @@
 import type { Database } from '../database.ts';
-import { bytesSql, inPieces, placeholders } from '../long-columns.ts';
+import { bytesSql, placeholders } from '../long-columns.ts';
 
-/** What the longest takes is read at once, or several that are shorter. */
-const BYTES_AT_ONCE = 262_144;
+/** How many bytes a dashboard may take as JSON. */
+export const MAX_DASHBOARD = 262_144;
 
-/** The products, by their keys, so that the dashboards of one piece may be read at once. */
-export async function dashboardPieces(database: Database, keys: readonly number[]): Promise<number[][]> {
-  if (keys.length === 1) return [[...keys]];
+/** About how many bytes the dashboard of each of the products takes, by their keys. */
+export async function dashboardSizes(database: Database, keys: readonly number[]): Promise<number[]> {
   const bytes = bytesSql(database.dialect, 'dashboard');
   const rows = await database
     .read()
@@ -14,7 +13,8 @@ export async function dashboardPieces(database: Database, keys: readonly number[
       `select "key", ${bytes} as bytes from product where "key" in (${placeholders(keys)})`,
       [...keys],
     );
-  return inPieces(rows, BYTES_AT_ONCE).map((piece) => piece.map(({ key }) => key));
+  const byKey = new Map(rows.map((row) => [row.key, row.bytes ?? MAX_DASHBOARD]));
+  return keys.map((key) => byKey.get(key) ?? 0);
 }
 
 /** Key of a product → the JSON text of its dashboard. */

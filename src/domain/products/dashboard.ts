@@ -2,8 +2,8 @@ import { badInput } from '../../errors.ts';
 import { FIELD_IDENTIFIER } from '../entities/field.ts';
 import { checkJsonDocument } from '../json-document.ts';
 import { checkText } from '../text.ts';
+import { MAX_DASHBOARD } from './dashboard-rows.ts';
 
-const MAX_BYTES = 262_144;
 const MAX_WIDGETS = 200;
 const MAX_FIELDS = 50;
 const MAX_PLACE = 1000;
@@ -33,7 +33,7 @@ export const EMPTY_DASHBOARD: Dashboard = { widgets: [] };
 
 /** The document itself when it is a dashboard; else BAD_USER_INPUT with the JSON path of the first mistake. */
 export function checkDashboard(document: unknown, path = 'dashboard'): Dashboard {
-  checkJsonDocument(document, path, MAX_BYTES);
+  checkJsonDocument(document, path, MAX_DASHBOARD);
   const { widgets } = object(document, path, ['widgets'], []);
   const items = list(widgets, `${path}.widgets`, MAX_WIDGETS);
   items.forEach((widget, index) => checkWidget(widget, `${path}.widgets[${index}]`));

@@ -4,33 +4,39 @@ import type { Promised } from './promised.ts';
 interface BatchOptions<Key, Name> {
   /** What tells one key from another; left out: the key itself. */
   nameOf?: (key: Key) => Name;
-  /** How many keys one look-up takes; left out: all. */
+  /** What each of several keys counts; left out: one. */
+  sizesOf?: (keys: readonly Key[]) => Promise<readonly number[]>;
+  /** As much as the keys of one look-up count, unless it has one alone; left out: all go into one. */
   atMost?: number;
 }
 
-interface Round<Key, Name, Value> {
-  keys: Key[];
-  answers: Promise<ReadonlyMap<Name, Value | Error>>;
+/** A key that was asked for, and who waits for its value. */
+interface Asked<Key, Value> {
+  key: Key;
+  resolve: (value: Value) => void;
+  reject: (error: unknown) => void;
 }
 
 /**
  * What the children of a list are looked up by: all keys that one level of an operation asks for go into one look-up,
  * and what is known by then is given at once, not promised. The look-up answers in the order of the keys, an Error in
- * the place of what cannot be.
+ * the place of what cannot be. Of several look-ups each is answered before the next one begins.
  */
 export class Batch<Key, Value, Name = Key> {
   readonly #lookUp: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>;
   readonly #nameOf: (key: Key) => Name;
+  readonly #sizesOf: ((keys: readonly Key[]) => Promise<readonly number[]>) | undefined;
   readonly #atMost: number;
   readonly #known = new Map<Name, Promised<Value>>();
-  #next: Round<Key, Name, Value> | null = null;
+  #next: Asked<Key, Value>[] | null = null;
 
   constructor(
     lookUp: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
-    { nameOf = (key) => key as unknown as Name, atMost = Infinity }: BatchOptions<Key, Name> = {},
+    { nameOf = (key) => key as unknown as Name, sizesOf, atMost = Infinity }: BatchOptions<Key, Name> = {},
   ) {
     this.#lookUp = lookUp;
     this.#nameOf = nameOf;
+    this.#sizesOf = sizesOf;
     this.#atMost = atMost;
   }
 
@@ -39,15 +45,10 @@ export class Batch<Key, Value, Name = Key> {
     const known = this.#known.get(name);
     if (known !== undefined || this.#known.has(name)) return known as Promised<Value>;
     this.#next ??= this.#begin();
-    this.#next.keys.push(key);
-    const value = this.#next.answers.then((answers) => {
-      const answer = answers.get(name);
-      if (answer instanceof Error) throw answer;
-      this.#known.set(name, answer as Value);
-      return answer as Value;
-    });
-    this.#known.set(name, value);
-    return value;
+    const { promise, resolve, reject } = Promise.withResolvers<Value>();
+    this.#next.push({ key, resolve, reject });
+    this.#known.set(name, promise);
+    return promise;
   }
 
   /** Read by somebody else, in the same operation. */
@@ -55,20 +56,48 @@ export class Batch<Key, Value, Name = Key> {
     this.#known.set(this.#nameOf(key), value);
   }
 
-  #begin(): Round<Key, Name, Value> {
-    const keys: Key[] = [];
-    return { keys, answers: endOfLevel().then(() => this.#answer(keys)) };
+  #begin(): Asked<Key, Value>[] {
+    const asked: Asked<Key, Value>[] = [];
+    void endOfLevel().then(() => this.#answer(asked));
+    return asked;
   }
 
-  async #answer(keys: readonly Key[]): Promise<ReadonlyMap<Name, Value | Error>> {
+  async #answer(asked: readonly Asked<Key, Value>[]): Promise<void> {
     this.#next = null;
-    const found = new Map<Name, Value | Error>();
-    for (let at = 0; at < keys.length; at += this.#atMost) {
-      const some = keys.slice(at, at + this.#atMost);
-      const values = await this.#lookUp(some);
-      some.forEach((key, index) => found.set(this.#nameOf(key), values[index]!));
+    try {
+      for (const some of await this.#pieces(asked)) {
+        const values = await this.#lookUp(some.map(({ key }) => key));
+        some.forEach((one, index) => this.#settle(one, values[index]!));
+      }
+    } catch (error) {
+      // Who has its answer keeps it.
+      for (const { reject } of asked) reject(error);
     }
-    return found;
+  }
+
+  async #pieces(asked: readonly Asked<Key, Value>[]): Promise<Asked<Key, Value>[][]> {
+    const sizes = asked.length === 1 ? undefined : await this.#sizesOf?.(asked.map(({ key }) => key));
+    const pieces: Asked<Key, Value>[][] = [];
+    let room = 0;
+    for (const [index, one] of asked.entries()) {
+      const size = sizes?.[index] ?? 1;
+      if (pieces.length === 0 || size > room) {
+        pieces.push([]);
+        room = this.#atMost;
+      }
+      pieces.at(-1)!.push(one);
+      room -= size;
+    }
+    return pieces;
+  }
+
+  #settle({ key, resolve, reject }: Asked<Key, Value>, value: Value | Error): void {
+    if (value instanceof Error) {
+      reject(value);
+      return;
+    }
+    this.#known.set(this.#nameOf(key), value);
+    resolve(value);
   }
 }
 

@@ -2,7 +2,6 @@ import type { Database } from '../../domain/database.ts';
 import { MAX_METADATA_BYTES } from '../../domain/devices/device-input.ts';
 import { bytesOfDevice, readDevices } from '../../domain/devices/device-record.ts';
 import { readMetadata } from '../../domain/devices/read-metadata.ts';
-import { type ConfigurationField, ConfigurationFieldSchema } from '../../domain/entities/configuration-field.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities/decoder-version.ts';
 import type { Device } from '../../domain/entities/device.ts';
 import { type Field, FieldSchema } from '../../domain/entities/field.ts';
@@ -11,7 +10,14 @@ import type { HeavyTurns } from '../../domain/heavy-turns.ts';
 import type { History, LatestWanted, MeasuredValue } from '../../domain/history/history.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import { type Product, ProductSchema } from '../../domain/entities/product.ts';
-import { dashboardPieces, readDashboards } from '../../domain/products/dashboard-rows.ts';
+import { dashboardSizes, MAX_DASHBOARD, readDashboards } from '../../domain/products/dashboard-rows.ts';
+import {
+  type ConfigurationRow,
+  type FieldRow,
+  partCounts,
+  readConfigurationFields,
+  readFields,
+} from '../../domain/products/field-rows.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { type Workspace, WorkspaceSchema } from '../../domain/entities/workspace.ts';
 import { Batch } from './batch.ts';
@@ -19,6 +25,9 @@ import { StoredJson } from './stored-json.ts';
 
 /** On SQLite four of the longest take 12 ms, in which nobody else has a turn. */
 const SOURCES_AT_ONCE = 4;
+/** Fields of products: as many as one may have, in some 5 ms. */
+const PARTS_AT_ONCE = 500;
+const PART_BYTES = 100;
 const MAX_SOURCE_BYTES = 256 * 1024;
 /** Some 3 ms. */
 const DEVICES_AT_ONCE = 500;
@@ -33,8 +42,8 @@ export interface Loaders {
   dashboard: Batch<number, StoredJson | null>;
   /** By id. */
   workspace: Batch<string, Workspace | null>;
-  fieldsOfProduct: Batch<number, Field[]>;
-  configurationOfProduct: Batch<number, ConfigurationField[]>;
+  fieldsOfProduct: Batch<number, FieldRow[]>;
+  configurationOfProduct: Batch<number, ConfigurationRow[]>;
   field: Batch<number, Field | null>;
   /** The active decoder of a product, without its source; null: it has none. */
   activeDecoder: Batch<Product, DecoderVersion | null, number>;
@@ -69,31 +78,29 @@ export function createLoaders({ database, store, history, heavyTurns }: LoaderSo
       const rows = await database.read().find(ProductSchema, { key: { $in: [...keys] } });
       return inOrder(keys, rows, (row) => row.key);
     }),
-    dashboard: new Batch(async (keys) => {
-      const texts = new Map<number, string>();
-      for (const piece of await dashboardPieces(database, keys)) {
-        const read = await budget.load(() => giveWay().then(() => readDashboards(database, piece)), textBytes);
-        for (const [key, text] of read) texts.set(key, text);
-      }
-      return keys.map((key) => (texts.has(key) ? new StoredJson(texts.get(key)!) : null));
-    }),
+    dashboard: new Batch(
+      async (keys) => {
+        const texts = await budget.load(() => giveWay().then(() => readDashboards(database, keys)), textBytes);
+        return keys.map((key) => (texts.has(key) ? new StoredJson(texts.get(key)!) : null));
+      },
+      { sizesOf: (keys) => dashboardSizes(database, keys), atMost: MAX_DASHBOARD },
+    ),
     workspace: new Batch(async (ids) => {
       const rows = await database.read().find(WorkspaceSchema, { id: { $in: [...ids] } });
       return inOrder(ids, rows, (row) => row.id);
     }),
-    fieldsOfProduct: new Batch(async (keys) => {
-      const rows = await database
-        .read()
-        .find(FieldSchema, { product: { $in: [...keys] } }, { orderBy: { key: 'asc' } });
-      const byProduct = Map.groupBy(rows, (row) => row.product.key);
-      return keys.map((key) => byProduct.get(key) ?? []);
-    }),
-    configurationOfProduct: new Batch(async (keys) => {
-      const where = { product: { $in: [...keys] } };
-      const rows = await database.read().find(ConfigurationFieldSchema, where, { orderBy: { key: 'asc' } });
-      const byProduct = Map.groupBy(rows, (row) => row.product.key);
-      return keys.map((key) => byProduct.get(key) ?? []);
-    }),
+    fieldsOfProduct: new Batch(
+      (keys) => budget.load<FieldRow[][]>(() => giveWay().then(() => readFields(database, keys)), rowBytes),
+      { sizesOf: (keys) => partCounts(database, 'field', keys), atMost: PARTS_AT_ONCE },
+    ),
+    configurationOfProduct: new Batch(
+      (keys) =>
+        budget.load<ConfigurationRow[][]>(
+          () => giveWay().then(() => readConfigurationFields(database, keys)),
+          rowBytes,
+        ),
+      { sizesOf: (keys) => partCounts(database, 'configuration_field', keys), atMost: PARTS_AT_ONCE },
+    ),
     field: new Batch(async (keys) => {
       const rows = await database.read().find(FieldSchema, { key: { $in: [...keys] } });
       return inOrder(keys, rows, (row) => row.key);
@@ -162,6 +169,17 @@ function numbering(): (object: object) => number {
     if (!numbers.has(object)) numbers.set(object, numbers.size);
     return numbers.get(object)!;
   };
+}
+
+/** About what rows take, of which any text may be long. */
+function rowBytes(lists: readonly (readonly object[])[]): number {
+  let bytes = 0;
+  for (const rows of lists)
+    for (const row of rows) {
+      bytes += PART_BYTES;
+      for (const value of Object.values(row)) if (typeof value === 'string') bytes += value.length;
+    }
+  return bytes;
 }
 
 function textBytes(texts: ReadonlyMap<number, string>): number {

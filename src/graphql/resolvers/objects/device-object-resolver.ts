@@ -5,6 +5,7 @@ import { planBySlug } from '../../../domain/plans/plans.ts';
 import type { DeviceType, Product } from '../../../domain/entities/product.ts';
 import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { LongLists } from '../../context/long-lists.ts';
 import { type Promised, whenKnown } from '../../context/promised.ts';
 import { ConfigurationValueObject } from '../../types/configuration.ts';
 import { DateTime } from '../../types/date-time.ts';
@@ -19,6 +20,7 @@ import { ProductObject } from '../../types/product.ts';
 @Resolver(() => DeviceObject)
 export class DeviceObjectResolver {
   readonly #now: () => number;
+  readonly #lists = new LongLists();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -52,9 +54,9 @@ export class DeviceObjectResolver {
   @FieldResolver(() => [ConfigurationValueObject], { description: 'What decoders are told about the device.' })
   async configuration(
     @Root() { product, configuration }: Device,
-    @Ctx() { loaders }: GraphqlContext,
+    @Ctx() { loaders, budget }: GraphqlContext,
   ): Promise<ConfigurationValueObject[]> {
-    const fields = await loaders.configurationOfProduct.load(product.key);
+    const fields = await this.#lists.inTurn(await loaders.configurationOfProduct.load(product.key), budget);
     return fields.map((field) => {
       const own = configuration?.[field.key];
       return { field, value: own ?? field.default ?? null, overridden: own !== undefined && own !== null };

@@ -6,6 +6,7 @@ import { placeOfProduct } from '../../../domain/access/find-product.ts';
 import type { Product } from '../../../domain/entities/product.ts';
 import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { LongLists } from '../../context/long-lists.ts';
 import { type Promised, whenKnown } from '../../context/promised.ts';
 import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
@@ -23,6 +24,7 @@ export class ProductObjectResolver {
   readonly #fields: FieldService;
   readonly #devices: DeviceList;
   readonly #baseUrl: () => string;
+  readonly #lists = new LongLists();
 
   /** `baseUrl`: BASE_URL without a final slash. */
   constructor(fields: FieldService, devices: DeviceList, baseUrl: () => string) {
@@ -60,8 +62,8 @@ export class ProductObjectResolver {
     complexity: ({ childComplexity }) => 1 + 20 * childComplexity,
     description: 'What its devices measure, in the order in which the fields were added.',
   })
-  fields(@Root() { key }: Product, @Ctx() { loaders }: GraphqlContext): Promised<FieldObject[]> {
-    return loaders.fieldsOfProduct.load(key);
+  fields(@Root() { key }: Product, @Ctx() { loaders, budget }: GraphqlContext): Promised<FieldObject[]> {
+    return whenKnown(loaders.fieldsOfProduct.load(key), (fields) => this.#lists.inTurn(fields, budget));
   }
 
   @FieldResolver(() => FieldObject, {
@@ -78,12 +80,15 @@ export class ProductObjectResolver {
     return fields.find((field) => field.identifier === identifier) ?? null;
   }
 
-  @FieldResolver(() => [ConfigurationFieldObject], { description: 'What decoders can be told about devices.' })
+  @FieldResolver(() => [ConfigurationFieldObject], {
+    complexity: ({ childComplexity }) => 1 + 20 * childComplexity,
+    description: 'What decoders can be told about devices.',
+  })
   configurationFields(
     @Root() { key }: Product,
-    @Ctx() { loaders }: GraphqlContext,
+    @Ctx() { loaders, budget }: GraphqlContext,
   ): Promised<ConfigurationFieldObject[]> {
-    return loaders.configurationOfProduct.load(key);
+    return whenKnown(loaders.configurationOfProduct.load(key), (fields) => this.#lists.inTurn(fields, budget));
   }
 
   @FieldResolver(() => [SuggestedFieldObject], {
