@@ -32,7 +32,7 @@ import { Importer } from './domain/transfer/importer.ts';
 import { Authenticator } from './domain/tokens/authenticator.ts';
 import { TokenService } from './domain/tokens/token-service.ts';
 import { Passwords } from './domain/users/password.ts';
-import { SignInThrottle } from './domain/users/sign-in-throttle.ts';
+import { PasswordThrottle } from './domain/users/password-throttle.ts';
 import { UserService } from './domain/users/user-service.ts';
 import { CallFeed } from './domain/calls/call-feed.ts';
 import { CallLog } from './domain/calls/call-log.ts';
@@ -92,8 +92,11 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const history = new History(store);
 
   const tokens = new TokenService({ database, cluster, now });
-  const throttle = new SignInThrottle(() => performance.now());
-  const users = new UserService({ database, cluster, passwords: new Passwords(), throttle, tokens, now });
+  const monotonic = (): number => performance.now();
+  const signIns = new PasswordThrottle(monotonic);
+  const passwordChanges = new PasswordThrottle(monotonic);
+  const passwords = new Passwords();
+  const users = new UserService({ database, cluster, passwords, signIns, passwordChanges, tokens, now });
   const workspaces = new WorkspaceService({ database, cluster, now });
   const products = new ProductService({ database, cluster, store, checkDecoder, now });
   const workspaceRemoval = new WorkspaceRemoval({ database, cluster, products, now });

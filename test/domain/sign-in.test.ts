@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Access } from '../../src/domain/access/access.ts';
 import { UserSchema } from '../../src/domain/entities/user.ts';
 import { Passwords } from '../../src/domain/users/password.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
@@ -74,4 +75,26 @@ describe.each(DATABASES)('a password that is changed during a sign-in with it, %
     });
     expect(await late).toBe('UNAUTHENTICATED');
   });
+});
+
+test('strangers who guess keep nobody from changing their password, nor does another token of the same user', async () => {
+  const { id } = await domain.users.create(domain.access, { email: 'eve@example.org', password: 'her password' });
+  const session = async (): Promise<Access> => {
+    const { secret } = await domain.users.signIn('eve@example.org', 'her password', 'her place');
+    return (await domain.authenticator.authenticate(secret))!;
+  };
+  const [hers, thiefs] = [await session(), await session()];
+  // So long that it is wrong without being hashed.
+  const wrong = 'x'.repeat(1_025);
+  const failing = async (work: () => Promise<unknown>): Promise<void> => {
+    for (let code = ''; code !== 'RATE_LIMITED';)
+      code = await work().then(
+        () => '',
+        ({ code: found }: { code: string }) => found,
+      );
+  };
+  let place = 0;
+  await failing(() => domain.users.signIn('eve@example.org', wrong, `place ${(place += 1)}`));
+  await failing(() => domain.users.changePassword(thiefs, wrong, 'his password'));
+  expect(await domain.users.changePassword(hers, 'her password', 'another password')).toMatchObject({ id });
 });

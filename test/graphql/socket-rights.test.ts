@@ -41,7 +41,7 @@ beforeAll(async () => {
   sockets = new GraphqlSockets({
     authenticator: { authenticate, accessesOf } as unknown as GraphqlSocketsDeps['authenticator'],
     cluster: domain.cluster,
-    anonymous: { begin: () => {}, wasKnown: () => {} },
+    anonymous: { begin: () => {}, wasKnown: () => {}, addressOf: () => '' },
     secretOf: (text) => text ?? null,
     sessionSecretOf: () => null,
     requestIdOf: () => 'request',

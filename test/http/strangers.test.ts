@@ -31,6 +31,35 @@ describe('sign-ins from several addresses', () => {
     });
   }
 
+  test('one that guesses is refused, over whatever it asks; whose account it is signs in from another', async () => {
+    const codeOf = async (localAddress: string, password: string): Promise<string | undefined> =>
+      (await signIn(localAddress, email, password)).errors?.[0].extensions.code;
+    // So long that it is wrong without being hashed.
+    const wrong = 'x'.repeat(1_025);
+    for (let at = 0; at < 10; at += 1) expect(await codeOf('127.0.0.1', wrong)).toBe('UNAUTHENTICATED');
+    expect(await codeOf('127.0.0.1', PASSWORD)).toBe('RATE_LIMITED');
+    const overSocket = (localAddress: string): Promise<any> =>
+      new Promise((resolve, reject) => {
+        const url = `${server.url.replace('http', 'ws')}/graphql`;
+        const socket = new WebSocket(url, 'graphql-transport-ws', { localAddress });
+        const query = `mutation { signIn(email: "${email}", password: "${PASSWORD}") { secret } }`;
+        socket.on('open', () =>
+          socket.send(JSON.stringify({ type: 'connection_init', payload: { token: server.adminToken } })),
+        );
+        socket.on('message', (data: Buffer) => {
+          const { type, payload } = JSON.parse(data.toString()) as { type: string; payload: unknown };
+          if (type === 'connection_ack')
+            socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
+          else socket.close();
+          if (type === 'next') resolve(payload);
+        });
+        socket.on('error', reject);
+      });
+    expect((await overSocket('127.0.0.1')).errors[0].extensions.code).toBe('RATE_LIMITED');
+    expect((await overSocket('127.0.0.3')).data.signIn.secret).toMatch(/^inl_/);
+    expect(await codeOf('127.0.0.2', PASSWORD)).toBeUndefined();
+  });
+
   test('one that floods the queue neither fills it for another nor is served before it', async () => {
     const ending = new AbortController();
     let answered = 0;

@@ -13,7 +13,7 @@ import { requireOtherAdmin } from '../workspaces/require-other-admin.ts';
 import type { CreatedToken, TokenService } from '../tokens/token-service.ts';
 import { uuidV7 } from '../uuid.ts';
 import type { Passwords } from './password.ts';
-import type { SignInThrottle } from './sign-in-throttle.ts';
+import type { PasswordThrottle } from './password-throttle.ts';
 import { type User, UserSchema } from '../entities/user.ts';
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
@@ -24,7 +24,10 @@ interface UserServiceDeps {
   database: Database;
   cluster: Cluster;
   passwords: Passwords;
-  throttle: SignInThrottle;
+  /** Wrong passwords by email address and where they come from … */
+  signIns: PasswordThrottle;
+  /** … and of who is signed in, by user and token: no stranger keeps them from changing theirs. */
+  passwordChanges: PasswordThrottle;
   tokens: TokenService;
   now: () => number;
 }
@@ -134,14 +137,14 @@ export class UserService {
   async changePassword(access: Access, current: string | null, wanted: string): Promise<User> {
     const id = access.requireUser();
     access.requireOutlasts(null);
-    const { database, cluster, passwords, throttle, now } = this.#deps;
+    const { database, cluster, passwords, passwordChanges, now } = this.#deps;
     const known = await findUser(database.read(), id);
     if (known.passwordHash != null) {
       passwords.requireRoom(id);
-      throttle.begin(known.email);
+      passwordChanges.begin(id, access.tokenId);
       if (!(await passwords.matches(current ?? '', known.passwordHash, id)))
         throw forbidden('currentPassword: this is not the password of now.');
-      throttle.succeeded(known.email);
+      passwordChanges.succeeded(id, access.tokenId);
     }
     const passwordHash = await passwords.hash(wanted, 'newPassword', id);
     const user = await database.write(async (em) => {
@@ -160,21 +163,21 @@ export class UserService {
   /**
    * A new PERSONAL token for who knows the password. UNAUTHENTICATED in the same words and after the same work for an
    * unknown address, a wrong password and a user without one; RATE_LIMITED after many failures. `caller`: who takes turns
-   * with others, such as the network address.
+   * with others and whose failures are counted, such as the network address.
    */
   async signIn(emailGiven: string, password: string, caller: string): Promise<CreatedToken> {
     // Nothing is remembered of what can be no address, nor of whom there is no room for.
     if (emailGiven.length > MAX_EMAIL) throw unauthenticated(WRONG);
     const email = foldCase(emailGiven);
     this.#deps.passwords.requireRoom(caller);
-    this.#deps.throttle.begin(email);
+    this.#deps.signIns.begin(email, caller);
     const known = EMAIL.test(email) && !email.includes('\0') && email.isWellFormed();
     const user = known ? await this.#deps.database.read().findOne(UserSchema, { email }) : null;
     const matches = await this.#deps.passwords.matches(password, user?.passwordHash ?? null, caller);
     if (user === null || !matches) throw unauthenticated(WRONG);
     const created = await this.#deps.tokens.createForSignIn(user);
     if (created === null) throw unauthenticated(WRONG);
-    this.#deps.throttle.succeeded(email);
+    this.#deps.signIns.succeeded(email, caller);
     return created;
   }
 

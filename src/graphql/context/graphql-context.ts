@@ -44,7 +44,7 @@ export class GraphqlContext {
   readonly budget: WorkBudget;
   /** Whose share of the work this is: the token's, or the address's when there is none. */
   readonly caller: Party;
-  /** Where the request comes from; '' over WebSocket. */
+  /** Where the request, or the WebSocket, comes from. */
   readonly address: string;
   #presented: Access | NoAccess;
   readonly #present: Present | null;

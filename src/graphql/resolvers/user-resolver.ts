@@ -89,7 +89,7 @@ export class UserResolver {
     @Ctx() { address }: GraphqlContext,
     @Arg('email', () => String, { description: "The user's address, in any case." }) email: string,
     @Arg('password', () => String, {
-      description: "The user's password; after ten failures in five minutes: RATE_LIMITED.",
+      description: "The user's password; after ten failures in five minutes from one network address: RATE_LIMITED.",
     })
     password: string,
   ): Promise<CreatedToken> {

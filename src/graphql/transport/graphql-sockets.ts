@@ -31,7 +31,11 @@ export interface GraphqlSocketsDeps {
   live: LiveSources;
   authenticator: Authenticator;
   /** `http/anonymous-requests`: what is asked without a valid token; throws RATE_LIMITED. */
-  anonymous: { begin: (request: IncomingMessage) => void; wasKnown: (request: IncomingMessage) => void };
+  anonymous: {
+    begin: (request: IncomingMessage) => void;
+    wasKnown: (request: IncomingMessage) => void;
+    addressOf: (request: IncomingMessage) => string;
+  };
   cluster: Cluster;
   secretOf: (authorization: string | undefined) => string | null;
   sessionSecretOf: (request: IncomingMessage) => string | null;
@@ -54,6 +58,7 @@ const CLOSE_MS = 2000;
 interface Extra {
   session: SocketSession;
   request: IncomingMessage;
+  address: string;
 }
 
 /** `graphql-transport-ws` on /graphql (CONTRACT 7): the door for subscriptions; queries and mutations may use it too. */
@@ -150,7 +155,7 @@ export class GraphqlSockets {
           new SocketMessages({ socket, ...reading, onRead, onFailed }).read();
         },
       },
-      { session, request },
+      { session, request, address: this.#deps.anonymous.addressOf(request) },
     );
     socket.once('close', (code, reason) => {
       this.#sessions.delete(session);
@@ -215,7 +220,7 @@ export class GraphqlSockets {
 
   /** The errors to report, or what to run. */
   async #admit(context: Context<Record<string, unknown>, Extra>, id: string, payload: SubscribePayload) {
-    const { session } = context.extra;
+    const { session, address } = context.extra;
     const { authenticator, operations, sources, live } = this.#deps;
     try {
       if (session.ending || session.access === null)
@@ -224,7 +229,7 @@ export class GraphqlSockets {
         throw new AppError('OVERLOADED', `At most ${MAX_OPERATIONS} operations run on one connection.`);
       if (id.length > MAX_ID) throw badInput(`An operation's id has at most ${MAX_ID} characters.`);
       const present = (access: Access): Promised<Access | null> => authenticator.present(access);
-      const asking = new GraphqlContext(session.access, '', sources, live, undefined, present);
+      const asking = new GraphqlContext(session.access, address, sources, live, undefined, present);
       session.budgets.set(id, asking.budget);
       const admitted = await operations.admit(payload, asking);
       if (admitted.operation.operation !== OperationTypeNode.SUBSCRIPTION) session.running.add(id);

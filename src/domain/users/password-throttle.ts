@@ -1,0 +1,93 @@
+import { AppError } from '../../errors.ts';
+
+const FROM_ONE_PLACE = 10;
+const FROM_ALL_PLACES = 100;
+const WINDOW_MS = 5 * 60_000;
+const MAX_KEPT = 10_000;
+
+/**
+ * At most ten wrong passwords for one account, known or not, from one place in five minutes, and a hundred from all
+ * places: who guesses does not lock out whose account it is. Then RATE_LIMITED. An attempt counts as failed from its
+ * start, so that many at once do not slip through.
+ */
+export class PasswordThrottle {
+  readonly #fromOne: Attempts;
+  readonly #fromAll: Attempts;
+
+  /** `now`: a monotonic clock in ms, so that setting the system's frees nobody and locks nobody out. */
+  constructor(now: () => number) {
+    this.#fromOne = new Attempts(FROM_ONE_PLACE, now);
+    this.#fromAll = new Attempts(FROM_ALL_PLACES, now);
+  }
+
+  /** Throws RATE_LIMITED, or OVERLOADED when there are too many accounts and places to count for. */
+  begin(account: string, place: string): void {
+    const both = pairOf(account, place);
+    // What one of them refuses, the other does not count.
+    this.#fromOne.check(both);
+    this.#fromAll.check(account);
+    this.#fromOne.count(both);
+    this.#fromAll.count(account);
+  }
+
+  succeeded(account: string, place: string): void {
+    this.#fromOne.forget(pairOf(account, place));
+    this.#fromAll.forget(account);
+  }
+}
+
+/** No network address or id holds a blank. */
+function pairOf(account: string, place: string): string {
+  return `${place} ${account}`;
+}
+
+class Attempts {
+  readonly #most: number;
+  readonly #now: () => number;
+  readonly #kept = new Map<string, { count: number; until: number }>();
+
+  constructor(most: number, now: () => number) {
+    this.#most = most;
+    this.#now = now;
+  }
+
+  /** Whether one more may be counted; throws. */
+  check(key: string): void {
+    const now = this.#now();
+    const attempt = this.#kept.get(key);
+    if (attempt === undefined || attempt.until <= now) {
+      this.#makeRoom(key, now);
+    } else if (attempt.count >= this.#most) {
+      const seconds = Math.ceil((attempt.until - now) / 1000);
+      throw new AppError('RATE_LIMITED', `Too many wrong passwords for this account; try again in ${seconds} s.`, {
+        details: { retryAfterSeconds: seconds },
+      });
+    }
+  }
+
+  /** After `check`. */
+  count(key: string): void {
+    const attempt = this.#kept.get(key);
+    if (attempt !== undefined) attempt.count += 1;
+    else this.#kept.set(key, { count: 1, until: this.#now() + WINDOW_MS });
+  }
+
+  forget(key: string): void {
+    this.#kept.delete(key);
+  }
+
+  /** Nobody is forgotten before their time, so that made-up accounts do not wash the real ones out: who is new waits. */
+  #makeRoom(key: string, now: number): void {
+    this.#kept.delete(key);
+    if (this.#kept.size < MAX_KEPT) return;
+    // In the order of their beginning, which is that of their end.
+    for (const [known, { until }] of this.#kept) {
+      if (until > now) break;
+      this.#kept.delete(known);
+    }
+    if (this.#kept.size >= MAX_KEPT)
+      throw new AppError('OVERLOADED', 'Too many sign-ins with ever new addresses; try again in a few minutes.', {
+        details: { retryAfterSeconds: 60 },
+      });
+  }
+}
