@@ -1,17 +1,20 @@
-import type { EntityManager } from '@mikro-orm/core';
-import { ConfigurationFieldSchema } from '../entities/configuration-field.ts';
+import type { EntityManager } from '@mikro-orm/sql';
 import { DecoderExampleSchema } from '../entities/decoder-example.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
-import { FieldSchema } from '../entities/field.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import { searchable } from '../text.ts';
 import { uuidV7 } from '../uuid.ts';
 import { newWebhookId } from './webhook-id.ts';
 
+/** Of tables whose rows are numbered by themselves: what a row says beside its product. */
+const PARTS = {
+  field: 'identifier, type, name, unit, description, role',
+  configuration_field: 'identifier, type, name, description, default_value',
+};
+
 /**
  * A product like `source` under another name (already checked): fields, the active decoder as its first version, its
- * examples, dashboard; no devices, a webhook URL of its own. `author`: of that
- * version. `now` in milliseconds.
+ * examples, dashboard; no devices, a webhook URL of its own. `author`: of that version. `now` in milliseconds.
  */
 export async function copyProduct(
   em: EntityManager,
@@ -22,10 +25,8 @@ export async function copyProduct(
 ): Promise<Product> {
   const { key: product, activeVersion } = source;
   await em.populate(source, ['dashboard']);
-  const fields = await em.find(FieldSchema, { product }, { orderBy: { key: 'asc' } });
   const active =
     activeVersion == null ? null : await em.findOne(DecoderVersionSchema, { product, version: activeVersion });
-  const examples = await em.find(DecoderExampleSchema, { product }, { orderBy: { createdAt: 'asc', id: 'asc' } });
   const copy = em.create(ProductSchema, {
     id: uuidV7(),
     workspace: source.workspace,
@@ -39,11 +40,6 @@ export async function copyProduct(
     activeVersion: active === null ? null : 1,
     createdAt: now,
   });
-  for (const { identifier, type, name: shown, unit, description, role } of fields)
-    em.create(FieldSchema, { product: copy, identifier, type, name: shown, unit, description, role });
-  const configuration = await em.find(ConfigurationFieldSchema, { product }, { orderBy: { key: 'asc' } });
-  for (const { identifier, type, name: shown, description, default: value } of configuration)
-    em.create(ConfigurationFieldSchema, { product: copy, identifier, type, name: shown, description, default: value });
   if (active !== null)
     em.create(DecoderVersionSchema, {
       product: copy,
@@ -53,7 +49,24 @@ export async function copyProduct(
       author,
       createdAt: now,
     });
-  for (const { name: shown, request, expected } of examples)
-    em.create(DecoderExampleSchema, { id: uuidV7(), product: copy, name: shown, request, expected, createdAt: now });
+  await em.flush();
+  // By the database: 500 fields and 200 of the configuration took 80 ms as entities, which nobody else had meanwhile.
+  for (const [table, columns] of Object.entries(PARTS))
+    await em.execute(
+      `insert into ${table} (product_key, ${columns}) select ?, ${columns} from ${table} where product_key = ? order by key`,
+      [copy.key, product],
+    );
+  await copyExamples(em, product, copy.key, now);
   return copy;
+}
+
+/** A call is long, and is not read. */
+async function copyExamples(em: EntityManager, from: number, to: number, now: number): Promise<void> {
+  const options = { fields: ['id'], orderBy: { createdAt: 'asc', id: 'asc' } } as const;
+  for (const { id } of await em.find(DecoderExampleSchema, { product: from }, options))
+    await em.execute(
+      'insert into decoder_example (id, product_key, name, request, expected, created_at) ' +
+        'select ?, ?, name, request, expected, ? from decoder_example where id = ?',
+      [uuidV7(), to, now, id],
+    );
 }
