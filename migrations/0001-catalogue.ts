@@ -32,9 +32,9 @@ export class Catalogue extends DialectMigration {
     create unique index "unknown_device_workspace_id_identity_unique" on "unknown_device" ("workspace_id", "identity");
     create table "unknown_call" ("id" text not null primary key, "unknown_device_id" text not null, "received_at" bigint not null, "path" text not null, "query" text not null, "headers" text not null, "body" text not null, constraint "unknown_call_unknown_device_id_foreign" foreign key ("unknown_device_id") references "unknown_device" ("id") on delete cascade);
     create index "unknown_call_unknown_device_id_index" on "unknown_call" ("unknown_device_id");
-    create table "decoder_version" ("product_key" integer not null, "version" integer not null, "source" text not null, "note" text null, "author" text null, "created_at" bigint not null, primary key ("product_key", "version"), constraint "decoder_version_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade);
+    create table "decoder_version" ("product_key" integer not null, "version" integer not null, "note" text null, "author" text null, "created_at" bigint not null, "source" text not null, primary key ("product_key", "version"), constraint "decoder_version_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade);
     create index "decoder_version_product_key_index" on "decoder_version" ("product_key");
-    create table "decoder_example" ("id" text not null primary key, "product_key" integer not null, "name" text not null, "request" json not null, "expected" json not null, "created_at" bigint not null, constraint "decoder_example_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade);
+    create table "decoder_example" ("id" text not null primary key, "product_key" integer not null, "name" text not null, "created_at" bigint not null, "request" json not null, "expected" json not null, constraint "decoder_example_product_key_foreign" foreign key ("product_key") references "product" ("key") on delete cascade);
     create index "decoder_example_product_key_index" on "decoder_example" ("product_key");
     create unique index "decoder_example_product_key_name_unique" on "decoder_example" ("product_key", "name");
     create table "member" ("workspace_id" text not null, "user_id" text not null, "role" text not null, primary key ("workspace_id", "user_id"), constraint "member_workspace_id_foreign" foreign key ("workspace_id") references "workspace" ("id") on update cascade on delete cascade, constraint "member_user_id_foreign" foreign key ("user_id") references "user_account" ("id") on update cascade on delete cascade);
@@ -76,8 +76,8 @@ export class Catalogue extends DialectMigration {
     alter table "unknown_device" add constraint "unknown_device_workspace_id_identity_unique" unique ("workspace_id", "identity");
     create table "unknown_call" ("id" varchar(36) not null, "unknown_device_id" varchar(36) not null, "received_at" bigint not null, "path" text not null, "query" text not null, "headers" text not null, "body" text not null, primary key ("id"));
     create index "unknown_call_unknown_device_id_index" on "unknown_call" ("unknown_device_id");
-    create table "decoder_version" ("product_key" int not null, "version" int not null, "source" text not null, "note" text null, "author" varchar(320) null, "created_at" bigint not null, primary key ("product_key", "version"));
-    create table "decoder_example" ("id" varchar(36) not null, "product_key" int not null, "name" varchar(200) not null, "request" jsonb not null, "expected" jsonb not null, "created_at" bigint not null, primary key ("id"));
+    create table "decoder_version" ("product_key" int not null, "version" int not null, "note" text null, "author" varchar(320) null, "created_at" bigint not null, "source" text not null, primary key ("product_key", "version"));
+    create table "decoder_example" ("id" varchar(36) not null, "product_key" int not null, "name" varchar(200) not null, "created_at" bigint not null, "request" jsonb not null, "expected" jsonb not null, primary key ("id"));
     alter table "decoder_example" add constraint "decoder_example_product_key_name_unique" unique ("product_key", "name");
     create table "member" ("workspace_id" varchar(36) not null, "user_id" varchar(36) not null, "role" varchar(10) not null, primary key ("workspace_id", "user_id"));
     create index "member_user_id_index" on "member" ("user_id");

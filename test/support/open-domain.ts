@@ -22,7 +22,7 @@ import { createPostgresDatabase } from './postgres.ts';
 import type { DatabaseName } from './server.ts';
 import { ADMIN_TOKEN } from './server-process.ts';
 
-/** The real domain on a real database in this process, without transports and decoders, and with a clock to turn. */
+/** The real domain on a real database in this process, without transports and, unless an `engine` is given, decoders, and with a clock to turn. */
 export interface OpenDomain extends Domain {
   database: Database;
   store: MeasurementStore;
@@ -36,7 +36,7 @@ export interface OpenDomain extends Domain {
   close: () => Promise<void>;
 }
 
-export async function openDomain(name: DatabaseName): Promise<OpenDomain> {
+export async function openDomain(name: DatabaseName, engine = {} as DecoderEngine): Promise<OpenDomain> {
   const closers = new Closers();
   const log = createLog('silent');
   const { orm, store, url } = name === 'sqlite' ? await openSqlite(closers) : await openPostgres(closers);
@@ -53,7 +53,7 @@ export async function openDomain(name: DatabaseName): Promise<OpenDomain> {
       store,
       cluster,
       limiter: new LocalWriteLimiter(),
-      engine: {} as DecoderEngine,
+      engine,
       now,
       log,
     },

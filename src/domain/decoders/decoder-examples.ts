@@ -1,6 +1,7 @@
 import type { Database } from '../database.ts';
 import { AppError, badInput, conflict, notFound } from '../../errors.ts';
 import { checkJsonDocument } from '../json-document.ts';
+import { giveWay } from '../give-way.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { lockProduct } from '../access/find-product.ts';
 import { checkText } from '../text.ts';
@@ -13,9 +14,9 @@ import type { DecoderRequestInput } from './decoder-request.ts';
 import { typedRequest } from './typed-request.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import { differenceOf, readExpected } from './example-check.ts';
+import { type ExampleTexts, MAX_EXAMPLE_PART, readExamples } from './example-rows.ts';
 
 const MAX_EXAMPLES = 100;
-const MAX_BYTES = 262_144;
 
 interface DecoderExamplesDeps {
   database: Database;
@@ -32,7 +33,7 @@ export class DecoderExamples {
     this.#deps = deps;
   }
 
-  /** In the order in which they were added. */
+  /** In the order in which they were added, without what is long of them. */
   async decoderExamples(access: Access, productId: string): Promise<DecoderExample[]> {
     return this.#load(await this.#product(access, productId, 'READ'));
   }
@@ -50,11 +51,11 @@ export class DecoderExamples {
     checkText(name, 'name', { max: 200 });
     const { method, path, headers, body } = request;
     // What is nested too deep cannot even be written as JSON.
-    checkJsonDocument(headers ?? null, 'request.headers', MAX_BYTES);
+    checkJsonDocument(headers ?? null, 'request.headers', MAX_EXAMPLE_PART);
     const kept = JSON.parse(JSON.stringify({ method, path, headers, body })) as DecoderRequestInput;
-    checkJsonDocument(kept, 'request', MAX_BYTES);
+    checkJsonDocument(kept, 'request', MAX_EXAMPLE_PART);
     typedRequest(product, kept); // refuses what could never run
-    checkJsonDocument(expected, 'expected', MAX_BYTES);
+    checkJsonDocument(expected, 'expected', MAX_EXAMPLE_PART);
     const entries = readExpected(expected);
     return database.write(async (em) => {
       await lockProduct(em, access, product.id, 'CONFIGURE');
@@ -87,23 +88,26 @@ export class DecoderExamples {
    * decoder says, and a decoder sees stored values: told only to who may READ them.
    */
   async run(access: Access, product: ProductInfo, source: string): Promise<void> {
-    for (const example of await this.#load(product)) {
-      const difference = await this.#difference(product, source, example);
+    for (const { id, name } of await this.#load(product)) {
+      // A hundred may have half a megabyte each.
+      await giveWay();
+      const texts = (await readExamples(this.#deps.database, [id])).get(id);
+      const difference = texts === undefined ? null : await this.#difference(product, source, texts);
       if (difference === null) continue;
       const why = access.may(product.workspaceId, 'READ') ? `: ${difference}` : ' (scope READ shows how)';
-      throw new AppError('INVALID_DECODER', `The example "${example.name}" fails${why}. Nothing was saved.`, {
-        details: { kind: 'EXAMPLE', example: example.name, line: null, column: null },
+      throw new AppError('INVALID_DECODER', `The example "${name}" fails${why}. Nothing was saved.`, {
+        details: { kind: 'EXAMPLE', example: name, line: null, column: null },
       });
     }
   }
 
-  async #difference(product: ProductInfo, source: string, example: DecoderExample): Promise<string | null> {
+  async #difference(product: ProductInfo, source: string, texts: ExampleTexts): Promise<string | null> {
     const { runner, now } = this.#deps;
-    const request = typedRequest(product, example.request as DecoderRequestInput);
+    const request = typedRequest(product, JSON.parse(texts.request) as DecoderRequestInput);
     const { run, raw } = await runner.run({ product, source, request, receivedAt: now(), counted: false });
     const error = run?.error;
     if (error) return `${error.kind}: ${error.message}${error.line === null ? '' : ` (line ${error.line})`}`;
-    return differenceOf(readExpected(example.expected), raw);
+    return differenceOf(readExpected(JSON.parse(texts.expected)), raw);
   }
 
   #load(product: ProductInfo): Promise<DecoderExample[]> {

@@ -10,11 +10,12 @@ export const DecoderExampleSchema = defineEntity({
     id: p.string().length(36).primary(),
     product: () => p.manyToOne(ProductSchema).deleteRule('cascade'),
     name: p.string().length(200),
-    request: p.json().$type<unknown>(),
-    expected: p.json().$type<unknown>(),
     createdAt: p.bigint('number'),
+    /** These two up to 256 KiB each: read by themselves, by who asks for them (`readExamples`), so they are the last. */
+    request: p.json().$type<unknown>().lazy(),
+    expected: p.json().$type<unknown>().lazy(),
   },
 });
 
-/** A stored example of a decoder as a row. */
+/** A stored example of a decoder as a row; one that was read has neither `request` nor `expected`. */
 export type DecoderExample = InferEntity<typeof DecoderExampleSchema>;

@@ -8,11 +8,12 @@ export const DecoderVersionSchema = defineEntity({
   properties: {
     product: () => p.manyToOne(ProductSchema).primary().deleteRule('cascade'),
     version: p.integer().primary(),
-    source: p.text(),
     note: p.text().nullable(),
     /** The address then of the user who saved it, or the name of the token. */
     author: p.string().length(320).nullable(),
     createdAt: p.bigint('number'),
+    /** Last: SQLite reads through what stands before a column. */
+    source: p.text(),
   },
 });
 

@@ -2,6 +2,7 @@ import type { Database } from '../../domain/database.ts';
 import { MAX_METADATA_BYTES } from '../../domain/devices/device-input.ts';
 import { bytesOfDevice, readDevices } from '../../domain/devices/device-record.ts';
 import { readMetadata } from '../../domain/devices/read-metadata.ts';
+import { type ExampleTexts, exampleSizes, MAX_EXAMPLE_PART, readExamples } from '../../domain/decoders/example-rows.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities/decoder-version.ts';
 import type { Device } from '../../domain/entities/device.ts';
 import { type Field, FieldSchema } from '../../domain/entities/field.ts';
@@ -49,6 +50,8 @@ export interface Loaders {
   activeDecoder: Batch<Product, DecoderVersion | null, number>;
   /** Sources of versions that came without. */
   decoderSource: Batch<DecoderVersion, string | null, string>;
+  /** What is long of an example, by its id; null: it is gone. */
+  exampleTexts: Batch<string, ExampleTexts | null>;
   /** By id. */
   device: Batch<string, Device | null>;
   /** Of a device, as it is stored. */
@@ -80,7 +83,10 @@ export function createLoaders({ database, store, history, heavyTurns }: LoaderSo
     }),
     dashboard: new Batch(
       async (keys) => {
-        const texts = await budget.load(() => giveWay().then(() => readDashboards(database, keys)), textBytes);
+        const texts = await budget.load(
+          () => giveWay().then(() => readDashboards(database, keys)),
+          (read) => textBytes(read.values()),
+        );
         return keys.map((key) => (texts.has(key) ? new StoredJson(texts.get(key)!) : null));
       },
       { sizesOf: (keys) => dashboardSizes(database, keys), atMost: MAX_DASHBOARD },
@@ -131,6 +137,16 @@ export function createLoaders({ database, store, history, heavyTurns }: LoaderSo
       },
       { nameOf: ({ product, version }) => `${product.key} ${version}`, atMost: SOURCES_AT_ONCE },
     ),
+    exampleTexts: new Batch(
+      async (ids) => {
+        const texts = await budget.load(
+          () => giveWay().then(() => readExamples(database, ids)),
+          (read) => textBytes([...read.values()].flatMap(({ request, expected }) => [request, expected])),
+        );
+        return ids.map((id) => texts.get(id) ?? null);
+      },
+      { sizesOf: (ids) => exampleSizes(database, ids), atMost: 2 * MAX_EXAMPLE_PART },
+    ),
     device: new Batch(
       async (ids) => {
         await heavyTurns.next(ids.length * DEVICE_BYTES);
@@ -144,10 +160,13 @@ export function createLoaders({ database, store, history, heavyTurns }: LoaderSo
     ),
     metadata: new Batch(
       async (keys) => {
-        const texts = await budget.load(async () => {
-          await heavyTurns.next(keys.length * MAX_METADATA_BYTES);
-          return readMetadata(database, keys);
-        }, textBytes);
+        const texts = await budget.load(
+          async () => {
+            await heavyTurns.next(keys.length * MAX_METADATA_BYTES);
+            return readMetadata(database, keys);
+          },
+          (read) => textBytes(read.values()),
+        );
         return keys.map((key) => (texts.has(key) ? new StoredJson(texts.get(key)!) : null));
       },
       { atMost: METADATA_AT_ONCE },
@@ -182,9 +201,9 @@ function rowBytes(lists: readonly (readonly object[])[]): number {
   return bytes;
 }
 
-function textBytes(texts: ReadonlyMap<number, string>): number {
+function textBytes(texts: Iterable<string>): number {
   let bytes = 0;
-  for (const text of texts.values()) bytes += text.length;
+  for (const text of texts) bytes += text.length;
   return bytes;
 }
 

@@ -30,6 +30,7 @@ import { FieldResolver } from './field-resolver.ts';
 import { HistoryResolver } from './history-resolver.ts';
 import { LiveResolver } from './live-resolver.ts';
 import { MeasurementsResolver } from './measurements-resolver.ts';
+import { DecoderExampleResolver } from './objects/decoder-example-resolver.ts';
 import { DecoderRunResolver } from './objects/decoder-run-resolver.ts';
 import { DecoderVersionResolver } from './objects/decoder-version-resolver.ts';
 import { DeviceObjectResolver } from './objects/device-object-resolver.ts';
@@ -108,6 +109,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [DecoderResolver, (d) => new DecoderResolver(d.decoders, d.examples)],
   [DecoderVersionResolver, () => new DecoderVersionResolver()],
   [WebhookCallResolver, () => new WebhookCallResolver()],
+  [DecoderExampleResolver, () => new DecoderExampleResolver()],
   [DecoderRunResolver, () => new DecoderRunResolver()],
   [ReplayResolver, (d) => new ReplayResolver(d.replay)],
   [ConfigurationResolver, (d) => new ConfigurationResolver(d.configurations)],

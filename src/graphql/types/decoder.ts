@@ -116,6 +116,7 @@ export class RecordResult {
   rejected!: EntryOutcomeObject[];
 }
 
+/** Parent: the DecoderExample entity. `request` and `expected` are in resolvers/objects. */
 @ObjectType('DecoderExample', {
   simpleResolvers: true,
   description: 'A stored call and the entries that the decoder must make of it; runs whenever a decoder is saved.',
@@ -126,12 +127,6 @@ export class DecoderExampleObject {
 
   @Field(() => String, { description: 'Its name, unique in the product.' })
   name!: string;
-
-  @Field(() => Json, { description: 'The call, with the keys of DecoderRequestInput.' })
-  request!: unknown;
-
-  @Field(() => Json, { description: 'The entries expected.' })
-  expected!: unknown;
 
   @Field(() => DateTime, { description: 'When it was added.' })
   createdAt!: number;

@@ -48,8 +48,8 @@ export class ProductDecoderResolver {
   @FieldResolver(() => [DecoderExampleObject], {
     description: 'What must go on working: the examples that run on every save, in the order in which they were added.',
   })
-  decoderExamples(@Root() { id }: Product, @Ctx() { access, budget }: GraphqlContext): Promise<DecoderExampleObject[]> {
-    return budget.load(() => this.#examples.decoderExamples(access, id));
+  decoderExamples(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<DecoderExampleObject[]> {
+    return this.#examples.decoderExamples(access, id);
   }
 
   @FieldResolver(() => DecoderStatisticsObject, { description: 'How its decoder has been doing on this node.' })

@@ -1,0 +1,39 @@
+import type { Database } from '../database.ts';
+import { bytesSql, placeholders } from '../long-columns.ts';
+
+/** How many bytes the request of an example, or what is expected of it, may take as JSON. */
+export const MAX_EXAMPLE_PART = 262_144;
+
+/** What is long of an example, as JSON text. */
+export interface ExampleTexts {
+  request: string;
+  expected: string;
+}
+
+/** About how many bytes each of the examples takes, by their ids. */
+export async function exampleSizes(database: Database, ids: readonly string[]): Promise<number[]> {
+  const [request, expected] = ['request', 'expected'].map(
+    (column) => `coalesce(${bytesSql(database.dialect, column)}, ${MAX_EXAMPLE_PART})`,
+  );
+  const rows = await database
+    .read()
+    .execute<{ id: string; bytes: number }[]>(
+      `select id, ${request} + ${expected} as bytes from decoder_example where id in (${placeholders(ids)})`,
+      [...ids],
+    );
+  const byId = new Map(rows.map((row) => [row.id, row.bytes]));
+  return ids.map((id) => byId.get(id) ?? 0);
+}
+
+/** Id of an example → what is long of it. */
+export async function readExamples(database: Database, ids: readonly string[]): Promise<Map<string, ExampleTexts>> {
+  // SQLite keeps JSON as text; of PostgreSQL the driver would parse it.
+  const text = (column: string): string => (database.dialect === 'sqlite' ? column : `${column}::text as ${column}`);
+  const rows = await database
+    .read()
+    .execute<({ id: string } & ExampleTexts)[]>(
+      `select id, ${text('request')}, ${text('expected')} from decoder_example where id in (${placeholders(ids)})`,
+      [...ids],
+    );
+  return new Map(rows.map(({ id, request, expected }) => [id, { request, expected }]));
+}
