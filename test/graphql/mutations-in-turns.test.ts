@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import type { ResolverDeps } from '../../src/graphql/resolvers/resolvers.ts';
+import { MeasurementsResolver } from '../../src/graphql/resolvers/measurements-resolver.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { countTurns } from '../support/loop-turns.ts';
 
@@ -32,6 +33,25 @@ test('between the mutations of a document others have a turn of the event loop; 
     const [first, ...others] = await run(50);
     expect(first).toBe(0);
     expect(new Set(others).size).toBe(49);
+  } finally {
+    loop.stop();
+  }
+});
+
+test('many entries are judged in another turn of the event loop than they are read in', async () => {
+  const loop = countTurns();
+  const device = { key: 1, id: 'd', product: { fields: new Map() } };
+  const recorder = { record: async () => ({ stored: loop.turns, rejected: [] }) };
+  const deps = { ingestCache: { device: async () => device }, recorder, now: () => 0 };
+  const resolver = new MeasurementsResolver(deps as never);
+  const context = new GraphqlContext({ requireDevice: () => {} } as never, '', {} as never, {} as never);
+  const turnsOf = async (count: number): Promise<number> => {
+    const before = loop.turns;
+    const entries = Array.from({ length: count }, () => ({ field: 'f', value: 1 }));
+    return (await resolver.recordMeasurements(context, 'd', entries)).stored - before;
+  };
+  try {
+    expect([await turnsOf(1), await turnsOf(10_000)]).toEqual([0, 1]);
   } finally {
     loop.stop();
   }

@@ -1,4 +1,5 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
+import { giveWay } from '../../domain/give-way.ts';
 import type { Recorder } from '../../domain/measurements/recorder.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import type { WorkShares } from '../../domain/work-shares.ts';
@@ -11,6 +12,8 @@ import { RecordResult } from '../types/decoder.ts';
 import { DeleteResult, EntryInput } from '../types/measurement.ts';
 
 const MAX_ENTRIES = 10_000;
+/** Reading so many out of the question took some milliseconds already. */
+const MANY = 1_000;
 
 interface MeasurementsResolverDeps {
   ingestCache: IngestCache;
@@ -37,6 +40,10 @@ export class MeasurementsResolver {
     @Arg('deviceId', () => ID, { description: 'The device.' }) deviceId: string,
     @Arg('entries', () => [EntryInput], { description: 'The entries, at most 10,000.' }) entries: EntryInput[],
   ): Promise<RecordResult> {
+    if (entries.length > MANY) {
+      await giveWay();
+      await context.renew();
+    }
     const device = await this.#device(context, deviceId, 'RECORD');
     if (entries.length > MAX_ENTRIES)
       throw new AppError('TOO_MANY_ENTRIES', `"entries": at most ${MAX_ENTRIES} at once, not ${entries.length}.`, {
