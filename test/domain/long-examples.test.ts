@@ -84,6 +84,15 @@ describe.each(DATABASES)('examples of decoders that are long, on %s', (name) => 
     expect(await longestPieceMs(() => graphql.answer(...query))).toBeLessThan(MOST_MS);
   });
 
+  test('so many are copied in turns with others', async () => {
+    const { access, products, examples } = domain;
+    const cloning = (): Promise<unknown> => products.clone(access, id, 'all');
+    // On SQLite the commit of 50 MB is one piece, of 70 ms; all together were 250.
+    expect(await longestPieceMs(cloning)).toBeLessThan(3 * MOST_MS);
+    const { items } = await products.list(access, { limit: 10, search: 'all' });
+    expect(await examples.decoderExamples(access, items[0]!.id)).toHaveLength(EXAMPLES);
+  });
+
   test('more of them than an answer may have are refused', async () => {
     const all = () =>
       expect(graphql.answer(...examplesOf(id, 'request'))).rejects.toMatchObject({ code: 'QUERY_TOO_COMPLEX' });
