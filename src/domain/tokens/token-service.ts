@@ -54,16 +54,18 @@ export class TokenService {
   }
 
   /** For a user whose password was right when it had this hash; null: the user has another one by now, or is gone. */
-  createForSignIn(user: { id: string; passwordHash?: string | null }): Promise<CreatedToken | null> {
+  async createForSignIn(user: { id: string; passwordHash?: string | null }): Promise<CreatedToken | null> {
     const expiresAt = this.#deps.now() + SIGN_IN_MS;
     const given = { name: 'sign-in', user: user.id, scopes: [], expiresAt, signedIn: true };
-    return this.#deps.database.write(async (em) => {
+    const secret = newSecret();
+    const token = await this.#deps.database.write(async (em) => {
       // Who changes the password waits for this token and ends it, or has done so before.
       const now = await em.findOne(UserSchema, { id: user.id }, { lockMode: LockMode.PESSIMISTIC_READ });
       return now === null || now.passwordHash !== user.passwordHash
         ? null
-        : this.#add(em, { kind: 'PERSONAL', ...given });
+        : this.#add(em, secret, { kind: 'PERSONAL', ...given });
     });
+    return token && { token, secret };
   }
 
   /** The INDIVIDUAL tokens of the workspace, oldest first; for ADMINs. */
@@ -204,16 +206,18 @@ export class TokenService {
     if (missing !== undefined) throw notFound(what, missing);
   }
 
-  #store(token: TokenData, hold: Hold): Promise<CreatedToken> {
-    return this.#deps.database.write(async (em) => {
+  async #store(data: TokenData, hold: Hold): Promise<CreatedToken> {
+    const secret = newSecret();
+    // What a transaction gives has an entry in the audit log: the token itself, without its secret.
+    const token = await this.#deps.database.write(async (em) => {
       await hold(em);
-      return this.#add(em, token);
+      return this.#add(em, secret, data);
     });
+    return { token, secret };
   }
 
-  #add(em: EntityManager, token: TokenData): CreatedToken {
-    const secret = newSecret();
-    const added = em.create(TokenSchema, {
+  #add(em: EntityManager, secret: string, token: TokenData): Token {
+    return em.create(TokenSchema, {
       id: uuidV7(),
       hash: hashSecret(secret),
       createdAt: this.#deps.now(),
@@ -225,7 +229,6 @@ export class TokenService {
       signedIn: false,
       ...token,
     });
-    return { token: added, secret };
   }
 }
 
