@@ -51,6 +51,21 @@ describe.each(DATABASES)('configuration on %s', (database) => {
     return latestOf(server, product.deviceIds[0]!);
   };
 
+  test('what one device is told is bounded; what it was told before stays', async () => {
+    const long = 'x'.repeat(4_096);
+    const identifiers = Array.from({ length: 16 }, (_, at) => `LONG_${at}`);
+    for (const identifier of identifiers) await add({ identifier, type: 'STRING' });
+    const set = (some: string[]) => {
+      const values = Object.fromEntries(some.map((identifier) => [identifier, long]));
+      return server.query(SET, { id: product.deviceIds[0], values });
+    };
+    expect((await set(identifiers.slice(0, 15))).errors).toBeUndefined();
+    const { errors } = await set(identifiers.slice(15));
+    expect(errors?.[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } });
+    expect(errors?.[0]?.message).toContain('at most 65536');
+    expect(await valuesOf()).toEqual(identifiers.map((identifier, at) => [identifier, at < 15 ? long : null, at < 15]));
+  });
+
   test('defaults are inherited, overridden on the device, and given back by null', async () => {
     const factor = await add({ identifier: 'FACTOR', type: 'NUMBER', name: 'Factor', default: 2 });
     expect(factor).toMatchObject({

@@ -3,8 +3,7 @@ import { checkJsonDocument } from '../json-document.ts';
 import { checkOptionalText, checkText, foldCase } from '../text.ts';
 
 const MAX_TAGS = 50;
-/** How long the metadata of a device may be, in bytes of JSON. */
-export const MAX_METADATA_BYTES = 65_536;
+const MAX_METADATA_BYTES = 65_536;
 
 /** What a device is made of; `serialNumber` left out: generated. */
 export interface NewDevice {

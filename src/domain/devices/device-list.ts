@@ -194,7 +194,7 @@ export class DeviceList {
     return rows.map((row) => {
       // Deleted since the row was read, and the device with it: what is left of it is where it was.
       const product = byKey.get(row.product_key) ?? bareProduct(row);
-      return toDevice(row, product, this.#deps.database.dialect);
+      return toDevice(row, product);
     });
   }
 

@@ -1,4 +1,4 @@
-import type { Database, Dialect } from '../database.ts';
+import type { Database } from '../database.ts';
 import type { Device } from '../entities/device.ts';
 import type { Product } from '../entities/product.ts';
 import { TagListType } from '../entities/tag-list.ts';
@@ -17,7 +17,6 @@ export interface DeviceRecord {
   plan: string;
   tags: string;
   location: string | null;
-  configuration: unknown;
   offline_after_seconds: number | null;
   write_rate: number | null;
   created_at: number | string;
@@ -35,7 +34,6 @@ const OWN: readonly (keyof DeviceRecord)[] = [
   'plan',
   'tags',
   'location',
-  'configuration',
   'offline_after_seconds',
   'write_rate',
   'created_at',
@@ -67,7 +65,7 @@ export async function readDevices(
   const from = 'from device d join product p on p."key" = d.product_key';
   const text = `select ${DEVICE_COLUMNS} ${from} where d."${column}" in (${places || 'null'})`;
   const rows = await database.read().execute<DeviceRecord[]>(text, [...values]);
-  return rows.map((row) => toDevice(row, bareProduct(row), database.dialect));
+  return rows.map((row) => toDevice(row, bareProduct(row)));
 }
 
 /** Of the row's product which it is, and nothing more. */
@@ -76,10 +74,7 @@ export function bareProduct(row: DeviceRecord): Product {
 }
 
 /** The row as the entity has it, for lists: plain, so it must not be given to an EntityManager. */
-export function toDevice(row: DeviceRecord, product: Product, dialect: Dialect): Device {
-  // SQLite keeps JSON as text; PostgreSQL's driver has read it.
-  const json = (value: unknown): unknown =>
-    dialect === 'sqlite' && typeof value === 'string' ? (JSON.parse(value) as unknown) : value;
+export function toDevice(row: DeviceRecord, product: Product): Device {
   return {
     key: row.key,
     id: row.id,
@@ -92,7 +87,6 @@ export function toDevice(row: DeviceRecord, product: Product, dialect: Dialect):
     plan: row.plan,
     tags: TAGS.convertToJSValue(row.tags),
     location: row.location,
-    configuration: json(row.configuration) as Record<string, unknown> | null,
     offlineAfterSeconds: row.offline_after_seconds,
     writeRate: row.write_rate,
     createdAt: Number(row.created_at),

@@ -29,13 +29,12 @@ export const DeviceSchema = defineEntity({
     offlineAfterSeconds: p.integer().nullable(),
     writeRate: p.double().$type<number>().nullable(),
     createdAt: p.bigint('number'),
-    // Last: SQLite reads through what is long to what stands behind it in the row.
+    // Both may be long: they are never read with the device (`long-json.ts`). Last: SQLite reads through what stands before.
     /** Key of a configuration field → the device's own value. */
-    configuration: p.json().$type<Record<string, unknown>>().nullable(),
-    /** Up to 64 KiB, which may be 20,000 lists: never read with the device, but by who shows it (`readMetadata`). */
+    configuration: p.json().$type<Record<string, unknown>>().nullable().lazy(),
     metadata: p.json().$type<unknown>().nullable().lazy(),
   },
 });
 
-/** A device as a row; one that was read has no `metadata`. */
+/** A device as a row; one that was read has neither `configuration` nor `metadata`. */
 export type Device = InferEntity<typeof DeviceSchema>;

@@ -1,9 +1,9 @@
 import type { Database } from '../database.ts';
+import { longJsonPieces, readLongJson } from '../devices/long-json.ts';
 import { giveWay } from '../give-way.ts';
-import { bytesSql, inPieces, placeholders } from '../long-columns.ts';
+import { placeholders } from '../long-columns.ts';
 
-/** Configurations of so many bytes are read at once, or one that is longer. */
-const BYTES_AT_ONCE = 262_144;
+const USUAL_BYTES = 500;
 
 /** A device as ingest needs it. */
 export interface DeviceRow {
@@ -14,15 +14,21 @@ export interface DeviceRow {
   serialNumber: string;
   /** Key of a configuration field → the device's own value. */
   configuration: Record<string, unknown>;
+  configurationBytes: number;
   writeRate: number | null;
 }
 
-type BareRow = Omit<DeviceRow, 'configuration'> & { bytes: number | null };
+type BareRow = Omit<DeviceRow, 'configuration' | 'configurationBytes'> & { isConfigured: number };
 
 /** Which of `device d` are wanted, with the values of its question marks. */
 interface Condition {
   sql: string;
   values: readonly unknown[];
+}
+
+/** What a device in memory weighs, in devices that are told nothing. */
+export function weightOfDevice({ configurationBytes }: DeviceRow): number {
+  return 1 + configurationBytes / USUAL_BYTES;
 }
 
 /** Devices by their ids. */
@@ -38,37 +44,29 @@ export function named(productKey: number, serialNumbers: readonly string[], ids:
 
 /** Plain rows, in no order: as entities 500 take the event loop 20 ms, like this 2. What they are told may be long. */
 export async function readDeviceRows(database: Database, { sql, values }: Condition): Promise<DeviceRow[]> {
-  const bytes = bytesSql(database.dialect, 'd.configuration');
   const rows = await database.read().execute<BareRow[]>(
-    `select d."key", d.id, p.id as "productId", d.name, d.serial_number as "serialNumber",
-       d.write_rate as "writeRate", case when d.configuration is null then 0 else ${bytes} end as bytes
+    `select d."key", d.id, p.id as "productId", d.name, d.serial_number as "serialNumber", d.write_rate as "writeRate",
+       case when d.configuration is null then 0 else 1 end as "isConfigured"
      from device d join product p on p."key" = d.product_key where ${sql}`,
     [...values],
   );
-  const configured = rows.filter((row) => row.bytes !== 0);
+  const configured = rows.filter(({ isConfigured }) => isConfigured === 1).map(({ key }) => key);
   const configurations = await readConfigurations(database, configured);
   return rows.map(({ key, id, productId, name, serialNumber, writeRate }) => {
-    return { key, id, productId, name, serialNumber, writeRate, configuration: configurations.get(key) ?? {} };
+    const text = configurations.get(key) ?? '{}';
+    const configuration = JSON.parse(text) as Record<string, unknown>;
+    return { key, id, productId, name, serialNumber, writeRate, configuration, configurationBytes: text.length };
   });
 }
 
-async function readConfigurations(
-  database: Database,
-  rows: readonly BareRow[],
-): Promise<Map<number, Record<string, unknown>>> {
-  const found = new Map<number, Record<string, unknown>>();
-  const text = database.dialect === 'sqlite' ? 'configuration' : 'configuration::text';
-  for (const [at, piece] of inPieces(rows, BYTES_AT_ONCE).entries()) {
+async function readConfigurations(database: Database, keys: readonly number[]): Promise<Map<number, string>> {
+  const column = 'configuration';
+  const found = new Map<number, string>();
+  if (keys.length === 0) return found;
+  for (const [at, piece] of (await longJsonPieces(database.read(), database.dialect, column, keys)).entries()) {
     if (at > 0) await giveWay();
-    const keys = piece.map(({ key }) => key);
-    const texts = await database
-      .read()
-      .execute<{ key: number; configuration: string | null }[]>(
-        `select "key", ${text} as configuration from device where "key" in (${placeholders(keys)})`,
-        keys,
-      );
-    for (const { key, configuration } of texts)
-      if (configuration !== null) found.set(key, JSON.parse(configuration) as Record<string, unknown>);
+    const texts = await readLongJson(database.read(), database.dialect, column, piece);
+    for (const [key, text] of texts) found.set(key, text);
   }
   return found;
 }

@@ -11,7 +11,7 @@ import { giveWay } from '../give-way.ts';
 import { LoopTurns } from '../loop-turns.ts';
 import { LruMap } from '../lru-map.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
-import { type DeviceRow, named, readDeviceRows, withIds } from './device-rows.ts';
+import { type DeviceRow, named, readDeviceRows, weightOfDevice, withIds } from './device-rows.ts';
 import { isPossibleSerial } from './possible-serial.ts';
 import { serialsText } from './serials-text.ts';
 import { SharedLoads } from '../shared-loads.ts';
@@ -79,7 +79,7 @@ export class IngestCache {
   readonly #defaultWriteRate: number;
   readonly #products = new LruMap<string, ProductInfo>({ most: MAX_PRODUCT_BYTES, sizeOf: bytesOfProduct });
   readonly #productIdByWebhook = new LruMap<string, string>({ most: MAX_WEBHOOKS });
-  readonly #devices = new LruMap<string, DeviceRow>({ most: MAX_DEVICES });
+  readonly #devices = new LruMap<string, DeviceRow>({ most: MAX_DEVICES, sizeOf: weightOfDevice });
   /** `productId NUL serial` → device id; only hits are kept. */
   readonly #deviceIdBySerial = new LruMap<string, string>({ most: MAX_NAMES });
   /** `workspaceId column name` → device ids; only hits are kept, all dropped when any device or product changes. */
@@ -269,9 +269,11 @@ export class IngestCache {
     return this.#withProduct(row, product);
   }
 
-  #withProduct({ writeRate, ...row }: DeviceRow, product: ProductInfo): DeviceInfo {
-    const rate = writeRate ?? product.writeRate ?? this.#defaultWriteRate;
-    return { ...row, product, workspaceId: product.workspaceId, writeIntervalMs: rate > 0 ? 1000 / rate : 0 };
+  #withProduct(row: DeviceRow, product: ProductInfo): DeviceInfo {
+    const { key, id, productId, name, serialNumber, configuration } = row;
+    const rate = row.writeRate ?? product.writeRate ?? this.#defaultWriteRate;
+    const own = { key, id, productId, name, serialNumber, configuration };
+    return { ...own, product, workspaceId: product.workspaceId, writeIntervalMs: rate > 0 ? 1000 / rate : 0 };
   }
 
   async #readProduct(id: string): Promise<ProductInfo | null> {

@@ -3,6 +3,8 @@ import type { Database } from '../database.ts';
 import { badInput, conflict } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Access } from '../access/access.ts';
+import { checkJsonDocument } from '../json-document.ts';
+import { readLongJson } from '../devices/long-json.ts';
 import { findDevice } from '../access/find-device.ts';
 import { lockPart, lockProduct } from '../access/find-product.ts';
 import {
@@ -18,6 +20,8 @@ import { FIELD_TEXTS } from './new-field.ts';
 
 const MAX_FIELDS = 200;
 const MAX_TEXT = 4096;
+/** What one device is told, as JSON. */
+const MAX_BYTES = 65_536;
 
 interface ConfigurationServiceDeps {
   database: Database;
@@ -111,7 +115,9 @@ export class ConfigurationService {
       const found = await findDevice(em, access, deviceId, 'CONFIGURE');
       await em.refresh(found, { lockMode: LockMode.PESSIMISTIC_WRITE });
       const fields = await em.find(ConfigurationFieldSchema, { product: found.product.key });
-      const own = new Map(Object.entries(found.configuration ?? {}));
+      const { dialect } = this.#deps.database;
+      const before = (await readLongJson(em, dialect, 'configuration', [found.key])).get(found.key) ?? '{}';
+      const own = new Map(Object.entries(JSON.parse(before) as Record<string, unknown>));
       for (const [identifier, value] of Object.entries(values)) {
         const field = fields.find((one) => one.identifier === identifier);
         if (field === undefined)
@@ -122,7 +128,8 @@ export class ConfigurationService {
       }
       // What belongs to removed fields goes with the next change.
       const kept = fields.map(({ key }) => String(key)).filter((key) => own.has(key));
-      found.configuration = Object.fromEntries(kept.map((key) => [key, own.get(key)]));
+      const configuration = Object.fromEntries(kept.map((key) => [key, own.get(key)]));
+      found.configuration = checkJsonDocument(configuration, 'values', MAX_BYTES) as Record<string, unknown>;
       return found;
     });
     await this.#deps.cluster.changed([{ kind: 'devices', productId: device.product.id, ids: [device.id] }]);

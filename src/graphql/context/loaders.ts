@@ -1,7 +1,6 @@
 import type { Database } from '../../domain/database.ts';
-import { MAX_METADATA_BYTES } from '../../domain/devices/device-input.ts';
 import { bytesOfDevice, readDevices } from '../../domain/devices/device-record.ts';
-import { readMetadata } from '../../domain/devices/read-metadata.ts';
+import { type LongColumn, longJsonPieces, readLongJson } from '../../domain/devices/long-json.ts';
 import { type ExampleTexts, exampleSizes, MAX_EXAMPLE_PART, readExamples } from '../../domain/decoders/example-rows.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities/decoder-version.ts';
 import type { Device } from '../../domain/entities/device.ts';
@@ -33,8 +32,6 @@ const MAX_SOURCE_BYTES = 256 * 1024;
 /** Some 3 ms. */
 const DEVICES_AT_ONCE = 500;
 const DEVICE_BYTES = 1_000;
-/** The longest take a millisecond on SQLite; numbers such as 1e300 PostgreSQL writes out, which makes them 3 MB each. */
-const METADATA_AT_ONCE = 8;
 
 /** What children of lists are loaded by: one query for all parents of a level. Number keys are the rows' small keys. */
 export interface Loaders {
@@ -54,8 +51,10 @@ export interface Loaders {
   exampleTexts: Batch<string, ExampleTexts | null>;
   /** By id. */
   device: Batch<string, Device | null>;
-  /** Of a device, as it is stored. */
+  /** Of a device that was read; null: it has none, or is gone. */
   metadata: Batch<number, StoredJson | null>;
+  /** Of a device that was read: key of a configuration field → its own value. */
+  configuration: Batch<number, StoredJson | null>;
   /** The newest values of a device. */
   latest: Batch<LatestWanted, MeasuredValue[], string>;
   /** Receipt time of the device's last batch in milliseconds; null: it never sent one. */
@@ -76,6 +75,19 @@ export interface LoaderSources {
  */
 export function createLoaders({ database, store, history, heavyTurns }: LoaderSources, budget: WorkBudget): Loaders {
   const numberOf = numbering();
+  const stored = (column: LongColumn): Batch<number, StoredJson | null> =>
+    new Batch(async (keys) => {
+      const { dialect } = database;
+      const texts = new Map<number, string>();
+      for (const piece of await longJsonPieces(database.read(), dialect, column, keys)) {
+        const read = async (): Promise<Map<number, string>> => {
+          await giveWay();
+          return readLongJson(database.read(), dialect, column, piece);
+        };
+        for (const [key, text] of await budget.load(read, (some) => textBytes(some.values()))) texts.set(key, text);
+      }
+      return keys.map((key) => (texts.has(key) ? new StoredJson(texts.get(key)!) : null));
+    });
   return {
     product: new Batch(async (keys) => {
       const rows = await database.read().find(ProductSchema, { key: { $in: [...keys] } });
@@ -158,19 +170,8 @@ export function createLoaders({ database, store, history, heavyTurns }: LoaderSo
       },
       { atMost: DEVICES_AT_ONCE },
     ),
-    metadata: new Batch(
-      async (keys) => {
-        const texts = await budget.load(
-          async () => {
-            await heavyTurns.next(keys.length * MAX_METADATA_BYTES);
-            return readMetadata(database, keys);
-          },
-          (read) => textBytes(read.values()),
-        );
-        return keys.map((key) => (texts.has(key) ? new StoredJson(texts.get(key)!) : null));
-      },
-      { atMost: METADATA_AT_ONCE },
-    ),
+    metadata: stored('metadata'),
+    configuration: stored('configuration'),
     latest: new Batch((wanted) => history.latestOfMany(wanted), {
       nameOf: ({ device, fields }) => `${device.key} ${fields == null ? '*' : numberOf(fields)}`,
     }),

@@ -55,7 +55,8 @@ export class ConfigurationResolver {
   }
 
   @Mutation(() => DeviceObject, {
-    description: "Identifier to value; null goes back to the product's default. What is not named stays.",
+    description:
+      "Identifier to value; null goes back to the product's default. What is not named stays. Up to 64 KiB of JSON together.",
   })
   setConfiguration(
     @Ctx() { access }: GraphqlContext,

@@ -53,13 +53,19 @@ export class DeviceObjectResolver {
 
   @FieldResolver(() => [ConfigurationValueObject], { description: 'What decoders are told about the device.' })
   async configuration(
-    @Root() { product, configuration }: Device,
+    @Root() device: Device,
     @Ctx() { loaders, budget }: GraphqlContext,
   ): Promise<ConfigurationValueObject[]> {
-    const fields = await this.#lists.inTurn(await loaders.configurationOfProduct.load(product.key), budget);
+    const all = await loaders.configurationOfProduct.load(device.product.key);
+    if (all.length === 0) return [];
+    const { key, configuration: given } = device as Partial<Device> & Device;
+    // There is one where it was just set.
+    const known = given === undefined ? ((await loaders.configuration.load(key))?.toJSON() ?? null) : given;
+    const own = known as Record<string, unknown> | null;
+    const fields = await this.#lists.inTurn(all, budget);
     return fields.map((field) => {
-      const own = configuration?.[field.key];
-      return { field, value: own ?? field.default ?? null, overridden: own !== undefined && own !== null };
+      const value = own?.[field.key];
+      return { field, value: value ?? field.default ?? null, overridden: value !== undefined && value !== null };
     });
   }
 
