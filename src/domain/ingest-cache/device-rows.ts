@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts';
-import { longJsonPieces, readLongJson } from '../devices/long-json.ts';
+import { longJsonPieces, readLongJson } from '../long-json.ts';
 import { giveWay } from '../give-way.ts';
 import { placeholders } from '../long-columns.ts';
 

@@ -4,7 +4,7 @@ import { badInput, conflict } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Access } from '../access/access.ts';
 import { checkJsonDocument } from '../json-document.ts';
-import { readLongJson } from '../devices/long-json.ts';
+import { readLongJson } from '../long-json.ts';
 import { findDevice } from '../access/find-device.ts';
 import { lockPart, lockProduct } from '../access/find-product.ts';
 import {

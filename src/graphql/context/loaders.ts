@@ -1,6 +1,6 @@
 import type { Database } from '../../domain/database.ts';
 import { bytesOfDevice, readDevices } from '../../domain/devices/device-record.ts';
-import { type LongColumn, longJsonPieces, readLongJson } from '../../domain/devices/long-json.ts';
+import { type LongColumn, longJsonPieces, readLongJson } from '../../domain/long-json.ts';
 import { type ExampleTexts, exampleSizes, MAX_EXAMPLE_PART, readExamples } from '../../domain/decoders/example-rows.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities/decoder-version.ts';
 import type { Device } from '../../domain/entities/device.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import type { Dialect } from '../database.ts';
-import { bytesSql, inPieces, placeholders } from '../long-columns.ts';
+import type { Dialect } from './database.ts';
+import { bytesSql, inPieces, placeholders } from './long-columns.ts';
 
 /** What the longest takes is read at once, or several that are shorter. */
 const BYTES_AT_ONCE = 262_144;
