@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
 
-const ROUNDS = 6;
+const ROUNDS = 3;
 /** How often each creation is asked for while the deletion goes on. */
-const AT_ONCE = 4;
+const AT_ONCE = 3;
 /** What was deleted is not there, who was deleted is nobody; one replay at a time. */
 const FINE = ['NOT_FOUND', 'UNAUTHENTICATED', 'CONFLICT'];
 const DECODER = 'function Decoder(request) { return [{ device: "serial-1", field: "temperature", value: 1 }] }';
