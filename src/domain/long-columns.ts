@@ -27,3 +27,8 @@ export function inPieces<Row extends { bytes: number | null }>(rows: readonly Ro
 export function placeholders(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
 }
+
+/** JSON as a column gave it, as text: SQLite takes a column of JSON for one of numbers, and gives a bare one as that. */
+export function jsonText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

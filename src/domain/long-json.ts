@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from './database.ts';
-import { bytesSql, inPieces, placeholders } from './long-columns.ts';
+import { bytesSql, inPieces, jsonText, placeholders } from './long-columns.ts';
 
 /** What the longest takes is read at once, or several that are shorter. */
 const BYTES_AT_ONCE = 262_144;
@@ -33,9 +33,9 @@ export async function readLongJson(
 ): Promise<Map<number, string>> {
   // SQLite keeps JSON as text; of PostgreSQL the driver would parse it.
   const text = dialect === 'sqlite' ? column : `${column}::text`;
-  const rows = await em.execute<{ key: number; value: string }[]>(
+  const rows = await em.execute<{ key: number; value: unknown }[]>(
     `select "key", ${text} as value from device where ${column} is not null and "key" in (${placeholders(keys)})`,
     [...keys],
   );
-  return new Map(rows.map(({ key, value }) => [key, value]));
+  return new Map(rows.map(({ key, value }) => [key, jsonText(value)]));
 }

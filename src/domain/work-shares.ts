@@ -178,7 +178,8 @@ export class WorkShares {
 
   #charge(caller: Caller, milliseconds: number): void {
     const before = this.#debt(caller);
-    caller.debtMs = Math.min(before + milliseconds, MAX_DEBT_MS);
+    // What is no number would be held against it for ever.
+    caller.debtMs = Math.min(before + (Number.isNaN(milliseconds) ? 0 : milliseconds), MAX_DEBT_MS);
     // One more who shares with the others, from now on.
     if (before <= BURST_MS && caller.debtMs > BURST_MS) this.#countedUntil = Number.NEGATIVE_INFINITY;
     caller.at = this.#now();

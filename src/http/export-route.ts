@@ -141,7 +141,8 @@ async function send(context: Koa.Context, { contentType, bytes }: Export, log: L
     try {
       yield* bytes;
     } catch (error) {
-      brokenBy = error;
+      // The pipe throws its own error into what it reads when the reader has gone.
+      if (!isReaderGone(error)) brokenBy = error;
       // Before the pipe does so with the error, which would count as one of the connection.
       response.destroy();
       throw error;
@@ -161,13 +162,16 @@ async function send(context: Koa.Context, { contentType, bytes }: Export, log: L
     else await pipeline(source, response);
   } catch (error) {
     if (brokenBy !== null) noteBreak(brokenBy, log);
-    else if ((error as { code?: string }).code !== 'ERR_STREAM_PREMATURE_CLOSE')
-      log.warn({ err: error }, 'the connection of an export broke');
+    else if (!isReaderGone(error)) log.warn({ err: error }, 'the connection of an export broke');
     response.destroy();
   } finally {
     // A pipe that was never begun does not end it, and it would count as under way for ever.
     bytes.return(undefined).catch(() => {});
   }
+}
+
+function isReaderGone(error: unknown): boolean {
+  return (error as { code?: string }).code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
 /** A right that has ended, or a product that was deleted meanwhile, is no mistake of the server's. */

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { countTurns } from '../support/loop-turns.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { ShownJson } from '../../src/graphql/context/shown-json.ts';
 import { StoredJson } from '../../src/graphql/context/stored-json.ts';
 import { jsonPieces, LargeAnswers } from '../../src/graphql/operation/large-answers.ts';
 
@@ -42,6 +43,15 @@ test('what a database has as JSON goes into it as it is, and where it is short a
   const text = [...jsonPieces(answer, 10_000)].join('');
   expect(text).toBe(`{"data":[{"long":${long.text}},{"short":{"a":[1,"ü"]}},{"none":null}]}`);
   expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(answer)));
+});
+
+test('what is shown otherwise than it is stored goes into it as it is shown, however large the answer is', () => {
+  const mask = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll('secret', '…'));
+  const long = new ShownJson(JSON.stringify(Array.from({ length: 2_000 }, () => 'secret')), mask);
+  const answer = { data: { calls: [{ headers: new ShownJson('["secret"]', mask), long, body: 'x'.repeat(20_000) }] } };
+  const text = [...jsonPieces(answer, 10_000)].join('');
+  expect(text).not.toContain('secret');
+  expect(text).toBe(JSON.stringify(answer));
 });
 
 test('nothing more is written when nobody waits for it any more', async () => {

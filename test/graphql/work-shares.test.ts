@@ -39,6 +39,13 @@ test('who has used more than its burst beside others waits as long as that takes
   expect(wait).toBeLessThan(25);
 });
 
+test('what is no number is held against nobody', async () => {
+  const shares = new WorkShares();
+  shares.noteOthers();
+  shares.spend(party('charts'), NaN);
+  expect(await waitOf(() => shares.begin(party('charts')))).toBe(0);
+});
+
 test('who asks for more than one thing at once has a smaller share, for a while', async () => {
   const shares = new WorkShares();
   shares.noteOthers();

@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts';
-import { bytesSql, placeholders } from '../long-columns.ts';
+import { bytesSql, jsonText, placeholders } from '../long-columns.ts';
 
 /** How many bytes the request of an example, or what is expected of it, may take as JSON. */
 export const MAX_EXAMPLE_PART = 262_144;
@@ -31,9 +31,11 @@ export async function readExamples(database: Database, ids: readonly string[]): 
   const text = (column: string): string => (database.dialect === 'sqlite' ? column : `${column}::text as ${column}`);
   const rows = await database
     .read()
-    .execute<({ id: string } & ExampleTexts)[]>(
+    .execute<({ id: string } & Record<keyof ExampleTexts, unknown>)[]>(
       `select id, ${text('request')}, ${text('expected')} from decoder_example where id in (${placeholders(ids)})`,
       [...ids],
     );
-  return new Map(rows.map(({ id, request, expected }) => [id, { request, expected }]));
+  return new Map(
+    rows.map(({ id, request, expected }) => [id, { request: jsonText(request), expected: jsonText(expected) }]),
+  );
 }
