@@ -99,11 +99,15 @@ export class RefusedWork {
     }
   }
 
-  /** Alone everything; beside others as much as would be its burst, if all of it were refused, and always one. */
-  #mayBegin(sender: Sender, ms: number): boolean {
+  /**
+   * Beside others as much as would be its burst, if all of it were refused, and always one. Alone everything; but what has
+   * waited goes on a burst at a time: others may come back, and would stand behind all of it.
+   */
+  #mayBegin(sender: Sender, ms: number, hasWaited = false): boolean {
     const { tenant, underWayMs } = sender;
     const debtMs = this.#debt(sender);
     if (debtMs <= BURST_MS && (underWayMs === 0 || debtMs + underWayMs + ms <= BURST_MS)) return true;
+    if (hasWaited && underWayMs > 0 && underWayMs + ms > BURST_MS) return false;
     const other = this.#last.tenant === tenant ? this.#other : this.#last;
     return this.#present.size <= 1 && other.at <= this.#now() - PRESENT_MS;
   }
@@ -127,7 +131,7 @@ export class RefusedWork {
     const { waiting } = sender;
     for (const [source, line] of waiting) {
       const { ms, begin } = line[0]!;
-      if (!this.#mayBegin(sender, ms)) break;
+      if (!this.#mayBegin(sender, ms, true)) break;
       line.shift();
       // Behind all others, and looked at again in this loop.
       waiting.delete(source);
