@@ -21,6 +21,7 @@ import { Feed } from './domain/measurements/feed.ts';
 import { ReceiptTimes } from './domain/measurements/receipt-times.ts';
 import { History } from './domain/history/history.ts';
 import { Recorder } from './domain/measurements/recorder.ts';
+import { WriteShares } from './domain/measurements/write-shares.ts';
 import type { MeasurementStore } from './domain/measurements/store.ts';
 import { Suggestions } from './domain/measurements/suggestions.ts';
 import type { WriteLimiter } from './domain/measurements/write-limiter.ts';
@@ -40,7 +41,7 @@ import { CallSearch } from './domain/calls/call-search.ts';
 import { sweepCalls } from './domain/calls/sweep-calls.ts';
 import { sweepRetention } from './domain/plans/sweep-retention.ts';
 import { AuditLog } from './domain/audit/audit-log.ts';
-import { HeavyTurns } from './domain/heavy-turns.ts';
+import { Senders } from './domain/senders.ts';
 import { Sweeper } from './domain/sweeper.ts';
 import { WorkShares } from './domain/work-shares.ts';
 import { Replay } from './domain/calls/replay.ts';
@@ -88,7 +89,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   closers.add('live values', () => feed.stop());
   const receiptTimes = new ReceiptTimes();
   const checking = { suggestions, receiptTimes, maxFutureMs: config.maxFutureMs };
-  const recorder = new Recorder({ store, limiter, feed, ...checking, onRejected });
+  const writeShares = new WriteShares();
+  const recorder = new Recorder({ store, limiter, shares: writeShares, feed, ...checking, onRejected });
   const history = new History(store);
 
   const tokens = new TokenService({ database, cluster, now });
@@ -115,7 +117,6 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     onError: (error) => log.warn({ err: error }, 'watching which devices are online'),
   });
   closers.add('device status', () => statusWatch.stop());
-  const heavyTurns = new HeavyTurns();
   const exporter = new Exporter({ authenticator, store, history, devices: deviceList, ingestCache, shares });
   const importer = new Importer({
     authenticator,
@@ -130,7 +131,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const writeRates = new WriteRateService({ database, cluster, defaultRate: config.writeRatePerField });
 
   const judge = new EntryJudge({ ingestCache, ...checking });
-  const runner = new CallRunner({ engine, ingestCache, history, judge });
+  const senders = new Senders();
+  const runner = new CallRunner({ engine, ingestCache, history, judge, senders });
   const examples = new DecoderExamples({ database, ingestCache, runner, now });
   const decoders = new DecoderService({ database, ingestCache, cluster, store, engine, runner, examples, now });
   const callFeed = new CallFeed(cluster, store);
@@ -138,11 +140,20 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const replaying = { authenticator, ingestCache, store, recorder, runner, feed: callFeed, receiptTimes, shares, now };
   const replay = new Replay(replaying);
   closers.add('replay', () => replay.stop());
-  const receiving = { ingestCache, runner, recorder, feed: callFeed, bodyBytes: config.callLog.bodyBytes, now };
+  const receiving = {
+    ingestCache,
+    runner,
+    recorder,
+    shares: writeShares,
+    feed: callFeed,
+    bodyBytes: config.callLog.bodyBytes,
+    now,
+  };
   const webhookReceiver = new WebhookReceiver(receiving);
   const adopting = { authenticator, database, ingestCache, devices, receiver: webhookReceiver, now };
   const unknownDevices = new UnknownDevices(adopting);
-  const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver, unknownDevices, heavyTurns);
+  closers.add('unknown devices', () => unknownDevices.stop());
+  const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver, unknownDevices);
 
   const sweep = (what: string, everyMs: number, work: (isStopping: () => boolean) => Promise<void>): void => {
     const onError = (error: unknown): void => log.warn({ err: error }, `forgetting what is old: ${what}`);
@@ -157,7 +168,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
 
   return {
     shares,
-    heavyTurns,
+    senders,
     auditLog,
     authenticator,
     ingestCache,

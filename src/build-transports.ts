@@ -71,9 +71,8 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     maxBytes: config.maxBodyBytes,
     idleMs: config.clientIdleMs,
     memory: bodies,
-    turns: domain.heavyTurns,
   };
-  const refused = new RefusedWork();
+  const refused = new RefusedWork(domain.senders);
   const ofSession = (request: IncomingMessage): string | null => sessionSecretOf(request, baseUrl());
   // Files that a page of the console links to; never what records or imports.
   const out = { anonymous, authenticator, sessionSecretOf: ofSession, devices: deviceFinder, exporter, log };
@@ -86,7 +85,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   };
   const graphql = await createGraphqlTransport({
     resolvers: { ...domain, database, store, baseUrl, now },
-    sources: { database, store, history: domain.history, heavyTurns: domain.heavyTurns },
+    sources: { database, store, history: domain.history },
     live,
     authenticator,
     anonymous,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { giveWay } from './give-way.ts';
+import { worksFor } from './whose-work.ts';
 
 test('of many works that give way together one goes on in each turn of the event loop', async () => {
   const [slices, works] = [3, 20];
@@ -23,4 +24,16 @@ test('of many works that give way together one goes on in each turn of the event
   expect(new Set(turns).size).toBe(slices * works);
   const names = Array.from({ length: works }, (_, name) => name);
   expect(order).toEqual([...names, ...names, ...names]);
+});
+
+test('tenants take turns, and within each its tokens, whoever gave way more often before', async () => {
+  const order: string[] = [];
+  const wait = (tenant: string, tokenId: string): Promise<unknown> =>
+    worksFor({ tenant, tokenId }, async () => {
+      await giveWay();
+      order.push(tokenId);
+    });
+  const many = (tokenId: string): Promise<unknown>[] => [1, 2, 3].map(() => wait('a', tokenId));
+  await Promise.all([...many('a1'), ...many('a2'), wait('b', 'b1'), wait('b', 'b1'), wait('c', 'c1')]);
+  expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b1', 'a1', 'a2', 'a1', 'a2']);
 });

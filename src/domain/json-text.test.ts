@@ -43,13 +43,20 @@ describe('what makes a text too dear to be parsed', () => {
     ['behind a mistake', `${listOf((at) => keys(some(at, 10))).slice(0, -1)},NaN,x]`],
   ])('%s', (_, text) => {
     expect(excessOf(text)).toMatch(/^has too many keys; it may have at most 12000 different keys/);
-    expect(parseShallow(text, 500)).toBeUndefined();
+    expect(parseShallow(text, { levels: 500 })).toBeUndefined();
+  });
+
+  test('objects and lists', () => {
+    const text = (count: number): string => `[${Array.from({ length: count }, () => '{"a":"[{"}').join()}]`;
+    expect(excessOf(text(49_999), { nodes: 50_000 })).toBeNull();
+    expect(excessOf(text(50_000), { nodes: 50_000 })).toMatch(/^has more than 50000 objects and lists/);
+    expect(excessOf(text(50_000))).toBeNull();
   });
 
   test('levels', () => {
-    expect(excessOf('[[[]]]', 3)).toBeNull();
-    expect(excessOf('[[[{}]]]', 3)).toBe('is nested deeper than 3 levels');
-    expect(excessOf('["[[[\\"[["]', 1)).toBeNull();
+    expect(excessOf('[[[]]]', { levels: 3 })).toBeNull();
+    expect(excessOf('[[[{}]]]', { levels: 3 })).toBe('is nested deeper than 3 levels');
+    expect(excessOf('["[[[\\"[["]', { levels: 1 })).toBeNull();
   });
 
   test.each([
@@ -71,7 +78,7 @@ describe('what makes a text too dear to be parsed', () => {
     ['the same keys at many places', listOf(() => ({ a: { a: [{ a: { b: [] } }] }, b: { a: 1 } }))],
     ['texts that look like keys', JSON.stringify([some(0, 50_000).join('":"')])],
   ])('not: %s', (_, text) => {
-    expect(excessOf(text, 10)).toBeNull();
-    expect(parseShallow(text, 10)).toEqual(JSON.parse(text));
+    expect(excessOf(text, { levels: 10 })).toBeNull();
+    expect(parseShallow(text, { levels: 10 })).toEqual(JSON.parse(text));
   });
 });

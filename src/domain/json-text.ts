@@ -13,15 +13,28 @@ const FACTOR = Math.trunc(Math.random() * 2 ** 32) | 1;
 /** What texts of JSON may hold, for people. */
 export const MOST_KEYS = `at most ${MAX_WAYS} different keys, each order of them counted`;
 
+/** Objects and lists of what is looked through part by part: five for each of ten thousand entries. */
+export const MOST_NODES = 50_000;
+
+/** Beside its different keys. */
+export interface Bounds {
+  /** Of nesting. */
+  levels?: number;
+  /** A long text that is a list may hold so many. */
+  entries?: number;
+  /** A long text may have so many objects and lists in all. */
+  nodes?: number;
+}
+
 /** What `excessOf` says of a list of more entries than were asked for. */
 export const TOO_MANY_ENTRIES = 'has too many entries';
 
 /**
- * The value of a JSON text; undefined: it is none, nested deeper than so many levels, or has too many keys. What is
- * written as JSON again overflows the stack at some depth.
+ * The value of a JSON text; undefined: it is none, or has what `excessOf` says of it. What is written as JSON again
+ * overflows the stack at some depth.
  */
-export function parseShallow(text: string, levels: number): unknown {
-  if (excessOf(text, levels) !== null) return undefined;
+export function parseShallow(text: string, bounds: Bounds): unknown {
+  if (excessOf(text, bounds) !== null) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -32,16 +45,16 @@ export function parseShallow(text: string, levels: number): unknown {
 /**
  * What makes a JSON text too dear to be parsed, as the end of a sentence; null: nothing. Looked for on the text: parsing
  * goes as deep, and a megabyte of keys that are all different, or in different orders, takes 100 ms, of others 5.
- * `entries`: a long text that is a list may hold so many.
  */
-export function excessOf(text: string, levels = MOST_LEVELS, entries = Infinity): string | null {
+export function excessOf(text: string, bounds: Bounds = {}): string | null {
+  const { levels = MOST_LEVELS, entries = Infinity, nodes = Infinity } = bounds;
   const counts = text.length > SHORT;
   if (!counts && levels >= MOST_LEVELS) return null;
   if (counts) known.fill(0);
   /** Of the objects and lists around: the way so far. */
   const around: number[] = [];
   let [way, ways, depth, from, to] = [0, 0, 0, 0, 0];
-  let [commas, isList] = [0, false];
+  let [opened, commas, isList] = [0, 0, false];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === 0x22) {
@@ -51,6 +64,8 @@ export function excessOf(text: string, levels = MOST_LEVELS, entries = Infinity)
       to = at;
     } else if (code === 0x5b || code === 0x7b) {
       if (depth === 0) isList = code === 0x5b;
+      opened += 1;
+      if (opened > nodes) return `has more than ${nodes} objects and lists; leave out what is not stored`;
       depth += 1;
       if (depth > levels) return `is nested deeper than ${levels} levels`;
       if (counts) around.push(way);

@@ -1,6 +1,7 @@
 /**
  * Loads under way, so that the database is asked once by all who want the same at that moment: when a cache was emptied,
- * its callers come at once. A load must look again when what it read changes meanwhile: who joins it late relies on it.
+ * its callers come at once. When what it reads changes meanwhile a load must look again, or be forgotten: who joins it
+ * late relies on it.
  */
 export class SharedLoads<T> {
   readonly #loading = new Map<string, Promise<T>>();
@@ -9,9 +10,16 @@ export class SharedLoads<T> {
   of(key: string, load: () => Promise<T>): Promise<T> {
     let loading = this.#loading.get(key);
     if (loading === undefined) {
-      loading = load().finally(() => this.#loading.delete(key));
+      loading = load().finally(() => {
+        if (this.#loading.get(key) === loading) this.#loading.delete(key);
+      });
       this.#loading.set(key, loading);
     }
     return loading;
+  }
+
+  /** Nobody joins those that are under way any more. */
+  forget(): void {
+    this.#loading.clear();
   }
 }

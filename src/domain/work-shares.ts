@@ -4,6 +4,7 @@ import type { Party } from './party.ts';
 import { Pieces } from './pieces.ts';
 import { Present } from './present.ts';
 import type { BackgroundTurns, Turns } from './turns.ts';
+import { BURST_MS, SHARE, SHARE_ONE_BY_ONE, type Waiting, WorkCaller } from './work-caller.ts';
 
 /** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one … */
 const MAX_RUNNING = 16;
@@ -16,22 +17,14 @@ const MAX_WAITING = 2000;
 const MAX_WAITING_EACH = 200;
 /** … and of one in the background. */
 const MAX_PIECES_WAITING = 200;
-/** What a caller may use at once before it has to wait for others, and the most that is held against it. */
-const BURST_MS = 50;
 /** A page of fifty devices, before it is there, is held against who asks with half as much. */
 const LITTLE_MS = 40;
-const MAX_DEBT_MS = 2000;
-/** How much of the time somebody gets who uses more, while others are there … */
-const SHARE = 0.15;
-/** … and who has asked for one thing after the other for a while, and for nothing in the background. */
-const SHARE_ONE_BY_ONE = 0.3;
-const ONE_BY_ONE_MS = 250;
-/** How much of it all of them get together, as many as they are: a tenant has many tokens … */
+/** How much of the time those get together who use more, as many as they are: a tenant has many tokens … */
 const SHARE_OF_ALL = 0.6;
 /** … and those who work in the background. */
 const SHARE_OF_BACKGROUND = 0.3;
 /** What is worked in the background counts so much more while its caller has used up its share otherwise. */
-const BESIDE_ITSELF = 8;
+const BESIDE_ITSELF = 2;
 /** What the database works for it, on other threads and processors, counts so much. */
 const PIECE_COUNTS = 0.25;
 /** Others may have left meanwhile. */
@@ -45,31 +38,6 @@ interface Kind {
   patient?: boolean;
 }
 
-interface Waiting {
-  weight: number;
-  since: number;
-  patient: boolean;
-  start: () => void;
-  refuse: (error: Error) => void;
-}
-
-interface Caller {
-  running: number;
-  waiting: Waiting[];
-  /** Time used and not yet forgotten, as of `at`, when so much had been allowed to each of its kind. */
-  debtMs: number;
-  at: number;
-  allowedMs: number;
-  tenant: string;
-  /** What it may use, as all of its kind and tenant. */
-  allowance: Allowance;
-  /** When it last asked for something that is not dear. */
-  cheapAt: number;
-  /** When it last had more than one thing under way, or something in the background. */
-  crowdAt: number;
-  readonly isBackground: boolean;
-}
-
 const BACKGROUND = 'background of ';
 
 /**
@@ -80,7 +48,7 @@ const BACKGROUND = 'background of ';
  */
 export class WorkShares {
   readonly #now: () => number;
-  readonly #callers = new Map<string, Caller>();
+  readonly #callers = new Map<string, WorkCaller>();
   readonly #pieces = new Pieces({ atOnce: 1, maxWaiting: MAX_PIECES_WAITING });
   readonly #atBackground = new Allowances(SHARE, SHARE_OF_BACKGROUND);
   readonly #others = new Allowances(SHARE_ONE_BY_ONE, SHARE_OF_ALL);
@@ -134,7 +102,17 @@ export class WorkShares {
   backgroundOf(party: Party): BackgroundTurns {
     const { tokenId, tenant } = party;
     const background = { tokenId: BACKGROUND + tokenId, tenant };
-    const { next, ...turns } = this.turnsOf(background, { dear: true, patient: true });
+    const turns = this.turnsOf(background, { dear: true, patient: true });
+    const next = async (): Promise<void> => {
+      const caller = this.#callerOf(party);
+      caller.waitingAside += 1;
+      try {
+        await turns.next();
+      } finally {
+        caller.waitingAside -= 1;
+        caller.crowdAt = this.#now();
+      }
+    };
     const counts = (): number => (this.#debt(this.#callerOf(party)) > BURST_MS ? BESIDE_ITSELF : 1);
     const spend = (milliseconds: number): void => turns.spend(milliseconds * counts());
     const timed = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -176,44 +154,25 @@ export class WorkShares {
     return this.#debt(caller) > LITTLE_MS && this.#othersAreThere(caller, true);
   }
 
-  #charge(caller: Caller, milliseconds: number): void {
-    const before = this.#debt(caller);
-    // What is no number would be held against it for ever.
-    caller.debtMs = Math.min(before + (Number.isNaN(milliseconds) ? 0 : milliseconds), MAX_DEBT_MS);
+  #charge(caller: WorkCaller, milliseconds: number): void {
+    this.#count();
     // One more who shares with the others, from now on.
-    if (before <= BURST_MS && caller.debtMs > BURST_MS) this.#countedUntil = Number.NEGATIVE_INFINITY;
-    caller.at = this.#now();
-    caller.allowedMs = caller.allowance.total(caller.at);
+    if (caller.charge(milliseconds, this.#now())) this.#countedUntil = Number.NEGATIVE_INFINITY;
   }
 
-  #callerOf({ tokenId, tenant }: Party): Caller {
+  #callerOf({ tokenId, tenant }: Party): WorkCaller {
     const known = this.#callers.get(tokenId);
-    if (known !== undefined) return known.tenant === tenant ? known : this.#moved(known, tenant);
-    if (this.#callers.size >= MAX_WAITING) this.#sweep();
-    const never = Number.NEGATIVE_INFINITY;
+    if (known !== undefined && known.tenant === tenant) return known;
     const isBackground = tokenId.startsWith(BACKGROUND);
-    const caller: Caller = {
-      running: 0,
-      waiting: [],
-      debtMs: 0,
-      at: this.#now(),
-      cheapAt: never,
-      crowdAt: never,
-      tenant,
-      allowance: this.#allowanceOf(tenant, isBackground),
-      isBackground,
-      allowedMs: 0,
-    };
+    const allowance = this.#allowanceOf(tenant, isBackground);
+    const now = this.#now();
+    if (known !== undefined) {
+      known.move(tenant, allowance, now);
+      return known;
+    }
+    if (this.#callers.size >= MAX_WAITING) this.#sweep();
+    const caller = new WorkCaller(tenant, allowance, { isBackground, now });
     this.#callers.set(tokenId, caller);
-    return caller;
-  }
-
-  /** A user may come into a second workspace, or leave it. */
-  #moved(caller: Caller, tenant: string): Caller {
-    this.#charge(caller, 0);
-    caller.tenant = tenant;
-    caller.allowance = this.#allowanceOf(tenant, caller.isBackground);
-    caller.allowedMs = caller.allowance.total(caller.at);
     return caller;
   }
 
@@ -223,12 +182,12 @@ export class WorkShares {
 
   #sweep(): void {
     for (const [name, caller] of this.#callers)
-      if (caller.running === 0 && caller.waiting.length === 0 && this.#debt(caller) === 0) this.#callers.delete(name);
+      if (caller.isIdle && this.#debt(caller) === 0) this.#callers.delete(name);
     const used = new Set([...this.#callers.values()].map(({ allowance }) => allowance));
     for (const allowances of [this.#atBackground, this.#others]) allowances.keep(used);
   }
 
-  #turn(caller: Caller, weight: number, patient: boolean): Promise<void> {
+  #turn(caller: WorkCaller, weight: number, patient: boolean): Promise<void> {
     if (!patient && (this.#waiting >= MAX_WAITING || caller.waiting.length >= MAX_WAITING_EACH))
       throw new AppError('OVERLOADED', 'Too many operations of this token are waiting; send fewer at once.');
     this.#waiting += 1;
@@ -238,13 +197,13 @@ export class WorkShares {
     });
   }
 
-  #start(caller: Caller, weight: number): void {
+  #start(caller: WorkCaller, weight: number): void {
     caller.running += weight;
     this.#running += weight;
   }
 
   /** `present`: asked for only if it matters, as it looks at every caller. */
-  #mayRun(caller: Caller, weight: number, present = () => this.#present()): boolean {
+  #mayRun(caller: WorkCaller, weight: number, present = () => this.#present()): boolean {
     if (caller.running + weight > MAX_RUNNING_EACH) return false;
     const isWithinBurst = this.#debt(caller) <= BURST_MS;
     const more = this.#running + weight - MAX_RUNNING;
@@ -256,22 +215,9 @@ export class WorkShares {
     return isWithinBurst || !this.#othersAreThere(caller, weight === DEAR_WEIGHT, present);
   }
 
-  #debt(caller: Caller): number {
+  #debt(caller: WorkCaller): number {
     this.#count();
-    const now = this.#now();
-    const allowedMs = caller.allowance.total(now) - caller.allowedMs;
-    return Math.max(0, caller.debtMs - Math.min((now - caller.at) * this.#shareOf(caller), allowedMs));
-  }
-
-  #rateOf(caller: Caller): number {
-    return Math.min(this.#shareOf(caller), caller.allowance.each);
-  }
-
-  /** Of one that has no others of its kind beside it. */
-  #shareOf({ crowdAt, running, waiting, isBackground }: Caller): number {
-    if (isBackground) return SHARE;
-    const isCrowd = waiting.length > 1 || (waiting.length > 0 && (running > 0 || waiting[0]!.patient));
-    return isCrowd || this.#now() - crowdAt <= ONE_BY_ONE_MS ? SHARE : SHARE_ONE_BY_ONE;
+    return caller.debt(this.#now());
   }
 
   /** Now and then: how many tenants have used more than their burst and go on, and with how many callers each. */
@@ -280,21 +226,19 @@ export class WorkShares {
     if (now < this.#countedUntil) return;
     this.#countedUntil = now + COUNT_AGAIN_MS;
     const [atBackground, others]: Allowance[][] = [[], []];
-    for (const { isBackground, allowance, running, waiting, at, debtMs } of this.#callers.values()) {
-      if (debtMs <= BURST_MS || (running === 0 && waiting.length === 0 && at <= now - PRESENT_MS)) continue;
-      (isBackground ? atBackground : others)!.push(allowance);
-    }
+    for (const caller of this.#callers.values())
+      if (caller.shares(now)) (caller.isBackground ? atBackground : others)!.push(caller.allowance);
     this.#atBackground.share(atBackground!, now);
     this.#others.share(others!, now);
   }
 
-  #present(): Present<Caller> {
+  #present(): Present<WorkCaller> {
     const since = this.#now() - PRESENT_MS;
     return new Present(this.#callers.values(), since, (caller) => this.#debt(caller) <= BURST_MS);
   }
 
   /** Ingest, or a caller who keeps within its share; for dear work also whoever asks for anything that is not. */
-  #othersAreThere(self: Caller, dear: boolean, present = () => this.#present()): boolean {
+  #othersAreThere(self: WorkCaller, dear: boolean, present = () => this.#present()): boolean {
     return this.#othersAt > this.#now() - PRESENT_MS || present().othersAreThere(self, dear);
   }
 
@@ -303,7 +247,7 @@ export class WorkShares {
     if (this.#waiting === 0) return;
     const queues = [...this.#callers.values()].filter(({ waiting }) => waiting.length > 0);
     const debts = new Map(queues.map((caller) => [caller, this.#debt(caller)]));
-    let present: Present<Caller> | null = null;
+    let present: Present<WorkCaller> | null = null;
     for (const caller of queues.toSorted((a, b) => debts.get(a)! - debts.get(b)!)) {
       for (let next = caller.waiting[0]; next !== undefined; next = caller.waiting[0]) {
         if (!this.#mayRun(caller, next.weight, () => (present ??= this.#present()))) break;
@@ -331,11 +275,11 @@ export class WorkShares {
   }
 
   /** When the first of those who wait has been forgiven enough. */
-  #soonestMs(queues: readonly Caller[]): number {
+  #soonestMs(queues: readonly WorkCaller[]): number {
     let soonest = LOOK_AGAIN_MS;
     for (const caller of queues) {
       if (caller.waiting.length > 0 && caller.running === 0)
-        soonest = Math.min(soonest, (this.#debt(caller) - BURST_MS) / this.#rateOf(caller));
+        soonest = Math.min(soonest, (this.#debt(caller) - BURST_MS) / caller.rate(this.#now()));
     }
     return Math.ceil(soonest);
   }

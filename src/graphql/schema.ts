@@ -52,8 +52,10 @@ function wrapMutations(schema: GraphQLSchema, auditLog: AuditLog | null): void {
       const work = (): unknown => resolve?.(parent, args, context, info);
       if (!(context instanceof GraphqlContext) || auditLog === null) return work();
       // On SQLite none waits for anything, and fifty held everybody up for a second.
-      if (begun.has(context)) await giveWay();
-      else begun.add(context);
+      if (begun.has(context)) {
+        await giveWay();
+        await context.nextTurn?.();
+      } else begun.add(context);
       context.forget();
       // Those before it may have taken long, or the right itself.
       await context.renew();

@@ -37,6 +37,11 @@ export class BodyMemory {
     this.#addressOf = addressOf;
   }
 
+  /** Whom a request comes from. */
+  addressOf(request: IncomingMessage): string {
+    return this.#addressOf(request);
+  }
+
   /** What has come of somebody's body so far; `giveUp` lets go of it. */
   hold(request: IncomingMessage, bytes: number, giveUp: (error: AppError) => void): void {
     this.#put(request, bytes, giveUp);

@@ -2,8 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import type { HeavyTurns } from '../domain/heavy-turns.ts';
+import { FairSlots } from '../domain/fair-slots.ts';
+import { heavyTurn } from '../domain/heavy-turn.ts';
 import { declaredDecoder } from '../domain/decoders/request-body.ts';
+import type { Party } from '../domain/party.ts';
 import { AppError } from '../errors.ts';
 import type { BodyMemory } from './body-memory.ts';
 
@@ -27,7 +29,6 @@ export interface BodyBounds {
   maxBytes: number;
   idleMs: number;
   memory: BodyMemory;
-  turns: HeavyTurns;
 }
 
 /** The sender went away while sending: there is nobody to answer. */
@@ -37,15 +38,15 @@ export class SenderGone extends Error {}
  * The raw body within its bounds (also after unpacking gzip, deflate or br). Throws BODY_TOO_LARGE naming the limit,
  * and what is left of such a body is read and dropped; REQUEST_TIMEOUT when it stops coming; OVERLOADED when all bodies
  * together are too much. It counts until `bounds.memory` is told to release the request. A heavy one waits for its turn,
- * which tenants take by turns.
+ * and a packed one to be unpacked, which tenants do by turns; who is no `party` is known by its address.
  */
-export async function readBody(request: IncomingMessage, bounds: BodyBounds, tenant?: string): Promise<Buffer> {
-  const body = await readWhole(request, bounds);
-  await bounds.turns.next(body.length, tenant);
+export async function readBody(request: IncomingMessage, bounds: BodyBounds, party?: Party): Promise<Buffer> {
+  const body = await readWhole(request, bounds, party);
+  await heavyTurn(body.length, party === undefined ? undefined : { tokenId: '', tenant: party.tenant });
   return body;
 }
 
-async function readWhole(request: IncomingMessage, bounds: BodyBounds): Promise<Buffer> {
+async function readWhole(request: IncomingMessage, bounds: BodyBounds, party: Party | undefined): Promise<Buffer> {
   const { maxBytes, memory } = bounds;
   if (Number(request.headers['content-length']) > maxBytes) {
     drain(request, maxBytes);
@@ -56,27 +57,25 @@ async function readWhole(request: IncomingMessage, bounds: BodyBounds): Promise<
   const decode = encoding === undefined ? undefined : DECODERS.get(encoding);
   if (packed.length > SMALL_BYTES) memory.keep(request, packed.length);
   if (decode === undefined || packed.length === 0) return packed;
-  const body = await unpack(packed, decode, bounds, encoding!);
+  const whose = party ?? strangerAt(memory.addressOf(request));
+  const body = await unpacking.use(whose, () => unpack(packed, decode, maxBytes, encoding!));
   if (body.length > SMALL_BYTES) memory.keep(request, body.length);
   return body;
 }
 
-const unpacking: (() => void)[] = [];
-let unpackingNow = 0;
-
 /** A kilobyte may become a megabyte: a few at a time. */
-async function unpack(packed: Buffer, decode: Decode, { maxBytes }: BodyBounds, encoding: string): Promise<Buffer> {
-  if (unpackingNow < MAX_UNPACKING) unpackingNow += 1;
-  else await new Promise<void>((resolve) => unpacking.push(resolve));
+const unpacking = new FairSlots(MAX_UNPACKING);
+
+function strangerAt(address: string): Party {
+  return { tenant: address, tokenId: address };
+}
+
+async function unpack(packed: Buffer, decode: Decode, maxBytes: number, encoding: string): Promise<Buffer> {
   try {
     return await decode(packed, { maxOutputLength: maxBytes });
   } catch (error) {
     if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
     throw new AppError('INVALID_BODY', `The body is not valid ${encoding}, as its Content-Encoding says.`);
-  } finally {
-    const next = unpacking.shift();
-    if (next === undefined) unpackingNow -= 1;
-    else next();
   }
 }
 

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** What Node's parser says of bytes that it could not read as a request. */
-interface ParserError extends Error {
+/** What Node's parser says of bytes that it could not read as a request, or of one for a proxy. */
+export interface ParserError {
   code?: string;
   /** Of the parser, in fixed words. */
   reason?: string;
@@ -19,6 +19,7 @@ const KNOWN = new Map([
       detail: 'The sender closed the connection in the middle of the request; is its Content-Length too large?',
     },
   ],
+  ['CONNECT', { status: 405, detail: 'This server is no proxy: CONNECT leads nowhere.' }],
   ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: 'The request did not come to its end in time.' }],
 ]);
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressGroup } from './address-group.ts';
-import { answerBroken } from './broken-request.ts';
+import { answerBroken, type ParserError } from './broken-request.ts';
 
 const TOO_MANY =
   'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\nConnection: close\r\n' +
@@ -37,7 +37,14 @@ export function createHttpServer({ connectionsPerAddress, isQuiet, endBehindAnsw
   });
   server.on('clientError', (error, socket) => {
     if (!socket.writable) socket.destroy();
-    else if (isQuiet(socket as Socket) || !endBehindAnswers(socket as Socket)) answerBroken(socket, error);
+    else if (isQuiet(socket as Socket) || !endBehindAnswers(socket as Socket))
+      answerBroken(socket, error as ParserError);
+  });
+  // Without a listener Node closes the connection, and the answers that are still to come are lost.
+  server.on('connect', (_request, socket: Socket) => {
+    // Node has taken its own away.
+    socket.on('error', () => socket.destroy());
+    if (!endBehindAnswers(socket)) answerBroken(socket, { code: 'CONNECT' });
   });
   if (connectionsPerAddress > 0) boundConnections(server, connectionsPerAddress);
   return server;

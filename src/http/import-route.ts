@@ -7,6 +7,7 @@ import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import type { Importer } from '../domain/transfer/importer.ts';
+import { worksFor } from '../domain/whose-work.ts';
 import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate } from './authenticate.ts';
@@ -59,7 +60,7 @@ async function receive(
       'INVALID_BODY',
       'Content-Type must be text/csv or application/x-ndjson: it says how to read the body.',
     );
-  context.body = await importer.run(access, kind, device, textOf(context.req));
+  context.body = await worksFor(access, () => importer.run(access, kind, device, textOf(context.req)));
 }
 
 /** The body as text, unpacked, in pieces. */

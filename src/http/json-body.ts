@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 import { koaBody } from 'koa-body';
+import type { Party } from '../domain/party.ts';
 import { AppError } from '../errors.ts';
 import { authenticate, type Doorkeepers } from './authenticate.ts';
 import { type BodyBounds, readBody } from './body.ts';
@@ -27,20 +28,21 @@ export function jsonBody(bounds: BodyBounds, doorkeepers: Doorkeepers): Middlewa
   return async (context, next) => {
     if (context.method === 'POST' && context.is('json', '+json') !== false) {
       const isShort = Number(context.get('content-length') || Infinity) <= MAX_OF_STRANGERS;
-      const isBounded = !isShort && !(await isKnown(context.req, doorkeepers));
-      const body = await readBody(context.req, isBounded ? { ...bounds, maxBytes: MAX_OF_STRANGERS } : bounds);
+      const party = isShort ? undefined : await partyOf(context.req, doorkeepers);
+      const maxBytes = isShort || party !== undefined ? bounds.maxBytes : MAX_OF_STRANGERS;
+      const body = await readBody(context.req, { ...bounds, maxBytes }, party);
       await read(withBody(context, body), () => Promise.resolve());
     }
     await next();
   };
 }
 
-async function isKnown(request: IncomingMessage, doorkeepers: Doorkeepers): Promise<boolean> {
+/** undefined: nobody with a valid token sends it. */
+async function partyOf(request: IncomingMessage, doorkeepers: Doorkeepers): Promise<Party | undefined> {
   try {
-    await authenticate(request, doorkeepers);
-    return true;
+    return await authenticate(request, doorkeepers);
   } catch (error) {
-    if (error instanceof AppError && error.code === 'UNAUTHENTICATED') return false;
+    if (error instanceof AppError && error.code === 'UNAUTHENTICATED') return undefined;
     throw error;
   }
 }

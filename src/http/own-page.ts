@@ -13,5 +13,7 @@ export function isFromOwnPage({ headers }: IncomingMessage, baseUrl: string): bo
 }
 
 function hostOf(url: string | undefined): string | null {
-  return url !== undefined && URL.canParse(url) ? new URL(url).host : null;
+  const host = url !== undefined && URL.canParse(url) ? new URL(url).host : '';
+  // Such as a file has none: it is no page of a server that was asked without one either.
+  return host === '' ? null : host;
 }

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import type { Bounds } from '../domain/json-text.ts';
 import { AppError } from '../errors.ts';
 import { parseJson } from './parse-json.ts';
 
@@ -100,9 +101,9 @@ test('a mistake at the end of a megabyte is found in one go', () => {
   expect((user + system) / 5_000).toBeLessThan(80);
 });
 
-const refusalOf = (text: string, entries?: number): unknown => {
+const refusalOf = (text: string, bounds?: Bounds): unknown => {
   try {
-    return parseJson(text, entries);
+    return parseJson(text, bounds);
   } catch (error) {
     return error;
   }
@@ -123,19 +124,19 @@ test.each(['NaN,', '[NaN],', '{"a":NaN},', '-Infinity,'])('a megabyte of %s is r
 
 test('as many as full batches have are read', () => {
   const text = `[${'[NaN,-Infinity,Infinity],'.repeat(9_999)}[NaN,NaN,NaN]]`;
-  expect(parseJson(text, 10_000)).toHaveLength(10_000);
+  expect(parseJson(text, { entries: 10_000 })).toHaveLength(10_000);
   expect(refusalOf(text.replace('NaN', 'NaN,NaN'))).toMatchObject({ code: 'INVALID_BODY' });
 });
 
 test('too many entries are noticed before they are parsed', () => {
   const parsing = vi.spyOn(JSON, 'parse');
   const tooMany = { code: 'TOO_MANY_ENTRIES', details: { limit: 10_000 } };
-  expect(refusalOf(` [${'[],'.repeat(340_000)}[]]`, 10_000)).toMatchObject(tooMany);
+  expect(refusalOf(` [${'[],'.repeat(340_000)}[]]`, { entries: 10_000 })).toMatchObject(tooMany);
   expect(parsing).not.toHaveBeenCalled();
   parsing.mockRestore();
-  expect(refusalOf(`[${'0,'.repeat(10_000)}0]`, 10_000)).toMatchObject(tooMany);
-  expect(refusalOf(`[${'[0,0,{}],'.repeat(10_000)}0]`, 10_000)).toMatchObject(tooMany);
-  expect(parseJson(`[${'[0,0,{}],'.repeat(9_999)}0]`, 10_000)).toHaveLength(10_000);
-  expect(parseJson(`{"a":[${'0,'.repeat(50_000)}0],"b":0,"c":0}`, 1)).toHaveProperty('c', 0);
-  expect(parseJson(`["${','.repeat(70_000)}"]`, 1)).toHaveLength(1);
+  expect(refusalOf(`[${'0,'.repeat(10_000)}0]`, { entries: 10_000 })).toMatchObject(tooMany);
+  expect(refusalOf(`[${'[0,0,{}],'.repeat(10_000)}0]`, { entries: 10_000 })).toMatchObject(tooMany);
+  expect(parseJson(`[${'[0,0,{}],'.repeat(9_999)}0]`, { entries: 10_000 })).toHaveLength(10_000);
+  expect(parseJson(`{"a":[${'0,'.repeat(50_000)}0],"b":0,"c":0}`, { entries: 1 })).toHaveProperty('c', 0);
+  expect(parseJson(`["${','.repeat(70_000)}"]`, { entries: 1 })).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-import { excessOf, TOO_MANY_ENTRIES } from '../domain/json-text.ts';
+import { type Bounds, excessOf, TOO_MANY_ENTRIES } from '../domain/json-text.ts';
 import { AppError } from '../errors.ts';
 
 /** Of `NaN` and its kin in a body: each costs more than a number, and a full batch of entries has three in each. */
@@ -7,10 +7,11 @@ const MAX_SPECIALS = 30_000;
 /**
  * Parses a body. Where the meaning is plain it forgives (CONTRACT 3): NUL characters at the end go, `NaN` and `Infinity`
  * as Python writes them are read as such. INVALID_JSON says at which line and column the text stops being JSON;
- * INVALID_BODY: it has too many keys, or too many of those numbers; TOO_MANY_ENTRIES: it is a list of more.
+ * INVALID_BODY: it has too many keys, objects and lists, or those numbers; TOO_MANY_ENTRIES: it is a list of more.
  */
-export function parseJson(text: string, entries = Infinity): unknown {
-  const excess = excessOf(text, undefined, entries);
+export function parseJson(text: string, bounds: Bounds = {}): unknown {
+  const { entries = Infinity } = bounds;
+  const excess = excessOf(text, bounds);
   if (excess === TOO_MANY_ENTRIES) throw tooManyEntries(entries);
   if (excess !== null) throw new AppError('INVALID_BODY', `The body ${excess}.`);
   const body = parsed(text);

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import { type Bounds, MOST_NODES } from '../domain/json-text.ts';
 import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
-import type { RefusedWork } from '../domain/refused-work.ts';
+import { type RefusedWork, unexplainedPart } from '../domain/refused-work.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
@@ -15,7 +16,11 @@ import { parseJson } from './parse-json.ts';
 import { requireHost } from './require-host.ts';
 import { requireMethod } from './require-method.ts';
 
-const MAX_ENTRIES = 10_000;
+const BOUNDS: Bounds = { entries: 10_000, nodes: MOST_NODES };
+/** In bytes: what an entry may take with keys of its own, blanks and a value that is no long text. */
+const OF_AN_ENTRY = 1_024;
+/** Of a text that may be stored; a character takes six bytes when it is written `\u00fc`. */
+const [MAX_TEXT, OF_A_CHARACTER] = [4_096, 6];
 
 interface RecordRouteDeps {
   authenticator: Authenticator;
@@ -45,19 +50,26 @@ export class RecordRoute {
       const { recorder, bounds, refused, now } = this.#deps;
       const deviceName = decoded(encodedName);
       const first = this.#known(request, deviceName) ?? (await this.#authorised(request, deviceName));
-      const body = await readBody(request, bounds, first.device.workspaceId);
+      const { tokenId } = first;
+      const tenant = first.device.workspaceId;
+      const body = await readBody(request, bounds, { tenant, tokenId });
       // A body may take its time: what has been revoked or deleted meanwhile stores nothing.
-      const record = async (): Promise<RecordOutcome> => {
+      const record = async (): Promise<number> => {
         const { device } = this.#stands(first) ? first : await this.#authorised(request, deviceName);
         const receivedAt = now();
         const entries = readEntries(bodyText(body, request.headers['content-type']));
-        const recheck = (): Promise<unknown> => this.#authorised(request, deviceName);
+        const ofTexts = bytesOfTexts(entries, body.length);
+        const recheck = async (): Promise<DeviceInfo> => (await this.#authorised(request, deviceName)).device;
         const outcome = await recorder.record(device, entries, { limited: true, receivedAt, recheck });
         answer(response, outcome, device.writeIntervalMs);
-        return outcome;
+        return partInVain(outcome, body.length, ofTexts);
       };
-      const sent = { tenant: first.device.workspaceId, source: first.tokenId, bytes: body.length };
-      await refused.watch(sent, () => this.#turns.run(record), refusedPart);
+      const sent = { tenant, source: tokenId, bytes: body.length };
+      await refused.watch(
+        sent,
+        () => this.#turns.run(record),
+        (part) => part,
+      );
     } catch (error) {
       if (error instanceof SenderGone) return;
       const problem = toProblem(error, this.#deps.log, response);
@@ -104,9 +116,21 @@ interface Authorised {
   expires: boolean;
 }
 
-/** Of the entries. */
-function refusedPart({ stored, rejected }: RecordOutcome): number {
-  return rejected.length === 0 ? 0 : rejected.length / (stored + rejected.length);
+/** Of a body of so many bytes: the part of its entries that was refused, or that its entries do not explain. */
+function partInVain({ stored, rejected }: RecordOutcome, bytes: number, ofTexts: number): number {
+  const refused = rejected.length === 0 ? 0 : rejected.length / (stored + rejected.length);
+  return Math.max(refused, unexplainedPart(bytes, stored * OF_AN_ENTRY + ofTexts));
+}
+
+/** What the values that are texts may take in a body of so many bytes; 0 where that explains nothing. */
+function bytesOfTexts(entries: readonly unknown[], bytes: number): number {
+  if (bytes <= entries.length * OF_AN_ENTRY) return 0;
+  let characters = 0;
+  for (const entry of entries) {
+    const value = (entry as { value?: unknown } | null)?.value;
+    if (typeof value === 'string') characters += Math.min(value.length, MAX_TEXT);
+  }
+  return characters * OF_A_CHARACTER;
 }
 
 /** A name that is no valid percent-encoding is no device's name either. */
@@ -121,7 +145,7 @@ function decoded(name: string): string {
 
 /** The shape decides: an array of entries, or one entry. */
 function readEntries(text: string): unknown[] {
-  const body = parseJson(text, MAX_ENTRIES);
+  const body = parseJson(text, BOUNDS);
   if (!Array.isArray(body)) {
     if (typeof body === 'object' && body !== null) return [body];
     throw new AppError(

@@ -40,7 +40,6 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
   return only(['POST', 'DELETE'], async (context) => {
     const { req: request } = context;
     if (!isFromOwnPage(request, baseUrl())) throw forbidden('A session is for pages of this server.');
-    context.status = 204;
     if (context.method === 'POST') {
       anonymous.begin(request);
       const body = parseJson((await readBody(request, { ...bounds, ...SMALLER })).toString('utf8'));
@@ -50,11 +49,13 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
       );
       anonymous.wasKnown(request);
       context.set('Set-Cookie', sessionCookie(secret, request));
+      context.status = 204;
       return;
     }
     const secret = sessionSecretOf(request, baseUrl());
     const access = secret === null ? null : await authenticator.authenticate(secret);
     if (access !== null) await signOut(access);
     context.set('Set-Cookie', sessionCookie(null, request));
+    context.status = 204;
   });
 }

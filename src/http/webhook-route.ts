@@ -7,6 +7,9 @@ import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import type { BareHandler } from './ingest-routes.ts';
 import { requireMethod } from './require-method.ts';
 
+/** In bytes: cameras send 200 KB, and a decoder makes one value of it. */
+const BESIDE_VALUES = 262_144;
+
 interface WebhookRouteDeps {
   receiver: WebhookReceiver;
   anonymous: AnonymousRequests;
@@ -28,10 +31,11 @@ export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRo
     if (!known) anonymous.begin(request);
     const { id: source, workspaceId: tenant } = (await find()).product;
     if (!known) anonymous.wasKnown(request);
-    const body = await readBody(request, bounds, tenant);
+    const body = await readBody(request, bounds, { tenant, tokenId: source });
     // Asks again: the id may have been rotated while the body came in.
     const receive = (): Promise<Answer> => receiver.receive(find, decoderRequestOf(request, path, query, body));
-    const answer = await refused.watch({ tenant, source, bytes: body.length }, receive, refusedPart);
+    const inVain = (given: Answer): number => refusedPart(given, body.length, BESIDE_VALUES);
+    const answer = await refused.watch({ tenant, source, bytes: body.length }, receive, inVain);
     respondToCall(response, answer);
   };
 }

@@ -66,9 +66,9 @@ export class JobIntake {
   /** What a run needs that can touch look-ups, or which limit it would pass. Rejects with UNAVAILABLE or OVERLOADED. */
   async prepare(job: DecoderJob, admitted: Admitted): Promise<Prepared | DecoderFailure> {
     const serials = await this.#reading(this.#serials.of(job.productId, job.serials));
-    const lookedUp = new LookedUp(job.senderId);
+    const lookedUp = new LookedUp(job.senderId, (bytes) => this.#room.grow(admitted, bytes));
     let tooMuch = job.source.includes('deviceSerialToId') ? serials.tooLarge : null;
-    if (job.senderId !== null) tooMuch ??= await this.#addTo(lookedUp, [job.senderId], job, admitted);
+    if (job.senderId !== null) tooMuch ??= await this.#reading(lookedUp.add([job.senderId], job.lookUp));
     if (tooMuch === null) return { serials, lookedUp };
     return { kind: 'OUT_OF_MEMORY', message: tooMuch, line: null, column: null };
   }
@@ -76,7 +76,7 @@ export class JobIntake {
   /** Looks up what a run asked for, for its next round; what is wrong when that is too much. Rejects as `prepare` does. */
   lookUp(poolJob: PoolJob, asked: string[]): Promise<string | null> {
     poolJob.round += 1;
-    return this.#addTo(poolJob.lookedUp!, asked, poolJob.job!, poolJob.admitted);
+    return this.#reading(poolJob.lookedUp!.add(asked, poolJob.job!.lookUp));
   }
 
   runOf(job: DecoderJob, admitted: Admitted, prepared: Prepared | null, settle: Settle): PoolJob {
@@ -86,13 +86,6 @@ export class JobIntake {
   /** Compiles only. */
   checkOf(source: string, admitted: Admitted, settle: Settle): PoolJob {
     return this.#jobOf(source, null, admitted, null, settle);
-  }
-
-  async #addTo(lookedUp: LookedUp, ids: string[], job: DecoderJob, admitted: Admitted): Promise<string | null> {
-    const before = lookedUp.bytes;
-    const tooMuch = await this.#reading(lookedUp.add(ids, job.lookUp));
-    this.#room.grow(admitted, lookedUp.bytes - before);
-    return tooMuch;
   }
 
   async #reading<T>(found: Promise<T>): Promise<T> {

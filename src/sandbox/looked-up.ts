@@ -3,8 +3,6 @@ import { readJson } from './untrusted-json.ts';
 
 const MAX_DEVICES = 1_000;
 const MAX_BYTES = 4 << 20;
-/** Asked for together, so that what is read for one run is never much more than it may have. */
-const AT_ONCE = 32;
 const MAX_ID_LENGTH = 200;
 
 /** What one run has looked up of its product's devices so far: 1,000 devices and 4 MiB of JSON text at most. */
@@ -13,10 +11,12 @@ export class LookedUp {
   #ids = new Set<string>();
   #parts: string[] = [];
   #bytes = 0;
+  readonly #grow: (bytes: number) => void;
 
-  /** `senderId`: the device whose values are shown without its id, too. */
-  constructor(senderId: string | null) {
+  /** `senderId`: the device whose values are shown without its id, too. `grow`: it holds so much more; may throw. */
+  constructor(senderId: string | null, grow: (bytes: number) => void) {
     this.#senderId = senderId;
+    this.#grow = grow;
   }
 
   get bytes(): number {
@@ -34,20 +34,23 @@ export class LookedUp {
     if (this.#ids.size + wanted.length > MAX_DEVICES) {
       return `The decoder asked for the values of more than ${MAX_DEVICES} devices in one run.`;
     }
-    for (let at = 0; at < wanted.length; at += AT_ONCE) {
-      const some = wanted.slice(at, at + AT_ONCE);
-      const found = await lookUp(some);
-      for (const id of some) {
-        const part = `${JSON.stringify(id)}:${JSON.stringify(Object.hasOwn(found, id) ? found[id] : null)}`;
-        this.#bytes += Buffer.byteLength(part);
-        if (this.#bytes > MAX_BYTES) {
-          return `The values that the decoder asked for have more than ${MAX_BYTES >> 20} MiB.`;
-        }
-        this.#ids.add(id);
-        this.#parts.push(part);
-      }
+    for await (const [id, text] of lookUp(wanted)) {
+      this.#add(id, text);
+      // Nothing more is read then.
+      if (this.#bytes > MAX_BYTES)
+        return `The values that the decoder asked for have more than ${MAX_BYTES >> 20} MiB.`;
     }
+    for (const id of wanted) if (!this.#ids.has(id)) this.#add(id, null);
     return null;
+  }
+
+  #add(id: string, text: string | null): void {
+    const part = `${JSON.stringify(id)}:${text}`;
+    const bytes = Buffer.byteLength(part);
+    this.#grow(bytes);
+    this.#bytes += bytes;
+    this.#ids.add(id);
+    this.#parts.push(part);
   }
 }
 

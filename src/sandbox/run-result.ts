@@ -3,7 +3,7 @@ import { excessOf } from '../domain/json-text.ts';
 import type { Loss } from './decoder-process.ts';
 import { memoryMessage, timeoutMessage } from './limit-messages.ts';
 import type { PoolJob } from './pool-job.ts';
-import { readJson } from './untrusted-json.ts';
+import { readJson, UNTRUSTED } from './untrusted-json.ts';
 
 interface Limits {
   timeoutMs: number;
@@ -68,7 +68,7 @@ function outputOf(output: string, console: string[], durationMs: number): Decode
   }
   const value = readJson(output);
   if (value === undefined) {
-    const excess = excessOf(output);
+    const excess = excessOf(output, UNTRUSTED);
     return bad(excess === null ? 'The run ended with a result that cannot be read.' : `The output ${excess}.`);
   }
   return { output, value, console, error: null, durationMs };

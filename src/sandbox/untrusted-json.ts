@@ -1,9 +1,9 @@
-import { parseShallow } from '../domain/json-text.ts';
+import { type Bounds, MOST_NODES, parseShallow } from '../domain/json-text.ts';
 
 /** More than the realm writes: deeper text is a lie, and would end whoever walks through it. */
-const MAX_DEPTH = 80;
+export const UNTRUSTED: Bounds = { levels: 80, nodes: MOST_NODES };
 
-/** The value of JSON text that nobody vouches for; undefined: none, nested deeper than 80 levels, or of too many keys. */
+/** The value of JSON text that nobody vouches for; undefined: it is none, or of more than it may have. */
 export function readJson(text: string): unknown {
-  return parseShallow(text, MAX_DEPTH);
+  return parseShallow(text, UNTRUSTED);
 }

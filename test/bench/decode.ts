@@ -158,7 +158,7 @@ async function pooledRuns(pool: DecoderPool, scenario: Scenario, seconds: number
         entryPoint: 'webhook',
         input: inputs[n]!,
         serials: { version: '1', load: async () => '{}' },
-        lookUp: async () => ({}),
+        lookUp: async function* () {},
         senderId: null,
       };
       const { output, error } = await pool.run(job);

@@ -51,6 +51,56 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     expect((await domain.ingestCache.product(product.id))?.name).toBe('new');
   });
 
+  test('whoever changes things all the time keeps nobody from reading others', async () => {
+    const { product, id, serialNumber } = await device();
+    const info = (await domain.ingestCache.product(product.id)) as ProductInfo;
+    const { secret } = await domain.tokens.create(domain.access, { name: 't', kind: 'PERSONAL' });
+    const state = { isOver: false };
+    const others = (async () => {
+      for (let at = 0; !state.isOver; at += 1) {
+        const [productId, user] = [crypto.randomUUID(), crypto.randomUUID()];
+        await domain.cluster.changed([
+          { kind: 'devices', productId, ids: [crypto.randomUUID()] },
+          { kind: 'workspace', id: crypto.randomUUID() },
+          { kind: 'token', id: crypto.randomUUID() },
+          { kind: 'user', id: user },
+        ]);
+        await new Promise(setImmediate);
+      }
+    })();
+    const read = [
+      domain.authenticator.authenticate(secret),
+      domain.ingestCache.devicesBySerial([info.workspaceId], serialNumber),
+      domain.ingestCache.devicesOfProduct(info, [serialNumber]),
+      domain.ingestCache.device(id),
+      domain.ingestCache.product(product.id),
+    ];
+    const found = await Promise.race([
+      Promise.all(read),
+      new Promise<never>((_, reject) => setTimeout(() => reject(new Error('nothing is found')), 5_000)),
+    ]).finally(() => (state.isOver = true));
+    await others;
+    expect(found[0]).not.toBeNull();
+    expect(found[1]).toHaveLength(1);
+    expect(found[3]).toMatchObject({ id });
+    expect(domain.authenticator.cached(secret)).not.toBeNull();
+    expect(domain.ingestCache.cachedDevice(id)).not.toBeNull();
+  });
+
+  test('who asks for a name after a change does not get what was read before', async () => {
+    const { product, id } = await device();
+    const { workspaceId } = (await domain.ingestCache.product(product.id)) as ProductInfo;
+    const serialNumber = crypto.randomUUID().slice(0, 8);
+    let late: Promise<unknown> = Promise.resolve();
+    domain.pause.afterRead = async () => {
+      await domain.database.write((em) => em.nativeUpdate(DeviceSchema, { id }, { serialNumber }));
+      await domain.cluster.changed([{ kind: 'devices', productId: product.id, ids: [id] }]);
+      late = domain.ingestCache.devicesBySerial([workspaceId], serialNumber);
+    };
+    await domain.ingestCache.devicesBySerial([workspaceId], serialNumber);
+    expect(await late).toHaveLength(1);
+  });
+
   test('a hundred that come at once for what was forgotten ask the database once', async () => {
     const { id, serialNumber } = await device();
     const { secret } = await domain.tokens.create(domain.access, { name: 't', kind: 'PERSONAL' });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runText } from '../../src/domain/decoders/run-text.ts';
+import { runText } from '../../src/domain/calls/run-text.ts';
 import type { EntryOutcome } from '../../src/domain/decoders/decoder-run.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';

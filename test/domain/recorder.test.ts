@@ -4,6 +4,7 @@ import { AppError } from '../../src/errors.ts';
 import type { DeviceInfo, FieldInfo, ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { Feed } from '../../src/domain/measurements/feed.ts';
 import { Recorder } from '../../src/domain/measurements/recorder.ts';
+import { WriteShares } from '../../src/domain/measurements/write-shares.ts';
 import { ReceiptTimes } from '../../src/domain/measurements/receipt-times.ts';
 import type { MeasurementStore, Receipt } from '../../src/domain/measurements/store.ts';
 import type { Suggestions } from '../../src/domain/measurements/suggestions.ts';
@@ -17,7 +18,7 @@ const product = {
   fields: new Map(fields.map((field) => [field.identifier, field])),
   fieldsByKey: new Map(fields.map((field) => [field.key, field])),
 } as ProductInfo;
-const device = { key: 1, id: 'd', product, writeIntervalMs: 60_000 } as DeviceInfo;
+const device = { key: 1, id: 'd', workspaceId: 'w', product, writeIntervalMs: 60_000 } as DeviceInfo;
 
 /** A recorder whose database can be taken away. */
 function open() {
@@ -30,17 +31,35 @@ function open() {
     },
   } as unknown as MeasurementStore;
   const suggestions = { note: () => {} } as unknown as Suggestions;
+  const shares = new WriteShares();
   const recorder = new Recorder({
     store,
     suggestions,
+    shares,
     limiter: new LocalWriteLimiter(() => 0),
     feed: new Feed({ store, cluster: new LocalCluster(), now: () => NOW, onError: () => {} }),
     receiptTimes: new ReceiptTimes(),
     maxFutureMs: 1_000,
   });
   const send = (...entries: unknown[]) => recorder.record(device, entries, { limited: true, receivedAt: NOW });
-  return { database, send };
+  return { database, send, recorder, shares };
 }
+
+test.each([
+  ['another device has its name', { ...device, key: 2 } as DeviceInfo, 503],
+  ['its field is gone', { ...device, product: { ...product, fieldsByKey: new Map() } } as DeviceInfo, 503],
+  ['nothing has changed', device, 200],
+])('who had to wait, and then %s', async (_, then, status) => {
+  const { database, recorder, shares } = open();
+  void shares.turn('others', { values: 1 });
+  expect(shares.turn('w', { values: 15_000 })).toBeNull();
+  const entries = Array.from({ length: 20 }, (__, at) => ({ field: 'A', value: at, timestamp: at + 1 }));
+  const options = { limited: false, receivedAt: NOW, recheck: async () => then };
+  const answer = recorder.record(device, entries, options);
+  if (status === 200) expect(await answer).toEqual({ stored: 20, rejected: [] });
+  else await expect(answer).rejects.toMatchObject({ code: 'OVERLOADED' });
+  expect(database.receipts).toHaveLength(status === 200 ? 1 : 0);
+});
 
 test('an entry that could not be stored does not count for the write limit: the retry is stored', async () => {
   const { database, send } = open();

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { HeavyTurns } from '../../src/domain/heavy-turns.ts';
+import { refusedPart } from '../../src/domain/calls/webhook-receiver.ts';
+import { heavyTurn } from '../../src/domain/heavy-turn.ts';
 import { RefusedWork } from '../../src/domain/refused-work.ts';
 import { AppError, badInput } from '../../src/errors.ts';
 
@@ -145,13 +146,22 @@ describe('a tenant of which much is refused', () => {
 });
 
 test('of heavy works that come together tenants take turns, one in each turn of the loop', async () => {
-  const turns = new HeavyTurns();
   const order: string[] = [];
-  const next = (tenant: string): Promise<unknown> => turns.next(MB, tenant).then(() => order.push(tenant));
+  const next = (tenant: string): Promise<unknown> =>
+    heavyTurn(MB, { tokenId: 't', tenant }).then(() => order.push(tenant));
   let inFirst = 0;
   setImmediate(() => setImmediate(() => (inFirst = order.length)));
   await Promise.all([...Array.from({ length: 5 }, () => next('a')), next('b'), next('b'), next('c')]);
   expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'a', 'a']);
   expect(inFirst).toBe(1);
-  await turns.next(MB, 'a');
+  await heavyTurn(MB);
+});
+
+test('of a call that stores something what may come with it is not in vain', () => {
+  const part = (stored: number, rejected: number, bytes: number): number =>
+    refusedPart({ status: 200, stored, rejected, body: '' }, bytes, 262_144);
+  expect([part(0, 0, 10), part(1, 0, 10_000), part(1, 0, 200_000), part(60, 0, MB), part(1, 3, 10)]).toEqual([
+    1, 0, 0, 0, 0.75,
+  ]);
+  expect(part(1, 0, MB)).toBeCloseTo(0.734, 3);
 });

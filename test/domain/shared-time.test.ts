@@ -14,6 +14,20 @@ test('what runs alone, or beside one other, took what the clock says', () => {
   expect(time.running).toBe(0);
 });
 
+test('what stands still for all, as a database that does not answer, is counted for a second', () => {
+  let now = 0;
+  const time = new SharedTime(() => now);
+  now += 60_000;
+  const works = [time.begin(), time.begin()];
+  now += 20_000;
+  const late = time.begin();
+  now += 20_000;
+  expect(works.map((end) => end())).toEqual([1_000, 1_000]);
+  // They have ended: it goes on.
+  now += 300;
+  expect(late()).toBe(300);
+});
+
 test('of a crowd each took its part of the time, whenever it came and went', () => {
   let now = 0;
   const time = new SharedTime(() => now);

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { LiveQueue } from '../../src/domain/bounded-stream.ts';
-import type { StatusEvent } from '../../src/domain/devices/status-watch.ts';
+import type { StatusEvent } from '../../src/domain/devices/status-rows.ts';
 import { DeviceSchema } from '../../src/domain/entities/device.ts';
 import { ProductSchema } from '../../src/domain/entities/product.ts';
 import { noDatabase } from '../../src/errors.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
 
 describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) => {
   let domain: OpenDomain;
@@ -76,5 +77,38 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
     const later = queue.take(100).then((events) => events.map(({ deviceId }) => deviceId));
     await queue.return();
     expect(await later).toEqual([]);
+  });
+
+  test('costs others little: a hundred changes of a product read none of its devices, those of an unwatched workspace neither', async () => {
+    const [workspaceId] = domain.access.workspaceIds() as [string];
+    const elsewhere = await domain.workspaces.create(domain.access, 'elsewhere');
+    const access = (await domain.authenticator.authenticate(ADMIN_TOKEN))!;
+    const product = await domain.products.create(access, { name: 'r', workspaceId });
+    const unwatched = await domain.products.create(access, { name: 's', workspaceId: elsewhere.id });
+    const [device] = await domain.devices.create(access, product.id, [{ name: 'a' }], 'unlimited');
+    const [other] = await domain.devices.create(access, unwatched.id, [{ name: 'b' }], 'unlimited');
+    const receivedAt = domain.clock.now;
+    const values = { fieldKeys: [1], timestamps: [receivedAt], values: [1] };
+    await domain.store.append({ batches: [{ deviceKey: device!.key, receivedAt, ...values }] });
+    const queue = await domain.statusWatch.subscribe([workspaceId], ({ productId }) => productId === product.id);
+    // What it asks when it begins to listen is over.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const asked = vi.spyOn(domain.store, 'lastHeard');
+    const keysAsked = (): number[] => asked.mock.calls.flatMap(([keys]) => [...keys]);
+
+    for (let seconds = 100; seconds < 200; seconds += 1)
+      await domain.products.update(access, product.id, { offlineAfterSeconds: seconds });
+    await domain.cluster.changed([{ kind: 'devices', productId: unwatched.id, ids: [other!.id] }]);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(keysAsked().filter((key) => key === device!.key || key === other!.key)).toEqual([]);
+
+    // What does alter the status is told, by the last of its limits.
+    domain.clock.now += 50_000;
+    await domain.products.update(access, product.id, { offlineAfterSeconds: 60 });
+    await domain.products.update(access, product.id, { offlineAfterSeconds: 40 });
+    expect(await queue.take(100)).toMatchObject([{ deviceId: device!.id, online: false }]);
+    expect(keysAsked().filter((key) => key === device!.key).length).toBeLessThan(4);
+    await queue.return();
+    asked.mockRestore();
   });
 });

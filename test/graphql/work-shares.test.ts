@@ -1,10 +1,10 @@
 import { GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
+import { AppError } from '../../src/errors.ts';
 import { PointBudget } from '../../src/domain/history/point-budget.ts';
 import { LoopTurns } from '../../src/domain/loop-turns.ts';
 import type { DecoderVersion } from '../../src/domain/entities/decoder-version.ts';
-import { HeavyTurns } from '../../src/domain/heavy-turns.ts';
 import { createLoaders, type LoaderSources } from '../../src/graphql/context/loaders.ts';
 import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import type { Party } from '../../src/domain/party.ts';
@@ -72,12 +72,51 @@ test('what a caller has done in the background is one account, and nothing that 
   expect(wait).toBeLessThan(138);
 });
 
-test('background work counts eightfold while its caller has used up its share', async () => {
+test('who waits in the background for turn after turn has the smaller share in front, too', async () => {
+  const shares = new WorkShares();
+  const files = shares.backgroundOf(party('charts'));
+  shares.noteOthers();
+  files.spend(1_000);
+  const waiting = files.next();
+  for (let at = 0; at < 3; at += 1) {
+    await vi.advanceTimersByTimeAsync(200);
+    shares.noteOthers();
+  }
+  shares.spend(party('charts'), 56);
+  const wait = await waitOf(() => shares.begin(party('charts')));
+  expect(wait).toBeGreaterThanOrEqual(40);
+  expect(wait).toBeLessThan(45);
+  await vi.advanceTimersByTimeAsync(10_000);
+  await waiting;
+});
+
+test.each([
+  ['ten seconds', 1, 9_900, 10_100],
+  ['longer when its tenant works there with very many', 40, 100_000, Infinity],
+])('for what it has used nobody waits in the background for more than %s', async (_, tokens, leastMs, mostMs) => {
+  const shares = new WorkShares();
+  const files = Array.from({ length: tokens }, (_, at) => shares.backgroundOf(party(`token ${at}`, 'tenant')));
+  for (const { spend } of files) spend(5_000);
+  shares.noteOthers();
+  const state = { isOver: false };
+  const waiting = files[0]!.next().then(() => (state.isOver = true));
+  let passedMs = 0;
+  for (; !state.isOver; passedMs += 50) {
+    shares.noteOthers();
+    for (const { spend } of files.slice(1)) spend(5_000);
+    await vi.advanceTimersByTimeAsync(50);
+  }
+  await waiting;
+  expect(passedMs).toBeGreaterThanOrEqual(leastMs);
+  expect(passedMs).toBeLessThan(mostMs);
+});
+
+test('background work counts twofold while its caller has used up its share', async () => {
   const shares = new WorkShares();
   const files = shares.backgroundOf(party('charts'));
   shares.spend(party('charts'), 1_000);
   shares.noteOthers();
-  files.spend(10);
+  files.spend(40);
   const wait = await waitOf(files.next);
   expect(wait).toBeGreaterThanOrEqual(200);
   expect(wait).toBeLessThan(205);
@@ -164,6 +203,33 @@ test('and for planning them, whatever comes of it and however cheap its text is'
   const wait = await waitAfter(plan, 0);
   expect(wait).toBeGreaterThanOrEqual(166);
   expect(wait).toBeLessThan(180);
+});
+
+test.each([
+  ['waited for the database, which answered', () => 1, 1],
+  ['waited for one that did not', () => { throw new AppError('UNAVAILABLE', 'away'); }, 0], // prettier-ignore
+])('who %s: that is held against nobody unless there was an answer', async (_, end, least) => {
+  const resolve = async (): Promise<number> => {
+    await pause(10);
+    return end();
+  };
+  const fields = { history: { type: GraphQLInt, resolve } };
+  const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) });
+  const shares = new WorkShares();
+  const operations = new Operations(schema, 'none', shares);
+  const ask = async (): Promise<void> => {
+    const context = new GraphqlContext({ tokenId: 'charts' } as Access, '', {} as never, {} as never);
+    await operations.execute(await operations.admit({ query: '{ history }' }, context));
+  };
+  const asking = Promise.all(Array.from({ length: 150 }, ask));
+  await vi.advanceTimersByTimeAsync(600);
+  await asking;
+  // What each asks costs a little by itself.
+  shares.spend(party('charts'), 20);
+  shares.noteOthers();
+  const wait = await waitOf(() => shares.begin(party('charts')));
+  if (least === 0) expect(wait).toBe(0);
+  else expect(wait).toBeGreaterThan(0);
 });
 
 test('an operation with many plans has one of them waiting, so that those of another come in between', async () => {
@@ -452,7 +518,7 @@ test('long sources are loaded a few at a time, and others have their turn in bet
     expect($or.length).toBeLessThanOrEqual(4);
     return [];
   };
-  const sources = { database: { read: () => ({ find }) }, heavyTurns: new HeavyTurns() };
+  const sources = { database: { read: () => ({ find }) } };
   const { decoderSource } = createLoaders(sources as unknown as LoaderSources, new WorkBudget());
   const versions = Array.from({ length: 12 }, (_, version) => ({ product: { key: 1 }, version }) as DecoderVersion);
   await Promise.all(versions.map(async (version) => decoderSource.load(version)));

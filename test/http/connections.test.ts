@@ -100,6 +100,25 @@ test.each([
   expect(said).not.toContain(' 400 ');
 });
 
+test('CONNECT is answered 405, and behind a request it takes nothing away of the answer to that', async () => {
+  const request = `${head('Content-Length: 2\r\n').replace('Connection: close\r\n', '')}[]`;
+  const tunnel = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n';
+  const alone = raw();
+  alone.socket.write(tunnel);
+  expect(await alone.answer).toMatch(/^HTTP\/1\.1 405 [\s\S]*"detail":"This server is no proxy/);
+  const behind = raw();
+  behind.socket.write(request + request + tunnel);
+  const said = await behind.answer;
+  expect(said.match(/HTTP\/1\.1 200[\s\S]*?\{"stored":0,"rejected":\[\]\}/g)).toHaveLength(2);
+  // Who goes away in between harms nobody.
+  for (let at = 0; at < 20; at += 1) {
+    const { socket, answer } = raw();
+    socket.write(request + tunnel, () => socket.resetAndDestroy());
+    await answer;
+  }
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+});
+
 test.each([
   ['the record route', '/v1/devices/any/record/'],
   ['a webhook', '/integrations/api/any/'],

@@ -31,7 +31,8 @@ describe.each(DATABASES)('the console’s session on %s', (database) => {
   test('a password becomes a cookie that no script reads, and signing out revokes its token', async () => {
     const workspace = await createWorkspace(server, 'w');
     const { email } = await createMember(server, workspace, 'VIEWER');
-    expect((await openSession({ email, password: 'wrong password' })).status).toBe(401);
+    const refused = await openSession({ email, password: 'wrong password' });
+    expect([refused.status, refused.statusText]).toEqual([401, 'Unauthorized']);
     const opened = await openSession({ email, password: PASSWORD });
     expect(opened.status).toBe(204);
     const text = opened.headers.get('set-cookie')!;

@@ -8,7 +8,7 @@ import { ProcessKnowledge } from '../../src/sandbox/process-knowledge.ts';
 import { RunWatch } from '../../src/sandbox/run-watch.ts';
 import { SerialsCache } from '../../src/sandbox/serials-cache.ts';
 import { childrenWith } from '../support/processor-time.ts';
-import { GOOD, jobOf, outputOf, startPool, valueOf, webhookInput } from './pool.ts';
+import { GOOD, jobOf, telling, outputOf, startPool, valueOf, webhookInput } from './pool.ts';
 
 const settle = { resolve: () => {}, reject: () => {} };
 function jobFrom(intake: JobIntake, source: string, productId = 'p'): PoolJob {
@@ -237,8 +237,7 @@ describe('the pool', () => {
       });
     for (let at = 0; !pool.ready() && at < 4_000; at += 1) await tick(1);
     const state: { code: unknown; found: (() => void) | null } = { code: null, found: null };
-    const lookUp = (): Promise<Record<string, never>> =>
-      new Promise((resolve) => (state.found = () => resolve({}))); // prettier-ignore
+    const lookUp = telling(() => new Promise((resolve) => (state.found = () => resolve({}))));
     const asking = pool
       .run(jobOf('function Decoder() { return [measurements.device] }', { lookUp }))
       .catch((error: { code: string }) => (state.code = error.code));

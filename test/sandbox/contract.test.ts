@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DecoderPool } from '../../src/sandbox/decoder-pool.ts';
-import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool, valueOf, webhookInput } from './pool.ts';
+import { GOOD, GOOD_OUTPUT, jobOf, telling, outputOf, startPool, valueOf, webhookInput } from './pool.ts';
 
 let pool: DecoderPool;
 beforeAll(() => {
@@ -296,11 +296,11 @@ describe('helpers', () => {
 describe('look-ups', () => {
   const serials = { version: '1', load: async () => '{"S1":"id-1","S2":"id-2","__proto__":"odd"}' };
   const asked: string[] = [];
-  const lookUp = async (ids: string[]) => {
+  const lookUp = telling(async (ids) => {
     asked.push(...ids);
     const values = { measurements: { TEMP: { value: 21.5, timestamp: 1700000000.25 } }, configuration: {} };
     return Object.fromEntries(ids.map((id) => [id, id === 'id-1' ? values : null]));
-  };
+  });
   test('deviceSerialToId finds the devices of the product and nothing else', async () => {
     const body = `return [deviceSerialToId.S1, deviceSerialToId['S2'], deviceSerialToId.nope, deviceSerialToId.constructor,
       'S1' in deviceSerialToId, deviceSerialToId.hasOwnProperty('S2'), Object.keys(deviceSerialToId).slice(0, 2)]`;
@@ -360,11 +360,11 @@ describe('look-ups', () => {
   });
   test('configurationValues gives what is configured, in the same look-up', async () => {
     let times = 0;
-    const lookUp = async (ids: string[]) => {
+    const lookUp = telling(async (ids) => {
       times += 1;
       const values = { measurements: { T: { value: null, timestamp: null } }, configuration: { LIMIT: 5, NAME: null } };
       return Object.fromEntries(ids.map((id) => [id, id === 'id-1' ? values : null]));
-    };
+    });
     const body = `var c = configurationValues['id-1'], m = measurements['id-1'];
       return [c && c.LIMIT, c && c.NAME, c && c.NONE, m && m.T, configurationValues.nobody, Object.keys(configurationValues)]`;
     const value = await valueOf(pool, body, { productId: 'lookups', serials, lookUp });
@@ -373,11 +373,11 @@ describe('look-ups', () => {
   });
   test('on native routes both are flat for the device at hand, which is known at once', async () => {
     const rounds: string[][] = [];
-    const lookUp = async (ids: string[]) => {
+    const lookUp = telling(async (ids) => {
       rounds.push(ids);
       const values = { measurements: { N: { value: 7, timestamp: 1 } }, configuration: { LIMIT: 5 } };
       return Object.fromEntries(ids.map((id) => [id, values]));
-    };
+    });
     const source = `function Decoder(bytes) { return {n: measurements.N.value, limit: configurationValues.LIMIT, by: measurements['me'].N.value,
       all: Object.keys(measurements), none: configurationValues['toString'] === undefined } }`;
     const input = JSON.stringify({ bytes: [], fPort: 1, recvTime: '2026-01-01T00:00:00Z' });
@@ -387,11 +387,11 @@ describe('look-ups', () => {
   });
   test('ids asked for one after the other are found in a bounded number of rounds', async () => {
     asked.length = 0;
-    const chain = async (ids: string[]) => {
+    const chain = telling(async (ids) => {
       asked.push(...ids);
       const values = (id: string) => ({ measurements: { NEXT: { value: `${id}x`, timestamp: 0 } }, configuration: {} });
       return Object.fromEntries(ids.map((id) => [id, values(id)]));
-    };
+    });
     const body = `var id = 'a', n = 0; while (measurements[id] && n < 100) { id = measurements[id].NEXT.value; n++; } return [n]`;
     const [n] = (await valueOf(pool, body, { productId: 'lookups', serials, lookUp: chain })) as [number];
     expect(n).toBe(asked.length);

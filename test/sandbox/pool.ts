@@ -1,4 +1,4 @@
-import type { DecoderJob, DecoderResult } from '../../src/domain/decoders/decoder-engine.ts';
+import type { DecoderJob, DecoderResult, DeviceValues } from '../../src/domain/decoders/decoder-engine.ts';
 import { DecoderPool, type DecoderPoolOptions } from '../../src/sandbox/decoder-pool.ts';
 
 export const startPool = (options: Partial<DecoderPoolOptions> = {}): DecoderPool =>
@@ -25,9 +25,16 @@ export function jobOf(source: string, fields: Partial<DecoderJob> = {}): Decoder
     entryPoint: 'webhook',
     input: webhookInput(),
     serials: { version: '1', load: async () => '{}' },
-    lookUp: async () => ({}),
+    lookUp: async function* () {},
     senderId: null,
     ...fields,
+  };
+}
+
+/** Tells of devices what `find` says of them. */
+export function telling(find: (ids: string[]) => Promise<Record<string, DeviceValues | null>>): DecoderJob['lookUp'] {
+  return async function* (ids) {
+    for (const [id, values] of Object.entries(await find(ids))) yield [id, values && JSON.stringify(values)];
   };
 }
 

@@ -7,7 +7,7 @@ import { FrameReader } from '../../src/sandbox/frames.ts';
 import { readResult } from '../../src/sandbox/run-result.ts';
 import { countLines } from '../../src/sandbox/source-traits.ts';
 import { processorMsOf } from '../support/processor-time.ts';
-import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool } from './pool.ts';
+import { GOOD, GOOD_OUTPUT, jobOf, telling, outputOf, startPool } from './pool.ts';
 
 describe('what a decoder tells about itself is text', () => {
   let pool: DecoderPool;
@@ -184,14 +184,16 @@ describe('look-ups are bounded, and their failure has a name', () => {
     const source = `function Decoder() { for (var i = 0; i < 280; i++) measurements['d' + i]; return [] }`;
     const result = await pool.run(
       jobOf(source, {
-        lookUp: async (ids) => {
-          asked += ids.length;
-          return Object.fromEntries(ids.map((id) => [id, { measurements: values, configuration: {} }]));
+        lookUp: async function* (ids) {
+          for (const id of ids) {
+            asked += 1;
+            yield [id, JSON.stringify({ measurements: values, configuration: {} })] as const;
+          }
         },
       }),
     );
     expect(result.error).toMatchObject({ kind: 'OUT_OF_MEMORY', message: expect.stringContaining('4 MiB') });
-    expect(asked).toBeLessThanOrEqual(32);
+    expect(asked).toBeLessThanOrEqual(3);
     expect(outputOf(await pool.run(jobOf(GOOD)))).toEqual(GOOD_OUTPUT);
   });
   test('more than 1,000 devices', async () => {
@@ -202,10 +204,10 @@ describe('look-ups are bounded, and their failure has a name', () => {
   test('a device that is not there is asked for once in a run', async () => {
     const asked: string[] = [];
     const source = `function Decoder() { var n = 0; for (var i = 0; i < 3; i++) if (measurements['none'] === undefined) n++; if (measurements['d'].X) measurements['other']; return [n] }`;
-    const lookUp = async (ids: string[]) => {
+    const lookUp = telling(async (ids) => {
       asked.push(...ids);
       return { d: { measurements: { X: { value: 1, timestamp: 1 } }, configuration: {} } };
-    };
+    });
     expect(outputOf(await pool.run(jobOf(source, { lookUp })))).toEqual([3]);
     expect(asked.sort()).toEqual(['d', 'none', 'other']);
   });

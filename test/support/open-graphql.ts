@@ -13,8 +13,8 @@ interface OpenGraphql {
 
 /** GraphQL over the domain, without transports and subscriptions. */
 export function openGraphql(domain: OpenDomain): OpenGraphql {
-  const { access, database, store, history, heavyTurns, shares } = domain;
-  const sources = { database, store, history, heavyTurns };
+  const { access, database, store, history, shares } = domain;
+  const sources = { database, store, history };
   const schema = createSchema({ ...domain, baseUrl: () => 'http://localhost', now: () => domain.clock.now });
   const operations = new Operations(schema, 'seen', shares);
   const answer: OpenGraphql['answer'] = async (query, variables = {}) => {

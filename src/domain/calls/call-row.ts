@@ -1,11 +1,11 @@
 import type { CallOutcome } from '../decoders/call-runner.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
-import { runText } from '../decoders/run-text.ts';
 import type { CallRow } from '../measurements/store.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { uuidV7 } from '../uuid.ts';
+import { credentialMask } from './credential-mask.ts';
 import { maskedHeaders } from './masked-headers.ts';
-import { maskedRun } from './masked-run.ts';
+import { runText } from './run-text.ts';
 
 /** Status of the answer to a call (CONTRACT 4): 202 says "kept, replay it when the decoder is right". */
 export function httpStatusOf({ status }: Pick<CallOutcome, 'status'>): 200 | 202 {
@@ -34,7 +34,7 @@ export function callRow(
     status: outcome.status,
     httpStatus: httpStatusOf(outcome),
     decoderVersion: outcome.run === null ? null : (product.decoder?.version ?? null),
-    run: outcome.run === null ? null : runText(maskedRun(outcome.run, request.headers)),
+    run: outcome.run === null ? null : runText(outcome.run, credentialMask(request.headers)),
   };
 }
 

@@ -1,6 +1,6 @@
 import { shownOutput } from '../decoders/decoder-output.ts';
 import type { DecoderRun, EntryOutcome, RunFailure } from '../decoders/decoder-run.ts';
-import { runParts } from '../decoders/run-text.ts';
+import { runParts } from './run-text.ts';
 
 /**
  * The run of a logged call, as clients see it. Of its text, up to hundreds of kilobytes, only what is asked for is

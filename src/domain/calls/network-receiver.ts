@@ -1,11 +1,12 @@
 import { AppError, notFound } from '../../errors.ts';
-import type { HeavyTurns } from '../heavy-turns.ts';
+import { heavyTurn } from '../heavy-turn.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { Access } from '../access/access.ts';
 import type { UnknownDevices } from './unknown-devices.ts';
 import type { Answer, WebhookReceiver } from './webhook-receiver.ts';
 import { pathOfNetwork, readNetworkCall } from '../networks/network-call.ts';
+import { networkIdentity } from '../networks/network-identity.ts';
 import type { Network } from '../networks/network-event.ts';
 
 const NOTHING: Answer = { status: 200, stored: 0, rejected: 0, body: '{"stored":0,"rejected":0}' };
@@ -25,13 +26,11 @@ export class NetworkReceiver {
   readonly #devices: DeviceFinder;
   readonly #receiver: WebhookReceiver;
   readonly #unknown: UnknownDevices;
-  readonly #turns: HeavyTurns;
 
-  constructor(devices: DeviceFinder, receiver: WebhookReceiver, unknown: UnknownDevices, turns: HeavyTurns) {
+  constructor(devices: DeviceFinder, receiver: WebhookReceiver, unknown: UnknownDevices) {
     this.#devices = devices;
     this.#receiver = receiver;
     this.#unknown = unknown;
-    this.#turns = turns;
   }
 
   /**
@@ -48,7 +47,7 @@ export class NetworkReceiver {
     const { deviceIdentifier } = readNetworkCall(network, call);
     if (deviceIdentifier === null) return NOTHING;
     if (
-      deviceIdentifier.length > MAX_IDENTIFIER ||
+      Math.max(deviceIdentifier.length, networkIdentity(deviceIdentifier).length) > MAX_IDENTIFIER ||
       !/^[^\0]*$/.test(deviceIdentifier) ||
       !deviceIdentifier.isWellFormed()
     )
@@ -58,7 +57,7 @@ export class NetworkReceiver {
       );
     const known = await this.#devices.forUplink(access, deviceIdentifier);
     // Reading a megabyte of JSON takes as long as deciding what becomes of it. Many may have waited for the same look-up.
-    await this.#turns.next(request.body.length, access.tenant);
+    await heavyTurn(request.body.length, access);
     if (known !== null)
       return this.#receiver.receive(async () => {
         const device = await this.#devices.forUplink(await whose(), deviceIdentifier);

@@ -2,7 +2,7 @@ import { AppError, badInput, conflict, notFound } from '../../errors.ts';
 import { type CallOutcome, type CallRunner, cutBodyOutcome } from '../decoders/call-runner.ts';
 import { requestOfCall } from '../decoders/decoder-request.ts';
 import type { DecoderRun } from '../decoders/decoder-run.ts';
-import { type FinishedRun, runText, toDecoderRun } from '../decoders/run-text.ts';
+import { type FinishedRun, toDecoderRun } from '../decoders/finished-run.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import { LruMap } from '../lru-map.ts';
 import type { ReceiptTimes } from '../measurements/receipt-times.ts';
@@ -17,6 +17,7 @@ import type { CallFeed } from './call-feed.ts';
 import { LoggedCall } from './logged-call.ts';
 import { retryWhileOverloaded } from './retry-while-overloaded.ts';
 import { type ReplayQuery, replayPages } from './replay-pages.ts';
+import { runText } from './run-text.ts';
 
 interface ReplayResult extends ReplayCounts {
   /** The first 1,000 calls, or 8 million characters of them, oldest first; the counts cover all. */

@@ -1,4 +1,3 @@
-import { LockMode } from '@mikro-orm/core';
 import type { Database } from '../database.ts';
 import { badInput, notFound } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
@@ -12,17 +11,16 @@ import { type UnknownDevice, UnknownDeviceSchema } from '../entities/unknown-dev
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { Network } from '../networks/network-event.ts';
-import { networkIdentity } from '../networks/network-identity.ts';
-import { uuidV7 } from '../uuid.ts';
-import { lockWorkspace } from '../workspaces/lock-workspace.ts';
+import { GatheredRounds } from './gathered-rounds.ts';
 import { maskedHeaders } from './masked-headers.ts';
+import { pause } from '../pause.ts';
+import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { retryWhileOverloaded } from './retry-while-overloaded.ts';
 import type { Recipient, WebhookReceiver } from './webhook-receiver.ts';
+import { MAX_UNKNOWN_DEVICES, type UnknownCallSeen, writeUnknownCalls } from './write-unknown-calls.ts';
 
-/** In a workspace; the one heard of longest ago makes room. */
-const MAX_DEVICES = 1_000;
-/** Of one identifier; the oldest make room. */
-const MAX_CALLS = 100;
+/** As long as what another node has taken in for an unknown device may wait before it is written. */
+const OTHERS_ROUND_MS = 300;
 /** Longer bodies are counted, not kept: no network's message is that long. */
 const MAX_BODY = 65_536;
 
@@ -38,50 +36,33 @@ interface UnknownDevicesDeps {
 /** Identifiers that networks sent and no device has, with the calls that are kept for them (CONTRACT 6). */
 export class UnknownDevices {
   readonly #deps: UnknownDevicesDeps;
+  readonly #rounds: GatheredRounds<UnknownCallSeen>;
 
   constructor(deps: UnknownDevicesDeps) {
     this.#deps = deps;
+    const { database } = deps;
+    this.#rounds = new GatheredRounds((workspaceId, calls) =>
+      database.write((em) => writeUnknownCalls(em, database.dialect, workspaceId, calls), {
+        tokenId: workspaceId,
+        tenant: workspaceId,
+      }),
+    );
   }
 
-  /** Keeps a call; resolves after the commit. */
+  /** Keeps a call; resolves after the commit, together with others of its workspace. OVERLOADED: too many wait. */
   async keep(workspaceId: string, network: Network, identifier: string, request: DecoderRequest): Promise<void> {
-    const now = this.#deps.now();
-    const identity = networkIdentity(identifier);
-    await this.#deps.database.write(async (em) => {
-      const workspace = await lockWorkspace(em, workspaceId);
-      // Held: it may just be adopted.
-      const lock = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
-      let row = await em.findOne(UnknownDeviceSchema, { workspace: workspaceId, identity }, lock);
-      if (row === null) {
-        if ((await em.count(UnknownDeviceSchema, { workspace: workspaceId })) >= MAX_DEVICES) {
-          const [oldest] = await em.find(
-            UnknownDeviceSchema,
-            { workspace: workspaceId },
-            { orderBy: { lastSeenAt: 'asc' }, limit: 1 },
-          );
-          if (oldest !== undefined) await em.nativeDelete(UnknownDeviceSchema, { id: oldest.id });
-        }
-        const first = { id: uuidV7(now), workspace, identity, firstSeenAt: now, seen: 0 };
-        row = em.create(UnknownDeviceSchema, { ...first, identifier, network, lastSeenAt: now });
-      }
-      Object.assign(row, { identifier, network, lastSeenAt: now, seen: row.seen + 1 });
-      await em.flush();
-      if (request.body.length > MAX_BODY) return;
-      em.create(UnknownCallSchema, {
-        id: uuidV7(now),
-        unknownDevice: row,
-        receivedAt: now,
-        path: request.path,
-        query: JSON.stringify(request.GET),
-        headers: maskedHeaders(request.headers),
-        // What PostgreSQL cannot keep is in no message that was read.
-        body: request.body.replaceAll('\0', ' ').toWellFormed(),
-      });
-      await em.flush();
-      const newestFirst = { orderBy: { id: 'desc' }, offset: MAX_CALLS, limit: MAX_CALLS } as const;
-      const surplus = await em.find(UnknownCallSchema, { unknownDevice: row.id }, { ...newestFirst, fields: ['id'] });
-      if (surplus.length > 0) await em.nativeDelete(UnknownCallSchema, { id: { $in: surplus.map(({ id }) => id) } });
-    });
+    const kept = request.body.length > MAX_BODY ? null : keptOf(request);
+    const seen = { network, identifier, receivedAt: this.#deps.now(), kept };
+    await this.#rounds.add(
+      workspaceId,
+      seen,
+      kept === null ? 0 : kept.headers.length + kept.query.length + kept.body.length,
+    );
+  }
+
+  /** Whatever waits has been written when this resolves, or its senders were told that it was not. */
+  stop(): Promise<void> {
+    return this.#rounds.settled();
   }
 
   /** Of one workspace, or of all that the token may READ; last seen first. What a device has by now is left out. */
@@ -93,7 +74,7 @@ export class UnknownDevices {
     const rows = await em.find(
       UnknownDeviceSchema,
       { workspace },
-      { orderBy: { lastSeenAt: 'desc', id: 'desc' }, limit: MAX_DEVICES },
+      { orderBy: { lastSeenAt: 'desc', id: 'desc' }, limit: MAX_UNKNOWN_DEVICES },
     );
     const serialFolded = { $in: rows.map(({ identity }) => identity) };
     const known = await em.find(DeviceSchema, { workspace, serialFolded }, { fields: ['workspace', 'serialFolded'] });
@@ -122,10 +103,14 @@ export class UnknownDevices {
     const { identifier } = row;
     if ((await this.#deviceOf(product, identifier)) === null)
       await devices.create(access, product.id, [{ name: name ?? identifier, serialNumber: identifier }], plan);
-    await this.#replay(this.#deps.authenticator.follow(access), product, row);
-    await database.write(async (em) => {
-      await em.nativeDelete(UnknownDeviceSchema, { id: row.id });
-    });
+    // What is sent from now on finds the device; what was sent before is to be replayed.
+    const replayed = new Set<string>();
+    do {
+      await this.#rounds.settled(product.workspaceId);
+      // Other nodes have rounds, too.
+      await pause(OTHERS_ROUND_MS);
+      if (!(await this.#replay(this.#deps.authenticator.follow(access), product, row, replayed))) break;
+    } while (!(await this.#forget(row, replayed)));
     const device = await this.#deviceOf(product, identifier);
     if (device === null) throw notFound('device', identifier);
     return findDevice(database.read(), access, device.id, 'CONFIGURE');
@@ -138,28 +123,55 @@ export class UnknownDevices {
     });
   }
 
+  /** false: the product or the device was deleted meanwhile. */
   async #replay(
     accessNow: () => Promise<Access>,
     product: ProductInfo,
     { id, identifier }: UnknownDevice,
-  ): Promise<void> {
+    replayed: Set<string>,
+  ): Promise<boolean> {
     const { database, ingestCache, receiver } = this.#deps;
     const calls = await database.read().find(UnknownCallSchema, { unknownDevice: id }, { orderBy: { id: 'asc' } });
     for (const { receivedAt, ...call } of calls) {
+      if (replayed.has(call.id)) continue;
       const current = await ingestCache.product(product.id);
       const device = current === null ? null : await this.#deviceOf(current, identifier);
-      if (current === null || device === null) return; // deleted meanwhile
+      if (current === null || device === null) return false;
       const request = requestOfCall({ ...call, method: 'POST' });
       const find = async (): Promise<Recipient> => {
         (await accessNow()).requireProduct(current, 'CONFIGURE');
         return { product: current, native: { device } };
       };
       await retryWhileOverloaded(() => receiver.receive(find, request, receivedAt));
+      replayed.add(call.id);
     }
+    return true;
+  }
+
+  /** Forgets a device whose calls were replayed; false: more of them have come. */
+  #forget({ id, workspace }: UnknownDevice, replayed: ReadonlySet<string>): Promise<boolean> {
+    return this.#deps.database.write(async (em) => {
+      // Whoever keeps calls waits meanwhile, on every node.
+      await lockWorkspace(em, workspace.id);
+      const calls = await em.find(UnknownCallSchema, { unknownDevice: id }, { fields: ['id'] });
+      if (calls.some((call) => !replayed.has(call.id))) return false;
+      await em.nativeDelete(UnknownDeviceSchema, { id });
+      return true;
+    });
   }
 
   async #deviceOf(product: ProductInfo, identifier: string) {
     const devices = await this.#deps.ingestCache.devicesByNetworkId(product.workspaceId, identifier);
     return devices.find((device) => device.productId === product.id) ?? null;
   }
+}
+
+function keptOf(request: DecoderRequest): NonNullable<UnknownCallSeen['kept']> {
+  return {
+    path: request.path,
+    query: JSON.stringify(request.GET),
+    headers: maskedHeaders(request.headers),
+    // What PostgreSQL cannot keep is in no message that was read.
+    body: request.body.replaceAll('\0', ' ').toWellFormed(),
+  };
 }

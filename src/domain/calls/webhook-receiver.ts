@@ -3,6 +3,9 @@ import type { CallOutcome, CallRunner } from '../decoders/call-runner.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { DeviceBatch, Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import type { CallRow } from '../measurements/store.ts';
+import type { Amount, WriteShares } from '../measurements/write-shares.ts';
+import { unexplainedPart } from '../refused-work.ts';
 import type { CallFeed } from './call-feed.ts';
 import { callRow, httpStatusOf } from './call-row.ts';
 
@@ -10,6 +13,7 @@ interface WebhookReceiverDeps {
   ingestCache: IngestCache;
   runner: CallRunner;
   recorder: Recorder;
+  shares: WriteShares;
   feed: CallFeed;
   /** CALL_LOG_BODY_BYTES */
   bodyBytes: number;
@@ -67,7 +71,7 @@ export class WebhookReceiver {
     request: DecoderRequest,
     receivedAt: number = this.#deps.now(),
   ): Promise<Answer> {
-    const { ingestCache, runner, recorder, feed, bodyBytes } = this.#deps;
+    const { ingestCache, runner, recorder, shares, feed, bodyBytes } = this.#deps;
     let recipient = await find();
     for (let runs = 1; ; runs += 1) {
       const before = ingestCache.revision;
@@ -75,13 +79,14 @@ export class WebhookReceiver {
       const source = product.decoder?.source ?? null;
       const what = { product, source, request, receivedAt, counted: true };
       const outcome = await runner.run(native === undefined ? what : { ...what, native });
+      // A replay finds the values under the time by which the log knows the call.
+      const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);
+      await shares.turn(product.workspaceId, amountOf(call, outcome));
       recipient = await find();
       if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, outcome.batches))) {
         if (runs < MAX_RUNS) continue;
         throw new AppError('OVERLOADED', 'The product is being changed all the time; try again.');
       }
-      // A replay finds the values under the time by which the log knows the call.
-      const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);
       await recorder.commit({ batches: outcome.batches.map(({ batch }) => batch), call });
       feed.publish(product.id, call);
       return answerOf(outcome);
@@ -97,9 +102,23 @@ export class WebhookReceiver {
   }
 }
 
-/** Which part of a call was in vain: all of one that stored nothing. */
-export function refusedPart({ stored, rejected }: Answer): number {
-  return stored === 0 ? 1 : rejected / (stored + rejected);
+/** In bytes: what a platform may say beside each value. */
+const OF_A_VALUE = 16_384;
+
+/**
+ * Which part of a call of so many bytes was in vain: all of one that stored nothing. `beside`: so much may be there for
+ * good reasons where anything is stored, such as a picture, or what each gateway heard.
+ */
+export function refusedPart({ stored, rejected }: Answer, bytes: number, beside: number): number {
+  if (stored === 0) return 1;
+  return Math.max(rejected / (stored + rejected), unexplainedPart(bytes, beside + stored * OF_A_VALUE));
+}
+
+/** What a call brings into the database. */
+function amountOf({ body, headers, run }: CallRow, { batches }: CallOutcome): Amount {
+  let values = 0;
+  for (const { batch } of batches) values += batch.fieldKeys.length;
+  return { values, characters: body.length + headers.length + (run?.length ?? 0) };
 }
 
 function answerOf(outcome: CallOutcome): Answer {

@@ -7,12 +7,15 @@ import type { History } from '../history/history.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { DecoderEngine, DecoderEntryPoint, DecoderFailure, DecoderResult } from './decoder-engine.ts';
 import { type RawEntry, readEntries, readUplinkEntries } from './decoder-output.ts';
-import { deviceValues } from './device-values.ts';
+import { LookedUpValues } from './looked-up-values.ts';
 import { configurationVariables } from '../ingest-cache/device-configuration.ts';
 import { type DecoderRequest, webhookInput } from './decoder-request.ts';
+import { giveWay } from '../give-way.ts';
 import { LoopTurns } from '../loop-turns.ts';
+import { worksFor } from '../whose-work.ts';
+import type { Senders } from '../senders.ts';
 import type { EntryJudge, Judged } from './entry-judge.ts';
-import type { FinishedRun } from './run-text.ts';
+import type { FinishedRun } from './finished-run.ts';
 
 /** A call, and how it is to be run. */
 export interface CallToRun {
@@ -52,6 +55,7 @@ interface CallRunnerDeps {
   ingestCache: IngestCache;
   history: History;
   judge: EntryJudge;
+  senders: Senders;
 }
 
 /**
@@ -61,10 +65,12 @@ interface CallRunnerDeps {
  */
 export class CallRunner {
   readonly #deps: CallRunnerDeps;
+  readonly #lookedUp: LookedUpValues;
   readonly #forms = new LoopTurns();
 
   constructor(deps: CallRunnerDeps) {
     this.#deps = deps;
+    this.#lookedUp = new LookedUpValues(deps);
   }
 
   async run(call: CallToRun): Promise<CallOutcome> {
@@ -77,9 +83,12 @@ export class CallRunner {
 
   async #runWebhook({ product, source, request, receivedAt, counted }: CallToRun): Promise<CallOutcome> {
     if (source === null) return notRun('NO_DECODER');
-    const input = await webhookInput(request, this.#forms);
+    const input = await worksFor({ tokenId: product.id, tenant: product.workspaceId }, () =>
+      webhookInput(request, this.#forms),
+    );
     const result = await this.#execute(product, source, 'webhook', input, null);
     if (result.output === null) return failedOutcome({ ...result, error: atWrongDoor(result.error, request) });
+    await afterLong(result.output);
     const { entries: raw, error } = readEntries(result, product.fields);
     if (error !== null) return failedOutcome({ ...result, error: atWrongDoor(error, request) });
     const options = { receivedAt, networkTime: null, counted, sender: null };
@@ -98,6 +107,7 @@ export class CallRunner {
     } else if (uplink.decodedByNetwork === null) return notRun(uplink.carriesPayload ? 'NO_DECODER' : 'NOTHING_STORED');
     else result = uplink.decodedByNetwork;
     if (result.output === null) return failedOutcome(result);
+    await afterLong(result.output);
     const fromUplink = source?.includes('decodeUplink') ?? false;
     const { entries: raw, error } = readUplinkEntries(result, product.fields, fromUplink);
     if (error !== null) return failedOutcome({ ...result, error });
@@ -117,7 +127,7 @@ export class CallRunner {
     input: string,
     sender: DeviceInfo | null,
   ): Promise<DecoderResult> {
-    const { engine, ingestCache, history } = this.#deps;
+    const { engine, ingestCache } = this.#deps;
     return engine.run({
       workspaceId: product.workspaceId,
       productId: product.id,
@@ -125,7 +135,7 @@ export class CallRunner {
       entryPoint,
       input,
       serials: ingestCache.serials(product),
-      lookUp: (names) => deviceValues(ingestCache, history, product, names),
+      lookUp: (names) => this.#lookedUp.of(product, names),
       senderId: sender?.id ?? null,
     });
   }
@@ -210,6 +220,14 @@ const CUT_BODY =
 /** Running a call whose body the log has cut would decode something that nobody sent. */
 export function refuseCutBody(bodyTruncated: boolean): void {
   if (bodyTruncated) throw badInput(CUT_BODY);
+}
+
+/** In characters: to look through what is longer takes as long again as parsing it did. */
+const LONG_OUTPUT = 131_072;
+
+/** Others have their turn between what was done with an output and what is next, when it is long. */
+export async function afterLong(output: string | null): Promise<void> {
+  if (output !== null && output.length > LONG_OUTPUT) await giveWay();
 }
 
 /** The same as the outcome of one call among many. */

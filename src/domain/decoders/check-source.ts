@@ -53,7 +53,7 @@ export async function requireDecoderFunction(
     entryPoint: 'lorawan',
     input: JSON.stringify(input),
     serials: { version: '', load: () => Promise.resolve('{}') },
-    lookUp: (ids) => Promise.resolve(Object.fromEntries(ids.map((id) => [id, null]))),
+    lookUp: async function* () {},
     senderId: null,
   });
   if (error?.kind !== 'NO_DECODER_FUNCTION') return;

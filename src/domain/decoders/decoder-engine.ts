@@ -46,8 +46,11 @@ export interface DecoderJob {
    * the source can touch it; cached by `version`.
    */
   serials: { version: string; load: (maxBytes: number) => Promise<string | null> };
-  /** What decoders see of devices of the product, many at once; null or absent: the product has no such device. */
-  lookUp: (deviceIds: string[]) => Promise<Record<string, DeviceValues | null>>;
+  /**
+   * JSON text of the `DeviceValues` of devices of the product, as they are read, until nobody wants more; null or left
+   * out: the product has no such device.
+   */
+  lookUp: (deviceIds: string[]) => AsyncIterable<readonly [deviceId: string, text: string | null]>;
   /** The device at hand on a native network's route; null on the webhook, or when the product has no such device. */
   senderId: string | null;
 }

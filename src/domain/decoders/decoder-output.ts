@@ -2,6 +2,7 @@ import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
 import { placeText } from '../measurements/geolocation.ts';
 import type { SuggestionHint } from '../measurements/suggestions.ts';
 import type { DecoderFailure, DecoderResult } from './decoder-engine.ts';
+import { jsonBeginning } from './json-beginning.ts';
 import { flatValuesReader, isCayenne, wrappedValue } from './flat-values.ts';
 
 /** One element of what a decoder returned. */
@@ -99,11 +100,36 @@ function flatOf(parts: unknown[], reading: Reading): ReadEntries {
 
 /** Output for people: what JSON cannot say as text, such as `NaN` or `12n`. */
 export function shownOutput(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(shownOutput);
+  if (Array.isArray(value)) return shownList(value);
   if (!isObject(value)) return value;
   const marker = markerOf(value);
   if (marker !== null) return marker.startsWith('bigint:') ? `${marker.slice('bigint:'.length)}n` : marker;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shownOutput(item)]));
+  return shownObject(value);
+}
+
+/** Copied only from the first that is shown otherwise: of tens of thousands mostly none is. */
+function shownList(list: unknown[]): unknown[] {
+  let copy: unknown[] | null = null;
+  for (let at = 0; at < list.length; at += 1) {
+    const shown = shownOutput(list[at]);
+    if (shown === list[at]) continue;
+    copy ??= list.slice();
+    copy[at] = shown;
+  }
+  return copy ?? list;
+}
+
+function shownObject(object: Record<string, unknown>): Record<string, unknown> {
+  let copy: Record<string, unknown> | null = null;
+  for (const key of Object.keys(object)) {
+    const shown = shownOutput(object[key]);
+    if (shown === object[key]) continue;
+    copy ??= { ...object };
+    // By assignment `__proto__` would be no key. Any other is put sooner so.
+    if (key === '__proto__') copy = { ...copy, [key]: shown };
+    else copy[key] = shown;
+  }
+  return copy ?? object;
 }
 
 function entriesOf(returned: unknown, reading: Reading): ReadEntries {
@@ -145,7 +171,10 @@ function rawEntry(element: unknown, index: number, reading: Reading): RawEntry {
   if ('value' in element) entry['value'] = value;
   if ('timestamp' in element) entry['timestamp'] = timestamp;
   if (!marked) return { index, shown: element, entry, hint };
-  for (const [key, item] of Object.entries(entry)) entry[key] = revived(item);
+  for (const key of Object.keys(entry)) {
+    const item = entry[key];
+    if (markerOf(item) !== null) entry[key] = revived(item);
+  }
   return { index, shown: shownOutput(element), entry, hint };
 }
 
@@ -210,7 +239,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function textOf(value: unknown): string {
   const shown = shownOutput(value);
-  return (typeof shown === 'string' ? shown : JSON.stringify(shown)).slice(0, 200);
+  return (typeof shown === 'string' ? shown : jsonBeginning(shown, 200)).slice(0, 200);
 }
 
 function failed(kind: DecoderFailure['kind'], message: string): ReadEntries {

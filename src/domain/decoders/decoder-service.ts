@@ -9,7 +9,7 @@ import { authorOf } from '../access/who-is.ts';
 import { checkOptionalText } from '../text.ts';
 import type { Access } from '../access/access.ts';
 import type { TokenScope } from '../entities/token.ts';
-import { type CallRunner, type CallToRun, refuseCutBody } from './call-runner.ts';
+import { afterLong, type CallRunner, type CallToRun, refuseCutBody } from './call-runner.ts';
 import { checkSource, MAX_SOURCE_BYTES, requireDecoderFunction } from './check-source.ts';
 import type { DecoderEngine, DecoderStatistics } from './decoder-engine.ts';
 import type { DecoderExamples } from './decoder-examples.ts';
@@ -18,7 +18,7 @@ import type { DecoderRun } from './decoder-run.ts';
 import { DeviceSchema } from '../entities/device.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { insertDecoderVersion } from './new-decoder-version.ts';
-import { toDecoderRun } from './run-text.ts';
+import { toDecoderRun } from './finished-run.ts';
 import { typedRequest } from './typed-request.ts';
 import { typedUplink, typedVariables, type UplinkTrial } from './typed-uplink.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
@@ -112,7 +112,10 @@ export class DecoderService {
       throw badInput('The product has no active decoder; give "source".');
     const call = { product, source, request, receivedAt, counted: false };
     const { run, status } = await this.#deps.runner.run(native === undefined ? call : { ...call, native });
-    if (run !== null) return toDecoderRun(run);
+    if (run !== null) {
+      await afterLong(run.output);
+      return toDecoderRun(run);
+    }
     // Nothing to run: an event that is no uplink, or an uplink that nobody decodes.
     if (status === 'NO_DECODER')
       throw badInput('The product has no active decoder and the network decoded nothing; give "source".');

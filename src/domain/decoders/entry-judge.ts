@@ -5,6 +5,7 @@ import { suggestedType, type Suggestions } from '../measurements/suggestions.ts'
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 import type { EntryOutcome } from './decoder-run.ts';
+import { jsonBeginning } from './json-beginning.ts';
 import type { RawEntry } from './decoder-output.ts';
 
 /** What becomes of the entries of one call, before anything is stored; `stored` and `rejected` count entries. */
@@ -197,7 +198,7 @@ function suggestionOf(
 
 function textOf(value: unknown): string | null {
   if (value === undefined || value === null) return null;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = typeof value === 'string' ? value : jsonBeginning(value, 201);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
@@ -206,7 +207,7 @@ function shownValue(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value === 'string') return value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value;
   if (typeof value !== 'object' || value === null) return value;
-  const text = JSON.stringify(value);
+  const text = jsonBeginning(value, MAX_SHOWN + 1);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : value;
 }
 

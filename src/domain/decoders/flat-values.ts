@@ -57,6 +57,7 @@ export function flatValuesReader(
     if (target !== null) found.push({ field: target, value: place, hint, ...(own === null ? { guessed: true } : {}) });
     for (const key of keys) {
       if (found.length > limit) return;
+      if (object[key] === null) continue;
       const below = new NamePath(path, key);
       // What has filled the field is no value of its own, unless the product wants it.
       if (target !== null && isCoordinate(key) && !fields.has(below.identifier)) continue;

@@ -6,27 +6,21 @@ import { giveWay } from '../give-way.ts';
 import { placeholders } from '../long-columns.ts';
 import type { Feed } from '../measurements/feed.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
-import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
 import { pause } from '../pause.ts';
 import type { Conditions } from './device-scan.ts';
-
-interface WatchedPlace {
-  deviceKey: number;
-  deviceId: string;
-  productId: string;
-  workspaceId: string;
-}
-
-/** A device went silent, or is heard again; `at` in milliseconds: when the silence was too long, or its end. */
-export interface StatusEvent extends WatchedPlace {
-  online: boolean;
-  at: number;
-}
-
-/** `offlineAfterSeconds`: the device's own, else its product's. */
-interface PlaceRow extends WatchedPlace {
-  offlineAfterSeconds: number | null;
-}
+import {
+  isOverdue,
+  isWorthARetry,
+  limitOf,
+  PAGE,
+  type PlaceRow,
+  readPlaces,
+  readProducts,
+  type StatusEvent,
+  type Watched,
+  type WatchedPlace,
+} from './status-rows.ts';
+import { UnreadChanges } from './unread-changes.ts';
 
 interface StatusWatchDeps {
   database: Database;
@@ -38,13 +32,6 @@ interface StatusWatchDeps {
   onError: (error: unknown) => void;
 }
 
-interface Watched extends WatchedPlace {
-  limitMs: number;
-  /** Receipt time of what it sent last; -Infinity: nothing ever. */
-  heardAt: number;
-  online: boolean;
-}
-
 interface Subscriber {
   workspaceIds: ReadonlySet<string>;
   accepts: (device: WatchedPlace) => boolean;
@@ -54,7 +41,8 @@ interface Subscriber {
 }
 
 const EVERY_MS = 1_000;
-const PAGE = 2_000;
+/** Watched devices that are gone over in one piece. */
+const SLICE = 10_000;
 /** Devices of all watched workspaces together; each takes some 200 bytes. */
 const MAX_WATCHED = 200_000;
 const MAX_UNREAD = 10_000;
@@ -72,6 +60,9 @@ export class StatusWatch {
   readonly #loaded = new Set<string>();
   /** Those of them of which changes may have been missed. */
   readonly #doubted = new Set<string>();
+  readonly #unread = new UnreadChanges();
+  /** By the process's clock, which no test moves. */
+  #followedAt = -Infinity;
   /** Silent ones of which something was stored. */
   readonly #stirred = new Set<Watched>();
   #timer: NodeJS.Timeout | null = null;
@@ -83,7 +74,7 @@ export class StatusWatch {
     this.#deps = deps;
     deps.cluster.onChanged((changes) => {
       if (changes.some(({ kind }) => kind === 'everything')) this.#doubtAll();
-      if (this.#subscribers.size > 0) this.#inTurn(() => this.#changed(changes));
+      if (this.#subscribers.size > 0) this.#remember(changes);
     });
   }
 
@@ -135,6 +126,7 @@ export class StatusWatch {
     this.#watched.clear();
     this.#loaded.clear();
     this.#doubted.clear();
+    this.#unread.take();
     this.#stirred.clear();
   }
 
@@ -187,48 +179,98 @@ export class StatusWatch {
 
   async #look(): Promise<void> {
     await this.#loadDoubted();
+    await this.#followUnread();
     await this.#findSilent();
   }
 
   /** Before a device counts as silent the database is asked: another node may have heard it. */
   async #findSilent(): Promise<void> {
     const now = this.#deps.now();
-    await this.#ask([...this.#watched.values()].filter((device) => device.online && isOverdue(device, now)));
+    const overdue: Watched[] = [];
+    await this.#each((device) => device.online && isOverdue(device, now) && overdue.push(device));
+    await this.#ask(overdue);
   }
 
-  async #ask(devices: Watched[]): Promise<void> {
+  async #each(visit: (device: Watched) => unknown): Promise<void> {
+    let visited = 0;
+    for (const device of this.#watched.values()) {
+      visit(device);
+      if (++visited % SLICE === 0) await giveWay();
+    }
+  }
+
+  /** `limits`: new ones, by product. */
+  async #ask(devices: Watched[], limits: ReadonlyMap<string, number> | null = null): Promise<void> {
     for (let at = 0; at < devices.length; at += PAGE) {
       if (at > 0) await giveWay();
       const page = devices.slice(at, at + PAGE);
       const heard = await this.#deps.store.lastHeard(page.map(({ deviceKey }) => deviceKey));
       for (const device of page) {
         device.heardAt = Math.max(device.heardAt, heard.get(device.deviceKey) ?? -Infinity);
-        this.#judge(device);
+        device.limitMs = limits?.get(device.productId) ?? device.limitMs;
+        this.#judge(device, limits !== null);
       }
     }
   }
 
-  async #changed(changes: Change[]): Promise<void> {
+  /** Changes are followed once a second, the first after a quiet second at once. */
+  #remember(changes: Change[]): void {
+    const wasEmpty = this.#unread.size === 0;
+    if (!this.#unread.add(changes)) this.#doubtAll();
+    else if (wasEmpty && this.#unread.size > 0 && performance.now() - this.#followedAt >= EVERY_MS)
+      this.#inTurn(() => this.#followUnread());
+  }
+
+  async #followUnread(): Promise<void> {
+    if (this.#unread.size === 0) return;
+    const { products, devices } = this.#unread.take();
     try {
-      for (const change of changes) await this.#follow(change);
+      // Devices first: one that has its own limit now does not follow its product's.
+      await this.#followDevices(devices);
+      await this.#followProducts(products);
     } catch (error) {
       // Asked again a second later.
       if (isWorthARetry(error)) this.#doubtAll();
       throw error;
+    } finally {
+      this.#followedAt = performance.now();
     }
   }
 
-  async #follow(change: Change): Promise<void> {
-    if (change.kind === 'product') {
-      const there = await this.#load({ sql: ['p.id = ?'], values: [change.id] });
-      this.#forget(({ deviceId, productId }) => productId === change.id && !there.has(deviceId));
-    } else if (change.kind === 'devices') {
-      for (let at = 0; at < change.ids.length; at += PAGE) {
-        const ids = new Set(change.ids.slice(at, at + PAGE));
-        const there = await this.#load({ sql: [`d.id in (${placeholders([...ids])})`], values: [...ids] });
-        this.#forget(({ deviceId }) => ids.has(deviceId) && !there.has(deviceId));
-      }
+  async #followDevices(productOf: ReadonlyMap<string, string>): Promise<void> {
+    const products = await this.#products(new Set(productOf.values()));
+    const changed = [...productOf.keys()].filter((id) => products.isOfInterest(productOf.get(id)!));
+    for (let at = 0; at < changed.length; at += PAGE) {
+      const ids = new Set(changed.slice(at, at + PAGE));
+      const there = await this.#load({ sql: [`d.id in (${placeholders([...ids])})`], values: [...ids] });
+      await this.#forget(({ deviceId }) => ids.has(deviceId) && !there.has(deviceId));
     }
+  }
+
+  /** Of a product's change only its limit matters here, and that it is gone: no device of it is read for that. */
+  async #followProducts(ids: ReadonlySet<string>): Promise<void> {
+    const products = await this.#products(ids);
+    if (![...ids].some((id) => products.isOfInterest(id))) return;
+    await this.#forget(({ productId }) => ids.has(productId) && !products.limits.has(productId));
+    const now = this.#deps.now();
+    const turning: Watched[] = [];
+    await this.#each((device) => {
+      const limitMs = products.limits.get(device.productId);
+      if (limitMs === undefined || device.hasOwnLimit || device.limitMs === limitMs) return;
+      if (isOverdue({ ...device, limitMs }, now) === device.online) turning.push(device);
+      else device.limitMs = limitMs;
+    });
+    await this.#ask(turning, products.limits);
+  }
+
+  /** Of interest are those of watched workspaces, and those that are gone: whose they were is not known any more. */
+  async #products(
+    asked: ReadonlySet<string>,
+  ): Promise<{ limits: Map<string, number>; isOfInterest: (id: string) => boolean }> {
+    const rows = await readProducts(this.#deps.database, [...asked]);
+    const limits = new Map(rows.map(({ id, offlineAfterSeconds }) => [id, limitOf(offlineAfterSeconds)]));
+    const unwatched = new Set(rows.filter(({ workspaceId }) => !this.#loaded.has(workspaceId)).map(({ id }) => id));
+    return { limits, isOfInterest: (id) => !unwatched.has(id) };
   }
 
   #doubtAll(): void {
@@ -242,7 +284,7 @@ export class StatusWatch {
       this.#doubted.delete(id);
       try {
         const there = await this.#loadWorkspace({ id, since: this.#deps.now() });
-        this.#forget(({ deviceId, workspaceId }) => workspaceId === id && !there.has(deviceId));
+        await this.#forget(({ deviceId, workspaceId }) => workspaceId === id && !there.has(deviceId));
       } catch (error) {
         if (isWorthARetry(error)) this.#doubted.add(id);
         throw error;
@@ -250,8 +292,8 @@ export class StatusWatch {
     }
   }
 
-  #forget(isGone: (device: Watched) => boolean): void {
-    for (const [key, device] of this.#watched) if (isGone(device)) this.#watched.delete(key);
+  #forget(isGone: (device: Watched) => boolean): Promise<void> {
+    return this.#each((device) => isGone(device) && this.#watched.delete(device.deviceKey));
   }
 
   #loadWorkspace(workspace: { id: string; since: number }): Promise<Set<string>> {
@@ -262,7 +304,7 @@ export class StatusWatch {
   async #load(where: Conditions, wholeWorkspace: { id: string; since: number } | null = null): Promise<Set<string>> {
     const ids = new Set<string>();
     for (let after = 0; ;) {
-      const rows = await this.#page(where, after);
+      const rows = await readPlaces(this.#deps.database, where, after);
       const heard = await this.#deps.store.lastHeard(rows.map(({ deviceKey }) => deviceKey));
       for (const row of rows) {
         ids.add(row.deviceId);
@@ -277,26 +319,18 @@ export class StatusWatch {
     return ids;
   }
 
-  /** No entities: 2,000 kept the event loop for 40 ms. */
-  #page({ sql, values }: Conditions, after: number): Promise<PlaceRow[]> {
-    return this.#deps.database.read().execute<PlaceRow[]>(
-      `select d."key" as "deviceKey", d.id as "deviceId", p.id as "productId", d.workspace_id as "workspaceId",
-         coalesce(d.offline_after_seconds, p.offline_after_seconds) as "offlineAfterSeconds"
-       from device d join product p on p."key" = d.product_key
-       where ${sql.join(' and ')} and d."key" > ? order by d."key" limit ${PAGE}`,
-      [...values, after],
-    );
-  }
-
   /** Only changes are told: a device begins with what it was at `since`, one that was just made (null) as never heard. */
-  #watch({ offlineAfterSeconds, ...place }: PlaceRow, heard: number | undefined, since: number | null): void {
+  #watch({ ownSeconds, productSeconds, ...place }: PlaceRow, heard: number | undefined, since: number | null): void {
     const known = this.#watched.get(place.deviceKey);
-    if (known === undefined && this.#watched.size >= MAX_WATCHED)
-      throw new AppError('OVERLOADED', `More than ${MAX_WATCHED} devices are watched; subscribe to fewer workspaces.`);
-    const limitMs = (offlineAfterSeconds ?? DEFAULT_OFFLINE_AFTER_SECONDS) * 1000;
+    if (known === undefined && this.#watched.size >= MAX_WATCHED) {
+      // Of one that was just made: nobody else's changes are left out for it.
+      if (since === null) return;
+      throw new AppError('OVERLOADED', `${MAX_WATCHED} devices are watched; subscribe to fewer workspaces.`);
+    }
+    const limitMs = limitOf(ownSeconds ?? productSeconds);
     const heardAt = Math.max(known?.heardAt ?? -Infinity, heard ?? -Infinity);
     const online = known?.online ?? (since !== null && heardAt + limitMs >= since);
-    const device = { ...place, limitMs, heardAt, online };
+    const device = { ...place, limitMs, hasOwnLimit: ownSeconds !== null, heardAt, online };
     this.#watched.set(place.deviceKey, device);
     this.#judge(device, known !== undefined && known.limitMs !== limitMs);
   }
@@ -310,13 +344,4 @@ export class StatusWatch {
     this.#turn = run.catch(() => {});
     return run;
   }
-}
-
-function isOverdue({ heardAt, limitMs }: Watched, now: number): boolean {
-  return heardAt + limitMs < now;
-}
-
-/** Too many devices are so a second later, too. */
-function isWorthARetry(error: unknown): boolean {
-  return !(error instanceof AppError && error.code === 'OVERLOADED');
 }

@@ -1,18 +1,18 @@
 import type { Database } from '../database.ts';
 import type { Change, Cluster } from '../cluster.ts';
-import { type ConfigurationFieldInfo, configurationInfo } from './device-configuration.ts';
-import { ConfigurationFieldSchema } from '../entities/configuration-field.ts';
-import { DecoderVersionSchema } from '../entities/decoder-version.ts';
-import { DeviceSchema } from '../entities/device.ts';
-import { type FieldRole, FieldSchema, type FieldType } from '../entities/field.ts';
+import type { ConfigurationFieldInfo } from './device-configuration.ts';
+import type { FieldRole, FieldType } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { CollectedLoads } from '../collected-loads.ts';
 import { giveWay } from '../give-way.ts';
 import { LoopTurns } from '../loop-turns.ts';
+import { worksFor } from '../whose-work.ts';
 import { LruMap } from '../lru-map.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
 import { type DeviceRow, named, readDeviceRows, weightOfDevice, withIds } from './device-rows.ts';
 import { isPossibleSerial } from './possible-serial.ts';
+import { readProduct } from './product-rows.ts';
+import { Revisions } from '../revisions.ts';
 import { serialsText } from './serials-text.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
@@ -27,6 +27,11 @@ export interface FieldInfo {
   description?: string | null | undefined;
   role?: FieldRole | null | undefined;
 }
+
+const DEVICES_NAMED = {
+  serialNumber: 'select id from device where workspace_id = ? and serial_number = ? limit 100',
+  serialFolded: 'select id from device where workspace_id = ? and serial_folded = ? limit 100',
+};
 
 /** A snapshot of a product with its fields and active decoder; a change makes a new one, nobody changes this. */
 export interface ProductInfo {
@@ -75,6 +80,7 @@ const GIVES_WAY_AFTER_MS = 4;
  * the change (CONTRACT 1).
  */
 export class IngestCache {
+  readonly #revisions = new Revisions();
   readonly #database: Database;
   readonly #defaultWriteRate: number;
   readonly #products = new LruMap<string, ProductInfo>({ most: MAX_PRODUCT_BYTES, sizeOf: bytesOfProduct });
@@ -87,10 +93,9 @@ export class IngestCache {
   readonly #productLoads = new SharedLoads<ProductInfo | null>();
   readonly #deviceLoads = new CollectedLoads<DeviceInfo>((ids) => this.#readDevices(ids));
   readonly #nameLoads = new SharedLoads<string[]>();
-  /** `#revision` when a product's serial numbers were first asked for since any of its devices changed. */
+  /** The revision when a product's serial numbers were first asked for since any of its devices changed. */
   readonly #serialsVersions = new LruMap<string, string>({ most: MAX_WEBHOOKS });
   readonly #serialsTurns = new LoopTurns(GIVES_WAY_AFTER_MS);
-  #revision = 0;
 
   constructor(database: Database, cluster: Cluster, defaultWriteRate: number) {
     this.#database = database;
@@ -115,7 +120,7 @@ export class IngestCache {
 
   /** Moves whenever anything kept here is dropped: while it stands, what was found is still so. */
   get revision(): number {
-    return this.#revision;
+    return this.#revisions.now;
   }
 
   async product(id: string): Promise<ProductInfo | null> {
@@ -155,13 +160,20 @@ export class IngestCache {
   async #readDevices(ids: readonly string[]): Promise<Map<string, DeviceInfo>> {
     const found = new Map<string, DeviceInfo>();
     for (let at = 0; at < ids.length;) {
-      const before = this.#revision;
+      const before = this.#revisions.now;
       if (at > 0) await giveWay();
       const rows = await readDeviceRows(this.#database, withIds(ids.slice(at, at + LOADED_AT_ONCE)));
-      const pairs = await Promise.all(rows.map(async (row) => [row, await this.product(row.productId)] as const));
+      const products = new Map<string, ProductInfo>();
+      for (const id of new Set(rows.map(({ productId }) => productId))) {
+        const product = await this.product(id);
+        if (product !== null) products.set(id, product);
+      }
       // A change in between may have made the rows stale: look again.
-      if (before !== this.#revision) continue;
-      for (const [row, product] of pairs) if (product !== null) found.set(row.id, this.#remember(row, product));
+      if (this.#hasChanged(products.values(), before)) continue;
+      for (const row of rows) {
+        const product = products.get(row.productId);
+        if (product !== undefined) found.set(row.id, this.#remember(row, product));
+      }
       at += LOADED_AT_ONCE;
     }
     return found;
@@ -199,10 +211,12 @@ export class IngestCache {
 
   /** JSON text of serial number → device id of all devices of the product; `version` changes when they do. */
   serials(product: ProductInfo): { version: string; load: (maxBytes: number) => Promise<string | null> } {
-    const version = this.#serialsVersions.get(product.id) ?? String(this.#revision);
+    const version = this.#serialsVersions.get(product.id) ?? String(this.#revisions.now);
     this.#serialsVersions.set(product.id, version);
     const load = (maxBytes: number): Promise<string | null> =>
-      serialsText(this.#database, this.#serialsTurns, product.key, maxBytes);
+      worksFor({ tokenId: product.id, tenant: product.workspaceId }, () =>
+        serialsText(this.#database, this.#serialsTurns, product.key, maxBytes),
+      );
     return { version, load };
   }
 
@@ -221,12 +235,12 @@ export class IngestCache {
   async #loadOfProduct(product: ProductInfo, names: string[], found: Map<string, DeviceInfo>): Promise<void> {
     const ids = names.filter(isUuid).map((id) => id.toLowerCase());
     for (;;) {
-      const before = this.#revision;
+      const before = this.#revisions.now;
       const current = await this.product(product.id);
       if (current === null) return;
       const rows = await readDeviceRows(this.#database, named(product.key, names, ids));
       // A change in between may have made the rows stale: look again.
-      if (before !== this.#revision) continue;
+      if (this.#hasChanged([current], before)) continue;
       const byName = new Map<string, DeviceInfo>();
       for (const row of rows) {
         const device = this.#remember(row, current);
@@ -246,16 +260,13 @@ export class IngestCache {
     const known = this.#deviceIdsByName.get(key);
     if (known !== undefined) return known;
     if (!isPossibleSerial(name)) return [];
-    const where = { workspace: workspaceId, [column]: name };
     return this.#nameLoads.of(key, async () => {
-      for (;;) {
-        const before = this.#revision;
-        const rows = await this.#database.read().find(DeviceSchema, where, { fields: ['id'], limit: 100 });
-        if (before !== this.#revision) continue;
-        const ids = rows.map((row) => row.id);
-        if (ids.length > 0) this.#deviceIdsByName.set(key, ids);
-        return ids;
-      }
+      const before = this.#revisions.now;
+      // As entities they took four times as long, and unknown names are asked for again and again.
+      const rows = await this.#database.read().execute<{ id: string }[]>(DEVICES_NAMED[column], [workspaceId, name]);
+      const ids = rows.map((row) => row.id);
+      if (ids.length > 0 && before === this.#revisions.now) this.#deviceIdsByName.set(key, ids);
+      return ids;
     });
   }
 
@@ -278,44 +289,27 @@ export class IngestCache {
 
   async #readProduct(id: string): Promise<ProductInfo | null> {
     for (;;) {
-      const before = this.#revision;
-      const em = this.#database.read();
-      const row = await em.findOne(ProductSchema, { id, deletedAt: null }, { populate: ['workspace'] });
-      if (row === null) return null;
-      const fields = await em.find(FieldSchema, { product: row.key }, { orderBy: { key: 'asc' } });
-      const configuration = await em.find(ConfigurationFieldSchema, { product: row.key }, { orderBy: { key: 'asc' } });
-      const decoder =
-        row.activeVersion == null
-          ? null
-          : await em.findOne(DecoderVersionSchema, { product: row.key, version: row.activeVersion });
+      const before = this.#revisions.now;
+      const product = await readProduct(this.#database, id);
+      if (product === null) return null;
       // Changed while it was read: what was read may mix old and new.
-      if (before !== this.#revision) continue;
-      const infos = fields.map(({ key, identifier, type, name, unit, description, role }) => {
-        return { key, identifier, type, name, unit, description, role };
-      });
-      const product: ProductInfo = {
-        key: row.key,
-        id: row.id,
-        workspaceId: row.workspace.id,
-        name: row.name,
-        deviceType: row.deviceType,
-        webhookId: row.webhookId,
-        offlineAfterSeconds: row.offlineAfterSeconds ?? null,
-        fields: new Map(infos.map((field) => [field.identifier, field])),
-        fieldsByKey: new Map(infos.map((field) => [field.key, field])),
-        configuration: configuration.map(configurationInfo),
-        decoder: decoder && { version: decoder.version, source: decoder.source },
-        writeRate: row.writeRate ?? row.workspace.writeRate ?? null,
-      };
+      if (this.#hasChanged([product], before)) continue;
       this.#products.set(id, product);
       return product;
     }
   }
 
+  #hasChanged(products: Iterable<ProductInfo>, since: number): boolean {
+    for (const { id, workspaceId } of products) if (this.#revisions.hasChanged([id, workspaceId], since)) return true;
+    return false;
+  }
+
   #drop(change: Change): void {
     if (change.kind === 'token' || change.kind === 'user') return;
-    this.#revision += 1;
+    // What was read of names is of no product yet.
+    this.#nameLoads.forget();
     if (change.kind === 'everything') {
+      this.#revisions.changedAll();
       this.#products.clear();
       this.#productIdByWebhook.clear();
       this.#devices.clear();
@@ -324,6 +318,7 @@ export class IngestCache {
       this.#serialsVersions.clear();
       return;
     }
+    this.#revisions.changed(change.kind === 'devices' ? change.productId : change.id);
     if (change.kind === 'workspace') {
       for (const [id, product] of this.#products) if (product.workspaceId === change.id) this.#products.delete(id);
       return;

@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection, reject } from './entry.ts';
 import type { Feed } from './feed.ts';
@@ -5,6 +6,7 @@ import type { ReceiptTimes } from './receipt-times.ts';
 import type { Batch, MeasurementStore, Receipt } from './store.ts';
 import type { Suggestions } from './suggestions.ts';
 import type { WriteLimiter } from './write-limiter.ts';
+import type { WriteShares } from './write-shares.ts';
 
 /** What became of a request: the number of values stored, and each entry that was not. */
 export interface RecordOutcome {
@@ -18,8 +20,8 @@ interface RecordOptions {
   receivedAt: number;
   /** Whether the write limit applies: on the record endpoint only. */
   limited: boolean;
-  /** Asked again where the limiter was waited for, between the caller's own check and the commit; rejects to refuse. */
-  recheck?: () => Promise<unknown>;
+  /** Asked again after any waiting between the caller's own check and the commit: the device as it is then; rejects to refuse. */
+  recheck?: () => Promise<DeviceInfo>;
 }
 
 /** What the domain does after a commit needs the device of each batch as well. */
@@ -31,6 +33,7 @@ export interface DeviceBatch {
 interface RecorderDeps {
   store: MeasurementStore;
   limiter: WriteLimiter;
+  shares: WriteShares;
   feed: Feed;
   suggestions: Suggestions;
   receiptTimes: ReceiptTimes;
@@ -66,7 +69,11 @@ export class Recorder {
       }
     }
     if (batch.fieldKeys.length === 0) return this.#told({ stored: 0, rejected });
-
+    const turn = this.#deps.shares.turn(device.workspaceId, { values: batch.fieldKeys.length });
+    if (turn !== null) {
+      await turn;
+      await stillThere(device, batch, options);
+    }
     const limited = options.limited && device.writeIntervalMs > 0;
     const kept = limited ? await this.#withinLimit(device, batch, indexes, rejected, options) : batch;
     if (kept.fieldKeys.length > 0) {
@@ -97,14 +104,14 @@ export class Recorder {
     batch: Batch,
     indexes: number[],
     rejected: Rejection[],
-    { recheck }: RecordOptions,
+    options: RecordOptions,
   ): Promise<Batch> {
     const reserving = this.#deps.limiter.reserve(device.key, batch.fieldKeys, device.writeIntervalMs);
     let allowed: boolean[];
     if (Array.isArray(reserving)) allowed = reserving;
     else {
       allowed = await reserving;
-      await recheck?.();
+      await stillThere(device, batch, options);
     }
     if (!allowed.includes(false)) return batch;
     const kept: Batch = { ...batch, fieldKeys: [], timestamps: [], values: [] };
@@ -123,6 +130,13 @@ export class Recorder {
     rejected.sort((a, b) => a.index - b.index);
     return kept;
   }
+}
+
+/** Who waits may find another device under the name, or a field gone: its values would be acknowledged, and lost. */
+async function stillThere(device: DeviceInfo, { fieldKeys }: Batch, { recheck }: RecordOptions): Promise<void> {
+  const now = recheck === undefined ? device : await recheck();
+  if (now.key !== device.key || !fieldKeys.every((key) => now.product.fieldsByKey.has(key)))
+    throw new AppError('OVERLOADED', 'The device or its fields were changed meanwhile; send it again.');
 }
 
 /** Appends an accepted entry to the columns of its device's batch. */

@@ -1,4 +1,4 @@
-import { parseShallow } from '../json-text.ts';
+import { type Bounds, MOST_NODES, parseShallow } from '../json-text.ts';
 
 /** Reading JSON that networks send: whatever is absent or of another kind reads as the default, nothing throws. */
 
@@ -17,13 +17,13 @@ export function objectAt(value: unknown, ...path: string[]): JsonObject {
   return isObject(at) ? at : {};
 }
 
-/** No network nests deeper. */
-export const MAX_DEPTH = 200;
+/** No network nests deeper, or says more. */
+export const BOUNDS: Bounds = { levels: 200, nodes: MOST_NODES };
 
 /** The value itself when it is an object, or the object that it is the JSON text of; else null. */
 export function objectOf(value: unknown): JsonObject | null {
   if (isObject(value)) return value;
-  const parsed = typeof value === 'string' && /^\s*\{/.test(value) ? parseShallow(value, MAX_DEPTH) : null;
+  const parsed = typeof value === 'string' && /^\s*\{/.test(value) ? parseShallow(value, BOUNDS) : null;
   return isObject(parsed) ? parsed : null;
 }
 

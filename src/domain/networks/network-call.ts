@@ -3,7 +3,7 @@ import { excessOf } from '../json-text.ts';
 import { isActilityMessage, readActilityMessage } from './actility.ts';
 import { readChirpstackEvent } from './chirpstack.ts';
 import { readHeliumMessage } from './helium.ts';
-import { isObject, type JsonObject, MAX_DEPTH } from './json-reading.ts';
+import { BOUNDS, isObject, type JsonObject } from './json-reading.ts';
 import { type Network, type NetworkEvent, NETWORKS } from './network-event.ts';
 import { readParticleEvent } from './particle.ts';
 import { readTtiMessage } from './tti.ts';
@@ -116,7 +116,7 @@ function formIn(body: string): unknown {
 }
 
 function jsonIn(network: Network, body: string): unknown {
-  const excess = excessOf(body, MAX_DEPTH);
+  const excess = excessOf(body, BOUNDS);
   if (excess !== null) throw new AppError('INVALID_BODY', `The body ${excess}.`);
   try {
     return JSON.parse(body.endsWith('\0') ? body.replace(/(?<!\0)\0+$/, '') : body);

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Database } from '../database.ts';
 import type { Cluster } from '../cluster.ts';
 import { LruMap } from '../lru-map.ts';
+import { Revisions } from '../revisions.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import type { Access } from '../access/access.ts';
 import { readAccess, readAccesses } from '../access/read-access.ts';
@@ -10,6 +11,8 @@ import { unauthenticated } from '../../errors.ts';
 
 const MAX_CACHED = 50_000;
 const LAST_USED_EVERY_MS = 10_000;
+/** Others change theirs all the time. */
+const MAX_TRIES = 3;
 
 /** Only this hash of a secret is ever stored. Secrets have 128 random bits or more, so no salt is needed. */
 export function hashSecret(secret: string): string {
@@ -26,6 +29,7 @@ interface Known {
  * by the commit that changes it, on every node. `lastUsedAt` is written in the background, a few seconds late.
  */
 export class Authenticator {
+  readonly #revisions = new Revisions();
   readonly #database: Database;
   readonly #now: () => number;
   readonly #known = new LruMap<string, Known>({ most: MAX_CACHED });
@@ -34,7 +38,6 @@ export class Authenticator {
   readonly #hashes = new WeakMap<Access, string>();
   readonly #used = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
-  #revision = 0;
 
   constructor(database: Database, cluster: Cluster, now: () => number) {
     this.#database = database;
@@ -42,12 +45,15 @@ export class Authenticator {
     cluster.onChanged((changes) => {
       for (const change of changes) {
         if (change.kind === 'product' || change.kind === 'devices' || change.kind === 'workspace') continue;
-        this.#revision += 1;
-        if (change.kind === 'everything') this.#known.clear();
-        else
+        if (change.kind === 'everything') {
+          this.#revisions.changedAll();
+          this.#known.clear();
+        } else {
+          this.#revisions.changed(change.id);
           for (const [key, { access }] of this.#known)
             if (change.kind === 'token' ? access.tokenId === change.id : access.userId === change.id)
               this.#known.delete(key);
+        }
       }
     });
     this.#timer = setInterval(() => void this.flush().catch(() => {}), LAST_USED_EVERY_MS);
@@ -61,7 +67,7 @@ export class Authenticator {
 
   /** Moves whenever a token or user changes: while it stands, and before the expiry, what was granted still is. */
   get revision(): number {
-    return this.#revision;
+    return this.#revisions.now;
   }
 
   /** null: unknown, revoked or expired. */
@@ -137,12 +143,15 @@ export class Authenticator {
   }
 
   async #load(hashed: string): Promise<Access | null> {
-    for (;;) {
-      const before = this.#revision;
+    for (let tries = 1; ; tries += 1) {
+      const before = this.#revisions.now;
       const access = await this.#read({ hash: hashed });
+      // Whoever joined late may know that it has come to be meanwhile.
+      if (access === null && before !== this.#revisions.now && tries < MAX_TRIES) continue;
       if (access === null) return null;
       // Revoked or changed while it was read: look again.
-      if (before !== this.#revision) continue;
+      const { tokenId, userId } = access;
+      if (this.#revisions.hasChanged(userId === null ? [tokenId] : [tokenId, userId], before)) continue;
       const now = this.#now();
       this.#known.set(hashed, { access, lastUsedAt: now });
       this.#hashes.set(access, hashed);

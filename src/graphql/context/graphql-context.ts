@@ -48,6 +48,8 @@ export class GraphqlContext {
   readonly address: string;
   #presented: Access | NoAccess;
   readonly #present: Present | null;
+  /** Before each mutation of an operation but the first: waits for the caller's turn again, or throws OVERLOADED. */
+  nextTurn: (() => Promise<void>) | null = null;
   readonly #sources: LoaderSources;
   #loaded: Loaders | null = null;
   readonly #lists = new Map<FieldNode | undefined, readonly string[]>();

@@ -6,7 +6,7 @@ import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities
 import type { Device } from '../../domain/entities/device.ts';
 import { type Field, FieldSchema } from '../../domain/entities/field.ts';
 import { giveWay } from '../../domain/give-way.ts';
-import type { HeavyTurns } from '../../domain/heavy-turns.ts';
+import { heavyTurn } from '../../domain/heavy-turn.ts';
 import type { History, LatestWanted, MeasuredValue } from '../../domain/history/history.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import { type Product, ProductSchema } from '../../domain/entities/product.ts';
@@ -66,14 +66,13 @@ export interface LoaderSources {
   database: Database;
   store: MeasurementStore;
   history: History;
-  heavyTurns: HeavyTurns;
 }
 
 /**
  * New for each operation, and for each pushed event of a subscription: nothing may live longer than one answer. What can
  * be long counts to the budget.
  */
-export function createLoaders({ database, store, history, heavyTurns }: LoaderSources, budget: WorkBudget): Loaders {
+export function createLoaders({ database, store, history }: LoaderSources, budget: WorkBudget): Loaders {
   const numberOf = numbering();
   const stored = (column: LongColumn): Batch<number, StoredJson | null> =>
     new Batch(async (keys) => {
@@ -141,7 +140,7 @@ export function createLoaders({ database, store, history, heavyTurns }: LoaderSo
       async (versions) => {
         const wanted = versions.map(({ product, version }) => ({ product: product.key, version }));
         const sources = await budget.load(async () => {
-          await heavyTurns.next(versions.length * MAX_SOURCE_BYTES);
+          await heavyTurn(versions.length * MAX_SOURCE_BYTES);
           const rows = await database.read().find(DecoderVersionSchema, { $or: wanted });
           return Object.fromEntries(rows.map((row) => [`${row.product.key} ${row.version}`, row.source]));
         });
@@ -161,7 +160,7 @@ export function createLoaders({ database, store, history, heavyTurns }: LoaderSo
     ),
     device: new Batch(
       async (ids) => {
-        await heavyTurns.next(ids.length * DEVICE_BYTES);
+        await heavyTurn(ids.length * DEVICE_BYTES);
         const rows = await budget.load(
           () => readDevices(database, 'id', ids),
           (found) => found.reduce((bytes, device) => bytes + bytesOfDevice(device), 0),

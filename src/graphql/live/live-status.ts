@@ -1,5 +1,6 @@
 import type { Access } from '../../domain/access/access.ts';
-import type { StatusEvent, StatusWatch } from '../../domain/devices/status-watch.ts';
+import type { StatusEvent } from '../../domain/devices/status-rows.ts';
+import type { StatusWatch } from '../../domain/devices/status-watch.ts';
 import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
 import type { DeviceStatus } from '../types/device.ts';
 import type { DeviceCache } from '../../domain/devices/device-cache.ts';

@@ -10,7 +10,9 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { AppError, databaseAway } from '../../errors.ts';
-import { HeavyTurns } from '../../domain/heavy-turns.ts';
+import { heavyTurn } from '../../domain/heavy-turn.ts';
+import type { Party } from '../../domain/party.ts';
+import { worksFor } from '../../domain/whose-work.ts';
 import type { WorkShares } from '../../domain/work-shares.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, MAX_SECONDS, type WorkBudget } from '../context/work-budget.ts';
@@ -72,6 +74,8 @@ const LOADED_BYTES_PER_MS = 30_000;
 const BYTES_PER_MS = 70_000;
 /** Reading a request and writing its answer takes so long, whatever it asks, refused or not. */
 const REQUEST_MS = 0.3;
+/** One of several mutations, at most: it also waits for the database. */
+const MUTATION_MS = 4;
 /** What an error in an answer takes: it is told with its place, and its stack was taken down. */
 const ERROR_MS = 0.2;
 /** Sending one message takes so long, and a millisecond more for so many characters. */
@@ -102,9 +106,7 @@ export class Operations {
   readonly #compiling: Compiling;
   readonly #answers = new SharedAnswers();
   readonly #queries = new EqualQueries();
-  /** What comes out together is not written in one turn of the event loop … */
-  readonly #writing = new HeavyTurns();
-  /** … and what is long in several. */
+  /** What is long is not written in one turn of the event loop. */
   readonly #large = new LargeAnswers();
 
   constructor(schema: GraphQLSchema, compiling: Compiling, shares: WorkShares) {
@@ -212,12 +214,24 @@ export class Operations {
 
   async #inTurn(admitted: AdmittedOperation, running: Running): Promise<Executed> {
     const { context, root } = running;
-    const run = (): Promise<Executed> => this.#run(admitted, running);
+    const run = (): Promise<Executed> => worksFor(context.caller, () => this.#run(admitted, running));
     const kind = { dear: admitted.cost >= DEAR, patient: root !== undefined };
     // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
-    if (admitted.operation.operation === OperationTypeNode.MUTATION)
+    if (admitted.operation.operation === OperationTypeNode.MUTATION) {
+      context.nextTurn = this.#turnsBetween(context.caller, kind);
       return this.shares.begin(context.caller, kind).then(run, failed);
+    }
     return this.shares.run(context.caller, run, kind).catch(failed);
+  }
+
+  /** Between the mutations of an operation, fifty of which took others half of their recording. */
+  #turnsBetween(caller: Party, kind: { dear: boolean }): () => Promise<void> {
+    let from = performance.now();
+    return async () => {
+      this.shares.spend(caller, Math.min(performance.now() - from, MUTATION_MS));
+      await this.shares.begin(caller, kind);
+      from = performance.now();
+    };
   }
 
   async #run(admitted: AdmittedOperation, { context, root }: Running): Promise<Executed> {
@@ -225,7 +239,7 @@ export class Operations {
     const expectedMs = admitted.cost * USUAL_MS;
     this.shares.spend(caller, expectedMs);
     const started = performance.now();
-    let [bytes, errors] = [0, 0];
+    let [bytes, errors, isAway] = [0, 0, false];
     try {
       // Who has waited for its turn may be gone, and so may its right.
       budget.check();
@@ -238,6 +252,7 @@ export class Operations {
       const result = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
       const away = databaseFailure(result);
       errors = result.errors?.length ?? 0;
+      isAway = away !== null;
       // They would wait for their own time-outs one after the other.
       if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
@@ -245,7 +260,8 @@ export class Operations {
       const isLarge = root === undefined && bytes > LARGE_BYTES;
       // Within its turn: so many are in memory at once as run.
       const written = isLarge ? await this.#large.write({ data: result.data }, () => budget.check()) : null;
-      if (!isLarge) await this.#writing.next(bytes);
+      // Nor is what comes out together.
+      if (!isLarge) await heavyTurn(bytes);
       return { result, bytes, written };
     } catch (error) {
       return failed(error);
@@ -256,11 +272,14 @@ export class Operations {
       const isEvent = root !== undefined;
       const mostMs = 1 + admitted.cost * WORST_MS + budget.loadedBytes / LOADED_BYTES_PER_MS;
       const usedMs =
-        isEvent && admitted.cost < CHEAP
-          ? EVENT_MS + bytes / EVENT_BYTES_PER_MS
-          : Math.min(tookMs, mostMs) * (isEvent ? pushedCounts(admitted.cost) : 1) +
-            bytes / BYTES_PER_MS +
-            errors * ERROR_MS;
+        // Waiting for a database that does not answer is nobody's work.
+        isAway
+          ? expectedMs
+          : isEvent && admitted.cost < CHEAP
+            ? EVENT_MS + bytes / EVENT_BYTES_PER_MS
+            : Math.min(tookMs, mostMs) * (isEvent ? pushedCounts(admitted.cost) : 1) +
+              bytes / BYTES_PER_MS +
+              errors * ERROR_MS;
       this.shares.spend(caller, usedMs + longMs + planMs + spent / POINTS_PER_MS - expectedMs);
     }
   }

@@ -53,7 +53,15 @@ export class MeasurementsResolver {
       timestamp == null ? { field, value } : { field, value, timestamp: timestamp / 1000 },
     );
     const receivedAt = this.#deps.now();
-    const { stored, rejected } = await this.#deps.recorder.record(device, sent, { limited: false, receivedAt });
+    const recheck = async (): Promise<DeviceInfo> => {
+      await context.renew();
+      return this.#device(context, deviceId, 'RECORD');
+    };
+    const { stored, rejected } = await this.#deps.recorder.record(device, sent, {
+      limited: false,
+      receivedAt,
+      recheck,
+    });
     return {
       stored,
       rejected: rejected.map(({ index, code, message }) => {

@@ -5,5 +5,5 @@ export const MAX_LEVELS = 600;
 
 /** What clients send as JSON; undefined: it is none, nested deeper than `MAX_LEVELS`, or has too many keys. */
 export function readJson(text: string): unknown {
-  return parseShallow(text, MAX_LEVELS);
+  return parseShallow(text, { levels: MAX_LEVELS });
 }

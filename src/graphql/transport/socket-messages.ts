@@ -2,6 +2,7 @@ import { CloseCode } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import type { LoopTurns } from '../../domain/loop-turns.ts';
 import type { Party } from '../../domain/party.ts';
+import { worksFor } from '../../domain/whose-work.ts';
 import type { WorkShares } from '../../domain/work-shares.ts';
 import { IdOrder } from './id-order.ts';
 import { readJson } from './read-json.ts';
@@ -60,15 +61,18 @@ export class SocketMessages {
   }
 
   async #read(message: Buffer): Promise<void> {
-    const { turns, onRead } = this.#deps;
+    const { turns, onRead, caller } = this.#deps;
     await this.#turn(message);
-    await turns.run(async () => {
+    const read = async (): Promise<void> => {
       this.#unreadBytes -= message.length;
       // Not only when it is answered: a subscription is over much later.
       this.#pauseOrResume();
       onRead();
       this.#answer(message);
-    });
+    };
+    const party = caller();
+    // Subscriptions send in turns, too: what is begun here is the same party's.
+    await (party === null ? turns.run(read) : worksFor(party, () => turns.run(read)));
   }
 
   /** Resolves when it is the caller's turn to have something long read. Who has too much waiting is sent away. */

@@ -13,6 +13,8 @@ const GROUP_READINGS = 4_096;
 const GROUP_BYTES = 1_000_000;
 /** One transaction, of some three milliseconds: smaller ones write the pages of the index by order of commits more often. */
 const SLICE_READINGS = 512;
+/** At once after a commit: the next one may be waiting. */
+const MOST_READINGS = 1_024;
 /** What is sorted in for each reading that comes, so that the work never falls behind. */
 const PACE = 2;
 /** More than that does not wait: the flush that finds it works it off first. */
@@ -66,11 +68,12 @@ export class Intake {
     this.#add(seq, storedAt, frames);
   }
 
-  /** After each commit: its share of the work, a slice at a time. */
-  keepUp(): void {
+  /** After each commit: its share of the work, a slice at a time; whether more of it is left. */
+  keepUp(): boolean {
     if (this.#isSortingIn) {
-      if (this.#owed >= SLICE_READINGS) this.#sortIn(this.#owed);
+      if (this.#owed >= SLICE_READINGS) this.#sortIn(Math.min(this.#owed, MOST_READINGS));
     } else if (this.#gathering.length >= GROUP_READINGS || this.#gathering.bytes >= GROUP_BYTES) this.#takeGroup();
+    return this.#isSortingIn && this.#owed >= SLICE_READINGS;
   }
 
   /** A slice of what waits; whether there is more. */
@@ -129,7 +132,7 @@ export class Intake {
     }
     if (from === 0) this.#heard.clear();
     this.#at = isLast ? 0 : to;
-    this.#owed = 0;
+    this.#owed = isLast ? 0 : Math.max(0, this.#owed - (to - from));
     if (isLast) group.clear();
   }
 

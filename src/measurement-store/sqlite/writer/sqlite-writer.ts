@@ -39,9 +39,9 @@ export class SqliteWriter {
     this.#intake.commit(++this.#seq, Date.now(), frames, () => this.#calls.insert(calls));
   }
 
-  /** After each flush, when its answer is on its way. */
-  keepUp(): void {
-    this.#intake.keepUp();
+  /** After each flush, when its answer is on its way; whether more of it is left. */
+  keepUp(): boolean {
+    return this.#intake.keepUp();
   }
 
   /** A slice of what waits to be sorted in; whether there is more. */

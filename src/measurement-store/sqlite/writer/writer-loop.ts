@@ -22,6 +22,7 @@ export class WriterLoop {
   readonly #answers: WriterAnswers;
   readonly #jobs: { id: number; job: WriterJob }[] = [];
   #held = false;
+  #next: NodeJS.Immediate | null = null;
 
   constructor(writer: SqliteWriter, answers: WriterAnswers) {
     this.#writer = writer;
@@ -39,12 +40,24 @@ export class WriterLoop {
       } catch (error) {
         this.#answers.fail(next.id, error);
       }
-      if (next.job.kind === 'flush') this.#inBackground('sorting in readings', () => this.#writer.keepUp());
+      if (next.job.kind === 'flush') this.#keepUp();
       if (next.job.kind === 'flush' || next.job.kind === 'change')
         this.#inBackground('looking at the log', () => {
           if (this.#writer.logBecameLong()) this.#answers.logBecameLong();
         });
     }
+  }
+
+  /** What the commits before have left to do; jobs come in between. */
+  #keepUp(): void {
+    if (this.#held || this.#next !== null) return;
+    this.#inBackground('sorting in readings', () => {
+      if (!this.#writer.keepUp()) return;
+      this.#next = setImmediate(() => {
+        this.#next = null;
+        this.#keepUp();
+      });
+    });
   }
 
   /** Slice by slice: jobs come in between. */

@@ -1,10 +1,24 @@
 import { expect, test } from 'vitest';
-import type { FinishedRun } from '../decoders/run-text.ts';
-import { maskedRun } from './masked-run.ts';
+import type { EntryOutcome } from '../decoders/decoder-run.ts';
+import type { FinishedRun } from '../decoders/finished-run.ts';
+import { credentialMask } from './credential-mask.ts';
+import { runText } from './run-text.ts';
 
 const NOTHING: FinishedRun = { output: null, console: [], error: null, durationMs: 1, entries: [] };
-const printed = (text: string, headers: [string, string][]): string =>
-  maskedRun({ ...NOTHING, console: [text] }, headers).console[0]!;
+const entry = (more: Partial<EntryOutcome>): EntryOutcome => ({
+  index: 0,
+  device: null,
+  field: null,
+  value: null,
+  timestamp: 1_700_000_000,
+  code: null,
+  message: null,
+  matchedDeviceId: 'truncated-device',
+  matchedFieldKey: 7,
+  ...more,
+});
+const logged = (run: Partial<FinishedRun>, headers: [string, string][]): any =>
+  JSON.parse(runText({ ...NOTHING, ...run }, credentialMask(headers)));
 
 test.each<[string, [string, string], string, string]>([
   ['whole', ['X-Api-Key', 'k3y-0123456'], 'got k3y-0123456, k3y-0123456', 'got ***, ***'],
@@ -20,44 +34,56 @@ test.each<[string, [string, string], string, string]>([
   ['another one that begins alike', ['X-Secret', '0123456789abcdef'], '0123456789 there', '0123456789 there'],
   ['of a header that is shown', ['User-Agent', 'abcdefghi'], 'abcdefghi', 'abcdefghi'],
 ])('what is printed of a credential is masked: %s', (_, header, text, expected) => {
-  expect(printed(text, [['Host', 'x'], header])).toBe(expected);
+  expect(logged({ console: [text] }, [['Host', 'x'], header]).console).toEqual([expected]);
 });
 
 test('in errors, outputs and entries too; numbers, places and kinds stay what they are', () => {
-  const entry = {
-    index: 0,
-    timestamp: 1_700_000_000,
-    code: null,
-    matchedDeviceId: 'truncated-device',
-    matchedFieldKey: 7,
-  };
-  const run: FinishedRun = {
-    ...NOTHING,
+  const run = {
     output: '[{"device":"x","12345678":12345678,"value":["12345678","12345678 \\"a\\""]},1.5]',
-    error: { kind: 'THREW', message: 'no 12345678', line: 1, column: 2 },
+    error: { kind: 'THREW' as const, message: 'no 12345678', line: 1, column: 2 },
     entries: [
-      {
-        ...entry,
+      entry({
         device: '12345678',
         field: 'f-12345678',
         value: { a: ['12345678', 12345678] },
         message: 'not 12345678',
-      },
+      }),
     ],
   };
-  const masked = maskedRun(run, [['X-Api-Key', '12345678']]);
-  expect(JSON.parse(masked.output!)).toEqual([{ device: 'x', '***': 12345678, value: ['***', '*** "a"'] }, 1.5]);
+  const masked = logged(run, [['X-Api-Key', '12345678']]);
+  expect(masked.output).toEqual([{ device: 'x', '***': 12345678, value: ['***', '*** "a"'] }, 1.5]);
   expect(masked.error).toEqual({ ...run.error, message: 'no ***' });
   expect(masked.entries).toEqual([
-    { ...entry, device: '***', field: 'f-***', value: { a: ['***', 12345678] }, message: 'not ***' },
+    entry({ device: '***', field: 'f-***', value: { a: ['***', 12345678] }, message: 'not ***' }),
   ]);
   // Its own names are no texts of the decoder's.
   expect(
-    maskedRun(run, [
+    logged(run, [
       ['X-Api-Key', 'matchedDeviceId'],
       ['X-Auth', 'truncated-device'],
     ]),
-  ).toEqual(run);
+  ).toEqual(logged(run, []));
+});
+
+test('of what is cut only the part that is kept is looked at, and nothing of a credential stands at its end', () => {
+  const secret = 's3cret-0123456789';
+  const texts = Array.from({ length: 60_000 }, () => secret);
+  const entries = Array.from({ length: 10_000 }, (_, index) => entry({ index, value: secret }));
+  const output = JSON.stringify(texts);
+  const started = performance.now();
+  const run = logged({ output, entries }, [['X-Api-Key', secret]]);
+  const took = performance.now() - started;
+  expect(run).toMatchObject({ truncated: true, output: expect.stringMatching(/^\["\*\*\*","\*{3}",.*…$/) });
+  expect(JSON.stringify(run)).not.toMatch(/s3cret/);
+  expect(took).toBeLessThan(15);
+});
+
+test('no part of a credential is left where the output is cut', () => {
+  const secret = 's3cret-0123456789';
+  for (let at = 65_536 - 20; at <= 65_536; at += 1) {
+    const output = JSON.stringify(['a'.repeat(at - 2) + secret, 'b'.repeat(100)]);
+    expect(logged({ output }, [['X-Api-Key', secret]]).output).not.toMatch(/s3?c?r?e?t?-?…$/);
+  }
 });
 
 test('many long credentials in a long run take a moment', () => {
@@ -66,7 +92,7 @@ test('many long credentials in a long run take a moment', () => {
   const output = JSON.stringify(['b'.repeat(500_000), 'a'.repeat(500_000)]);
   const console = Array.from({ length: 7_000 }, (_, at) => `aaaaaaa${at % 10}`);
   const started = performance.now();
-  const masked = maskedRun({ ...NOTHING, output, console: [line, ...console] }, [['Cookie', cookies]]);
+  const run = logged({ output, console: [line, ...console] }, [['Cookie', cookies]]);
   expect(performance.now() - started).toBeLessThan(500);
-  expect(masked.console.length).toBe(7_001);
+  expect(run.console.length).toBe(7_001);
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { LoggedRun } from '../../src/domain/calls/logged-run.ts';
+import { runText } from '../../src/domain/calls/run-text.ts';
 import type { DecoderRun, EntryOutcome } from '../../src/domain/decoders/decoder-run.ts';
-import { type FinishedRun, runText, toDecoderRun } from '../../src/domain/decoders/run-text.ts';
+import { type FinishedRun, toDecoderRun } from '../../src/domain/decoders/finished-run.ts';
 
 const entry: EntryOutcome = {
   index: 0,

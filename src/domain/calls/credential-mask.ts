@@ -1,7 +1,5 @@
 import type { HeaderList } from '../decoders/header-names.ts';
-import type { FinishedRun } from '../decoders/run-text.ts';
 import { isCredential, MASK } from './masked-headers.ts';
-import { maskedTexts } from './masked-texts.ts';
 
 /** Shorter ones stand in too many other words. */
 const SHORTEST = 8;
@@ -17,28 +15,13 @@ interface Secret {
 }
 
 /**
- * A run as the call log keeps it: the decoder saw the credentials that the log masks among the headers, and whatever it
- * printed, threw or returned of them is masked as well (CONTRACT 4). What it has changed first is not recognised.
+ * For what the call log keeps of a run: the decoder saw the credentials that the log masks among the headers, and what
+ * it printed, threw or returned of them is masked as well (CONTRACT 4). What it has changed first is not recognised.
+ * null: there are none.
  */
-export function maskedRun(run: FinishedRun, headers: HeaderList): FinishedRun {
+export function credentialMask(headers: HeaderList): ((text: string) => string) | null {
   const secrets = secretsOf(headers);
-  if (secrets.length === 0) return run;
-  const mask = (text: string): string => maskedText(text, secrets);
-  const { output, console, error, entries } = run;
-  const printed = { ...run, console: console.map(mask), error: error && { ...error, message: mask(error.message) } };
-  // What entries tell came from the output.
-  if (output === null || !secrets.some(({ beginning }) => output.includes(escaped(beginning)))) return printed;
-  return {
-    ...printed,
-    output: JSON.stringify(maskedTexts(JSON.parse(output), mask)),
-    entries: entries.map((entry) => ({
-      ...entry,
-      device: entry.device && mask(entry.device),
-      field: entry.field && mask(entry.field),
-      value: maskedTexts(entry.value, mask),
-      message: entry.message && mask(entry.message),
-    })),
-  };
+  return secrets.length === 0 ? null : (text) => maskedText(text, secrets);
 }
 
 function secretsOf(headers: HeaderList): Secret[] {

@@ -1,0 +1,104 @@
+import { AppError } from '../../errors.ts';
+import { giveWay } from '../give-way.ts';
+import { pause } from '../pause.ts';
+import { worksFor } from '../whose-work.ts';
+
+/** Between two rounds of one tenant. */
+const EVERY_MS = 200;
+/** In one round: so many small ones take the event loop a few milliseconds, and so many bytes. */
+const MAX_ITEMS = 100;
+const MAX_BYTES = 262_144;
+const ANSWERED_AT_ONCE = 10;
+/** Of one tenant. */
+const MAX_WAITING = 1_000;
+const MAX_WAITING_BYTES = 4_194_304;
+
+interface Gathered<T> {
+  item: T;
+  bytes: number;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+  written: Promise<void>;
+}
+
+interface Tenant<T> {
+  /** In order; those of the round that is being written are the first of them. */
+  waiting: Gathered<T>[];
+  bytes: number;
+}
+
+/**
+ * What is written for each tenant now and then, all that has come meanwhile in one go: the first one at once, and what
+ * comes within a fifth of a second of a round in the next. Whoever sends much waits for its own rounds only.
+ */
+export class GatheredRounds<T> {
+  readonly #write: (tenant: string, items: T[]) => Promise<void>;
+  readonly #tenants = new Map<string, Tenant<T>>();
+
+  constructor(write: (tenant: string, items: T[]) => Promise<void>) {
+    this.#write = write;
+  }
+
+  /** Resolves when it is written, rejects with what keeps its round from that; OVERLOADED: too much of the tenant waits. */
+  add(name: string, item: T, bytes: number): Promise<void> {
+    let tenant = this.#tenants.get(name);
+    if (tenant === undefined) {
+      this.#tenants.set(name, (tenant = { waiting: [], bytes: 0 }));
+      const begun = tenant;
+      void worksFor({ tenant: name, tokenId: name }, () => this.#rounds(name, begun));
+    }
+    if (tenant.waiting.length >= MAX_WAITING || (tenant.bytes > 0 && tenant.bytes + bytes > MAX_WAITING_BYTES))
+      throw new AppError('OVERLOADED', 'Too many calls of unknown devices wait in this workspace; send less at once.', {
+        details: { retryAfterSeconds: 5 },
+      });
+    const { promise: written, resolve, reject } = Promise.withResolvers<void>();
+    tenant.waiting.push({ item, bytes, resolve, reject, written });
+    tenant.bytes += bytes;
+    return written;
+  }
+
+  /** Resolves when whatever waits now, of one tenant or of all, is written or has failed. */
+  async settled(name?: string): Promise<void> {
+    const tenants = name === undefined ? [...this.#tenants.values()] : [this.#tenants.get(name)];
+    await Promise.allSettled(tenants.flatMap((tenant) => tenant?.waiting.map(({ written }) => written) ?? []));
+  }
+
+  async #rounds(name: string, tenant: Tenant<T>): Promise<void> {
+    // Of many tenants one round in each turn of the event loop.
+    await giveWay();
+    while (tenant.waiting.length > 0) {
+      await this.#round(name, tenant);
+      await pause(EVERY_MS);
+      await giveWay();
+    }
+    this.#tenants.delete(name);
+  }
+
+  async #round(name: string, tenant: Tenant<T>): Promise<void> {
+    const round = nextOf(tenant.waiting);
+    let end = ({ resolve }: Gathered<T>): void => resolve();
+    try {
+      await this.#write(
+        name,
+        round.map(({ item }) => item),
+      );
+    } catch (error) {
+      end = ({ reject }) => reject(error);
+    }
+    for (const [at, gathered] of round.entries()) {
+      // Whoever is answered sends the next one.
+      if (at > 0 && at % ANSWERED_AT_ONCE === 0) await giveWay();
+      tenant.bytes -= gathered.bytes;
+      end(gathered);
+    }
+    tenant.waiting.splice(0, round.length);
+  }
+}
+
+/** At least one. */
+function nextOf<T>(waiting: readonly Gathered<T>[]): Gathered<T>[] {
+  let [items, bytes] = [1, waiting[0]!.bytes];
+  while (items < Math.min(waiting.length, MAX_ITEMS) && bytes + waiting[items]!.bytes <= MAX_BYTES)
+    bytes += waiting[items++]!.bytes;
+  return waiting.slice(0, items);
+}

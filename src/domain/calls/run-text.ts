@@ -1,0 +1,86 @@
+import type { FinishedRun } from '../decoders/finished-run.ts';
+import type { EntryOutcome } from '../decoders/decoder-run.ts';
+import { maskedTexts } from './masked-texts.ts';
+
+const MAX_OUTPUT = 65_536;
+const MAX_ENTRIES = 131_072;
+/** A credential that stands across the cut is known by its end: it is masked before. */
+const BEHIND_CUT = 16_384;
+
+/**
+ * The run as JSON text for the call log: 64 KiB of output and 128 KiB of entries at most, the cut is marked. Only what is
+ * kept goes through `mask` (null: nothing does), which takes texts of the decoder's.
+ */
+export function runText(run: FinishedRun, mask: ((text: string) => string) | null = null): string {
+  const { entries } = run;
+  const masked = (text: string): string => (mask === null ? text : mask(text));
+  let texts = '';
+  let written = 0;
+  for (; written < entries.length && texts.length < MAX_ENTRIES; written += 1) {
+    const entry = entries[written]!;
+    texts += (written === 0 ? '' : ',') + JSON.stringify(mask === null ? entry : maskedEntry(entry, mask));
+  }
+  const error = run.error && { ...run.error, message: masked(run.error.message) };
+  const output = run.output ?? 'null';
+  const cut = output.length > MAX_OUTPUT;
+  return (
+    `{"ok":${run.error === null},"output":${cut ? JSON.stringify(`${masked(output.slice(0, MAX_OUTPUT + BEHIND_CUT)).slice(0, MAX_OUTPUT)}…`) : maskedJson(output, mask)}` +
+    `,"console":${JSON.stringify(run.console.map(masked))},"error":${JSON.stringify(error)}` +
+    `,"durationMs":${run.durationMs},"entries":[${texts}],"truncated":${cut || written < entries.length}}`
+  );
+}
+
+function maskedJson(text: string, mask: ((text: string) => string) | null): string {
+  // What a text has in it also stands in the JSON of it.
+  if (mask === null || mask(text) === text) return text;
+  return JSON.stringify(maskedTexts(JSON.parse(text), mask));
+}
+
+function maskedEntry(entry: EntryOutcome, mask: (text: string) => string): EntryOutcome {
+  const { device, field, value, message } = entry;
+  return {
+    ...entry,
+    device: device && mask(device),
+    field: field && mask(field),
+    value: maskedTexts(value, mask),
+    message: message && mask(message),
+  };
+}
+
+/** The JSON texts of the parts of a run's text, by their names; nothing of it is parsed. */
+export function runParts(text: string): Map<string, string> {
+  const parts = new Map<string, string>();
+  for (let at = 1; text[at] === '"';) {
+    const nameEnd = text.indexOf('"', at + 1);
+    const from = nameEnd + 2;
+    const to = endOfValue(text, from);
+    parts.set(text.slice(at + 1, nameEnd), text.slice(from, to));
+    at = to + 1;
+  }
+  return parts;
+}
+
+/** Where the JSON value that begins there ends. */
+function endOfValue(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) at = endOfString(text, at);
+    else if (code === 0x5b || code === 0x7b) depth += 1;
+    else if (code === 0x5d || code === 0x7d) {
+      if (depth === 0) return at;
+      depth -= 1;
+    } else if (code === 0x2c && depth === 0) return at;
+  }
+  return text.length;
+}
+
+/** The quote that ends the string which begins with the one there. */
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let escapes = 0;
+    while (text.charCodeAt(at - 1 - escapes) === 0x5c) escapes += 1;
+    if (escapes % 2 === 0) return at;
+  }
+  return text.length;
+}

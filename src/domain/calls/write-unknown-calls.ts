@@ -1,0 +1,176 @@
+import type { EntityManager } from '@mikro-orm/sql';
+import type { Dialect } from '../database.ts';
+import { giveWay } from '../give-way.ts';
+import type { Network } from '../networks/network-event.ts';
+import { networkIdentity } from '../networks/network-identity.ts';
+import { uuidV7 } from '../uuid.ts';
+import { lockWorkspace } from '../workspaces/lock-workspace.ts';
+
+/** In a workspace; the one heard of longest ago makes room. */
+export const MAX_UNKNOWN_DEVICES = 1_000;
+/** Of one identifier; the oldest make room. */
+const MAX_CALLS = 100;
+/** The calls of so many devices are looked through at a time. */
+const TRIMMED_AT_ONCE = 25;
+/** So many calls are deleted at a time, of 64 KiB each at most. */
+const DELETED_AT_ONCE = 100;
+
+/** A call of a device that is unknown. `kept`: what is kept of it, as the columns of its row; null: it is only counted. */
+export interface UnknownCallSeen {
+  network: Network;
+  identifier: string;
+  receivedAt: number;
+  kept: { path: string; query: string; headers: string; body: string } | null;
+}
+
+interface Sighting {
+  identity: string;
+  identifier: string;
+  network: Network;
+  firstSeenAt: number;
+  lastSeenAt: number;
+  seen: number;
+}
+
+interface DeviceRow {
+  id: string;
+  identity: string;
+  seen: number;
+}
+
+/**
+ * Counts and keeps calls of one workspace within the transaction of `em`, in a few statements however many they are.
+ * The workspace is held, so that the rounds of several nodes follow each other; what they have seen adds up.
+ */
+export async function writeUnknownCalls(
+  em: EntityManager,
+  dialect: Dialect,
+  workspaceId: string,
+  calls: readonly UnknownCallSeen[],
+): Promise<void> {
+  await lockWorkspace(em, workspaceId);
+  const devices = await countDevices(em, dialect, workspaceId, sightingsOf(calls));
+  await keepCalls(em, dialect, new Map(devices.map(({ identity, id }) => [identity, id])), calls);
+  const full = devices.filter(({ seen }) => seen > MAX_CALLS);
+  await forgetOldCalls(em, full);
+  await forgetOldDevices(em, workspaceId);
+}
+
+/** By identity, always in the same order. */
+function sightingsOf(calls: readonly UnknownCallSeen[]): Sighting[] {
+  const sightings = new Map<string, Sighting>();
+  for (const { identifier, network, receivedAt } of calls) {
+    const identity = networkIdentity(identifier);
+    const before = sightings.get(identity) ?? { firstSeenAt: receivedAt, lastSeenAt: receivedAt, seen: 0 };
+    const lastSeenAt = Math.max(before.lastSeenAt, receivedAt);
+    sightings.set(identity, { ...before, identity, identifier, network, lastSeenAt, seen: before.seen + 1 });
+  }
+  return [...sightings.values()].sort((one, other) => (one.identity < other.identity ? -1 : 1));
+}
+
+function countDevices(
+  em: EntityManager,
+  dialect: Dialect,
+  workspaceId: string,
+  sightings: readonly Sighting[],
+): Promise<DeviceRow[]> {
+  const rows = sightings.map(({ identity, identifier, network, firstSeenAt, lastSeenAt, seen }) => [
+    uuidV7(firstSeenAt),
+    identity,
+    identifier,
+    network,
+    firstSeenAt,
+    lastSeenAt,
+    seen,
+  ]);
+  return em.execute<DeviceRow[]>(
+    'insert into unknown_device (workspace_id, id, identity, identifier, network, first_seen_at, last_seen_at, seen) ' +
+      'select ?, value->>0, value->>1, value->>2, value->>3, cast(value->>4 as bigint), cast(value->>5 as bigint), ' +
+      // SQLite takes "on" for a join's without the condition.
+      `cast(value->>6 as integer) from ${rowsOf(dialect)} where true on conflict (workspace_id, identity) do update set ` +
+      'identifier = excluded.identifier, network = excluded.network, seen = unknown_device.seen + excluded.seen, ' +
+      'last_seen_at = case when excluded.last_seen_at > unknown_device.last_seen_at then excluded.last_seen_at ' +
+      'else unknown_device.last_seen_at end returning id, identity, seen',
+    [workspaceId, JSON.stringify(rows)],
+  );
+}
+
+async function keepCalls(
+  em: EntityManager,
+  dialect: Dialect,
+  devices: ReadonlyMap<string, string>,
+  calls: readonly UnknownCallSeen[],
+): Promise<void> {
+  const rows = calls.flatMap(({ identifier, receivedAt, kept }) =>
+    kept === null
+      ? []
+      : [
+          [
+            uuidV7(receivedAt),
+            devices.get(networkIdentity(identifier)),
+            receivedAt,
+            kept.path,
+            kept.query,
+            kept.headers,
+            kept.body,
+          ],
+        ],
+  );
+  if (rows.length === 0) return;
+  await em.execute(
+    'insert into unknown_call (id, unknown_device_id, received_at, path, query, headers, body) select value->>0, ' +
+      `value->>1, cast(value->>2 as bigint), value->>3, value->>4, value->>5, value->>6 from ${rowsOf(dialect)}`,
+    [JSON.stringify(rows)],
+    'run',
+  );
+}
+
+async function forgetOldCalls(em: EntityManager, devices: readonly DeviceRow[]): Promise<void> {
+  for (let at = 0; at < devices.length; at += TRIMMED_AT_ONCE) {
+    if (at > 0) await giveWay();
+    const ids = devices.slice(at, at + TRIMMED_AT_ONCE).map(({ id }) => id);
+    const ranked =
+      'select id, row_number() over (partition by unknown_device_id order by id desc) as place from unknown_call ' +
+      `where unknown_device_id in (${placesFor(ids)})`;
+    const surplus = `select id from (${ranked}) as ranked where place > ?`;
+    await em.execute(`delete from unknown_call where id in (${surplus})`, [...ids, MAX_CALLS], 'run');
+  }
+}
+
+async function forgetOldDevices(em: EntityManager, workspaceId: string): Promise<void> {
+  const [count] = await em.execute<{ devices: number }[]>(
+    'select count(*) as devices from unknown_device where workspace_id = ?',
+    [workspaceId],
+  );
+  const surplus = Number(count!.devices) - MAX_UNKNOWN_DEVICES;
+  if (surplus <= 0) return;
+  const oldest = await em.execute<{ id: string; calls: number }[]>(
+    'select id, (select count(*) from unknown_call where unknown_device_id = unknown_device.id) as calls ' +
+      'from unknown_device where workspace_id = ? order by last_seen_at, id limit ?',
+    [workspaceId, surplus],
+  );
+  let [ids, calls]: [string[], number] = [[], 0];
+  for (const device of oldest) {
+    if (ids.length > 0 && calls + Number(device.calls) > DELETED_AT_ONCE) {
+      await forgetDevices(em, ids);
+      await giveWay();
+      [ids, calls] = [[], 0];
+    }
+    ids.push(device.id);
+    calls += Number(device.calls);
+  }
+  await forgetDevices(em, ids);
+}
+
+async function forgetDevices(em: EntityManager, ids: readonly string[]): Promise<void> {
+  await em.execute(`delete from unknown_device where id in (${placesFor(ids)})`, [...ids], 'run');
+}
+
+function placesFor(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ');
+}
+
+/** The one JSON parameter as rows whose columns are its `value`. */
+function rowsOf(dialect: Dialect): string {
+  return dialect === 'sqlite' ? 'json_each(?)' : 'json_array_elements(?::json) as rows (value)';
+}

@@ -1,0 +1,22 @@
+import { shownOutput } from './decoder-output.ts';
+import type { DecoderRun, EntryOutcome, RunFailure } from './decoder-run.ts';
+
+/** A finished run, its output still the engine's JSON text (null: none). */
+export interface FinishedRun {
+  output: string | null;
+  console: string[];
+  error: RunFailure | null;
+  durationMs: number;
+  entries: EntryOutcome[];
+}
+
+/** A run that is not logged, as clients see it. */
+export function toDecoderRun(run: FinishedRun): DecoderRun {
+  const { output, ...rest } = run;
+  return {
+    ...rest,
+    ok: run.error === null,
+    output: output === null ? null : shownOutput(JSON.parse(output)),
+    truncated: false,
+  };
+}

@@ -1,0 +1,104 @@
+import { giveWay } from '../give-way.ts';
+import { HeldWork } from '../held-work.ts';
+import type { History, MeasuredValue } from '../history/history.ts';
+import { deviceConfiguration } from '../ingest-cache/device-configuration.ts';
+import type { DeviceInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import type { Senders } from '../senders.ts';
+
+/** What is read in one piece has so many characters, as far as that can be told before: some 2 ms. */
+const PIECE = 65_536;
+const LONG_PIECE = 4 * PIECE;
+/** No more devices than that in one: what is read for a run is never much more than it may have. */
+const AT_ONCE = 32;
+/** A number and its time, and the name of its field. */
+const VALUE = 40;
+/** To find a device, or that there is none. */
+const DEVICE = 1_000;
+/** Less than that goes on at once. */
+const LITTLE = 8_192;
+const CHARACTERS_PER_MS = 32_768;
+const BURST_MS = 50;
+/** Of a workspace, in ms: answers may all come in one turn of the event loop. */
+const MOST_UNDER_WAY_MS = 10;
+const UNKNOWN = '{"value":null,"timestamp":null}';
+
+/** A device as `DecoderJob.lookUp` tells of it. */
+type Told = readonly [name: string, text: string | null];
+
+interface LookedUpValuesDeps {
+  ingestCache: IngestCache;
+  history: History;
+  senders: Senders;
+}
+
+/**
+ * What decoders see of the product's devices (CONTRACT 5), read in pieces of which each turn of the event loop begins
+ * one. It is held against the workspace: a call of two bytes can ask for megabytes.
+ */
+export class LookedUpValues {
+  readonly #deps: LookedUpValuesDeps;
+  readonly #held: HeldWork;
+
+  constructor(deps: LookedUpValuesDeps) {
+    this.#deps = deps;
+    this.#held = new HeldWork(deps.senders, {
+      burstMs: BURST_MS,
+      mostUnderWayMs: MOST_UNDER_WAY_MS,
+      tooMuch:
+        'The decoders of this workspace look up very much, and wait while others send. Look up fewer devices, or send less.',
+    });
+  }
+
+  /** JSON text of the `DeviceValues` of each device with these ids or serial numbers; null: the product has none. */
+  async *of(product: ProductInfo, names: readonly string[]): AsyncGenerator<Told> {
+    const { id: source, workspaceId: tenant, fields } = product;
+    for (let at = 0, each = DEVICE + fields.size * VALUE; at < names.length;) {
+      const some = names.slice(at, at + Math.max(1, Math.min(AT_ONCE, Math.floor(PIECE / each))));
+      const ms = (some.length * each) / CHARACTERS_PER_MS;
+      const read = async (): Promise<Told[]> => {
+        if (some.length * each > LITTLE) await giveWay({ tokenId: source, tenant });
+        return this.#read(product, some);
+      };
+      const told = await this.#held.run({ tenant, source, ms }, read, (found) => sizeOf(found) / CHARACTERS_PER_MS);
+      yield* told;
+      at += told.length;
+      each = Math.max(each, sizeOf(told) / told.length);
+    }
+  }
+
+  /** Of the first of these: the others come in a piece of their own when these have long texts. */
+  async #read(product: ProductInfo, names: string[]): Promise<Told[]> {
+    const { ingestCache, history } = this.#deps;
+    const devices = await ingestCache.devicesOfProduct(product, names);
+    const known = names.flatMap((name) => devices.get(name) ?? []);
+    const values = (await history.latestOfMany(known.map((device) => ({ device })))).values();
+    const told: Told[] = [];
+    for (let size = 0; told.length < names.length && size < LONG_PIECE;) {
+      const name = names[told.length]!;
+      const device = devices.get(name);
+      const latest = device === undefined ? [] : values.next().value!;
+      if (latest instanceof Error) throw latest;
+      const text = device === undefined ? null : valuesText(product, device, latest);
+      told.push([name, text]);
+      size += text?.length ?? 0;
+    }
+    return told;
+  }
+}
+
+/** The JSON text of `DeviceValues`: made of objects it takes twice as long. */
+function valuesText({ fields }: ProductInfo, device: DeviceInfo, latest: readonly MeasuredValue[]): string {
+  const known = new Map(latest.map((one) => [one.field.key, one]));
+  let text = '';
+  for (const [identifier, { key }] of fields) {
+    const one = known.get(key);
+    const told =
+      one === undefined ? UNKNOWN : `{"value":${JSON.stringify(one.value)},"timestamp":${one.timestamp / 1000}}`;
+    text += `${text === '' ? '' : ','}${JSON.stringify(identifier)}:${told}`;
+  }
+  return `{"measurements":{${text}},"configuration":${JSON.stringify(deviceConfiguration(device))}}`;
+}
+
+function sizeOf(told: readonly Told[]): number {
+  return told.reduce((size, [, text]) => size + DEVICE + (text?.length ?? 0), 0);
+}

@@ -1,0 +1,46 @@
+import type { Party } from './party.ts';
+
+/** Who waits for something: tenants take turns, and within each its tokens. Nobody stands behind the hundred of another. */
+export class FairLine<Waiting> {
+  /** By tenant and then by token, the next one first. */
+  readonly #tenants = new Map<string, Map<string, Waiting[]>>();
+  /** The tenant that had its turn last. */
+  #last: string | null = null;
+
+  get isEmpty(): boolean {
+    return this.#tenants.size === 0;
+  }
+
+  add({ tenant, tokenId }: Party, waiting: Waiting): void {
+    let tokens = this.#tenants.get(tenant);
+    if (tokens === undefined) this.#tenants.set(tenant, (tokens = new Map<string, Waiting[]>()));
+    const line = tokens.get(tokenId);
+    if (line === undefined) tokens.set(tokenId, [waiting]);
+    else line.push(waiting);
+  }
+
+  /** The next one: of the tenant that had the last one if it `stays`, else of the one behind it; undefined: nobody waits. */
+  take({ stays = false } = {}): Waiting | undefined {
+    let first = this.#first();
+    if (!stays && first !== undefined && first[0] === this.#last) first = this.#passOn(first);
+    if (first === undefined) return undefined;
+    const [tenant, tokens] = first;
+    const [tokenId, line] = tokens.entries().next().value!;
+    const next = line.shift();
+    tokens.delete(tokenId);
+    if (line.length > 0) tokens.set(tokenId, line);
+    if (tokens.size === 0) this.#tenants.delete(tenant);
+    this.#last = tenant;
+    return next;
+  }
+
+  #first(): [string, Map<string, Waiting[]>] | undefined {
+    return this.#tenants.entries().next().value;
+  }
+
+  #passOn([tenant, tokens]: [string, Map<string, Waiting[]>]): [string, Map<string, Waiting[]>] | undefined {
+    this.#tenants.delete(tenant);
+    this.#tenants.set(tenant, tokens);
+    return this.#first();
+  }
+}

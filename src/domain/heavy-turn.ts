@@ -1,0 +1,13 @@
+import { giveWay } from './give-way.ts';
+import { whoseWork } from './whose-work.ts';
+
+/** In bytes or characters: what a megabyte says takes 50 ms to read, and as long to decide. */
+const HEAVY = 131_072;
+
+/**
+ * Resolves when work on what somebody sent in one piece may begin: for few bytes at once, for what is heavy in a turn of
+ * its own, as many may come in together.
+ */
+export async function heavyTurn(bytes: number, party = whoseWork()): Promise<void> {
+  if (bytes > HEAVY) await giveWay(party);
+}

@@ -1,0 +1,152 @@
+import { AppError } from '../errors.ts';
+import { LruMap } from './lru-map.ts';
+import type { Senders } from './senders.ts';
+
+/** The most that is held against a tenant. */
+const MAX_DEBT_MS = 600;
+/** How much of the time what is held against it gets while others are there. */
+const SHARE = 0.2;
+const LOOK_AGAIN_MS = 50;
+/** Of one source while much is held against its tenant; what waits is kept in memory meanwhile. */
+const MAX_WAITING = 50;
+const MAX_TENANTS = 2_000;
+
+/** Whose work it is: the tenant, and its token or product. `ms`: what it costs at most, as far as that is known before. */
+interface Held {
+  tenant: string;
+  source: string;
+  ms: number;
+}
+
+interface Waiting {
+  ms: number;
+  begin: () => void;
+}
+
+interface Line {
+  tenant: string;
+  /** What its work has cost and is not yet forgotten, as of `at`. */
+  debtMs: number;
+  at: number;
+  running: number;
+  /** What is being worked on would count so much, if all of it were held against the tenant. */
+  underWayMs: number;
+  /** By source; the next one first. */
+  waiting: Map<string, Waiting[]>;
+  timer: NodeJS.Timeout | null;
+}
+
+interface HeldWorkOptions {
+  /** What may be held against a tenant, or under way, before it has to wait for others. */
+  burstMs: number;
+  /** More than that of a tenant is never under way, nobody else being there or not. */
+  mostUnderWayMs?: number;
+  /** What a source is told of which too much waits. */
+  tooMuch: string;
+}
+
+/**
+ * Work that is held against the tenant for which it is done: who has much of it waits while others send (CONTRACT 7,
+ * shares). Sources of a tenant take turns.
+ */
+export class HeldWork {
+  readonly #senders: Senders;
+  readonly #burstMs: number;
+  readonly #mostUnderWayMs: number;
+  readonly #tooMuch: string;
+  readonly #lines = new LruMap<string, Line>({ most: MAX_TENANTS });
+
+  constructor(senders: Senders, { burstMs, mostUnderWayMs = Infinity, tooMuch }: HeldWorkOptions) {
+    this.#senders = senders;
+    this.#burstMs = burstMs;
+    this.#mostUnderWayMs = mostUnderWayMs;
+    this.#tooMuch = tooMuch;
+  }
+
+  /**
+   * What `work` gives, begun when it may be; what `costOf` says in ms is held against the tenant, all when it fails.
+   * Throws what `work` throws, and OVERLOADED when too many of a source wait.
+   */
+  async run<T>({ tenant, source, ms }: Held, work: () => Promise<T>, costOf: (result: T) => number): Promise<T> {
+    const line = this.#lineOf(tenant);
+    if (line.waiting.size > 0 || !this.#mayBegin(line, ms)) await this.#turn(line, source, ms);
+    else this.#start(line, ms);
+    let cost = 0;
+    try {
+      const result = await work();
+      cost = costOf(result);
+      return result;
+    } catch (error) {
+      if (error instanceof AppError && error.code !== 'OVERLOADED' && error.code !== 'UNAVAILABLE') cost = ms;
+      throw error;
+    } finally {
+      line.running -= 1;
+      // Of fractions something would be left over, and hold the next one up for ever.
+      line.underWayMs = line.running === 0 ? 0 : line.underWayMs - ms;
+      line.debtMs = Math.min(MAX_DEBT_MS, this.#debt(line) + cost);
+      line.at = this.#senders.now();
+      this.#beginNext(line);
+    }
+  }
+
+  /**
+   * Beside others as much as would be its burst, if all of it were held against it, and always one. Alone everything;
+   * but what has waited goes on a burst at a time: others may come back, and would stand behind all of it.
+   */
+  #mayBegin(line: Line, ms: number, hasWaited = false): boolean {
+    const { tenant, underWayMs } = line;
+    const debtMs = this.#debt(line);
+    const mostMs = hasWaited ? Math.min(this.#burstMs, this.#mostUnderWayMs) : this.#mostUnderWayMs;
+    if (underWayMs > 0 && underWayMs + ms > mostMs) return false;
+    if (debtMs <= this.#burstMs && (underWayMs === 0 || debtMs + underWayMs + ms <= this.#burstMs)) return true;
+    return !this.#senders.othersAreThere(tenant);
+  }
+
+  #turn(line: Line, source: string, ms: number): Promise<void> {
+    const ofSource = line.waiting.get(source) ?? [];
+    if (ofSource.length >= MAX_WAITING && this.#debt(line) > this.#burstMs)
+      throw new AppError('OVERLOADED', this.#tooMuch, { details: { retryAfterSeconds: 5 } });
+    return new Promise((begin) => {
+      ofSource.push({ ms, begin });
+      line.waiting.set(source, ofSource);
+      this.#beginNext(line);
+    });
+  }
+
+  #beginNext(line: Line): void {
+    const { waiting } = line;
+    for (const [source, ofSource] of waiting) {
+      const { ms, begin } = ofSource[0]!;
+      if (!this.#mayBegin(line, ms, true)) break;
+      ofSource.shift();
+      // Behind all others, and looked at again in this loop.
+      waiting.delete(source);
+      if (ofSource.length > 0) waiting.set(source, ofSource);
+      this.#start(line, ms);
+      begin();
+    }
+    if (waiting.size > 0)
+      line.timer ??= setTimeout(() => {
+        line.timer = null;
+        this.#beginNext(line);
+      }, LOOK_AGAIN_MS).unref();
+  }
+
+  #start(line: Line, ms: number): void {
+    line.running += 1;
+    line.underWayMs += ms;
+  }
+
+  #debt({ debtMs, at }: Line): number {
+    return Math.max(0, debtMs - (this.#senders.now() - at) * SHARE);
+  }
+
+  #lineOf(tenant: string): Line {
+    let line = this.#lines.get(tenant);
+    if (line === undefined) {
+      line = { tenant, debtMs: 0, at: this.#senders.now(), running: 0, underWayMs: 0, waiting: new Map(), timer: null };
+      this.#lines.set(tenant, line);
+    }
+    return line;
+  }
+}

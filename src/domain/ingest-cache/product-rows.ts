@@ -1,0 +1,36 @@
+import type { Database } from '../database.ts';
+import { ConfigurationFieldSchema } from '../entities/configuration-field.ts';
+import { DecoderVersionSchema } from '../entities/decoder-version.ts';
+import { FieldSchema } from '../entities/field.ts';
+import { ProductSchema } from '../entities/product.ts';
+import { configurationInfo } from './device-configuration.ts';
+
+/** The product with its fields and active decoder, one query after the other; null: there is none, or it is deleted. */
+export async function readProduct(database: Database, id: string) {
+  const em = database.read();
+  const row = await em.findOne(ProductSchema, { id, deletedAt: null }, { populate: ['workspace'] });
+  if (row === null) return null;
+  const fields = await em.find(FieldSchema, { product: row.key }, { orderBy: { key: 'asc' } });
+  const configuration = await em.find(ConfigurationFieldSchema, { product: row.key }, { orderBy: { key: 'asc' } });
+  const decoder =
+    row.activeVersion == null
+      ? null
+      : await em.findOne(DecoderVersionSchema, { product: row.key, version: row.activeVersion });
+  const infos = fields.map(({ key, identifier, type, name, unit, description, role }) => {
+    return { key, identifier, type, name, unit, description, role };
+  });
+  return {
+    key: row.key,
+    id: row.id,
+    workspaceId: row.workspace.id,
+    name: row.name,
+    deviceType: row.deviceType,
+    webhookId: row.webhookId,
+    offlineAfterSeconds: row.offlineAfterSeconds ?? null,
+    fields: new Map(infos.map((field) => [field.identifier, field])),
+    fieldsByKey: new Map(infos.map((field) => [field.key, field])),
+    configuration: configuration.map(configurationInfo),
+    decoder: decoder && { version: decoder.version, source: decoder.source },
+    writeRate: row.writeRate ?? row.workspace.writeRate ?? null,
+  };
+}

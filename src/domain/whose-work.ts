@@ -1,0 +1,17 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Party } from './party.ts';
+
+/** Whatever the server does by itself, and before it is known who asks. */
+const NOBODY: Party = { tokenId: '', tenant: '' };
+const parties = new AsyncLocalStorage<Party>();
+
+/** Runs `work`; in whatever line it waits, it is this party that does. */
+export function worksFor<T>({ tokenId, tenant }: Party, work: () => T): T {
+  // Nothing more of the party: what is begun here may remember it for long.
+  return parties.run({ tokenId, tenant }, work);
+}
+
+/** For whom is worked here. */
+export function whoseWork(): Party {
+  return parties.getStore() ?? NOBODY;
+}

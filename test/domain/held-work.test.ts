@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { HeldWork } from '../../src/domain/held-work.ts';
+import { Senders } from '../../src/domain/senders.ts';
+
+const nothing = async (): Promise<number> => 0;
+const free = (): number => 0;
+
+test('works of fractions of a millisecond beside each other leave nothing behind that holds up a larger one', async () => {
+  const held = new HeldWork(new Senders(), { burstMs: 50, mostUnderWayMs: 10, tooMuch: 'too much' });
+  for (let time = 0; time < 200; time += 1) {
+    const ends: (() => void)[] = [];
+    const works = [0.1, 0.2, 0.7 / 3, 1 / 7].map((ms) =>
+      held.run({ tenant: 'w', source: 's', ms }, () => new Promise<void>((end) => ends.push(end)), free),
+    );
+    await new Promise(setImmediate);
+    // In another order than they began.
+    for (const at of [2, 0, 3, 1]) ends[at]!();
+    await Promise.all(works);
+    const larger = held.run({ tenant: 'w', source: 's', ms: 20 }, nothing, free);
+    const late = new Promise<string>((resolve) => setTimeout(() => resolve('it waits for ever'), 500));
+    expect(await Promise.race([larger, late])).toBe(0);
+  }
+});
+
+test('what is held against a tenant for one kind of work does not hold up another', async () => {
+  let now = 0;
+  const senders = new Senders(() => now);
+  const bodies = new HeldWork(senders, { burstMs: 300, tooMuch: 'too much' });
+  const lookUps = new HeldWork(senders, { burstMs: 50, tooMuch: 'too much' });
+  await senders.meanwhile('w', () => bodies.run({ tenant: 'w', source: 's', ms: 600 }, nothing, () => 600));
+  let began = 0;
+  const begin = async (): Promise<number> => (began += 1);
+  const others = senders.meanwhile('other', () => new Promise((resolve) => setTimeout(resolve, 300)));
+  const lookUp = senders.meanwhile('w', () => lookUps.run({ tenant: 'w', source: 's', ms: 5 }, begin, free));
+  const body = senders.meanwhile('w', () => bodies.run({ tenant: 'w', source: 's', ms: 5 }, begin, free));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(began).toBe(1);
+  now += 5_000;
+  await Promise.all([lookUp, body, others]);
+  expect(began).toBe(2);
+});

@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { WriteShares } from '../../src/domain/measurements/write-shares.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** How many values tenants store within ten seconds that always have one request under way, and a single value of another. */
+async function stored(tenants: readonly string[], each: number, isAlone = false): Promise<number[]> {
+  const shares = new WriteShares();
+  const counts = tenants.map(() => 0);
+  const state = { isOver: false };
+  const store = async (tenant: string, at: number): Promise<void> => {
+    while (!state.isOver) {
+      const turn = shares.turn(tenant, { values: each });
+      if (turn !== null) await turn;
+      if (!state.isOver) counts[at]! += each;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+  const running = tenants.map(store);
+  for (let ms = 0; ms < 10_000; ms += 20) {
+    if (!isAlone) expect(shares.turn('single', { values: 1 })).toBeNull();
+    await vi.advanceTimersByTimeAsync(20);
+  }
+  state.isOver = true;
+  await vi.advanceTimersByTimeAsync(5_000);
+  await Promise.all(running);
+  return counts;
+}
+
+test('who stores very much has three tenths of the time beside others, alone all of it', async () => {
+  const [beside] = await stored(['a'], 10_000);
+  expect(beside).toBeGreaterThanOrEqual(430_000);
+  expect(beside).toBeLessThanOrEqual(490_000);
+  expect((await stored(['a'], 10_000, true))[0]).toBeGreaterThan(10_000_000);
+});
+
+test('many who do have half of it together', async () => {
+  const counts = await stored(
+    Array.from({ length: 5 }, (_, at) => `tenant ${at}`),
+    1_000,
+  );
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  expect(all).toBeGreaterThan(650_000);
+  expect(all).toBeLessThan(900_000);
+  expect(Math.min(...counts)).toBeGreaterThan(100_000);
+});
+
+test('a stream of single values never waits', async () => {
+  const shares = new WriteShares();
+  for (let ms = 0; ms < 1_000; ms += 1) {
+    void shares.turn('other', { values: 1 });
+    // Five thousand a second.
+    for (let at = 0; at < 5; at += 1) expect(shares.turn('stream', { values: 1 })).toBeNull();
+    await vi.advanceTimersByTimeAsync(1);
+  }
+});
+
+test('what waits is bounded, and told so', () => {
+  const shares = new WriteShares();
+  void shares.turn('other', { values: 1 });
+  expect(shares.turn('much', { values: 10_000 })).toBeNull();
+  for (let at = 0; at < 14; at += 1) expect(shares.turn('much', { values: 10_000 })).not.toBeNull();
+  expect(() => shares.turn('much', { values: 20_000 })).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
+  expect(shares.turn('other', { values: 1 })).toBeNull();
+});
+
+test('so is what the log keeps of calls, beyond what is usual', () => {
+  const shares = new WriteShares();
+  void shares.turn('other', { values: 1 });
+  for (let at = 0; at < 1_000; at += 1) expect(shares.turn('calls', { values: 0, characters: 8_000 })).toBeNull();
+  for (let at = 0; at < 6; at += 1) expect(shares.turn('calls', { values: 0, characters: 408_192 })).toBeNull();
+  expect(shares.turn('calls', { values: 0, characters: 408_192 })).not.toBeNull();
+  expect(shares.turn('calls', { values: 0, characters: 8_000 })).toBeNull();
+});
+
+test('a few values do not stand behind the bulk of their tenant, and what waits goes on soon when others have left', async () => {
+  const shares = new WriteShares();
+  void shares.turn('other', { values: 1 });
+  expect(shares.turn('much', { values: 10_000 })).toBeNull();
+  const from = performance.now();
+  let doneMs = 0;
+  const waiting = Array.from({ length: 1_000 }, () => shares.turn('much', { values: 100 })!);
+  void Promise.all(waiting).then(() => (doneMs = performance.now() - from));
+  for (let at = 0; at < 100; at += 1) expect(shares.turn('much', { values: 10 })).toBeNull();
+  await vi.advanceTimersByTimeAsync(5_000);
+  // A quarter of a second until others count as gone, then 667 ms of work.
+  expect(doneMs).toBeGreaterThan(600);
+  expect(doneMs).toBeLessThan(1_200);
+});
+
+test('nobody waits for minutes behind many who store much: what would is refused', async () => {
+  const shares = new WriteShares();
+  const tenants = Array.from({ length: 60 }, (_, at) => `tenant ${at}`);
+  const waits: number[] = [];
+  let refused = 0;
+  const begin = async (tenant: string): Promise<void> => {
+    const from = performance.now();
+    try {
+      await shares.turn(tenant, { values: 10_000 });
+      waits.push(performance.now() - from);
+    } catch {
+      refused += 1;
+    }
+  };
+  for (let ms = 0; ms < 40_000; ms += 20) {
+    void shares.turn('single', { values: 1 });
+    if (ms % 500 === 0) for (const tenant of tenants) void begin(tenant);
+    await vi.advanceTimersByTimeAsync(20);
+  }
+  expect(refused).toBeGreaterThan(0);
+  expect(Math.max(...waits)).toBeLessThan(25_000);
+});

@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { eventLoopTime } from '../support/processor-time.ts';
+import { longestPieceMs } from '../support/longest-piece.ts';
+import { openDomain } from '../support/open-domain.ts';
+import { callsOf } from '../decoders/webhook-client.ts';
+import {
+  createDatabase,
+  createProduct,
+  DATABASES,
+  startServer,
+  type TestDatabase,
+  type TestServer,
+} from '../support/server.ts';
+import { createToken, createWorkspace } from '../support/tenant.ts';
+
+interface Unknown {
+  id: string;
+  identifier: string;
+  seen: number;
+}
+
+const redisUrl = inject('redisUrl');
+const LIST = 'query ($w: ID) { unknownDevices(workspaceId: $w) { id identifier seen } }';
+
+/** An identifier that nobody has. */
+const eui = (): string => randomBytes(8).toString('hex');
+
+describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
+  let database: TestDatabase;
+  let server: TestServer;
+  let workspaceId: string;
+  let token: string;
+  beforeAll(async () => {
+    database = await createDatabase(name);
+    server = await startServer({ database });
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await database?.drop();
+  });
+  beforeEach(async () => {
+    workspaceId = await createWorkspace(server, 'networks');
+    token = (await createToken(server, server.adminToken, workspaceId, ['RECORD'])).secret;
+  });
+
+  /** The status; 0: no answer. */
+  async function send(identifier: string, { to = server, time = '2026-01-01T00:00:00Z' } = {}): Promise<number> {
+    const uplink = { f_port: 1, frm_payload: 'AQ==', decoded_payload: { t: 1 }, received_at: time };
+    try {
+      const { status } = await fetch(`${to.url}/integrations/lorawan/tti/`, {
+        method: 'POST',
+        headers: { authorization: `Token ${token}` },
+        body: JSON.stringify({ end_device_ids: { dev_eui: identifier }, uplink_message: uplink }),
+      });
+      return status;
+    } catch {
+      return 0;
+    }
+  }
+
+  /** By as many senders, each one after the other. */
+  async function sendAll(identifiers: readonly string[], senders = 64): Promise<void> {
+    const left = [...identifiers];
+    const sender = async (): Promise<void> => {
+      for (let next = left.pop(); next !== undefined; next = left.pop()) expect(await send(next)).toBe(202);
+    };
+    await Promise.all(Array.from({ length: senders }, sender));
+  }
+
+  const list = async (): Promise<Unknown[]> => (await server.gql(LIST, { w: workspaceId }))['unknownDevices'];
+
+  test('cost little each, and hold up nobody', { timeout: 60_000 }, async () => {
+    await sendAll(Array.from({ length: 300 }, eui));
+    const pid = server.process.child.pid!;
+    const identifiers = Array.from({ length: 1_000 }, eui);
+    const before = eventLoopTime(pid).ranMs;
+    const longest = await longestPieceMs(server, () => sendAll(identifiers));
+    const eachMs = (eventLoopTime(pid).ranMs - before) / identifiers.length;
+    const listed = await list();
+    expect(listed).toHaveLength(1_000);
+    expect(new Set(listed.map(({ identifier }) => identifier))).toEqual(new Set(identifiers));
+    expect(longest).toBeLessThan(60);
+    expect(eachMs).toBeLessThan(2);
+  });
+
+  test('are all there once they are answered, however often an identifier is written in a round', async () => {
+    const [one, other] = [eui(), eui()];
+    await sendAll(Array.from({ length: 60 }, (_, at) => [one, one.toUpperCase(), other][at % 3]!));
+    expect(new Map((await list()).map(({ identifier, seen }) => [identifier.toLowerCase(), seen]))).toEqual(
+      new Map([
+        [one, 40],
+        [other, 20],
+      ]),
+    );
+  });
+
+  test(
+    'those that come while the device is adopted are in its log, none is left behind',
+    { timeout: 60_000 },
+    async () => {
+      for (let time = 0; time < 3; time += 1) {
+        const identifier = eui();
+        const { id: productId } = await createProduct(server, {
+          workspaceId,
+          fields: { t: 'FLOAT' },
+          serialNumbers: [],
+        });
+        expect(await send(identifier)).toBe(202);
+        const [unknown] = await list();
+        const sent = Array.from({ length: 20 }, () => send(identifier));
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        await server.gql(
+          'mutation ($id: ID!, $p: ID!) { adoptUnknownDevice(id: $id, productId: $p, plan: "unlimited") { id } }',
+          {
+            id: unknown!.id,
+            p: productId,
+          },
+        );
+        for (const status of await Promise.all(sent)) expect([200, 202]).toContain(status);
+        expect(await callsOf(server, productId)).toHaveLength(21);
+      }
+    },
+  );
+
+  test('an identifier that is too long as it is compared is refused alone', async () => {
+    const [long, good] = await Promise.all([send('İ'.repeat(150)), send(eui())]);
+    expect([long, good]).toEqual([400, 202]);
+  });
+
+  test('whatever was answered is there after a kill, and after a stop', { timeout: 60_000 }, async () => {
+    for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+      const identifier = eui();
+      let answered = 0;
+      const sender = async (): Promise<void> => {
+        while ((await send(identifier)) === 202) answered += 1;
+      };
+      const senders = Array.from({ length: 20 }, sender);
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      await Promise.all([server.process.stop(signal), ...senders]);
+      server = await startServer({ database });
+      const seen = (await list()).find((row) => row.identifier === identifier)?.seen ?? 0;
+      expect(answered).toBeGreaterThan(20);
+      expect(seen, signal).toBeGreaterThanOrEqual(answered);
+    }
+  });
+
+  test('what waits when the domain is closed is written', async () => {
+    const domain = await openDomain(name);
+    const { id } = await domain.workspaces.create(domain.access, 'w');
+    const request = { method: 'POST', path: '/', GET: {}, headers: [], body: '{}' };
+    const keep = (identifier: string) => domain.unknownDevices.keep(id, 'tti', identifier, request);
+    await keep(eui());
+    const waiting = Promise.allSettled(Array.from({ length: 150 }, () => keep(eui())));
+    await domain.close();
+    expect(new Set((await waiting).map(({ status }) => status))).toEqual(new Set(['fulfilled']));
+  });
+
+  if (name === 'postgres')
+    test.skipIf(redisUrl === null)('what two nodes have seen adds up', { timeout: 60_000 }, async () => {
+      const shared = await createDatabase(name);
+      const env = { REDIS_URL: redisUrl! };
+      const nodes = await Promise.all([startServer({ database: shared, env }), startServer({ database: shared, env })]);
+      const own = server;
+      try {
+        server = nodes[0];
+        workspaceId = await createWorkspace(server, 'networks');
+        token = (await createToken(server, server.adminToken, workspaceId, ['RECORD'])).secret;
+        const identifiers = Array.from({ length: 30 }, eui);
+        const times = 10;
+        const sendTo = async (to: TestServer, order: string[]): Promise<void> => {
+          for (let time = 0; time < times; time += 1)
+            expect(new Set(await Promise.all(order.map((identifier) => send(identifier, { to }))))).toEqual(
+              new Set([202]),
+            );
+        };
+        await Promise.all([sendTo(nodes[0], identifiers), sendTo(nodes[1], identifiers.toReversed())]);
+        const listed = await list();
+        expect(listed).toHaveLength(identifiers.length);
+        expect(new Set(listed.map(({ seen }) => seen))).toEqual(new Set([2 * times]));
+      } finally {
+        server = own;
+        await Promise.all(nodes.map((node) => node.stop()));
+        await shared.drop();
+      }
+    });
+});
