@@ -3,14 +3,18 @@ interface SweeperOptions {
   everyMs: number;
   /** One sweep; ends early when it is told to. */
   sweep: (isStopping: () => boolean) => Promise<void>;
-  /** A sweep that failed is tried again with the next one. */
+  /** A sweep that failed is tried again soon. */
   onError: (error: unknown) => void;
 }
+
+/** After a sweep that failed: the database may just have been away. */
+const RETRY_MS = 10_000;
 
 /** Forgets what is old: at start, then every so often, one sweep at a time. */
 export class Sweeper {
   readonly #options: SweeperOptions;
   readonly #timer: NodeJS.Timeout;
+  #retry: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | null = null;
   #stopped = false;
 
@@ -33,14 +37,17 @@ export class Sweeper {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
+    clearTimeout(this.#retry);
     await this.#sweeping;
   }
 
   async #run(): Promise<void> {
+    clearTimeout(this.#retry);
     try {
       await this.#options.sweep(() => this.#stopped);
     } catch (error) {
       this.#options.onError(error);
+      if (!this.#stopped) this.#retry = setTimeout(() => void this.sweep(), RETRY_MS).unref();
     }
   }
 }
