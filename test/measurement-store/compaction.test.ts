@@ -99,8 +99,8 @@ describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
         await new Promise((resolve) => setTimeout(resolve, 2_000));
       }
     };
-    await takes(1, false);
-    const alone = await takes(2, false);
+    // On a busy machine one of two may wait for others.
+    const alone = Math.min(await takes(1, false), await takes(2, false));
     expect(await takes(3, true)).toBeGreaterThan(2 * alone);
   }, 90_000);
 
