@@ -17,7 +17,8 @@ interface Sent {
 /**
  * What devices and platforms send and the server refuses: it has to be read, and is worth nothing. Who sends much of it
  * waits while other tenants send (CONTRACT 7, shares); what is stored is not held against anybody, once it is, nor what
- * usually comes with it (`unexplainedPart`). Sources of a tenant take turns: who knows nothing but a webhook's address does not stand in the way of its devices.
+ * usually comes with it (`unexplainedPart`). Sources of a tenant take turns: who knows nothing but a webhook's address
+ * does not stand in the way of its devices.
  */
 export class RefusedWork {
   readonly #senders: Senders;

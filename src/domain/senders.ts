@@ -1,23 +1,21 @@
-/** Whoever sent so lately is still there. */
-const PRESENT_MS = 250;
+import { LastTenants } from './last-tenants.ts';
 
 /** The tenants to whom devices and platforms send: who is there now. */
 export class Senders {
   readonly now: () => number;
   /** Calls of each tenant that are being worked on, or wait. */
   readonly #present = new Map<string, number>();
-  /** Who sent last, and who last of all others. */
-  #last = { tenant: '', at: Number.NEGATIVE_INFINITY };
-  #other = { tenant: '', at: Number.NEGATIVE_INFINITY };
+  readonly #last: LastTenants;
 
   /** `now`: milliseconds that never go back. */
   constructor(now: () => number = () => performance.now()) {
     this.now = now;
+    this.#last = new LastTenants(now);
   }
 
   /** What `work` on a call of the tenant gives: meanwhile it is there. */
   async meanwhile<T>(tenant: string, work: () => Promise<T>): Promise<T> {
-    this.#saw(tenant);
+    this.#last.saw(tenant);
     this.#present.set(tenant, (this.#present.get(tenant) ?? 0) + 1);
     try {
       return await work();
@@ -30,13 +28,6 @@ export class Senders {
 
   /** Whether somebody sends to another tenant. */
   othersAreThere(tenant: string): boolean {
-    const other = this.#last.tenant === tenant ? this.#other : this.#last;
-    return this.#present.size > 1 || other.at > this.now() - PRESENT_MS;
-  }
-
-  #saw(tenant: string): void {
-    if (this.#last.tenant !== tenant) [this.#last, this.#other] = [this.#other, this.#last];
-    this.#last.tenant = tenant;
-    this.#last.at = this.now();
+    return this.#present.size > 1 || this.#last.othersAreThere(tenant);
   }
 }

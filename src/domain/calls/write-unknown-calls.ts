@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../database.ts';
 import { giveWay } from '../give-way.ts';
+import { placeholders } from '../long-columns.ts';
 import type { Network } from '../networks/network-event.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 import { uuidV7 } from '../uuid.ts';
@@ -131,7 +132,7 @@ async function forgetOldCalls(em: EntityManager, devices: readonly DeviceRow[]):
     const ids = devices.slice(at, at + TRIMMED_AT_ONCE).map(({ id }) => id);
     const ranked =
       'select id, row_number() over (partition by unknown_device_id order by id desc) as place from unknown_call ' +
-      `where unknown_device_id in (${placesFor(ids)})`;
+      `where unknown_device_id in (${placeholders(ids)})`;
     const surplus = `select id from (${ranked}) as ranked where place > ?`;
     await em.execute(`delete from unknown_call where id in (${surplus})`, [...ids, MAX_CALLS], 'run');
   }
@@ -163,11 +164,7 @@ async function forgetOldDevices(em: EntityManager, workspaceId: string): Promise
 }
 
 async function forgetDevices(em: EntityManager, ids: readonly string[]): Promise<void> {
-  await em.execute(`delete from unknown_device where id in (${placesFor(ids)})`, [...ids], 'run');
-}
-
-function placesFor(values: readonly unknown[]): string {
-  return values.map(() => '?').join(', ');
+  await em.execute(`delete from unknown_device where id in (${placeholders(ids)})`, [...ids], 'run');
 }
 
 /** The one JSON parameter as rows whose columns are its `value`. */

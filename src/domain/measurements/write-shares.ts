@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts';
+import { LastTenants } from '../last-tenants.ts';
 
 /** What a value costs those who write: in the database's thread, and before it. */
 const VALUES_PER_MS = 150;
@@ -14,8 +15,6 @@ const LONGEST_WAIT_MS = 10_000;
 /** How much of the time a tenant gets that stores more while others store anything, and all such tenants together. */
 const SHARE = 0.3;
 const SHARE_OF_ALL = 0.5;
-/** Whoever stored something so lately is still there. */
-const PRESENT_MS = 250;
 const LOOK_AGAIN_MS = 20;
 const COUNT_AGAIN_MS = 10;
 /** Of a tenant: they are in memory meanwhile. */
@@ -52,9 +51,7 @@ interface Writer {
 export class WriteShares {
   readonly #now: () => number;
   readonly #writers = new Map<string, Writer>();
-  /** Who stored last, and who last of all others. */
-  #last = { tenant: '', at: Number.NEGATIVE_INFINITY };
-  #other = { tenant: '', at: Number.NEGATIVE_INFINITY };
+  readonly #last: LastTenants;
   #waitingTenants = 0;
   /** Of each tenant that stores more. */
   #share = SHARE;
@@ -64,6 +61,7 @@ export class WriteShares {
   /** `now`: milliseconds that never go back. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
+    this.#last = new LastTenants(now);
   }
 
   /**
@@ -73,7 +71,7 @@ export class WriteShares {
   turn(tenant: string, { values, characters = 0 }: Amount): Promise<void> | null {
     const ms = values / VALUES_PER_MS + Math.max(0, characters - USUAL_CHARACTERS) / CHARACTERS_PER_MS;
     if (ms === 0) return null;
-    this.#saw(tenant);
+    this.#last.saw(tenant);
     this.#count();
     const writer = this.#writerOf(tenant);
     if (ms <= LITTLE_MS || (writer.waiting.length === 0 && this.#mayBegin(tenant, writer))) {
@@ -103,8 +101,7 @@ export class WriteShares {
   }
 
   #othersAreThere(tenant: string): boolean {
-    const other = this.#last.tenant === tenant ? this.#other : this.#last;
-    return this.#waitingTenants > 1 || other.at > this.#now() - PRESENT_MS;
+    return this.#waitingTenants > 1 || this.#last.othersAreThere(tenant);
   }
 
   #charge(writer: Writer, ms: number): void {
@@ -171,11 +168,5 @@ export class WriteShares {
   #sweep(): void {
     for (const [tenant, writer] of this.#writers)
       if (writer.waiting.length === 0 && this.#debt(writer) === 0) this.#writers.delete(tenant);
-  }
-
-  #saw(tenant: string): void {
-    if (this.#last.tenant !== tenant) [this.#last, this.#other] = [this.#other, this.#last];
-    this.#last.tenant = tenant;
-    this.#last.at = this.#now();
   }
 }
