@@ -5,9 +5,10 @@ describe('what is written in rounds', () => {
   let written: string[];
   const inRounds = () => {
     const mine = written;
-    return new GatheredRounds<number>(async (tenant, items) => {
+    return new GatheredRounds<number, string>(async (tenant, items) => {
       mine.push(`${tenant} ${items.join(' ')}`);
       if (items.includes(-1)) throw new Error('not written');
+      return items.map((item) => `wrote ${item}`);
     });
   };
 
@@ -36,7 +37,7 @@ describe('what is written in rounds', () => {
     expect(written).toEqual(['a 1']);
     await after(200);
     expect(written).toEqual(['a 1', 'a 2 3']);
-    await Promise.all(later);
+    expect(await Promise.all(later)).toEqual(['wrote 2', 'wrote 3']);
     await after(200);
     await rounds.add('a', 4, 1);
     expect(written.at(-1)).toBe('a 4');
@@ -75,8 +76,7 @@ describe('what is written in rounds', () => {
     await expect(first).rejects.toThrow('not written');
     const next = rounds.add('a', 2, 1);
     let isSettled = false;
-    const settled = rounds.settled('a').then(() => (isSettled = true));
-    await rounds.settled('b');
+    const settled = rounds.settled().then(() => (isSettled = true));
     await turns();
     expect(isSettled).toBe(false);
     await after(200);

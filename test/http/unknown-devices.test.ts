@@ -69,6 +69,14 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
   }
 
   const list = async (): Promise<Unknown[]> => (await server.gql(LIST, { w: workspaceId }))['unknownDevices'];
+  const adopt = (id: string, productId: string): Promise<unknown> =>
+    server.gql(
+      'mutation ($id: ID!, $p: ID!) { adoptUnknownDevice(id: $id, productId: $p, plan: "unlimited") { id } }',
+      {
+        id,
+        p: productId,
+      },
+    );
 
   test('cost little each, and hold up nobody', { timeout: 60_000 }, async () => {
     await sendAll(Array.from({ length: 300 }, eui));
@@ -110,13 +118,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
         const [unknown] = await list();
         const sent = Array.from({ length: 20 }, () => send(identifier));
         await new Promise((resolve) => setTimeout(resolve, 60));
-        await server.gql(
-          'mutation ($id: ID!, $p: ID!) { adoptUnknownDevice(id: $id, productId: $p, plan: "unlimited") { id } }',
-          {
-            id: unknown!.id,
-            p: productId,
-          },
-        );
+        await adopt(unknown!.id, productId);
         for (const status of await Promise.all(sent)) expect([200, 202]).toContain(status);
         expect(await callsOf(server, productId)).toHaveLength(21);
       }
@@ -157,15 +159,24 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
   });
 
   if (name === 'postgres')
-    test.skipIf(redisUrl === null)('what two nodes have seen adds up', { timeout: 60_000 }, async () => {
-      const shared = await createDatabase(name);
-      const env = { REDIS_URL: redisUrl! };
-      const nodes = await Promise.all([startServer({ database: shared, env }), startServer({ database: shared, env })]);
-      const own = server;
-      try {
-        server = nodes[0];
-        workspaceId = await createWorkspace(server, 'networks');
-        token = (await createToken(server, server.adminToken, workspaceId, ['RECORD'])).secret;
+    describe.skipIf(redisUrl === null)('by two nodes', () => {
+      let shared: TestDatabase;
+      let nodes: TestServer[];
+      let own: TestServer;
+      beforeAll(async () => {
+        shared = await createDatabase(name);
+        const env = { REDIS_URL: redisUrl! };
+        nodes = await Promise.all([startServer({ database: shared, env }), startServer({ database: shared, env })]);
+        own = server;
+        server = nodes[0]!;
+      });
+      afterAll(async () => {
+        server = own;
+        await Promise.all(nodes.map((node) => node.stop()));
+        await shared.drop();
+      });
+
+      test('what both have seen adds up', { timeout: 60_000 }, async () => {
         const identifiers = Array.from({ length: 30 }, eui);
         const times = 10;
         const sendTo = async (to: TestServer, order: string[]): Promise<void> => {
@@ -174,14 +185,41 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
               new Set([202]),
             );
         };
-        await Promise.all([sendTo(nodes[0], identifiers), sendTo(nodes[1], identifiers.toReversed())]);
+        await Promise.all([sendTo(nodes[0]!, identifiers), sendTo(nodes[1]!, identifiers.toReversed())]);
         const listed = await list();
         expect(listed).toHaveLength(identifiers.length);
         expect(new Set(listed.map(({ seen }) => seen))).toEqual(new Set([2 * times]));
-      } finally {
-        server = own;
-        await Promise.all(nodes.map((node) => node.stop()));
-        await shared.drop();
-      }
+      });
+
+      test('what either takes in while one adopts is in the log', { timeout: 60_000 }, async () => {
+        for (let time = 0; time < 5; time += 1) {
+          const identifier = eui();
+          const { id: productId } = await createProduct(server, {
+            workspaceId,
+            fields: { t: 'FLOAT' },
+            serialNumbers: [],
+          });
+          expect(await send(identifier)).toBe(202);
+          const [unknown] = await list();
+          let isOver = false;
+          let answered = 1;
+          const sender = async (to: TestServer): Promise<void> => {
+            while (!isOver) {
+              const status = await send(identifier, { to });
+              if (status === 200 || status === 202) answered += 1;
+              else expect(status).toBe(503);
+              await new Promise((resolve) => setTimeout(resolve, 20));
+            }
+          };
+          const senders = nodes.map(sender);
+          await new Promise((resolve) => setTimeout(resolve, 60 * time));
+          await adopt(unknown!.id, productId);
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          isOver = true;
+          await Promise.all(senders);
+          expect(await callsOf(server, productId)).toHaveLength(answered);
+          expect(await list()).toEqual([]);
+        }
+      });
     });
 });

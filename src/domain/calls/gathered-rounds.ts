@@ -13,17 +13,17 @@ const ANSWERED_AT_ONCE = 10;
 const MAX_WAITING = 1_000;
 const MAX_WAITING_BYTES = 4_194_304;
 
-interface Gathered<T> {
-  item: T;
+interface Gathered<Item, Result> {
+  item: Item;
   bytes: number;
-  resolve: () => void;
+  resolve: (result: Result) => void;
   reject: (error: unknown) => void;
-  written: Promise<void>;
+  written: Promise<Result>;
 }
 
-interface Tenant<T> {
+interface Tenant<Item, Result> {
   /** In order; those of the round that is being written are the first of them. */
-  waiting: Gathered<T>[];
+  waiting: Gathered<Item, Result>[];
   bytes: number;
 }
 
@@ -31,16 +31,17 @@ interface Tenant<T> {
  * What is written for each tenant now and then, all that has come meanwhile in one go: the first one at once, and what
  * comes within a fifth of a second of a round in the next. Whoever sends much waits for its own rounds only.
  */
-export class GatheredRounds<T> {
-  readonly #write: (tenant: string, items: T[]) => Promise<void>;
-  readonly #tenants = new Map<string, Tenant<T>>();
+export class GatheredRounds<Item, Result> {
+  readonly #write: (tenant: string, items: Item[]) => Promise<Result[]>;
+  readonly #tenants = new Map<string, Tenant<Item, Result>>();
 
-  constructor(write: (tenant: string, items: T[]) => Promise<void>) {
+  /** `write` gives a result for each item. */
+  constructor(write: (tenant: string, items: Item[]) => Promise<Result[]>) {
     this.#write = write;
   }
 
-  /** Resolves when it is written, rejects with what keeps its round from that; OVERLOADED: too much of the tenant waits. */
-  add(name: string, item: T, bytes: number): Promise<void> {
+  /** Its result once it is written, rejects with what keeps its round from that; OVERLOADED: too much of the tenant waits. */
+  add(name: string, item: Item, bytes: number): Promise<Result> {
     let tenant = this.#tenants.get(name);
     if (tenant === undefined) {
       this.#tenants.set(name, (tenant = { waiting: [], bytes: 0 }));
@@ -51,19 +52,20 @@ export class GatheredRounds<T> {
       throw new AppError('OVERLOADED', 'Too many calls of unknown devices wait in this workspace; send less at once.', {
         details: { retryAfterSeconds: 5 },
       });
-    const { promise: written, resolve, reject } = Promise.withResolvers<void>();
+    const { promise: written, resolve, reject } = Promise.withResolvers<Result>();
     tenant.waiting.push({ item, bytes, resolve, reject, written });
     tenant.bytes += bytes;
     return written;
   }
 
-  /** Resolves when whatever waits now, of one tenant or of all, is written or has failed. */
-  async settled(name?: string): Promise<void> {
-    const tenants = name === undefined ? [...this.#tenants.values()] : [this.#tenants.get(name)];
-    await Promise.allSettled(tenants.flatMap((tenant) => tenant?.waiting.map(({ written }) => written) ?? []));
+  /** Resolves when whatever waits now is written or has failed. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(
+      [...this.#tenants.values()].flatMap(({ waiting }) => waiting.map(({ written }) => written)),
+    );
   }
 
-  async #rounds(name: string, tenant: Tenant<T>): Promise<void> {
+  async #rounds(name: string, tenant: Tenant<Item, Result>): Promise<void> {
     // Of many tenants one round in each turn of the event loop.
     await giveWay();
     while (tenant.waiting.length > 0) {
@@ -74,14 +76,13 @@ export class GatheredRounds<T> {
     this.#tenants.delete(name);
   }
 
-  async #round(name: string, tenant: Tenant<T>): Promise<void> {
+  async #round(name: string, tenant: Tenant<Item, Result>): Promise<void> {
     const round = nextOf(tenant.waiting);
-    let end = ({ resolve }: Gathered<T>): void => resolve();
+    const items = round.map(({ item }) => item);
+    let end: (gathered: Gathered<Item, Result>, at: number) => void;
     try {
-      await this.#write(
-        name,
-        round.map(({ item }) => item),
-      );
+      const results = await this.#write(name, items);
+      end = ({ resolve }, at) => resolve(results[at]!);
     } catch (error) {
       end = ({ reject }) => reject(error);
     }
@@ -89,14 +90,14 @@ export class GatheredRounds<T> {
       // Whoever is answered sends the next one.
       if (at > 0 && at % ANSWERED_AT_ONCE === 0) await giveWay();
       tenant.bytes -= gathered.bytes;
-      end(gathered);
+      end(gathered, at);
     }
     tenant.waiting.splice(0, round.length);
   }
 }
 
 /** At least one. */
-function nextOf<T>(waiting: readonly Gathered<T>[]): Gathered<T>[] {
+function nextOf<T extends { bytes: number }>(waiting: readonly T[]): T[] {
   let [items, bytes] = [1, waiting[0]!.bytes];
   while (items < Math.min(waiting.length, MAX_ITEMS) && bytes + waiting[items]!.bytes <= MAX_BYTES)
     bytes += waiting[items++]!.bytes;

@@ -6,6 +6,7 @@ import type { Access } from '../access/access.ts';
 import type { UnknownDevices } from './unknown-devices.ts';
 import type { Answer, WebhookReceiver } from './webhook-receiver.ts';
 import { pathOfNetwork, readNetworkCall } from '../networks/network-call.ts';
+import { pause } from '../pause.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 import type { Network } from '../networks/network-event.ts';
 
@@ -17,6 +18,8 @@ const KEPT: Answer = {
   body: '{"stored":0,"rejected":0,"error":"UNKNOWN_DEVICE"}',
 };
 const MAX_IDENTIFIER = 200;
+/** A device that another node has just made is known here after a moment; without Redis after 1.2 s. */
+const [MOST_LOOKS, LOOK_AGAIN_MS] = [15, 100];
 
 /**
  * Takes in what native networks send (CONTRACT 6): the device is found by the network's identifier among those that
@@ -55,17 +58,22 @@ export class NetworkReceiver {
         'INVALID_BODY',
         `The identifier ${JSON.stringify(deviceIdentifier.slice(0, 50))} can be no device's.`,
       );
-    const known = await this.#devices.forUplink(access, deviceIdentifier);
-    // Reading a megabyte of JSON takes as long as deciding what becomes of it. Many may have waited for the same look-up.
-    await heavyTurn(request.body.length, access);
-    if (known !== null)
-      return this.#receiver.receive(async () => {
-        const device = await this.#devices.forUplink(await whose(), deviceIdentifier);
-        if (device === null) throw notFound('device', deviceIdentifier);
-        return { product: device.product, native: { device } };
-      }, call);
-    // A person's token may see several workspaces: the oldest (ids are in order of time) is the one that keeps it.
-    await this.#unknown.keep(workspaceId as string, network, deviceIdentifier, call);
-    return KEPT;
+    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+      if (looks > 0) await pause(LOOK_AGAIN_MS);
+      const known = await this.#devices.forUplink(access, deviceIdentifier);
+      // Reading a megabyte of JSON takes as long as deciding what becomes of it. Many may have waited for the same look-up.
+      await heavyTurn(request.body.length, access);
+      if (known !== null)
+        return this.#receiver.receive(async () => {
+          const device = await this.#devices.forUplink(await whose(), deviceIdentifier);
+          if (device === null) throw notFound('device', deviceIdentifier);
+          return { product: device.product, native: { device } };
+        }, call);
+      // A person's token may see several workspaces: the oldest (ids are in order of time) is the one that keeps it.
+      if (await this.#unknown.keep(workspaceId as string, network, deviceIdentifier, call)) return KEPT;
+    }
+    throw new AppError('OVERLOADED', 'This device was made just now; send its message again.', {
+      details: { retryAfterSeconds: 1 },
+    });
   }
 }

@@ -13,14 +13,12 @@ import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { Network } from '../networks/network-event.ts';
 import { GatheredRounds } from './gathered-rounds.ts';
 import { maskedHeaders } from './masked-headers.ts';
-import { pause } from '../pause.ts';
+import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { retryWhileOverloaded } from './retry-while-overloaded.ts';
 import type { Recipient, WebhookReceiver } from './webhook-receiver.ts';
 import { MAX_UNKNOWN_DEVICES, type UnknownCallSeen, writeUnknownCalls } from './write-unknown-calls.ts';
 
-/** As long as what another node has taken in for an unknown device may wait before it is written. */
-const OTHERS_ROUND_MS = 300;
 /** Longer bodies are counted, not kept: no network's message is that long. */
 const MAX_BODY = 65_536;
 
@@ -36,7 +34,7 @@ interface UnknownDevicesDeps {
 /** Identifiers that networks sent and no device has, with the calls that are kept for them (CONTRACT 6). */
 export class UnknownDevices {
   readonly #deps: UnknownDevicesDeps;
-  readonly #rounds: GatheredRounds<UnknownCallSeen>;
+  readonly #rounds: GatheredRounds<UnknownCallSeen, boolean>;
 
   constructor(deps: UnknownDevicesDeps) {
     this.#deps = deps;
@@ -49,15 +47,15 @@ export class UnknownDevices {
     );
   }
 
-  /** Keeps a call; resolves after the commit, together with others of its workspace. OVERLOADED: too many wait. */
-  async keep(workspaceId: string, network: Network, identifier: string, request: DecoderRequest): Promise<void> {
-    const kept = request.body.length > MAX_BODY ? null : keptOf(request);
-    const seen = { network, identifier, receivedAt: this.#deps.now(), kept };
-    await this.#rounds.add(
-      workspaceId,
-      seen,
-      kept === null ? 0 : kept.headers.length + kept.query.length + kept.body.length,
-    );
+  /**
+   * Keeps a call; resolves after the commit, together with others of its workspace. false: a device has the identifier
+   * by now. OVERLOADED: too many wait.
+   */
+  keep(workspaceId: string, network: Network, identifier: string, request: DecoderRequest): Promise<boolean> {
+    const receivedAt = this.#deps.now();
+    const kept = request.body.length > MAX_BODY ? null : keptOf(request, receivedAt);
+    const bytes = kept === null ? 0 : kept.headers.length + kept.query.length + kept.body.length;
+    return this.#rounds.add(workspaceId, { network, identifier, receivedAt, kept }, bytes);
   }
 
   /** Whatever waits has been written when this resolves, or its senders were told that it was not. */
@@ -105,12 +103,8 @@ export class UnknownDevices {
       await devices.create(access, product.id, [{ name: name ?? identifier, serialNumber: identifier }], plan);
     // What is sent from now on finds the device; what was sent before is to be replayed.
     const replayed = new Set<string>();
-    do {
-      await this.#rounds.settled(product.workspaceId);
-      // Other nodes have rounds, too.
-      await pause(OTHERS_ROUND_MS);
-      if (!(await this.#replay(this.#deps.authenticator.follow(access), product, row, replayed))) break;
-    } while (!(await this.#forget(row, replayed)));
+    do if (!(await this.#replay(this.#deps.authenticator.follow(access), product, row, replayed))) break;
+    while (!(await this.#forget(row, replayed)));
     const device = await this.#deviceOf(product, identifier);
     if (device === null) throw notFound('device', identifier);
     return findDevice(database.read(), access, device.id, 'CONFIGURE');
@@ -166,8 +160,10 @@ export class UnknownDevices {
   }
 }
 
-function keptOf(request: DecoderRequest): NonNullable<UnknownCallSeen['kept']> {
+function keptOf(request: DecoderRequest, receivedAt: number): NonNullable<UnknownCallSeen['kept']> {
   return {
+    // In the order in which they came, however many of a millisecond.
+    id: uuidV7(receivedAt),
     path: request.path,
     query: JSON.stringify(request.GET),
     headers: maskedHeaders(request.headers),

@@ -21,7 +21,7 @@ export interface UnknownCallSeen {
   network: Network;
   identifier: string;
   receivedAt: number;
-  kept: { path: string; query: string; headers: string; body: string } | null;
+  kept: { id: string; path: string; query: string; headers: string; body: string } | null;
 }
 
 interface Sighting {
@@ -41,20 +41,37 @@ interface DeviceRow {
 
 /**
  * Counts and keeps calls of one workspace within the transaction of `em`, in a few statements however many they are.
- * The workspace is held, so that the rounds of several nodes follow each other; what they have seen adds up.
+ * Gives for each whether it did; false: a device has the identifier by now. The workspace is held, so that the rounds of
+ * several nodes follow each other, and adoption finds every call or its sender the device; what they have seen adds up.
  */
 export async function writeUnknownCalls(
   em: EntityManager,
   dialect: Dialect,
   workspaceId: string,
-  calls: readonly UnknownCallSeen[],
-): Promise<void> {
+  seen: readonly UnknownCallSeen[],
+): Promise<boolean[]> {
   await lockWorkspace(em, workspaceId);
+  const identities = seen.map(({ identifier }) => networkIdentity(identifier));
+  const known = await knownOf(em, workspaceId, new Set(identities));
+  const isUnknown = identities.map((identity) => !known.has(identity));
+  const calls = seen.filter((_, at) => isUnknown[at]);
+  if (calls.length === 0) return isUnknown;
   const devices = await countDevices(em, dialect, workspaceId, sightingsOf(calls));
   await keepCalls(em, dialect, new Map(devices.map(({ identity, id }) => [identity, id])), calls);
   const full = devices.filter(({ seen }) => seen > MAX_CALLS);
   await forgetOldCalls(em, full);
   await forgetOldDevices(em, workspaceId);
+  return isUnknown;
+}
+
+/** Those that a device has. */
+async function knownOf(em: EntityManager, workspaceId: string, among: ReadonlySet<string>): Promise<Set<string>> {
+  const asked = [...among];
+  const rows = await em.execute<{ identity: string }[]>(
+    `select serial_folded as identity from device where workspace_id = ? and serial_folded in (${placeholders(asked)})`,
+    [workspaceId, ...asked],
+  );
+  return new Set(rows.map(({ identity }) => identity));
 }
 
 /** By identity, always in the same order. */
@@ -107,7 +124,7 @@ async function keepCalls(
       ? []
       : [
           [
-            uuidV7(receivedAt),
+            kept.id,
             devices.get(networkIdentity(identifier)),
             receivedAt,
             kept.path,
