@@ -79,6 +79,30 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
     expect(await later).toEqual([]);
   });
 
+  test('is told once of a device that is heard while all are read again', async () => {
+    const [workspaceId] = domain.access.workspaceIds() as [string];
+    const product = await domain.products.create(domain.access, { name: 't' });
+    const [device] = await domain.devices.create(domain.access, product.id, [{ name: 'd' }], 'unlimited');
+    const queue = await domain.statusWatch.subscribe([workspaceId], ({ productId }) => productId === product.id);
+    // What it asks when it begins to listen is over.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const reading = Promise.withResolvers<void>();
+    domain.pause.afterRead = () => reading.promise;
+    await domain.cluster.changed([{ kind: 'everything' }]);
+    await expect.poll(() => domain.pause.afterRead).toBeNull();
+
+    const receivedAt = domain.clock.now;
+    const values = { fieldKeys: [1], timestamps: [receivedAt], values: [1] };
+    await domain.store.append({ batches: [{ deviceKey: device!.key, receivedAt, ...values }] });
+    domain.feed.recorded();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    reading.resolve();
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const told = await queue.take(100);
+    await queue.return();
+    expect(told).toMatchObject([{ deviceId: device!.id, online: true }]);
+  });
+
   test('costs others little: a hundred changes of a product read none of its devices, those of an unwatched workspace neither', async () => {
     const [workspaceId] = domain.access.workspaceIds() as [string];
     const elsewhere = await domain.workspaces.create(domain.access, 'elsewhere');

@@ -165,6 +165,8 @@ export class StatusWatch {
 
   /** Tells when the device's status is another than it was, also now that its limit has changed. */
   #judge(device: Watched, limitChanged = false): void {
+    // It was deleted while it was asked.
+    if (this.#watched.get(device.deviceKey) !== device) return;
     const now = this.#deps.now();
     const online = !isOverdue(device, now);
     if (online === device.online) return;
@@ -330,9 +332,11 @@ export class StatusWatch {
     const limitMs = limitOf(ownSeconds ?? productSeconds);
     const heardAt = Math.max(known?.heardAt ?? -Infinity, heard ?? -Infinity);
     const online = known?.online ?? (since !== null && heardAt + limitMs >= since);
-    const device = { ...place, limitMs, hasOwnLimit: ownSeconds !== null, heardAt, online };
+    const limitChanged = known !== undefined && known.limitMs !== limitMs;
+    // The same object: it may be among those that are to be asked.
+    const device = Object.assign(known ?? {}, place, { limitMs, hasOwnLimit: ownSeconds !== null, heardAt, online });
     this.#watched.set(place.deviceKey, device);
-    this.#judge(device, known !== undefined && known.limitMs !== limitMs);
+    this.#judge(device, limitChanged);
   }
 
   #inTurn(look: () => Promise<void>): void {
