@@ -88,7 +88,11 @@ describeInBrowser('with the keyboard alone', () => {
     };
     await page.getByLabel('Plan').focus();
     // The first opens the list, and nothing is done on the way through it.
-    for (let press = 0; press < 3; press += 1) await page.keyboard.press('ArrowDown');
+    for (let press = 0; press < 3; press += 1) {
+      await page.keyboard.press('ArrowDown');
+      // The browser draws the list in its own time, and takes no key until then.
+      await page.waitForTimeout(300);
+    }
     expect(await planOf()).toBe('unlimited');
     await page.keyboard.press('Enter');
     await page.getByText('Plan of 1 device changed.').waitFor();
