@@ -201,10 +201,10 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
           });
           expect(await send(identifier)).toBe(202);
           const [unknown] = await list();
-          let isOver = false;
+          const state = { isOver: false };
           let answered = 1;
           const sender = async (to: TestServer): Promise<void> => {
-            while (!isOver) {
+            while (!state.isOver) {
               const status = await send(identifier, { to });
               if (status === 200 || status === 202) answered += 1;
               else expect(status).toBe(503);
@@ -215,7 +215,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
           await new Promise((resolve) => setTimeout(resolve, 60 * time));
           await adopt(unknown!.id, productId);
           await new Promise((resolve) => setTimeout(resolve, 300));
-          isOver = true;
+          state.isOver = true;
           await Promise.all(senders);
           expect(await callsOf(server, productId)).toHaveLength(answered);
           expect(await list()).toEqual([]);
