@@ -157,10 +157,10 @@ export class StatusWatch {
     if (this.#stirred.size === 1) this.#inTurn(() => this.#askStirred());
   }
 
-  async #askStirred(): Promise<void> {
+  #askStirred(): Promise<void> {
     const stirred = [...this.#stirred];
     this.#stirred.clear();
-    await this.#ask(stirred);
+    return this.#ask(stirred);
   }
 
   /** Tells when the device's status is another than it was, also now that its limit has changed. */
@@ -325,15 +325,14 @@ export class StatusWatch {
   #watch({ ownSeconds, productSeconds, ...place }: PlaceRow, heard: number | undefined, since: number | null): void {
     const known = this.#watched.get(place.deviceKey);
     if (known === undefined && this.#watched.size >= MAX_WATCHED) {
-      // Of one that was just made: nobody else's changes are left out for it.
-      if (since === null) return;
+      if (since === null) return; // It was just made: nobody else's changes are left out for it.
       throw new AppError('OVERLOADED', `${MAX_WATCHED} devices are watched; subscribe to fewer workspaces.`);
     }
     const limitMs = limitOf(ownSeconds ?? productSeconds);
     const heardAt = Math.max(known?.heardAt ?? -Infinity, heard ?? -Infinity);
     const online = known?.online ?? (since !== null && heardAt + limitMs >= since);
     const limitChanged = known !== undefined && known.limitMs !== limitMs;
-    // The same object: it may be among those that are to be asked.
+    // One that is known stays the same object: it may be among those that are to be asked.
     const device = Object.assign(known ?? {}, place, { limitMs, hasOwnLimit: ownSeconds !== null, heardAt, online });
     this.#watched.set(place.deviceKey, device);
     this.#judge(device, limitChanged);
