@@ -41,7 +41,8 @@ export class AppError extends Error {
 }
 
 /** No token, or one that is unknown, expired or revoked (HTTP 401). */
-export const unauthenticated = (message: string): AppError => new AppError('UNAUTHENTICATED', message);
+export const unauthenticated = (message = 'This token is unknown, expired or revoked.'): AppError =>
+  new AppError('UNAUTHENTICATED', message);
 
 /** The token sees it but may not do this with it (HTTP 403). */
 export const forbidden = (message: string): AppError => new AppError('FORBIDDEN', message);

@@ -65,7 +65,7 @@ export async function authenticate(
   // Looked up in the database: that is what a flood of unknown tokens costs.
   anonymous.begin(request);
   const access = await authenticator.authenticate(secret);
-  if (access === null) throw unauthenticated('This token is unknown, expired or revoked.');
+  if (access === null) throw unauthenticated();
   anonymous.wasKnown(request);
   return access;
 }

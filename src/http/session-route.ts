@@ -34,7 +34,7 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
     if (typeof token !== 'string') throw new AppError('INVALID_BODY', 'Send {"token"} or {"email", "password"}.');
     const secret = token.trim();
     if ((await authenticator.authenticate(secret)) === null)
-      throw unauthenticated('This token is unknown, expired or revoked.');
+      throw unauthenticated();
     return secret;
   };
   return only(['POST', 'DELETE'], async (context) => {

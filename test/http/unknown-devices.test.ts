@@ -69,6 +69,8 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
   }
 
   const list = async (): Promise<Unknown[]> => (await server.gql(LIST, { w: workspaceId }))['unknownDevices'];
+  const newProduct = async (): Promise<string> =>
+    (await createProduct(server, { workspaceId, fields: { t: 'FLOAT' }, serialNumbers: [] })).id;
   const adopt = (id: string, productId: string): Promise<unknown> =>
     server.gql(
       'mutation ($id: ID!, $p: ID!) { adoptUnknownDevice(id: $id, productId: $p, plan: "unlimited") { id } }',
@@ -109,11 +111,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     async () => {
       for (let time = 0; time < 3; time += 1) {
         const identifier = eui();
-        const { id: productId } = await createProduct(server, {
-          workspaceId,
-          fields: { t: 'FLOAT' },
-          serialNumbers: [],
-        });
+        const productId = await newProduct();
         expect(await send(identifier)).toBe(202);
         const [unknown] = await list();
         const sent = Array.from({ length: 20 }, () => send(identifier));
@@ -194,11 +192,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
       test('what either takes in while one adopts is in the log', { timeout: 60_000 }, async () => {
         for (let time = 0; time < 5; time += 1) {
           const identifier = eui();
-          const { id: productId } = await createProduct(server, {
-            workspaceId,
-            fields: { t: 'FLOAT' },
-            serialNumbers: [],
-          });
+          const productId = await newProduct();
           expect(await send(identifier)).toBe(202);
           const [unknown] = await list();
           const state = { isOver: false };

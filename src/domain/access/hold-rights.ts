@@ -25,7 +25,7 @@ export async function holdRights(em: EntityManager, access: Access, now: number,
   await lockRows(em, WorkspaceSchema, [held.workspaces]);
   await lockRows(em, TokenSchema, [{ id: tokenId }, held.tokens]);
   const present = await readAccess(em, { id: tokenId }, now);
-  if (present === null) throw unauthenticated('This token is unknown, expired or revoked.');
+  if (present === null) throw unauthenticated();
   return present;
 }
 

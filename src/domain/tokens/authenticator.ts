@@ -111,7 +111,7 @@ export class Authenticator {
   follow(access: Access): () => Promise<Access> {
     return async () => {
       const current = await this.present(access);
-      if (current === null) throw unauthenticated('This token is unknown, expired or revoked.');
+      if (current === null) throw unauthenticated();
       return current;
     };
   }

@@ -25,7 +25,7 @@ export class ViewerResolver {
     const em = this.#database.read();
     const token = await em.findOne(TokenSchema, { id: access.tokenId });
     // Revoked since this request came in.
-    if (token === null) throw unauthenticated('This token is unknown, expired or revoked.');
+    if (token === null) throw unauthenticated();
     const workspaces = await em.find(
       WorkspaceSchema,
       { id: { $in: access.workspaceIds() } },
