@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
-import { AppError } from '../../src/errors.ts';
+import { AppError, unauthenticated } from '../../src/errors.ts';
 import type { DeviceInfo, FieldInfo, ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { Feed } from '../../src/domain/measurements/feed.ts';
 import { Recorder } from '../../src/domain/measurements/recorder.ts';
@@ -8,7 +8,7 @@ import { WriteShares } from '../../src/domain/measurements/write-shares.ts';
 import { ReceiptTimes } from '../../src/domain/measurements/receipt-times.ts';
 import type { MeasurementStore, Receipt } from '../../src/domain/measurements/store.ts';
 import type { Suggestions } from '../../src/domain/measurements/suggestions.ts';
-import { LocalWriteLimiter } from '../../src/domain/measurements/write-limiter.ts';
+import { LocalWriteLimiter, type WriteLimiter } from '../../src/domain/measurements/write-limiter.ts';
 
 const NOW = 1_767_225_600_000;
 const fields: FieldInfo[] = ['A', 'B'].map(
@@ -21,7 +21,7 @@ const product = {
 const device = { key: 1, id: 'd', workspaceId: 'w', product, writeIntervalMs: 60_000 } as DeviceInfo;
 
 /** A recorder whose database can be taken away. */
-function open() {
+function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
   const database = { away: false, receipts: [] as Receipt[] };
   const store = {
     position: async () => '0',
@@ -36,7 +36,7 @@ function open() {
     store,
     suggestions,
     shares,
-    limiter: new LocalWriteLimiter(() => 0),
+    limiter,
     feed: new Feed({ store, cluster: new LocalCluster(), now: () => NOW, onError: () => {} }),
     receiptTimes: new ReceiptTimes(),
     maxFutureMs: 1_000,
@@ -45,20 +45,67 @@ function open() {
   return { database, send, recorder, shares };
 }
 
+const another = { ...device, key: 2 } as DeviceInfo;
+const withoutField = (identifier: string): DeviceInfo => {
+  const fields = new Map(product.fields);
+  fields.delete(identifier);
+  const fieldsByKey = new Map([...product.fieldsByKey].filter(([, field]) => field.identifier !== identifier));
+  return { ...device, product: { ...product, fields, fieldsByKey } } as DeviceInfo;
+};
+
 test.each([
-  ['another device has its name', { ...device, key: 2 } as DeviceInfo, 503],
-  ['its field is gone', { ...device, product: { ...product, fieldsByKey: new Map() } } as DeviceInfo, 503],
-  ['nothing has changed', device, 200],
-])('who had to wait, and then %s', async (_, then, status) => {
+  ['another device has its name', another, null],
+  ['its field is gone', withoutField('A'), { stored: 0, rejected: 20 }],
+  ['nothing has changed', device, { stored: 20, rejected: 0 }],
+])('who had to wait, and then %s', async (_, then, outcome) => {
   const { database, recorder, shares } = open();
   void shares.turn('others', { values: 1 });
   expect(shares.turn('w', { values: 15_000 })).toBeNull();
   const entries = Array.from({ length: 20 }, (__, at) => ({ field: 'A', value: at, timestamp: at + 1 }));
   const options = { limited: false, receivedAt: NOW, recheck: async () => then };
   const answer = recorder.record(device, entries, options);
-  if (status === 200) expect(await answer).toEqual({ stored: 20, rejected: [] });
-  else await expect(answer).rejects.toMatchObject({ code: 'OVERLOADED' });
-  expect(database.receipts).toHaveLength(status === 200 ? 1 : 0);
+  if (outcome === null) await expect(answer).rejects.toMatchObject({ code: 'OVERLOADED' });
+  else {
+    const { stored, rejected } = await answer;
+    expect({ stored, rejected: rejected.length }).toEqual(outcome);
+    expect(new Set(rejected.map(({ code }) => code))).toEqual(new Set(rejected.length > 0 ? ['UNKNOWN_FIELD'] : []));
+  }
+  expect(database.receipts).toHaveLength(outcome?.stored ? 1 : 0);
+});
+
+describe('a limiter that spans nodes has to be asked, and meanwhile', () => {
+  const both = [
+    { field: 'A', value: 1 },
+    { field: 'B', value: 1 },
+  ];
+  const slow = (): WriteLimiter => {
+    const limiter = new LocalWriteLimiter(() => 0);
+    return {
+      reserve: async (...asked) => limiter.reserve(...asked),
+      giveBack: (...given) => limiter.giveBack(...given),
+    };
+  };
+
+  test('a field is removed: its entry alone is refused', async () => {
+    const { recorder, database } = open(slow());
+    const recheck = async (): Promise<DeviceInfo> => withoutField('B');
+    const options = { limited: true, receivedAt: NOW, recheck };
+    expect(await recorder.record(device, both, options)).toMatchObject({
+      stored: 1,
+      rejected: [{ index: 1, code: 'UNKNOWN_FIELD' }],
+    });
+    expect(database.receipts).toHaveLength(1);
+  });
+
+  test.each([
+    ['another device gets its name', async () => another, 'OVERLOADED'],
+    ['its token is revoked', () => Promise.reject(unauthenticated()), 'UNAUTHENTICATED'],
+  ])('%s: nothing counts for the write limit', async (_, recheck, code) => {
+    const { recorder, send } = open(slow());
+    const options = { limited: true, receivedAt: NOW, recheck };
+    await expect(recorder.record(device, both, options)).rejects.toMatchObject({ code });
+    expect(await send(...both)).toEqual({ stored: 2, rejected: [] });
+  });
 });
 
 test('an entry that could not be stored does not count for the write limit: the retry is stored', async () => {

@@ -8,6 +8,9 @@ import type { Suggestions } from './suggestions.ts';
 import type { WriteLimiter } from './write-limiter.ts';
 import type { WriteShares } from './write-shares.ts';
 
+/** What changes while somebody waits is looked at again so often. */
+const MOST_ATTEMPTS = 3;
+
 /** What became of a request: the number of values stored, and each entry that was not. */
 export interface RecordOutcome {
   stored: number;
@@ -50,46 +53,75 @@ export class Recorder {
     this.#deps = deps;
   }
 
-  /** Stores the valid entries of one device in one transaction. Rejects with OVERLOADED or UNAVAILABLE: nothing stored. */
+  /**
+   * Stores the valid entries of one device in one transaction. Rejects with OVERLOADED or UNAVAILABLE: nothing is stored,
+   * nor counted for the write limit.
+   */
   async record(device: DeviceInfo, entries: readonly unknown[], options: RecordOptions): Promise<RecordOutcome> {
-    const { receiptTimes, suggestions, maxFutureMs } = this.#deps;
+    const { receiptTimes, suggestions, onRejected } = this.#deps;
     const { receivedAt } = options;
     const defaultTime = entries.some(lacksTime) ? receiptTimes.take([device.key], receivedAt) : receivedAt;
+    let present = device;
+    for (let attempts = 0; attempts < MOST_ATTEMPTS && present.key === device.key; attempts += 1) {
+      const outcome = await this.#attempt(present, entries, defaultTime, options);
+      if ('stored' in outcome) {
+        for (const rejection of outcome.rejected) {
+          suggestions.note(present.product, rejection, entries[rejection.index], receivedAt);
+          onRejected?.(rejection.code);
+        }
+        return outcome;
+      }
+      present = outcome;
+    }
+    throw new AppError('OVERLOADED', 'The device or its fields were changed meanwhile; send it again.');
+  }
+
+  /** The outcome; or the device as it is now, for which the entries are to be looked at again. */
+  async #attempt(
+    device: DeviceInfo,
+    entries: readonly unknown[],
+    defaultTime: number,
+    options: RecordOptions,
+  ): Promise<RecordOutcome | DeviceInfo> {
+    const { limiter, shares, maxFutureMs } = this.#deps;
+    const { receivedAt, limited, recheck = async () => device } = options;
     const rejected: Rejection[] = [];
     const batch: Batch = { deviceKey: device.key, receivedAt, fieldKeys: [], timestamps: [], values: [] };
     const indexes: number[] = [];
     for (let index = 0; index < entries.length; index += 1) {
       const outcome = checkEntry(device.product, entries[index], index, defaultTime, receivedAt + maxFutureMs);
-      if (isRejection(outcome)) {
-        rejected.push(outcome);
-        suggestions.note(device.product, outcome, entries[index], receivedAt);
-      } else {
+      if (isRejection(outcome)) rejected.push(outcome);
+      else {
         addToBatch(batch, outcome);
         indexes.push(index);
       }
     }
-    if (batch.fieldKeys.length === 0) return this.#told({ stored: 0, rejected });
-    const turn = this.#deps.shares.turn(device.workspaceId, { values: batch.fieldKeys.length });
+    if (batch.fieldKeys.length === 0) return { stored: 0, rejected };
+    const turn = shares.turn(device.workspaceId, { values: batch.fieldKeys.length });
     if (turn !== null) {
       await turn;
-      await stillThere(device, batch, options);
+      const present = await recheck();
+      if (!stillTakes(present, batch)) return present;
     }
-    const limited = options.limited && device.writeIntervalMs > 0;
-    const kept = limited ? await this.#withinLimit(device, batch, indexes, rejected, options) : batch;
-    if (kept.fieldKeys.length > 0) {
-      try {
-        await this.commit({ batches: [kept] });
-      } catch (error) {
-        if (limited) this.#deps.limiter.giveBack(device.key, kept.fieldKeys);
-        throw error;
+    if (!limited || device.writeIntervalMs === 0) {
+      await this.commit({ batches: [batch] });
+      return { stored: batch.fieldKeys.length, rejected };
+    }
+    const reserving = limiter.reserve(device.key, batch.fieldKeys, device.writeIntervalMs);
+    const allowed = Array.isArray(reserving) ? reserving : await reserving;
+    const kept = withinLimit(device, batch, allowed, indexes, rejected);
+    let isStored = false;
+    try {
+      if (allowed !== reserving) {
+        const present = await recheck();
+        if (!stillTakes(present, kept)) return present;
       }
+      if (kept.fieldKeys.length > 0) await this.commit({ batches: [kept] });
+      isStored = true;
+    } finally {
+      if (!isStored) limiter.giveBack(device.key, kept.fieldKeys);
     }
-    return this.#told({ stored: kept.fieldKeys.length, rejected });
-  }
-
-  #told(outcome: RecordOutcome): RecordOutcome {
-    if (this.#deps.onRejected) for (const { code } of outcome.rejected) this.#deps.onRejected(code);
-    return outcome;
+    return { stored: kept.fieldKeys.length, rejected };
   }
 
   /** Commits a receipt as one whole, then tells the live feed. */
@@ -97,46 +129,37 @@ export class Recorder {
     await this.#deps.store.append(receipt);
     this.#deps.feed.recorded();
   }
+}
 
-  /** Takes out of the batch what is over the write limit, as rejections in the order of the entries. */
-  async #withinLimit(
-    device: DeviceInfo,
-    batch: Batch,
-    indexes: number[],
-    rejected: Rejection[],
-    options: RecordOptions,
-  ): Promise<Batch> {
-    const reserving = this.#deps.limiter.reserve(device.key, batch.fieldKeys, device.writeIntervalMs);
-    let allowed: boolean[];
-    if (Array.isArray(reserving)) allowed = reserving;
-    else {
-      allowed = await reserving;
-      await stillThere(device, batch, options);
+/** What of the batch the limit allows; the rest is rejected, in the order of the entries. */
+function withinLimit(
+  device: DeviceInfo,
+  batch: Batch,
+  allowed: readonly boolean[],
+  indexes: readonly number[],
+  rejected: Rejection[],
+): Batch {
+  if (!allowed.includes(false)) return batch;
+  const kept: Batch = { ...batch, fieldKeys: [], timestamps: [], values: [] };
+  allowed.forEach((isAllowed, at) => {
+    const fieldKey = batch.fieldKeys[at] as number;
+    if (isAllowed) {
+      kept.fieldKeys.push(fieldKey);
+      kept.timestamps.push(batch.timestamps[at] as number);
+      kept.values.push(batch.values[at] as number | string);
+      return;
     }
-    if (!allowed.includes(false)) return batch;
-    const kept: Batch = { ...batch, fieldKeys: [], timestamps: [], values: [] };
-    allowed.forEach((isAllowed, at) => {
-      const fieldKey = batch.fieldKeys[at] as number;
-      if (isAllowed) {
-        kept.fieldKeys.push(fieldKey);
-        kept.timestamps.push(batch.timestamps[at] as number);
-        kept.values.push(batch.values[at] as number | string);
-        return;
-      }
-      const identifier = device.product.fieldsByKey.get(fieldKey)?.identifier ?? null;
-      const message = `Over the write limit of one write each ${device.writeIntervalMs / 1000} s for a device and field.`;
-      rejected.push(reject(indexes[at] as number, identifier, 'RATE_LIMITED', message));
-    });
-    rejected.sort((a, b) => a.index - b.index);
-    return kept;
-  }
+    const identifier = device.product.fieldsByKey.get(fieldKey)?.identifier ?? null;
+    const message = `Over the write limit of one write each ${device.writeIntervalMs / 1000} s for a device and field.`;
+    rejected.push(reject(indexes[at] as number, identifier, 'RATE_LIMITED', message));
+  });
+  rejected.sort((a, b) => a.index - b.index);
+  return kept;
 }
 
 /** Who waits may find another device under the name, or a field gone: its values would be acknowledged, and lost. */
-async function stillThere(device: DeviceInfo, { fieldKeys }: Batch, { recheck }: RecordOptions): Promise<void> {
-  const now = recheck === undefined ? device : await recheck();
-  if (now.key !== device.key || !fieldKeys.every((key) => now.product.fieldsByKey.has(key)))
-    throw new AppError('OVERLOADED', 'The device or its fields were changed meanwhile; send it again.');
+function stillTakes(present: DeviceInfo, { deviceKey, fieldKeys }: Batch): boolean {
+  return present.key === deviceKey && fieldKeys.every((key) => present.product.fieldsByKey.has(key));
 }
 
 /** Appends an accepted entry to the columns of its device's batch. */
