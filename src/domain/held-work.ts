@@ -6,10 +6,13 @@ import type { Senders } from './senders.ts';
 const MAX_DEBT_MS = 600;
 /** How much of the time what is held against it gets while others are there. */
 const SHARE = 0.2;
+/** A source that uses more of the time in vain than this is one that does. */
+const SHARE_OF_SOURCE = 0.05;
 const LOOK_AGAIN_MS = 50;
 /** Of one source while much is held against its tenant; what waits is kept in memory meanwhile. */
 const MAX_WAITING = 50;
-const MAX_TENANTS = 2_000;
+const MAX_LINES = 2_000;
+const MAX_SOURCES = 10_000;
 
 /** Whose work it is: the tenant, and its token or product. `ms`: what it costs at most, as far as that is known before. */
 interface Held {
@@ -23,11 +26,14 @@ interface Waiting {
   begin: () => void;
 }
 
-interface Line {
-  tenant: string;
-  /** What its work has cost and is not yet forgotten, as of `at`. */
+/** What work has cost and is not yet forgotten, as of `at`. */
+interface Debt {
   debtMs: number;
   at: number;
+}
+
+interface Line extends Debt {
+  tenant: string;
   running: number;
   /** What is being worked on would count so much, if all of it were held against the tenant. */
   underWayMs: number;
@@ -47,14 +53,18 @@ interface HeldWorkOptions {
 
 /**
  * Work that is held against the tenant for which it is done: who has much of it waits while others send (CONTRACT 7,
- * shares). Sources of a tenant take turns.
+ * shares). Sources of a tenant take turns, and those against which something is held stand in a line of their own: a
+ * tenant's devices do not wait for what somebody sends to a webhook whose address he knows.
  */
 export class HeldWork {
   readonly #senders: Senders;
   readonly #burstMs: number;
   readonly #mostUnderWayMs: number;
   readonly #tooMuch: string;
-  readonly #lines = new LruMap<string, Line>({ most: MAX_TENANTS });
+  /** Of tenants: of their sources against which something is held, and of the others. */
+  readonly #held = new LruMap<string, Line>({ most: MAX_LINES });
+  readonly #free = new LruMap<string, Line>({ most: MAX_LINES });
+  readonly #sources = new LruMap<string, Debt>({ most: MAX_SOURCES });
 
   constructor(senders: Senders, { burstMs, mostUnderWayMs = Infinity, tooMuch }: HeldWorkOptions) {
     this.#senders = senders;
@@ -68,7 +78,8 @@ export class HeldWork {
    * Throws what `work` throws, and OVERLOADED when too many of a source wait.
    */
   async run<T>({ tenant, source, ms }: Held, work: () => Promise<T>, costOf: (result: T) => number): Promise<T> {
-    const line = this.#lineOf(tenant);
+    const name = `${tenant} ${source}`;
+    const line = this.#lineOf(tenant, this.#sourceDebt(name) > 0 ? this.#held : this.#free);
     if (line.waiting.size > 0 || !this.#mayBegin(line, ms)) await this.#turn(line, source, ms);
     else this.#start(line, ms);
     let cost = 0;
@@ -83,8 +94,8 @@ export class HeldWork {
       line.running -= 1;
       // Of fractions something would be left over, and hold the next one up for ever.
       line.underWayMs = line.running === 0 ? 0 : line.underWayMs - ms;
-      line.debtMs = Math.min(MAX_DEBT_MS, this.#debt(line) + cost);
-      line.at = this.#senders.now();
+      this.#hold(line, cost);
+      if (cost > 0) this.#holdAgainst(name, tenant, line, cost);
       this.#beginNext(line);
     }
   }
@@ -137,15 +148,34 @@ export class HeldWork {
     line.underWayMs += ms;
   }
 
-  #debt({ debtMs, at }: Line): number {
-    return Math.max(0, debtMs - (this.#senders.now() - at) * SHARE);
+  #hold(debt: Debt, cost: number, share = SHARE): void {
+    debt.debtMs = Math.min(MAX_DEBT_MS, this.#debt(debt, share) + cost);
+    debt.at = this.#senders.now();
   }
 
-  #lineOf(tenant: string): Line {
-    let line = this.#lines.get(tenant);
+  /** It stands in the other line from now on, and has no burst of its own there. */
+  #holdAgainst(name: string, tenant: string, line: Line, cost: number): void {
+    const held = this.#lineOf(tenant, this.#held);
+    if (held !== line) this.#hold(held, cost);
+    const source = this.#sources.get(name) ?? { debtMs: 0, at: this.#senders.now() };
+    this.#hold(source, cost, SHARE_OF_SOURCE);
+    this.#sources.set(name, source);
+  }
+
+  #debt({ debtMs, at }: Debt, share = SHARE): number {
+    return Math.max(0, debtMs - (this.#senders.now() - at) * share);
+  }
+
+  #sourceDebt(name: string): number {
+    const source = this.#sources.get(name);
+    return source === undefined ? 0 : this.#debt(source, SHARE_OF_SOURCE);
+  }
+
+  #lineOf(tenant: string, lines: LruMap<string, Line>): Line {
+    let line = lines.get(tenant);
     if (line === undefined) {
       line = { tenant, debtMs: 0, at: this.#senders.now(), running: 0, underWayMs: 0, waiting: new Map(), timer: null };
-      this.#lines.set(tenant, line);
+      lines.set(tenant, line);
     }
     return line;
   }

@@ -3,8 +3,9 @@ import { Senders } from './senders.ts';
 
 /** In bytes: some values of one device, which nobody waits with. */
 const LITTLE = 1_024;
-/** To read what is refused, and to say why. */
+/** To read what is refused, and to say why of each entry: of ten thousand the answer has a megabyte. */
 const BYTES_PER_MS = 16_384;
+const ENTRIES_PER_MS = 800;
 const BURST_MS = 300;
 
 /** A body that was sent: to whom, and by which token or to which product's webhook. */
@@ -12,13 +13,21 @@ interface Sent {
   tenant: string;
   source: string;
   bytes: number;
+  /** So many entries it has at most that may be refused each. */
+  mostEntries?: number;
+}
+
+/** What was sent in vain: a part of the bytes, from 0 to 1, and entries, each of which was told why. */
+export interface InVain {
+  part: number;
+  entries: number;
 }
 
 /**
  * What devices and platforms send and the server refuses: it has to be read, and is worth nothing. Who sends much of it
  * waits while other tenants send (CONTRACT 7, shares); what is stored is not held against anybody, once it is, nor what
- * usually comes with it (`unexplainedPart`). Sources of a tenant take turns: who knows nothing but a webhook's address
- * does not stand in the way of its devices.
+ * usually comes with it (`unexplainedPart`). Who knows nothing but a webhook's address does not stand in the way of the
+ * other devices of its workspace (`HeldWork`).
  */
 export class RefusedWork {
   readonly #senders: Senders;
@@ -34,16 +43,26 @@ export class RefusedWork {
   }
 
   /**
-   * What `work` on a body of the tenant gives, begun when it may be; the part of its bytes that was in vain is held against
-   * the tenant, all when it fails. Throws what `work` throws, and OVERLOADED when too many of a tenant wait whose
-   * bodies are mostly refused.
+   * What `work` on a body of the tenant gives, begun when it may be; what was in vain of it is held against the tenant,
+   * all when it fails. Throws what `work` throws, and OVERLOADED when too many of a tenant wait whose bodies are mostly
+   * refused.
    */
-  watch<T>({ tenant, source, bytes }: Sent, work: () => Promise<T>, partOf: (result: T) => number): Promise<T> {
-    const ms = bytes / BYTES_PER_MS;
+  watch<T>(
+    { tenant, source, bytes, mostEntries = 0 }: Sent,
+    work: () => Promise<T>,
+    inVain: (result: T) => InVain,
+  ): Promise<T> {
+    if (bytes <= LITTLE) return this.#senders.meanwhile(tenant, work);
+    const ms = costOf(bytes, { part: 1, entries: mostEntries });
     return this.#senders.meanwhile(tenant, () =>
-      bytes > LITTLE ? this.#held.run({ tenant, source, ms }, work, (result) => ms * partOf(result)) : work(),
+      this.#held.run({ tenant, source, ms }, work, (result) => costOf(bytes, inVain(result))),
     );
   }
+}
+
+/** In milliseconds. */
+function costOf(bytes: number, { part, entries }: InVain): number {
+  return (bytes * part) / BYTES_PER_MS + entries / ENTRIES_PER_MS;
 }
 
 /** Which part of a body is more than comes with what was stored of it: blanks, or keys that nobody reads. */

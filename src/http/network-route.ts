@@ -1,7 +1,7 @@
 import type { NetworkReceiver } from '../domain/calls/network-receiver.ts';
 import { networkOfPath } from '../domain/networks/network-call.ts';
 import { NETWORKS } from '../domain/networks/network-event.ts';
-import { type Answer, refusedPart } from '../domain/calls/webhook-receiver.ts';
+import { type Answer, inVainOf } from '../domain/calls/webhook-receiver.ts';
 import type { Access } from '../domain/access/access.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
@@ -38,8 +38,10 @@ export function networkRoute(deps: IntegrationRouteDeps): Handler {
     const whose = (): Promise<Access> => authenticate(request, deps);
     const receive = (): Promise<Answer> =>
       receiver.receive(whose, network, decoderRequestOf(request, path, query, body));
-    const inVain = (given: Answer): number => refusedPart(given, body.length, BESIDE_VALUES);
-    const answer = await refused.watch({ tenant, source, bytes: body.length }, receive, inVain);
+    const bytes = body.length;
+    const answer = await refused.watch({ tenant, source, bytes }, receive, (given) =>
+      inVainOf(given, bytes, BESIDE_VALUES),
+    );
     context.respond = false;
     respondToCall(response, answer);
   });

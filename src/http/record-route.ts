@@ -4,7 +4,7 @@ import { type Bounds, MOST_NODES } from '../domain/json-text.ts';
 import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
-import { type RefusedWork, unexplainedPart } from '../domain/refused-work.ts';
+import { type InVain, type RefusedWork, unexplainedPart } from '../domain/refused-work.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
@@ -16,7 +16,10 @@ import { parseJson } from './parse-json.ts';
 import { requireHost } from './require-host.ts';
 import { requireMethod } from './require-method.ts';
 
-const BOUNDS: Bounds = { entries: 10_000, nodes: MOST_NODES };
+const MOST_ENTRIES = 10_000;
+const BOUNDS: Bounds = { entries: MOST_ENTRIES, nodes: MOST_NODES };
+/** In bytes: an entry such as `0`, with its comma. */
+const OF_LEAST_ENTRY = 2;
 /** In bytes: what an entry may take with keys of its own, blanks and a value that is no long text. */
 const OF_AN_ENTRY = 1_024;
 /** Of a text that may be stored; a character takes six bytes when it is written `\u00fc`. */
@@ -54,7 +57,7 @@ export class RecordRoute {
       const tenant = first.device.workspaceId;
       const body = await readBody(request, bounds, { tenant, tokenId });
       // A body may take its time: what has been revoked or deleted meanwhile stores nothing.
-      const record = async (): Promise<number> => {
+      const record = async (): Promise<InVain> => {
         const { device } = this.#stands(first) ? first : await this.#authorised(request, deviceName);
         const receivedAt = now();
         const entries = readEntries(bodyText(body, request.headers['content-type']));
@@ -62,13 +65,14 @@ export class RecordRoute {
         const recheck = async (): Promise<DeviceInfo> => (await this.#authorised(request, deviceName)).device;
         const outcome = await recorder.record(device, entries, { limited: true, receivedAt, recheck });
         answer(response, outcome, device.writeIntervalMs);
-        return partInVain(outcome, body.length, ofTexts);
+        return inVainOf(outcome, body.length, ofTexts);
       };
-      const sent = { tenant, source: tokenId, bytes: body.length };
+      const bytes = body.length;
+      const sent = { tenant, source: tokenId, bytes, mostEntries: Math.min(MOST_ENTRIES, bytes / OF_LEAST_ENTRY) };
       await refused.watch(
         sent,
         () => this.#turns.run(record),
-        (part) => part,
+        (inVain) => inVain,
       );
     } catch (error) {
       if (error instanceof SenderGone) return;
@@ -117,9 +121,9 @@ interface Authorised {
 }
 
 /** Of a body of so many bytes: the part of its entries that was refused, or that its entries do not explain. */
-function partInVain({ stored, rejected }: RecordOutcome, bytes: number, ofTexts: number): number {
-  const refused = rejected.length === 0 ? 0 : rejected.length / (stored + rejected.length);
-  return Math.max(refused, unexplainedPart(bytes, stored * OF_AN_ENTRY + ofTexts));
+function inVainOf({ stored, rejected: { length: entries } }: RecordOutcome, bytes: number, ofTexts: number): InVain {
+  const refused = entries === 0 ? 0 : entries / (stored + entries);
+  return { part: Math.max(refused, unexplainedPart(bytes, stored * OF_AN_ENTRY + ofTexts)), entries };
 }
 
 /** What the values that are texts may take in a body of so many bytes; 0 where that explains nothing. */

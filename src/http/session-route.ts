@@ -33,8 +33,7 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
       return (await signIn(email, password, caller)).secret;
     if (typeof token !== 'string') throw new AppError('INVALID_BODY', 'Send {"token"} or {"email", "password"}.');
     const secret = token.trim();
-    if ((await authenticator.authenticate(secret)) === null)
-      throw unauthenticated();
+    if ((await authenticator.authenticate(secret)) === null) throw unauthenticated();
     return secret;
   };
   return only(['POST', 'DELETE'], async (context) => {

@@ -1,5 +1,5 @@
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
-import { type Answer, type Recipient, refusedPart, type WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
+import { type Answer, type Recipient, inVainOf, type WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
 import type { RefusedWork } from '../domain/refused-work.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { type BodyBounds, readBody } from './body.ts';
@@ -34,8 +34,10 @@ export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRo
     const body = await readBody(request, bounds, { tenant, tokenId: source });
     // Asks again: the id may have been rotated while the body came in.
     const receive = (): Promise<Answer> => receiver.receive(find, decoderRequestOf(request, path, query, body));
-    const inVain = (given: Answer): number => refusedPart(given, body.length, BESIDE_VALUES);
-    const answer = await refused.watch({ tenant, source, bytes: body.length }, receive, inVain);
+    const bytes = body.length;
+    const answer = await refused.watch({ tenant, source, bytes }, receive, (given) =>
+      inVainOf(given, bytes, BESIDE_VALUES),
+    );
     respondToCall(response, answer);
   };
 }

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { refusedPart } from '../../src/domain/calls/webhook-receiver.ts';
+import { inVainOf } from '../../src/domain/calls/webhook-receiver.ts';
 import { heavyTurn } from '../../src/domain/heavy-turn.ts';
-import { RefusedWork } from '../../src/domain/refused-work.ts';
+import { type InVain, RefusedWork } from '../../src/domain/refused-work.ts';
 import { AppError, badInput } from '../../src/errors.ts';
 
 const MB = 1_048_576;
 /** What a megabyte that is refused counts. */
 const MB_MS = 64;
+const NOTHING: InVain = { part: 0, entries: 0 };
 
 describe('a tenant of which much is refused', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
@@ -24,11 +25,11 @@ describe('a tenant of which much is refused', () => {
     onBegun = () => {},
     source = 'one',
   ): Promise<unknown> => {
-    const begin = async (): Promise<number> => {
+    const begin = async (): Promise<InVain> => {
       onBegun();
-      return part;
+      return { part, entries: 0 };
     };
-    return work.watch({ tenant: 'bad', source, bytes }, begin, (refused) => refused);
+    return work.watch({ tenant: 'bad', source, bytes }, begin, (inVain) => inVain);
   };
 
   /** How many of these bodies are begun within so long, while another tenant sends now and then. */
@@ -51,8 +52,8 @@ describe('a tenant of which much is refused', () => {
   const seen = (work: RefusedWork): Promise<unknown> =>
     work.watch(
       { tenant: 'good', source: 'good', bytes: 100 },
-      async () => 0,
-      () => 0,
+      async () => {},
+      () => NOTHING,
     );
 
   test('waits beside others, and gets a fifth of the time', async () => {
@@ -72,7 +73,7 @@ describe('a tenant of which much is refused', () => {
       void work.watch(
         { tenant: 'bad', source: 'one', bytes: MB },
         () => new Promise<void>((end) => ends.push(end)),
-        () => 0,
+        () => NOTHING,
       );
     expect(ends.length).toBe(4);
     ends[0]!();
@@ -110,7 +111,7 @@ describe('a tenant of which much is refused', () => {
       work.watch(
         { tenant: 'bad', source: 'one', bytes: 20 * MB },
         () => Promise.reject(error),
-        () => 1,
+        () => ({ part: 1, entries: 0 }),
       );
     const work = new RefusedWork();
     for (const error of [new AppError('UNAVAILABLE', 'away'), new Error('a mistake of ours')])
@@ -121,19 +122,51 @@ describe('a tenant of which much is refused', () => {
     expect(await begunWithin(other, 100, 20)).toBe(0);
   });
 
-  test('has sources that take turns: one that is good waits for one body of each other', async () => {
+  test('has sources that take turns, and one against which nothing is held waits for none of the others', async () => {
     const work = new RefusedWork();
     const order: string[] = [];
-    await send(work, 30);
+    const sends = (bodies: number, part: number, source: string): void => {
+      for (let body = 0; body < bodies; body += 1) void began(work, part, MB, () => order.push(source), source);
+    };
     await seen(work);
-    for (let body = 0; body < 40; body += 1) void began(work, 1, MB, () => order.push('one'));
-    void began(work, 0, MB, () => order.push('good'), 'good');
+    sends(2, 1, 'one');
+    sends(2, 1, 'two');
+    await vi.advanceTimersByTimeAsync(0);
+    order.length = 0;
+    sends(30, 1, 'one');
+    sends(30, 1, 'two');
+    sends(4, 0, 'good');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(order.filter((name) => name === 'good')).toHaveLength(4);
+    expect(order.length).toBeLessThan(7);
     for (let passed = 0; passed < 4_000; passed += 100) {
       await seen(work);
       await vi.advanceTimersByTimeAsync(100);
     }
-    expect(order.slice(0, 3)).toContain('good');
-    expect(order.length).toBeLessThan(20);
+    expect(order.length).toBeLessThan(30);
+    expect(Math.abs(order.filter((name) => name === 'one').length - (order.length - 4) / 2)).toBeLessThanOrEqual(1);
+  });
+
+  test('has what is said of each entry held against it, however short they are', async () => {
+    const work = new RefusedWork();
+    let begun = 0;
+    const zeros = (): Promise<unknown> =>
+      work.watch(
+        { tenant: 'bad', source: 'one', bytes: 20_000, mostEntries: 10_000 },
+        async () => void (begun += 1),
+        () => ({ part: 1, entries: 10_000 }),
+      );
+    for (let body = 0; body < 30; body += 1) await zeros();
+    await seen(work);
+    begun = 0;
+    for (let body = 0; body < 40; body += 1) void zeros();
+    for (let passed = 0; passed < 2_000; passed += 100) {
+      await seen(work);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    // 14 ms each, a fifth of the time.
+    expect(begun).toBeGreaterThan(20);
+    expect(begun).toBeLessThan(35);
   });
 
   test('keeps so many bodies waiting, and is told', async () => {
@@ -159,7 +192,7 @@ test('of heavy works that come together tenants take turns, one in each turn of 
 
 test('of a call that stores something what may come with it is not in vain', () => {
   const part = (stored: number, rejected: number, bytes: number): number =>
-    refusedPart({ status: 200, stored, rejected, body: '' }, bytes, 262_144);
+    inVainOf({ status: 200, stored, rejected, body: '' }, bytes, 262_144).part;
   expect([part(0, 0, 10), part(1, 0, 10_000), part(1, 0, 200_000), part(60, 0, MB), part(1, 3, 10)]).toEqual([
     1, 0, 0, 0, 0.75,
   ]);

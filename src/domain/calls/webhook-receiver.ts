@@ -5,7 +5,7 @@ import type { DeviceBatch, Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallRow } from '../measurements/store.ts';
 import type { Amount, WriteShares } from '../measurements/write-shares.ts';
-import { unexplainedPart } from '../refused-work.ts';
+import { type InVain, unexplainedPart } from '../refused-work.ts';
 import type { CallFeed } from './call-feed.ts';
 import { callRow, httpStatusOf } from './call-row.ts';
 
@@ -106,12 +106,13 @@ export class WebhookReceiver {
 const OF_A_VALUE = 16_384;
 
 /**
- * Which part of a call of so many bytes was in vain: all of one that stored nothing. `beside`: so much may be there for
- * good reasons where anything is stored, such as a picture, or what each gateway heard.
+ * What of a call of so many bytes was in vain: all of one that stored nothing. `beside`: so much may be there for good
+ * reasons where anything is stored, such as a picture, or what each gateway heard.
  */
-export function refusedPart({ stored, rejected }: Answer, bytes: number, beside: number): number {
-  if (stored === 0) return 1;
-  return Math.max(rejected / (stored + rejected), unexplainedPart(bytes, beside + stored * OF_A_VALUE));
+export function inVainOf({ stored, rejected: entries }: Answer, bytes: number, beside: number): InVain {
+  if (stored === 0) return { part: 1, entries };
+  const part = Math.max(entries / (stored + entries), unexplainedPart(bytes, beside + stored * OF_A_VALUE));
+  return { part, entries };
 }
 
 /** What a call brings into the database. */
