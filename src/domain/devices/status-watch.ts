@@ -1,4 +1,3 @@
-import { AppError } from '../../errors.ts';
 import { BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import { type Change, type Cluster, earliestNow } from '../cluster.ts';
 import type { Database } from '../database.ts';
@@ -21,6 +20,7 @@ import {
   type WatchedPlace,
 } from './status-rows.ts';
 import { UnreadChanges } from './unread-changes.ts';
+import { WatchedDevices } from './watched-devices.ts';
 
 interface StatusWatchDeps {
   database: Database;
@@ -41,10 +41,6 @@ interface Subscriber {
 }
 
 const EVERY_MS = 1_000;
-/** Watched devices that are gone over in one piece. */
-const SLICE = 10_000;
-/** Devices of all watched workspaces together; each takes some 200 bytes. */
-const MAX_WATCHED = 200_000;
 const MAX_UNREAD = 10_000;
 
 /**
@@ -55,7 +51,7 @@ const MAX_UNREAD = 10_000;
 export class StatusWatch {
   readonly #deps: StatusWatchDeps;
   readonly #subscribers = new Set<Subscriber>();
-  readonly #watched = new Map<number, Watched>();
+  readonly #watched = new WatchedDevices();
   /** Workspaces whose devices are in `#watched`. */
   readonly #loaded = new Set<string>();
   /** Those of them of which changes may have been missed. */
@@ -132,13 +128,13 @@ export class StatusWatch {
 
   /** Hears what is recorded, until nobody subscribes any more. */
   async #listen(): Promise<void> {
-    const accepts = (deviceKey: number): boolean => this.#watched.has(deviceKey);
+    const accepts = (deviceKey: number): boolean => this.#watched.get(deviceKey) !== undefined;
     while (this.#timer !== null) {
       const timer = this.#timer;
       try {
         const events = await this.#deps.feed.subscribe({ accepts });
         this.#endListening = () => void events.return();
-        this.#inTurn(() => this.#ask([...this.#watched.values()]));
+        this.#inTurn(() => this.#ask(this.#watched.all()));
         for await (const { deviceKey } of events) this.#hear(deviceKey);
       } catch (error) {
         // Too much at once, or the database is away: it knows, and is asked again.
@@ -189,16 +185,8 @@ export class StatusWatch {
   async #findSilent(): Promise<void> {
     const now = this.#deps.now();
     const overdue: Watched[] = [];
-    await this.#each((device) => device.online && isOverdue(device, now) && overdue.push(device));
+    await this.#watched.each((device) => device.online && isOverdue(device, now) && overdue.push(device));
     await this.#ask(overdue);
-  }
-
-  async #each(visit: (device: Watched) => unknown): Promise<void> {
-    let visited = 0;
-    for (const device of this.#watched.values()) {
-      visit(device);
-      if (++visited % SLICE === 0) await giveWay();
-    }
   }
 
   /** `limits`: new ones, by product. */
@@ -245,7 +233,7 @@ export class StatusWatch {
     for (let at = 0; at < changed.length; at += PAGE) {
       const ids = new Set(changed.slice(at, at + PAGE));
       const there = await this.#load({ sql: [`d.id in (${placeholders([...ids])})`], values: [...ids] });
-      await this.#forget(({ deviceId }) => ids.has(deviceId) && !there.has(deviceId));
+      await this.#watched.forget(({ deviceId }) => ids.has(deviceId) && !there.has(deviceId));
     }
   }
 
@@ -253,10 +241,10 @@ export class StatusWatch {
   async #followProducts(ids: ReadonlySet<string>): Promise<void> {
     const products = await this.#products(ids);
     if (![...ids].some((id) => products.isOfInterest(id))) return;
-    await this.#forget(({ productId }) => ids.has(productId) && !products.limits.has(productId));
+    await this.#watched.forget(({ productId }) => ids.has(productId) && !products.limits.has(productId));
     const now = this.#deps.now();
     const turning: Watched[] = [];
-    await this.#each((device) => {
+    await this.#watched.each((device) => {
       const limitMs = products.limits.get(device.productId);
       if (limitMs === undefined || device.hasOwnLimit || device.limitMs === limitMs) return;
       if (isOverdue({ ...device, limitMs }, now) === device.online) turning.push(device);
@@ -286,7 +274,7 @@ export class StatusWatch {
       this.#doubted.delete(id);
       try {
         const there = await this.#loadWorkspace({ id, since: this.#deps.now() });
-        await this.#forget(({ deviceId, workspaceId }) => workspaceId === id && !there.has(deviceId));
+        await this.#watched.forget(({ deviceId, workspaceId }) => workspaceId === id && !there.has(deviceId));
       } catch (error) {
         if (isWorthARetry(error)) this.#doubted.add(id);
         throw error;
@@ -294,12 +282,14 @@ export class StatusWatch {
     }
   }
 
-  #forget(isGone: (device: Watched) => boolean): Promise<void> {
-    return this.#each((device) => isGone(device) && this.#watched.delete(device.deviceKey));
-  }
-
-  #loadWorkspace(workspace: { id: string; since: number }): Promise<Set<string>> {
-    return this.#load({ sql: ['d.workspace_id = ?'], values: [workspace.id] }, workspace);
+  async #loadWorkspace(workspace: { id: string; since: number }): Promise<Set<string>> {
+    const { id } = workspace;
+    try {
+      return await this.#load({ sql: ['d.workspace_id = ?'], values: [id] }, workspace);
+    } catch (error) {
+      if (!this.#loaded.has(id)) await this.#watched.forget(({ workspaceId }) => workspaceId === id);
+      throw error;
+    }
   }
 
   /** Reads devices of watched workspaces (all of `wholeWorkspace`, when given); returns the ids that are there. */
@@ -324,17 +314,17 @@ export class StatusWatch {
   /** Only changes are told: a device begins with what it was at `since`, one that was just made (null) as never heard. */
   #watch({ ownSeconds, productSeconds, ...place }: PlaceRow, heard: number | undefined, since: number | null): void {
     const known = this.#watched.get(place.deviceKey);
-    if (known === undefined && this.#watched.size >= MAX_WATCHED) {
-      if (since === null) return; // It was just made: nobody else's changes are left out for it.
-      throw new AppError('OVERLOADED', `${MAX_WATCHED} devices are watched; subscribe to fewer workspaces.`);
-    }
     const limitMs = limitOf(ownSeconds ?? productSeconds);
     const heardAt = Math.max(known?.heardAt ?? -Infinity, heard ?? -Infinity);
     const online = known?.online ?? (since !== null && heardAt + limitMs >= since);
     const limitChanged = known !== undefined && known.limitMs !== limitMs;
     // One that is known stays the same object: it may be among those that are to be asked.
     const device = Object.assign(known ?? {}, place, { limitMs, hasOwnLimit: ownSeconds !== null, heardAt, online });
-    this.#watched.set(place.deviceKey, device);
+    if (known === undefined && !this.#watched.add(device)) {
+      // It was just made: nobody else's changes are left out for it.
+      if (since === null) return;
+      throw this.#watched.tooMany(place.workspaceId);
+    }
     this.#judge(device, limitChanged);
   }
 

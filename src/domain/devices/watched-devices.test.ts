@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import type { Watched } from './status-rows.ts';
+import { WatchedDevices } from './watched-devices.ts';
+
+const device = (deviceKey: number, workspaceId: string): Watched => ({ deviceKey, workspaceId }) as Watched;
+
+test('a workspace has at most half of what the others leave free, so there is always room for a small one', async () => {
+  const watched = new WatchedDevices(100);
+  let key = 0;
+  const add = (workspaceId: string, count: number): number => {
+    let added = 0;
+    while (added < count && watched.add(device((key += 1), workspaceId))) added += 1;
+    return added;
+  };
+  expect([add('large', 100), add('other', 100), add('small', 5), add('large', 1)]).toEqual([50, 25, 5, 0]);
+  expect(watched.tooMany('large')).toMatchObject({ code: 'OVERLOADED', message: /^More than 50 devices/ });
+  await watched.forget(({ workspaceId, deviceKey }) => workspaceId === 'large' && deviceKey > 10);
+  expect(watched.all()).toHaveLength(40);
+  expect([add('other', 100), watched.get(1)?.workspaceId, watched.get(11)]).toEqual([18, 'large', undefined]);
+  watched.clear();
+  expect([watched.all(), add('again', 100)]).toEqual([[], 50]);
+});

@@ -1,0 +1,67 @@
+import { AppError } from '../../errors.ts';
+import { giveWay } from '../give-way.ts';
+import type { Watched } from './status-rows.ts';
+
+/** Of all workspaces together; each takes some 200 bytes. */
+const MAX_WATCHED = 400_000;
+/** Devices that are gone over in one piece. */
+const SLICE = 10_000;
+
+/** Devices whose status somebody watches, by key. A workspace has at most half of what the others leave free. */
+export class WatchedDevices {
+  readonly #devices = new Map<number, Watched>();
+  readonly #ofWorkspaces = new Map<string, number>();
+  readonly #most: number;
+
+  constructor(most = MAX_WATCHED) {
+    this.#most = most;
+  }
+
+  get(deviceKey: number): Watched | undefined {
+    return this.#devices.get(deviceKey);
+  }
+
+  all(): Watched[] {
+    return [...this.#devices.values()];
+  }
+
+  /** One more; false: its workspace has no room. */
+  add(device: Watched): boolean {
+    const { deviceKey, workspaceId } = device;
+    const count = this.#ofWorkspaces.get(workspaceId) ?? 0;
+    if (count >= (this.#most - (this.#devices.size - count)) / 2) return false;
+    this.#devices.set(deviceKey, device);
+    this.#ofWorkspaces.set(workspaceId, count + 1);
+    return true;
+  }
+
+  /** What OVERLOADED says of a workspace that has no room. */
+  tooMany(workspaceId: string): AppError {
+    const count = this.#ofWorkspaces.get(workspaceId) ?? 0;
+    return new AppError('OVERLOADED', `More than ${count} devices of a workspace cannot be watched; ask \`devices\`.`);
+  }
+
+  /** Goes over all, and lets others have their turn. */
+  async each(visit: (device: Watched) => unknown): Promise<void> {
+    let visited = 0;
+    for (const device of this.#devices.values()) {
+      visit(device);
+      if (++visited % SLICE === 0) await giveWay();
+    }
+  }
+
+  /** Forgets those that are gone. */
+  forget(isGone: (device: Watched) => boolean): Promise<void> {
+    return this.each((device) => {
+      if (!isGone(device) || !this.#devices.delete(device.deviceKey)) return;
+      const left = this.#ofWorkspaces.get(device.workspaceId)! - 1;
+      if (left > 0) this.#ofWorkspaces.set(device.workspaceId, left);
+      else this.#ofWorkspaces.delete(device.workspaceId);
+    });
+  }
+
+  clear(): void {
+    this.#devices.clear();
+    this.#ofWorkspaces.clear();
+  }
+}
