@@ -59,7 +59,7 @@ export async function openDatabase(dialect: Dialect): Promise<OpenDatabase> {
 /** Ends the store's connections to PostgreSQL from outside. */
 export function cutConnections(database: OpenDatabase): Promise<unknown> {
   return database.sql(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'inlet' AND datname = current_database()",
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name SIMILAR TO 'inlet( writer %)?' AND datname = current_database()",
   );
 }
 

@@ -99,7 +99,7 @@ describe('the PostgreSQL store', () => {
     const statements = async (): Promise<string[]> =>
       (
         await database.sql<{ query: string }>(
-          "SELECT query FROM pg_stat_activity WHERE application_name = 'inlet' AND datname = current_database() AND query LIKE '%INSERT INTO reading%'",
+          "SELECT query FROM pg_stat_activity WHERE application_name LIKE 'inlet writer %' AND datname = current_database() AND query LIKE '%INSERT INTO reading%'",
         )
       ).map(({ query }) => (query.includes('DO UPDATE SET packed') ? 'merge' : 'insert'));
     await store.append(receipt(1, [[1, 1, 1]]));
@@ -139,7 +139,7 @@ describe('the PostgreSQL store', () => {
     const pids = async (): Promise<number[]> =>
       (
         await database.sql<{ pid: number }>(
-          "SELECT pid FROM pg_stat_activity WHERE application_name = 'inlet' AND datname = current_database() AND query LIKE '%INSERT INTO reading%'",
+          "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'inlet writer %' AND datname = current_database() AND query LIKE '%INSERT INTO reading%'",
         )
       ).map(({ pid }) => pid);
     await store.append(receipt(1, [[1, 1, 1]]));

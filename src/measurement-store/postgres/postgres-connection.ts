@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { watchPool } from '../../database/watch-pool.ts';
 import type { StoreLog } from '../store-log.ts';
@@ -30,39 +32,66 @@ export function openPool(url: string, max: number, log: StoreLog | undefined, fo
   return pool;
 }
 
+/** What the server says of the statement alone: nothing of it was stored, and the connection is as good as before. */
+const COMPLAINTS = { keyExists: '23505', notSerializable: '40001', deadlock: '40P01', locked: '55P03' };
+/** A statement is refused when what it may have begun was ended, or so many ms later. */
+const ENDING_MS = 1_000;
+/**
+ * A process that was told to end stores no row any more: it looks before each, and after the last. The rows that it has
+ * stored by then are locked until its end: who writes them again waits, and counts.
+ */
+const END_FORMER =
+  'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()';
+
 /**
  * One connection on which several statements may be under way, each a transaction of its own, run in the order of the
- * calls. It is opened when it is needed, and anew when it was lost or given up.
+ * calls. It is opened when it is needed, and anew when a statement failed on it: what of the former one may still be
+ * under way in the database is ended before anything else is sent, else it would be stored over what came later.
  */
 export class PipelinedConnection {
   readonly #url: string;
+  /** How the database knows the connections of this object. */
+  readonly #name = `inlet writer ${randomUUID().slice(0, 8)}`;
   #client: Promise<pg.Client> | null = null;
+  #ended = false;
 
   constructor(url: string) {
     this.#url = url;
   }
 
   async query<Row extends unknown[]>(statement: pg.QueryConfig & { rowMode?: 'array' }): Promise<Row[]> {
-    const client = await (this.#client ??= this.#open());
-    return (await client.query(statement)).rows as unknown as Row[];
-  }
-
-  /** The next statement gets a new connection; what is under way on this one is finished. */
-  giveUp(): void {
-    void this.end();
+    const opened = (this.#client ??= this.#open());
+    const client = await opened;
+    try {
+      return (await client.query(statement)).rows as unknown as Row[];
+    } catch (error) {
+      if (!isComplaint(error)) await this.#replace(opened);
+      throw error;
+    }
   }
 
   /** Resolves when what is under way is finished and the connection is closed. */
   async end(): Promise<void> {
+    this.#ended = true;
     const client = this.#client;
     this.#client = null;
     await client?.then((connected) => connected.end()).catch(() => {});
   }
 
+  /** Whatever it was, a new connection may do better: the server may be a former primary. */
+  async #replace(failed: Promise<pg.Client>): Promise<void> {
+    if (this.#client === failed) this.#client = null;
+    void failed.then((client) => client.end()).catch(() => {});
+    if (this.#ended) return;
+    // At once, and not with the next statement: whoever is refused may send it to another node.
+    this.#client ??= this.#open();
+    await Promise.race([this.#client.catch(() => {}), sleep(ENDING_MS, undefined, { ref: false })]);
+  }
+
   #open(): Promise<pg.Client> {
-    const client = new pg.Client({ ...settings(this.#url), pipeline: true });
+    const client = new pg.Client({ ...settings(this.#url), application_name: this.#name, pipeline: true });
     const opened = client.connect().then(async () => {
-      await makeCommitsDurable(client);
+      await Promise.all([makeCommitsDurable(client), client.query(END_FORMER, [this.#name])]);
       return client;
     });
     const forget = (): void => {
@@ -77,6 +106,14 @@ export class PipelinedConnection {
     });
     return opened;
   }
+}
+
+/** Whether a statement failed with one of `kinds`, or any of them. */
+export function isComplaint(error: unknown, ...kinds: (keyof typeof COMPLAINTS)[]): boolean {
+  const { code } = error as { code?: string };
+  return Object.entries(COMPLAINTS).some(
+    ([kind, state]) => state === code && (kinds.length === 0 || kinds.includes(kind as keyof typeof COMPLAINTS)),
+  );
 }
 
 function settings(url: string): pg.ClientConfig {

@@ -3,13 +3,10 @@ import { callBytes } from '../check-receipt.ts';
 import type { FlushTarget } from '../group-commit.ts';
 import { lastOfEach } from '../readings/reading-values.ts';
 import { type Heard, HEARD_EVERY_MS, HeardDevices } from './heard-devices.ts';
-import type { PipelinedConnection } from './postgres-connection.ts';
+import { isComplaint, type PipelinedConnection } from './postgres-connection.ts';
 import { PostgresFlush } from './postgres-flush.ts';
 import { unavailable } from '../unavailable.ts';
 
-/** Serialization failure, deadlock: nothing was stored, and the same again will do. */
-const WORTH_A_RETRY = new Set(['40001', '40P01']);
-const KEY_EXISTS = '23505';
 /** After a key that existed so many flushes merge at once: senders that repeat themselves seldom do it just once. */
 const MERGING_FLUSHES = 100;
 /** Only if nobody has written it again since. */
@@ -77,8 +74,6 @@ export class PostgresFlushes implements FlushTarget {
       await this.#store(flush);
     } catch (error) {
       this.#heard.giveBack(heard);
-      // Whatever it was, a new connection may do better: the server may be a former primary.
-      this.#connection.giveUp();
       unavailable(error);
     } finally {
       if (this.#heard.isWaiting) this.#timer ??= setTimeout(() => this.#showSoon(), HEARD_EVERY_MS).unref();
@@ -104,7 +99,7 @@ export class PostgresFlushes implements FlushTarget {
       await this.#retried(flush, false);
       return true;
     } catch (error) {
-      if (codeOf(error) !== KEY_EXISTS) throw error;
+      if (!isComplaint(error, 'keyExists')) throw error;
       this.#merging = MERGING_FLUSHES;
       return false;
     }
@@ -115,7 +110,8 @@ export class PostgresFlushes implements FlushTarget {
     try {
       return await this.#connection.query(statement);
     } catch (error) {
-      if (!WORTH_A_RETRY.has(codeOf(error))) throw error;
+      // Nothing was stored, and the same again will do.
+      if (!isComplaint(error, 'notSerializable', 'deadlock')) throw error;
       return this.#connection.query(statement);
     }
   }
@@ -129,8 +125,4 @@ export class PostgresFlushes implements FlushTarget {
     if (squeezed.length < row[0].length)
       await this.#connection.query({ text: SQUEEZE, values: [deviceKey, timestamp, row[0], squeezed] });
   }
-}
-
-function codeOf(error: unknown): string {
-  return (error as { code?: string }).code ?? '';
 }
