@@ -95,7 +95,9 @@ export class SqliteSnapshot implements Snapshot {
       .raw();
     this.#horizon = db.prepare<[], number>('SELECT seq FROM live_horizon').pluck();
     this.#position = db
-      .prepare<[], number>('SELECT max((SELECT coalesce(max(seq), 0) FROM reading), (SELECT seq FROM live_horizon))')
+      .prepare<[], number>(
+        'SELECT max((SELECT coalesce(max(seq), 0) FROM reading), (SELECT max(seq, last_flush) FROM live_horizon))',
+      )
       .pluck();
     this.#lastSeq = db.prepare<[], number>('SELECT max(seq) FROM device_state').pluck();
     const recorded = (condition: string): Sqlite.Statement<(number | string)[], RawRecorded> =>

@@ -16,6 +16,8 @@ export class SqliteWriter {
   readonly #intake: Intake;
   readonly #changes: ChangeWriter;
   readonly #log: WriteAheadLog;
+  readonly #keepNumber: Sqlite.Statement<[number]>;
+  readonly #forgetHeard: Sqlite.Statement<[number]>;
   #seq: number;
 
   constructor(db: Sqlite.Database) {
@@ -25,10 +27,16 @@ export class SqliteWriter {
     this.#intake = new Intake(db, this.#transactions, new ReadingInserts(db));
     this.#changes = new ChangeWriter(db);
     this.#log = new WriteAheadLog(db);
+    this.#keepNumber = db.prepare(
+      `UPDATE live_horizon SET last_flush = heard.seq FROM device_state AS heard
+       WHERE heard.device_key = ? AND heard.seq > last_flush`,
+    );
+    this.#forgetHeard = db.prepare('DELETE FROM device_state WHERE device_key = ?');
+    // Every place that has a number: each may lose the highest one to a deletion or to chunks.
     this.#seq = db
       .prepare<[], number>(
         `SELECT max((SELECT coalesce(max(seq), 0) FROM reading), (SELECT coalesce(max(seq), 0) FROM device_state),
-                    (SELECT coalesce(max(seq), 0) FROM intake))`,
+                    (SELECT coalesce(max(seq), 0) FROM intake), (SELECT max(seq, last_flush) FROM live_horizon))`,
       )
       .pluck()
       .get()!;
@@ -70,10 +78,13 @@ export class SqliteWriter {
     return this.#transactions.lightly(() => this.#changes.write(change));
   }
 
-  /** From now on the device was never heard. */
+  /** From now on the device was never heard; that its flushes were numbered remains. */
   forgetHeard(deviceKey: number): void {
     this.#intake.showHeard();
-    this.#transactions.transact(() => this.#db.prepare('DELETE FROM device_state WHERE device_key = ?').run(deviceKey));
+    this.#transactions.transact(() => {
+      this.#keepNumber.run(deviceKey);
+      this.#forgetHeard.run(deviceKey);
+    });
   }
 
   /** All of it is forgotten now. */
