@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { everything, type OpenDatabase, openDatabase, receipt, type Store } from './open-store.ts';
 
@@ -49,3 +50,36 @@ test.each([
     expect(await everything(store, 1, 1)).toEqual([[1, merging ? 2 : 1], [2, 222]]); // prettier-ignore
   },
 );
+
+test('nothing waits on in the database for what somebody else has locked', { timeout: 60_000 }, async () => {
+  const [store] = stores as [Store, Store];
+  await store.append(receipt(1, [[1, 1, 1]]));
+  const client = new pg.Client({ connectionString: database.place });
+  await client.connect();
+  try {
+    const waiting = async (): Promise<number> => {
+      const text = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      return (await database.sql<{ n: number }>(text))[0]!.n;
+    };
+    await client.query('BEGIN');
+    await client.query('LOCK TABLE reading');
+    for (let round = 0; round < 2; round++) {
+      const asked = Promise.allSettled([
+        store.append(receipt(1, [[1, 2, 2]])),
+        everything(store, 1, 1),
+        store.latest([{ deviceKey: 1, fieldKeys: [1] }]),
+        store.remove({ deviceKey: 1, fieldKeys: [1], from: 0, to: 10, dryRun: false }),
+      ]);
+      await expect.poll(waiting, { timeout: 3_000 }).toBeGreaterThan(0);
+      for (const outcome of await asked)
+        expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'UNAVAILABLE' } });
+      // What was heard is tried again by itself.
+      await expect.poll(waiting, { timeout: 500 }).toBeLessThanOrEqual(1);
+    }
+    await client.query('ROLLBACK');
+    await store.append(receipt(1, [[1, 3, 3]]));
+    expect(await everything(store, 1, 1)).toEqual([[1, 1], [3, 3]]); // prettier-ignore
+  } finally {
+    await client.end();
+  }
+});

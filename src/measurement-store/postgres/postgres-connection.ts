@@ -123,6 +123,8 @@ function settings(url: string): pg.ClientConfig {
     connectionTimeoutMillis: 4_000,
     // A server that is gone without a word: with connecting, an answer within 10 seconds.
     query_timeout: 5_000,
+    // What somebody else has locked is given up by the server itself, before us: it would wait on when we have gone.
+    lock_timeout: 4_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
