@@ -35,6 +35,7 @@ import { openPool, PipelinedConnection } from './postgres-connection.ts';
 import { PostgresFlushes } from './postgres-flushes.ts';
 import type { PostgresReaderJob, PostgresSliceResult } from './reader-messages.ts';
 import { ReadingVacuum } from './reading-vacuum.ts';
+import { takeInRestored } from './take-in-restored.ts';
 import { toBigint } from './to-bigint.ts';
 
 /** Where the store is, and how large its queues may be. */
@@ -110,7 +111,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   static async open(options: PostgresStoreOptions): Promise<PostgresMeasurementStore> {
     const store = new PostgresMeasurementStore(options);
     try {
-      await store.ping();
+      await takeInRestored(store.#pool).catch(unavailable);
     } catch (error) {
       await store.stop();
       throw error;
