@@ -26,7 +26,10 @@ beforeEach(async () => {
   // As `pg_restore` leaves them on a server that has had fewer transactions.
   for (const table of ['reading', 'live_horizon'])
     await database.sql(`UPDATE ${table} SET seq = (seq::text::bigint + ${AHEAD})::text::xid8`);
-  store = await database.openStore();
+  // Nodes that start together must not be in each other's way.
+  const [first, ...others] = await Promise.all([database.openStore(), database.openStore(), database.openStore()]);
+  await Promise.all(others.map((other) => other.stop()));
+  store = first;
   feed = new Feed({
     store,
     cluster: new LocalCluster(),
