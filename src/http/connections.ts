@@ -1,11 +1,14 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { drain } from './body.ts';
+import { PARSER_STOPPED, ParserGate } from './parser-gate.ts';
 
-/** Requests of one connection that wait for the one before them; then its socket is read no further. */
+/** Requests of one connection that wait for the one before them; then it is read no further, until half are left. */
 const MAX_WAITING = 16;
-/** Of all connections: one piece of 64 KiB holds thousands. Beyond that, whoever lets more of them wait is cut off. */
+/** Of all connections; beyond that, the one that has got no answer for longest is cut off. */
 const MAX_WAITING_IN_ALL = 20_000;
+/** Of each turn of the event loop: for requests that have waited for another. */
+const NEXT_MS = 4;
 /** What is left of a body when its answer has ended is read on up to a multiple of this, then cut. */
 const REST_BYTES = 1 << 20;
 
@@ -29,11 +32,11 @@ interface ConnectionsDeps {
  */
 export class Connections {
   readonly #connections = new Map<Socket, Connection>();
-  readonly #crowd: Crowd = { waiting: 0 };
+  readonly #crowd = new Crowd();
 
   constructor(server: Server, deps: ConnectionsDeps) {
     server.on('connection', (socket) => {
-      this.#connections.set(socket, new Connection(deps, this.#crowd));
+      this.#connections.set(socket, new Connection(socket, deps, this.#crowd));
       socket.once('close', () => {
         this.#connections.get(socket)?.closed();
         this.#connections.delete(socket);
@@ -41,6 +44,9 @@ export class Connections {
     });
     server.on('request', (request, response) => {
       this.#connections.get(request.socket)?.receive({ request, response });
+    });
+    server.on('clientError', (error: StoppedParser, socket) => {
+      if (error.code === PARSER_STOPPED) this.#connections.get(socket as Socket)?.stopped(error);
     });
   }
 
@@ -86,24 +92,66 @@ export class Connections {
   }
 }
 
-/** Requests of all connections that wait for the one before them. */
-interface Crowd {
-  waiting: number;
+interface StoppedParser {
+  code?: string;
+  rawPacket: Buffer;
+  bytesParsed: number;
+}
+
+/** The connections of which requests wait for the one before them. */
+class Crowd {
+  /** The one that has got no answer for longest stands first. */
+  readonly #line = new Set<Connection>();
+  /** Those whose next request has its turn. */
+  readonly #turns: Connection[] = [];
+  #waiting = 0;
+
+  /** One more request of the connection waits. */
+  add(connection: Connection): void {
+    this.#line.add(connection);
+    this.#waiting += 1;
+    if (this.#waiting > MAX_WAITING_IN_ALL) for (const first of this.#line) return first.cut();
+  }
+
+  /** So many of its requests wait no longer; more of them do if it `stays`. */
+  take(connection: Connection, count: number, stays: boolean): void {
+    this.#waiting -= count;
+    this.#line.delete(connection);
+    if (stays) this.#line.add(connection);
+  }
+
+  /** Its next request has its turn: who stand behind nobody are heard in between, however many there are of these. */
+  goOn(connection: Connection): void {
+    if (this.#turns.push(connection) === 1) setImmediate(this.#next);
+  }
+
+  readonly #next = (): void => {
+    const until = performance.now() + NEXT_MS;
+    let at = 0;
+    do this.#turns[at]!.next();
+    while (++at < this.#turns.length && performance.now() < until);
+    this.#turns.splice(0, at);
+    if (this.#turns.length > 0) setImmediate(this.#next);
+  };
 }
 
 class Connection {
   readonly openedAt = performance.now();
+  readonly #socket: Socket;
   readonly #deps: ConnectionsDeps;
   readonly #crowd: Crowd;
+  readonly #gate: ParserGate;
   #current: Exchange | null = null;
   #from = 0;
   #waiting: Exchange[] = [];
   #isClosed = false;
   #endsBehindAnswers = false;
 
-  constructor(deps: ConnectionsDeps, crowd: Crowd) {
+  constructor(socket: Socket, deps: ConnectionsDeps, crowd: Crowd) {
+    this.#socket = socket;
     this.#deps = deps;
     this.#crowd = crowd;
+    this.#gate = new ParserGate(socket, () => this.#waiting.length >= MAX_WAITING);
   }
 
   get current(): Exchange | null {
@@ -120,9 +168,12 @@ class Connection {
     // Node drops what comes in one piece with an upgrade that is ignored: nobody is to wait for an answer to that.
     if (exchange.request.headers.upgrade !== undefined) exchange.response.shouldKeepAlive = false;
     this.#waiting.push(exchange);
-    this.#crowd.waiting += 1;
-    if (this.#crowd.waiting > MAX_WAITING_IN_ALL) exchange.request.socket.destroy();
-    else if (this.#waiting.length === MAX_WAITING) exchange.request.socket.pause();
+    this.#crowd.add(this);
+  }
+
+  /** The parser has stopped, as so many wait. */
+  stopped({ rawPacket, bytesParsed }: StoppedParser): void {
+    this.#gate.stopped(rawPacket, bytesParsed);
   }
 
   endBehindAnswers(socket: Socket): boolean {
@@ -144,8 +195,22 @@ class Connection {
   /** Who has gone is not answered any more. */
   closed(): void {
     this.#isClosed = true;
-    this.#crowd.waiting -= this.#waiting.length;
+    this.#crowd.take(this, this.#waiting.length, false);
     this.#waiting = [];
+  }
+
+  cut(): void {
+    this.closed();
+    this.#socket.destroy();
+  }
+
+  /** Begins with the next request, if there is one. */
+  next(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    this.#crowd.take(this, 1, this.#waiting.length > 0);
+    if (this.#waiting.length === MAX_WAITING / 2) this.#gate.open();
+    this.#begin(next);
   }
 
   #begin(exchange: Exchange): void {
@@ -162,15 +227,6 @@ class Connection {
     this.#deps.ended(exchange, (performance.now() - this.#from) / 1000);
     // The next request stands behind what is left of its body.
     if (!exchange.request.complete) drain(exchange.request, REST_BYTES);
-    // A turn of the event loop for each: thousands may stand behind each other.
-    if (this.#waiting.length > 0) setImmediate(this.#next);
-  };
-
-  readonly #next = (): void => {
-    const next = this.#waiting.shift();
-    if (next === undefined) return;
-    this.#crowd.waiting -= 1;
-    if (this.#waiting.length === MAX_WAITING - 1) next.request.socket.resume();
-    this.#begin(next);
+    if (this.#waiting.length > 0) this.#crowd.goOn(this);
   };
 }

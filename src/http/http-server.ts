@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressGroup } from './address-group.ts';
 import { answerBroken, type ParserError } from './broken-request.ts';
+import { PARSER_STOPPED } from './parser-gate.ts';
 
 const TOO_MANY =
   'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\nConnection: close\r\n' +
@@ -35,10 +36,11 @@ export function createHttpServer({ connectionsPerAddress, isQuiet, endBehindAnsw
     keepAliveTimeout: 75_000,
     shouldUpgradeCallback: ({ headers, socket }) => headers.upgrade?.toLowerCase() === 'websocket' && isQuiet(socket),
   });
-  server.on('clientError', (error, socket) => {
+  server.on('clientError', (error: ParserError, socket) => {
+    // Nobody's error: http/connections.ts goes on behind it.
+    if (error.code === PARSER_STOPPED) return;
     if (!socket.writable) socket.destroy();
-    else if (isQuiet(socket as Socket) || !endBehindAnswers(socket as Socket))
-      answerBroken(socket, error as ParserError);
+    else if (isQuiet(socket as Socket) || !endBehindAnswers(socket as Socket)) answerBroken(socket, error);
   });
   // Without a listener Node closes the connection, and the answers that are still to come are lost.
   server.on('connect', (_request, socket: Socket) => {

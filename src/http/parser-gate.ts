@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** The code of what Node takes for an error of the client's when its parser was stopped in the midst of a piece. */
+export const PARSER_STOPPED = 'HPE_PAUSED';
+/** The parser stops behind the head for which it is given this number; 0: it goes on. */
+const STOP = 21;
+const NOTHING = Buffer.alloc(0);
+
+/** What Node hangs on the socket of a server, undocumented: there is no other way to stop its parser in time. */
+interface ServerSocket extends Socket {
+  /** null: the connection has been upgraded, or is over. */
+  parser: {
+    onIncoming: (request: IncomingMessage, keepAlive: boolean) => number;
+    resume: () => void;
+    execute: (data: Buffer) => unknown;
+  } | null;
+  /** Nothing may be given to the parser; Node itself goes on when the client has taken what was written. */
+  _paused: boolean;
+}
+
+/**
+ * Keeps Node from making requests of all that came: a piece of 64 KiB holds thousands, each costs some kilobytes, and one
+ * more error if the client goes. While a connection is full, the rest stays in its socket as bytes, in order.
+ */
+export class ParserGate {
+  readonly #socket: ServerSocket;
+  readonly #isFull: () => boolean;
+  /** Gives the parser what comes; null: it still reads from the system by itself, which is faster. */
+  #parse: ((data: Buffer) => void) | null = null;
+
+  /** `isFull`: whether a connection is to have no more requests for now; asked behind each head. */
+  constructor(socket: Socket, isFull: () => boolean) {
+    this.#socket = socket as ServerSocket;
+    this.#isFull = isFull;
+    const parser = this.#socket.parser!;
+    const take = parser.onIncoming;
+    parser.onIncoming = (request, keepAlive) => {
+      const verdict = take(request, keepAlive);
+      return verdict === 0 && (isFull() || socket.destroyed) ? STOP : verdict;
+    };
+  }
+
+  /** Called when the parser has stopped, with the piece that it read and how many bytes of it it has read. */
+  stopped(piece: Buffer, bytesParsed: number): void {
+    const socket = this.#socket;
+    if (socket.destroyed || socket.parser === null) return;
+    socket.pause();
+    socket.parser.resume();
+    this.#readAsStream();
+    const rest = piece.subarray(bytesParsed);
+    // A head with nothing behind it is a whole request, which the parser would only say with the next byte.
+    if (rest.length === 0) socket.parser.execute(NOTHING);
+    else socket.unshift(rest);
+    // Node goes on reading whenever a request or its body has come to an end.
+    socket.pause();
+  }
+
+  /** The connection may be full no more. */
+  open(): void {
+    const socket = this.#socket;
+    if (this.#parse !== null && !isHeldByNode(socket) && socket.isPaused()) socket.resume();
+  }
+
+  /** From now on the rest and what comes behind it are read in order. */
+  #readAsStream(): void {
+    if (this.#parse !== null) return;
+    const [parse] = this.#socket.listeners('data') as ((data: Buffer) => void)[];
+    this.#parse = parse!;
+    this.#socket.on('data', this.#take);
+    this.#socket.removeListener('data', parse!);
+    // The stream still waits for what the parser has taken.
+    this.#socket.push(NOTHING);
+  }
+
+  readonly #take = (data: Buffer): void => {
+    const socket = this.#socket;
+    if (socket.parser === null) socket.removeListener('data', this.#take);
+    else if (this.#isFull() || isHeldByNode(socket)) {
+      socket.pause();
+      socket.unshift(data);
+    } else this.#parse!(data);
+  };
+}
+
+function isHeldByNode({ _paused: isHeld }: ServerSocket): boolean {
+  return isHeld;
+}

@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventLoopTime } from '../support/processor-time.ts';
+import { createProduct, startServer, type TestServer } from '../support/server.ts';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
+
+const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+const CONSOLE = 'GET /console/ HTTP/1.1\r\nHost: x\r\n\r\n';
+const UPGRADE =
+  'GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n';
+const BYE = 'GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+
+let server: TestServer;
+let device: string;
+beforeAll(async () => {
+  server = await startServer({ database: 'sqlite' });
+  device = (await createProduct(server)).deviceIds[0]!;
+});
+afterAll(() => server?.stop());
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const entry = (value: number): string =>
+  JSON.stringify({ field: 'temperature', value, timestamp: 1_700_000_000 + value });
+
+function record(body: string): string {
+  return `POST /v1/devices/${device}/record/ HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** Sends it in one piece; resolves with what comes until so many answers are there, or the server closes. */
+async function exchange(text: string, count: number, socket = connect(server.process.port, '127.0.0.1')) {
+  let said = '';
+  socket.setEncoding('latin1').write(text);
+  await new Promise<void>((resolve) => {
+    socket.on('close', resolve);
+    socket.on('data', (data: string) => {
+      said += data;
+      if (count < Infinity && /[}\n]$/.test(said.slice(-1)) && statuses(said).length === count) resolve();
+    });
+  });
+  return said;
+}
+
+const statuses = (said: string): string[] => said.match(/HTTP\/1\.1 \d+/g) ?? [];
+const times = (count: number, status: number): string[] => Array<string>(count).fill(`HTTP/1.1 ${status}`);
+
+/** What the event loop computes before it answers what costs nothing, in ms. */
+async function stall(): Promise<number> {
+  const pid = server.process.child.pid!;
+  const before = eventLoopTime(pid).ranMs;
+  await (await fetch(`${server.url}/healthz`)).text();
+  return eventLoopTime(pid).ranMs - before;
+}
+
+test('thousands of requests that stand behind each other hold nobody up', { timeout: 60_000 }, async () => {
+  await stall();
+  const before = server.process.residentMb();
+  const crowd = Array.from({ length: 200 }, () => connect(server.process.port, '127.0.0.1').pause());
+  await Promise.all(crowd.map((socket) => once(socket, 'connect')));
+  for (const socket of crowd) socket.on('error', () => {}).write(CONSOLE.repeat(1_900));
+  let longest = 0;
+  for (let round = 0; round < 40; round += 1) longest = Math.max(longest, await stall());
+  for (const socket of crowd) socket.destroy();
+  for (let round = 0; round < 20; round += 1) longest = Math.max(longest, await stall());
+  // With as many requests as came: 2,500 ms.
+  expect(longest).toBeLessThan(400);
+  expect(server.process.residentMb() - before).toBeLessThan(130);
+});
+
+test('many connections on which requests follow each other take little of each turn', { timeout: 60_000 }, async () => {
+  const crowd = Array.from({ length: 1_000 }, () => connect(server.process.port, '127.0.0.1').resume());
+  await Promise.all(crowd.map((socket) => once(socket, 'connect')));
+  for (const socket of crowd) socket.on('error', () => {}).write(CONSOLE.repeat(300));
+  await stall();
+  const stalls: number[] = [];
+  for (let round = 0; round < 21; round += 1) stalls.push(await stall());
+  for (const socket of crowd) socket.destroy();
+  // With one of each connection in a turn: 35 ms.
+  expect(stalls.sort((a, b) => a - b)[10]).toBeLessThan(25);
+});
+
+test.each([1, 15, 16, 17, 18, 33, 34, 35, 300])('%d requests in one piece are all answered', async (count) => {
+  expect(statuses(await exchange(HEALTH.repeat(count), count))).toEqual(times(count, 200));
+  // Nothing comes behind the last one, and it is read to its end.
+  expect(statuses(await exchange(record('').repeat(count), count))).toEqual(times(count, 400));
+});
+
+test('bodies in one piece and in many are read in their order', async () => {
+  const values = Array.from({ length: 100 }, (_, at) => record(entry(at)));
+  expect(statuses(await exchange(values.join('') + BYE, 101))).toEqual(times(101, 200));
+  const socket = connect(server.process.port, '127.0.0.1');
+  const text = values.slice(1).join('') + BYE;
+  const said = exchange(values[0]!, 101, socket.setNoDelay());
+  for (let at = 0; at < text.length; at += 700) {
+    socket.write(text.slice(at, at + 700));
+    await pause(1);
+  }
+  expect(statuses(await said)).toEqual(times(101, 200));
+});
+
+test('what is no request behind many is told so when they have been answered', async () => {
+  const said = await exchange(`${HEALTH.repeat(60)}\0`, Infinity);
+  expect(statuses(said)).toEqual(times(60, 200));
+});
+
+test('answers that are read slowly come whole and in their order', { timeout: 60_000 }, async () => {
+  const page = Buffer.from(await (await fetch(`${server.url}/v1/openapi.json`)).arrayBuffer()).toString('latin1');
+  const socket = connect(server.process.port, '127.0.0.1').pause();
+  socket.write('GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(700) + BYE);
+  await pause(1_000);
+  const whole = exchange('', Infinity, socket);
+  const reading = setInterval(() => (socket.isPaused() ? socket.resume() : socket.pause()), 2);
+  const said = await whole;
+  clearInterval(reading);
+  expect(statuses(said)).toEqual(times(701, 200));
+  expect(said.split(page)).toHaveLength(701);
+});
+
+test('a connection on which many have been answered may become a WebSocket', async () => {
+  const socket = connect(server.process.port, '127.0.0.1');
+  await exchange(HEALTH.repeat(40), 40, socket);
+  expect(await exchange(UPGRADE, 1, socket)).toMatch(/^HTTP\/1\.1 101 /);
+  const message = `{"type":"connection_init","payload":{"token":"${ADMIN_TOKEN}"}}`;
+  // A frame of text, masked with zeros.
+  socket.write(Buffer.concat([Buffer.from([0x81, 0x80 + message.length, 0, 0, 0, 0]), Buffer.from(message)]));
+  expect(String(await once(socket, 'data'))).toContain('{"type":"connection_ack"}');
+  socket.destroy();
+});
