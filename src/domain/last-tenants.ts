@@ -1,8 +1,13 @@
 import { PRESENT_MS } from './allowance.ts';
 
-/** Which tenant came last, and which last of all others: enough to say whether anybody but a tenant is there. */
+/**
+ * Which tenant came last, which last of all others, and for whom something is under way: enough to say whether anybody
+ * but a tenant is there.
+ */
 export class LastTenants {
   readonly #now: () => number;
+  /** What is under way for each tenant. */
+  readonly #present = new Map<string, number>();
   #last = { tenant: '', at: Number.NEGATIVE_INFINITY };
   #other = { tenant: '', at: Number.NEGATIVE_INFINITY };
 
@@ -18,8 +23,22 @@ export class LastTenants {
     this.#last.at = this.#now();
   }
 
-  /** Whether another one came so lately that it is still there. */
+  /** What `work` for the tenant gives, which begins now: until its end the tenant is there. */
+  async meanwhile<T>(tenant: string, work: () => Promise<T>): Promise<T> {
+    this.saw(tenant);
+    this.#present.set(tenant, (this.#present.get(tenant) ?? 0) + 1);
+    try {
+      return await work();
+    } finally {
+      const left = this.#present.get(tenant)! - 1;
+      if (left > 0) this.#present.set(tenant, left);
+      else this.#present.delete(tenant);
+    }
+  }
+
+  /** Whether something is under way for another one, or it came so lately that it is still there. */
   othersAreThere(tenant: string): boolean {
+    if (this.#present.size > (this.#present.has(tenant) ? 1 : 0)) return true;
     const other = this.#last.tenant === tenant ? this.#other : this.#last;
     return other.at > this.#now() - PRESENT_MS;
   }

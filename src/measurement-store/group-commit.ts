@@ -26,7 +26,8 @@ interface CommitOptions {
 interface Group {
   rows: number;
   bytes: number;
-  resolves: (() => void)[];
+  /** Told how long the flush took for each of its rows, in ms. */
+  resolves: ((rowMs: number) => void)[];
   rejects: ((error: unknown) => void)[];
 }
 
@@ -38,6 +39,8 @@ const MAX_UNDER_WAY = 2;
  * and 0.57.
  */
 const WORTH_A_FLUSH = 0.6;
+/** What a flush takes however little it stores, in ms: it says nothing of the rows. */
+const ANYWAY_MS = 20;
 
 /**
  * Concurrent receipts share one commit: a flush takes everything that waits, as soon as there is none under way, or
@@ -50,6 +53,8 @@ export class GroupCommit {
   readonly #underWay = new Set<Group>();
   #scheduled = false;
   #flushes = 0;
+  /** When the last flush was done. */
+  #doneAt = 0;
   #stopping: { resolve: () => void } | null = null;
 
   constructor(target: FlushTarget, options: CommitOptions) {
@@ -57,7 +62,8 @@ export class GroupCommit {
     this.#options = options;
   }
 
-  append(receipt: Receipt): Promise<void> {
+  /** Resolves with its part of how long its flush took, in ms. */
+  append(receipt: Receipt): Promise<number> {
     if (this.#stopping) return Promise.reject(new AppError('UNAVAILABLE', 'The server is stopping. Try again later.'));
     let rows: number;
     try {
@@ -71,7 +77,7 @@ export class GroupCommit {
       const group = this.#gathering;
       group.bytes += this.#target.gather(receipt);
       group.rows += rows;
-      group.resolves.push(resolve);
+      group.resolves.push((rowMs) => resolve(rowMs * rows));
       group.rejects.push(reject);
       if (this.#underWay.size > 0) this.#flushIfWorthIt();
       else if (!this.#scheduled) {
@@ -103,7 +109,7 @@ export class GroupCommit {
     const ends = groups.map(
       ({ resolves, rejects }) =>
         new Promise<void>((resolve) => {
-          resolves.push(resolve);
+          resolves.push(() => resolve());
           rejects.push(() => resolve());
         }),
     );
@@ -143,12 +149,17 @@ export class GroupCommit {
     const from = performance.now();
     try {
       await this.#target.flush();
-      this.#options.onFlush?.(group.rows, (performance.now() - from) / 1000);
-      for (const resolve of group.resolves) resolve();
+      const now = performance.now();
+      this.#options.onFlush?.(group.rows, (now - from) / 1000);
+      // They follow each other: it began when the one before it was done.
+      const tookMs = now - Math.max(from, this.#doneAt) - ANYWAY_MS;
+      const rowMs = Math.max(0, tookMs) / Math.max(1, group.rows);
+      for (const resolve of group.resolves) resolve(rowMs);
     } catch (error) {
       this.#options.onFailure?.(group.rejects.length);
       for (const reject of group.rejects) reject(error);
     }
+    this.#doneAt = performance.now();
     this.#underWay.delete(group);
     this.#flushIfWorthIt();
     this.#resolveWhenDone();

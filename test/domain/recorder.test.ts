@@ -28,6 +28,7 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
     append: async (receipt: Receipt) => {
       if (database.away) throw new AppError('UNAVAILABLE', 'away');
       database.receipts.push(receipt);
+      return 0;
     },
   } as unknown as MeasurementStore;
   const suggestions = { note: () => {} } as unknown as Suggestions;

@@ -111,3 +111,46 @@ test('nobody waits for minutes behind many who store much: what would is refused
   expect(refused).toBeGreaterThan(0);
   expect(Math.max(...waits)).toBeLessThan(25_000);
 });
+
+test('who waits in a slow flush is there', async () => {
+  const shares = new WriteShares();
+  let done!: () => void;
+  const storing = shares.storing('single', { values: 1 }, () => new Promise((resolve) => (done = () => resolve(0))));
+  await vi.advanceTimersByTimeAsync(1_000);
+  for (let at = 0; at < 2; at += 1) void shares.turn('much', { values: 10_000 });
+  let begun = false;
+  void shares.turn('much', { values: 10_000 })!.then(() => (begun = true));
+  await vi.advanceTimersByTimeAsync(200);
+  expect(begun).toBe(false);
+  done();
+  await storing;
+  // A quarter of a second later it counts as gone.
+  await vi.advanceTimersByTimeAsync(300);
+  expect(begun).toBe(true);
+});
+
+test('what takes the database longer counts for as long as it took', async () => {
+  const shares = new WriteShares();
+  const from = performance.now();
+  const state = { isOver: false };
+  const busy = (async () => {
+    for (; !state.isOver; await new Promise((resolve) => setTimeout(resolve, 20)))
+      void shares.turn('single', { values: 1 });
+  })();
+  const slow = (async () => {
+    for (let at = 0; at < 6; at += 1) {
+      await shares.turn('much', { values: 10_000 });
+      await shares.storing('much', { values: 10_000 }, async () => {
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        return 150;
+      });
+    }
+    return performance.now() - from;
+  })();
+  await vi.advanceTimersByTimeAsync(6_000);
+  state.isOver = true;
+  await vi.advanceTimersByTimeAsync(20);
+  await busy;
+  // Five of 150 ms, of three tenths of the time, without the burst; and the last.
+  expect(await slow).toBeGreaterThan((5 * 150 - 50) / 0.3 + 150 - 100);
+});

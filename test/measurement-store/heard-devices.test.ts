@@ -54,7 +54,7 @@ describe('on PostgreSQL', () => {
     const rows = await database.sql<{ at: number }>('SELECT last_heard_at::int AS at FROM device_state ORDER BY device_key'); // prettier-ignore
     return rows.map(({ at }) => at);
   };
-  const hear = (device: number, at: number): Promise<void> => store.append(receipt(device, [[1, at, at]], at));
+  const hear = (device: number, at: number): Promise<unknown> => store.append(receipt(device, [[1, at, at]], at));
 
   test('a device that sends often is written down now and then, and whoever asks is told the last time', async () => {
     // Whatever the machine does meanwhile: not each of a hundred changes the row.

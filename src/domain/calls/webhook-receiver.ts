@@ -81,13 +81,15 @@ export class WebhookReceiver {
       const outcome = await runner.run(native === undefined ? what : { ...what, native });
       // A replay finds the values under the time by which the log knows the call.
       const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);
-      await shares.turn(product.workspaceId, amountOf(call, outcome));
+      const amount = amountOf(call, outcome);
+      await shares.turn(product.workspaceId, amount);
       recipient = await find();
       if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, outcome.batches))) {
         if (runs < MAX_RUNS) continue;
         throw new AppError('OVERLOADED', 'The product is being changed all the time; try again.');
       }
-      await recorder.commit({ batches: outcome.batches.map(({ batch }) => batch), call });
+      const receipt = { batches: outcome.batches.map(({ batch }) => batch), call };
+      await shares.storing(product.workspaceId, amount, () => recorder.commit(receipt));
       feed.publish(product.id, call);
       return answerOf(outcome);
     }

@@ -104,7 +104,7 @@ export class Recorder {
       if (!stillTakes(present, batch)) return present;
     }
     if (!limited || device.writeIntervalMs === 0) {
-      await this.commit({ batches: [batch] });
+      await this.#store(device, batch);
       return { stored: batch.fieldKeys.length, rejected };
     }
     const reserving = limiter.reserve(device.key, batch.fieldKeys, device.writeIntervalMs);
@@ -116,7 +116,7 @@ export class Recorder {
         const present = await recheck();
         if (!stillTakes(present, kept)) return present;
       }
-      if (kept.fieldKeys.length > 0) await this.commit({ batches: [kept] });
+      if (kept.fieldKeys.length > 0) await this.#store(device, kept);
       isStored = true;
     } finally {
       if (!isStored) limiter.giveBack(device.key, kept.fieldKeys);
@@ -124,10 +124,16 @@ export class Recorder {
     return { stored: kept.fieldKeys.length, rejected };
   }
 
-  /** Commits a receipt as one whole, then tells the live feed. */
-  async commit(receipt: Receipt): Promise<void> {
-    await this.#deps.store.append(receipt);
+  #store({ workspaceId }: DeviceInfo, batch: Batch): Promise<void> {
+    const amount = { values: batch.fieldKeys.length };
+    return this.#deps.shares.storing(workspaceId, amount, () => this.commit({ batches: [batch] }));
+  }
+
+  /** Commits a receipt as one whole, then tells the live feed. Resolves as the store does. */
+  async commit(receipt: Receipt): Promise<number> {
+    const tookMs = await this.#deps.store.append(receipt);
     this.#deps.feed.recorded();
+    return tookMs;
   }
 }
 

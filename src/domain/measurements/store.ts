@@ -173,11 +173,12 @@ export interface RecordedPage {
 /** What keeps measurements and the call log, on SQLite and PostgreSQL alike; all times in ms UTC. */
 export interface MeasurementStore {
   /**
-   * Resolves when the receipt is durable; many callers share one commit. Writing a key again replaces its value, the
-   * last one in the order of commits wins. Rejects with AppError OVERLOADED when the bounded queue is full,
-   * UNAVAILABLE when the database is away or the store is stopping; nothing of the receipt is stored then.
+   * Resolves when the receipt is durable, with about how long the database had to do with its values, in ms; many callers
+   * share one commit. Writing a key again replaces its value, the last one in the order of commits wins. Rejects with
+   * AppError OVERLOADED when the bounded queue is full, UNAVAILABLE when the database is away or the store is stopping;
+   * nothing of the receipt is stored then.
    */
-  append(receipt: Receipt): Promise<void>;
+  append(receipt: Receipt): Promise<number>;
 
   /** The value with the latest measured time for each of the devices' fields, of everything acknowledged so far. */
   latest(queries: LatestQuery[]): Promise<LatestRow[]>;

@@ -6,6 +6,8 @@ const VALUES_PER_MS = 150;
 /** What the log keeps of a call, beyond what is usual: texts, which are written more than once. */
 const USUAL_CHARACTERS = 8_192;
 const CHARACTERS_PER_MS = 40_000;
+/** What took the database longer counts for as long as it took, up to so many times: a disk may be slow for all. */
+const AT_MOST_TIMES = 5;
 /** What a tenant may store at once before it has to wait for others. */
 const BURST_MS = 50;
 /** Some values of one device: they are counted, but do not stand behind the bulk of their tenant. */
@@ -68,8 +70,8 @@ export class WriteShares {
    * When the tenant may store so much; null: at once. Throws OVERLOADED when too many of it wait. What was true of
    * its rights has to be looked at again after the waiting.
    */
-  turn(tenant: string, { values, characters = 0 }: Amount): Promise<void> | null {
-    const ms = values / VALUES_PER_MS + Math.max(0, characters - USUAL_CHARACTERS) / CHARACTERS_PER_MS;
+  turn(tenant: string, amount: Amount): Promise<void> | null {
+    const ms = usualMs(amount);
     if (ms === 0) return null;
     this.#last.saw(tenant);
     this.#count();
@@ -88,6 +90,16 @@ export class WriteShares {
       writer.waitingMs += ms;
       this.#lookSoon();
     });
+  }
+
+  /**
+   * Stores so much of the tenant, whose turn it was; meanwhile it is there. `store` resolves with how long that took the
+   * database, in ms: keys that are written again take longer than new ones.
+   */
+  async storing(tenant: string, amount: Amount, store: () => Promise<number>): Promise<void> {
+    const tookMs = await this.#last.meanwhile(tenant, store);
+    const ms = usualMs(amount);
+    if (ms > LITTLE_MS && tookMs > ms) this.#charge(this.#writerOf(tenant), Math.min(tookMs, ms * AT_MOST_TIMES) - ms);
   }
 
   #isTooMuch(writer: Writer, ms: number): boolean {
@@ -169,4 +181,9 @@ export class WriteShares {
     for (const [tenant, writer] of this.#writers)
       if (writer.waiting.length === 0 && this.#debt(writer) === 0) this.#writers.delete(tenant);
   }
+}
+
+/** Charged at its turn. */
+function usualMs({ values, characters = 0 }: Amount): number {
+  return values / VALUES_PER_MS + Math.max(0, characters - USUAL_CHARACTERS) / CHARACTERS_PER_MS;
 }

@@ -120,7 +120,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return store;
   }
 
-  append(receipt: Receipt): Promise<void> {
+  append(receipt: Receipt): Promise<number> {
     return this.#commits.append(receipt);
   }
 

@@ -128,7 +128,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return store;
   }
 
-  append(receipt: Receipt): Promise<void> {
+  append(receipt: Receipt): Promise<number> {
     return this.#commits.append(receipt);
   }
 
