@@ -117,6 +117,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     idleMs: config.clientIdleMs,
     log,
   });
+  server.on('connection', () => transports.turns.noteConnection());
   transports.attachWebSocket(server);
   closers.add('http', async () => {
     await listener.stop({ endSockets: () => transports.endSockets(), graceMs: config.shutdownGraceMs });

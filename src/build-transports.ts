@@ -25,6 +25,8 @@ import { exportRoute, historyFileRoute } from './http/export-route.ts';
 import type { FileRoute, Handler } from './http/http-app.ts';
 import { deviceImportRoute, importRoute } from './http/import-route.ts';
 import { networkRoute } from './http/network-route.ts';
+import { requestParty } from './http/request-party.ts';
+import { RequestTurns } from './http/request-turns.ts';
 import { makeRequestId } from './http/request-id.ts';
 import { RecordRoute } from './http/record-route.ts';
 import { webhookRoute } from './http/webhook-route.ts';
@@ -46,6 +48,7 @@ export interface Transports {
   /** Told when a request is done with. */
   bodies: BodyMemory;
   record: RecordRoute;
+  turns: RequestTurns;
   health: Handler;
   jsonBody: Middleware;
   graphql: Handler;
@@ -74,6 +77,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   };
   const refused = new RefusedWork(domain.senders);
   const ofSession = (request: IncomingMessage): string | null => sessionSecretOf(request, baseUrl());
+  const turns = new RequestTurns(requestParty({ authenticator, anonymous, sessionSecretOf: ofSession }, ingestCache));
   // Files that a page of the console links to; never what records or imports.
   const out = { anonymous, authenticator, sessionSecretOf: ofSession, devices: deviceFinder, exporter, log };
   const into = { anonymous, authenticator, devices: deviceFinder, importer };
@@ -110,9 +114,11 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       recorder,
       bounds,
       refused,
+      turns,
       now,
       log,
     }),
+    turns,
     health: healthRoute,
     jsonBody: jsonBody(bounds, { authenticator, anonymous, sessionSecretOf: ofSession }),
     graphql: (context) => graphql.handle(context),

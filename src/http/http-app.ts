@@ -7,6 +7,7 @@ import { commonHeaders, respondToFailure } from './error-responder.ts';
 import { ingestRoutes, type IngestRoutesDeps } from './ingest-routes.ts';
 import { OPENAPI } from './openapi.ts';
 import { requestIdOf } from './request-id.ts';
+import type { RequestTurns } from './request-turns.ts';
 import { requireHost } from './require-host.ts';
 import { requireMethod } from './require-method.ts';
 
@@ -17,6 +18,7 @@ export type Handler = (context: Koa.Context) => Promise<void> | void;
 export type FileRoute = 'historyCsv' | 'historyNdjson' | 'exportCsv' | 'exportNdjson' | 'deviceImport' | 'import';
 
 interface HttpAppDeps extends IngestRoutesDeps {
+  turns: RequestTurns;
   /** Process alive / ready to serve (CONTRACT 2). */
   health: Handler;
   ready: Handler;
@@ -85,7 +87,7 @@ export function createHttpApp(deps: HttpAppDeps): RequestListener {
     else log.error({ err: error, requestId: context && requestIdOf(context.res) }, 'error while answering');
   });
   const koa = app.callback();
-  return ingestRoutes(deps, (request, response) => void koa(request, response));
+  return deps.turns.listener(ingestRoutes(deps, (request, response) => void koa(request, response)));
 }
 
 /** `GET http://[::1` is no URL: Koa finds that out when somebody asks for the path. */

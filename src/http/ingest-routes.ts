@@ -36,7 +36,7 @@ export function ingestRoutes({ record, webhook, log }: IngestRoutesDeps, others:
     request.url = url;
     const device = RECORD.exec(url)?.[1];
     if (device !== undefined) void record.handle(request, response, device);
-    else if (isWebhook(url)) void answerWebhook(request, response);
+    else if (webhookIdOf(url) !== null) void answerWebhook(request, response);
     else others(request, response);
   };
 }
@@ -51,10 +51,10 @@ function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** Whatever a proxy puts before it, and whatever the sender puts behind it: the id in the path is what counts. */
-function isWebhook(url: string): boolean {
+/** Whatever a proxy puts before it, and whatever the sender puts behind it: the id in the path is what counts; null: none. */
+export function webhookIdOf(url: string): string | null {
   const at = url.indexOf(WEBHOOK_ROOT);
-  if (at < 0) return false;
   const query = url.indexOf('?');
-  return query < 0 || at < query;
+  if (at < 0 || (query >= 0 && query < at)) return null;
+  return /^[^/?]*/.exec(url.slice(at + WEBHOOK_ROOT.length))![0];
 }

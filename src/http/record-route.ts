@@ -11,7 +11,7 @@ import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate, secretHashOf } from './authenticate.ts';
 import { type BodyBounds, bodyText, readBody, SenderGone } from './body.ts';
 import { commonHeaders, respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
-import { FairTurns } from './fair-turns.ts';
+import type { RequestTurns } from './request-turns.ts';
 import { parseJson } from './parse-json.ts';
 import { requireHost } from './require-host.ts';
 import { requireMethod } from './require-method.ts';
@@ -32,6 +32,7 @@ interface RecordRouteDeps {
   recorder: Recorder;
   bounds: BodyBounds;
   refused: RefusedWork;
+  turns: RequestTurns;
   now: () => number;
   log: Logger;
 }
@@ -39,7 +40,6 @@ interface RecordRouteDeps {
 /** `POST /v1/devices/<device>/record/` (CONTRACT 3): works on the bare request, because every layer here costs. */
 export class RecordRoute {
   readonly #deps: RecordRouteDeps;
-  readonly #turns = new FairTurns();
 
   constructor(deps: RecordRouteDeps) {
     this.#deps = deps;
@@ -50,7 +50,7 @@ export class RecordRoute {
     try {
       requireHost(request);
       requireMethod(request.method, ['POST']);
-      const { recorder, bounds, refused, now } = this.#deps;
+      const { recorder, bounds, refused, turns, now } = this.#deps;
       const deviceName = decoded(encodedName);
       const first = this.#known(request, deviceName) ?? (await this.#authorised(request, deviceName));
       const { tokenId } = first;
@@ -71,7 +71,7 @@ export class RecordRoute {
       const sent = { tenant, source: tokenId, bytes, mostEntries: Math.min(MOST_ENTRIES, bytes / OF_LEAST_ENTRY) };
       await refused.watch(
         sent,
-        () => this.#turns.run(record),
+        () => turns.run({ tenant, tokenId }, record),
         (inVain) => inVain,
       );
     } catch (error) {

@@ -142,6 +142,12 @@ export class IngestCache {
     return product;
   }
 
+  /** The product whose webhook it is without waiting, when both are in memory. */
+  cachedByWebhook(webhookId: string): ProductInfo | null {
+    const id = this.#productIdByWebhook.get(webhookId);
+    return id === undefined ? null : (this.#products.get(id) ?? null);
+  }
+
   /** The device without waiting, when it and its product are in memory. */
   cachedDevice(id: string): DeviceInfo | null {
     const cached = this.#devices.get(id);

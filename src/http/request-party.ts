@@ -1,0 +1,29 @@
+import type { IncomingMessage } from 'node:http';
+import type { IngestCache } from '../domain/ingest-cache/ingest-cache.ts';
+import type { Party } from '../domain/party.ts';
+import { hashSecret } from '../domain/tokens/authenticator.ts';
+import { type Doorkeepers, secretHashOf } from './authenticate.ts';
+import { webhookIdOf } from './ingest-routes.ts';
+
+/** The tenant of all whom nobody knows; each address is a caller of it. */
+const STRANGERS = 'strangers';
+
+/**
+ * Whose request it is, as far as that is in memory: its token's, its webhook's, else its address's. No right comes of it:
+ * it says only with whom the request takes turns.
+ */
+export function requestParty(
+  { authenticator, anonymous, sessionSecretOf }: Doorkeepers,
+  ingestCache: Pick<IngestCache, 'cachedByWebhook'>,
+): (request: IncomingMessage) => Party {
+  return (request) => {
+    const cookie = request.headers.authorization === undefined ? (sessionSecretOf?.(request) ?? null) : null;
+    const hashed = cookie === null ? secretHashOf(request) : hashSecret(cookie);
+    const access = hashed === null ? null : authenticator.cachedByHash(hashed);
+    if (access !== null) return access;
+    const webhookId = webhookIdOf(request.url ?? '');
+    const product = webhookId === null ? null : ingestCache.cachedByWebhook(webhookId);
+    if (product !== null) return { tenant: product.workspaceId, tokenId: product.id };
+    return { tenant: STRANGERS, tokenId: anonymous.addressOf(request) };
+  };
+}
