@@ -31,7 +31,11 @@ export class RequestTurns {
   listener(serve: RequestListener): RequestListener {
     return (request, response) => {
       if (this.#line.isEmpty && this.#hasTime()) serve(request, response);
-      else this.#wait(this.#partyOf(request), () => serve(request, response));
+      else
+        this.#wait(this.#partyOf(request), () => {
+          // Of a sender that has gone nobody would hear any more: what it holds would be held for ever.
+          if (!response.destroyed) serve(request, response);
+        });
     };
   }
 
