@@ -7,8 +7,6 @@ import { PARSER_STOPPED, ParserGate } from './parser-gate.ts';
 const MAX_WAITING = 16;
 /** Of all connections; beyond that, the one that has got no answer for longest is cut off. */
 const MAX_WAITING_IN_ALL = 20_000;
-/** Of each turn of the event loop: for requests that have waited for another. */
-const NEXT_MS = 4;
 /** What is left of a body when its answer has ended is read on up to a multiple of this, then cut. */
 const REST_BYTES = 1 << 20;
 
@@ -102,8 +100,6 @@ interface StoppedParser {
 class Crowd {
   /** The one that has got no answer for longest stands first. */
   readonly #line = new Set<Connection>();
-  /** Those whose next request has its turn. */
-  readonly #turns: Connection[] = [];
   #waiting = 0;
 
   /** One more request of the connection waits. */
@@ -119,20 +115,6 @@ class Crowd {
     this.#line.delete(connection);
     if (stays) this.#line.add(connection);
   }
-
-  /** Its next request has its turn: who stand behind nobody are heard in between, however many there are of these. */
-  goOn(connection: Connection): void {
-    if (this.#turns.push(connection) === 1) setImmediate(this.#next);
-  }
-
-  readonly #next = (): void => {
-    const until = performance.now() + NEXT_MS;
-    let at = 0;
-    do this.#turns[at]!.next();
-    while (++at < this.#turns.length && performance.now() < until);
-    this.#turns.splice(0, at);
-    if (this.#turns.length > 0) setImmediate(this.#next);
-  };
 }
 
 class Connection {
@@ -227,6 +209,7 @@ class Connection {
     this.#deps.ended(exchange, (performance.now() - this.#from) / 1000);
     // The next request stands behind what is left of its body.
     if (!exchange.request.complete) drain(exchange.request, REST_BYTES);
-    if (this.#waiting.length > 0) this.#crowd.goOn(this);
+    // Not at once: behind each other they would all be in one turn of the event loop.
+    if (this.#waiting.length > 0) setImmediate(() => this.next());
   };
 }
