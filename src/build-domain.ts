@@ -12,7 +12,7 @@ import { EntryJudge } from './domain/decoders/entry-judge.ts';
 import { DeviceFinder } from './domain/ingest-cache/device-finder.ts';
 import { DeviceList } from './domain/devices/device-list.ts';
 import { DeviceService } from './domain/devices/device-service.ts';
-import { sweepLateValues } from './domain/measurements/sweep-late-values.ts';
+import { handOverLateValues, sweepLateValues } from './domain/measurements/sweep-late-values.ts';
 import { StatusWatch } from './domain/devices/status-watch.ts';
 import { WriteRateService } from './domain/devices/write-rate-service.ts';
 import { FieldService } from './domain/products/field-service.ts';
@@ -163,6 +163,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const callSweep = { store, unknownDevices, products, days: config.callLog.days, now };
   sweep('call log', 10 * MINUTE_MS, () => sweepCalls(callSweep));
   sweep('late values of what is gone', 10 * MINUTE_MS, () => sweepLateValues({ database: bare, store, now }));
+  sweep('late values of what was absorbed', 2_000, () => handOverLateValues({ database: bare, store, now }));
   sweep('retention', 360 * MINUTE_MS, (isStopping) => sweepRetention({ database: bare, store, now }, isStopping));
   sweep('audit log', 60 * MINUTE_MS, () => auditLog.forgetBefore(now() - config.auditLogDays * DAY_MS));
 

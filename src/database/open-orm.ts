@@ -27,6 +27,7 @@ const common = {
       'webhook_call',
       'purge',
       'removed_field',
+      'absorbed_device',
       'migration',
       'heartbeat',
     ],

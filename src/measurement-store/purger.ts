@@ -4,7 +4,10 @@ import type { StoreLog } from './store-log.ts';
 /** A purge that is written down and not yet done. */
 export interface PurgeRow extends Purge {
   id: number;
-  /** The device that gets the values first; null: nobody. */
+  /**
+   * The device that gets the values first; null: nobody. What is committed after the hand-over stays, to be handed over
+   * as well; without a field there are no values to hand over, nor to forget.
+   */
   intoDeviceKey: number | null;
 }
 
@@ -17,8 +20,13 @@ interface PurgerDeps {
   handOver(purge: PurgeRow, isStopped: () => boolean): Promise<boolean>;
   /** Forgets that the device was ever heard: whatever is committed from now on says so anew, and is found by that. */
   forgetHeard(deviceKey: number): Promise<unknown>;
-  /** Removes all values of the device (or of one field of it), slice by slice; false: it was stopped before the end. */
-  forget(purge: PurgeRow): Promise<boolean>;
+  /** Where the order of commits stands. */
+  position(): Promise<string>;
+  /**
+   * Removes all values of the device (or of one field of it), slice by slice, but what was committed after the position
+   * (null: that too); false: it was stopped before the end.
+   */
+  forget(purge: PurgeRow, upTo: string | null): Promise<boolean>;
   /** Strikes it off. */
   end(id: number): Promise<unknown>;
   log: StoreLog | undefined;
@@ -57,8 +65,18 @@ export class Purger {
     await this.#running;
   }
 
+  /** false: it was stopped before the end. */
+  async #workOff(purge: PurgeRow): Promise<boolean> {
+    const { position, handOver, forget } = this.#deps;
+    if (purge.intoDeviceKey === null) return forget(purge, null);
+    if (purge.fieldKey === null) return true;
+    // Another node may commit while it is handed over: that is not forgotten with it.
+    const before = await position();
+    return (await handOver(purge, () => this.#stopped)) && forget(purge, before);
+  }
+
   async #run(): Promise<void> {
-    const { list, settled, handOver, forgetHeard, forget, end, log } = this.#deps;
+    const { list, settled, forgetHeard, end, log } = this.#deps;
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false;
@@ -66,9 +84,8 @@ export class Purger {
         if (purges.length > 0) await settled();
         for (const purge of purges) {
           if (this.#stopped) return;
-          if (purge.intoDeviceKey !== null && !(await handOver(purge, () => this.#stopped))) return;
           if (purge.fieldKey === null) await forgetHeard(purge.deviceKey);
-          if (await forget(purge)) await end(purge.id);
+          if (await this.#workOff(purge)) await end(purge.id);
         }
         if (purges.length > 0) this.#again = true;
       }

@@ -164,6 +164,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
           ),
       settled: async () => {},
       handOver: async () => true,
+      position: () => store.position(),
       forgetHeard: (key) => write('delete from device_state where device_key = ?', key),
       forget: async ({ deviceKey }) => {
         await store.remove({ deviceKey, fieldKeys: keysOf(device), from: 0, to: domain.clock.now + 1, dryRun: false });

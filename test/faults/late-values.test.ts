@@ -89,4 +89,49 @@ describe.skipIf(redisUrl === null)('two nodes, one of which commits late', () =>
     },
     60_000,
   );
+
+  test.each(['the same', 'the other'])(
+    'what %s node commits late for a device that was absorbed goes to the one that absorbed it',
+    async (name) => {
+      const [replacing, recording] = [nodes['the same']!, nodes[name]!];
+      const { deviceIds } = await createProduct(replacing, {
+        fields: { T: 'FLOAT' },
+        serialNumbers: [`absorbed ${name}`, `kept ${name}`],
+      });
+      const [absorbed, kept] = deviceIds as [string, string];
+      await recording.record(absorbed, { field: 'T', value: 1, timestamp: 1_767_000_000 });
+      const [{ key }] = await rows('select key from device where id = $1', [absorbed]);
+      // Whoever wants to write this moment of the device waits for us.
+      await client.query('begin');
+      await client.query("insert into reading (device_key, ts, stored_at, packed) values ($1, $2, 0, '')", [
+        key,
+        LATE_AT,
+      ]);
+      const late = recording.record(absorbed, { field: 'T', value: 2, timestamp: LATE_AT / 1000 });
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(() => rows(waiting), { timeout: 4_000 }).not.toEqual([]);
+      const replaced = replacing.gql(
+        'mutation ($id: ID!, $s: String!, $a: ID) { replaceDevice(id: $id, serialNumber: $s, absorb: $a) { id } }',
+        { id: kept, s: `absorbed ${name}`, a: absorbed },
+      );
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await client.query('rollback');
+      const { status } = await late;
+      await replaced;
+      // In a crowd of tests the database may have had enough of waiting: then nothing is stored.
+      expect([200, 503]).toContain(status);
+      const values = async (): Promise<number[]> => {
+        const { device } = await replacing.gql(
+          'query ($d: ID!) { device(id: $d) { measurements(field: "T", first: 9) { edges { node { value } } } } }',
+          { d: kept },
+        );
+        return device.measurements.edges.map(({ node }: any) => node.value).sort();
+      };
+      await expect.poll(values, { timeout: 10_000 }).toEqual(status === 200 ? [1, 2] : [1]);
+      // Nothing is left of it where it was.
+      const left = 'select 1 from reading where device_key = $1 union all select 1 from purge where device_key = $1';
+      await expect.poll(() => rows(left, [key]), { timeout: 10_000 }).toEqual([]);
+    },
+    60_000,
+  );
 });

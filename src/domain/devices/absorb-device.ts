@@ -7,13 +7,14 @@ import { serialIdentity } from './taken-serials.ts';
 /**
  * Removes a device and writes down, in the same transaction, that the store is to hand its values over to `device`, so
  * that nothing is lost whatever happens next. BAD_USER_INPUT unless it is another device of the same product with that
- * serial number.
+ * serial number. `now`: in ms UTC.
  */
 export async function absorbDevice(
   em: EntityManager,
   device: Device,
   absorbed: Device,
   serialNumber: string,
+  now: number,
 ): Promise<void> {
   const { product } = device;
   if (absorbed.key === device.key) throw badInput('absorb: a device cannot absorb itself.');
@@ -29,6 +30,16 @@ export async function absorbDevice(
       into,
     ]);
   for (const { key } of fields) await write(key, device.key);
-  await write(null, null);
+  await write(null, device.key);
+  // What another node has accepted for it already is committed later.
+  await em.execute('update absorbed_device set into_device_key = ? where into_device_key = ?', [
+    device.key,
+    absorbed.key,
+  ]);
+  await em.execute('insert into absorbed_device (device_key, into_device_key, absorbed_at) values (?, ?, ?)', [
+    absorbed.key,
+    device.key,
+    now,
+  ]);
   await em.nativeDelete(DeviceSchema, { key: absorbed.key });
 }

@@ -156,7 +156,7 @@ export class DeviceService {
     const { device, gone } = await this.#deps.database.write(async (em) => {
       const found = await findDevice(em, access, id, 'CONFIGURE');
       const absorbed = absorb === null ? null : await findDevice(em, access, absorb, 'CONFIGURE');
-      if (absorbed !== null) await absorbDevice(em, found, absorbed, serialNumber);
+      if (absorbed !== null) await absorbDevice(em, found, absorbed, serialNumber, this.#deps.now());
       await this.#changeSerial(em, absorbed === null ? access : null, found, serialNumber);
       found.searchText = deviceSearchText(found.name, found.serialNumber);
       return { device: found, gone: absorbed?.id ?? null };

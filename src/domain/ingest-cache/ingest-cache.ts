@@ -32,6 +32,9 @@ const DEVICES_NAMED = {
   serialNumber: 'select id from device where workspace_id = ? and serial_number = ? limit 100',
   serialFolded: 'select id from device where workspace_id = ? and serial_folded = ? limit 100',
 };
+type NameColumn = keyof typeof DEVICES_NAMED;
+/** Names that change hands while they are looked up are looked up again. */
+const MOST_LOOKS = 3;
 
 /** A snapshot of a product with its fields and active decoder; a change makes a new one, nobody changes this. */
 export interface ProductInfo {
@@ -206,13 +209,13 @@ export class IngestCache {
 
   /** Every device with this serial number in the workspaces. */
   async devicesBySerial(workspaceIds: string[], serialNumber: string): Promise<DeviceInfo[]> {
-    const ids = await Promise.all(workspaceIds.map((id) => this.#named(id, 'serialNumber', serialNumber)));
-    return this.#devicesByIds(ids.flat());
+    const found = await Promise.all(workspaceIds.map((id) => this.#devicesNamed(id, 'serialNumber', serialNumber)));
+    return found.flat();
   }
 
   /** Every device of the workspace whose serial number is the network's identifier, however written (CONTRACT 6). */
   async devicesByNetworkId(workspaceId: string, identifier: string): Promise<DeviceInfo[]> {
-    return this.#devicesByIds(await this.#named(workspaceId, 'serialFolded', networkIdentity(identifier)));
+    return this.#devicesNamed(workspaceId, 'serialFolded', networkIdentity(identifier));
   }
 
   /** JSON text of serial number → device id of all devices of the product; `version` changes when they do. */
@@ -261,7 +264,7 @@ export class IngestCache {
     }
   }
 
-  async #named(workspaceId: string, column: 'serialNumber' | 'serialFolded', name: string): Promise<string[]> {
+  async #named(workspaceId: string, column: NameColumn, name: string): Promise<string[]> {
     const key = `${workspaceId} ${column} ${name}`;
     const known = this.#deviceIdsByName.get(key);
     if (known !== undefined) return known;
@@ -276,9 +279,15 @@ export class IngestCache {
     });
   }
 
-  async #devicesByIds(ids: string[]): Promise<DeviceInfo[]> {
-    const devices = await Promise.all(ids.map((id) => this.device(id)));
-    return devices.filter((device) => device !== null);
+  async #devicesNamed(workspaceId: string, column: NameColumn, name: string): Promise<DeviceInfo[]> {
+    for (let looks = 1; ; looks += 1) {
+      const ids = await this.#named(workspaceId, column, name);
+      const devices = await Promise.all(ids.map((id) => this.device(id)));
+      if (!devices.includes(null) || looks === MOST_LOOKS) return devices.filter((device) => device !== null);
+      // One is gone since its name was read, and another device may have that by now.
+      this.#deviceIdsByName.delete(`${workspaceId} ${column} ${name}`);
+      this.#nameLoads.forget();
+    }
   }
 
   #remember(row: DeviceRow, product: ProductInfo): DeviceInfo {

@@ -14,7 +14,8 @@ const LATE_MS = 3_600_000;
 /** Whoever was heard has a row; one for whom the purge is under way has it still. */
 const ORPHANS =
   'select device_key from device_state where not exists (select 1 from device where device.key = device_key) ' +
-  'and not exists (select 1 from purge where purge.device_key = device_state.device_key and field_key is null)';
+  'and not exists (select 1 from purge where purge.device_key = device_state.device_key and field_key is null) ' +
+  'and not exists (select 1 from absorbed_device where absorbed_device.device_key = device_state.device_key)';
 
 const REMOVED = 'from removed_field where removed_at < ?';
 
@@ -38,6 +39,47 @@ export async function sweepLateValues({ database, store, now }: SweepLateValuesD
       [before],
     );
     await write(`delete ${REMOVED}`, [before]);
+  });
+  await store.settlePurges();
+}
+
+/** Absorbed devices that have values again, or for which none can come any more. */
+const ABSORBED =
+  'select device_key, into_device_key, absorbed_at from absorbed_device where (absorbed_at < ? ' +
+  'or exists (select 1 from reading where reading.device_key = absorbed_device.device_key)) ' +
+  'and not exists (select 1 from purge where purge.device_key = absorbed_device.device_key) limit 100';
+
+/**
+ * Hands over what was committed for absorbed devices after they were absorbed: another node may have accepted it before it
+ * heard of that. Once more an hour after; from then on they are devices that are gone like others.
+ */
+export async function handOverLateValues({
+  database,
+  store,
+  now,
+}: Omit<SweepLateValuesDeps, 'store'> & { store: Pick<MeasurementStore, 'settlePurges'> }): Promise<void> {
+  const before = now() - LATE_MS;
+  const found = await database
+    .read()
+    .execute<{ device_key: number; into_device_key: number; absorbed_at: number | string }[]>(ABSORBED, [before]);
+  if (found.length === 0) return;
+  await database.write(async (em) => {
+    const write = (statement: string, values: (number | null)[]): Promise<unknown> =>
+      em.execute(statement, values, 'run');
+    for (const { device_key: key, into_device_key: into, absorbed_at: at } of found) {
+      const isOver = Number(at) < before;
+      await write(
+        `insert into purge (device_key, field_key, into_device_key) select absorbed_device.device_key, field.key, device.key
+         from absorbed_device join device on device.key = into_device_key
+         join field on field.product_key = device.product_key where absorbed_device.device_key = ?`,
+        [key],
+      );
+      await write('insert into purge (device_key, field_key, into_device_key) values (?, null, ?)', [
+        key,
+        isOver ? null : into,
+      ]);
+      if (isOver) await write('delete from absorbed_device where device_key = ?', [key]);
+    }
   });
   await store.settlePurges();
 }

@@ -5,14 +5,29 @@ import type { Seq } from './snapshot.ts';
 export type Edit =
   /** Readings that were committed before then go into chunks. */
   | { kind: 'compact'; storedBefore: number; readingsFrom: number }
-  /** Values of these fields (null: of all) from `from` to `to` (exclusive) go; first out of readings, then out of chunks. */
-  | { kind: 'remove'; fieldKeys: number[] | null; from: number; to: number; readingsFrom: number | null }
+  /**
+   * Values of these fields (null: of all) from `from` to `to` (exclusive) go; first out of readings, then out of chunks.
+   * Readings committed after the position `upTo` stay (null: none).
+   */
+  | {
+      kind: 'remove';
+      fieldKeys: number[] | null;
+      from: number;
+      to: number;
+      upTo: string | null;
+      readingsFrom: number | null;
+    }
   /** Values before then go, but for the newest one of each field. */
   | { kind: 'expire'; before: number; readingsFrom: number | null };
 
 /** The edit that removes values of these fields (null: of all) from `from` to `to` (exclusive). */
-export function removal(fieldKeys: number[] | null, from: number, to: number): Edit {
-  return { kind: 'remove', fieldKeys, from, to, readingsFrom: from };
+export function removal(fieldKeys: number[] | null, from: number, to: number, upTo: string | null = null): Edit {
+  return { kind: 'remove', fieldKeys, from, to, upTo, readingsFrom: from };
+}
+
+/** The edit that removes all values of a field (null: of all); readings committed after the position stay (null: none). */
+export function forgetting(fieldKey: number | null, upTo: string | null): Edit {
+  return removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity, upTo);
 }
 
 /** The edit that moves readings that were committed before then into chunks. */

@@ -4,6 +4,7 @@ import { indexAt } from '../../domain/history/index-at.ts';
 import { sliceColumns } from './columns.ts';
 import { cutChunks } from './cut-chunks.ts';
 import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
+import { isCommittedBy } from './is-committed-by.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 
 const READINGS_A_SLICE = 1_000;
@@ -28,6 +29,7 @@ async function fromReadings(snapshot: Snapshot, deviceKey: number, edit: Removal
   const { rows: readings, isLast } = await snapshot.readings(range);
   const gone = edit.fieldKeys && new Set(edit.fieldKeys);
   for (const { timestamp, seq, values } of readings) {
+    if (edit.upTo !== null && !isCommittedBy(edit.upTo, seq)) continue;
     const fields = [...fieldsOf(values)];
     const kept = gone ? fields.filter((fieldKey) => !gone.has(fieldKey)) : [];
     if (kept.length === fields.length) continue;

@@ -19,7 +19,7 @@ import type {
 } from '../../domain/measurements/store.ts';
 import { programFile } from '../../program-file.ts';
 import type { CallOutcome } from '../call-columns.ts';
-import { compaction, type Edit, removal } from '../chunks/edit.ts';
+import { compaction, type Edit, forgetting, removal } from '../chunks/edit.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor, dueSelect } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
@@ -84,8 +84,9 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
       list: (limit) => this.#purges(limit),
       settled: () => this.#commits.settled(),
       handOver: (purge, isStopped) => handOver(this, purge, isStopped),
-      forget: async ({ deviceKey, fieldKey }) =>
-        (await this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity))) === null,
+      position: () => this.position(),
+      forget: async ({ deviceKey, fieldKey }, upTo) =>
+        (await this.#edit(deviceKey, forgetting(fieldKey, upTo))) === null,
       forgetHeard: async (key) => {
         await this.#flushes.showHeard();
         await this.#rows({ text: 'DELETE FROM device_state WHERE device_key = $1', values: [key] });

@@ -18,7 +18,7 @@ import type {
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import { programFile } from '../../program-file.ts';
 import type { CallOutcome } from '../call-columns.ts';
-import { compaction, type Edit, isEmpty, type Plan, removal } from '../chunks/edit.ts';
+import { compaction, type Edit, isEmpty, type Plan, forgetting, removal } from '../chunks/edit.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
@@ -99,8 +99,9 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
       list: (limit) => this.#read({ kind: 'purges', limit }),
       settled: () => this.#commits.settled(),
       handOver: (purge, isStopped) => handOver(this, purge, isStopped),
-      forget: async ({ deviceKey, fieldKey }) =>
-        (await this.#edit(deviceKey, removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity))) === null,
+      position: () => this.position(),
+      forget: async ({ deviceKey, fieldKey }, upTo) =>
+        (await this.#edit(deviceKey, forgetting(fieldKey, upTo))) === null,
       forgetHeard: (deviceKey) => this.#write({ kind: 'forgetHeard', deviceKey }),
       end: (id) => this.#write({ kind: 'endPurge', id }),
       log,
