@@ -49,7 +49,7 @@ export class WebhookReceiver {
 
   /** Whether the id is in memory, so that `productOf` costs nothing. */
   knows(webhookId: string): boolean {
-    return this.#deps.ingestCache.knowsWebhook(webhookId);
+    return this.#deps.ingestCache.cachedByWebhook(webhookId) !== null;
   }
 
   /** The product whose URL this is; NOT_FOUND for an id that is none (or no longer). */

@@ -9,7 +9,15 @@ import { LoopTurns } from '../loop-turns.ts';
 import { worksFor } from '../whose-work.ts';
 import { LruMap } from '../lru-map.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
-import { type DeviceRow, named, readDeviceRows, weightOfDevice, withIds } from './device-rows.ts';
+import {
+  type DeviceRow,
+  type NameColumn,
+  named,
+  readDeviceRows,
+  readIdsNamed,
+  weightOfDevice,
+  withIds,
+} from './device-rows.ts';
 import { isPossibleSerial } from './possible-serial.ts';
 import { readProduct } from './product-rows.ts';
 import { Revisions } from '../revisions.ts';
@@ -28,11 +36,6 @@ export interface FieldInfo {
   role?: FieldRole | null | undefined;
 }
 
-const DEVICES_NAMED = {
-  serialNumber: 'select id from device where workspace_id = ? and serial_number = ? limit 100',
-  serialFolded: 'select id from device where workspace_id = ? and serial_folded = ? limit 100',
-};
-type NameColumn = keyof typeof DEVICES_NAMED;
 /** Names that change hands while they are looked up are looked up again. */
 const MOST_LOOKS = 3;
 
@@ -107,9 +110,6 @@ export class IngestCache {
       for (const change of changes) this.#drop(change);
     });
   }
-
-  /** Whether the webhook's product is found without asking the database. */
-  readonly knowsWebhook = (webhookId: string): boolean => this.#productIdByWebhook.get(webhookId) !== undefined;
 
   /** How many entries are in memory, by what they are. */
   get sizes(): Record<string, number> {
@@ -264,28 +264,26 @@ export class IngestCache {
     }
   }
 
-  async #named(workspaceId: string, column: NameColumn, name: string): Promise<string[]> {
-    const key = `${workspaceId} ${column} ${name}`;
+  async #named(key: string, workspaceId: string, column: NameColumn, name: string): Promise<string[]> {
     const known = this.#deviceIdsByName.get(key);
     if (known !== undefined) return known;
     if (!isPossibleSerial(name)) return [];
     return this.#nameLoads.of(key, async () => {
       const before = this.#revisions.now;
-      // As entities they took four times as long, and unknown names are asked for again and again.
-      const rows = await this.#database.read().execute<{ id: string }[]>(DEVICES_NAMED[column], [workspaceId, name]);
-      const ids = rows.map((row) => row.id);
+      const ids = await readIdsNamed(this.#database, workspaceId, column, name);
       if (ids.length > 0 && before === this.#revisions.now) this.#deviceIdsByName.set(key, ids);
       return ids;
     });
   }
 
   async #devicesNamed(workspaceId: string, column: NameColumn, name: string): Promise<DeviceInfo[]> {
+    const key = `${workspaceId} ${column} ${name}`;
     for (let looks = 1; ; looks += 1) {
-      const ids = await this.#named(workspaceId, column, name);
+      const ids = await this.#named(key, workspaceId, column, name);
       const devices = await Promise.all(ids.map((id) => this.device(id)));
       if (!devices.includes(null) || looks === MOST_LOOKS) return devices.filter((device) => device !== null);
       // One is gone since its name was read, and another device may have that by now.
-      this.#deviceIdsByName.delete(`${workspaceId} ${column} ${name}`);
+      this.#deviceIdsByName.delete(key);
       this.#nameLoads.forget();
     }
   }
