@@ -132,10 +132,8 @@ export class IngestCache {
 
   async productByWebhook(webhookId: string): Promise<ProductInfo | null> {
     const known = this.#productIdByWebhook.get(webhookId);
-    if (known !== undefined) {
-      const product = await this.product(known);
-      if (product?.webhookId === webhookId) return product;
-    }
+    const remembered = known === undefined ? null : await this.product(known);
+    if (remembered?.webhookId === webhookId) return remembered;
     const row = await this.#database.read().findOne(ProductSchema, { webhookId }, { fields: ['id'] });
     if (row === null) return null;
     const product = await this.product(row.id);
@@ -147,8 +145,7 @@ export class IngestCache {
 
   /** The product whose webhook it is without waiting, when both are in memory. */
   cachedByWebhook(webhookId: string): ProductInfo | null {
-    const id = this.#productIdByWebhook.get(webhookId);
-    return id === undefined ? null : (this.#products.get(id) ?? null);
+    return this.#products.get(this.#productIdByWebhook.get(webhookId) ?? '') ?? null;
   }
 
   /** The device without waiting, when it and its product are in memory. */
