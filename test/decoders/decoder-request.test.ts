@@ -10,7 +10,7 @@ import { requestBodyText } from '../../src/domain/decoders/request-body.ts';
 import type { CallOutcome } from '../../src/domain/decoders/call-runner.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { callRow, cutText } from '../../src/domain/calls/call-row.ts';
-import { maskedHeaders } from '../../src/domain/calls/masked-headers.ts';
+import { maskedHeaders } from '../../src/domain/decoders/masked-headers.ts';
 import { LoopTurns } from '../../src/domain/loop-turns.ts';
 import { splitUrl } from '../../src/http/decoder-call.ts';
 

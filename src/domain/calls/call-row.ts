@@ -3,8 +3,8 @@ import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { CallRow } from '../measurements/store.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { uuidV7 } from '../uuid.ts';
-import { credentialMask } from './credential-mask.ts';
-import { maskedHeaders } from './masked-headers.ts';
+import { credentialsIn, secretMask } from '../decoders/call-secrets.ts';
+import { maskedHeaders } from '../decoders/masked-headers.ts';
 import { runText } from './run-text.ts';
 
 /** Status of the answer to a call (CONTRACT 4): 202 says "kept, replay it when the decoder is right". */
@@ -34,7 +34,7 @@ export function callRow(
     status: outcome.status,
     httpStatus: httpStatusOf(outcome),
     decoderVersion: outcome.run === null ? null : (product.decoder?.version ?? null),
-    run: outcome.run === null ? null : runText(outcome.run, credentialMask(request.headers)),
+    run: outcome.run === null ? null : runText(outcome.run, secretMask(credentialsIn(request.headers))),
   };
 }
 

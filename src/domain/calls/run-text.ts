@@ -1,5 +1,6 @@
 import type { FinishedRun } from '../decoders/finished-run.ts';
 import type { EntryOutcome } from '../decoders/decoder-run.ts';
+import type { TextMask } from '../decoders/call-secrets.ts';
 import { maskedTexts } from './masked-texts.ts';
 
 const MAX_OUTPUT = 65_536;
@@ -11,7 +12,7 @@ const BEHIND_CUT = 16_384;
  * The run as JSON text for the call log: 64 KiB of output and 128 KiB of entries at most, the cut is marked. Only what is
  * kept goes through `mask` (null: nothing does), which takes texts of the decoder's.
  */
-export function runText(run: FinishedRun, mask: ((text: string) => string) | null = null): string {
+export function runText(run: FinishedRun, mask: TextMask | null = null): string {
   const { entries } = run;
   const masked = (text: string): string => (mask === null ? text : mask(text));
   let texts = '';
@@ -30,20 +31,24 @@ export function runText(run: FinishedRun, mask: ((text: string) => string) | nul
   );
 }
 
-function maskedJson(text: string, mask: ((text: string) => string) | null): string {
+function maskedJson(text: string, mask: TextMask | null): string {
   // What a text has in it also stands in the JSON of it.
   if (mask === null || mask(text) === text) return text;
   return JSON.stringify(maskedTexts(JSON.parse(text), mask));
 }
 
-function maskedEntry(entry: EntryOutcome, mask: (text: string) => string): EntryOutcome {
-  const { device, field, value, message } = entry;
+function maskedEntry(entry: EntryOutcome, mask: TextMask): EntryOutcome {
+  const { device, field, value, message, suggestedField, ...rest } = entry;
   return {
-    ...entry,
+    ...rest,
     device: device && mask(device),
     field: field && mask(field),
     value: maskedTexts(value, mask),
     message: message && mask(message),
+    // A masked name is none that a field could have.
+    ...(suggestedField && mask(suggestedField.identifier) === suggestedField.identifier
+      ? { suggestedField: maskedTexts(suggestedField, mask) as NonNullable<EntryOutcome['suggestedField']> }
+      : {}),
   };
 }
 

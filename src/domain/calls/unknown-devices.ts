@@ -12,7 +12,7 @@ import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { Network } from '../networks/network-event.ts';
 import { GatheredRounds } from './gathered-rounds.ts';
-import { maskedHeaders } from './masked-headers.ts';
+import { maskedHeaders } from '../decoders/masked-headers.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { retryWhileOverloaded } from './retry-while-overloaded.ts';

@@ -1,3 +1,4 @@
+import { credentialsIn, secretMask, type TextMask } from './call-secrets.ts';
 import { badInput } from '../../errors.ts';
 import { networkOfPath, readNetworkCall, uplinkInput, wrongDoor } from '../networks/network-call.ts';
 import type { Network, NetworkEvent } from '../networks/network-event.ts';
@@ -91,7 +92,7 @@ export class CallRunner {
     await afterLong(result.output);
     const { entries: raw, error } = readEntries(result, product.fields);
     if (error !== null) return failedOutcome({ ...result, error: atWrongDoor(error, request) });
-    const options = { receivedAt, networkTime: null, counted, sender: null };
+    const options = { receivedAt, networkTime: null, counted, mask: maskOf(product, request), sender: null };
     return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options));
   }
 
@@ -116,7 +117,13 @@ export class CallRunner {
     return outcomeOf(
       result,
       raw,
-      await this.#deps.judge.judge(product, raw, { receivedAt, networkTime, counted, sender }),
+      await this.#deps.judge.judge(product, raw, {
+        receivedAt,
+        networkTime,
+        counted,
+        mask: maskOf(product, call.request),
+        sender,
+      }),
     );
   }
 
@@ -234,4 +241,10 @@ export async function afterLong(output: string | null): Promise<void> {
 export function cutBodyOutcome(): CallOutcome {
   const error = { kind: 'BODY_TRUNCATED' as const, message: CUT_BODY, line: null, column: null };
   return failedOutcome({ output: null, console: [], error, durationMs: 0 });
+}
+
+/** Made when it is first needed: most calls suggest nothing. */
+function maskOf({ webhookId }: ProductInfo, { headers }: DecoderRequest): () => TextMask | null {
+  let mask: TextMask | null | undefined;
+  return () => (mask === undefined ? (mask = secretMask([webhookId, ...credentialsIn(headers)])) : mask);
 }

@@ -1,9 +1,10 @@
 import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection, reject } from '../measurements/entry.ts';
 import type { ReceiptTimes } from '../measurements/receipt-times.ts';
 import { addToBatch, type DeviceBatch } from '../measurements/recorder.ts';
-import { suggestedType, type Suggestions } from '../measurements/suggestions.ts';
+import { type SuggestionHint, suggestedType, type Suggestions } from '../measurements/suggestions.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
+import type { TextMask } from './call-secrets.ts';
 import type { EntryOutcome } from './decoder-run.ts';
 import { jsonBeginning } from './json-beginning.ts';
 import type { RawEntry } from './decoder-output.ts';
@@ -26,6 +27,8 @@ interface JudgeOptions {
   networkTime: number | null;
   /** A real call: unknown identifiers count for `suggestedFields`, and its receipt time is its devices' alone. */
   counted: boolean;
+  /** Masks the secrets of the call in what is suggested; asked for only when there is something. null: it has none. */
+  mask: () => TextMask | null;
   /** The device of entries that name none (native integrations), and what the network calls it; else null. */
   sender: { device: DeviceInfo | null; identifier: string } | null;
 }
@@ -54,7 +57,7 @@ export class EntryJudge {
   }
 
   async judge(product: ProductInfo, raw: RawEntry[], options: JudgeOptions): Promise<Judged> {
-    const { suggestions, maxFutureMs } = this.#deps;
+    const { maxFutureMs } = this.#deps;
     const { receivedAt, networkTime, counted } = options;
     const devices = await this.#deps.ingestCache.devicesOfProduct(product, namesIn(raw));
     const named = raw.map((one) => deviceOf(one, options, devices));
@@ -69,7 +72,7 @@ export class EntryJudge {
       judged.entries.push(outcomeOf(product, one, device, outcome));
       if (isRejection(outcome) || device === null) {
         judged.rejected += 1;
-        if (counted) suggestions.note(product, outcome as Rejection, one.entry, receivedAt, one.hint);
+        if (counted) this.#suggest(product, outcome as Rejection, one, options);
         continue;
       }
       let of = batches.get(device.key);
@@ -83,6 +86,20 @@ export class EntryJudge {
       judged.stored += 1;
     }
     return judged;
+  }
+
+  /** Everybody who may READ sees what is suggested: it has no secret of the call in it. */
+  #suggest(product: ProductInfo, refusal: Rejection, { entry, hint }: RawEntry, options: JudgeOptions): void {
+    if (refusal.code !== 'UNKNOWN_FIELD') return;
+    const mask = options.mask() ?? ((text: string) => text);
+    const { field, value } = entry as { field: string; value?: unknown };
+    if (mask(field) !== field) return;
+    const told = { field, value: typeof value === 'string' ? mask(value.slice(0, MAX_SHOWN)) : value };
+    const shown: SuggestionHint | null = hint && {
+      name: hint.name && mask(hint.name),
+      unit: hint.unit && mask(hint.unit),
+    };
+    this.#deps.suggestions.note(product, refusal, told, options.receivedAt, shown);
   }
 
   #receiptTime(raw: RawEntry[], named: Named[], receivedAt: number): number {

@@ -1,13 +1,13 @@
 import type { Access } from '../../domain/access/access.ts';
-import { MASK } from '../../domain/calls/masked-headers.ts';
+import { secretMask } from '../../domain/decoders/call-secrets.ts';
 import { maskedTexts } from '../../domain/calls/masked-texts.ts';
 import type { LoggedCall } from '../../domain/calls/logged-call.ts';
 import { WEBHOOK_ROOT } from '../../domain/decoders/decoder-request.ts';
 
 /**
  * The webhook id is a secret: only who may CONFIGURE sees it. Senders, proxies and decoders repeat it anywhere (path,
- * `X-Forwarded-Uri`, `Referer`, the decoder's console): it is masked wherever it stands, also one that was rotated
- * since (CONTRACT 4).
+ * `X-Forwarded-Uri`, `Referer`, the decoder's console): it is masked wherever it stands, whole or cut, also one that was
+ * rotated since (CONTRACT 4).
  */
 export function visibleCall(
   call: LoggedCall,
@@ -17,7 +17,6 @@ export function visibleCall(
   if (access.may(workspaceId, 'CONFIGURE')) return call;
   const called = call.path.startsWith(WEBHOOK_ROOT) ? call.path.slice(WEBHOOK_ROOT.length).split('/', 1)[0]! : '';
   const ids = called === '' || called === webhookId ? [webhookId] : [webhookId, called];
-  const mask = (text: string): string =>
-    ids.reduce((masked, id) => (masked.includes(id) ? masked.replaceAll(id, MASK) : masked), text);
-  return call.masked((value) => maskedTexts(value, mask));
+  const mask = secretMask(ids);
+  return mask === null ? call : call.masked((value) => maskedTexts(value, mask));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EntryOutcome } from '../decoders/decoder-run.ts';
 import type { FinishedRun } from '../decoders/finished-run.ts';
-import { credentialMask } from './credential-mask.ts';
+import { credentialsIn, secretMask } from '../decoders/call-secrets.ts';
 import { runText } from './run-text.ts';
 
 const NOTHING: FinishedRun = { output: null, console: [], error: null, durationMs: 1, entries: [] };
@@ -18,7 +18,7 @@ const entry = (more: Partial<EntryOutcome>): EntryOutcome => ({
   ...more,
 });
 const logged = (run: Partial<FinishedRun>, headers: [string, string][]): any =>
-  JSON.parse(runText({ ...NOTHING, ...run }, credentialMask(headers)));
+  JSON.parse(runText({ ...NOTHING, ...run }, secretMask(credentialsIn(headers))));
 
 test.each<[string, [string, string], string, string]>([
   ['whole', ['X-Api-Key', 'k3y-0123456'], 'got k3y-0123456, k3y-0123456', 'got ***, ***'],
@@ -29,6 +29,13 @@ test.each<[string, [string, string], string, string]>([
   ['in JSON', ['X-Secret', 'say "open" now'], '{"X-Secret":"say \\"open\\" now"}', '{"X-Secret":"***"}'],
   ['cut', ['X-Secret', '0123456789abcdef'], 'it is 0123456789a', 'it is ***'],
   ['cut and marked', ['X-Secret', '0123456789abcdef'], 'it is 0123456789a…', 'it is ***…'],
+  ['cut in a message', ['X-Secret', '0123456789abcdef'], 'no "0123456789a"; it is', 'no "***"; it is'],
+  ['with a quote in it', ['X-Secret', '01234567"89"'], 'it is 01234567"89"', 'it is ***'],
+  ['cut, with a quote in it', ['X-Secret', '01234567"89"'], 'it is 01234567"89', 'it is ***'],
+  ['cut, in JSON', ['X-Secret', '01234567"89"'], '["01234567\\"8', '["***'],
+  ['in JSON in JSON', ['X-Secret', '01234567"89"'], '["\\"01234567\\\\\\"89\\\\\\"\\""]', '["\\"***\\""]'],
+  ['cut too early to know', ['X-Secret', '0123456789abcdef'], 'no "0123456"', 'no "0123456"'],
+  ['another device that begins alike', ['X-Secret', 'hall-sensor-1'], 'hall-sensor-2', 'hall-sensor-2'],
   ['cut, of one character', ['X-Secret', 'a'.repeat(30)], `it is ${'a'.repeat(50)}`, 'it is ******'],
   ['too short to know', ['X-Secret', '1234567'], '1234567', '1234567'],
   ['another one that begins alike', ['X-Secret', '0123456789abcdef'], '0123456789 there', '0123456789 there'],

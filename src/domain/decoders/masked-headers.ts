@@ -1,4 +1,4 @@
-import type { HeaderList } from '../decoders/header-names.ts';
+import type { HeaderList } from './header-names.ts';
 
 /** What a credential reads as in the call log. */
 export const MASK = '***';
