@@ -29,6 +29,7 @@ export class Batch<Key, Value, Name = Key> {
   readonly #atMost: number;
   readonly #known = new Map<Name, Promised<Value>>();
   #next: Asked<Key, Value>[] | null = null;
+  #answering: Promise<unknown> | null = null;
 
   constructor(
     lookUp: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
@@ -56,10 +57,22 @@ export class Batch<Key, Value, Name = Key> {
     this.#known.set(this.#nameOf(key), value);
   }
 
+  /** When all that was asked for has come, or failed; null: it has. */
+  get answer(): Promise<unknown> | null {
+    return this.#answering;
+  }
+
   #begin(): Asked<Key, Value>[] {
     const asked: Asked<Key, Value>[] = [];
-    void endOfLevel().then(() => this.#answer(asked));
+    void this.#note(endOfLevel().then(() => this.#answer(asked)));
     return asked;
+  }
+
+  async #note(answer: Promise<void>): Promise<void> {
+    const all = Promise.all([this.#answering, answer]);
+    this.#answering = all;
+    await all;
+    if (this.#answering === all) this.#answering = null;
   }
 
   async #answer(asked: readonly Asked<Key, Value>[]): Promise<void> {

@@ -93,6 +93,10 @@ export class GraphqlContext {
     this.#presented = access ?? 'invalid';
   }
 
+  get isMutation(): boolean {
+    return this.nextTurn !== null;
+  }
+
   /** Whether nobody with a token asks. */
   get isAnonymous(): boolean {
     return typeof this.#presented === 'string';

@@ -11,6 +11,7 @@ export const MAX_SECONDS = 30;
 /** What one operation may still use. Whoever loads much asks first, so that work stops once nobody gets its result. */
 export class WorkBudget {
   #bytesLeft = MAX_LOADED_BYTES;
+  #workedMs = 0;
   #ended: AppError | null = null;
   #loading: Promise<unknown> = Promise.resolve();
   readonly #asked: readonly WorkBudget[];
@@ -30,6 +31,16 @@ export class WorkBudget {
   /** How many bytes were loaded so far. */
   get loadedBytes(): number {
     return MAX_LOADED_BYTES - this.#bytesLeft;
+  }
+
+  /** Milliseconds of work that depends on how long a list is, not on what was asked. */
+  work(milliseconds: number): void {
+    this.#workedMs += milliseconds;
+  }
+
+  /** What `work` was told of so far. */
+  get workedMs(): number {
+    return this.#workedMs;
   }
 
   /**

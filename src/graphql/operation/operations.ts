@@ -270,7 +270,7 @@ export class Operations {
       const tookMs = performance.now() - started - readMs * (1 - READING_COUNTS) - planMs;
       const longMs = Math.max(0, workedMs - LONG_READING_MS) * READING_COUNTS;
       const isEvent = root !== undefined;
-      const mostMs = 1 + admitted.cost * WORST_MS + budget.loadedBytes / LOADED_BYTES_PER_MS;
+      const mostMs = 1 + admitted.cost * WORST_MS + budget.loadedBytes / LOADED_BYTES_PER_MS + budget.workedMs;
       const usedMs =
         // Waiting for a database that does not answer is nobody's work.
         isAway

@@ -4,6 +4,7 @@ import type { DeviceOrder, DevicePosition } from '../../domain/devices/device-or
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
+import { listInSlices } from '../context/list-in-slices.ts';
 import { deviceOf, devicePaging, knowDevices } from '../paging/devices.ts';
 import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../paging/page.ts';
 import type { Connection } from '../types/connection.ts';
@@ -116,8 +117,8 @@ export class DeviceResolver {
     description:
       'Creates many devices at once; all or none. Without a serial number one is made; plan: free by default.',
   })
-  createDevices(
-    @Ctx() { access }: GraphqlContext,
+  async createDevices(
+    @Ctx() context: GraphqlContext,
     @Arg('productId', () => ID, { description: 'The product they are to belong to.' }) productId: string,
     @Arg('devices', () => [DeviceInput], { description: '1 to 10,000 devices.' }) devices: DeviceInput[],
     @Arg('plan', () => String, {
@@ -126,7 +127,7 @@ export class DeviceResolver {
     })
     plan?: string | null,
   ): Promise<DeviceObject[]> {
-    return this.#devices.create(access, productId, devices, plan);
+    return listInSlices(await this.#devices.create(context.access, productId, devices, plan), context);
   }
 
   @Mutation(() => DeviceObject, { description: 'Left out: unchanged. null clears tags, metadata or location.' })

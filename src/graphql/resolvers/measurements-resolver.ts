@@ -7,6 +7,7 @@ import type { IngestCache, DeviceInfo } from '../../domain/ingest-cache/ingest-c
 import type { TokenScope } from '../../domain/entities/token.ts';
 import { AppError, badInput, notFound } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
+import { listInSlices } from '../context/list-in-slices.ts';
 import { DateTime } from '../types/date-time.ts';
 import { RecordResult } from '../types/decoder.ts';
 import { DeleteResult, EntryInput } from '../types/measurement.ts';
@@ -62,22 +63,25 @@ export class MeasurementsResolver {
       receivedAt,
       recheck,
     });
+    const outcomes = rejected.map(({ index, code, message }) => {
+      const entry = entries[index] as EntryInput;
+      return {
+        index,
+        device: device.id,
+        field: entry.field,
+        value: entry.value,
+        timestamp: entry.timestamp ?? null,
+        code,
+        message,
+        matchedDeviceId: device.id,
+        matchedFieldKey: device.product.fields.get(entry.field)?.key ?? null,
+      };
+    });
     return {
       stored,
-      rejected: rejected.map(({ index, code, message }) => {
-        const entry = entries[index] as EntryInput;
-        return {
-          index,
-          device: device.id,
-          field: entry.field,
-          value: entry.value,
-          timestamp: entry.timestamp ?? null,
-          code,
-          message,
-          matchedDeviceId: device.id,
-          matchedFieldKey: device.product.fields.get(entry.field)?.key ?? null,
-        };
-      }),
+      get rejected() {
+        return listInSlices(outcomes, context);
+      },
     };
   }
 

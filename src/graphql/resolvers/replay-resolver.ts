@@ -2,6 +2,7 @@ import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import type { CallStatus } from '../../domain/measurements/store.ts';
 import type { Replay } from '../../domain/calls/replay.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
+import { listInSlices } from '../context/list-in-slices.ts';
 import { DateTime } from '../types/date-time.ts';
 import { CallStatusEnum } from '../types/enums.ts';
 import { ReplayResult } from '../types/webhook-call.ts';
@@ -21,8 +22,8 @@ export class ReplayResolver {
       'Runs logged calls through the active decoder and stores the result under their original receipt time. ' +
       'Calls must fit all that is given; nothing given: every call in the log. dryRun only reports. Start inclusive, end exclusive.',
   })
-  replayCalls(
-    @Ctx() { access }: GraphqlContext,
+  async replayCalls(
+    @Ctx() context: GraphqlContext,
     @Arg('productId', () => ID, { description: 'The product whose log it is.' }) productId: string,
     @Arg('callIds', () => [ID], { nullable: true, description: 'Only these calls, at most 1,000.' })
     callIds?: string[] | null,
@@ -38,6 +39,13 @@ export class ReplayResolver {
     })
     dryRun?: boolean | null,
   ): Promise<ReplayResult> {
-    return this.#replay.replayCalls(access, productId, { callIds, from, to, status, dryRun });
+    const query = { callIds, from, to, status, dryRun };
+    const { results, ...counts } = await this.#replay.replayCalls(context.access, productId, query);
+    return {
+      ...counts,
+      get results() {
+        return listInSlices(results, context);
+      },
+    };
   }
 }

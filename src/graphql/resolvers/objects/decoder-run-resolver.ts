@@ -3,6 +3,7 @@ import { LoggedRun } from '../../../domain/calls/logged-run.ts';
 import type { DecoderRun as Run } from '../../../domain/decoders/decoder-run.ts';
 import { LoopTurns } from '../../../domain/loop-turns.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { listInSlices } from '../../context/list-in-slices.ts';
 import type { Promised } from '../../context/promised.ts';
 import { ShownJson } from '../../context/shown-json.ts';
 import { DecoderError, DecoderRun, EntryOutcomeObject } from '../../types/decoder.ts';
@@ -41,7 +42,7 @@ export class DecoderRunResolver {
     description: 'What became of each entry that the decoder returned, or would become of it.',
   })
   entries(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<EntryOutcomeObject[]> {
-    return this.#inTurn(run, context, () => run.entries);
+    return this.#inTurn(run, context, () => listInSlices(run.entries, context));
   }
 
   @FieldResolver(() => Boolean, { description: 'Output or entries were too long for the call log and are cut there.' })

@@ -1,5 +1,6 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { type Promised, whenKnown } from '../../context/promised.ts';
 import { EntryOutcomeObject } from '../../types/decoder.ts';
 import { DeviceObject } from '../../types/device.ts';
 import { FieldObject } from '../../types/field.ts';
@@ -11,25 +12,26 @@ export class EntryOutcomeResolver {
     nullable: true,
     description: 'The device that the entry was matched to; null: none, or it is gone by now.',
   })
-  async matchedDevice(
+  matchedDevice(
     @Root() { matchedDeviceId }: EntryOutcomeObject,
     @Ctx() { access, loaders }: GraphqlContext,
-  ): Promise<DeviceObject | null> {
+  ): Promised<DeviceObject | null> {
     if (matchedDeviceId === null) return null;
-    const device = await loaders.device.load(matchedDeviceId);
-    if (device === null) return null;
-    const { id, product, workspace } = device;
-    return access.coversDevice({ id, productId: product.id, workspaceId: workspace.id }) ? device : null;
+    return whenKnown(loaders.device.load(matchedDeviceId), (device) => {
+      if (device === null) return null;
+      const { id, product, workspace } = device;
+      return access.coversDevice({ id, productId: product.id, workspaceId: workspace.id }) ? device : null;
+    });
   }
 
   @FieldResolver(() => FieldObject, {
     nullable: true,
     description: 'The field that the entry was matched to; null: none, or it is gone by now.',
   })
-  async matchedField(
+  matchedField(
     @Root() { matchedFieldKey }: EntryOutcomeObject,
     @Ctx() { loaders }: GraphqlContext,
-  ): Promise<FieldObject | null> {
+  ): Promised<FieldObject | null> {
     return matchedFieldKey === null ? null : loaders.field.load(matchedFieldKey);
   }
 }
