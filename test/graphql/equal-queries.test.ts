@@ -73,6 +73,26 @@ describe('equal queries', () => {
     expect(numbers(await Promise.all(asked))).toEqual([1, 2, 3]);
   });
 
+  test('few of those who share one are answered in one turn of the event loop', async () => {
+    const queries = new EqualQueries();
+    const { begun, run } = executions();
+    let told = 0;
+    const asked = Array.from({ length: 101 }, async () => {
+      await queries.of('same', new WorkBudget(), run);
+      told += 1;
+    });
+    begun[0]!.end();
+    await soon();
+    begun[1]!.end();
+    let most = 0;
+    for (let before = told; told < asked.length; before = told) {
+      await soon();
+      most = Math.max(most, told - before);
+    }
+    expect(most).toBeLessThan(30);
+    await Promise.all(asked);
+  });
+
   test('work for several ends when the last of them is gone', async () => {
     const queries = new EqualQueries();
     const { begun, run } = executions();

@@ -1,4 +1,5 @@
 import type { ExecutionResult } from 'graphql';
+import { giveWay } from '../../domain/give-way.ts';
 import { WorkBudget } from '../context/work-budget.ts';
 
 /** The result of an operation, and about how long it is as JSON; `written`: its data as an answer, where that is long. */
@@ -15,11 +16,15 @@ interface Round {
   /** Of those who share it; who comes once it has begun cannot. */
   budgets: WorkBudget[];
   done: Promise<Executed>;
+  /** The turns of the event loop in which they are answered, few in each. */
+  turns: Promise<void>[];
 }
 
 /** Who comes while one is being answered waits so long at most before its own begins beside it. */
 const WAIT_MS = 100;
 const MOST_IN_ROUND = 200;
+/** Answering one takes up to half a millisecond, and reading what its connection asks next as long. */
+const AT_ONCE = 10;
 /** A longer answer goes to one only: it would lie in memory once for each. */
 const MOST_SHARED_BYTES = 1_048_576;
 
@@ -40,10 +45,12 @@ export class EqualQueries {
     if (round === undefined) return { ...(await this.#next(key, running, budget, run)), isShared: false };
     if (round.budgets.length >= MOST_IN_ROUND) return { ...(await run(budget)), isShared: false };
     round.budgets.push(budget);
+    const place = round.budgets.length;
     const executed = await round.done;
-    return executed.bytes > MOST_SHARED_BYTES
-      ? { ...(await run(budget)), isShared: false }
-      : { ...executed, isShared: true };
+    if (executed.bytes > MOST_SHARED_BYTES) return { ...(await run(budget)), isShared: false };
+    // Whoever is answered asks again, all of them together.
+    await (round.turns[Math.floor(place / AT_ONCE)] ??= giveWay());
+    return { ...executed, isShared: true };
   }
 
   /** Begins when the one that is running is done, or takes long. */
@@ -56,7 +63,7 @@ export class EqualQueries {
       this.#waiting.delete(key);
       return this.#begin(key, budgets, run);
     });
-    this.#waiting.set(key, { budgets, done });
+    this.#waiting.set(key, { budgets, done, turns: [] });
     return done;
   }
 
