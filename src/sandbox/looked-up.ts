@@ -1,8 +1,7 @@
-import type { DecoderJob } from '../domain/decoders/decoder-engine.ts';
+import { type DecoderJob, MAX_LOOKED_UP_BYTES } from '../domain/decoders/decoder-engine.ts';
 import { readJson } from './untrusted-json.ts';
 
 const MAX_DEVICES = 1_000;
-const MAX_BYTES = 4 << 20;
 const MAX_ID_LENGTH = 200;
 
 /** What one run has looked up of its product's devices so far: 1,000 devices and 4 MiB of JSON text at most. */
@@ -37,8 +36,8 @@ export class LookedUp {
     for await (const [id, text] of lookUp(wanted)) {
       this.#add(id, text);
       // Nothing more is read then.
-      if (this.#bytes > MAX_BYTES)
-        return `The values that the decoder asked for have more than ${MAX_BYTES >> 20} MiB.`;
+      if (this.#bytes > MAX_LOOKED_UP_BYTES)
+        return `The values that the decoder asked for have more than ${MAX_LOOKED_UP_BYTES >> 20} MiB.`;
     }
     for (const id of wanted) if (!this.#ids.has(id)) this.#add(id, null);
     return null;

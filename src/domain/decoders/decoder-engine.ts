@@ -1,5 +1,8 @@
 /** What the domain needs of the guarded cell that runs users' JavaScript (CONTRACT 5); `sandbox/` implements it. */
 
+/** What one run may look up, as JSON text: of more than that it is told no more. */
+export const MAX_LOOKED_UP_BYTES = 4 << 20;
+
 /** How a decoder can fail (CONTRACT 5). */
 export type DecoderFailureKind =
   'SYNTAX' | 'NO_DECODER_FUNCTION' | 'THREW' | 'TIMEOUT' | 'OUT_OF_MEMORY' | 'BAD_OUTPUT';

@@ -1,3 +1,4 @@
+import { MAX_LOOKED_UP_BYTES } from './decoder-engine.ts';
 import { giveWay } from '../give-way.ts';
 import { HeldWork } from '../held-work.ts';
 import type { History, MeasuredValue } from '../history/history.ts';
@@ -12,6 +13,9 @@ const LONG_PIECE = 4 * PIECE;
 const AT_ONCE = 32;
 /** A number and its time, and the name of its field. */
 const VALUE = 40;
+/** A text is read as it is, and told of later: of a few devices that have nothing but texts, each is read by itself. */
+const TEXT = 4_096;
+const TEXTS_AT_ONCE = 16 * PIECE;
 /** To find a device, or that there is none. */
 const DEVICE = 1_000;
 /** Less than that goes on at once. */
@@ -52,8 +56,10 @@ export class LookedUpValues {
   /** JSON text of the `DeviceValues` of each device with these ids or serial numbers; null: the product has none. */
   async *of(product: ProductInfo, names: readonly string[]): AsyncGenerator<Told> {
     const { id: source, workspaceId: tenant, fields } = product;
+    const texts = [...fields.values()].filter(({ type }) => type === 'STRING').length * TEXT;
     for (let at = 0, each = DEVICE + fields.size * VALUE; at < names.length;) {
-      const some = names.slice(at, at + Math.max(1, Math.min(AT_ONCE, Math.floor(PIECE / each))));
+      const most = Math.min(AT_ONCE, PIECE / each, TEXTS_AT_ONCE / texts);
+      const some = names.slice(at, at + Math.max(1, Math.floor(most)));
       const ms = (some.length * each) / CHARACTERS_PER_MS;
       const read = async (): Promise<Told[]> => {
         if (some.length * each > LITTLE) await giveWay({ tokenId: source, tenant });
@@ -78,7 +84,7 @@ export class LookedUpValues {
       const device = devices.get(name);
       const latest = device === undefined ? [] : values.next().value!;
       if (latest instanceof Error) throw latest;
-      const text = device === undefined ? null : valuesText(product, device, latest);
+      const text = device === undefined ? null : await valuesText(product, device, latest);
       told.push([name, text]);
       size += text?.length ?? 0;
     }
@@ -86,15 +92,26 @@ export class LookedUpValues {
   }
 }
 
-/** The JSON text of `DeviceValues`: made of objects it takes twice as long. */
-function valuesText({ fields }: ProductInfo, device: DeviceInfo, latest: readonly MeasuredValue[]): string {
+/**
+ * The JSON text of `DeviceValues`: made of objects it takes twice as long. No more of it than a run may have; a control
+ * character takes six, so that one device may have twelve megabytes.
+ */
+async function valuesText(
+  { id: tokenId, workspaceId: tenant, fields }: ProductInfo,
+  device: DeviceInfo,
+  latest: readonly MeasuredValue[],
+): Promise<string> {
   const known = new Map(latest.map((one) => [one.field.key, one]));
-  let text = '';
+  let [text, next] = ['', LONG_PIECE];
   for (const [identifier, { key }] of fields) {
     const one = known.get(key);
     const told =
       one === undefined ? UNKNOWN : `{"value":${JSON.stringify(one.value)},"timestamp":${one.timestamp / 1000}}`;
     text += `${text === '' ? '' : ','}${JSON.stringify(identifier)}:${told}`;
+    if (text.length < next) continue;
+    if (text.length > MAX_LOOKED_UP_BYTES) break;
+    next = text.length + LONG_PIECE;
+    await giveWay({ tokenId, tenant });
   }
   return `{"measurements":{${text}},"configuration":${JSON.stringify(deviceConfiguration(device))}}`;
 }
