@@ -62,7 +62,9 @@ describe.each(DATABASES)('on %s', (name) => {
         );
     let longest = Infinity;
     for (let tries = 0; tries < 3 && longest >= MOST_MS; tries += 1)
-      longest = await longestPieceMs(server, async () => expect(await call(texts)).toBe(FAILED));
+      longest = await longestPieceMs(server, async () => {
+        expect(new Set(await Promise.all(many(8, () => call(texts))))).toEqual(new Set([FAILED]));
+      });
     expect(longest).toBeLessThan(MOST_MS);
   });
 });
