@@ -1,0 +1,27 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { Connections } from './connections.ts';
+
+test('of very many requests that wait for another those are given up that have waited for longest', async () => {
+  const server = createServer();
+  server.on('clientError', () => {});
+  const connections = new Connections(server, { listener: () => {}, ended: () => {} });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const closed: number[] = [];
+  // 1,250 times 16 wait, and ten more.
+  const crowd = Array.from({ length: 1_260 }, (_, at) =>
+    connect((server.address() as AddressInfo).port, '127.0.0.1')
+      .on('error', () => {})
+      .on('close', () => closed.push(at)),
+  );
+  await Promise.all(crowd.map((socket) => once(socket, 'connect')));
+  for (const socket of crowd) socket.resume().write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100));
+  await expect.poll(() => closed.length, { timeout: 20_000 }).toBe(10);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(closed).toHaveLength(10);
+  expect(connections.unanswered).toBe(1_250 * 17);
+  for (const socket of crowd) socket.destroy();
+  server.close();
+}, 30_000);
