@@ -1,19 +1,25 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { DeviceList } from '../../../domain/devices/device-list.ts';
 import type { Token, TokenScope } from '../../../domain/entities/token.ts';
+import { LoopTurns } from '../../../domain/loop-turns.ts';
 import type { TokenService } from '../../../domain/tokens/token-service.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import type { Promised } from '../../context/promised.ts';
 import { bytesOfListed, deviceOf, knowDevices } from '../../paging/devices.ts';
 import { DeviceObject } from '../../types/device.ts';
 import { TokenScopeEnum } from '../../types/enums.ts';
 import { ProductObject } from '../../types/product.ts';
 import { TokenObject } from '../../types/token.ts';
 
+/** A workspace may have thousands of tokens, and each be asked for its products. */
+const GIVES_WAY_AFTER_MS = 5;
+
 /** A token's fields that are looked up. */
 @Resolver(() => TokenObject)
 export class TokenObjectResolver {
   readonly #tokens: TokenService;
   readonly #devices: DeviceList;
+  readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
 
   constructor(tokens: TokenService, devices: DeviceList) {
     this.#tokens = tokens;
@@ -26,8 +32,8 @@ export class TokenObjectResolver {
   }
 
   @FieldResolver(() => [ProductObject], { nullable: true, description: 'null: not limited to products.' })
-  products(@Root() token: Token, @Ctx() { access }: GraphqlContext): Promise<ProductObject[] | null> {
-    return this.#tokens.productsOf(access, token);
+  products(@Root() token: Token, @Ctx() { access }: GraphqlContext): Promised<ProductObject[] | null> {
+    return token.productIds == null ? null : this.#turns.run(() => this.#tokens.productsOf(access, token));
   }
 
   @FieldResolver(() => [DeviceObject], { nullable: true, description: 'null: not limited to devices.' })
