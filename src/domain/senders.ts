@@ -1,23 +1,45 @@
-import { LastTenants } from './last-tenants.ts';
+import { PRESENT_MS } from './allowance.ts';
 
-/** The tenants to whom devices and platforms send: who is there now. */
+/**
+ * The tenants to whom devices and platforms send: which came last, which last of all others, and for whom something is
+ * under way. That is enough to say whether anybody but a tenant is there.
+ */
 export class Senders {
   readonly now: () => number;
-  readonly #last: LastTenants;
+  /** What is under way for each tenant. */
+  readonly #present = new Map<string, number>();
+  #last = { tenant: '', at: Number.NEGATIVE_INFINITY };
+  #other = { tenant: '', at: Number.NEGATIVE_INFINITY };
 
   /** `now`: milliseconds that never go back. */
   constructor(now: () => number = () => performance.now()) {
     this.now = now;
-    this.#last = new LastTenants(now);
   }
 
-  /** What `work` on a call of the tenant gives: meanwhile it is there. */
-  meanwhile<T>(tenant: string, work: () => Promise<T>): Promise<T> {
-    return this.#last.meanwhile(tenant, work);
+  /** It comes now. */
+  saw(tenant: string): void {
+    if (this.#last.tenant !== tenant) [this.#last, this.#other] = [this.#other, this.#last];
+    this.#last.tenant = tenant;
+    this.#last.at = this.now();
   }
 
-  /** Whether somebody sends to another tenant. */
+  /** What `work` for the tenant gives, which begins now: until its end the tenant is there. */
+  async meanwhile<T>(tenant: string, work: () => Promise<T>): Promise<T> {
+    this.saw(tenant);
+    this.#present.set(tenant, (this.#present.get(tenant) ?? 0) + 1);
+    try {
+      return await work();
+    } finally {
+      const left = this.#present.get(tenant)! - 1;
+      if (left > 0) this.#present.set(tenant, left);
+      else this.#present.delete(tenant);
+    }
+  }
+
+  /** Whether something is under way for another one, or it came so lately that it is still there. */
   othersAreThere(tenant: string): boolean {
-    return this.#last.othersAreThere(tenant);
+    if (this.#present.size > (this.#present.has(tenant) ? 1 : 0)) return true;
+    const other = this.#last.tenant === tenant ? this.#other : this.#last;
+    return other.at > this.now() - PRESENT_MS;
   }
 }

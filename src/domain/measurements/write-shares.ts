@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import { LastTenants } from '../last-tenants.ts';
+import { Senders } from '../senders.ts';
 
 /** What a value costs those who write: in the database's thread, and before it. */
 const VALUES_PER_MS = 150;
@@ -53,7 +53,7 @@ interface Writer {
 export class WriteShares {
   readonly #now: () => number;
   readonly #writers = new Map<string, Writer>();
-  readonly #last: LastTenants;
+  readonly #senders: Senders;
   #waitingTenants = 0;
   /** Of each tenant that stores more. */
   #share = SHARE;
@@ -63,7 +63,7 @@ export class WriteShares {
   /** `now`: milliseconds that never go back. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
-    this.#last = new LastTenants(now);
+    this.#senders = new Senders(now);
   }
 
   /**
@@ -73,7 +73,7 @@ export class WriteShares {
   turn(tenant: string, amount: Amount): Promise<void> | null {
     const ms = usualMs(amount);
     if (ms === 0) return null;
-    this.#last.saw(tenant);
+    this.#senders.saw(tenant);
     this.#count();
     const writer = this.#writerOf(tenant);
     if (ms <= LITTLE_MS || (writer.waiting.length === 0 && this.#mayBegin(tenant, writer))) {
@@ -97,7 +97,7 @@ export class WriteShares {
    * database, in ms: keys that are written again take longer than new ones.
    */
   async storing(tenant: string, amount: Amount, store: () => Promise<number>): Promise<void> {
-    const tookMs = await this.#last.meanwhile(tenant, store);
+    const tookMs = await this.#senders.meanwhile(tenant, store);
     const ms = usualMs(amount);
     if (ms > LITTLE_MS && tookMs > ms) this.#charge(this.#writerOf(tenant), Math.min(tookMs, ms * AT_MOST_TIMES) - ms);
   }
@@ -113,7 +113,7 @@ export class WriteShares {
   }
 
   #othersAreThere(tenant: string): boolean {
-    return this.#waitingTenants > 1 || this.#last.othersAreThere(tenant);
+    return this.#waitingTenants > 1 || this.#senders.othersAreThere(tenant);
   }
 
   #charge(writer: Writer, ms: number): void {
