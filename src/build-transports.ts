@@ -77,7 +77,8 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   };
   const refused = new RefusedWork(domain.senders);
   const ofSession = (request: IncomingMessage): string | null => sessionSecretOf(request, baseUrl());
-  const turns = new RequestTurns(requestParty({ authenticator, anonymous, sessionSecretOf: ofSession }, ingestCache));
+  const ofPages = { authenticator, anonymous, sessionSecretOf: ofSession };
+  const turns = new RequestTurns(requestParty(ofPages, ingestCache));
   // Files that a page of the console links to; never what records or imports.
   const out = { anonymous, authenticator, sessionSecretOf: ofSession, devices: deviceFinder, exporter, log };
   const into = { anonymous, authenticator, devices: deviceFinder, importer };
@@ -120,7 +121,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     }),
     turns,
     health: healthRoute,
-    jsonBody: jsonBody(bounds, { authenticator, anonymous, sessionSecretOf: ofSession }),
+    jsonBody: jsonBody(bounds, ofPages),
     graphql: (context) => graphql.handle(context),
     webhook: webhookRoute({ receiver: domain.webhookReceiver, anonymous, bounds, refused }),
     integration: networkRoute({

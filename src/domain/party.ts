@@ -5,3 +5,8 @@ export interface Party {
   /** To whom that belongs: a workspace, a user of several, or all who come without a token. */
   readonly tenant: string;
 }
+
+/** Who comes without a token, as known by its address: all of them are one tenant. */
+export function strangerAt(address: string): Party {
+  return { tokenId: address, tenant: 'strangers' };
+}

@@ -57,7 +57,7 @@ async function readWhole(request: IncomingMessage, bounds: BodyBounds, party: Pa
   const decode = encoding === undefined ? undefined : DECODERS.get(encoding);
   if (packed.length > SMALL_BYTES) memory.keep(request, packed.length);
   if (decode === undefined || packed.length === 0) return packed;
-  const whose = party ?? strangerAt(memory.addressOf(request));
+  const whose = party ?? addressAsTenant(memory.addressOf(request));
   const body = await unpacking.use(whose, () => unpack(packed, decode, maxBytes, encoding!));
   if (body.length > SMALL_BYTES) memory.keep(request, body.length);
   return body;
@@ -66,7 +66,8 @@ async function readWhole(request: IncomingMessage, bounds: BodyBounds, party: Pa
 /** A kilobyte may become a megabyte: a few at a time. */
 const unpacking = new FairSlots(MAX_UNPACKING);
 
-function strangerAt(address: string): Party {
+/** Among packed bodies each address has turns of its own. */
+function addressAsTenant(address: string): Party {
   return { tenant: address, tokenId: address };
 }
 

@@ -1,12 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { IngestCache } from '../domain/ingest-cache/ingest-cache.ts';
-import type { Party } from '../domain/party.ts';
+import { type Party, strangerAt } from '../domain/party.ts';
 import { hashSecret } from '../domain/tokens/authenticator.ts';
 import { type Doorkeepers, secretHashOf } from './authenticate.ts';
 import { webhookIdOf } from './ingest-routes.ts';
-
-/** The tenant of all whom nobody knows; each address is a caller of it. */
-const STRANGERS = 'strangers';
 
 /**
  * Whose request it is, as far as that is in memory: its token's, its webhook's, else its address's. No right comes of it:
@@ -24,6 +21,6 @@ export function requestParty(
     const webhookId = webhookIdOf(request.url ?? '');
     const product = webhookId === null ? null : ingestCache.cachedByWebhook(webhookId);
     if (product !== null) return { tenant: product.workspaceId, tokenId: product.id };
-    return { tenant: STRANGERS, tokenId: anonymous.addressOf(request) };
+    return strangerAt(anonymous.addressOf(request));
   };
 }

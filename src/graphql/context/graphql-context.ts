@@ -2,7 +2,7 @@ import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { Access } from '../../domain/access/access.ts';
 import type { Asker } from '../../domain/devices/device-scan.ts';
 import { PointBudget } from '../../domain/history/point-budget.ts';
-import type { Party } from '../../domain/party.ts';
+import { type Party, strangerAt } from '../../domain/party.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { LiveCalls } from '../live/live-calls.ts';
 import type { LiveStatus } from '../live/live-status.ts';
@@ -22,9 +22,6 @@ const NO_ACCESS: Record<NoAccess, string> = {
 
 /** What the token of an access may do by now; null: it is gone. */
 type Present = (access: Access) => Promised<Access | null>;
-
-/** Whoever comes without a token. */
-const STRANGERS = 'strangers';
 
 /** What subscriptions open; type-graphql calls their `subscribe` without the resolver, so it comes by the context. */
 export interface LiveSources {
@@ -66,7 +63,7 @@ export class GraphqlContext {
     this.#presented = access;
     this.#present = present;
     this.address = address;
-    this.caller = typeof access === 'string' ? { tokenId: address, tenant: STRANGERS } : access;
+    this.caller = typeof access === 'string' ? strangerAt(address) : access;
     this.points = new PointBudget(() => budget.check(), this.caller);
     this.#sources = sources;
     this.live = live;
