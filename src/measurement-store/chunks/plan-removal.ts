@@ -2,9 +2,9 @@ import { lastOfEach, fieldsOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
 import { sliceColumns } from './columns.ts';
+import { committedBy } from './committed-by.ts';
 import { cutChunks } from './cut-chunks.ts';
 import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
-import { isCommittedBy } from './is-committed-by.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 
 const READINGS_A_SLICE = 1_000;
@@ -28,8 +28,9 @@ async function fromReadings(snapshot: Snapshot, deviceKey: number, edit: Removal
   const range = { deviceKey, from, to: edit.to, newestFirst: false, limit: READINGS_A_SLICE };
   const { rows: readings, isLast } = await snapshot.readings(range);
   const gone = edit.fieldKeys && new Set(edit.fieldKeys);
+  const isIncluded = edit.upTo === null ? () => true : committedBy(edit.upTo);
   for (const { timestamp, seq, values } of readings) {
-    if (edit.upTo !== null && !isCommittedBy(edit.upTo, seq)) continue;
+    if (!isIncluded(seq)) continue;
     const fields = [...fieldsOf(values)];
     const kept = gone ? fields.filter((fieldKey) => !gone.has(fieldKey)) : [];
     if (kept.length === fields.length) continue;
