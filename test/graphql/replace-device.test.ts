@@ -78,6 +78,16 @@ describe.each(DATABASES)('replaceDevice on %s', (database) => {
     expect((await values(kept)).at(-1)).toEqual(['1970-01-01T00:00:05.000Z', 50]);
   });
 
+  test('who absorbs the same device at the same moment is told that it is gone', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const { deviceIds } = await createProduct(server, { token, serialNumbers: ['one', 'two', 'three', 'wanted'] });
+      const wanted = deviceIds.pop()!;
+      const answers = await Promise.all(deviceIds.map((id) => replace(id, 'wanted', wanted)));
+      const outcomes = answers.map(({ errors }) => errors?.[0]?.extensions.code ?? 'done');
+      expect(outcomes.sort()).toEqual(['NOT_FOUND', 'NOT_FOUND', 'done']);
+    }
+  });
+
   test('a token limited to some devices learns nothing of the serial numbers of others', async () => {
     const { id: productId, deviceIds } = await createProduct(server, {
       token,

@@ -1,13 +1,15 @@
+import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/sql';
-import { badInput } from '../../errors.ts';
+import { badInput, notFound } from '../../errors.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 import { FieldSchema } from '../entities/field.ts';
+import { ProductSchema } from '../entities/product.ts';
 import { serialIdentity } from './taken-serials.ts';
 
 /**
  * Removes a device and writes down, in the same transaction, that the store is to hand its values over to `device`, so
  * that nothing is lost whatever happens next. BAD_USER_INPUT unless it is another device of the same product with that
- * serial number. `now`: in ms UTC.
+ * serial number, NOT_FOUND when one of them is gone by now. `now`: in ms UTC.
  */
 export async function absorbDevice(
   em: EntityManager,
@@ -17,6 +19,7 @@ export async function absorbDevice(
   now: number,
 ): Promise<void> {
   const { product } = device;
+  await hold(em, [device, absorbed]);
   if (absorbed.key === device.key) throw badInput('absorb: a device cannot absorb itself.');
   if (absorbed.product.key !== product.key)
     throw badInput('absorb: the two devices are of different products, whose fields differ.');
@@ -42,4 +45,17 @@ export async function absorbDevice(
     now,
   ]);
   await em.nativeDelete(DeviceSchema, { key: absorbed.key });
+}
+
+/**
+ * As they and the fields of the product are now, until the transaction ends: of two that absorb the same device, one is
+ * told that it is gone. The product first, as elsewhere, so that no two wait for each other.
+ */
+async function hold(em: EntityManager, devices: readonly [Device, Device]): Promise<void> {
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+  await em.findOne(ProductSchema, { key: devices[0].product.key }, { lockMode, refresh: true });
+  const options = { lockMode, orderBy: { key: 'asc' }, refresh: true } as const;
+  const held = await em.find(DeviceSchema, { key: { $in: devices.map(({ key }) => key) } }, options);
+  const gone = devices.find(({ key }) => !held.some((device) => device.key === key));
+  if (gone !== undefined) throw notFound('device', gone.id);
 }
