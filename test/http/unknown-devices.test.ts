@@ -123,6 +123,23 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     },
   );
 
+  test('of several who adopt the same one at once one does; each call is in the log once', async () => {
+    const identifier = eui();
+    const productId = await newProduct();
+    await sendAll(Array.from({ length: 10 }, () => identifier));
+    const [unknown] = await list();
+    const adopting = Array.from({ length: 4 }, () =>
+      adopt(unknown!.id, productId).then(
+        () => 'done',
+        (error: Error) => /CONFLICT|NOT_FOUND/.exec(error.message)?.[0] ?? error.message,
+      ),
+    );
+    const outcomes = await Promise.all(adopting);
+    expect(outcomes).toContain('done');
+    for (const outcome of outcomes) expect(['done', 'CONFLICT', 'NOT_FOUND']).toContain(outcome);
+    expect(await callsOf(server, productId)).toHaveLength(10);
+  });
+
   test('an identifier that is too long as it is compared is refused alone', async () => {
     const [long, good] = await Promise.all([send('İ'.repeat(150)), send(eui())]);
     expect([long, good]).toEqual([400, 202]);

@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts';
-import { badInput, notFound } from '../../errors.ts';
+import { badInput, conflict, notFound } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { findDevice } from '../access/find-device.ts';
 import { requestOfCall, type DecoderRequest } from '../decoders/decoder-request.ts';
@@ -35,6 +35,8 @@ interface UnknownDevicesDeps {
 export class UnknownDevices {
   readonly #deps: UnknownDevicesDeps;
   readonly #rounds: GatheredRounds<UnknownCallSeen, boolean>;
+  /** Those that this node adopts just now: by two at once their calls would be logged twice. */
+  readonly #adopting = new Set<string>();
 
   constructor(deps: UnknownDevicesDeps) {
     this.#deps = deps;
@@ -82,8 +84,8 @@ export class UnknownDevices {
 
   /**
    * Makes a device of it, or takes the one that the product has by now, and hands it what was kept, oldest first and
-   * under its receipt time. Needs CONFIGURE, from the first call to the last; a plan that is full is PLAN_LIMIT. Done
-   * again after a failure, it goes on.
+   * under its receipt time. Needs CONFIGURE, from the first call to the last; a plan that is full is PLAN_LIMIT, one that
+   * is being adopted CONFLICT. Done again after a failure, it goes on.
    */
   async adopt(
     access: Access,
@@ -91,16 +93,33 @@ export class UnknownDevices {
     productId: string,
     { name, plan }: { name?: string | null | undefined; plan?: string | null | undefined },
   ): Promise<Device> {
-    const { database, ingestCache, devices } = this.#deps;
+    const { database, ingestCache } = this.#deps;
     const row = id.includes('\0') ? null : await database.read().findOne(UnknownDeviceSchema, { id: id.toLowerCase() });
     if (row === null || !access.seesWorkspace(row.workspace.id)) throw notFound('unknown device', id);
     access.requireWorkspace(row.workspace.id, 'CONFIGURE');
     const product = await visibleProduct(ingestCache, access, productId, 'CONFIGURE');
     if (product.workspaceId !== row.workspace.id)
       throw badInput('productId: the product is of another workspace than the identifier.');
+    if (this.#adopting.has(row.id)) throw conflict('This identifier is being adopted just now; wait until it is done.');
+    this.#adopting.add(row.id);
+    try {
+      return await this.#adopt(access, product, row, name ?? row.identifier, plan);
+    } finally {
+      this.#adopting.delete(row.id);
+    }
+  }
+
+  async #adopt(
+    access: Access,
+    product: ProductInfo,
+    row: UnknownDevice,
+    name: string,
+    plan: string | null | undefined,
+  ): Promise<Device> {
+    const { database, devices } = this.#deps;
     const { identifier } = row;
     if ((await this.#deviceOf(product, identifier)) === null)
-      await devices.create(access, product.id, [{ name: name ?? identifier, serialNumber: identifier }], plan);
+      await devices.create(access, product.id, [{ name, serialNumber: identifier }], plan);
     // What is sent from now on finds the device; what was sent before is to be replayed.
     const replayed = new Set<string>();
     do if (!(await this.#replay(this.#deps.authenticator.follow(access), product, row, replayed))) break;
