@@ -47,7 +47,7 @@ describe.each(DIALECTS)('newest values far behind others, on %s,', (dialect) => 
     return rows.map((row): [number, number, StoredValue] => [row.fieldKey, row.timestamp, row.value]).sort();
   }
 
-  const SEEDS = [1, 2, 3].flatMap((seed) => [{ seed, in: 'a job' }, { seed, in: 'slices' }]); // prettier-ignore
+  const SEEDS = [1, 2].flatMap((seed) => [{ seed, in: 'a job' }, { seed, in: 'slices' }]); // prettier-ignore
 
   test.each(SEEDS)('are those of a map after whatever happens, in $in, seed $seed', async ({ seed, in: how }) => {
     const random = seededRandom(seed);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pause } from '../../src/domain/pause.ts';
 import { PointBudget } from '../../src/domain/history/point-budget.ts';
 import { SeriesReader, type ViewRequest, type ViewResult } from '../../src/domain/history/series-reader.ts';
@@ -14,7 +14,7 @@ describe.each(DIALECTS)('a long read of the %s store', (dialect) => {
   let database: OpenDatabase;
   let store: Store;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await openDatabase(dialect);
     // What autovacuum finds out must not decide how readings are found.
     if (dialect === 'postgres') await database.sql('ALTER TABLE reading SET (autovacuum_enabled = off)');
@@ -28,7 +28,7 @@ describe.each(DIALECTS)('a long read of the %s store', (dialect) => {
       );
     await store.append(receipt(SHORT, [[1, 5, 7]]));
   }, 60_000);
-  afterEach(async () => {
+  afterAll(async () => {
     await store.stop();
     await database.close();
   });
@@ -126,7 +126,7 @@ describe.each(DIALECTS)('a long read of the %s store', (dialect) => {
 
   test('and more of them than run at once are all answered', async () => {
     const reader = new SeriesReader(store);
-    const asked = Array.from({ length: 60 }, (_, i) =>
+    const asked = Array.from({ length: 30 }, (_, i) =>
       reader.read([inBuckets(i % 3 === 0 ? LONG : SHORT)], new PointBudget()),
     );
     for (const [i, [result]] of (await Promise.all(asked)).entries())
