@@ -66,7 +66,8 @@ describe.each(DATABASES)('replaceDevice on %s', (database) => {
     expect((await replace(kept, 'new')).errors?.[0]?.extensions.code).toBe('CONFLICT');
     const answer = await replace(kept, 'new', absorbed);
     expect(answer.data?.replaceDevice).toMatchObject({ id: kept, name: 'device old', serialNumber: 'new' });
-    expect((await values(kept)).map(([, value]) => value)).toEqual([1, 2, 30, 40]);
+    // What it has at a moment itself stays: it may have been recorded while the other's values were still on their way.
+    expect((await values(kept)).map(([, value]) => value)).toEqual([1, 2, 3, 40]);
     expect(await values(kept, 'note')).toEqual([['1970-01-01T00:00:04.000Z', 'hello']]);
     const { product } = await server.gql(
       'query ($p: ID!) { product(id: $p) { devices { edges { node { id } } } } }',
@@ -76,6 +77,33 @@ describe.each(DATABASES)('replaceDevice on %s', (database) => {
     expect(product.devices.edges.map(({ node }: any) => node.id)).toEqual([kept]);
     await server.record('new', [{ field: 'temperature', value: 50, timestamp: 5 }], { token });
     expect((await values(kept)).at(-1)).toEqual(['1970-01-01T00:00:05.000Z', 50]);
+  });
+
+  test('what is recorded under the serial number meanwhile is not overwritten', { timeout: 60_000 }, async () => {
+    const { id, deviceIds } = await createProduct(server, { token, serialNumbers: ['kept', 'much'] });
+    const [kept, absorbed] = deviceIds as [string, string];
+    await server.gql('mutation ($p: ID!) { setWriteRate(productId: $p, perSecond: null) }', { p: id }, token);
+    // They are handed over in order of time, a page at a time: the last one comes last.
+    const count = 60_000;
+    const lines = Array.from({ length: count }, (_, at) => `temperature,${1_600_000_000 + at},1\n`);
+    const csv = `field,timestamp,value\n${lines.join('')}`;
+    const imported = await fetch(`${server.url}/v1/devices/${absorbed}/import`, {
+      method: 'POST',
+      headers: { Authorization: `Token ${token}`, 'Content-Type': 'text/csv' },
+      body: csv,
+    });
+    expect(await imported.json()).toMatchObject({ stored: count });
+    const replaced = replace(kept, 'much', absorbed);
+    const last = { field: 'temperature', value: 999, timestamp: 1_600_000_000 + count - 1 };
+    expect((await server.record(kept, [last], { token })).status).toBe(200);
+    const serialNumber = async (): Promise<string> =>
+      (await server.gql('query ($d: ID!) { device(id: $d) { serialNumber } }', { d: kept }, token)).device.serialNumber;
+    await expect.poll(serialNumber, { interval: 5 }).toBe('much');
+    expect((await server.record('much', [last], { token })).status).toBe(200);
+    await replaced;
+    const newest = async (): Promise<unknown> =>
+      (await server.gql('query ($d: ID!) { device(id: $d) { latest { value } } }', { d: kept }, token)).device.latest;
+    expect(await newest()).toEqual([{ value: 999 }]);
   });
 
   test('who absorbs the same device at the same moment is told that it is gone', async () => {
