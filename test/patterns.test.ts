@@ -35,7 +35,7 @@ function patternsOf(file: string): Pattern[] {
 
 /**
  * Texts that make a pattern go back and forth where it can: what it looks for again and again, alone or in pairs, behind
- * each beginning, and in the end something that it does not want.
+ * each beginning, and in the end nothing or something that it does not want.
  */
 function* textsAgainst(raw: string): Generator<string> {
   const named = raw.replaceAll(/\\[dDsSwWbBpP](?:\{\w+\})?|\(\?[:=!<]+/g, ' ');
@@ -46,7 +46,7 @@ function* textsAgainst(raw: string): Generator<string> {
   const again = new Set([...marks, '1', 'a', '\xa0', '1.', 'a ', ...[...marks].map((mark) => `${mark} `)]);
   for (const one of again)
     for (const before of new Set(['', 'x', '1', ...words, ...marks]))
-      yield `${before}${one.repeat(CHARACTERS / one.length)}\u0001${one}`;
+      for (const end of ['', `\u0001${one}`]) yield `${before}${one.repeat(CHARACTERS / one.length)}${end}`;
 }
 
 function tookMs(regex: RegExp, text: string): number {

@@ -44,6 +44,13 @@ test.each<[string, [string, string], string, string]>([
   expect(logged({ console: [text] }, [['Host', 'x'], header]).console).toEqual([expected]);
 });
 
+test('of many blanks they are found as fast as of anything else', () => {
+  const value = `a${'\u00a0'.repeat(16_000)}`;
+  const started = performance.now();
+  for (let times = 0; times < 20; times += 1) expect(credentialsIn([['X-Token', value]])).not.toContain('a');
+  expect(performance.now() - started).toBeLessThan(100);
+});
+
 test('in errors, outputs and entries too; numbers, places and kinds stay what they are', () => {
   const run = {
     output: '[{"device":"x","12345678":12345678,"value":["12345678","12345678 \\"a\\""]},1.5]',

@@ -5,7 +5,8 @@ import { isCredential, MASK } from './masked-headers.ts';
 const SHORTEST = 8;
 /** The longest of them: each is looked for in everything that a run left. */
 const MOST = 16;
-const BEHIND_SCHEME = /^\s*[\w-]{1,32}\s+(.*\S)\s*$/;
+/** With the blank behind it. */
+const SCHEME = /^[\w-]{1,32}\s/;
 /** What stands behind a text that was cut, also within a message or JSON. */
 const BEHIND_CUT = new Set(['', '…', '"', '\\', ';', ',', '.']);
 
@@ -20,9 +21,10 @@ export function credentialsIn(headers: HeaderList): string[] {
   const found = new Set<string>();
   for (const [name, value] of headers) {
     if (!isCredential(name)) continue;
-    found.add(value.trim());
-    const behind = BEHIND_SCHEME.exec(value)?.[1];
-    if (behind !== undefined) found.add(behind);
+    const credential = value.trim();
+    found.add(credential);
+    const scheme = SCHEME.exec(credential)?.[0];
+    if (scheme !== undefined) found.add(credential.slice(scheme.length).trim());
     if (name.endsWith('Cookie'))
       for (const cookie of value.split(';')) found.add(cookie.slice(cookie.indexOf('=') + 1).trim());
   }
