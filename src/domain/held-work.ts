@@ -14,16 +14,19 @@ const MAX_WAITING = 50;
 const MAX_LINES = 2_000;
 const MAX_SOURCES = 10_000;
 
-/** Whose work it is: the tenant, and its token or product. `ms`: what it costs at most, as far as that is known before. */
+/** Whose work it is: the tenant, and its token or product. */
 interface Held {
   tenant: string;
   source: string;
+  /** What it costs at most, as far as that is known before. */
   ms: number;
+  /** Whether nobody waits for what it gives any more: it does not begin then. */
+  isGone?: () => boolean;
 }
 
-interface Waiting {
-  ms: number;
+interface Waiting extends Pick<Held, 'ms' | 'isGone'> {
   begin: () => void;
+  refuse: (error: AppError) => void;
 }
 
 /** What work has cost and is not yet forgotten, as of `at`. */
@@ -77,10 +80,14 @@ export class HeldWork {
    * What `work` gives, begun when it may be; what `costOf` says in ms is held against the tenant, all when it fails.
    * Throws what `work` throws, and OVERLOADED when too many of a source wait.
    */
-  async run<T>({ tenant, source, ms }: Held, work: () => Promise<T>, costOf: (result: T) => number): Promise<T> {
+  async run<T>(
+    { tenant, source, ms, isGone }: Held,
+    work: () => Promise<T>,
+    costOf: (result: T) => number,
+  ): Promise<T> {
     const name = `${tenant} ${source}`;
     const line = this.#lineOf(tenant, this.#sourceDebt(name) > 0 ? this.#held : this.#free);
-    if (line.waiting.size > 0 || !this.#mayBegin(line, ms)) await this.#turn(line, source, ms);
+    if (line.waiting.size > 0 || !this.#mayBegin(line, ms)) await this.#turn(line, source, { ms, isGone });
     else this.#start(line, ms);
     let cost = 0;
     try {
@@ -113,12 +120,12 @@ export class HeldWork {
     return !this.#senders.othersAreThere(tenant);
   }
 
-  #turn(line: Line, source: string, ms: number): Promise<void> {
+  #turn(line: Line, source: string, asked: Pick<Held, 'ms' | 'isGone'>): Promise<void> {
     const ofSource = line.waiting.get(source) ?? [];
     if (ofSource.length >= MAX_WAITING && this.#debt(line) > this.#burstMs)
       throw new AppError('OVERLOADED', this.#tooMuch, { details: { retryAfterSeconds: 5 } });
-    return new Promise((begin) => {
-      ofSource.push({ ms, begin });
+    return new Promise((begin, refuse) => {
+      ofSource.push({ ...asked, begin, refuse });
       line.waiting.set(source, ofSource);
       this.#beginNext(line);
     });
@@ -139,8 +146,19 @@ export class HeldWork {
     if (waiting.size > 0)
       line.timer ??= setTimeout(() => {
         line.timer = null;
+        this.#dismissGone(line);
         this.#beginNext(line);
       }, LOOK_AGAIN_MS).unref();
+  }
+
+  /** What they sent would be kept, and nobody counts it any more. */
+  #dismissGone({ waiting }: Line): void {
+    for (const [source, ofSource] of waiting) {
+      const [gone, left] = [ofSource.filter(isGone), ofSource.filter((one) => !isGone(one))];
+      for (const { refuse } of gone) refuse(new AppError('OVERLOADED', this.#tooMuch));
+      if (left.length === 0) waiting.delete(source);
+      else if (gone.length > 0) waiting.set(source, left);
+    }
   }
 
   #start(line: Line, ms: number): void {
@@ -179,4 +197,8 @@ export class HeldWork {
     }
     return line;
   }
+}
+
+function isGone(waiting: Waiting): boolean {
+  return waiting.isGone?.() === true;
 }

@@ -15,6 +15,8 @@ interface Sent {
   bytes: number;
   /** So many entries it has at most that may be refused each. */
   mostEntries?: number;
+  /** Whether nobody waits for the answer any more. */
+  isGone?: () => boolean;
 }
 
 /** What was sent in vain: a part of the bytes, from 0 to 1, and entries, each of which was told why. */
@@ -48,14 +50,14 @@ export class RefusedWork {
    * refused.
    */
   watch<T>(
-    { tenant, source, bytes, mostEntries = 0 }: Sent,
+    { tenant, source, bytes, mostEntries = 0, isGone }: Sent,
     work: () => Promise<T>,
     inVain: (result: T) => InVain,
   ): Promise<T> {
     if (bytes <= LITTLE) return this.#senders.meanwhile(tenant, work);
     const ms = costOf(bytes, { part: 1, entries: mostEntries });
     return this.#senders.meanwhile(tenant, () =>
-      this.#held.run({ tenant, source, ms }, work, (result) => costOf(bytes, inVain(result))),
+      this.#held.run({ tenant, source, ms, isGone }, work, (result) => costOf(bytes, inVain(result))),
     );
   }
 }

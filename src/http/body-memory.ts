@@ -37,6 +37,11 @@ export class BodyMemory {
     this.#addressOf = addressOf;
   }
 
+  /** All that is kept. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** Whom a request comes from. */
   addressOf(request: IncomingMessage): string {
     return this.#addressOf(request);

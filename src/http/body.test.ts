@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -9,7 +10,7 @@ test('a body that cannot be counted fails its own request, and nothing else', as
   const memory = new BodyMemory(() => {
     throw new RangeError('of a header nobody thought of');
   });
-  const request = Object.assign(new PassThrough(), { headers: {} }) as unknown as IncomingMessage;
+  const request = Object.assign(new PassThrough(), { headers: {}, socket: {} }) as unknown as IncomingMessage;
   const reading = readBody(request, { maxBytes: 1 << 20, idleMs: 1_000, memory });
   // Throws what a listener throws.
   (request as unknown as PassThrough).write(Buffer.alloc(60_000));
@@ -22,7 +23,7 @@ test('who sends one packed body does not wait for the hundred of another', async
   const packed = gzipSync(Buffer.alloc(1 << 20));
   const order: string[] = [];
   const read = async (tenant: string): Promise<void> => {
-    const request = Object.assign(new PassThrough(), { headers: { 'content-encoding': 'gzip' } });
+    const request = Object.assign(new PassThrough(), { headers: { 'content-encoding': 'gzip' }, socket: {} });
     const reading = readBody(request as unknown as IncomingMessage, bounds, { tenant, tokenId: tenant });
     request.end(packed);
     expect(await reading).toHaveLength(1 << 20);
@@ -31,4 +32,30 @@ test('who sends one packed body does not wait for the hundred of another', async
   };
   await Promise.all([...Array.from({ length: 100 }, () => read('crowd')), read('one')]);
   expect(order.indexOf('one')).toBeLessThan(30);
+});
+
+test('of who goes while a packed body waits to be unpacked nothing stays counted', async () => {
+  const memory = new BodyMemory(() => 'somebody');
+  let [begun, ended] = [0, 0];
+  const server = createServer((request, response) => {
+    response.on('close', () => memory.release(request));
+    begun += 1;
+    void readBody(request, { maxBytes: 1 << 20, idleMs: 1_000, memory })
+      .catch(() => {})
+      .finally(() => (ended += 1));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const packed = gzipSync(Buffer.alloc(1 << 20));
+  const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: ${packed.length}\r\n\r\n`;
+  const sockets = Array.from({ length: 60 }, () => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => {}).write(Buffer.concat([Buffer.from(head), packed]));
+    return socket;
+  });
+  await expect.poll(() => begun, { interval: 1 }).toBeGreaterThan(50);
+  for (const socket of sockets) socket.resetAndDestroy();
+  await expect.poll(() => begun - ended).toBe(0);
+  await expect.poll(() => new Promise((resolve) => server.getConnections((_, count) => resolve(count)))).toBe(0);
+  expect(memory.bytes).toBe(0);
+  server.close();
 });

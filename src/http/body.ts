@@ -31,8 +31,13 @@ export interface BodyBounds {
   memory: BodyMemory;
 }
 
-/** The sender went away while sending: there is nobody to answer. */
+/** The sender went away: there is nobody to answer. */
 export class SenderGone extends Error {}
+
+/** Whether there is nobody to answer any more, and nobody who lets go of what is kept for the request from now on. */
+export function isSenderGone({ socket }: IncomingMessage): boolean {
+  return socket.destroyed;
+}
 
 /**
  * The raw body within its bounds (also after unpacking gzip, deflate or br). Throws BODY_TOO_LARGE naming the limit,
@@ -55,12 +60,21 @@ async function readWhole(request: IncomingMessage, bounds: BodyBounds, party: Pa
   const packed = await collect(request, bounds);
   const encoding = request.headers['content-encoding']?.trim().toLowerCase();
   const decode = encoding === undefined ? undefined : DECODERS.get(encoding);
-  if (packed.length > SMALL_BYTES) memory.keep(request, packed.length);
+  keep(request, packed, memory);
   if (decode === undefined || packed.length === 0) return packed;
   const whose = party ?? addressAsTenant(memory.addressOf(request));
-  const body = await unpacking.use(whose, () => unpack(packed, decode, maxBytes, encoding!));
-  if (body.length > SMALL_BYTES) memory.keep(request, body.length);
+  const body = await unpacking.use(whose, async () => {
+    if (isSenderGone(request)) throw new SenderGone();
+    return unpack(packed, decode, maxBytes, encoding!);
+  });
+  keep(request, body, memory);
   return body;
+}
+
+function keep(request: IncomingMessage, body: Buffer, memory: BodyMemory): void {
+  if (body.length <= SMALL_BYTES) return;
+  if (isSenderGone(request)) throw new SenderGone();
+  memory.keep(request, body.length);
 }
 
 /** A kilobyte may become a megabyte: a few at a time. */

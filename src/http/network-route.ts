@@ -8,7 +8,7 @@ import { AppError } from '../errors.ts';
 import type { RefusedWork } from '../domain/refused-work.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate } from './authenticate.ts';
-import { type BodyBounds, readBody } from './body.ts';
+import { type BodyBounds, isSenderGone, readBody } from './body.ts';
 import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import { type Handler, only } from './http-app.ts';
 
@@ -39,9 +39,8 @@ export function networkRoute(deps: IntegrationRouteDeps): Handler {
     const receive = (): Promise<Answer> =>
       receiver.receive(whose, network, decoderRequestOf(request, path, query, body));
     const bytes = body.length;
-    const answer = await refused.watch({ tenant, source, bytes }, receive, (given) =>
-      inVainOf(given, bytes, BESIDE_VALUES),
-    );
+    const sent = { tenant, source, bytes, isGone: (): boolean => isSenderGone(request) };
+    const answer = await refused.watch(sent, receive, (given) => inVainOf(given, bytes, BESIDE_VALUES));
     context.respond = false;
     respondToCall(response, answer);
   });

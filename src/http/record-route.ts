@@ -9,7 +9,7 @@ import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate, secretHashOf } from './authenticate.ts';
-import { type BodyBounds, bodyText, readBody, SenderGone } from './body.ts';
+import { type BodyBounds, bodyText, isSenderGone, readBody, SenderGone } from './body.ts';
 import { commonHeaders, respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
 import type { RequestTurns } from './request-turns.ts';
 import { parseJson } from './parse-json.ts';
@@ -57,23 +57,28 @@ export class RecordRoute {
       const tenant = first.device.workspaceId;
       const body = await readBody(request, bounds, { tenant, tokenId });
       // A body may take its time: what has been revoked or deleted meanwhile stores nothing.
-      const record = async (): Promise<InVain> => {
+      const record = async (): Promise<Recorded> => {
         const { device } = this.#stands(first) ? first : await this.#authorised(request, deviceName);
         const receivedAt = now();
         const entries = readEntries(bodyText(body, request.headers['content-type']));
         const ofTexts = bytesOfTexts(entries, body.length);
         const recheck = async (): Promise<DeviceInfo> => (await this.#authorised(request, deviceName)).device;
         const outcome = await recorder.record(device, entries, { limited: true, receivedAt, recheck });
-        answer(response, outcome, device.writeIntervalMs);
-        return inVainOf(outcome, body.length, ofTexts);
+        return { outcome, inVain: inVainOf(outcome, body.length, ofTexts), writeIntervalMs: device.writeIntervalMs };
       };
-      const bytes = body.length;
-      const sent = { tenant, source: tokenId, bytes, mostEntries: Math.min(MOST_ENTRIES, bytes / OF_LEAST_ENTRY) };
-      await refused.watch(
+      const sent = {
+        tenant,
+        source: tokenId,
+        bytes: body.length,
+        mostEntries: Math.min(MOST_ENTRIES, body.length / OF_LEAST_ENTRY),
+        isGone: (): boolean => isSenderGone(request),
+      };
+      const { outcome, writeIntervalMs } = await refused.watch(
         sent,
         () => turns.run({ tenant, tokenId }, record),
-        (inVain) => inVain,
+        ({ inVain }) => inVain,
       );
+      answer(response, outcome, writeIntervalMs);
     } catch (error) {
       if (error instanceof SenderGone) return;
       const problem = toProblem(error, this.#deps.log, response);
@@ -118,6 +123,12 @@ interface Authorised {
   found: number;
   tokenId: string;
   expires: boolean;
+}
+
+interface Recorded {
+  outcome: RecordOutcome;
+  inVain: InVain;
+  writeIntervalMs: number;
 }
 
 /** Of a body of so many bytes: the part of its entries that was refused, or that its entries do not explain. */

@@ -2,7 +2,7 @@ import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
 import { type Answer, type Recipient, inVainOf, type WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
 import type { RefusedWork } from '../domain/refused-work.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
-import { type BodyBounds, readBody } from './body.ts';
+import { type BodyBounds, isSenderGone, readBody } from './body.ts';
 import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import type { BareHandler } from './ingest-routes.ts';
 import { requireMethod } from './require-method.ts';
@@ -35,9 +35,8 @@ export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRo
     // Asks again: the id may have been rotated while the body came in.
     const receive = (): Promise<Answer> => receiver.receive(find, decoderRequestOf(request, path, query, body));
     const bytes = body.length;
-    const answer = await refused.watch({ tenant, source, bytes }, receive, (given) =>
-      inVainOf(given, bytes, BESIDE_VALUES),
-    );
+    const sent = { tenant, source, bytes, isGone: (): boolean => isSenderGone(request) };
+    const answer = await refused.watch(sent, receive, (given) => inVainOf(given, bytes, BESIDE_VALUES));
     respondToCall(response, answer);
   };
 }

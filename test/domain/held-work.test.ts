@@ -39,3 +39,21 @@ test('what is held against a tenant for one kind of work does not hold up anothe
   await Promise.all([lookUp, body, others]);
   expect(began).toBe(2);
 });
+
+test('what waits does not begin, and is kept no longer, when nobody waits for it any more', async () => {
+  const held = new HeldWork(new Senders(), { burstMs: 50, mostUnderWayMs: 10, tooMuch: 'too much' });
+  let end = (): void => {};
+  const running = held.run({ tenant: 'w', source: 's', ms: 20 }, () => new Promise<void>((ends) => (end = ends)), free);
+  let [isGone, begun] = [false, 0];
+  const begin = async (): Promise<number> => (begun += 1);
+  const waiting = Array.from({ length: 3 }, (_, at) =>
+    held.run({ tenant: 'w', source: `${at % 2}`, ms: 20, isGone: () => isGone && at > 0 }, begin, free),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  isGone = true;
+  const outcomes = Promise.allSettled(waiting.slice(1));
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  end();
+  await Promise.all([running, waiting[0]]);
+  expect(begun).toBe(1);
+});

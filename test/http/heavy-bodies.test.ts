@@ -6,6 +6,7 @@ import { createProduct, DATABASES, startServer, type TestProduct, type TestServe
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { posting, type Sender, stallMs } from '../support/all-at-once.ts';
 
+const FORM = 'application/x-www-form-urlencoded';
 const EUI = '70b3d57ed0000001';
 /** Of a device that nobody has asked for: all who do wait for the same look-up. */
 const UNASKED_EUI = '70b3d57ed0000002';
@@ -47,11 +48,16 @@ async function leastOf(bound: number, takes: () => Promise<number>): Promise<num
 describe.each(DATABASES)('the heaviest bodies on %s', (name) => {
   let server: TestServer;
   let product: TestProduct;
+  let decoding: TestProduct;
   beforeAll(async () => {
     server = await startServer({ database: name });
     const fields = { place: 'GEOLOCATION', label: 'STRING', temperature: 'FLOAT' };
     product = await createProduct(server, { fields, serialNumbers: [EUI] });
     await createProduct(server, { serialNumbers: [UNASKED_EUI] });
+    decoding = await createProduct(server, {});
+    await server.gql('mutation ($p: ID!) { saveDecoder(productId: $p, source: "function Decoder() {}") { version } }', {
+      p: decoding.id,
+    });
   });
   afterAll(() => server.stop());
 
@@ -81,6 +87,8 @@ describe.each(DATABASES)('the heaviest bodies on %s', (name) => {
     ['0.1 s: 49,000 objects', 200, () => network('lorawan/tti', objects(EUI))],
     ['500: deep text in a message', 202, () => network('lorawan/chirpstack', { deviceInfo: { devEui: EUI }, data: 'AQ==', objectJSON: nested(100_000) })],
     ['500: deep data', 202, () => network('particle', { coreid: EUI, data: nested(100_000) })],
+    ['2.7 s: a form of names alone', 400, () => post('/integrations/particle/', 'a=&' + 'a&'.repeat(500_000), FORM)],
+    ['0.4 s: such a form at a webhook', 200, () => post(`/integrations/api/${decoding.webhookId}/`, 'a&'.repeat(250_000), FORM)],
     ['500: deep variables', 400, () => post('/graphql', `{"query":"{ __typename }","variables":${nested(150_000)}}`)],
   ]; // prettier-ignore
 

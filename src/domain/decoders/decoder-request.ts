@@ -1,4 +1,5 @@
 import { badInput } from '../../errors.ts';
+import { parametersIn } from '../form-text.ts';
 import type { LoopTurns } from '../loop-turns.ts';
 import type { CallRow } from '../measurements/store.ts';
 import { type HeaderList, headerOf, titleCase } from './header-names.ts';
@@ -30,15 +31,15 @@ const METHOD = /^[A-Za-z]{1,20}$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
 const FORM = /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i;
 /** Of a form, in characters: some 10 ms. */
-const PIECE = 262_144;
+const PIECE = 65_536;
 const NO_PARAMETERS: Record<string, string[]> = Object.freeze(Object.create(null)) as Record<string, string[]>;
 
-/** Names and values of a query or form (`+` is a blank, a name without `=` has the value ""). */
+/** Names and values of a query or form. */
 export function parseParameters(text: string): Record<string, string[]> {
   if (text === '') return NO_PARAMETERS;
   // Without a prototype, so that `__proto__` is a name like any other.
   const parameters = Object.create(null) as Record<string, string[]>;
-  for (const [name, value] of new URLSearchParams(text)) (parameters[name] ??= []).push(value);
+  for (const [name, value] of parametersIn(text)) (parameters[name] ??= []).push(value);
   return parameters;
 }
 
@@ -54,7 +55,7 @@ export async function webhookInput(request: DecoderRequest, turns: LoopTurns): P
 async function parametersText(text: string, turns: LoopTurns): Promise<string> {
   const lists = new Map<string, string>();
   const add = (piece: string): void => {
-    for (const [name, value] of new URLSearchParams(piece)) {
+    for (const [name, value] of parametersIn(piece)) {
       const known = lists.get(name);
       lists.set(name, (known === undefined ? '' : `${known},`) + JSON.stringify(value));
     }

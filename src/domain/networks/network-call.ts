@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts';
+import { mostNamesIn, parametersIn } from '../form-text.ts';
 import { excessOf } from '../json-text.ts';
 import { isActilityMessage, readActilityMessage } from './actility.ts';
 import { readChirpstackEvent } from './chirpstack.ts';
@@ -109,10 +110,10 @@ const FORM = /^[\w-]+=/;
 const MAX_NAMES = 10_000;
 
 function formIn(body: string): unknown {
-  const form = new URLSearchParams(body);
-  if (form.size > MAX_NAMES)
-    throw new AppError('INVALID_BODY', `The form has ${form.size} names, at most ${MAX_NAMES} are read.`);
-  return Object.fromEntries(form);
+  const names = mostNamesIn(body);
+  if (names > MAX_NAMES)
+    throw new AppError('INVALID_BODY', `The form has ${names} names, at most ${MAX_NAMES} are read.`);
+  return Object.fromEntries(parametersIn(body));
 }
 
 function jsonIn(network: Network, body: string): unknown {

@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import { parametersIn } from '../../domain/form-text.ts';
 import { MOST_KEYS } from '../../domain/json-text.ts';
 import { AppError } from '../../errors.ts';
 import type { OperationRequest } from '../operation/operations.ts';
@@ -13,7 +14,7 @@ export function lengthOfBody({ request }: Koa.Context): number {
 /** The operation that a request carries: in its JSON body, or by GET in its query. Throws AppError INVALID_BODY. */
 export function readHttpRequest(context: Koa.Context): OperationRequest {
   const { query, variables, operationName, extensions } =
-    context.method === 'GET' ? ofQuery(new URLSearchParams(context.querystring)) : ofBody(context);
+    context.method === 'GET' ? ofQuery(parametersIn(context.querystring)) : ofBody(context);
   if (typeof query !== 'string' || query === '') throw wrong('"query" must be the text of a GraphQL document.');
   if (!isRecordOrMissing(variables)) throw wrong('"variables" must be an object.');
   if (!isRecordOrMissing(extensions)) throw wrong('"extensions" must be an object.');
