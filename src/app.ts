@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { Closers } from './closers.ts';
 import { LocalCluster } from './cluster/local-cluster.ts';
 import { type Config, StartError } from './config.ts';
+import { CommitsInDoubt } from './database/commits-in-doubt.ts';
 import { type DatabaseGuard, guarded } from './database/database-guard.ts';
 import { OrmDatabase } from './database/orm-database.ts';
 import type { Database, Dialect } from './domain/database.ts';
@@ -63,7 +64,8 @@ export async function startApp(config: Config): Promise<App> {
 async function build(config: Config, log: Logger, closers: Closers): Promise<string> {
   const now = (): number => Date.now();
   const metrics = new Metrics();
-  const { database, store } = await openDatabase(config, metrics, log, closers).catch(cannotOpen);
+  const doubts = new CommitsInDoubt();
+  const { database, store } = await openDatabase(config, metrics, doubts, log, closers).catch(cannotOpen);
   const { adminToken } = config;
   const first = await bootstrap(database, { adminToken, now }).catch(cannotOpen);
   const { generatedToken, adminTokenRevoked, cursorKey } = first;
@@ -79,6 +81,11 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
       }),
     );
   const { cluster, limiter } = await joinCluster(config, database, log, closers);
+  doubts.start({
+    ask: (statement) => database.read().execute(statement),
+    forget: () => cluster.changed([{ kind: 'everything' }]),
+  });
+  closers.add('commits in doubt', () => doubts.stop());
 
   let listener: DrainingListener;
   const server = createHttpServer({
@@ -143,6 +150,7 @@ type WatchedStore = MeasurementStore & { readonly waitingValues: number };
 async function openDatabase(
   config: Config,
   metrics: Metrics,
+  doubts: CommitsInDoubt,
   log: Logger,
   closers: Closers,
 ): Promise<{ database: OrmDatabase; store: WatchedStore }> {
@@ -165,7 +173,7 @@ async function openDatabase(
     const { PostgresGuard } = await import('./database/postgres-guard.ts');
     const guard = await PostgresGuard.open(setting.url, config.redisUrl !== null, tell);
     closers.add('database guard', () => guard.stop());
-    const orm = await openPostgresOrm(setting.url);
+    const orm = await openPostgresOrm(setting.url, (backend) => doubts.note(backend));
     closers.add('orm', () => orm.close());
     const { PostgresMeasurementStore } = await import('./measurement-store/postgres/postgres-measurement-store.ts');
     return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, ...options }), guard);

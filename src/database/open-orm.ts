@@ -9,7 +9,7 @@ import pg from 'pg';
 import { MIGRATIONS } from '../../migrations/list.ts';
 import { ENTITIES } from '../domain/entities/entities.ts';
 import { makeFolder } from './make-folder.ts';
-import { type Patience, postgresDialect } from './postgres-dialect.ts';
+import { type InDoubt, type Patience, postgresDialect } from './postgres-dialect.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 
 const common = {
@@ -71,14 +71,18 @@ function open(path: string): Sqlite.Database {
   return database;
 }
 
-/** Connects to PostgreSQL and migrates under an advisory lock, so that nodes may start together. */
-export async function openPostgresOrm(url: string): Promise<MikroORM> {
+/**
+ * Connects to PostgreSQL and migrates under an advisory lock, so that nodes may start together. `inDoubt` is told of each
+ * commit whose answer was lost.
+ */
+export async function openPostgresOrm(url: string, inDoubt: InDoubt = () => {}): Promise<MikroORM> {
   const patience = { ...PATIENCE };
   // The lock first: it tells within seconds whether the database answers.
   const release = await lockMigrations(url);
   try {
     patience.statement = MIGRATION_MS;
-    const orm = await PostgresOrm.init({ ...common, clientUrl: url, driverOptions: postgresDialect(url, patience) });
+    const driverOptions = postgresDialect(url, patience, inDoubt);
+    const orm = await PostgresOrm.init({ ...common, clientUrl: url, driverOptions });
     await orm.migrator.up();
     patience.statement = PATIENCE.statement;
     return orm;

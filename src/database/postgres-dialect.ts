@@ -20,6 +20,11 @@ export interface Patience {
   statement: number;
 }
 
+/** Is told the server's process that was asked to commit and did not say what became of that. */
+export type InDoubt = (backend: number) => void;
+
+/** How the server names these connections. */
+export const CATALOGUE = 'inlet catalogue';
 const CONNECTIONS = 8;
 /** A row that somebody else has locked, and a transaction whose client fell silent, are let go by the server. */
 const LOCK_MS = 4_000;
@@ -30,9 +35,9 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
  * own complaint went wrong (no answer in time, lost, terminated) is thrown away when it comes back; Kysely's own driver
  * never takes one back whose BEGIN or ROLLBACK failed. Every failure has an SQLSTATE or system code as `code`.
  */
-export function postgresDialect(connectionString: string, patience: Patience): Dialect {
+export function postgresDialect(connectionString: string, patience: Patience, inDoubt: InDoubt): Dialect {
   return {
-    createDriver: () => new PostgresPoolDriver(connectionString, patience),
+    createDriver: () => new PostgresPoolDriver(connectionString, patience, inDoubt),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createAdapter: () => new PostgresAdapter(),
     createIntrospector: (db: Kysely<never>) => new PostgresIntrospector(db),
@@ -42,14 +47,16 @@ export function postgresDialect(connectionString: string, patience: Patience): D
 class PostgresPoolDriver extends TransactionDriver {
   readonly #pool: pg.Pool;
   readonly #patience: Patience;
+  readonly #inDoubt: InDoubt;
 
-  constructor(connectionString: string, patience: Patience) {
+  constructor(connectionString: string, patience: Patience, inDoubt: InDoubt) {
     super();
     this.#patience = patience;
+    this.#inDoubt = inDoubt;
     this.#pool = new pg.Pool({
       connectionString,
       max: CONNECTIONS,
-      application_name: 'inlet catalogue',
+      application_name: CATALOGUE,
       connectionTimeoutMillis: patience.connect,
       lock_timeout: LOCK_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
@@ -76,6 +83,16 @@ class PostgresPoolDriver extends TransactionDriver {
     }
   }
 
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    try {
+      await super.commitTransaction(connection);
+    } catch (error) {
+      const { backend } = connection as PostgresConnection;
+      if (backend !== null) this.#inDoubt(backend);
+      throw error;
+    }
+  }
+
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     // When it fails, the release that follows throws the connection away, and the server rolls back.
     await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => {});
@@ -95,6 +112,11 @@ class PostgresConnection implements DatabaseConnection {
   constructor(client: pg.PoolClient, patience: Patience) {
     this.#client = client;
     this.#patience = patience;
+  }
+
+  /** The server's process, when it did not say what became of the last statement; else null. */
+  get backend(): number | null {
+    return this.#doom === null ? null : (this.#client as unknown as { processID: number }).processID;
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {

@@ -1,0 +1,66 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createPostgresDatabase, type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { createProduct, startServer, type TestDatabase, type TestProduct, type TestServer } from '../support/server.ts';
+
+describe.skipIf(inject('redisUrl') === null)('commits whose answer is lost, on two nodes', () => {
+  let postgres: PostgresServer;
+  let database: TestDatabase;
+  let a: TestServer;
+  let b: TestServer;
+  let product: TestProduct;
+  beforeAll(async () => {
+    postgres = await startPostgres({ durable: false });
+    database = await createPostgresDatabase(postgres.url);
+    const env = { REDIS_URL: inject('redisUrl')!, WRITE_RATE_PER_FIELD: '0' };
+    [a, b] = [await startServer({ database, env }), await startServer({ database, env })];
+    product = await createProduct(a, { serialNumbers: ['kept', 'gone'] });
+  });
+  afterAll(async () => {
+    await Promise.all([a?.stop(), b?.stop()]);
+    await postgres?.stop();
+  });
+
+  /** Commits wait for a replica that is not there; what it gives lets them go. */
+  async function stall(): Promise<() => Promise<void>> {
+    const client = new pg.Client({ connectionString: postgres.url });
+    await client.connect();
+    const set = async (text: string): Promise<void> => {
+      await client.query(text);
+      await client.query('SELECT pg_reload_conf()');
+    };
+    await set("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    return async () => {
+      await set('ALTER SYSTEM RESET synchronous_standby_names');
+      await client.end();
+    };
+  }
+
+  test('what such a commit changed holds on every node as soon as it can be seen', { timeout: 60_000 }, async () => {
+    const { secret, token } = (
+      await a.gql('mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { id } } }', {
+        input: { name: 't', kind: 'INDIVIDUAL', scopes: ['RECORD'] },
+      })
+    )['createToken'];
+    const [kept, gone] = product.deviceIds as [string, string];
+    const statuses = async (): Promise<number[]> => {
+      const asked = [a, b].flatMap((node) => [
+        node.record(kept, { field: 'temperature', value: 1 }, { token: secret }),
+        node.record(gone, { field: 'temperature', value: 1 }),
+      ]);
+      return (await Promise.all(asked)).map(({ status }) => status);
+    };
+    expect(await statuses()).toEqual([200, 200, 200, 200]);
+    const letGo = await stall();
+    try {
+      const changes = await Promise.allSettled([
+        a.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: token.id }),
+        a.gql('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids: [gone] }),
+      ]);
+      expect(changes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    } finally {
+      await letGo();
+    }
+    await expect.poll(statuses, { timeout: 20_000, interval: 200 }).toEqual([401, 404, 401, 404]);
+  });
+});
