@@ -17,6 +17,7 @@ import type { Cluster } from './domain/cluster.ts';
 import { sealWith } from './domain/sealed-text.ts';
 import type { WriteTurns } from './domain/database.ts';
 import type { MeasurementStore } from './domain/measurements/store.ts';
+import type { NodePlace } from './domain/measurements/receipt-times.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
 import { UserSchema } from './domain/entities/user.ts';
 import { tellLoad } from './build-metrics.ts';
@@ -65,7 +66,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const now = (): number => Date.now();
   const metrics = new Metrics();
   const doubts = new CommitsInDoubt();
-  const { database, store } = await openDatabase(config, metrics, doubts, log, closers).catch(cannotOpen);
+  const { database, store, nodePlace } = await openDatabase(config, metrics, doubts, log, closers).catch(cannotOpen);
   const { adminToken } = config;
   const first = await bootstrap(database, { adminToken, now }).catch(cannotOpen);
   const { generatedToken, adminTokenRevoked, cursorKey } = first;
@@ -99,7 +100,8 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   closers.add('decoders', () => pool.stop());
   const engine = measuredEngine(pool, metrics);
   const onRejected = (code: string): void => metrics.rejected(code);
-  const domain = createDomain({ config, database, store, cluster, limiter, engine, onRejected, now, log }, closers);
+  const around = { config, database, store, cluster, limiter, engine, onRejected, nodePlace, now, log };
+  const domain = createDomain(around, closers);
   const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
   const serve = createHttpApp({
     ...transports,
@@ -153,7 +155,7 @@ async function openDatabase(
   doubts: CommitsInDoubt,
   log: Logger,
   closers: Closers,
-): Promise<{ database: OrmDatabase; store: WatchedStore }> {
+): Promise<{ database: OrmDatabase; store: WatchedStore; nodePlace?: () => NodePlace }> {
   const { database: setting } = config;
   // Imported when needed: a server uses one of the two, and start-up is mostly reading modules.
   const { openPostgresOrm, openSqliteOrm } = await import('./database/open-orm.ts');
@@ -176,7 +178,8 @@ async function openDatabase(
     const orm = await openPostgresOrm(setting.url, (backend) => doubts.note(backend));
     closers.add('orm', () => orm.close());
     const { PostgresMeasurementStore } = await import('./measurement-store/postgres/postgres-measurement-store.ts');
-    return finish(orm, 'postgres', await PostgresMeasurementStore.open({ url: setting.url, ...options }), guard);
+    const store = await PostgresMeasurementStore.open({ url: setting.url, ...options });
+    return { ...finish(orm, 'postgres', store, guard), nodePlace: () => guard.place };
   }
   const { SqliteGuard } = await import('./database/sqlite-guard.ts');
   const path = setting.inMemory ? temporaryFile(closers) : setting.path;

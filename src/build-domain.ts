@@ -18,7 +18,7 @@ import { WriteRateService } from './domain/devices/write-rate-service.ts';
 import { FieldService } from './domain/products/field-service.ts';
 import { NetworkReceiver } from './domain/calls/network-receiver.ts';
 import { Feed } from './domain/measurements/feed.ts';
-import { ReceiptTimes } from './domain/measurements/receipt-times.ts';
+import { type NodePlace, ReceiptTimes } from './domain/measurements/receipt-times.ts';
 import { History } from './domain/history/history.ts';
 import { Recorder } from './domain/measurements/recorder.ts';
 import { WriteShares } from './domain/measurements/write-shares.ts';
@@ -61,6 +61,8 @@ interface DomainDeps {
   limiter: WriteLimiter;
   engine: DecoderEngine;
   onRejected?: (code: string) => void;
+  /** This node's among those on the same database; left out: it is alone. */
+  nodePlace?: () => NodePlace;
   now: () => number;
   log: Logger;
 }
@@ -70,7 +72,7 @@ export type Domain = ReturnType<typeof createDomain>;
 
 /** Every object of the domain, in order of need. */
 export function createDomain(deps: DomainDeps, closers: Closers) {
-  const { config, database: bare, store, cluster, limiter, engine, onRejected, now, log } = deps;
+  const { config, database: bare, store, cluster, limiter, engine, onRejected, nodePlace, now, log } = deps;
   const auditLog = new AuditLog({ database: bare, now });
   // For the services of administration: what they change under audit has its entry in the same transaction.
   const { database } = auditLog;
@@ -87,7 +89,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   closers.add('suggested fields', () => suggestions.stop());
   const feed = new Feed({ store, cluster, now, onError: (error) => log.warn({ err: error }, 'reading live values') });
   closers.add('live values', () => feed.stop());
-  const receiptTimes = new ReceiptTimes();
+  const receiptTimes = new ReceiptTimes(nodePlace);
   const checking = { suggestions, receiptTimes, maxFutureMs: config.maxFutureMs };
   const writeShares = new WriteShares();
   const recorder = new Recorder({ store, limiter, shares: writeShares, feed, ...checking, onRejected });

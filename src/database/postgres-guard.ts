@@ -1,9 +1,14 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import pg from 'pg';
+import type { NodePlace } from '../domain/measurements/receipt-times.ts';
 import { type AppError, noDatabase } from '../errors.ts';
 import type { DatabaseGuard } from './database-guard.ts';
 
 const LOCK = 738_193_003;
+/** With the place of a node. */
+const PLACE_LOCK = 738_193_004;
+/** A node for each: times that one gives by itself are so many milliseconds apart. */
+const PLACES = 8;
 const LOOK_EVERY_MS = 2_000;
 const ANSWER_MS = 4_000;
 /** The node that is being replaced may need a moment to let go. */
@@ -21,6 +26,7 @@ export class PostgresGuard implements DatabaseGuard {
   /** How this node knows its own lost connections, which the database may think alive. */
   readonly #name = `inlet guard ${randomUUID().slice(0, 8)}`;
   #client: pg.Client | null = null;
+  #place: NodePlace = { at: 0, of: 1 };
   #timer: NodeJS.Timeout | undefined;
   #refusal: AppError | null = null;
   #stopped = false;
@@ -41,6 +47,11 @@ export class PostgresGuard implements DatabaseGuard {
     }
     guard.#lookLater();
     return guard;
+  }
+
+  /** This node's among those that share the database; with more than eight, some have the same. */
+  get place(): NodePlace {
+    return this.#place;
   }
 
   get refusal(): AppError | null {
@@ -94,6 +105,7 @@ export class PostgresGuard implements DatabaseGuard {
         void client.end().catch(() => {});
         return false;
       }
+      if (this.#shared) this.#place = await takePlace(client);
     } catch (error) {
       void client.end().catch(() => {});
       throw error;
@@ -113,6 +125,13 @@ export class PostgresGuard implements DatabaseGuard {
 const ALONE_REFUSED =
   'another Inlet is running on this database. Nodes that share one need the same REDIS_URL, each of them';
 const SHARED_REFUSED = 'an Inlet without REDIS_URL is running on this database. Stop it, or give it the same REDIS_URL';
+
+/** Goes with the connection. */
+async function takePlace(client: pg.Client): Promise<NodePlace> {
+  const free = `SELECT place FROM generate_series(0, ${PLACES - 1}) AS place WHERE pg_try_advisory_lock(${PLACE_LOCK}, place) LIMIT 1`;
+  const [row] = await ask(client, free);
+  return { at: Number(row?.['place'] ?? randomInt(PLACES)), of: PLACES };
+}
 
 async function ask(client: pg.Client, text: string): Promise<Record<string, unknown>[]> {
   const { rows } = await client.query<Record<string, unknown>>({ text, query_timeout: ANSWER_MS } as pg.QueryConfig);

@@ -47,6 +47,26 @@ describe.skipIf(redisUrl === null)('two nodes on one PostgreSQL and one Redis', 
     expect((await ask()).errors[0].extensions.code).toBe('UNAUTHENTICATED');
   });
 
+  test('what both record of a device within a millisecond is all kept', async () => {
+    const { id, deviceIds } = await createProduct(a);
+    await a.gql('mutation ($id: ID!) { setWriteRate(productId: $id, perSecond: null) }', { id });
+    const sender = async (_: unknown, at: number): Promise<number[]> => {
+      const statuses: number[] = [];
+      for (let time = 0; time < 100; time += 1) {
+        const node = (at + time) % 2 === 0 ? a : b;
+        statuses.push((await node.record(deviceIds[0]!, { field: 'temperature', value: at * 100 + time })).status);
+      }
+      return statuses;
+    };
+    const statuses = (await Promise.all(Array.from({ length: 4 }, sender))).flat();
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    const { device } = await a.gql(
+      'query ($d: ID!) { device(id: $d) { statistics(from: "2020-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z") { count } } }',
+      { d: deviceIds[0] },
+    );
+    expect(device.statistics).toEqual([{ count: 400 }]);
+  });
+
   test('a value recorded on one node is pushed by the other, and a cursor of one goes on at the other', async () => {
     const { deviceIds } = await createProduct(a);
     const LIVE = `subscription ($d: [ID!], $after: String) {

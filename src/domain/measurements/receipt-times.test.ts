@@ -29,7 +29,7 @@ test('times go on when the clock is put back a little; after more than an hour t
 });
 
 test('memory is bounded, and what is forgotten gives no time twice', () => {
-  const times = new ReceiptTimes(100);
+  const times = new ReceiptTimes(undefined, 100);
   for (let key = 0; key < 5_000; key += 1) {
     times.take([key], 1_000 + key);
     expect(times.size).toBeLessThanOrEqual(100);
@@ -40,4 +40,21 @@ test('memory is bounded, and what is forgotten gives no time twice', () => {
   for (let round = 0; round < 4; round += 1)
     for (let key = 0; key < 150; key += 1) given.set(key, [...(given.get(key) ?? []), times.take([key], 9_000)]);
   for (const taken of given.values()) expect(new Set(taken).size).toBe(4);
+});
+
+test('nodes never give the same time, however they are asked', () => {
+  const of = 3;
+  const nodes = Array.from({ length: of }, (_, at) => new ReceiptTimes(() => ({ at, of }), 2));
+  const given: number[] = [];
+  for (let now = 1_000; now < 1_060; now += 1)
+    for (const [at, node] of nodes.entries())
+      for (let time = 0; time < (now + at) % 3; time += 1) {
+        const taken = node.take([7], now);
+        expect(Math.abs(taken - now)).toBeLessThan(3 * 60);
+        given.push(taken);
+        // So many that some are forgotten.
+        node.take([now, now + 1], now);
+      }
+  expect(given.length).toBeGreaterThan(150);
+  expect(new Set(given).size).toBe(given.length);
 });
