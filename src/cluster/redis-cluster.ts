@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Change, Cluster } from '../domain/cluster.ts';
 import type { Database } from '../domain/database.ts';
 import { ChangeMark } from './change-mark.ts';
+import { type ChangeMessage, readChangeMessage } from './change-message.ts';
 import { OnceAMinute } from './once-a-minute.ts';
 import { RedisLink } from './redis-link.ts';
 
@@ -20,12 +21,6 @@ interface RedisClusterOptions {
   /** What all nodes share; null: there are no others, as on SQLite. */
   database: Database | null;
   log: Logger;
-}
-
-interface ChangeMessage {
-  id: string;
-  from: string;
-  changes: Change[];
 }
 
 /**
@@ -164,7 +159,9 @@ export class RedisCluster implements Cluster {
   }
 
   #hear(text: string): void {
-    const { id, from, changes } = JSON.parse(text) as ChangeMessage;
+    const message = readChangeMessage(text);
+    if (message === null) return this.#complaints.say('a message from Redis is none of ours', text.slice(0, 100));
+    const { id, from, changes } = message;
     if (from !== this.#node) for (const listener of this.#changed) listener(changes);
     // Without it the sender waits its time out, and says so.
     this.commands.run((client) => client.publish(`${this.#prefix}:ack:${from}`, id), PUBLISH_MS).catch(() => {});

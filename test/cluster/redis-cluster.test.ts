@@ -39,6 +39,25 @@ describe.skipIf(redisUrl === null)('two nodes around one Redis', () => {
     expect(lines).toEqual([]);
   });
 
+  test('what is no message of ours is told in the log once, and nothing else comes of it', async () => {
+    const heard: Change[] = [];
+    b.onChanged((changes) => heard.push(...changes));
+    const junk = ['', 'x', 'null', '[]', '{"id":"x","from":"y"}', '{"id":1,"from":"y","changes":[]}'];
+    const changes = [
+      'null',
+      '{"kind":"token"}',
+      '{"kind":"devices","productId":"p","ids":{"length":9}}',
+      '{"kind":"x"}',
+    ];
+    junk.push(...changes.map((change) => `{"id":"x","from":"y","changes":[${change}]}`));
+    for (const text of junk) await a.commands.run((client) => client.publish(`${prefix}:changed`, text));
+    await a.changed([{ kind: 'token', id: 't' }]);
+    expect(heard).toEqual([{ kind: 'token', id: 't' }]);
+    expect(b.connected).toBe(true);
+    // Both nodes say so.
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual(Array(2).fill('a message from Redis is none of ours'));
+  });
+
   test('that something was recorded is told to the other node, and not to oneself', async () => {
     const heard: string[] = [];
     a.onMessage('recorded', () => heard.push('a'));

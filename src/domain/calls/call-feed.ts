@@ -23,7 +23,8 @@ export interface LiveCallChoice {
 export class CallFeed {
   readonly #cluster: Cluster;
   readonly #store: MeasurementStore;
-  readonly #streams = new Map<string, Map<CallStream, (row: CallRow) => boolean>>();
+  /** By the product's id. */
+  readonly #streams = new Map<string, { productKey: number; accepting: Map<CallStream, (row: CallRow) => boolean> }>();
 
   constructor(cluster: Cluster, store: MeasurementStore) {
     this.#cluster = cluster;
@@ -31,15 +32,14 @@ export class CallFeed {
     cluster.onMessage('called', (message) => void this.#heard(message).catch(() => {}));
     const missed = new AppError('UNAVAILABLE', 'Calls to other nodes were missed; subscribe again and read `calls`.');
     cluster.onMissed(() => {
-      for (const streams of this.#streams.values()) for (const stream of streams.keys()) stream.fail(missed);
+      for (const { accepting } of this.#streams.values()) for (const stream of accepting.keys()) stream.fail(missed);
     });
   }
 
   /** Call after the commit of the row. Never waits. */
   publish(productId: string, row: CallRow): void {
     this.#deliver(productId, row);
-    if (this.#cluster.shared)
-      this.#cluster.publish('called', JSON.stringify({ productId, productKey: row.productKey, id: row.id }));
+    if (this.#cluster.shared) this.#cluster.publish('called', JSON.stringify({ productId, id: row.id }));
   }
 
   /** Begins with the newest `last` calls, oldest of them first; each call comes once. */
@@ -55,12 +55,13 @@ export class CallFeed {
       tooSlow: 'This subscriber reads too slowly; subscribe again and read `calls`.',
       onEnd: () => {
         const others = this.#streams.get(productId);
-        others?.delete(stream);
-        if (others?.size === 0) this.#streams.delete(productId);
+        others?.accepting.delete(stream);
+        if (others?.accepting.size === 0) this.#streams.delete(productId);
       },
     });
-    const streams = this.#streams.get(productId) ?? new Map<CallStream, (row: CallRow) => boolean>();
-    this.#streams.set(productId, streams.set(stream, accepts));
+    const streams = this.#streams.get(productId) ?? { productKey, accepting: new Map() };
+    streams.accepting.set(stream, accepts);
+    this.#streams.set(productId, streams);
     if (last === 0) return stream;
     // Listening first: what is logged while the log is read is in both, and told once.
     try {
@@ -77,13 +78,14 @@ export class CallFeed {
   #deliver(productId: string, row: CallRow): void {
     const streams = this.#streams.get(productId);
     if (streams === undefined) return;
-    for (const [stream, accepts] of streams) if (accepts(row)) stream.offer(row);
+    for (const [stream, accepts] of streams.accepting) if (accepts(row)) stream.offer(row);
   }
 
   async #heard(message: string): Promise<void> {
-    const { productId, productKey, id } = JSON.parse(message) as { productId: string; productKey: number; id: string };
-    if (!this.#streams.has(productId)) return;
-    const row = await this.#store.call(productKey, id);
+    const { productId, id } = JSON.parse(message) as { productId: string; id: string };
+    // Whatever Redis says, a product's subscribers see its calls and no others.
+    const productKey = this.#streams.get(productId)?.productKey;
+    const row = productKey === undefined ? null : await this.#store.call(productKey, id);
     if (row !== null) this.#deliver(productId, row);
   }
 }

@@ -1,0 +1,44 @@
+import type { Change } from '../domain/cluster.ts';
+
+/** What a node tells the others of its changes; `id`: by which they acknowledge it. */
+export interface ChangeMessage {
+  id: string;
+  from: string;
+  changes: Change[];
+}
+
+/** A message as it came from Redis, where others may write too; null: it is none of ours. */
+export function readChangeMessage(text: string): ChangeMessage | null {
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const { id, from, changes } = fieldsOf(message);
+  if (!isText(id) || !isText(from) || !Array.isArray(changes) || !changes.every(isChange)) return null;
+  return { id, from, changes };
+}
+
+function isChange(value: unknown): value is Change {
+  const { kind, id, productId, ids } = fieldsOf(value);
+  switch (kind) {
+    case 'token':
+    case 'user':
+    case 'workspace':
+    case 'product':
+      return isText(id);
+    case 'devices':
+      return isText(productId) && Array.isArray(ids) && ids.every(isText);
+    default:
+      return kind === 'everything';
+  }
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
