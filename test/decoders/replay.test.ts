@@ -128,6 +128,30 @@ describe.each(DATABASES)('replay on %s', (database) => {
     ],
   ];
 
+  // One at a time, as it mentions what is stored.
+  const SLOW = `function Decoder(r) { measurements; var end = Date.now() + 60; while (Date.now() < end);
+    return { device: "d1", field: "T", value: 42, timestamp: +r.body } }`;
+  const progress = async () => {
+    const query = 'query ($id: ID!) { product(id: $id) { replayProgress { calls stored endedBecause } } }';
+    return (await server.gql(query, { id: product.id }))['product'].replayProgress;
+  };
+
+  test('a decoder that is saved meanwhile decodes what comes next', async () => {
+    await saveDecoder(server, product.id, 'function Decoder() { return [] }');
+    await send(...Array.from({ length: 30 }, (_, at) => String(1_000_000_000 + at)));
+    await saveDecoder(server, product.id, SLOW);
+    const replayed = replay({});
+    await expect.poll(async () => (await progress())?.calls ?? 0, { interval: 20 }).toBeGreaterThan(2);
+    await saveDecoder(server, product.id, MENDED.replace('+r.body', '43, timestamp: +r.body'));
+    const done = (await progress())?.calls ?? 30;
+    expect((await replayed).errors).toBeUndefined();
+    const values = (await historyOf(server, product.deviceIds[0]!, 'T')).map(([, value]) => value);
+    expect(values).toHaveLength(30);
+    // The one under way was begun by the one before.
+    expect(values.filter((value) => value === 42).length).toBeLessThanOrEqual(done + 1);
+    expect(values.at(-1)).toBe(43);
+  });
+
   test.each(LOSSES)('one whose token %s ends before its next commit, and says so', async (_how, code, lose) => {
     const CALLS = 30;
     const workspaceId: string = (await server.gql('{ workspaces { id } }'))['workspaces'][0].id;
@@ -137,12 +161,7 @@ describe.each(DATABASES)('replay on %s', (database) => {
     const secret = code === 'FORBIDDEN' ? token : individual.secret;
     await saveDecoder(server, product.id, 'function Decoder() { return [] }');
     await send(...Array.from({ length: CALLS }, (_, at) => String(1_000_000_000 + at)));
-    // One at a time, as it mentions what is stored.
-    const slow = `function Decoder(r) { measurements; var end = Date.now() + 60; while (Date.now() < end);
-      return { device: "d1", field: "T", value: 42, timestamp: +r.body } }`;
-    await saveDecoder(server, product.id, slow);
-    const query = 'query ($id: ID!) { product(id: $id) { replayProgress { calls stored endedBecause } } }';
-    const progress = async () => (await server.gql(query, { id: product.id }))['product'].replayProgress;
+    await saveDecoder(server, product.id, SLOW);
     const running = 'mutation ($id: ID!) { replayCalls(productId: $id) { calls } }';
     const replayed = server.query(running, { id: product.id }, secret);
     await expect.poll(async () => (await progress())?.calls ?? 0, { interval: 20 }).toBeGreaterThan(2);

@@ -143,15 +143,16 @@ export class Replay {
     const results: ReplayResult['results'] = [];
     let [characters, entries] = [0, 0];
     for await (const page of replayPages(store, product.key, query, received)) {
-      // Fields, devices and decoder as they are now: a replay may take minutes.
-      const current = await ingestCache.product(product.id);
-      if (current === null) throw notFound('product', product.id);
-      const step = stepOf(current);
-      for (let at = 0; at < page.length; at += step) {
+      for (let at = 0; at < page.length;) {
         await turns.next();
+        // Fields, devices and decoder as they are now: a replay may take minutes.
+        const current = await ingestCache.product(product.id);
+        if (current === null) throw notFound('product', product.id);
+        const step = stepOf(current);
         turns.spend((progress.dryRun ? 0 : COMMITS_MS) + Math.min(step, page.length - at) * CALL_MS);
         if (this.#stopped) throw new AppError('UNAVAILABLE', 'The server is stopping; replay the rest later.');
         const calls = page.slice(at, at + step);
+        at += step;
         for (const { call, outcome, run } of await this.#run(current, calls, progress.dryRun, requireRight)) {
           turns.spend(run.durationMs * DECODING_COUNTS);
           progress.calls += 1;
