@@ -31,8 +31,8 @@ export class FairSlots {
 
   /** What `work` gives, begun when there is room for it. */
   async use<T>(party: Party, work: () => Promise<T>): Promise<T> {
-    if (!this.#hasRoom(party)) await this.#turn(party);
-    this.#running.push(party);
+    if (this.#hasRoom(party)) this.#running.push(party);
+    else await this.#turn(party);
     try {
       return (await doneOrLong(work(), LONG_MS)).result;
     } finally {
@@ -46,6 +46,8 @@ export class FairSlots {
       const start = (): void => {
         clearTimeout(timer);
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        // At once: who comes before it goes on would take its place.
+        this.#running.push(party);
         resolve();
       };
       const timer = setTimeout(start, PATIENCE_MS);

@@ -6,6 +6,7 @@ import type { Access } from '../domain/access/access.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
 import type { RefusedWork } from '../domain/refused-work.ts';
+import { worksFor } from '../domain/whose-work.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate } from './authenticate.ts';
 import { type BodyBounds, isSenderGone, readBody } from './body.ts';
@@ -40,7 +41,9 @@ export function networkRoute(deps: IntegrationRouteDeps): Handler {
       receiver.receive(whose, network, decoderRequestOf(request, path, query, body));
     const bytes = body.length;
     const sent = { tenant, source, bytes, isGone: (): boolean => isSenderGone(request) };
-    const answer = await refused.watch(sent, receive, (given) => inVainOf(given, bytes, BESIDE_VALUES));
+    const answer = await worksFor({ tenant, tokenId: source }, () =>
+      refused.watch(sent, receive, (given) => inVainOf(given, bytes, BESIDE_VALUES)),
+    );
     context.respond = false;
     respondToCall(response, answer);
   });

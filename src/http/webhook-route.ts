@@ -1,6 +1,7 @@
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
 import { type Answer, type Recipient, inVainOf, type WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
 import type { RefusedWork } from '../domain/refused-work.ts';
+import { worksFor } from '../domain/whose-work.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { type BodyBounds, isSenderGone, readBody } from './body.ts';
 import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
@@ -36,7 +37,9 @@ export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRo
     const receive = (): Promise<Answer> => receiver.receive(find, decoderRequestOf(request, path, query, body));
     const bytes = body.length;
     const sent = { tenant, source, bytes, isGone: (): boolean => isSenderGone(request) };
-    const answer = await refused.watch(sent, receive, (given) => inVainOf(given, bytes, BESIDE_VALUES));
+    const answer = await worksFor({ tenant, tokenId: source }, () =>
+      refused.watch(sent, receive, (given) => inVainOf(given, bytes, BESIDE_VALUES)),
+    );
     respondToCall(response, answer);
   };
 }

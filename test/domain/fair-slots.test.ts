@@ -28,6 +28,23 @@ test('who asks for one thing does not wait for the many of others: by tenants fi
   expect(begun).toEqual(['a', 'a', 'b', 'c', 'a', 'a', 'b']);
 });
 
+test('of places that become free together a tenant gets no more than it may have', async () => {
+  const slots = new FairSlots(2);
+  let [running, most] = [0, 0];
+  const work = async (): Promise<void> => {
+    most = Math.max(most, (running += 1));
+    await new Promise((resolve) => setImmediate(resolve));
+    running -= 1;
+  };
+  let end = (): void => {};
+  const until = new Promise<void>((resolve) => (end = resolve));
+  const first = ['a', 'b'].map((name) => slots.use({ tokenId: name, tenant: name }, () => until));
+  const crowd = ['c', 'd'].map((name) => slots.use({ tokenId: name, tenant: 'crowd' }, work));
+  end();
+  await Promise.all([...first, ...crowd]);
+  expect(most).toBe(1);
+});
+
 test('who has waited for seconds begins, whatever runs', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
