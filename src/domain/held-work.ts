@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { Debt } from './debt.ts';
 import { LruMap } from './lru-map.ts';
 import type { Senders } from './senders.ts';
 
@@ -29,14 +30,9 @@ interface Waiting extends Pick<Held, 'ms' | 'isGone'> {
   refuse: (error: AppError) => void;
 }
 
-/** What work has cost and is not yet forgotten, as of `at`. */
-interface Debt {
-  debtMs: number;
-  at: number;
-}
-
-interface Line extends Debt {
+interface Line {
   tenant: string;
+  debt: Debt;
   running: number;
   /** What is being worked on would count so much, if all of it were held against the tenant. */
   underWayMs: number;
@@ -86,7 +82,7 @@ export class HeldWork {
     costOf: (result: T) => number,
   ): Promise<T> {
     const name = `${tenant} ${source}`;
-    const line = this.#lineOf(tenant, this.#sourceDebt(name) > 0 ? this.#held : this.#free);
+    const line = this.#lineOf(tenant, this.#isHeld(name) ? this.#held : this.#free);
     if (line.waiting.size > 0 || !this.#mayBegin(line, ms)) await this.#turn(line, source, { ms, isGone });
     else this.#start(line, ms);
     let cost = 0;
@@ -101,7 +97,7 @@ export class HeldWork {
       line.running -= 1;
       // Of fractions something would be left over, and hold the next one up for ever.
       line.underWayMs = line.running === 0 ? 0 : line.underWayMs - ms;
-      this.#hold(line, cost);
+      this.#hold(line.debt, cost, SHARE);
       if (cost > 0) this.#holdAgainst(name, tenant, line, cost);
       this.#beginNext(line);
     }
@@ -113,7 +109,7 @@ export class HeldWork {
    */
   #mayBegin(line: Line, ms: number, hasWaited = false): boolean {
     const { tenant, underWayMs } = line;
-    const debtMs = this.#debt(line);
+    const debtMs = this.#debtOf(line);
     const mostMs = hasWaited ? Math.min(this.#burstMs, this.#mostUnderWayMs) : this.#mostUnderWayMs;
     if (underWayMs > 0 && underWayMs + ms > mostMs) return false;
     if (debtMs <= this.#burstMs && (underWayMs === 0 || debtMs + underWayMs + ms <= this.#burstMs)) return true;
@@ -122,7 +118,7 @@ export class HeldWork {
 
   #turn(line: Line, source: string, asked: Pick<Held, 'ms' | 'isGone'>): Promise<void> {
     const ofSource = line.waiting.get(source) ?? [];
-    if (ofSource.length >= MAX_WAITING && this.#debt(line) > this.#burstMs)
+    if (ofSource.length >= MAX_WAITING && this.#debtOf(line) > this.#burstMs)
       throw new AppError('OVERLOADED', this.#tooMuch, { details: { retryAfterSeconds: 5 } });
     return new Promise((begin, refuse) => {
       ofSource.push({ ...asked, begin, refuse });
@@ -166,33 +162,33 @@ export class HeldWork {
     line.underWayMs += ms;
   }
 
-  #hold(debt: Debt, cost: number, share = SHARE): void {
-    debt.debtMs = Math.min(MAX_DEBT_MS, this.#debt(debt, share) + cost);
-    debt.at = this.#senders.now();
+  #hold(debt: Debt, cost: number, share: number): void {
+    debt.add(cost, this.#senders.now(), { share, most: MAX_DEBT_MS });
   }
 
   /** It stands in the other line from now on, and has no burst of its own there. */
   #holdAgainst(name: string, tenant: string, line: Line, cost: number): void {
     const held = this.#lineOf(tenant, this.#held);
-    if (held !== line) this.#hold(held, cost);
-    const source = this.#sources.get(name) ?? { debtMs: 0, at: this.#senders.now() };
+    if (held !== line) this.#hold(held.debt, cost, SHARE);
+    const source = this.#sources.get(name) ?? new Debt(this.#senders.now());
     this.#hold(source, cost, SHARE_OF_SOURCE);
     this.#sources.set(name, source);
   }
 
-  #debt({ debtMs, at }: Debt, share = SHARE): number {
-    return Math.max(0, debtMs - (this.#senders.now() - at) * share);
+  #debtOf({ debt }: Line): number {
+    return debt.left(this.#senders.now(), SHARE);
   }
 
-  #sourceDebt(name: string): number {
-    const source = this.#sources.get(name);
-    return source === undefined ? 0 : this.#debt(source, SHARE_OF_SOURCE);
+  /** Whether something is still held against the source. */
+  #isHeld(name: string): boolean {
+    return (this.#sources.get(name)?.left(this.#senders.now(), SHARE_OF_SOURCE) ?? 0) > 0;
   }
 
   #lineOf(tenant: string, lines: LruMap<string, Line>): Line {
     let line = lines.get(tenant);
     if (line === undefined) {
-      line = { tenant, debtMs: 0, at: this.#senders.now(), running: 0, underWayMs: 0, waiting: new Map(), timer: null };
+      const debt = new Debt(this.#senders.now());
+      line = { tenant, debt, running: 0, underWayMs: 0, waiting: new Map(), timer: null };
       lines.set(tenant, line);
     }
     return line;

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts';
+import { Debt } from '../debt.ts';
 import { Senders } from '../senders.ts';
 
 /** What a value costs those who write: in the database's thread, and before it. */
@@ -38,9 +39,8 @@ interface Waiting {
 }
 
 interface Writer {
-  /** For what was stored and is not yet forgotten, as of `at`. */
-  debtMs: number;
-  at: number;
+  /** For what was stored. */
+  debt: Debt;
   waiting: Waiting[];
   waitingMs: number;
 }
@@ -117,12 +117,11 @@ export class WriteShares {
   }
 
   #charge(writer: Writer, ms: number): void {
-    writer.debtMs = Math.min(BURST_MS + LONGEST_WAIT_MS * this.#share, this.#debt(writer) + ms);
-    writer.at = this.#now();
+    writer.debt.add(ms, this.#now(), { share: this.#share, most: BURST_MS + LONGEST_WAIT_MS * this.#share });
   }
 
-  #debt({ debtMs, at }: Writer): number {
-    return Math.max(0, debtMs - (this.#now() - at) * this.#share);
+  #debt({ debt }: Writer): number {
+    return debt.left(this.#now(), this.#share);
   }
 
   #lookSoon(): void {
@@ -171,7 +170,7 @@ export class WriteShares {
     let writer = this.#writers.get(tenant);
     if (writer === undefined) {
       if (this.#writers.size >= MAX_TENANTS) this.#sweep();
-      writer = { debtMs: 0, at: this.#now(), waiting: [], waitingMs: 0 };
+      writer = { debt: new Debt(this.#now()), waiting: [], waitingMs: 0 };
       this.#writers.set(tenant, writer);
     }
     return writer;
