@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { Connections } from './connections.ts';
+import { createHttpServer } from './http-server.ts';
 
 test('of very many requests that wait for another those are given up that have waited for longest', async () => {
   const server = createServer();
@@ -25,3 +26,31 @@ test('of very many requests that wait for another those are given up that have w
   for (const socket of crowd) socket.destroy();
   server.close();
 }, 30_000);
+
+test.each([
+  'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
+  'GET / HTTP/1.1\r\nHost: x\r\nExpect: y\r\n\r\n',
+  'GET / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\r\n',
+  'GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n',
+  'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\na: b\r\n\r\n',
+])('no request is made that is not counted: %j', async (request) => {
+  let made = 0;
+  const server = createHttpServer({ connectionsPerAddress: 0, isQuiet: () => false, endBehindAnswers: () => true });
+  const connections = new Connections(server, { listener: () => {}, ended: () => {} });
+  server.on('connection', (socket: any) => {
+    const { parser } = socket;
+    const make = parser.onIncoming;
+    parser.onIncoming = (...of: unknown[]) => {
+      made += 1;
+      return make(...of);
+    };
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
+  socket.resume().write(request.repeat(1_000));
+  await expect.poll(() => made).toBeGreaterThan(0);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect([made, connections.unanswered]).toEqual([17, 17]);
+  socket.destroy();
+  server.close();
+});

@@ -40,9 +40,11 @@ export class Connections {
         this.#connections.delete(socket);
       });
     });
-    server.on('request', (request, response) => {
+    const receive: RequestListener = (request, response) =>
       this.#connections.get(request.socket)?.receive({ request, response });
-    });
+    server.on('request', receive);
+    // Whatever else than 100-continue a head expects is ignored: Node's own 417 waits for nobody, and nobody counts it.
+    server.on('checkExpectation', receive);
     server.on('clientError', (error: StoppedParser, socket) => {
       if (error.code === PARSER_STOPPED) this.#connections.get(socket as Socket)?.stopped(error);
     });
