@@ -17,7 +17,7 @@ const DEVICE = { key: 1, serialNumber: 's', product: PRODUCT } as unknown as Par
 const ALL = { layout: 'long', fields: null, from: 0, to: 1e15, chart: null, spreadsheet: false } as const;
 
 type Access = Parameters<Exporter['ofDevice']>[0];
-const accessOf = (tokenId: string): Access => ({ tokenId }) as Access;
+const accessOf = (tokenId: string, tenant = 'workspace'): Access => ({ tokenId, tenant }) as Access;
 const stillThere = async (): Promise<Access> => ({ requireDevice: () => {} }) as unknown as Access;
 
 /** Turns that are had at once; `inPiece`: whether a piece is being worked on. */
@@ -269,14 +269,14 @@ test('measurements are deleted, or counted for that, as pieces in the background
   expect(watched.pieces).toBe(1);
 });
 
-test('a token has half of the exports that it finds free, so that others find some too', async () => {
+test('a token has half of the exports that it finds free, and a tenant three quarters, so that others find some too', async () => {
   const files = exporter(new Watched());
   const begun: AsyncGenerator<Uint8Array>[] = [];
   /** How many the token gets under way. */
-  const begin = async (tokenId: string): Promise<number> => {
+  const begin = async (tokenId: string, tenant: string): Promise<number> => {
     for (let count = 0; ; count += 1) {
       try {
-        const { bytes } = files.ofDevice(accessOf(tokenId), DEVICE, { ...ALL, format: 'csv' });
+        const { bytes } = files.ofDevice(accessOf(tokenId, tenant), DEVICE, { ...ALL, format: 'csv' });
         await bytes.next();
         begun.push(bytes);
       } catch (error) {
@@ -285,9 +285,11 @@ test('a token has half of the exports that it finds free, so that others find so
       }
     }
   };
-  expect(await begin('first')).toBe(8);
-  expect(await begin('second')).toBe(4);
-  expect(await begin('third')).toBe(2);
+  expect(await begin('first', 'many')).toBe(8);
+  expect(await begin('second', 'many')).toBe(4);
+  for (const token of ['third', 'fourth', 'fifth']) expect(await begin(token, 'many')).toBe(0);
+  expect(await begin('alone', 'other')).toBe(2);
+  expect(await begin('late', 'third')).toBe(1);
   for (const bytes of begun) await bytes.return(undefined);
-  expect(await begin('second')).toBe(8);
+  expect(await begin('second', 'many')).toBe(8);
 });

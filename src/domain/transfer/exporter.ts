@@ -1,4 +1,4 @@
-import { AppError, badInput } from '../../errors.ts';
+import { badInput } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import type { DeviceList, ListedDevice } from '../devices/device-list.ts';
 import type { DevicePosition } from '../devices/device-order.ts';
@@ -15,6 +15,7 @@ import type { WorkShares } from '../work-shares.ts';
 import { chartedRows } from './charted-rows.ts';
 import { type ColumnPage, ColumnRun } from './column-run.ts';
 import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat, PIECE } from './export-format.ts';
+import { FilePlaces } from './file-places.ts';
 
 /** What a file of measurements is to hold (CONTRACT 8). Times in milliseconds, start inclusive, end exclusive. */
 export interface ExportQuery {
@@ -65,8 +66,6 @@ const BYTES_PER_MS = 20_000;
 /** Finding a device takes so long, and looking for what one of its fields has, whether it has anything or not. */
 const DEVICE_MS = 0.1;
 const FIELD_MS = 0.1;
-/** Exports under way on this node: each holds pages in memory. A token has at most half of those that it finds free. */
-const MAX_AT_ONCE = 16;
 
 /** One that is being written. */
 interface RunningQuery extends ExportQuery {
@@ -78,9 +77,7 @@ interface RunningQuery extends ExportQuery {
 /** Everything out, in constant memory, as CSV or NDJSON (CONTRACT 8). */
 export class Exporter {
   readonly #deps: ExporterDeps;
-  #underWay = 0;
-  /** By token. */
-  readonly #underWayOf = new Map<string, number>();
+  readonly #places = new FilePlaces('exports');
 
   constructor(deps: ExporterDeps) {
     this.#deps = deps;
@@ -99,7 +96,7 @@ export class Exporter {
 
   /** The devices chosen, in the order of creation; the same errors, and those of the choice. */
   async ofMany(access: Access, choice: ExportChoice, query: ExportQuery): Promise<Export> {
-    this.#checkRoom(access);
+    this.#places.require(access);
     const known = await this.#allFields(access, choice);
     // Those that it was for when it began: who may read fewer now gets no file that looks whole.
     const devices = (turns: Turns): AsyncGenerator<DeviceInfo> => this.#chosen(access, choice, turns);
@@ -120,21 +117,13 @@ export class Exporter {
       for (const name of wide ?? [])
         if (name === 'device' || name === 'timestamp')
           throw badInput(`layout: the field "${name}" has no place beside the key of that name; use layout=long.`);
-    this.#checkRoom(access);
-    const { tokenId } = access;
+    this.#places.require(access);
     const format = query.format === 'csv' ? new CsvFormat(wide, query.spreadsheet) : new NdjsonFormat(wide);
     const turns = this.#deps.shares.backgroundOf(access);
     const accessNow = this.#deps.authenticator.follow(access);
     const isAllowed = async (device: DeviceInfo): Promise<void> => (await accessNow()).requireDevice(device, 'READ');
     const written = this.#bytes(format, { ...query, turns, isAllowed }, eachInTurn(turns, devices(turns)), wide);
-    return { contentType: format.contentType, bytes: this.#inTurns(tokenId, turns, written, accessNow) };
-  }
-
-  #checkRoom({ tokenId }: Access): void {
-    if ((this.#underWayOf.get(tokenId) ?? 0) >= MAX_AT_ONCE - this.#underWay)
-      throw new AppError('OVERLOADED', `${this.#underWay} exports are under way. Try again in a moment.`, {
-        details: { retryAfterSeconds: 5 },
-      });
+    return { contentType: format.contentType, bytes: this.#inTurns(access, turns, written, accessNow) };
   }
 
   async *#bytes(
@@ -162,12 +151,12 @@ export class Exporter {
   }
 
   async *#inTurns(
-    tokenId: string,
+    access: Access,
     turns: Turns,
     bytes: AsyncGenerator<Uint8Array>,
     accessNow: () => Promise<Access>,
   ): AsyncGenerator<Uint8Array> {
-    this.#count(tokenId, 1);
+    this.#places.take(access);
     try {
       await turns.next();
       for await (const piece of bytes) {
@@ -177,15 +166,8 @@ export class Exporter {
         await turns.next();
       }
     } finally {
-      this.#count(tokenId, -1);
+      this.#places.giveBack(access);
     }
-  }
-
-  #count(tokenId: string, more: number): void {
-    this.#underWay += more;
-    const ofToken = (this.#underWayOf.get(tokenId) ?? 0) + more;
-    if (ofToken > 0) this.#underWayOf.set(tokenId, ofToken);
-    else this.#underWayOf.delete(tokenId);
   }
 
   /** On the file's account: the token would be one more for whom its own export has to wait. */
