@@ -394,6 +394,24 @@ describe.each(DATABASES)('files on %s', (database) => {
     expect(server.process.lines.slice(before)).toEqual([]);
   });
 
+  test('a token has half of the imports that it finds free; whoever has gone behind a small file of much leaves none', async () => {
+    // Fifty megabytes of empty lines each, which take seconds.
+    const body = Buffer.concat(Array(50).fill(gzipSync(Buffer.alloc(1 << 20, '\n'))));
+    expect(body.length).toBeLessThan(65_536);
+    const head = `POST /v1/devices/${deviceId}/import HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${token}\r\nContent-Type: text/csv\r\nContent-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const sockets = Array.from({ length: 8 }, () => {
+      const socket = connect(server.process.port, '127.0.0.1', () =>
+        socket.write(Buffer.concat([Buffer.from(head), body])),
+      );
+      return socket.on('error', () => {});
+    });
+    const more = () => post(`/v1/devices/${deviceId}/import`, 'timestamp,temperature\n');
+    await expect.poll(async () => (await more()).body.code, { timeout: 5_000 }).toBe('OVERLOADED');
+    for (const socket of sockets) socket.destroy();
+    const all = async () => (await Promise.all(Array.from({ length: 8 }, more))).map(({ status }) => status);
+    await expect.poll(all, { timeout: 3_000 }).toEqual(Array(8).fill(200));
+  });
+
   test('a large gzipped file is streamed in, no write limit applies', async () => {
     const [device] = await emptyDevice(['large']);
     const rows = Array.from({ length: 30_000 }, (_, at) => `${1_600_000_000 + at},${at / 100}`);
@@ -428,6 +446,8 @@ describe.each(DATABASES)('files on %s', (database) => {
     });
     const broken = await post(path, new Uint8Array([1, 2, 3]), 'text/csv', { 'Content-Encoding': 'gzip' });
     expect(broken.body).toMatchObject({ status: 400, code: 'INVALID_BODY' });
+    const brotli = await post(path, 'timestamp,note\n1,x\n', 'text/csv', { 'Content-Encoding': 'br' });
+    expect(brotli.body).toMatchObject({ status: 400, detail: expect.stringContaining('gzip, deflate') });
     const reader = await createToken(server, token, workspaceId, ['READ', 'RECORD']);
     expect((await post(path, 'timestamp,note\n1,x\n', 'text/csv', {}, reader.secret)).status).toBe(403);
     expect((await post('/v1/import', 'x', 'text/csv', {}, reader.secret)).status).toBe(403);

@@ -11,6 +11,7 @@ import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/rec
 import type { Authenticator } from '../tokens/authenticator.ts';
 import type { BackgroundTurns } from '../turns.ts';
 import type { WorkShares } from '../work-shares.ts';
+import { FilePlaces } from './file-places.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
 import { readTime } from './read-time.ts';
 
@@ -67,6 +68,7 @@ type Found = DeviceInfo | Pick<RefusedLine, 'code' | 'message'>;
 /** Brings a file of measurements in, line by line in constant memory; sending it again is harmless (CONTRACT 8). */
 export class Importer {
   readonly #deps: ImporterDeps;
+  readonly #places = new FilePlaces('imports');
 
   constructor(deps: ImporterDeps) {
     this.#deps = deps;
@@ -75,7 +77,7 @@ export class Importer {
   /**
    * `device` null: each line names its device by serial number or id. Rejects with BAD_USER_INPUT for what is no file of
    * that kind and with UNAVAILABLE; `stored` so far is in the details. So it does when the token is revoked, or may not
-   * CONFIGURE a device of what is to be committed any more: a file takes its time.
+   * CONFIGURE a device of what is to be committed any more: a file takes its time. OVERLOADED when too many are under way.
    */
   async run(
     access: Access,
@@ -83,10 +85,12 @@ export class Importer {
     device: DeviceInfo | null,
     text: AsyncIterable<string>,
   ): Promise<ImportOutcome> {
+    this.#places.require(access);
     const format = importFormat(kind);
     const turns = this.#deps.shares.backgroundOf(access);
     const accessNow = this.#deps.authenticator.follow(access);
     const run = new ImportRun(this.#deps, { access, turns, device, accessNow });
+    this.#places.take(access);
     try {
       await turns.next();
       for await (const piece of text) await run.take(format.read(piece), piece.length);
@@ -101,6 +105,8 @@ export class Importer {
         details: { ...error.details, lines, stored, refused, values },
         cause: error.cause,
       });
+    } finally {
+      this.#places.giveBack(access);
     }
     return run.outcome;
   }
