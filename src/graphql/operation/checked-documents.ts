@@ -10,15 +10,18 @@ import {
   validate,
 } from 'graphql';
 import { LruMap } from '../../domain/lru-map.ts';
-import type { Execute } from './compiled-operation.ts';
+import type { Execute, PlanRoom } from './compiled-operation.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { parseWithinLimits } from './shape-limits.ts';
 
 /** What may be kept, estimated in bytes; of documents that nobody with a token asked for, less. */
 const MAX_KEPT_BYTES = 32 * 1_048_576;
 const MAX_ANONYMOUS_BYTES = 1_048_576;
-/** About what a token of a document takes in memory, parsed and compiled. */
-const BYTES_PER_TOKEN = 1000;
+/** About what a token of a document takes in memory, parsed … */
+const BYTES_PER_TOKEN = 500;
+/** … and a field of a plan. A document weighs from the start what its plans may come to: its books need not follow them. */
+const BYTES_PER_FIELD = 350;
+const FIELDS_PER_TOKEN = 2;
 
 /** A document that was parsed, is within the limits of its shape, and is valid. */
 export interface CheckedDocument {
@@ -30,6 +33,9 @@ export interface CheckedDocument {
   isKept: boolean;
   /** By the operation's name, once it was seen again; null: it cannot be compiled. */
   compiled: Map<string | undefined, Execute | null>;
+  /** For the plans of all its operations. */
+  room: PlanRoom;
+  /** About what it takes in memory, its room included. */
   bytes: number;
 }
 
@@ -67,13 +73,15 @@ export class CheckedDocuments {
     const fragments = new Map<string, FragmentDefinitionNode>();
     for (const definition of document.definitions)
       if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+    const tokens = document.tokenCount ?? query.length;
     return {
       hash: hash('sha256', query),
       document,
       fragments,
       isKept: false,
       compiled: new Map(),
-      bytes: query.length * 2 + (document.tokenCount ?? query.length) * BYTES_PER_TOKEN,
+      room: { fields: tokens * FIELDS_PER_TOKEN },
+      bytes: query.length * 2 + tokens * (BYTES_PER_TOKEN + FIELDS_PER_TOKEN * BYTES_PER_FIELD),
     };
   }
 

@@ -1,4 +1,5 @@
 import {
+  type DocumentNode,
   execute,
   type ExecutionArgs,
   type ExecutionResult,
@@ -6,19 +7,27 @@ import {
   getOperationAST,
   getVariableValues,
   type GraphQLSchema,
-  Kind,
 } from 'graphql';
 import { GraphqlContext } from '../context/graphql-context.ts';
-import { deciders, type PlannedField, planOperation, type PlanSource } from './operation-plan.ts';
+import { deciders, type PlannedField, plannedFields, planOperation, type PlanSource } from './operation-plan.ts';
 import { executePlanned } from './planned-execution.ts';
 
 /** Runs an operation: the event of a subscription as `rootValue`, null for queries. */
 export type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 
-/** Of an operation with @skip and @include by variables; the other combinations are not compiled. */
-const MAX_PLANS = 16;
 /** How often what is asked for may change while two ways to answer are compared. */
 const MOST_CHANGES = 5;
+
+/** How many more fields the plans of a document may have; what does not fit runs as it is. */
+export interface PlanRoom {
+  fields: number;
+}
+
+interface Compilable {
+  document: DocumentNode;
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  room: PlanRoom;
+}
 
 /**
  * The operation with its fields found once for all, or null when it has none of that name. It behaves as graphql-js
@@ -27,26 +36,28 @@ const MOST_CHANGES = 5;
  */
 export function compileOperation(
   schema: GraphQLSchema,
-  { document, operationName }: Pick<ExecutionArgs, 'document' | 'operationName'>,
+  { document, fragments, room }: Compilable,
+  operationName: string | undefined,
 ): Execute | null {
   const operation = getOperationAST(document, operationName);
   if (!operation) return null;
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions)
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   const source: PlanSource = { schema, operation, fragments };
   const names = deciders(source);
   const plans = new Map<string, readonly PlannedField[] | null>();
   const planFor = (variables: Record<string, unknown>): readonly PlannedField[] | null => {
     const choice = names.map((name) => String(variables[name])).join();
     let plan = plans.get(choice);
-    if (plan !== undefined || plans.size >= MAX_PLANS) return plan ?? null;
+    if (plan !== undefined || room.fields <= 0) return plan ?? null;
     try {
       plan = planOperation(source, variables);
     } catch {
       // A directive without its argument: graphql-js says so.
       plan = null;
     }
+    const fields = plan === null ? 0 : plannedFields(plan);
+    if (fields > room.fields) plan = null;
+    // That it has none takes room, too.
+    room.fields -= plan === null ? 1 : fields;
     plans.set(choice, plan);
     return plan;
   };

@@ -44,8 +44,16 @@ interface ListArgument {
   value: ValueNode;
 }
 
-/** Documents are kept: their arguments are found once. */
-const found = new WeakMap<OperationDefinitionNode, readonly ListArgument[]>();
+/** What an operation or a fragment says itself: its list arguments, each under what tells it from others, and its spreads. */
+interface Part {
+  lists: ReadonlyMap<unknown, ListArgument>;
+  spreads: readonly string[];
+}
+
+type Definition = OperationDefinitionNode | FragmentDefinitionNode;
+
+/** Documents are kept: their arguments are found once, those of a fragment for all operations of its document. */
+const found = new WeakMap<Definition, Part>();
 
 /**
  * Bounds every list that an operation gives to its fields, before anything is done with it: what is done for each device
@@ -57,11 +65,11 @@ export function checkLists(
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
 ): void {
-  let lists = found.get(operation);
-  if (lists === undefined) found.set(operation, (lists = listArguments(schema, fragments, operation)));
-  if (lists.length === 0) return;
+  const lists = listArguments(schema, fragments, operation);
+  if (lists.size === 0) return;
   const given = withDefaults(operation, variables);
-  for (const { field, name, type, value } of lists) check(type, valueFromASTUntyped(value, given), [name], field);
+  for (const { field, name, type, value } of lists.values())
+    check(type, valueFromASTUntyped(value, given), [name], field);
 }
 
 function check(type: GraphQLInputType, value: unknown, path: readonly string[], field: string): void {
@@ -111,16 +119,30 @@ function listArguments(
   schema: GraphQLSchema,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   operation: OperationDefinitionNode,
-): readonly ListArgument[] {
-  const lists = new Map<unknown, ListArgument>();
-  const types = new TypeInfo(schema);
+): ReadonlyMap<unknown, ListArgument> {
+  const own = partOf(schema, operation);
+  if (own.spreads.length === 0) return own.lists;
+  const lists = new Map(own.lists);
   // Grows while it is gone through.
-  const reached = new Set<OperationDefinitionNode | FragmentDefinitionNode>([operation]);
+  const reached = new Set(own.spreads);
+  for (const name of reached) {
+    const fragment = fragments.get(name);
+    if (fragment === undefined) continue;
+    const part = partOf(schema, fragment);
+    for (const [key, list] of part.lists) lists.set(key, list);
+    for (const spread of part.spreads) reached.add(spread);
+  }
+  return lists;
+}
+
+function partOf(schema: GraphQLSchema, definition: Definition): Part {
+  const before = found.get(definition);
+  if (before !== undefined) return before;
+  const lists = new Map<unknown, ListArgument>();
+  const spreads = new Set<string>();
+  const types = new TypeInfo(schema);
   const collect = visitWithTypeInfo(types, {
-    FragmentSpread: ({ name }) => {
-      const fragment = fragments.get(name.value);
-      if (fragment !== undefined) reached.add(fragment);
-    },
+    FragmentSpread: ({ name }) => void spreads.add(name.value),
     Argument: ({ name, value }: ArgumentNode) => {
       const [type, field] = [types.getInputType(), types.getFieldDef()?.name ?? ''];
       if (type == null || !hasLists(type)) return false;
@@ -129,8 +151,10 @@ function listArguments(
       return false;
     },
   });
-  for (const definition of reached) visit(definition, collect);
-  return [...lists.values()];
+  visit(definition, collect);
+  const part = { lists, spreads: [...spreads] };
+  found.set(definition, part);
+  return part;
 }
 
 /** What the operation's variables stand for, as it was sent. */

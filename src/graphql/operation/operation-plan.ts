@@ -74,6 +74,16 @@ export function planOperation(source: PlanSource, variables: Record<string, unkn
   return root ? new Planning(source, variables).fields(root, [source.operation.selectionSet]) : null;
 }
 
+/** How many fields there are in a plan, at all levels. */
+export function plannedFields(fields: readonly PlannedField[]): number {
+  let sum = fields.length;
+  for (let { type } of fields) {
+    while (type.kind === 'list') type = type.item;
+    if (type.kind === 'object') sum += plannedFields(type.fields);
+  }
+  return sum;
+}
+
 /** Names of the fields that @skip and @include leave of the operation itself; throws where they have no argument. */
 export function fieldsLeft(source: PlanSource, variables: Record<string, unknown>): string[] {
   const root = source.schema.getRootType(source.operation.operation);

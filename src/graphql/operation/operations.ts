@@ -206,7 +206,7 @@ export class Operations {
     if (before !== undefined) return before;
     const comesAgain = isKnown || operation.operation === OperationTypeNode.SUBSCRIPTION;
     if (!comesAgain && cost < DEAR && this.#compiling === 'seen') return null;
-    const compiled = compileOperation(this.schema, { document: checked.document, operationName: name });
+    const compiled = compileOperation(this.schema, checked, name);
     const run = compiled === null || this.#compiling === 'seen' ? compiled : comparing(compiled);
     checked.compiled.set(name, run);
     return run;
