@@ -7,5 +7,7 @@ export function addressGroup(address: string | undefined): string {
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
-  return [...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4).join(':');
+  const parts = [...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4);
+  // However a proxy writes it.
+  return parts.map((part) => part.toLowerCase().replace(/^0+(?=.)/, '')).join(':');
 }
