@@ -79,6 +79,16 @@ describe.each(DATABASES)('replaceDevice on %s', (database) => {
     expect((await values(kept)).at(-1)).toEqual(['1970-01-01T00:00:05.000Z', 50]);
   });
 
+  test('of two that absorb each other one stays', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { deviceIds } = await createProduct(server, { token, serialNumbers: ['one', 'two'] });
+      const [one, two] = deviceIds as [string, string];
+      const answers = await Promise.all([replace(one, 'two', two), replace(two, 'one', one)]);
+      const outcomes = answers.map(({ errors }) => errors?.[0]?.extensions.code ?? 'done');
+      expect(outcomes.sort()).toEqual(['NOT_FOUND', 'done']);
+    }
+  });
+
   test('what is recorded under the serial number meanwhile is not overwritten', { timeout: 60_000 }, async () => {
     const { id, deviceIds } = await createProduct(server, { token, serialNumbers: ['kept', 'much'] });
     const [kept, absorbed] = deviceIds as [string, string];
