@@ -10,6 +10,8 @@ import { Targets } from './targets.ts';
 const AT_ONCE = 96;
 /** Of these so many are decoders that lie: they wait for each other, as slow ones do. */
 const LIARS = 3;
+/** So many of a thousand are masses: each takes as long as a hundred others. */
+const MASSES = 5;
 const MAX_FINDINGS = 20;
 const KEEP_UP_EVERY_MS = 200;
 
@@ -81,7 +83,7 @@ export async function fuzz(
       begun += 1;
       // Each case has a seed of its own: it can be made again alone.
       const chance = new Chance(seed * 1_000_003 + index);
-      const kind = chance.pick(kinds);
+      const kind = chance.int(1_000) < MASSES ? 'mass' : chance.pick(kinds);
       const { text, count = 1, send } = senders.make(kind, chance);
       const input = `${kind}: ${text.slice(0, 800)}`;
       const answer = await watch.asking(input, send);

@@ -6,12 +6,13 @@ import { Cursors } from './cursors.ts';
 import type { GrownOperations } from './grown-operation.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { lyingDecoder } from './lying-decoders.ts';
+import { mass } from './mass.ts';
 import { resume } from './resume.ts';
 import type { Targets } from './targets.ts';
 import { uplink } from './uplink.ts';
 
 export type Kind =
-  'record' | 'webhook' | 'network' | 'raw' | 'graphql' | 'socket' | 'decoder' | 'file' | 'page' | 'cursor';
+  'record' | 'webhook' | 'network' | 'raw' | 'graphql' | 'socket' | 'decoder' | 'file' | 'page' | 'cursor' | 'mass';
 
 /** One case: what it is, for people; how many inputs; and the way to send it, which gives what came back, '' for nothing. */
 export interface Case {
@@ -100,6 +101,8 @@ export class Senders {
         return this.#raw(chance);
       case 'cursor':
         return this.#cursor(chance);
+      case 'mass':
+        return this.#mass(chance);
     }
   }
 
@@ -170,6 +173,35 @@ export class Senders {
       ...(chance.of(0.1) ? { variables: chance.json() } : {}),
     };
     return this.#request(chance, '/graphql', chance.of(0.05) ? chance.jsonText(body) : JSON.stringify(body));
+  }
+
+  /** At any door, or as a header. */
+  #mass(chance: Chance): Case {
+    const { webhookId } = this.#product(chance);
+    const webhook = `/integrations/api/${webhookId}/`;
+    const device = `/v1/devices/${this.#device(chance)}`;
+    const networks = NETWORKS.map((network) => `/integrations/${network}/`);
+    const paths = [
+      webhook,
+      webhook,
+      `${device}/record/`,
+      `${device}/import`,
+      '/v1/import',
+      '/graphql',
+      '/console/session',
+    ];
+    const path = chance.pick([...paths, ...networks]);
+    const { body, type, text } = mass(chance);
+    const headers = { Authorization: `Token ${this.#token(chance)}`, 'Content-Type': type };
+    const isHeader = chance.of(0.1);
+    const value = body.replaceAll(/[^\t -~\u00a0-\u00ff]/g, '').slice(0, 12_000);
+    const sent: [Record<string, string>, string] = isHeader
+      ? [{ ...headers, 'X-Token': `a${value}b` }, '{}']
+      : [headers, body];
+    return {
+      text: `${path} ${isHeader ? 'as a header' : ''} ${text}`,
+      send: (limit) => this.#http.send('POST', path, ...sent, limit).catch(() => ''),
+    };
   }
 
   #request(chance: Chance, path: string, body: string | null, type = 'application/json'): Case {

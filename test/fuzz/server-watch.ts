@@ -5,6 +5,8 @@ import { KeepAlive } from './keep-alive.ts';
 
 /** No answer to anybody within this time is a freeze. */
 const FREEZE_MS = 5_000;
+/** Nor may its event loop compute for so long in one piece. */
+const PIECE_MS = 1_000;
 /** An answer that is not there by then never comes. */
 const ANSWER_MS = 60_000;
 const LOOK_EVERY_MS = 100;
@@ -102,6 +104,7 @@ export class ServerWatch {
   }
 
   #noteStall(stall: Stall): void {
+    if (stall.ms > PIECE_MS) this.#found(`it computed for ${stall.ms} ms; on the way: ${stall.asked.join('\n')}`);
     this.stalls.push(stall);
     this.stalls.sort((a, b) => b.ms - a.ms);
     this.stalls.length = Math.min(this.stalls.length, MAX_STALLS);
