@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** What Node's parser says of bytes that it could not read as a request, or of one for a proxy. */
+/** What Node's parser says of bytes that it could not read as a request. */
 export interface ParserError {
   code?: string;
   /** Of the parser, in fixed words. */
@@ -19,7 +19,6 @@ const KNOWN = new Map([
       detail: 'The sender closed the connection in the middle of the request; is its Content-Length too large?',
     },
   ],
-  ['CONNECT', { status: 405, detail: 'This server is no proxy: CONNECT leads nowhere.' }],
   ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: 'The request did not come to its end in time.' }],
 ]);
 

@@ -148,9 +148,12 @@ class Connection {
 
   receive(exchange: Exchange): void {
     if (this.#isClosed) return;
+    const { method, headers } = exchange.request;
+    // What is behind it is a tunnel's.
+    if (method === 'CONNECT') exchange.response.shouldKeepAlive = false;
     if (this.unanswered === 0) return this.#begin(exchange);
     // Node drops what comes in one piece with an upgrade that is ignored: nobody is to wait for an answer to that.
-    if (exchange.request.headers.upgrade !== undefined) exchange.response.shouldKeepAlive = false;
+    if (headers.upgrade !== undefined) exchange.response.shouldKeepAlive = false;
     this.#waiting.push(exchange);
     this.#crowd.add(this);
   }

@@ -79,6 +79,7 @@ export function createHttpApp(deps: HttpAppDeps): RequestListener {
     context.set({ ...commonHeaders(context.res), 'Cache-Control': 'no-store' });
     return next();
   });
+  app.use(refuseTunnel);
   app.use(refuseUnreadableUrl);
   app.use(router.routes());
   app.on('error', (error: unknown, context?: Koa.Context) => {
@@ -89,6 +90,12 @@ export function createHttpApp(deps: HttpAppDeps): RequestListener {
   const koa = app.callback();
   return deps.turns.listener(ingestRoutes(deps, (request, response) => void koa(request, response)));
 }
+
+/** What stands in the line of a CONNECT is no path. */
+const refuseTunnel: Koa.Middleware = ({ method }, next) => {
+  if (method === 'CONNECT') throw new AppError('METHOD_NOT_ALLOWED', 'This server is no proxy: CONNECT leads nowhere.');
+  return next();
+};
 
 /** `GET http://[::1` is no URL: Koa finds that out when somebody asks for the path. */
 const refuseUnreadableUrl: Koa.Middleware = (context, next) => {

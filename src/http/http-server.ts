@@ -42,12 +42,6 @@ export function createHttpServer({ connectionsPerAddress, isQuiet, endBehindAnsw
     if (!socket.writable) socket.destroy();
     else if (isQuiet(socket as Socket) || !endBehindAnswers(socket as Socket)) answerBroken(socket, error);
   });
-  // Without a listener Node closes the connection, and the answers that are still to come are lost.
-  server.on('connect', (_request, socket: Socket) => {
-    // Node has taken its own away.
-    socket.on('error', () => socket.destroy());
-    if (!endBehindAnswers(socket)) answerBroken(socket, { code: 'CONNECT' });
-  });
   if (connectionsPerAddress > 0) boundConnections(server, connectionsPerAddress);
   return server;
 }

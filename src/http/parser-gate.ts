@@ -11,7 +11,7 @@ const NOTHING = Buffer.alloc(0);
 interface ServerSocket extends Socket {
   /** null: the connection has been upgraded, or is over. */
   parser: {
-    onIncoming: (request: IncomingMessage, keepAlive: boolean) => number;
+    onIncoming: (request: IncomingMessage & { upgrade: boolean }, keepAlive: boolean) => number;
     resume: () => void;
     execute: (data: Buffer) => unknown;
   } | null;
@@ -36,6 +36,8 @@ export class ParserGate {
     const parser = this.#socket.parser!;
     const take = parser.onIncoming;
     parser.onIncoming = (request, keepAlive) => {
+      // As any other request: for a tunnel Node takes away what an answer before it waits with for its reader, or its end.
+      if (request.method === 'CONNECT') request.upgrade = false;
       const verdict = take(request, keepAlive);
       return verdict === 0 && (isFull() || socket.destroyed) ? STOP : verdict;
     };
