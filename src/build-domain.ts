@@ -122,6 +122,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const exporter = new Exporter({ authenticator, store, history, devices: deviceList, ingestCache, shares });
   const importer = new Importer({
     authenticator,
+    ingestCache,
     devices: deviceFinder,
     recorder,
     store,

@@ -13,7 +13,9 @@ import { countTurns } from '../support/loop-turns.ts';
 
 const FIELD = { key: 1, identifier: 'f', type: 'FLOAT' };
 const PRODUCT = { fields: new Map([['f', FIELD]]), fieldsByKey: new Map([[1, FIELD]]) };
-const DEVICE = { key: 1, serialNumber: 's', product: PRODUCT } as unknown as Parameters<Exporter['ofDevice']>[1];
+const DEVICE = { key: 1, id: 'd', serialNumber: 's', product: PRODUCT } as unknown as Parameters<
+  Exporter['ofDevice']
+>[1];
 const ALL = { layout: 'long', fields: null, from: 0, to: 1e15, chart: null, spreadsheet: false } as const;
 
 type Access = Parameters<Exporter['ofDevice']>[0];
@@ -163,6 +165,8 @@ function importerOf(parts: object, requireDevice = (): void => {}): Importer {
   const deps = {
     authenticator: { follow: () => async () => ({ requireDevice }) },
     store: { compactSoon: async () => {} },
+    devices: { named: async () => DEVICE },
+    ingestCache: { revision: 0 },
     liveWindowMs: 3_600_000,
     maxFutureMs: 86_400_000,
     now: Date.now,

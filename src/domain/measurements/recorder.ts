@@ -164,7 +164,7 @@ function withinLimit(
 }
 
 /** Who waits may find another device under the name, or a field gone: its values would be acknowledged, and lost. */
-function stillTakes(present: DeviceInfo, { deviceKey, fieldKeys }: Batch): boolean {
+export function stillTakes(present: DeviceInfo, { deviceKey, fieldKeys }: Batch): boolean {
   return present.key === deviceKey && fieldKeys.every((key) => present.product.fieldsByKey.has(key));
 }
 

@@ -3,26 +3,16 @@ import type { Access } from '../access/access.ts';
 import { retryWhileOverloaded } from '../calls/retry-while-overloaded.ts';
 import { giveWay } from '../give-way.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
-import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
+import type { DeviceInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { isPossibleSerial } from '../ingest-cache/possible-serial.ts';
-import { checkEntry, isRejection, type Rejection } from '../measurements/entry.ts';
-import { LONG_AGO, type MeasurementStore, NOT_HEARD } from '../measurements/store.ts';
-import { addToBatch, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
+import { type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
+import type { MeasurementStore } from '../measurements/store.ts';
 import type { Authenticator } from '../tokens/authenticator.ts';
 import type { BackgroundTurns } from '../turns.ts';
 import type { WorkShares } from '../work-shares.ts';
 import { FilePlaces } from './file-places.ts';
+import { type FoundDevice, ImportBatch, MAX_REJECTED, type RefusedLine } from './import-batch.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
-import { readTime } from './read-time.ts';
-
-/** A line, or one value of it, that was not stored. */
-interface RefusedLine {
-  /** In the file, from 1. */
-  line: number;
-  field: string | null;
-  code: Rejection['code'] | 'AMBIGUOUS_DEVICE';
-  message: string;
-}
 
 /** What became of a file: lines that were stored whole, lines of which something was refused, values stored. */
 interface ImportOutcome {
@@ -36,6 +26,7 @@ interface ImportOutcome {
 
 interface ImporterDeps {
   authenticator: Pick<Authenticator, 'follow'>;
+  ingestCache: Pick<IngestCache, 'device' | 'revision'>;
   devices: DeviceFinder;
   recorder: Recorder;
   store: Pick<MeasurementStore, 'compactSoon'>;
@@ -46,12 +37,8 @@ interface ImporterDeps {
   now: () => number;
 }
 
-/** Values committed together: enough to be quick, few enough to let others in between. */
-const MAX_BATCH = 5_000;
-/** In so many characters at most: texts of one batch may be parts of all of them. */
-const MAX_BATCH_CHARACTERS = 8_000_000;
 /**
- * What they take of the event loop and of the database, in ms: a character (an empty line is one), a value (half of it
+ * What a file takes of the event loop and of the database, in ms: a character (an empty line is one), a value (half of it
  * on the thread that writes), and the look-up of a device at most.
  */
 const CHARACTER_MS = 0.00007;
@@ -59,11 +46,8 @@ const VALUE_MS = 0.005;
 const MOST_LOOK_UP_MS = 3;
 /** So long it works at a time. */
 const SLICE_MS = 5;
-const MAX_REJECTED = 1_000;
-/** Names of devices remembered for one file. */
-const MAX_NAMES = 10_000;
-
-type Found = DeviceInfo | Pick<RefusedLine, 'code' | 'message'>;
+/** Devices and fields that change while a batch waits to be stored are looked at again so often. */
+const MOST_ATTEMPTS = 10;
 
 /** Brings a file of measurements in, line by line in constant memory; sending it again is harmless (CONTRACT 8). */
 export class Importer {
@@ -77,7 +61,8 @@ export class Importer {
   /**
    * `device` null: each line names its device by serial number or id. Rejects with BAD_USER_INPUT for what is no file of
    * that kind and with UNAVAILABLE; `stored` so far is in the details. So it does when the token is revoked, or may not
-   * CONFIGURE a device of what is to be committed any more: a file takes its time. OVERLOADED when too many are under way.
+   * CONFIGURE a device of what is to be committed any more, or `device` is gone: a file takes its time. OVERLOADED when
+   * too many are under way.
    */
   async run(
     access: Access,
@@ -128,14 +113,15 @@ class ImportRun {
   readonly #turns: BackgroundTurns;
   readonly #device: DeviceInfo | null;
   readonly #accessNow: () => Promise<Access>;
-  readonly #found = new Map<string, Found>();
+  /** By the names in this batch, as they were at `#foundAt`. */
+  readonly #found = new Map<string, FoundDevice>();
+  #foundAt: number;
+  #batch: ImportBatch;
+  /** What was found for it is at least so new. */
+  #batchFrom: number;
   /** Since it last gave way: what it is taken to have cost, and for how long it worked. */
   #spentMs = 0;
   #tookMs = 0;
-  /** Since the last commit. */
-  #characters = 0;
-  #batches = { recent: new Map<number, DeviceBatch>(), old: new Map<number, DeviceBatch>() };
-  #waiting = { values: 0, stored: 0, refused: 0, lines: 0 };
 
   constructor(deps: ImporterDeps, { access, turns, device, accessNow }: Asked) {
     this.#deps = deps;
@@ -143,32 +129,38 @@ class ImportRun {
     this.#turns = turns;
     this.#device = device;
     this.#accessNow = accessNow;
+    this.#foundAt = this.#batchFrom = deps.ingestCache.revision;
+    this.#batch = new ImportBatch(deps);
   }
 
   /** `characters`: in which they came, which count even when they are no lines at all. */
   async take(lines: Iterable<ImportLine>, characters: number): Promise<void> {
+    if (this.#batch.isLong) await this.commit();
     this.#spentMs += characters * CHARACTER_MS;
-    this.#characters += characters;
+    this.#batch.characters += characters;
+    await this.#add(lines, () => this.commit());
+    if (this.#isSliceOver()) await this.#giveWay();
+    if (this.#batch.isLong) await this.commit();
+  }
+
+  async #add(lines: Iterable<ImportLine>, whenFull: () => Promise<void>): Promise<void> {
     let from = performance.now() - this.#tookMs;
     for (const line of lines) {
-      let found = this.#device ?? this.#known(line);
+      let found = this.#known(line);
       if (found === undefined) {
         const started = performance.now();
         found = await this.#find(line);
         this.#spentMs += Math.min(performance.now() - started, MOST_LOOK_UP_MS);
       }
-      this.#add(line, found);
+      this.#batch.add(line, found);
       this.#spentMs += Math.max(1, line.values.length) * VALUE_MS;
       this.#tookMs = performance.now() - from;
-      const isFull = this.#waiting.values >= MAX_BATCH;
-      if (!isFull && !this.#isSliceOver()) continue;
+      if (!this.#batch.isFull && !this.#isSliceOver()) continue;
       await this.#giveWay();
-      if (isFull) await this.commit();
+      if (this.#batch.isFull) await whenFull();
       from = performance.now();
     }
     this.#tookMs = performance.now() - from;
-    if (this.#isSliceOver()) await this.#giveWay();
-    if (this.#characters >= MAX_BATCH_CHARACTERS) await this.commit();
   }
 
   #isSliceOver(): boolean {
@@ -187,97 +179,89 @@ class ImportRun {
 
   /** What was gathered becomes durable, and counts. */
   async commit(): Promise<void> {
-    const devices = [...this.#batches.recent.values(), ...this.#batches.old.values()];
-    if (devices.length > 0) {
-      const access = await this.#accessNow();
-      for (const { device } of devices) access.requireDevice(device, 'CONFIGURE');
-      const receipt = { batches: devices.map(({ batch }) => batch) };
-      // Who waits for room keeps nobody else from working.
-      await retryWhileOverloaded(() => this.#turns.piece(() => this.#deps.recorder.commit(receipt)));
+    for (let attempts = 1; !(await this.#store()); attempts += 1) {
+      if (attempts === MOST_ATTEMPTS)
+        throw new AppError('OVERLOADED', 'Devices or fields are being changed all the time; send the rest again.');
+      const { lines } = this.#batch;
+      this.#begin();
+      await this.#add(lines, async () => {});
     }
     const { outcome } = this;
-    outcome.lines += this.#waiting.lines;
-    outcome.stored += this.#waiting.stored;
-    outcome.refused += this.#waiting.refused;
-    outcome.values += this.#waiting.values;
-    this.#waiting = { values: 0, stored: 0, refused: 0, lines: 0 };
-    // Devices and fields are looked up anew for the next commit: they may be gone by then.
-    this.#batches = { recent: new Map(), old: new Map() };
+    const { lines, stored, refused, values, rejected } = this.#batch;
+    outcome.lines += lines.length;
+    outcome.stored += stored;
+    outcome.refused += refused;
+    outcome.values += values;
+    for (const line of rejected.slice(0, MAX_REJECTED - outcome.rejected.length)) outcome.rejected.push(flatCopy(line));
+    this.#begin();
+  }
+
+  #begin(): void {
     this.#found.clear();
-    this.#characters = 0;
+    this.#batch = new ImportBatch(this.#deps);
+    this.#batchFrom = this.#deps.ingestCache.revision;
   }
 
-  #add({ line, timestamp, values, error }: ImportLine, found: Found): void {
-    this.#waiting.lines += 1;
-    const refuse = (field: unknown, code: RefusedLine['code'], message: string): void => {
-      const shown = typeof field === 'string' ? field.slice(0, 64) : null;
-      if (this.outcome.rejected.length < MAX_REJECTED)
-        this.outcome.rejected.push(flatCopy({ line, field: shown, code, message }));
+  /** False, and nothing is stored, when a device or field that it would write to is gone by now. */
+  async #store(): Promise<boolean> {
+    const { devices } = this.#batch;
+    if (devices.length === 0) return true;
+    const receipt = { batches: devices.map(({ batch }) => batch) };
+    const store = async (): Promise<boolean> => {
+      const access = await this.#accessNow();
+      for (const { device } of devices) access.requireDevice(device, 'CONFIGURE');
+      if (this.#batchFrom !== this.#deps.ingestCache.revision && !(await this.#allThere(devices))) return false;
+      await this.#deps.recorder.commit(receipt);
+      return true;
     };
-    let refused = true;
-    if (error !== null) refuse(null, 'INVALID_ENTRY', error);
-    else if ('code' in found) refuse(null, found.code, found.message);
-    else if (values.length === 0) refuse(null, 'MISSING_VALUE', 'The line has no value.');
-    else {
-      const time = readTime(timestamp);
-      if (time === null) refuse(null, 'INVALID_TIMESTAMP', 'Expected ISO 8601, or epoch seconds or milliseconds.');
-      else refused = this.#addValues(found, time, values, refuse);
+    // Who waits for room keeps nobody else from working.
+    return retryWhileOverloaded(() => this.#turns.piece(store));
+  }
+
+  async #allThere(devices: readonly DeviceBatch[]): Promise<boolean> {
+    // Together they are few queries.
+    const present = await Promise.all(devices.map(({ device }) => this.#deps.ingestCache.device(device.id)));
+    return devices.every(({ batch }, at) => present[at] != null && stillTakes(present[at], batch));
+  }
+
+  #known(line: ImportLine): FoundDevice | undefined {
+    const { revision } = this.#deps.ingestCache;
+    if (revision !== this.#foundAt) {
+      this.#found.clear();
+      this.#foundAt = revision;
     }
-    if (refused) this.#waiting.refused += 1;
-    else this.#waiting.stored += 1;
+    const name = this.#device === null ? nameIn(line) : this.#device.id;
+    return typeof name === 'string' ? this.#found.get(name) : undefined;
   }
 
-  /** Returns whether something was refused. */
-  #addValues(
-    device: DeviceInfo,
-    time: number,
-    values: ImportLine['values'],
-    refuse: (field: unknown, code: RefusedLine['code'], message: string) => void,
-  ): boolean {
-    const receivedAt = this.#deps.now();
-    const isOld = time < receivedAt - this.#deps.liveWindowMs;
-    const batches = isOld ? this.#batches.old : this.#batches.recent;
-    let { batch } = batches.get(device.key) ?? { batch: null };
-    let refused = false;
-    for (const [field, value] of values) {
-      const entry = { field, value, timestamp: time / 1000 };
-      const accepted = checkEntry(device.product, entry, 0, time, receivedAt + this.#deps.maxFutureMs);
-      if (isRejection(accepted)) {
-        refused = true;
-        refuse(field, accepted.code, accepted.message);
-        continue;
-      }
-      if (batch === null) {
-        const notHeard = isOld ? LONG_AGO : NOT_HEARD;
-        batch = { deviceKey: device.key, receivedAt: notHeard, fieldKeys: [], timestamps: [], values: [] };
-        batches.set(device.key, { device, batch });
-      }
-      addToBatch(batch, accepted);
-      this.#waiting.values += 1;
+  async #find(line: ImportLine): Promise<FoundDevice> {
+    if (this.#device !== null) {
+      const device = await this.#deps.devices.named(this.#access, this.#device.id, 'CONFIGURE');
+      this.#found.set(device.id, device);
+      return device;
     }
-    return refused;
-  }
-
-  #known({ device, error }: ImportLine): Found | undefined {
-    return error === null && typeof device === 'string' ? this.#found.get(device) : undefined;
-  }
-
-  async #find({ device, error }: ImportLine): Promise<Found> {
-    if (error !== null) return { code: 'INVALID_ENTRY', message: error };
-    const named = typeof device === 'number' ? String(device) : device;
+    if (line.error !== null) return { code: 'INVALID_ENTRY', message: line.error };
+    const named = nameIn(line);
     if (typeof named !== 'string' || named === '')
       return { code: 'MISSING_DEVICE', message: 'The line has no "device": a serial number or device id.' };
     if (!isPossibleSerial(named)) return unknownDevice(named);
     const name = flatCopy(named);
-    const found = await this.#deps.devices.named(this.#access, name, 'CONFIGURE').catch((thrown: unknown): Found => {
-      if (!(thrown instanceof AppError)) throw thrown;
-      if (thrown.code === 'AMBIGUOUS_DEVICE') return { code: thrown.code, message: thrown.message };
-      if (thrown.code !== 'NOT_FOUND' && thrown.code !== 'FORBIDDEN') throw thrown;
-      return unknownDevice(name);
-    });
-    if (this.#found.size < MAX_NAMES) this.#found.set(name, found);
+    const found = await this.#deps.devices
+      .named(this.#access, name, 'CONFIGURE')
+      .catch((thrown: unknown): FoundDevice => {
+        if (!(thrown instanceof AppError)) throw thrown;
+        if (thrown.code === 'AMBIGUOUS_DEVICE') return { code: thrown.code, message: thrown.message };
+        if (thrown.code !== 'NOT_FOUND' && thrown.code !== 'FORBIDDEN') throw thrown;
+        return unknownDevice(name);
+      });
+    this.#found.set(name, found);
     return found;
   }
+}
+
+/** As what it is read: some write serial numbers without quotes. */
+function nameIn({ device }: ImportLine): unknown {
+  return typeof device === 'number' ? String(device) : device;
 }
 
 function unknownDevice(name: string): Pick<RefusedLine, 'code' | 'message'> {
