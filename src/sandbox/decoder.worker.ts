@@ -7,7 +7,7 @@ import { readSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type isolatedVm from 'isolated-vm';
 import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, RUN_FLAG } from './frames.ts';
-import { compileError, failureText, ProductIsolate } from './product-isolate.ts';
+import { compileError, failureText, ProductIsolate, toldBy } from './product-isolate.ts';
 
 const SOCKET = 3;
 // A stop that is sent to the whole process group is the server's to carry out: this process ends with its socket.
@@ -85,7 +85,7 @@ function run(frame: Buffer): void {
   const isolate = isolateOf(productNo);
   const entryPoint = ENTRY_POINTS[flags >> RUN_FLAG.ENTRY_SHIFT]!;
   const lastRound = (flags & RUN_FLAG.LAST_ROUND) !== 0;
-  const { text, durationMs, wallMs, spoilt } = isolate.run(
+  const { text, durationMs, wallMs } = isolate.run(
     sourceNo,
     sources.get(sourceNo)!,
     entryPoint,
@@ -98,10 +98,7 @@ function run(frame: Buffer): void {
   results.push(encodeFrame(FRAME.RESULT, [jobId, Math.round(durationMs * 1000), Math.round(wallMs * 1000)], text));
   if (alone || ended - lastFlush > MAX_HOLD_MS) flush();
   if (isolate.measure(wallMs)) makeRoom(isolate);
-  if (spoilt) {
-    isolate.dispose();
-    isolates.delete(productNo);
-  }
+  if (isolate.disposed) isolates.delete(productNo);
 }
 
 function check(frame: Buffer): void {
@@ -136,7 +133,7 @@ function take(frame: Buffer): void {
         run(frame);
       } catch (error) {
         // Opening an isolate failed: the job is told, the process lives on.
-        const message = `The decoder could not be started: ${(error as Error).message}`;
+        const message = `The decoder could not be started: ${toldBy(error).message}`;
         results.push(encodeFrame(FRAME.RESULT, [frame.readUInt32LE(1), 0, 0], failureText('OUT_OF_MEMORY', message)));
       }
       break;

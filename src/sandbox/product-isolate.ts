@@ -6,14 +6,13 @@ import { ThreadClock } from './thread-clock.ts';
 
 type Isolates = typeof ivm;
 
-/** A run's text for the pool (see `realm/run-decoder.ts`), and whether the isolate may be used again. */
+/** A run's text for the pool (see `realm/run-decoder.ts`), and what it took. */
 interface Outcome {
   text: string;
   /** Processor time spent in the user's code and its wrapper. */
   durationMs: number;
   /** For how long it has kept the process, by the clock on the wall. */
   wallMs: number;
-  spoilt: boolean;
 }
 
 /** A context with a decoder in it. `kept` ones serve many calls. */
@@ -110,6 +109,7 @@ export class ProductIsolate {
     for (const program of this.#programs.values()) this.#drop(program);
   }
 
+  /** Disposed afterwards when it ended otherwise than by the wrapper's text. */
   run(
     sourceNo: number,
     source: string,
@@ -123,7 +123,7 @@ export class ProductIsolate {
     this.#keptMs = 0;
     try {
       const program = this.#program(sourceNo, source, entryPoint);
-      if (program.syntaxError !== null) return { text: program.syntaxError, durationMs: 0, wallMs: 0, spoilt: false };
+      if (program.syntaxError !== null) return { text: program.syntaxError, durationMs: 0, wallMs: 0 };
       let text = this.#callFairly(program, input, lookedUp, lastRound, timeout);
       if (text === 'D') {
         program.spoiltInARow += 1;
@@ -132,11 +132,13 @@ export class ProductIsolate {
         text = this.#call(program, input, lookedUp, lastRound, timeout);
         if (text === 'D') text = failureText('THREW', 'The decoder could not be run.');
       } else program.spoiltInARow = 0;
-      return { text: namedFailure(text), durationMs: this.#durationMs, wallMs: this.#keptMs, spoilt: false };
+      return { text: namedFailure(text), durationMs: this.#durationMs, wallMs: this.#keptMs };
     } catch (error) {
       const text = this.#failureOf(error, timeout);
-      for (const any of this.#programs.values()) this.#drop(any);
-      return { text, durationMs: this.#durationMs, wallMs: this.#keptMs, spoilt: !text.startsWith('E{"kind":"THREW"') };
+      // isolated-vm has read what was thrown outside of any call, where getters are users' code: what these left behind
+      // would run, and fail, whatever enters next.
+      this.dispose();
+      return { text, durationMs: this.#durationMs, wallMs: this.#keptMs };
     }
   }
 
@@ -216,24 +218,19 @@ export class ProductIsolate {
     return { kept, run, settle, references };
   }
 
+  /** Enters the isolate no more. */
   #failureOf(error: unknown, timeout: number): string {
-    const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    const place = /\bdecoder\.js:(\d+):(\d+)/.exec(stack ?? '');
+    const { name, message, stack } = toldBy(error);
+    const place = /\bdecoder\.js:(\d+):(\d+)/.exec(stack);
     const at = [Number(place?.[1] ?? 0), Number(place?.[2] ?? 0)] as const;
     // The wrapper returns text for whatever the user's code throws, so this is isolated-vm speaking, or a promise that
     // was rejected and not caught.
-    if (this.#isFull()) return failureText('OUT_OF_MEMORY', memoryMessage(this.#memoryMb), ...at);
+    if (this.disposed) return failureText('OUT_OF_MEMORY', memoryMessage(this.#memoryMb), ...at);
     if (this.#wallMs >= timeout * 0.9 && isTimeout(error)) {
       return failureText('TIMEOUT', timeoutMessage(timeout), ...at);
     }
-    const name = error instanceof Error ? `${error.name}: ` : '';
-    return failureText('THREW', `A promise was rejected and not caught: ${name}${message.slice(0, 2000)}`, ...at);
-  }
-
-  #isFull(): boolean {
-    if (this.disposed) return true;
-    const { used_heap_size: used, externally_allocated_size: outside } = this.#isolate.getHeapStatisticsSync();
-    return used + outside > this.#memoryMb * 1_048_576 * 0.9;
+    const told = name === '' ? message.slice(0, 2000) : `${name}: ${message.slice(0, 2000)}`;
+    return failureText('THREW', `A promise was rejected and not caught: ${told}`, ...at);
   }
 
   #drop(program: Program): void {
@@ -298,13 +295,20 @@ export function compileError(isolate: ivm.Isolate, source: string): string | nul
     isolate.compileScriptSync(withoutHashbang(source), FILE).release();
     return null;
   } catch (error) {
-    const { name, message } = error as Error;
+    const { name, message } = toldBy(error);
     if (isolate.isDisposed) return failureText('SYNTAX', 'The source needs too much memory to be parsed.');
     if (name === 'RangeError') return failureText('SYNTAX', 'The source is nested too deeply to be parsed.');
     const place = /(?<!\s)\s*\[[^[\]]*:(\d+):(\d+)\]$/.exec(message);
     const text = `${name}: ${place === null ? message : message.slice(0, place.index)}`;
     return failureText('SYNTAX', text, Number(place?.[1] ?? 0), Number(place?.[2] ?? 0));
   }
+}
+
+/** What an error of isolated-vm tells: it may be anything that users' code has rejected a promise with, `null` too. */
+export function toldBy(error: unknown): { name: string; message: string; stack: string } {
+  if (!(error instanceof Error)) return { name: '', message: String(error), stack: '' };
+  const { name, message, stack } = error;
+  return { name: String(name), message: String(message), stack: String(stack) };
 }
 
 /** The `E` text of a failure that the decoder's own code did not tell (see `realm/run-decoder.ts`). */
