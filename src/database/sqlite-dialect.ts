@@ -10,10 +10,8 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { LruMap } from '../domain/lru-map.ts';
+import { ConnectionTurns } from './connection-turns.ts';
 import { TransactionDriver } from './transaction-driver.ts';
-
-/** How long a unit of work waits for the one connection before it is refused. */
-const WAIT_MS = 8_000;
 
 /**
  * The catalogue's one connection to a SQLite file, as MikroORM wants it. Kysely's own driver never gives the connection
@@ -38,35 +36,32 @@ class ManyWaiters extends SqliteAdapter {
 
 class SqliteConnectionDriver extends TransactionDriver {
   readonly #open: () => Sqlite.Database;
-  readonly #line: (() => void)[] = [];
-  readonly #connection: SqliteConnection;
-  #taken = false;
+  readonly #file: OpenFile;
+  readonly #turns = new ConnectionTurns();
 
   constructor(open: () => Sqlite.Database) {
     super();
     this.#open = open;
-    this.#connection = new SqliteConnection(open());
+    this.#file = new OpenFile(open());
   }
 
-  async acquireConnection(): Promise<DatabaseConnection> {
-    if (this.#taken) await this.#turn();
-    this.#taken = true;
-    return this.#connection;
+  /** Taken is the connection by a transaction alone: a look-up is over before anybody else is heard. */
+  async acquireConnection(): Promise<SqliteConnection> {
+    return new SqliteConnection(this.#file, this.#turns);
   }
 
-  async releaseConnection(): Promise<void> {
-    const next = this.#line.shift();
-    // Handed over without ever being free, so that nobody slips in between.
-    if (next !== undefined) next();
-    else this.#taken = false;
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    (connection as SqliteConnection).end();
   }
 
-  async beginTransaction(): Promise<void> {
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    const mine = connection as SqliteConnection;
+    await mine.begin();
     try {
-      this.#connection.database.exec('begin');
+      this.#file.database.exec('begin');
     } catch (error) {
       this.#renew();
-      await this.releaseConnection();
+      mine.end();
       throw error;
     }
   }
@@ -74,40 +69,24 @@ class SqliteConnectionDriver extends TransactionDriver {
   async rollbackTransaction(): Promise<void> {
     try {
       // After some errors (disk full) SQLite has rolled back on its own.
-      if (this.#connection.database.inTransaction) this.#connection.database.exec('rollback');
+      if (this.#file.database.inTransaction) this.#file.database.exec('rollback');
     } catch {
       this.#renew();
     }
   }
 
   async destroy(): Promise<void> {
-    this.#connection.database.close();
+    this.#file.database.close();
   }
 
   #renew(): void {
-    const before = this.#connection.database;
+    const before = this.#file.database;
     try {
-      this.#connection.database = this.#open();
+      this.#file.database = this.#open();
       before.close();
     } catch {
       // The file cannot be opened now: the next statement fails with its reason, and the next rollback tries again.
     }
-  }
-
-  #turn(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const mine = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        this.#line.splice(this.#line.indexOf(mine), 1);
-        reject(
-          Object.assign(new Error(`the database was busy for ${WAIT_MS / 1000} seconds`), { code: 'SQLITE_BUSY' }),
-        );
-      }, WAIT_MS);
-      this.#line.push(mine);
-    });
   }
 }
 
@@ -118,7 +97,8 @@ function newStatements(): LruMap<string, Sqlite.Statement<unknown[]>> {
   return new LruMap({ most: MAX_STATEMENTS_TEXT, sizeOf: ({ source }) => source.length });
 }
 
-class SqliteConnection implements DatabaseConnection {
+/** The file with the statements that were made for it. */
+class OpenFile {
   #database: Sqlite.Database;
   /** Of the same text, most of the time of a look-up by key goes into making one. */
   #statements = newStatements();
@@ -136,7 +116,7 @@ class SqliteConnection implements DatabaseConnection {
     this.#statements = newStatements();
   }
 
-  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+  run<Row>({ sql, parameters }: CompiledQuery): QueryResult<Row> {
     const statement = this.#statement(sql);
     if (statement.reader) return { rows: statement.all(...parameters) as Row[] };
     const { changes, lastInsertRowid } = statement.run(...parameters);
@@ -149,6 +129,34 @@ class SqliteConnection implements DatabaseConnection {
     const statement = this.#database.prepare<unknown[]>(sql);
     this.#statements.set(sql, statement);
     return statement;
+  }
+}
+
+/** The one connection as a unit of work has it. */
+class SqliteConnection implements DatabaseConnection {
+  readonly #file: OpenFile;
+  readonly #turns: ConnectionTurns;
+  #isInTransaction = false;
+
+  constructor(file: OpenFile, turns: ConnectionTurns) {
+    this.#file = file;
+    this.#turns = turns;
+  }
+
+  async begin(): Promise<void> {
+    await this.#turns.begin();
+    this.#isInTransaction = true;
+  }
+
+  end(): void {
+    if (this.#isInTransaction) this.#turns.end();
+    this.#isInTransaction = false;
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    // Nobody else writes meanwhile: a transaction does not wait.
+    if (this.#isInTransaction) return this.#file.run<Row>(query);
+    return this.#turns.read(() => this.#file.run<Row>(query));
   }
 
   // oxlint-disable-next-line require-yield

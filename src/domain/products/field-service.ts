@@ -110,9 +110,11 @@ export class FieldService {
     await this.#deps.suggestions.flush();
     const em = this.#deps.database.read();
     const product = await findProduct(em, access, productId, 'READ');
-    const fields = await em.find(FieldSchema, { product: product.key }, { fields: ['identifier'] });
     // Another node may have written down a sighting from before the field was added.
-    const known = new Set(fields.map((field) => field.identifier));
+    const fields = await em.execute<{ identifier: string }[]>('select identifier from field where product_key = ?', [
+      product.key,
+    ]);
+    const known = new Set(fields.map(({ identifier }) => identifier));
     const orderBy = { seen: 'desc', identifier: 'asc' } as const;
     const rows = await em.find(SuggestedFieldSchema, { product: product.key, ignored: false }, { orderBy });
     return rows.filter((row) => !known.has(row.identifier));

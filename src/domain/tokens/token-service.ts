@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type EntityManager, LockMode } from '@mikro-orm/core';
+import { type EntityManager, type FilterQuery, LockMode } from '@mikro-orm/core';
 import type { Database } from '../database.ts';
 import { badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
@@ -8,17 +8,21 @@ import { placeOfProduct } from '../access/find-product.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import { checkText } from '../text.ts';
 import { uuidV7 } from '../uuid.ts';
-import { MemberSchema } from '../entities/member.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
-import { type Access, scopesOfRole } from '../access/access.ts';
+import type { Access } from '../access/access.ts';
 import { holdRights } from '../access/hold-rights.ts';
 import { hashSecret } from './authenticator.ts';
 import { checkIndividual, checkLimit, checkPersonal, type NewToken, type TokenChange } from './new-token.ts';
-import { type Token, TOKEN_SCOPES, type TokenScope, TokenSchema } from '../entities/token.ts';
+import { type Token, type TokenScope, TokenSchema } from '../entities/token.ts';
 import { UserSchema } from '../entities/user.ts';
 
 const SIGN_IN_MS = 30 * 86_400_000;
 const MAX_SHOWN = 500;
+/** Made by createToken and not revoked. */
+const MAX_OF_USER = 500;
+const MAX_OF_WORKSPACE = 2_000;
+/** Some 5 ms of the event loop. */
+const READ_AT_ONCE = 200;
 
 interface TokenServiceDeps {
   database: Database;
@@ -71,14 +75,14 @@ export class TokenService {
   /** The INDIVIDUAL tokens of the workspace, oldest first; for ADMINs. */
   async ofWorkspace(access: Access, workspaceId: string): Promise<Token[]> {
     access.requireWorkspace(workspaceId, 'ADMIN');
-    return this.#deps.database.read().find(TokenSchema, { workspace: workspaceId }, { orderBy: { id: 'asc' } });
+    return this.#read((last) => ({ workspace: workspaceId, ...(last && { id: { $gt: last } }) }), 'asc', Infinity);
   }
 
   /** The PERSONAL tokens of the calling user, newest first, at most 500; none of an INDIVIDUAL token. */
   async ofUser(access: Access): Promise<Token[]> {
     if (access.userId === null) return [];
-    const options = { orderBy: { id: 'desc' }, limit: MAX_SHOWN } as const;
-    return this.#deps.database.read().find(TokenSchema, { user: access.userId }, options);
+    const { userId } = access;
+    return this.#read((last) => ({ user: userId, ...(last && { id: { $lt: last } }) }), 'desc', MAX_SHOWN);
   }
 
   /**
@@ -132,14 +136,6 @@ export class TokenService {
     if (access.signedIn) await this.revoke(access, access.tokenId);
   }
 
-  /** Of a PERSONAL token: everything its user may do in one workspace or another. */
-  async scopesOf(token: Token): Promise<TokenScope[]> {
-    if (token.user == null) return token.scopes;
-    const members = await this.#deps.database.read().find(MemberSchema, { user: token.user.id });
-    const scopes = members.map((member) => scopesOfRole(member.role));
-    return TOKEN_SCOPES.filter((scope) => scopes.some((granted) => granted.has(scope)));
-  }
-
   /** The products that the token is limited to and that still exist; null: not limited that way. Showing them needs READ. */
   async productsOf(access: Access, token: Token): Promise<Product[] | null> {
     if (token.productIds == null || token.workspace == null) return null;
@@ -147,6 +143,17 @@ export class TokenService {
     const where = { id: { $in: token.productIds }, workspace: token.workspace.id };
     const products = await this.#deps.database.read().find(ProductSchema, where, { orderBy: { key: 'asc' } });
     return products.filter((product) => access.coversProduct(placeOfProduct(product)));
+  }
+
+  async #read(behind: (last: string | undefined) => FilterQuery<Token>, order: 'asc' | 'desc', most: number) {
+    const tokens: Token[] = [];
+    for (;;) {
+      const limit = Math.min(READ_AT_ONCE, most - tokens.length);
+      const options = { orderBy: { id: order }, limit };
+      const rows = await this.#deps.database.read().find(TokenSchema, behind(tokens.at(-1)?.id), options);
+      tokens.push(...rows);
+      if (rows.length < limit || tokens.length === most) return tokens;
+    }
   }
 
   /** One's own PERSONAL token, or as ADMIN an INDIVIDUAL token of the workspace; NOT_FOUND or FORBIDDEN else. */
@@ -170,9 +177,10 @@ export class TokenService {
     checkPersonal(input);
     const allow = (present: Access): void => present.requireOutlasts(expiresAt);
     allow(access);
-    return this.#store({ name: input.name, kind: 'PERSONAL', user: userId, scopes: [], expiresAt }, async (em) =>
-      allow(await holdRights(em, access, this.#deps.now())),
-    );
+    return this.#store({ name: input.name, kind: 'PERSONAL', user: userId, scopes: [], expiresAt }, async (em) => {
+      allow(await holdRights(em, access, this.#deps.now()));
+      await requireRoom(em, { user: userId, signedIn: false }, MAX_OF_USER, 'user');
+    });
   }
 
   async #createIndividual(access: Access, input: NewToken, expiresAt: number | null): Promise<CreatedToken> {
@@ -189,7 +197,10 @@ export class TokenService {
     const limits = { productIds, deviceIds, expiresAt };
     return this.#store(
       { name: input.name, kind: 'INDIVIDUAL', workspace: workspaceId, scopes, ...limits },
-      async (em) => allow(await holdRights(em, access, this.#deps.now(), { workspaces: { id: workspaceId } })),
+      async (em) => {
+        allow(await holdRights(em, access, this.#deps.now(), { workspaces: { id: workspaceId } }));
+        await requireRoom(em, { workspace: workspaceId }, MAX_OF_WORKSPACE, 'workspace');
+      },
     );
   }
 
@@ -230,6 +241,11 @@ export class TokenService {
       ...token,
     });
   }
+}
+
+async function requireRoom(em: EntityManager, among: FilterQuery<Token>, most: number, whose: string): Promise<void> {
+  if ((await em.count(TokenSchema, among)) >= most)
+    throw badInput(`A ${whose} has at most ${most} tokens; revoke one first.`);
 }
 
 /** Throws unless the token may be made in this transaction, in which nothing that this rests on changes any more. */

@@ -19,6 +19,8 @@ import {
   readFields,
 } from '../../domain/products/field-rows.ts';
 import type { WorkBudget } from './work-budget.ts';
+import type { TokenScope } from '../../domain/entities/token.ts';
+import { personalScopes } from '../../domain/tokens/personal-scopes.ts';
 import { type Workspace, WorkspaceSchema } from '../../domain/entities/workspace.ts';
 import { Batch } from './batch.ts';
 import { StoredJson } from './stored-json.ts';
@@ -40,6 +42,10 @@ export interface Loaders {
   dashboard: Batch<number, StoredJson | null>;
   /** By id. */
   workspace: Batch<string, Workspace | null>;
+  /** Lists without pages, by what tells one from another. */
+  list: Batch<ListRead, readonly unknown[], string>;
+  /** By user id: what their PERSONAL tokens may do in one workspace or another. */
+  personalScopes: Batch<string, TokenScope[]>;
   fieldsOfProduct: Batch<number, FieldRow[]>;
   configurationOfProduct: Batch<number, ConfigurationRow[]>;
   field: Batch<number, Field | null>;
@@ -59,6 +65,12 @@ export interface Loaders {
   latest: Batch<LatestWanted, MeasuredValue[], string>;
   /** Receipt time of the device's last batch in milliseconds; null: it never sent one. */
   lastHeard: Batch<number, number | null>;
+}
+
+/** A list that several parts of an operation may ask for; `name`: the same for the same list. */
+interface ListRead {
+  name: string;
+  read: () => Promise<readonly unknown[]>;
 }
 
 /** What loaders read from. */
@@ -105,6 +117,13 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
     workspace: new Batch(async (ids) => {
       const rows = await database.read().find(WorkspaceSchema, { id: { $in: [...ids] } });
       return inOrder(ids, rows, (row) => row.id);
+    }),
+    list: new Batch(async (reads) => Promise.all(reads.map(({ read }) => read().catch((error: Error) => error))), {
+      nameOf: ({ name }) => name,
+    }),
+    personalScopes: new Batch(async (userIds) => {
+      const scopes = await personalScopes(database, userIds);
+      return userIds.map((id) => scopes.get(id) ?? []);
     }),
     fieldsOfProduct: new Batch(
       (keys) => budget.load<FieldRow[][]>(() => giveWay().then(() => readFields(database, keys)), rowBytes),

@@ -1,5 +1,6 @@
 import { LoopTurns } from '../../domain/loop-turns.ts';
-import type { Promised } from './promised.ts';
+import type { GraphqlContext } from './graphql-context.ts';
+import { type Promised, whenKnown } from './promised.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /** A list of so many costs what its price says. */
@@ -15,6 +16,15 @@ const GIVES_WAY_AFTER_MS = 5;
 /** Lists that can be hundreds of times in one answer, and are long then: few go on in one turn of the event loop. */
 export class LongLists {
   readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
+
+  /** What `read` finds, once for all parts of the operation that ask for a list of that name, when it is its turn. */
+  once<Part>(
+    { loaders, budget }: Pick<GraphqlContext, 'loaders' | 'budget'>,
+    name: string,
+    read: () => Promise<readonly Part[]>,
+  ): Promised<Part[]> {
+    return whenKnown(loaders.list.load({ name, read }), (list) => this.inTurn(list as readonly Part[], budget));
+  }
 
   /** The list, when it is its turn. */
   inTurn<Part>(list: readonly Part[], budget: WorkBudget): Promised<Part[]> {

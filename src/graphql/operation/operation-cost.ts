@@ -28,6 +28,12 @@ const OBJECT = 1;
 const LEAF = 0.1;
 const MUTATION = 10;
 const LIST_TIMES = 10;
+/** Lists without pages that are longer. */
+const LONG_LIST_TIMES: Readonly<Record<string, number>> = {
+  tokens: 100,
+  unknownDevices: 200,
+  decoderExamples: 50,
+};
 /** The schema answers from memory, which is cheaper, and its lists have other lengths than those of devices. */
 const META_OBJECT = 0.2;
 const META_LEAF = 0.02;
@@ -119,7 +125,7 @@ class Pricing {
     }
     // The edges of a connection were multiplied by its `first`.
     const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
-    return isList && field.name !== 'edges' ? LIST_TIMES : 1;
+    return isList && field.name !== 'edges' ? (LONG_LIST_TIMES[field.name] ?? LIST_TIMES) : 1;
   }
 
   #args(field: GraphQLField<unknown, unknown>, node: FieldNode): Record<string, unknown> {

@@ -1,6 +1,8 @@
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
 import type { UnknownDevices } from '../../domain/calls/unknown-devices.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
+import { LongLists } from '../context/long-lists.ts';
+import type { Promised } from '../context/promised.ts';
 import { DeviceObject } from '../types/device.ts';
 import { UnknownDeviceObject } from '../types/unknown-device.ts';
 
@@ -8,6 +10,7 @@ import { UnknownDeviceObject } from '../types/unknown-device.ts';
 @Resolver()
 export class UnknownDeviceResolver {
   readonly #unknownDevices: UnknownDevices;
+  readonly #lists = new LongLists();
 
   constructor(unknownDevices: UnknownDevices) {
     this.#unknownDevices = unknownDevices;
@@ -18,14 +21,15 @@ export class UnknownDeviceResolver {
       'Identifiers that networks sent and no device has, last seen first. What they sent is kept for adoptUnknownDevice; a device that is created by hand gets none of it.',
   })
   unknownDevices(
-    @Ctx() { access }: GraphqlContext,
+    @Ctx() context: GraphqlContext,
     @Arg('workspaceId', () => ID, {
       nullable: true,
       description: 'Only those of this workspace; left out: of every workspace where the token may READ.',
     })
     workspaceId?: string | null,
-  ): Promise<UnknownDeviceObject[]> {
-    return this.#unknownDevices.list(access, workspaceId);
+  ): Promised<UnknownDeviceObject[]> {
+    const read = () => this.#unknownDevices.list(context.access, workspaceId);
+    return this.#lists.once(context, `unknown devices of ${workspaceId ?? ''}`, read);
   }
 
   @Mutation(() => DeviceObject, {

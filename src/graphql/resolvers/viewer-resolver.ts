@@ -5,6 +5,8 @@ import { type User, UserSchema } from '../../domain/entities/user.ts';
 import { WorkspaceSchema } from '../../domain/entities/workspace.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
+import { LongLists } from '../context/long-lists.ts';
+import type { Promised } from '../context/promised.ts';
 import type { TokenService } from '../../domain/tokens/token-service.ts';
 import { TokenObject } from '../types/token.ts';
 import { Viewer } from '../types/viewer.ts';
@@ -14,6 +16,7 @@ import { Viewer } from '../types/viewer.ts';
 export class ViewerResolver {
   readonly #database: Database;
   readonly #tokens: TokenService;
+  readonly #lists = new LongLists();
 
   constructor(database: Database, tokens: TokenService) {
     this.#database = database;
@@ -38,7 +41,7 @@ export class ViewerResolver {
   @FieldResolver(() => [TokenObject], {
     description: "The user's PERSONAL tokens, newest first, at most 500; none for an INDIVIDUAL token.",
   })
-  tokens(@Ctx() { access }: GraphqlContext): Promise<TokenObject[]> {
-    return this.#tokens.ofUser(access);
+  tokens(@Ctx() context: GraphqlContext): Promised<TokenObject[]> {
+    return this.#lists.once(context, 'tokens of the user', () => this.#tokens.ofUser(context.access));
   }
 }

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Field, ID, Int, ObjectType } from 'type-graphql';
 import { DateTime } from './date-time.ts';
 
-/** Parent: the UnknownDevice entity. */
+/** Parent: a listed unknown device. */
 @ObjectType('UnknownDevice', {
   simpleResolvers: true,
   description: 'An identifier that a network sent and no device of the workspace has; at most 1,000 are kept.',

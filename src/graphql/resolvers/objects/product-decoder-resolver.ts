@@ -4,6 +4,7 @@ import type { DecoderService } from '../../../domain/decoders/decoder-service.ts
 import type { Product } from '../../../domain/entities/product.ts';
 import type { Replay } from '../../../domain/calls/replay.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { LongLists } from '../../context/long-lists.ts';
 import type { Promised } from '../../context/promised.ts';
 import { DEFAULT_FIRST, FIRST, readFirst } from '../../paging/page.ts';
 import { DecoderExampleObject, DecoderStatisticsObject, DecoderVersionObject } from '../../types/decoder.ts';
@@ -16,6 +17,7 @@ export class ProductDecoderResolver {
   readonly #decoders: DecoderService;
   readonly #examples: DecoderExamples;
   readonly #replay: Replay;
+  readonly #lists = new LongLists();
 
   constructor(decoders: DecoderService, examples: DecoderExamples, replay: Replay) {
     this.#decoders = decoders;
@@ -34,22 +36,25 @@ export class ProductDecoderResolver {
   })
   decoderVersions(
     @Root() { id }: Product,
-    @Ctx() { access }: GraphqlContext,
+    @Ctx() context: GraphqlContext,
     @Arg('first', () => Int, FIRST) first?: number | null,
     @Arg('before', () => Int, {
       nullable: true,
       description: 'Only versions with a smaller number: the last one of the page before.',
     })
     before?: number | null,
-  ): Promise<DecoderVersionObject[]> {
-    return this.#decoders.versions(access, id, readFirst(first), before ?? null);
+  ): Promised<DecoderVersionObject[]> {
+    const limit = readFirst(first);
+    const read = () => this.#decoders.versions(context.access, id, limit, before ?? null);
+    return this.#lists.once(context, `decoder versions of ${id}: ${limit} before ${before ?? ''}`, read);
   }
 
   @FieldResolver(() => [DecoderExampleObject], {
     description: 'What must go on working: the examples that run on every save, in the order in which they were added.',
   })
-  decoderExamples(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<DecoderExampleObject[]> {
-    return this.#examples.decoderExamples(access, id);
+  decoderExamples(@Root() { id }: Product, @Ctx() context: GraphqlContext): Promised<DecoderExampleObject[]> {
+    const read = () => this.#examples.decoderExamples(context.access, id);
+    return this.#lists.once(context, `decoder examples of ${id}`, read);
   }
 
   @FieldResolver(() => DecoderStatisticsObject, { description: 'How its decoder has been doing on this node.' })

@@ -95,8 +95,8 @@ export class ProductObjectResolver {
     complexity: ({ childComplexity }) => 1 + 20 * childComplexity,
     description: 'Identifiers that were sent but are no fields.',
   })
-  suggestedFields(@Root() { id }: Product, @Ctx() { access }: GraphqlContext): Promise<SuggestedFieldObject[]> {
-    return this.#fields.suggestions(access, id);
+  suggestedFields(@Root() { id }: Product, @Ctx() context: GraphqlContext): Promised<SuggestedFieldObject[]> {
+    return this.#lists.once(context, `suggested fields of ${id}`, () => this.#fields.suggestions(context.access, id));
   }
 
   @FieldResolver(() => DeviceConnection, { description: 'Its devices, in the order of creation.' })

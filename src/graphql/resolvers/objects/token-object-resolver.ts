@@ -27,8 +27,8 @@ export class TokenObjectResolver {
   }
 
   @FieldResolver(() => [TokenScopeEnum], { description: 'PERSONAL: what its user may do in one workspace or another.' })
-  scopes(@Root() token: Token): Promise<TokenScope[]> {
-    return this.#tokens.scopesOf(token);
+  scopes(@Root() token: Token, @Ctx() { loaders }: GraphqlContext): Promised<TokenScope[]> {
+    return token.user == null ? token.scopes : loaders.personalScopes.load(token.user.id);
   }
 
   @FieldResolver(() => [ProductObject], { nullable: true, description: 'null: not limited to products.' })

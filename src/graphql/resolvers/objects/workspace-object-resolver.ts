@@ -2,6 +2,8 @@ import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { TokenService } from '../../../domain/tokens/token-service.ts';
 import type { WorkspaceService } from '../../../domain/workspaces/workspace-service.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { LongLists } from '../../context/long-lists.ts';
+import type { Promised } from '../../context/promised.ts';
 import { TokenObject } from '../../types/token.ts';
 import { MemberObject } from '../../types/user.ts';
 import { WorkspaceObject } from '../../types/workspace.ts';
@@ -11,6 +13,7 @@ import { WorkspaceObject } from '../../types/workspace.ts';
 export class WorkspaceObjectResolver {
   readonly #workspaces: WorkspaceService;
   readonly #tokens: TokenService;
+  readonly #lists = new LongLists();
 
   constructor(workspaces: WorkspaceService, tokens: TokenService) {
     this.#workspaces = workspaces;
@@ -25,7 +28,7 @@ export class WorkspaceObjectResolver {
   }
 
   @FieldResolver(() => [TokenObject], { description: 'The INDIVIDUAL tokens; for ADMINs.' })
-  tokens(@Root() { id }: WorkspaceObject, @Ctx() { access }: GraphqlContext): Promise<TokenObject[]> {
-    return this.#tokens.ofWorkspace(access, id);
+  tokens(@Root() { id }: WorkspaceObject, @Ctx() context: GraphqlContext): Promised<TokenObject[]> {
+    return this.#lists.once(context, `tokens of ${id}`, () => this.#tokens.ofWorkspace(context.access, id));
   }
 }

@@ -1,0 +1,114 @@
+import { FairLine } from '../domain/fair-line.ts';
+import { whoseWork } from '../domain/whose-work.ts';
+
+/** How long a look-up or a transaction waits before it is refused. */
+const WAIT_MS = 8_000;
+/** Look-ups, and what is made of their rows, have no more of a turn of the event loop. */
+const TURN_MS = 5;
+
+/**
+ * Whose turn it is on a connection that answers at once. A transaction has it alone. Look-ups run right away while the turn
+ * of the event loop has time for them; the others stand in a line, in which tenants take turns. A transaction waits for no
+ * more of them than fit into one turn.
+ */
+export class ConnectionTurns {
+  readonly #lookUps = new FairLine<() => void>();
+  readonly #transactions: (() => void)[] = [];
+  /** By a transaction, or by look-ups whose rows are not used yet. */
+  #isTaken = false;
+  /** When the first look-up came in this turn of the event loop; null: there was none. */
+  #since: number | null = null;
+
+  /** What `lookUp` gives or throws; it must not wait. */
+  async read<T>(lookUp: () => T): Promise<T> {
+    if (this.#isTaken || this.#isOver()) return this.#inLine(lookUp);
+    this.#isTaken = true;
+    try {
+      return lookUp();
+    } finally {
+      // Many that come together would all read before anything is made of their rows.
+      void rowsAreUsed().then(() => this.#goOn());
+    }
+  }
+
+  #inLine<T>(lookUp: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let isRefused = false;
+      const timer = setTimeout(() => {
+        isRefused = true;
+        reject(wasBusy());
+      }, WAIT_MS);
+      this.#lookUps.add(whoseWork(), () => {
+        clearTimeout(timer);
+        if (isRefused) return;
+        try {
+          resolve(lookUp());
+        } catch (error) {
+          reject(error as Error);
+        }
+      });
+      if (!this.#isTaken) void this.#goOn();
+    });
+  }
+
+  /** Resolves when a transaction may begin: the connection is its own until `end`. */
+  async begin(): Promise<void> {
+    if (!this.#isTaken) {
+      this.#isTaken = true;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const mine = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#transactions.splice(this.#transactions.indexOf(mine), 1);
+        reject(wasBusy());
+      }, WAIT_MS);
+      this.#transactions.push(mine);
+    });
+  }
+
+  end(): void {
+    void this.#goOn();
+  }
+
+  async #goOn(): Promise<void> {
+    this.#isTaken = true;
+    while (!this.#lookUps.isEmpty) {
+      if (this.#isOver()) await nextTurn();
+      do {
+        this.#lookUps.take()!();
+        await rowsAreUsed();
+      } while (!this.#lookUps.isEmpty && !this.#isOver());
+      if (this.#transactions.length > 0) break;
+    }
+    const transaction = this.#transactions.shift();
+    // Handed over without ever being free, so that nobody slips in between.
+    if (transaction !== undefined) transaction();
+    else this.#isTaken = false;
+  }
+
+  #isOver(): boolean {
+    if (this.#since !== null) return performance.now() - this.#since > TURN_MS;
+    this.#since = performance.now();
+    setImmediate(() => (this.#since = null));
+    return false;
+  }
+}
+
+/** When who waited for a look-up has gone on as far as it comes: what is made of rows takes longer than reading them. */
+function rowsAreUsed(): Promise<void> {
+  return new Promise((resolve) => {
+    queueMicrotask(() => process.nextTick(resolve));
+  });
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function wasBusy(): Error {
+  return Object.assign(new Error(`the database was busy for ${WAIT_MS / 1000} seconds`), { code: 'SQLITE_BUSY' });
+}

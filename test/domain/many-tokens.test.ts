@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TokenSchema } from '../../src/domain/entities/token.ts';
+import { personalScopes } from '../../src/domain/tokens/personal-scopes.ts';
+import { uuidV7 } from '../../src/domain/uuid.ts';
+import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { DATABASES } from '../support/server.ts';
+
+describe.each(DATABASES)('many tokens, on %s', (name) => {
+  let domain: OpenDomain;
+  beforeAll(async () => {
+    domain = await openDomain(name);
+  });
+  afterAll(() => domain.close());
+
+  /** Rows as createToken and signIn make them. */
+  async function insert(count: number, whose: { user: string; signedIn: boolean } | { workspace: string }) {
+    const kind = 'user' in whose ? 'PERSONAL' : 'INDIVIDUAL';
+    const rows = Array.from({ length: count }, (_, at) => ({
+      id: uuidV7(),
+      name: `t${at}`,
+      kind,
+      scopes: kind === 'PERSONAL' ? [] : ['READ'],
+      signedIn: false,
+      hash: uuidV7(),
+      createdAt: domain.clock.now,
+      ...whose,
+    }));
+    await domain.database.write((em) => em.insertMany(TokenSchema, rows as never));
+    return rows.map(({ id }) => id);
+  }
+
+  test('a workspace has at most 2,000, and is shown all of them in their order', async () => {
+    const { access, tokens } = domain;
+    const { id } = await domain.workspaces.create(access, 'w');
+    const inserted = await insert(1_999, { workspace: id });
+    const input = { name: 'last', kind: 'INDIVIDUAL', workspaceId: id, scopes: ['READ'] } as const;
+    const { token } = await tokens.create(access, { ...input, scopes: ['READ'] });
+    await expect(tokens.create(access, { ...input, scopes: ['READ'] })).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      message: 'A workspace has at most 2000 tokens; revoke one first.',
+    });
+    const listed = await tokens.ofWorkspace(access, id);
+    expect(listed.map((row) => row.id)).toEqual([...inserted, token.id]);
+    await tokens.revoke(access, token.id);
+    await tokens.create(access, { ...input, scopes: ['READ'] });
+  });
+
+  test('a user has at most 500 and may still sign in; the newest 500 are shown, with scopes found at once', async () => {
+    const { access, tokens } = domain;
+    const user = access.userId!;
+    await insert(30, { user, signedIn: true });
+    const before = (await tokens.ofUser(access)).filter(({ signedIn }) => !signedIn).length;
+    await insert(500 - before, { user, signedIn: false });
+    const create = () => tokens.create(access, { name: 'more', kind: 'PERSONAL' });
+    await expect(create()).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      message: 'A user has at most 500 tokens; revoke one first.',
+    });
+    const listed = await tokens.ofUser(access);
+    expect(listed).toHaveLength(500);
+    expect(listed.map(({ id }) => id)).toEqual(listed.map(({ id }) => id).sort().reverse()); // prettier-ignore
+    expect((await personalScopes(domain.database, [user, uuidV7()])).get(user)).toContain('ADMIN');
+    await tokens.revoke(access, listed[0]!.id);
+    await create();
+  });
+});
