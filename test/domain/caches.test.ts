@@ -128,6 +128,24 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     }
   });
 
+  test('a name that no device has is one look-up for all workspaces, until one has it', async () => {
+    const { product } = await device();
+    const { workspaceId } = (await domain.ingestCache.product(product.id)) as ProductInfo;
+    const workspaceIds = [workspaceId, ...Array.from({ length: 90 }, () => crypto.randomUUID())];
+    const serialNumber = crypto.randomUUID().slice(0, 8);
+    const find = () => domain.ingestCache.devicesBySerial(workspaceIds, serialNumber);
+    const reads = vi.spyOn(domain.database, 'read');
+    try {
+      expect(await find()).toEqual([]);
+      expect(await find()).toEqual([]);
+      expect(reads.mock.calls.length).toBe(1);
+    } finally {
+      reads.mockRestore();
+    }
+    await domain.devices.create(domain.access, product.id, [{ name: 'new', serialNumber }], 'unlimited');
+    expect(await find()).toMatchObject([{ serialNumber }]);
+  });
+
   test('as many devices as a list has, asked for one by one at once, are one look-up', async () => {
     const product = await domain.products.create(domain.access, { name: 'p' });
     const given = Array.from({ length: 600 }, (_, i) => ({ name: `d${i}`, serialNumber: `many-${i}` }));

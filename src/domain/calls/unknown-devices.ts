@@ -182,7 +182,7 @@ export class UnknownDevices {
   }
 
   async #deviceOf(product: ProductInfo, identifier: string) {
-    const devices = await this.#deps.ingestCache.devicesByNetworkId(product.workspaceId, identifier);
+    const devices = await this.#deps.ingestCache.devicesByNetworkId([product.workspaceId], identifier);
     return devices.find((device) => device.productId === product.id) ?? null;
   }
 }

@@ -150,7 +150,7 @@ export class CallRunner {
   /** The product's device that the message is from. */
   async #senderOf(product: ProductInfo, deviceIdentifier: string | null): Promise<DeviceInfo | null> {
     if (deviceIdentifier === null) return null;
-    const devices = await this.#deps.ingestCache.devicesByNetworkId(product.workspaceId, deviceIdentifier);
+    const devices = await this.#deps.ingestCache.devicesByNetworkId([product.workspaceId], deviceIdentifier);
     return devices.find((device) => device.productId === product.id) ?? null;
   }
 }

@@ -44,8 +44,8 @@ export class DeviceFinder {
   /** The same for a network's identifier, however it is written (CONTRACT 6); null: no device has it. */
   async forUplink(access: Access, identifier: string): Promise<DeviceInfo | null> {
     const workspaceIds = access.workspaceIdsWith('RECORD');
-    const found = await Promise.all(workspaceIds.map((id) => this.#ingestCache.devicesByNetworkId(id, identifier)));
-    return found.flat().length === 0 ? null : this.#pick(access, found.flat(), identifier, 'RECORD');
+    const found = await this.#ingestCache.devicesByNetworkId(workspaceIds, identifier);
+    return found.length === 0 ? null : this.#pick(access, found, identifier, 'RECORD');
   }
 
   #pick(access: Access, found: DeviceInfo[], name: string, scope: TokenScope): DeviceInfo {

@@ -78,18 +78,24 @@ function isOneOf(column: string, values: readonly unknown[]): string {
 /** By what a device is looked up in its workspace. */
 export type NameColumn = keyof typeof DEVICES_NAMED;
 
-const DEVICES_NAMED = {
-  serialNumber: 'select id from device where workspace_id = ? and serial_number = ? limit 100',
-  serialFolded: 'select id from device where workspace_id = ? and serial_folded = ? limit 100',
-};
+const DEVICES_NAMED = { serialNumber: 'serial_number', serialFolded: 'serial_folded' };
 
-/** Ids of the devices of that name. As entities they took four times as long, and unknown names are asked for again and again. */
-export async function readIdsNamed(
+/** More devices of a name than these are not read. */
+export const MAX_NAMED = 100;
+
+/**
+ * The devices of that name in the workspaces. As entities they took four times as long, and unknown names are asked for
+ * again and again.
+ */
+export function readIdsNamed(
   database: Database,
-  workspaceId: string,
+  workspaceIds: readonly string[],
   column: NameColumn,
   name: string,
-): Promise<string[]> {
-  const rows = await database.read().execute<{ id: string }[]>(DEVICES_NAMED[column], [workspaceId, name]);
-  return rows.map(({ id }) => id);
+): Promise<{ id: string; workspaceId: string }[]> {
+  return database.read().execute(
+    `select id, workspace_id as "workspaceId" from device
+     where ${isOneOf('workspace_id', workspaceIds)} and ${DEVICES_NAMED[column]} = ? limit ${MAX_NAMED}`,
+    [...workspaceIds, name],
+  );
 }

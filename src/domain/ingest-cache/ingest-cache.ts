@@ -9,15 +9,8 @@ import { LoopTurns } from '../loop-turns.ts';
 import { worksFor } from '../whose-work.ts';
 import { LruMap } from '../lru-map.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
-import {
-  type DeviceRow,
-  type NameColumn,
-  named,
-  readDeviceRows,
-  readIdsNamed,
-  weightOfDevice,
-  withIds,
-} from './device-rows.ts';
+import { DeviceNames } from './device-names.ts';
+import { type DeviceRow, type NameColumn, named, readDeviceRows, weightOfDevice, withIds } from './device-rows.ts';
 import { isPossibleSerial } from './possible-serial.ts';
 import { readProduct } from './product-rows.ts';
 import { Revisions } from '../revisions.ts';
@@ -94,17 +87,16 @@ export class IngestCache {
   readonly #devices = new LruMap<string, DeviceRow>({ most: MAX_DEVICES, sizeOf: weightOfDevice });
   /** `productId NUL serial` → device id; only hits are kept. */
   readonly #deviceIdBySerial = new LruMap<string, string>({ most: MAX_NAMES });
-  /** `workspaceId column name` → device ids; only hits are kept, all dropped when any device or product changes. */
-  readonly #deviceIdsByName = new LruMap<string, string[]>({ most: MAX_NAMES, sizeOf: (ids) => ids.length });
+  readonly #names: DeviceNames;
   readonly #productLoads = new SharedLoads<ProductInfo | null>();
   readonly #deviceLoads = new CollectedLoads<DeviceInfo>((ids) => this.#readDevices(ids));
-  readonly #nameLoads = new SharedLoads<string[]>();
   /** The revision when a product's serial numbers were first asked for since any of its devices changed. */
   readonly #serialsVersions = new LruMap<string, string>({ most: MAX_WEBHOOKS });
   readonly #serialsTurns = new LoopTurns(GIVES_WAY_AFTER_MS);
 
   constructor(database: Database, cluster: Cluster, defaultWriteRate: number) {
     this.#database = database;
+    this.#names = new DeviceNames(database);
     this.#defaultWriteRate = defaultWriteRate;
     cluster.onChanged((changes) => {
       for (const change of changes) this.#drop(change);
@@ -117,7 +109,7 @@ export class IngestCache {
       products: this.#products.size,
       devices: this.#devices.size,
       serials: this.#deviceIdBySerial.size,
-      names: this.#deviceIdsByName.size,
+      names: this.#names.size,
     };
   }
 
@@ -206,13 +198,12 @@ export class IngestCache {
 
   /** Every device with this serial number in the workspaces. */
   async devicesBySerial(workspaceIds: string[], serialNumber: string): Promise<DeviceInfo[]> {
-    const found = await Promise.all(workspaceIds.map((id) => this.#devicesNamed(id, 'serialNumber', serialNumber)));
-    return found.flat();
+    return this.#devicesNamed(workspaceIds, 'serialNumber', serialNumber);
   }
 
-  /** Every device of the workspace whose serial number is the network's identifier, however written (CONTRACT 6). */
-  async devicesByNetworkId(workspaceId: string, identifier: string): Promise<DeviceInfo[]> {
-    return this.#devicesNamed(workspaceId, 'serialFolded', networkIdentity(identifier));
+  /** Every device of the workspaces whose serial number is the network's identifier, however written (CONTRACT 6). */
+  async devicesByNetworkId(workspaceIds: string[], identifier: string): Promise<DeviceInfo[]> {
+    return this.#devicesNamed(workspaceIds, 'serialFolded', networkIdentity(identifier));
   }
 
   /** JSON text of serial number → device id of all devices of the product; `version` changes when they do. */
@@ -261,27 +252,12 @@ export class IngestCache {
     }
   }
 
-  async #named(key: string, workspaceId: string, column: NameColumn, name: string): Promise<string[]> {
-    const known = this.#deviceIdsByName.get(key);
-    if (known !== undefined) return known;
-    if (!isPossibleSerial(name)) return [];
-    return this.#nameLoads.of(key, async () => {
-      const before = this.#revisions.now;
-      const ids = await readIdsNamed(this.#database, workspaceId, column, name);
-      if (ids.length > 0 && before === this.#revisions.now) this.#deviceIdsByName.set(key, ids);
-      return ids;
-    });
-  }
-
-  async #devicesNamed(workspaceId: string, column: NameColumn, name: string): Promise<DeviceInfo[]> {
-    const key = `${workspaceId} ${column} ${name}`;
+  async #devicesNamed(workspaceIds: readonly string[], column: NameColumn, name: string): Promise<DeviceInfo[]> {
     for (let looks = 1; ; looks += 1) {
-      const ids = await this.#named(key, workspaceId, column, name);
+      const ids = await this.#names.idsOf(workspaceIds, column, name);
       const devices = await Promise.all(ids.map((id) => this.device(id)));
       if (!devices.includes(null) || looks === MOST_LOOKS) return devices.filter((device) => device !== null);
-      // One is gone since its name was read, and another device may have that by now.
-      this.#deviceIdsByName.delete(key);
-      this.#nameLoads.forget();
+      this.#names.forget(workspaceIds, column, name);
     }
   }
 
@@ -317,14 +293,14 @@ export class IngestCache {
   #drop(change: Change): void {
     if (change.kind === 'token' || change.kind === 'user') return;
     // What was read of names is of no product yet.
-    this.#nameLoads.forget();
+    this.#names.stopReading();
     if (change.kind === 'everything') {
       this.#revisions.changedAll();
       this.#products.clear();
       this.#productIdByWebhook.clear();
       this.#devices.clear();
       this.#deviceIdBySerial.clear();
-      this.#deviceIdsByName.clear();
+      this.#names.clear();
       this.#serialsVersions.clear();
       return;
     }
@@ -336,7 +312,7 @@ export class IngestCache {
     const productId = change.kind === 'product' ? change.id : change.productId;
     const product = this.#products.get(productId);
     this.#products.delete(productId);
-    this.#deviceIdsByName.clear();
+    this.#names.clear();
     if (product !== undefined) this.#productIdByWebhook.delete(product.webhookId);
     if (change.kind !== 'devices') return;
     this.#serialsVersions.delete(productId);
