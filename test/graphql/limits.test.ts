@@ -11,6 +11,8 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
+import { CheckedDocuments } from '../../src/graphql/operation/checked-documents.ts';
+import { RefusedDocument } from '../../src/graphql/operation/refused-document.ts';
 import { parseWithinLimits, SHAPE_LIMITS } from '../../src/graphql/operation/shape-limits.ts';
 import { CALL_FIELDS } from '../decoders/webhook-client.ts';
 import { MAX_COST, operationCost } from '../../src/graphql/operation/operation-cost.ts';
@@ -49,6 +51,16 @@ function refusalOf(query: string): { limit: unknown; allowed: unknown; actual?: 
   }
 }
 
+function refusedBy(query: string): GraphQLError | undefined {
+  try {
+    new CheckedDocuments(schema).check(query);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RefusedDocument)) throw error;
+    return error.errors[0];
+  }
+}
+
 function costOf(query: string, variables: Record<string, unknown> = {}): number {
   const document = parse(query);
   expect(validate(schema, document)).toEqual([]);
@@ -73,7 +85,12 @@ describe('what every operation may look like', () => {
 
   it.each<[string, string, string]>([
     ['tokens', 'tokens', `{ ${'id '.repeat(SHAPE_LIMITS.tokens)} }`],
-    ['a megabyte of text', 'tokens', `{ ${'id '.repeat(300_000)} }`],
+    ['a megabyte of text', 'tokens', `{ a(x: [${'[]'.repeat(450_000)}]) }`],
+    ['line ends', 'ignored characters', `${'\n'.repeat(70_000)}{ a }`],
+    ['comments', 'ignored characters', `${'#\n'.repeat(500_000)}{ a }`],
+    ['one comment', 'ignored characters', `{ a } #${'"'.repeat(1_000_000)}`],
+    ['blanks and commas', 'ignored characters', `{ a${' ,\t\ufeff'.repeat(20_000)} }`],
+    ['lines of a string', 'ignored characters', `{ a(x: """${'\n'.repeat(900_000)}""") }`],
     ['depth', 'depth', `${'{ a '.repeat(16)}${'}'.repeat(16)}`],
     [
       'depth through fragments',
@@ -104,6 +121,36 @@ describe('what every operation may look like', () => {
   ])('refuses too much of: %s', async (_, limit, query) => {
     const usedMs = await processorMsOf(() => expect(refusalOf(query)).toMatchObject({ limit }));
     expect(usedMs).toBeLessThan(500);
+  });
+
+  it.each([
+    ['a long text', `{ a(x: "${'#, '.repeat(30_000)}") }`],
+    ['a long text with quotes in it', `{ a(x: "${String.raw`\"#,, `.repeat(30_000)}") }`],
+    [
+      'a source of 10,000 lines',
+      `{ a(x: """${String.raw`  # "x", \""" "" `.repeat(9)}\n${'    x,\n'.repeat(10_000)}""") }`,
+    ],
+    ['much that is ignored', `${'# x\n'.repeat(10_000)}{ a }`],
+  ])('lets pass: %s', (_, query) => expect(refusalOf(query)).toBeNull());
+
+  it('does not look for the places of errors in long texts, nor keeps what would be needed for it', () => {
+    expect(parseWithinLimits('{ a }').definitions[0]!.loc).toMatchObject({ start: 0, end: 5 });
+    for (const filling of ['\n'.repeat(600), '#x'.repeat(9000)])
+      expect(parseWithinLimits(`{ a }${filling}`)).not.toHaveProperty('loc');
+  });
+
+  it('says where a mistake is, and its code', () => {
+    const [at, code] = [{ line: 2, column: 3 }, 'GRAPHQL_VALIDATION_FAILED'];
+    expect(refusedBy('{\n  nothing }')).toMatchObject({ locations: [at], extensions: { code } });
+    expect(refusedBy('{\n  )')).toMatchObject({ locations: [at], extensions: { code: 'GRAPHQL_PARSE_FAILED' } });
+  });
+
+  it('counts comments to what a document takes', () => {
+    const documents = new CheckedDocuments(schema);
+    const query = '{ viewer { token { id } } }';
+    // Measured: 130 bytes each.
+    const more = documents.check(`${'#\n'.repeat(400)}${query}`).bytes - documents.check(query).bytes;
+    expect(more).toBeGreaterThan(400 * 130);
   });
 
   it('says how far over the limit it is', () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Database } from '../database.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Change, Cluster } from '../cluster.ts';
 import { LruMap } from '../lru-map.ts';
 import { Revisions } from '../revisions.ts';
 import { SharedLoads } from '../shared-loads.ts';
@@ -42,20 +42,7 @@ export class Authenticator {
   constructor(database: Database, cluster: Cluster, now: () => number) {
     this.#database = database;
     this.#now = now;
-    cluster.onChanged((changes) => {
-      for (const change of changes) {
-        if (change.kind === 'product' || change.kind === 'devices' || change.kind === 'workspace') continue;
-        if (change.kind === 'everything') {
-          this.#revisions.changedAll();
-          this.#known.clear();
-        } else {
-          this.#revisions.changed(change.id);
-          for (const [key, { access }] of this.#known)
-            if (change.kind === 'token' ? access.tokenId === change.id : access.userId === change.id)
-              this.#known.delete(key);
-        }
-      }
-    });
+    cluster.onChanged((changes) => this.#drop(changes));
     this.#timer = setInterval(() => void this.flush().catch(() => {}), LAST_USED_EVERY_MS);
     this.#timer.unref();
   }
@@ -136,6 +123,24 @@ export class Authenticator {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();
+  }
+
+  /** In one pass for all of them: a workspace is deleted with thousands of tokens. */
+  #drop(changes: readonly Change[]): void {
+    const changed = new Set<string>();
+    for (const change of changes) {
+      if (change.kind === 'everything') {
+        this.#revisions.changedAll();
+        this.#known.clear();
+      } else if (change.kind === 'token' || change.kind === 'user') {
+        this.#revisions.changed(change.id);
+        changed.add(change.id);
+      }
+    }
+    if (changed.size === 0) return;
+    for (const [key, { access }] of this.#known)
+      if (changed.has(access.tokenId) || (access.userId !== null && changed.has(access.userId)))
+        this.#known.delete(key);
   }
 
   #isOver(expiresAt: number | null | undefined): boolean {

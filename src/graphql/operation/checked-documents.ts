@@ -25,6 +25,7 @@ const FIELDS_PER_TOKEN = 2;
 
 /** A document that was parsed, is within the limits of its shape, and is valid. */
 export interface CheckedDocument {
+  query: string;
   /** SHA-256 of the text in hexadecimal: the name that Apollo Server gives it. */
   hash: string;
   document: DocumentNode;
@@ -73,8 +74,9 @@ export class CheckedDocuments {
     const fragments = new Map<string, FragmentDefinitionNode>();
     for (const definition of document.definitions)
       if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-    const tokens = document.tokenCount ?? query.length;
+    const tokens = tokensOf(document);
     return {
+      query,
       hash: hash('sha256', query),
       document,
       fragments,
@@ -107,6 +109,13 @@ export class CheckedDocuments {
   byHash(name: string): CheckedDocument | undefined {
     return this.#kept.get(name) ?? this.#anonymous.get(name);
   }
+}
+
+/** With its comments: where nodes know their places they hold all tokens, and those are not in `tokenCount`. */
+function tokensOf({ loc, tokenCount = 0 }: DocumentNode): number {
+  let tokens = 0;
+  for (let token = loc?.startToken ?? null; token !== null; token = token.next) tokens += 1;
+  return Math.max(tokens, tokenCount);
 }
 
 function parsed(query: string): DocumentNode {

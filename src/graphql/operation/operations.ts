@@ -182,8 +182,7 @@ export class Operations {
       );
     const variables = declaredVariables(operation, asked.variables ?? {});
     // The document's own text: kept twice otherwise.
-    const { operationName } = asked;
-    const request = { query: checked.document.loc?.source.body ?? asked.query, operationName, variables };
+    const request = { query: checked.query, operationName: asked.operationName, variables };
     const cost = admit(this.schema, checked, operation, variables, context);
     const isKnown = checked.isKept;
     this.documents.keep(checked, context.isAnonymous);

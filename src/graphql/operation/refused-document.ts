@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 
 /** A document that cannot be run as it stands: what graphql-js says of it, each error with its code. */
 export class RefusedDocument extends Error {
@@ -7,8 +7,8 @@ export class RefusedDocument extends Error {
   constructor(errors: readonly GraphQLError[], code: string) {
     super(errors[0]?.message);
     this.name = 'RefusedDocument';
-    this.errors = errors.map(({ message, nodes, source, positions, path, originalError }) => {
-      return new GraphQLError(message, { nodes, source, positions, path, originalError, extensions: { code } });
-    });
+    this.errors = errors;
+    // Made anew, each would look for its place again.
+    for (const { extensions } of errors) extensions['code'] = code;
   }
 }

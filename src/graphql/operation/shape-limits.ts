@@ -7,11 +7,14 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { AppError } from '../../errors.ts';
+import { textOf } from './document-text.ts';
 
 /** The largest shape of a document that is looked at any further (CONTRACT 7); `operation-cost.ts` weighs the rest. */
 export const SHAPE_LIMITS = {
   /** Lexical tokens; also bounds the time that validation takes. */
   tokens: 5000,
+  /** Blanks, line ends, commas and comments, in characters: beside few tokens they take a parser as long as many. */
+  'ignored characters': 65_536,
   /** Levels of fields, fragments expanded, introspection counted like any other: GraphiQL's has 15. */
   depth: 15,
   'root fields': 50,
@@ -23,6 +26,12 @@ export const SHAPE_LIMITS = {
   /** The same response name again and again in one selection set: validation compares each with each. */
   'repeated fields': 20,
 } as const;
+
+/**
+ * Of a longer text nodes do not know their places, and errors do not tell them: graphql-js counts the lines before each
+ * of them anew. 500 errors take it 15 ms so, and of a megabyte of line ends 8 s.
+ */
+const LOCATED = { characters: 16_384, lines: 500 };
 
 /** Which limit an operation is over, as `extensions.limit` names it. */
 type LimitName = keyof typeof SHAPE_LIMITS | 'cost' | 'bytes' | 'seconds';
@@ -70,9 +79,13 @@ function check(limit: LimitName & keyof typeof SHAPE_LIMITS, actual: number): vo
 }
 
 function parseTokens(query: string): DocumentNode {
+  const { ignored, lines } = textOf(query, SHAPE_LIMITS['ignored characters']);
+  if (ignored > SHAPE_LIMITS['ignored characters'])
+    throw tooComplex('ignored characters', SHAPE_LIMITS['ignored characters'], null);
+  const noLocation = query.length > LOCATED.characters || lines > LOCATED.lines;
   // A token is at least one character; the lexer itself stops at the first token too many.
   try {
-    return parse(query, { maxTokens: SHAPE_LIMITS.tokens });
+    return parse(query, { maxTokens: SHAPE_LIMITS.tokens, noLocation });
   } catch (error) {
     if (error instanceof RangeError) throw tooComplex('depth', SHAPE_LIMITS.depth, null);
     if (error instanceof GraphQLError && isTokenLimit(query, error))

@@ -31,9 +31,7 @@ export class SessionRights {
 
   constructor(deps: SessionRightsDeps) {
     this.#deps = deps;
-    deps.cluster.onChanged((changes) => {
-      for (const change of changes) this.#changed(change);
-    });
+    deps.cluster.onChanged((changes) => this.#changed(changes));
   }
 
   /** Moves when tokens or users change, so that an access read across one is read again. */
@@ -41,13 +39,21 @@ export class SessionRights {
     return this.#revision;
   }
 
-  #changed(change: Change): void {
-    if (change.kind !== 'token' && change.kind !== 'user' && change.kind !== 'everything') return;
-    this.#revision += 1;
-    if (change.kind === 'everything') return this.#doubtAll();
+  /** In one pass for all of them: a workspace is deleted with thousands of tokens. */
+  #changed(changes: readonly Change[]): void {
+    const changed = { token: new Set<string>(), user: new Set<string>() };
+    for (const change of changes) {
+      if (change.kind === 'token' || change.kind === 'user') changed[change.kind].add(change.id);
+      else if (change.kind !== 'everything') continue;
+      this.#revision += 1;
+      if (change.kind === 'everything') this.#doubtAll();
+    }
+    if (changed.token.size + changed.user.size === 0) return;
     for (const session of this.#deps.sessions) {
       const { access } = session;
-      if ((change.kind === 'token' ? access?.tokenId : access?.userId) === change.id) end(session, change.kind);
+      if (access === null) continue;
+      if (changed.token.has(access.tokenId)) end(session, 'token');
+      else if (access.userId !== null && changed.user.has(access.userId)) end(session, 'user');
     }
   }
 
