@@ -43,7 +43,7 @@ export default defineConfig({
     // On a busy machine a second is nothing.
     expect: { poll: { timeout: 15_000 } },
     pool: 'forks',
-    maxWorkers: 3,
+    maxWorkers: 4,
     server: { deps: { inline: ['type-graphql', 'graphql-scalars'] } },
   },
 });
