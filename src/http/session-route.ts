@@ -52,8 +52,15 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
       return;
     }
     const secret = sessionSecretOf(request, baseUrl());
-    const access = secret === null ? null : await authenticator.authenticate(secret);
-    if (access !== null) await signOut(access);
+    if (secret !== null) {
+      // Looking up an unknown token costs something.
+      anonymous.begin(request);
+      const access = await authenticator.authenticate(secret);
+      if (access !== null) {
+        anonymous.wasKnown(request);
+        await signOut(access);
+      }
+    }
     context.set('Set-Cookie', sessionCookie(null, request));
     context.status = 204;
   });

@@ -103,6 +103,28 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
     expect(told).toMatchObject([{ deviceId: device!.id, online: true }]);
   });
 
+  test('leaves nothing behind when it ends as soon as it began', async () => {
+    const [workspaceId] = domain.access.workspaceIds() as [string];
+    const subscribe = domain.feed.subscribe.bind(domain.feed);
+    const open = new Set<unknown>();
+    const spied = vi.spyOn(domain.feed, 'subscribe').mockImplementation(async (...asked) => {
+      const events = await subscribe(...asked);
+      // As long as a database takes.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      open.add(events);
+      const end = events.return.bind(events);
+      events.return = () => {
+        open.delete(events);
+        return end();
+      };
+      return events;
+    });
+    for (let times = 0; times < 30; times += 1)
+      await (await domain.statusWatch.subscribe([workspaceId], () => true)).return();
+    await expect.poll(() => open.size).toBe(0);
+    spied.mockRestore();
+  });
+
   test('costs others little: a hundred changes of a product read none of its devices, those of an unwatched workspace neither', async () => {
     const [workspaceId] = domain.access.workspaceIds() as [string];
     const elsewhere = await domain.workspaces.create(domain.access, 'elsewhere');

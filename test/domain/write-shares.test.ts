@@ -154,3 +154,15 @@ test('what takes the database longer counts for as long as it took', async () =>
   // Five of 150 ms, of three tenths of the time, without the burst; and the last.
   expect(await slow).toBeGreaterThan((5 * 150 - 50) / 0.3 + 150 - 100);
 });
+
+test('who has stored much is not alone while another one waits for its turn', () => {
+  let now = 0;
+  const shares = new WriteShares(() => now);
+  const much = { values: 10_000 };
+  for (let time = 0; time < 20; time += 1) void shares.turn('one', much);
+  const other = [1, 2, 3].map(() => shares.turn('other', much));
+  expect(other.some((turn) => turn !== null)).toBe(true);
+  // Of when it came nothing is known any more; what it waits for has not begun.
+  now += 400;
+  expect(shares.turn('one', much)).not.toBeNull();
+});

@@ -133,6 +133,8 @@ export class StatusWatch {
       const timer = this.#timer;
       try {
         const events = await this.#deps.feed.subscribe({ accepts });
+        // The last subscriber has gone meanwhile, and had nothing to end yet.
+        if (this.#timer !== timer) return void (await events.return());
         this.#endListening = () => void events.return();
         this.#inTurn(() => this.#ask(this.#watched.all()));
         for await (const { deviceKey } of events) this.#hear(deviceKey);
@@ -295,6 +297,7 @@ export class StatusWatch {
   /** Reads devices of watched workspaces (all of `wholeWorkspace`, when given); returns the ids that are there. */
   async #load(where: Conditions, wholeWorkspace: { id: string; since: number } | null = null): Promise<Set<string>> {
     const ids = new Set<string>();
+    const timer = this.#timer;
     for (let after = 0; ;) {
       const rows = await readPlaces(this.#deps.database, where, after);
       const heard = await this.#deps.store.lastHeard(rows.map(({ deviceKey }) => deviceKey));
@@ -307,7 +310,8 @@ export class StatusWatch {
       after = rows.at(-1)!.deviceKey;
       await giveWay();
     }
-    if (wholeWorkspace !== null) this.#loaded.add(wholeWorkspace.id);
+    // Unless all was forgotten meanwhile: what was read before that is not there any more.
+    if (wholeWorkspace !== null && this.#timer === timer) this.#loaded.add(wholeWorkspace.id);
     return ids;
   }
 

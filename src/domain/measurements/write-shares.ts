@@ -113,7 +113,8 @@ export class WriteShares {
   }
 
   #othersAreThere(tenant: string): boolean {
-    return this.#waitingTenants > 1 || this.#senders.othersAreThere(tenant);
+    const waitsItself = (this.#writers.get(tenant)?.waiting.length ?? 0) > 0;
+    return this.#waitingTenants > (waitsItself ? 1 : 0) || this.#senders.othersAreThere(tenant);
   }
 
   #charge(writer: Writer, ms: number): void {
