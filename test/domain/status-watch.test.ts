@@ -121,6 +121,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
     });
     for (let times = 0; times < 30; times += 1)
       await (await domain.statusWatch.subscribe([workspaceId], () => true)).return();
+    await Promise.all(spied.mock.results.map(({ value }) => value));
     await expect.poll(() => open.size).toBe(0);
     spied.mockRestore();
   });
