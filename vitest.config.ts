@@ -43,7 +43,7 @@ export default defineConfig({
     // On a busy machine a second is nothing.
     expect: { poll: { timeout: 15_000 } },
     pool: 'forks',
-    maxWorkers: 4,
+    maxWorkers: 3,
     server: { deps: { inline: ['type-graphql', 'graphql-scalars'] } },
   },
 });

@@ -163,13 +163,14 @@ describe.each(DATABASES)('what is created in what is being deleted, on %s', (dat
     [
       'dashboards, limits and values of a product',
       () =>
-        inProduct(({ id, webhookId }) => [
+        inProduct(({ id, webhookId, deviceIds }) => [
           gql(`{ updateProduct(id: "${id}", input: { dashboard: null, name: "q" }) { id fields { id } } }`),
           gql(`{ setWriteRate(productId: "${id}", perSecond: 1) }`),
           gql(`{ rotateWebhook(productId: "${id}") { webhookId fields { id } } }`),
           gql(`{ activateDecoder(productId: "${id}", version: 1) { version } }`),
           gql(`{ replayCalls(productId: "${id}") { calls } }`),
           rest(`/integrations/api/${webhookId}/`, 'x'),
+          async () => gql(`{ replaceDevice(id: "${deviceIds[0]}", serialNumber: "${next()}") { id } }`)(),
           async () => rest(`/v1/import?product=${id}`, line(), 'text/csv')(),
         ]),
     ],

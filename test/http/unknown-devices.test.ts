@@ -140,6 +140,14 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     expect(await callsOf(server, productId)).toHaveLength(10);
   });
 
+  test('a token that is limited to some devices puts nothing aside, and nothing out of what the workspace keeps', async () => {
+    expect(await send(eui())).toBe(202);
+    const { deviceIds } = await createProduct(server, { workspaceId });
+    token = (await createToken(server, server.adminToken, workspaceId, ['RECORD'], { deviceIds })).secret;
+    expect(await send(eui())).toBe(404);
+    expect(await list()).toHaveLength(1);
+  });
+
   test('an identifier that is too long as it is compared is refused alone', async () => {
     const [long, good] = await Promise.all([send('İ'.repeat(150)), send(eui())]);
     expect([long, good]).toEqual([400, 202]);

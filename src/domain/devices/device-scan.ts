@@ -18,6 +18,8 @@ const AT_ONCE = 2;
 const MAX_WAITING = 1000;
 /** So many devices one slice goes through at most: about 3 ms. */
 const MOST = 4_000;
+/** So many at least: what takes long may be that others have the connection first. */
+const LEAST = 250;
 /** A slice that takes longer is followed by one half as large, one that is shorter by one twice as large. */
 const LONG_MS = 5;
 const SHORT_MS = 2;
@@ -108,7 +110,7 @@ export class DeviceScan {
           return { rows, last };
         });
         yield rows;
-        if (tookMs > LONG_MS) count = Math.ceil(count / 2);
+        if (tookMs > LONG_MS) count = Math.max(LEAST, Math.ceil(count / 2));
         else if (tookMs < SHORT_MS) count = Math.min(count * 2, MOST);
         if (last === null || isEnough(last)) break;
         from = last;

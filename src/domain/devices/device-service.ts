@@ -6,6 +6,7 @@ import type { MeasurementStore } from '../measurements/store.ts';
 import { pause } from '../pause.ts';
 import { DEFAULT_PLAN, type Plan, planBySlug, requireAllowance } from '../plans/plans.ts';
 import { lockProduct, placeOfProduct } from '../access/find-product.ts';
+import { ProductSchema } from '../entities/product.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 import type { Access } from '../access/access.ts';
 import { uuidV7 } from '../uuid.ts';
@@ -174,7 +175,10 @@ export class DeviceService {
     // Only the way a network's identifier is written changes: it is the device's own.
     if (networkIdentity(serialNumber) !== device.serialFolded || device.product.deviceType === 'API') {
       asker?.requireAllDevices(placeOfProduct(device.product));
-      await em.refresh(device.product, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true };
+      const held = await em.findOne(ProductSchema, { key: device.product.key, deletedAt: null }, options);
+      // Deleted since the device was read.
+      if (held === null) throw notFound('device', device.id);
       await requireFreeSerials(em, device.product, [serialNumber], () => 'input.serialNumber');
     }
     device.serialNumber = serialNumber;
