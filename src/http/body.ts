@@ -21,6 +21,8 @@ const DECODERS = new Map<string, Decode>([
 const DRAIN_FACTOR = 256;
 /** A body up to this size is not counted: a connection takes as much anyway. */
 const SMALL_BYTES = 16_384;
+/** A body may come in so many pieces, and in more if they have so many bytes each: every one costs microseconds. */
+const [MOST_PIECES, BYTES_A_PIECE] = [8_192, 64];
 /** Bodies that are unpacked at the same time. */
 const MAX_UNPACKING = 8;
 
@@ -98,6 +100,7 @@ function collect(request: IncomingMessage, { maxBytes, idleMs, memory }: BodyBou
   return new Promise((resolve, reject) => {
     let body: Buffer | null = null;
     let size = 0;
+    let pieces = 0;
     // Set only for a body that does not come in one piece: a timer for each request would cost.
     const expected = Number(request.headers['content-length'] ?? Infinity);
     let waiting: NodeJS.Timeout | null = null;
@@ -113,9 +116,11 @@ function collect(request: IncomingMessage, { maxBytes, idleMs, memory }: BodyBou
     };
     const take = (chunk: Buffer): void => {
       size += chunk.length;
+      pieces += 1;
       if (waiting !== null) waiting.refresh();
       else if (size < expected) waiting = setTimeout(idle, idleMs).unref();
       if (size > maxBytes) return giveUp(tooLarge(maxBytes));
+      if (areTooMany(pieces, size)) return giveUp(tooManyPieces());
       body = body === null ? chunk : appended(body, size, chunk, maxBytes);
       if (size > SMALL_BYTES && size < expected) memory.hold(request, body.length, giveUp);
     };
@@ -150,14 +155,23 @@ function appended(body: Buffer, size: number, chunk: Buffer, maxBytes: number): 
 
 /** Reads on and drops what comes, up to a bound. */
 export function drain(request: IncomingMessage, limit: number): void {
-  let dropped = 0;
+  let [dropped, pieces] = [0, 0];
   const most = Math.max(limit * DRAIN_FACTOR, 1 << 20);
   request.on('data', (chunk: Buffer) => {
     dropped += chunk.length;
-    if (dropped > most) request.destroy();
+    pieces += 1;
+    if (dropped > most || areTooMany(pieces, dropped)) request.destroy();
   });
   // Whoever read it before may have stopped in the middle.
   request.resume();
+}
+
+function areTooMany(pieces: number, bytes: number): boolean {
+  return pieces > MOST_PIECES + bytes / BYTES_A_PIECE;
+}
+
+function tooManyPieces(): AppError {
+  return new AppError('INVALID_BODY', `The body comes in more than ${MOST_PIECES} tiny chunks; send larger ones.`);
 }
 
 /** BODY_TOO_LARGE naming the limit in bytes. */
