@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { LocalCluster } from '../../cluster/local-cluster.ts';
-import { SessionRights } from './session-rights.ts';
-import type { SocketSession } from './socket-session.ts';
+import { LocalCluster } from '../../src/cluster/local-cluster.ts';
+import { SessionRights } from '../../src/graphql/transport/session-rights.ts';
+import type { SocketSession } from '../../src/graphql/transport/socket-session.ts';
 
 test('thousands of tokens that change together are one pass through the sessions', async () => {
   const ended: string[] = [];
