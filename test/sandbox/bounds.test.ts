@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pause } from '../../src/domain/pause.ts';
 import { FRAME } from '../../src/sandbox/frames.ts';
 import { JobIntake } from '../../src/sandbox/job-intake.ts';
@@ -77,6 +77,8 @@ describe('what a decoder process is told to keep', () => {
 
 test('a run is not blamed for the time that a busy server needs to hand over its megabytes', async () => {
   const pool = startPool();
+  // Also when it fails: other tests count processes.
+  onTestFinished(() => pool.stop());
   await pool.run(jobOf(GOOD));
   const [input, began] = [webhookInput({ body: 'x'.repeat(6_000_000) }), performance.now()];
   const source = 'function Decoder({ body }) { return [{ value: body.length }]; }';
@@ -90,7 +92,6 @@ test('a run is not blamed for the time that a busy server needs to hand over its
   expect(outputOf(await answered)).toEqual([{ value: 6_000_000 }]);
   // Or the machine hands over more at once, and this says nothing.
   expect(performance.now() - began).toBeGreaterThan(1_000);
-  await pool.stop();
 });
 
 test('a run that had little of the processor begins again without what its first try left behind', async () => {
@@ -129,6 +130,8 @@ test('a run that had little of the processor begins again without what its first
 
 test('a run that only a kill ends is ended also while a large call behind it is still on the way', async () => {
   const pool = startPool();
+  // Also when it fails: other tests count processes.
+  onTestFinished(() => pool.stop());
   const source = `function Decoder({ body }) {
     if (body === 'hang') { let a = 3n; for (;;) a *= a; }
     return [{ value: body.length }];
@@ -142,7 +145,6 @@ test('a run that only a kill ends is ended also while a large call behind it is 
   expect((await hanging).error).not.toBeNull();
   expect(performance.now() - began).toBeLessThan(4_000);
   expect(outputOf(await large)).toEqual([{ value: 1_000_000 }]);
-  await pool.stop();
 });
 
 test('a process that grows by more than a run may have is ended for its memory', async () => {
