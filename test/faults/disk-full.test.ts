@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createProduct, startServer } from '../support/server.ts';
 import { SmallFileSystem } from '../support/small-file-system.ts';
 
@@ -16,6 +16,10 @@ test.skipIf(disk === null)(
   async () => {
     const server = await startServer({
       database: { url: `sqlite:${join(disk!.folder, 'inlet.db')}`, drop: async () => {} },
+    });
+    onTestFinished(async () => {
+      disk!.free();
+      await server.stop();
     });
     const fields = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`f${at}`, 'STRING']));
     const { deviceIds } = await createProduct(server, { fields });
@@ -61,6 +65,5 @@ test.skipIf(disk === null)(
       { id: deviceIds[0] },
     );
     for (const { timestamps } of device.history) expect(timestamps).toEqual(acknowledged);
-    await server.stop();
   },
 );

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -20,10 +20,17 @@ export class SmallFileSystem {
     return null;
   }
 
-  /** Leaves no free block. */
+  /** Leaves no free block, although others write meanwhile. */
   fill(): void {
-    const { bavail, bsize } = statfsSync(this.folder);
-    writeFileSync(this.#filler, Buffer.alloc(bavail * bsize));
+    for (;;) {
+      const { bavail, bsize } = statfsSync(this.folder);
+      if (bavail === 0) return;
+      try {
+        appendFileSync(this.#filler, Buffer.alloc(bavail * bsize));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      }
+    }
   }
 
   free(): void {

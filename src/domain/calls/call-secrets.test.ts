@@ -81,15 +81,19 @@ test('in errors, outputs and entries too; numbers, places and kinds stay what th
 
 test('of what is cut only the part that is kept is looked at, and nothing of a credential stands at its end', () => {
   const secret = 's3cret-0123456789';
-  const texts = Array.from({ length: 60_000 }, () => secret);
+  const texts = Array.from({ length: 300_000 }, () => secret);
   const entries = Array.from({ length: 10_000 }, (_, index) => entry({ index, value: secret }));
   const output = JSON.stringify(texts);
-  const started = performance.now();
-  const run = logged({ output, entries }, [['X-Api-Key', secret]]);
-  const took = performance.now() - started;
+  let run = {};
+  // The least of three: a busy machine stands still at times. All of the output takes 120 ms.
+  const took = [1, 2, 3].map(() => {
+    const started = performance.now();
+    run = logged({ output, entries }, [['X-Api-Key', secret]]);
+    return performance.now() - started;
+  });
   expect(run).toMatchObject({ truncated: true, output: expect.stringMatching(/^\["\*\*\*","\*{3}",.*…$/) });
   expect(JSON.stringify(run)).not.toMatch(/s3cret/);
-  expect(took).toBeLessThan(15);
+  expect(Math.min(...took)).toBeLessThan(40);
 });
 
 test('no part of a credential is left where the output is cut', () => {
