@@ -77,7 +77,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   // For the services of administration: what they change under audit has its entry in the same transaction.
   const { database } = auditLog;
   const checkDecoder = async (source: string, workspaceId: string): Promise<void> => {
-    await checkSource(engine, source);
+    await checkSource(engine, source, workspaceId);
     const remedy = 'create the product without it and use saveDecoder with "force".';
     await requireDecoderFunction(engine, workspaceId, source, remedy);
   };

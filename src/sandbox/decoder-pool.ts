@@ -31,6 +31,8 @@ const MAX_WAIT_MS = 10_000;
 const MAX_WAIT_IN_ALL_MS = 30_000;
 const TICK_MS = 20;
 const STOP_MS = 5_000;
+/** What a process that is lost costs: another has to be started. */
+const START_MS = 100;
 
 /**
  * Runs decoders in processes of their own (CONTRACT 5). Starts with its construction. How jobs, products and processes
@@ -52,7 +54,10 @@ export class DecoderPool implements DecoderEngine {
     this.#intake = new JobIntake(options.maxWaiting ?? 2_000);
     this.#roster = new ProcessRoster(options, {
       room: () => this.#dispatch(),
-      result: (job, durationMs, text) => this.#answered(job, durationMs, text),
+      result: (job, durationMs, keptMs, text) => {
+        this.#queue.settle(job, keptMs, performance.now());
+        this.#answered(job, durationMs, text);
+      },
       lost: (loss) => this.#guarded(() => this.#lost(loss)),
     });
     this.#timer = setInterval(() => this.#guarded(() => this.#tick()), TICK_MS);
@@ -77,10 +82,10 @@ export class DecoderPool implements DecoderEngine {
     return this.#statistics.of(productId);
   }
 
-  async check(source: string): Promise<DecoderFailure | null> {
+  async check(source: string, workspaceId: string): Promise<DecoderFailure | null> {
     const tooLarge = this.#intake.sizeFailure(source);
     if (tooLarge !== null) return tooLarge;
-    const admitted = this.#intake.admitCheck(source);
+    const admitted = this.#intake.admitCheck(source, workspaceId);
     try {
       return (await this.#accept((settle) => this.#intake.checkOf(source, admitted, settle))).error;
     } finally {
@@ -124,7 +129,7 @@ export class DecoderPool implements DecoderEngine {
     return new Promise((resolve, reject) => {
       if (this.#stopping !== null) throw stoppingError();
       this.#open += 1;
-      this.#queue.push(make({ resolve, reject }));
+      this.#queue.push(make({ resolve, reject }), performance.now());
       this.#dispatch();
     });
   }
@@ -174,7 +179,9 @@ export class DecoderPool implements DecoderEngine {
       this.#options.log?.('warn', 'decoder process ended', facts);
     }
     const guilty = guiltyOf(loss);
+    const now = performance.now();
     for (const job of [...blame, ...rest].toReversed()) {
+      this.#queue.settle(job, job === guilty ? loss.busyMs + START_MS : 0, now);
       if (job === guilty) this.#finish(job, lostResult(job, reason, this.#options));
       else this.#again(job);
     }
@@ -185,8 +192,9 @@ export class DecoderPool implements DecoderEngine {
   #again(job: PoolJob): void {
     if (this.#roster.isStopping) this.#refuse(job, stoppingError());
     else {
-      job.queuedAt = Math.min(performance.now(), job.acceptedAt + MAX_WAIT_IN_ALL_MS - MAX_WAIT_MS);
-      this.#queue.pushFirst(job);
+      const now = performance.now();
+      job.queuedAt = Math.min(now, job.acceptedAt + MAX_WAIT_IN_ALL_MS - MAX_WAIT_MS);
+      this.#queue.pushFirst(job, now);
     }
   }
 

@@ -33,10 +33,17 @@ export interface Loss {
   wasReady: boolean;
 }
 
+/** In ms: of the processor, by the clock on the wall, and with all that the process made ready for it. */
+interface Took {
+  durationMs: number;
+  wallMs: number;
+  keptMs: number;
+}
+
 interface ProcessEvents {
   ready(): void;
-  /** A job was answered: the processor time and the wall time of its run in ms, and its text. */
-  result(job: PoolJob, durationMs: number, wallMs: number, text: string): void;
+  /** A job was answered: what it took, and its text. */
+  result(job: PoolJob, took: Took, text: string): void;
   gone(loss: Loss): void;
 }
 
@@ -173,7 +180,8 @@ export class DecoderProcess {
       (ENTRY_POINTS.indexOf(job.job.entryPoint) << RUN_FLAG.ENTRY_SHIFT);
     const timeout = Math.max(1, Math.round(this.#limits.timeoutMs - job.spentMs));
     const lookedUp = job.lookedUp?.text ?? '';
-    const numbers = [job.id, job.product.no, job.source.no, timeout, flags, job.inputBytes];
+    const { product } = job;
+    const numbers = [job.id, product.no, product.workspace.no, job.source.no, timeout, flags, job.inputBytes];
     this.#queue(encodeFrame(FRAME.RUN, numbers, job.job.input, lookedUp), this.#sent);
   }
 
@@ -254,14 +262,20 @@ export class DecoderProcess {
     }
     if (frame[0] !== FRAME.RESULT) return;
     // All of it first: a frame that is too short throws, and the job must then be among those that were lost.
-    const [id, usedUs, wallUs] = [frame.readUInt32LE(1), frame.readUInt32LE(5), frame.readUInt32LE(9)];
+    const [id, usedUs, wallUs, keptUs] = [1, 5, 9, 13].map((offset) => frame.readUInt32LE(offset)) as [
+      number,
+      number,
+      number,
+      number,
+    ];
     const at = this.#underWay.findIndex((job) => job.id === id);
     if (at < 0) return;
     const job = this.#underWay.splice(at, 1)[0]!;
     this.#bytes -= job.inputBytes;
     if (this.#underWay.length === 0) this.#closed = false;
     this.#watch.next(performance.now());
-    this.#events.result(job, usedUs / 1000, wallUs / 1000, frame.toString('utf8', 13));
+    const took = { durationMs: usedUs / 1000, wallMs: wallUs / 1000, keptMs: keptUs / 1000 };
+    this.#events.result(job, took, frame.toString('utf8', 17));
     if (this.#retiring && this.#underWay.length === 0) this.#end();
   }
 

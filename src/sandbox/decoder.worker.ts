@@ -25,9 +25,20 @@ const MAX_HOLD_MS = 0.3;
 
 const sources = new Map<number, string>();
 const serials = new Map<number, string>();
-const isolates = new Map<number, ProductIsolate>();
+/** Those used last at the end. */
+const isolates = new Map<number, { isolate: ProductIsolate; workspaceNo: number }>();
 const results: Buffer[] = [];
 let lastFlush = performance.now();
+/** When there was the first of what is at hand, or the result before it. */
+let begun = lastFlush;
+
+/** What has kept this process since then counts as the job's: also the frames that came before it, and what was opened. */
+function answer(jobId: number, text: string, durationMs = 0, wallMs = 0): void {
+  const now = performance.now();
+  const times = [durationMs, wallMs, now - begun].map((ms) => Math.round(ms * 1000));
+  results.push(encodeFrame(FRAME.RESULT, [jobId, ...times], text));
+  begun = now;
+}
 
 function writeAll(bytes: Buffer): void {
   for (let at = 0; at < bytes.length;) {
@@ -45,8 +56,8 @@ function flush(): void {
   lastFlush = performance.now();
 }
 
-function isolateOf(productNo: number): ProductIsolate {
-  let isolate = isolates.get(productNo);
+function isolateOf(productNo: number, workspaceNo: number): ProductIsolate {
+  let isolate = isolates.get(productNo)?.isolate;
   isolates.delete(productNo);
   const isNew = isolate === undefined || isolate.disposed;
   if (isolate === undefined || isolate.disposed) {
@@ -54,35 +65,45 @@ function isolateOf(productNo: number): ProductIsolate {
     const text = serials.get(productNo);
     if (text !== undefined) isolate.setSerials(text);
   }
-  isolates.set(productNo, isolate);
+  isolates.set(productNo, { isolate, workspaceNo });
   if (isNew) makeRoom(isolate);
   return isolate;
 }
 
-/** The oldest ones go when there are too many, or when they hold too much beside the one at hand. */
+/**
+ * When there are too many, or when they hold too much beside the one at hand, the oldest of the workspace with most of
+ * them goes: many products of one make room among themselves.
+ */
 function makeRoom(atHand: ProductIsolate): void {
   let bytes = -atHand.heldBytes;
-  for (const { heldBytes } of isolates.values()) bytes += heldBytes;
-  for (const [oldest, old] of isolates) {
-    if (isolates.size <= maxIsolates && bytes <= maxHeapBytes) break;
-    bytes -= old.heldBytes;
-    old.dispose();
-    isolates.delete(oldest);
+  for (const { isolate } of isolates.values()) bytes += isolate.heldBytes;
+  while (isolates.size > 1 && (isolates.size > maxIsolates || bytes > maxHeapBytes)) {
+    const counts = new Map<number, number>();
+    for (const { workspaceNo } of isolates.values()) counts.set(workspaceNo, (counts.get(workspaceNo) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    for (const [productNo, { isolate, workspaceNo }] of isolates) {
+      if (isolate === atHand || counts.get(workspaceNo) !== most) continue;
+      bytes -= isolate.heldBytes;
+      isolate.dispose();
+      isolates.delete(productNo);
+      break;
+    }
   }
 }
 
 function run(frame: Buffer): void {
   const jobId = frame.readUInt32LE(1);
   const productNo = frame.readUInt32LE(5);
-  const sourceNo = frame.readUInt32LE(9);
-  const timeout = frame.readUInt32LE(13);
-  const flags = frame.readUInt32LE(17);
-  const inputEnd = 25 + frame.readUInt32LE(21);
-  const input = frame.toString('utf8', 25, inputEnd);
+  const workspaceNo = frame.readUInt32LE(9);
+  const sourceNo = frame.readUInt32LE(13);
+  const timeout = frame.readUInt32LE(17);
+  const flags = frame.readUInt32LE(21);
+  const inputEnd = 29 + frame.readUInt32LE(25);
+  const input = frame.toString('utf8', 29, inputEnd);
   const lookedUp = inputEnd === frame.length ? '' : frame.toString('utf8', inputEnd);
   const alone = (flags & RUN_FLAG.ALONE) !== 0;
   if (alone && results.length > 0) flush();
-  const isolate = isolateOf(productNo);
+  const isolate = isolateOf(productNo, workspaceNo);
   const entryPoint = ENTRY_POINTS[flags >> RUN_FLAG.ENTRY_SHIFT]!;
   const lastRound = (flags & RUN_FLAG.LAST_ROUND) !== 0;
   const { text, durationMs, wallMs } = isolate.run(
@@ -94,9 +115,8 @@ function run(frame: Buffer): void {
     lastRound,
     timeout,
   );
-  const ended = performance.now();
-  results.push(encodeFrame(FRAME.RESULT, [jobId, Math.round(durationMs * 1000), Math.round(wallMs * 1000)], text));
-  if (alone || ended - lastFlush > MAX_HOLD_MS) flush();
+  answer(jobId, text, durationMs, wallMs);
+  if (alone || begun - lastFlush > MAX_HOLD_MS) flush();
   if (isolate.measure(wallMs)) makeRoom(isolate);
   if (isolate.disposed) isolates.delete(productNo);
 }
@@ -107,7 +127,7 @@ function check(frame: Buffer): void {
   const isolate = new ivm.Isolate({ memoryLimit: Math.max(8, memoryMb), onCatastrophicError: () => process.abort() });
   const text = compileError(isolate, frame.toString('utf8', 5)) ?? 'Onull';
   if (!isolate.isDisposed) isolate.dispose();
-  results.push(encodeFrame(FRAME.RESULT, [jobId, 0, 0], text));
+  answer(jobId, text);
 }
 
 function take(frame: Buffer): void {
@@ -124,7 +144,7 @@ function take(frame: Buffer): void {
       if (text === '') serials.delete(productNo);
       else {
         serials.set(productNo, text);
-        isolates.get(productNo)?.setSerials(text);
+        isolates.get(productNo)?.isolate.setSerials(text);
       }
       break;
     }
@@ -134,7 +154,7 @@ function take(frame: Buffer): void {
       } catch (error) {
         // Opening an isolate failed: the job is told, the process lives on.
         const message = `The decoder could not be started: ${toldBy(error).message}`;
-        results.push(encodeFrame(FRAME.RESULT, [frame.readUInt32LE(1), 0, 0], failureText('OUT_OF_MEMORY', message)));
+        answer(frame.readUInt32LE(1), failureText('OUT_OF_MEMORY', message));
       }
       break;
     case FRAME.CHECK:
@@ -156,7 +176,7 @@ function turn(): void {
     return;
   }
   if (size === 0) process.exit(0); // the server is gone
-  lastFlush = performance.now();
+  lastFlush = begun = performance.now();
   reader.push(chunk.subarray(0, size), take);
   flush();
   // The event loop gets its turn: isolated-vm frees disposed isolates there.

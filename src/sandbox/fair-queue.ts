@@ -1,19 +1,17 @@
-import { isSlow } from './penalties.ts';
-import type { Line, PoolJob, PoolProduct, PoolWorkspace, Turn } from './pool-job.ts';
+import { isDoubtful, isSlow } from './penalties.ts';
+import type { Lane, Line, PoolJob, PoolProduct, PoolWorkspace } from './pool-job.ts';
+import { charge, enter, goOn, inTurn } from './turns.ts';
 
-/** `fast`: what behaves, many at a time; `slow`: slow and quarantined products, and suspects, one job at a time. */
-export type Lane = 'fast' | 'slow';
 /** In the order in which they are served. */
 export const LANES = ['fast', 'slow'] as const;
 
-/** Execution time each product may use in its turn. */
-const QUANTUM_MS = 4;
 /** So many jobs that are gone are cut off a line. */
 const CUT = 1_000;
 
 /**
- * Jobs that wait, in one line per product. Workspaces take turns by execution time, and so do the products of each in
- * its turns: neither many jobs nor many products buy a larger share.
+ * Jobs that wait, in one line per product. Workspaces take turns by the time for which they keep a process, and so do the
+ * products of each in its turns: neither many jobs nor many products buy a larger share, nor does who sends the next job
+ * only when one has ended.
  */
 export class FairQueue {
   /** Those for which jobs wait. */
@@ -24,14 +22,14 @@ export class FairQueue {
     return this.#size;
   }
 
-  push(job: PoolJob): void {
-    this.#open(job.product).jobs.push(job);
+  push(job: PoolJob, now: number): void {
+    this.#open(job.product, now).jobs.push(job);
     this.#size += 1;
   }
 
   /** Before the other jobs of its product. */
-  pushFirst(job: PoolJob): void {
-    const line = this.#open(job.product);
+  pushFirst(job: PoolJob, now: number): void {
+    const line = this.#open(job.product, now);
     if (line.head > 0) line.jobs[--line.head] = job;
     else line.jobs.unshift(job);
     this.#size += 1;
@@ -43,10 +41,18 @@ export class FairQueue {
     if (product === undefined) return undefined;
     const { workspace } = product;
     const job = this.#take(product);
-    const tookMs = Math.max(0.05, Math.min(100, product.averageMs));
-    spend(workspace.products, product, product.line, tookMs, isEmpty(product));
-    spend(this.#turns, workspace, workspace.turns[lane], tookMs, workspace.products.length === 0);
+    job.lane = lane;
+    job.chargedMs = Math.max(0.05, Math.min(100, product.averageMs));
+    chargeBoth(job, job.chargedMs, now);
+    goOn(workspace.products, product, product.line, isEmpty(product));
+    goOn(this.#turns, workspace, workspace.turns[lane], workspace.products.length === 0);
     return job;
+  }
+
+  /** What `next` gave has kept a process for so long, and is done with it: until then the turns knew only what is usual. */
+  settle(job: PoolJob, keptMs: number, now: number): void {
+    chargeBoth(job, keptMs - job.chargedMs, now);
+    job.chargedMs = 0;
   }
 
   /** What `next` would give, left where it is. */
@@ -83,15 +89,15 @@ export class FairQueue {
     return undefined;
   }
 
-  #open(product: PoolProduct): Line {
+  #open(product: PoolProduct, now: number): Line {
     const { workspace, line } = product;
     if (!isEmpty(product)) return line;
     if (workspace.products.length === 0) {
-      workspace.turns.fast.creditMs = QUANTUM_MS;
-      workspace.turns.slow.creditMs = QUANTUM_MS;
+      enter(workspace.turns.fast, now);
+      enter(workspace.turns.slow, now);
       this.#turns.push(workspace);
     }
-    line.creditMs = QUANTUM_MS;
+    enter(line, now);
     workspace.products.push(product);
     return line;
   }
@@ -108,29 +114,6 @@ export class FairQueue {
     this.#size -= 1;
     return job;
   }
-}
-
-/** The first that has something left of its turn; where none has, all get new turns. */
-function inTurn<T>(all: readonly T[], turnOf: (one: T) => Turn, isServed: (one: T) => boolean): T | undefined {
-  let most = -Infinity;
-  for (const one of all) {
-    if (!isServed(one)) continue;
-    const { creditMs } = turnOf(one);
-    if (creditMs > 0) return one;
-    most = Math.max(most, creditMs);
-  }
-  if (most === -Infinity) return undefined;
-  const rounds = Math.floor(-most / QUANTUM_MS) + 1;
-  for (const one of all) if (isServed(one)) turnOf(one).creditMs += rounds * QUANTUM_MS;
-  return inTurn(all, turnOf, isServed);
-}
-
-/** Whose turn is over goes behind the others; who has nothing to do any more goes away. */
-function spend<T>(all: T[], one: T, turn: Turn, tookMs: number, isDone: boolean): void {
-  turn.creditMs -= tookMs;
-  if (!isDone && turn.creditMs > 0) return;
-  const [taken] = all.splice(all.indexOf(one), 1);
-  if (!isDone) all.push(taken!);
 }
 
 /** How many of the product's jobs wait. */
@@ -150,5 +133,10 @@ function firstOf({ line }: PoolProduct): PoolJob {
 function laneOf(product: PoolProduct, now: number): Lane | null {
   if (firstOf(product).isSuspect) return 'slow';
   if (now < product.heldUntil) return null;
-  return isSlow(product, now) ? 'slow' : 'fast';
+  return isSlow(product, now) || isDoubtful(product, now) ? 'slow' : 'fast';
+}
+
+function chargeBoth({ product: { line, workspace }, lane }: PoolJob, tookMs: number, now: number): void {
+  charge(line, tookMs, now);
+  charge(workspace.turns[lane], tookMs, now);
 }

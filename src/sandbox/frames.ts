@@ -9,13 +9,13 @@ export const FRAME = {
   DROP_SOURCE: 2,
   /** To the process: productNo; JSON text of serial number → device id, empty to forget it. */
   SERIALS: 3,
-  /** To the process: jobId, productNo, sourceNo, timeout in ms, flags, bytes of the input; input, last values. */
+  /** To the process: jobId, productNo, workspaceNo, sourceNo, timeout in ms, flags, bytes of the input; input, last values. */
   RUN: 4,
   /** To the process: jobId, text. */
   CHECK: 5,
   /** From the process. */
   READY: 6,
-  /** From the process: jobId, processor time and wall time in µs; result text (see `realm/run-decoder.ts`). */
+  /** From the process: jobId; processor time, wall time, that with all before the run in µs; text (`realm/run-decoder.ts`). */
   RESULT: 7,
 } as const;
 

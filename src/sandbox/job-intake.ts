@@ -21,8 +21,8 @@ const MAX_SOURCE_BYTES = 262_144;
 const KEPT_SOURCES = 32_000_000;
 /** Of memory, all together. */
 const MAX_HELD_BYTES = 192 << 20;
-/** Who asks for checks of the syntax. */
-const CHECKS = '\0checks';
+/** Begins the name of who asks for checks of the syntax. */
+const CHECKS = '\0checks:';
 
 /** Makes the pool's jobs of what the domain asks for, and says which may not wait. */
 export class JobIntake {
@@ -41,9 +41,9 @@ export class JobIntake {
     return this.#room.enter(this.#penalties.of(productId, workspaceId), Buffer.byteLength(input));
   }
 
-  /** Finds room for a check of the syntax. Throws OVERLOADED. */
-  admitCheck(source: string): Admitted {
-    return this.#room.enter(this.#penalties.of(CHECKS, CHECKS), Buffer.byteLength(source));
+  /** Finds room for a check of the syntax, which takes turns as a product of its workspace would. Throws OVERLOADED. */
+  admitCheck(source: string, workspaceId: string): Admitted {
+    return this.#room.enter(this.#penalties.of(CHECKS + workspaceId, workspaceId), Buffer.byteLength(source));
   }
 
   /** It is settled. */
@@ -112,6 +112,8 @@ export class JobIntake {
       queuedAt: now,
       spentMs: 0,
       wallMs: 0,
+      chargedMs: 0,
+      lane: 'fast',
       round: 0,
       isSuspect: false,
       ...settle,

@@ -1,6 +1,7 @@
 import { LruMap } from '../domain/lru-map.ts';
 import type { Loss } from './decoder-process.ts';
-import type { PoolJob, PoolProduct, PoolWorkspace } from './pool-job.ts';
+import type { Conduct, PoolJob, PoolProduct, PoolWorkspace } from './pool-job.ts';
+import { newTurn } from './turns.ts';
 
 /** Decoders that take longer than this on average share the slow lane. */
 const SLOW_MS = 20;
@@ -15,6 +16,9 @@ const MAX_REST_MS = 5_000;
 /** A run longer than this is not that of a quick source. */
 const QUICK_MS = 5;
 const KEPT_PRODUCTS = 10_000;
+/** A product has shown what it is like after so many runs, after twice as many for each offender of its workspace. */
+const YOUNG_RUNS = 10;
+const MAX_OFFENCES = 10;
 
 /**
  * The conduct of products. A run that had to be ended costs a whole limit of processor time, so its product goes to the
@@ -30,13 +34,12 @@ export class Penalties {
     const workspace = this.#workspaceOf(workspaceId);
     let product = this.#products.get(id);
     if (product === undefined) {
-      this.#numbers = (this.#numbers + 1) >>> 0;
       product = {
         id,
-        no: this.#numbers,
+        no: this.#nextNumber(),
         workspace,
         open: { jobs: 0, bytes: 0 },
-        line: { jobs: [], head: 0, creditMs: 0 },
+        line: { jobs: [], head: 0, ...newTurn() },
         averageMs: 0,
         runs: 0,
         heldUntil: 0,
@@ -51,11 +54,23 @@ export class Penalties {
   #workspaceOf(id: string): PoolWorkspace {
     let workspace = this.#workspaces.get(id);
     if (workspace === undefined) {
-      const turns = { fast: { creditMs: 0 }, slow: { creditMs: 0 } };
-      workspace = { open: { jobs: 0, bytes: 0 }, products: [], turns };
+      workspace = {
+        no: this.#nextNumber(),
+        open: { jobs: 0, bytes: 0 },
+        products: [],
+        turns: { fast: newTurn(), slow: newTurn() },
+        youngMs: 0,
+        quarantinedUntil: 0,
+        offences: 0,
+      };
       this.#workspaces.set(id, workspace);
     }
     return workspace;
+  }
+
+  #nextNumber(): number {
+    this.#numbers = (this.#numbers + 1) >>> 0;
+    return this.#numbers;
   }
 }
 
@@ -63,6 +78,17 @@ export class Penalties {
 export function isSlow(product: PoolProduct, now: number): boolean {
   return now < product.quarantinedUntil || product.averageMs > SLOW_MS;
 }
+
+/**
+ * Whether they go there although it did nothing: what others of its workspace do is expected of it until it has shown
+ * better, or each new product would cost everybody a limit of processor time.
+ */
+export function isDoubtful(product: PoolProduct, now: number): boolean {
+  const { workspace } = product;
+  return isYoung(product) && (now < workspace.quarantinedUntil || workspace.youngMs > SLOW_MS);
+}
+
+const isYoung = ({ runs, workspace }: PoolProduct): boolean => runs < YOUNG_RUNS * 2 ** workspace.offences;
 
 /** One of its runs goes on aside: none of its others begins before that has come to an end. */
 export function hold(product: PoolProduct): void {
@@ -98,17 +124,29 @@ export function noteEnd({ product, source, wallMs }: PoolJob, isOffence: boolean
 
 /** A run has kept a process for so long. */
 export function noteRun(product: PoolProduct, wallMs: number, now: number): void {
+  const { workspace } = product;
+  if (isYoung(product)) workspace.youngMs += (wallMs - workspace.youngMs) * 0.1;
   product.runs += 1;
   // The first ones count in full: a thousand calls may be waiting for what they tell.
   product.averageMs += (wallMs - product.averageMs) * Math.max(0.1, 1 / product.runs);
-  if (product.offences > 0 && now > product.quarantinedUntil + MAX_QUARANTINE_MS) product.offences = 0;
+  forget(product, now);
+  forget(workspace, now);
 }
 
 /** A run had to be ended; `busyMs`: for how long it has kept a process from a busy server. */
 export function noteOffence(product: PoolProduct, now: number, busyMs: number): void {
-  const quarantineMs = Math.min(MAX_QUARANTINE_MS, QUARANTINE_MS * 2 ** product.offences);
+  // Of a workspace so many of its products are counted: one that is broken for good says little about the others.
+  quarantine(product.workspace, product.offences === 0, now);
   // Runs that were under way together are one offence.
-  if (now >= product.quarantinedUntil) product.offences = Math.min(product.offences + 1, 10);
-  product.quarantinedUntil = now + quarantineMs;
+  quarantine(product, now >= product.quarantinedUntil, now);
   product.heldUntil = now + Math.min(MAX_REST_MS, busyMs * REST_FACTOR);
+}
+
+function quarantine(conduct: Conduct, isNew: boolean, now: number): void {
+  conduct.quarantinedUntil = now + Math.min(MAX_QUARANTINE_MS, QUARANTINE_MS * 2 ** conduct.offences);
+  if (isNew) conduct.offences = Math.min(conduct.offences + 1, MAX_OFFENCES);
+}
+
+function forget(conduct: Conduct, now: number): void {
+  if (conduct.offences > 0 && now > conduct.quarantinedUntil + MAX_QUARANTINE_MS) conduct.offences = 0;
 }

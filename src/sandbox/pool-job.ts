@@ -2,6 +2,10 @@ import type { DecoderJob, DecoderResult } from '../domain/decoders/decoder-engin
 import type { LookedUp } from './looked-up.ts';
 import type { SerialsText } from './serials-cache.ts';
 import type { SourceTraits } from './source-traits.ts';
+import type { Turn } from './turns.ts';
+
+/** `fast`: what behaves, many at a time; `slow`: slow and quarantined products, and suspects, one job at a time. */
+export type Lane = 'fast' | 'slow';
 
 /** So many jobs, and what they hold of memory. */
 export interface Amount {
@@ -9,14 +13,24 @@ export interface Amount {
   bytes: number;
 }
 
-/** A workspace as the pool knows it. */
-export interface PoolWorkspace {
+/** Runs that had to be ended. Times are those of `performance.now`. */
+export interface Conduct {
+  /** In quarantine until then, longer with each offence. */
+  quarantinedUntil: number;
+  offences: number;
+}
+
+/** A workspace as the pool knows it: what its products did is held against those of which little is known yet. */
+export interface PoolWorkspace extends Conduct {
+  readonly no: number;
   /** Of its jobs, those that are not settled. */
   readonly open: Amount;
   /** Its products for which jobs wait, as their turns come. */
   products: PoolProduct[];
   /** What is left of its turn in each lane. */
   readonly turns: { readonly fast: Turn; readonly slow: Turn };
+  /** Moving average of what the first runs of its products take, in ms of wall time. */
+  youngMs: number;
 }
 
 /**
@@ -24,7 +38,7 @@ export interface PoolWorkspace {
  * its runs are slow on average or its quarantine lasts; to none while it is held: until a run of its own that goes on
  * aside is over, or while it rests after an offence. Times are those of `performance.now`.
  */
-export interface PoolProduct {
+export interface PoolProduct extends Conduct {
   readonly id: string;
   readonly no: number;
   readonly workspace: PoolWorkspace;
@@ -37,15 +51,6 @@ export interface PoolProduct {
   runs: number;
   /** None of its jobs begins before then; Infinity while one of its runs is waited for aside. */
   heldUntil: number;
-  /** In quarantine until then, longer with each offence. */
-  quarantinedUntil: number;
-  offences: number;
-}
-
-/** A turn among others. */
-export interface Turn {
-  /** Execution time that is left of it. */
-  creditMs: number;
 }
 
 /**
@@ -101,6 +106,9 @@ export interface PoolJob {
   spentMs: number;
   /** Wall time of its runs so far: for so long it has kept a process. */
   wallMs: number;
+  /** What the turns have been charged for a run of it that is under way, and those of which lane. */
+  chargedMs: number;
+  lane: Lane;
   round: number;
   /** It was in a process that died, and may be why: it runs next with nothing else beside it. */
   isSuspect: boolean;

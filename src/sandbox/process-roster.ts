@@ -1,7 +1,6 @@
 import { DecoderProcess, type Loss } from './decoder-process.ts';
-import type { Lane } from './fair-queue.ts';
 import { hold, isSlow, release } from './penalties.ts';
-import type { PoolJob } from './pool-job.ts';
+import type { Lane, PoolJob } from './pool-job.ts';
 
 /** How many processes there are, and what one run in them may take (CONTRACT 2, 5). */
 export interface RosterOptions {
@@ -20,7 +19,8 @@ export interface RosterOptions {
 interface RosterEvents {
   /** There is room where there was none. */
   room(): void;
-  result(job: PoolJob, durationMs: number, text: string): void;
+  /** `keptMs`: wall time for which it has kept the process, with all that was made ready for it. */
+  result(job: PoolJob, durationMs: number, keptMs: number, text: string): void;
   lost(loss: Loss): void;
 }
 
@@ -163,10 +163,10 @@ export class ProcessRoster {
           this.#fill(performance.now());
           this.#events.room();
         },
-        result: (job, durationMs, wallMs, text) => {
+        result: (job, { durationMs, wallMs, keptMs }, text) => {
           job.wallMs += wallMs;
           release(job.product);
-          this.#events.result(job, durationMs, text);
+          this.#events.result(job, durationMs, keptMs, text);
           // What a product that has become slow still has in a process beside others would hold these up.
           if (place !== 'slow' && isSlow(job.product, performance.now()) && process.carries(job.product))
             process.kill('GIVEN_BACK');

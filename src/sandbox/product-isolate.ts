@@ -144,25 +144,29 @@ export class ProductIsolate {
 
   /**
    * isolated-vm ends a run by wall time. One that had little of the processor meanwhile begins again with more of it: a
-   * busy machine must not turn an honest decoder into a TIMEOUT. In a new isolate: promises that the ended run had
-   * rejected and not yet caught would fail it.
+   * busy machine must not turn an honest decoder into a TIMEOUT. So does one that had less memory than it may have,
+   * because runs before it have left something that is never freed (`Symbol.for`). In a new isolate: promises that the
+   * ended run had rejected and not yet caught would fail it.
    */
   #callFairly(atFirst: Program, input: string, lookedUp: string, lastRound: boolean, timeout: number): string {
     let program = atFirst;
     let wallMs = timeout;
     for (;;) {
+      const isUsed = [...this.#programs.values()].some(({ calls }) => calls > 0);
       try {
         const text = this.#call(program, input, lookedUp, lastRound, wallMs);
         if (this.#durationMs <= timeout * 1.1 || wallMs === timeout) return text;
         return failureText('TIMEOUT', timeoutMessage(timeout));
       } catch (error) {
-        if (this.disposed || !isTimeout(error) || this.#wallMs < wallMs * 0.9) throw error;
-        if (this.#durationMs > timeout * FAIR_SHARE || wallMs >= timeout * MAX_STARVED) throw error;
+        if (!this.disposed || !isUsed) {
+          if (this.disposed || !isTimeout(error) || this.#wallMs < wallMs * 0.9) throw error;
+          if (this.#durationMs > timeout * FAIR_SHARE || wallMs >= timeout * MAX_STARVED) throw error;
+          const needsMs = (timeout * wallMs) / Math.max(1, this.#durationMs);
+          wallMs = Math.round(Math.min(timeout * MAX_STARVED, Math.max(wallMs * 2, needsMs * 1.5)));
+        }
         this.dispose();
         this.#beginAnew();
         program = this.#program(program.sourceNo, program.source, program.entryPoint);
-        const needsMs = (timeout * wallMs) / Math.max(1, this.#durationMs);
-        wallMs = Math.round(Math.min(timeout * MAX_STARVED, Math.max(wallMs * 2, needsMs * 1.5)));
       }
     }
   }

@@ -569,25 +569,25 @@ describe('console', () => {
 
 describe('check', () => {
   test('tells the first mistake and its place', async () => {
-    expect(await pool.check('var a = 1;\nlet b c')).toEqual({
+    expect(await pool.check('var a = 1;\nlet b c', 'workspace')).toEqual({
       kind: 'SYNTAX',
       message: "SyntaxError: Unexpected identifier 'c'",
       line: 2,
       column: 7,
     });
-    expect(await pool.check(GOOD)).toBeNull();
-    expect(await pool.check('#!shebang\n')).toBeNull();
+    expect(await pool.check(GOOD, 'workspace')).toBeNull();
+    expect(await pool.check('#!shebang\n', 'workspace')).toBeNull();
   });
   test('limits the source to 256 KiB of UTF-8', async () => {
-    expect(await pool.check(`//${'x'.repeat(262_142)}`)).toBeNull();
+    expect(await pool.check(`//${'x'.repeat(262_142)}`, 'workspace')).toBeNull();
     const tooLarge = { kind: 'SYNTAX', message: expect.stringContaining('256 KiB') };
-    expect(await pool.check(`//${'ü'.repeat(131_072)}`)).toMatchObject(tooLarge);
+    expect(await pool.check(`//${'ü'.repeat(131_072)}`, 'workspace')).toMatchObject(tooLarge);
     expect((await run(`//${'x'.repeat(262_143)}`)).error).toMatchObject(tooLarge);
   });
   test.each(['(', '[', '{a:', 'x=>', '!', '`${'])('survives deep nesting of %s', async (text) => {
-    const failure = await pool.check(text.repeat(Math.floor(262_144 / text.length)));
+    const failure = await pool.check(text.repeat(Math.floor(262_144 / text.length)), 'workspace');
     expect(failure).toMatchObject({ kind: 'SYNTAX' });
-    expect(await pool.check(GOOD)).toBeNull();
+    expect(await pool.check(GOOD, 'workspace')).toBeNull();
   });
 });
 

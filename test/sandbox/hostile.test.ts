@@ -167,7 +167,7 @@ const hostile: [name: string, source: string, kinds: string[]][] = [
 
 describe('hostile code gets its named failure and harms nobody', () => {
   test.each(hostile)('%s', async (name, source, kinds) => {
-    const hog = pool.run(jobOf(source, { productId: `hog: ${name}` }));
+    const hog = pool.run(jobOf(source, { workspaceId: name, productId: `hog: ${name}` }));
     // Calls of another product, at once and while the hostile one is being dealt with.
     const others = Array.from({ length: 5 }, () => pool.run(jobOf(GOOD, { productId: 'good' })));
     // Who has to wait 10 s is refused; how much they keep is measured in fairness.test.

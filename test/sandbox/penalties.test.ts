@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FairQueue, waitingOf } from '../../src/sandbox/fair-queue.ts';
-import { isSlow, noteOffence, noteRun, Penalties } from '../../src/sandbox/penalties.ts';
+import { isDoubtful, isSlow, noteOffence, noteRun, Penalties } from '../../src/sandbox/penalties.ts';
 import type { PoolJob, PoolProduct } from '../../src/sandbox/pool-job.ts';
 import { RunStatistics } from '../../src/sandbox/run-statistics.ts';
 import { ServerLoad } from '../../src/sandbox/server-load.ts';
@@ -19,6 +19,8 @@ const job = (of: PoolProduct, fields: Partial<PoolJob> = {}): PoolJob => ({
   queuedAt: 0,
   spentMs: 0,
   wallMs: 0,
+  chargedMs: 0,
+  lane: 'fast',
   round: 0,
   isSuspect: false,
   resolve: () => {},
@@ -61,6 +63,29 @@ describe('quarantine', () => {
     for (let run = 0; run < 40; run += 1) noteRun(slow, 0.1, 0);
     expect(isSlow(slow, 0)).toBe(false);
   });
+  test('a new product of a workspace whose others had to be ended, or are slow, shows first what it is like', () => {
+    const penalties = new Penalties();
+    const of = (id: string): PoolProduct => penalties.of(id, 'bad');
+    noteOffence(of('first'), 0, 0);
+    expect([isSlow(of('second'), 1), isDoubtful(of('second'), 1)]).toEqual([false, true]);
+    expect(isDoubtful(penalties.of('p', 'good'), 1)).toBe(false);
+    // Twice as many runs as without any offence of its workspace.
+    for (let run = 0; run < 19; run += 1) noteRun(of('second'), 1, 1);
+    expect(isDoubtful(of('second'), 1)).toBe(true);
+    noteRun(of('second'), 1, 1);
+    expect(isDoubtful(of('second'), 1)).toBe(false);
+    // Offences of the same one make no other more doubtful.
+    noteOffence(of('first'), of('first').quarantinedUntil, 0);
+    const now = of('first').quarantinedUntil - 1;
+    expect(isDoubtful(of('second'), now)).toBe(false);
+    noteOffence(of('third'), now, 0);
+    expect(isDoubtful(of('second'), now)).toBe(true);
+    expect(isDoubtful(of('second'), of('second').workspace.quarantinedUntil)).toBe(false);
+    for (let at = 0; at < 4; at += 1) noteRun(penalties.of(`${at}`, 'slow'), 150, 0);
+    expect(isDoubtful(penalties.of('new', 'slow'), 0)).toBe(true);
+    for (let run = 0; run < 10; run += 1) noteRun(penalties.of('new', 'slow'), 1, 0);
+    expect(isDoubtful(penalties.of('new', 'slow'), 0)).toBe(false);
+  });
   test('of products that nobody asked for lately no more than 10,000 are remembered', () => {
     const penalties = new Penalties();
     const first = penalties.of('first', 'w');
@@ -77,26 +102,26 @@ describe('the queue', () => {
     const bad = product();
     // Four times as long as its run has kept a process, five seconds at most.
     noteOffence(bad, 1_000, 250);
-    queue.push(job(bad));
+    queue.push(job(bad), 0);
     expect(queue.next('slow', 1_999)).toBeUndefined();
     expect(queue.next('fast', 1_999)).toBeUndefined();
     expect(queue.next('slow', 2_000)?.product).toBe(bad);
     noteOffence(bad, 2_000, 30_000);
-    queue.push(job(bad));
+    queue.push(job(bad), 0);
     expect(queue.next('slow', 6_999)).toBeUndefined();
     expect(queue.next('slow', 7_000)?.product).toBe(bad);
     const other = product();
     noteOffence(other, 1_000, 0);
-    queue.push(job(other));
+    queue.push(job(other), 0);
     expect(queue.next('slow', 1_001)?.product).toBe(other);
   });
   test('gives suspects to the slow lane, before offenders', () => {
     const queue = new FairQueue();
     const [bad, good] = [product(), product()];
     noteOffence(bad, 0, 0);
-    queue.push(job(bad));
-    queue.push(job(good));
-    queue.pushFirst(job(good, { id: 2, isSuspect: true }));
+    queue.push(job(bad), 0);
+    queue.push(job(good), 0);
+    queue.pushFirst(job(good, { id: 2, isSuspect: true }), 0);
     expect(queue.next('fast', 1)).toBeUndefined();
     expect(queue.next('slow', 1)?.id).toBe(2);
     expect(queue.next('fast', 1)?.product).toBe(good);
@@ -108,8 +133,8 @@ describe('the queue', () => {
     const [dear, cheap] = [product(), product()];
     noteRun(dear, 8, 0);
     noteRun(cheap, 1, 0);
-    for (let i = 0; i < 2_000; i += 1) queue.push(job(dear));
-    for (let i = 0; i < 2_000; i += 1) queue.push(job(cheap));
+    for (let i = 0; i < 2_000; i += 1) queue.push(job(dear), 0);
+    for (let i = 0; i < 2_000; i += 1) queue.push(job(cheap), 0);
     const served = new Map<PoolProduct, number>();
     for (let i = 0; i < 900; i += 1) {
       const next = queue.next('fast', 0)!;
@@ -118,13 +143,65 @@ describe('the queue', () => {
     expect(served.get(cheap)! / served.get(dear)!).toBeGreaterThan(7);
     expect(served.get(cheap)! / served.get(dear)!).toBeLessThan(9);
   });
+  test('by the time that runs have kept a process, also of who sends the next only when one has ended', () => {
+    const queue = new FairQueue();
+    const [long, many] = [product(), product()];
+    for (const of of [long, many]) noteRun(of, 1, 0);
+    for (let i = 0; i < 2_000; i += 1) queue.push(job(many), 0);
+    const tookMs = new Map([
+      [long, 0],
+      [many, 0],
+    ]);
+    let now = 0;
+    for (let i = 0; i < 1_000; i += 1) {
+      if (waitingOf(long) === 0) queue.push(job(long), now);
+      const next = queue.next('fast', now)!;
+      const keptMs = next.product === long ? 18 : 1;
+      now += keptMs;
+      queue.settle(next, keptMs, now);
+      tookMs.set(next.product, tookMs.get(next.product)! + keptMs);
+    }
+    expect(tookMs.get(many)! / tookMs.get(long)!).toBeGreaterThan(0.9);
+    expect(tookMs.get(many)! / tookMs.get(long)!).toBeLessThan(1.1);
+  });
+  test('forgives what one took too much as time goes by, and remembers no more than two and a half seconds', () => {
+    const queue = new FairQueue();
+    const [heavy, other] = [product(), product()];
+    const first = (now: number): PoolProduct => {
+      for (const of of [heavy, other]) queue.push(job(of), now);
+      const found = queue.next('fast', now)!;
+      queue.settle(found, 0, now);
+      for (let left = queue.next('fast', now); left !== undefined; left = queue.next('fast', now))
+        queue.settle(left, 0, now);
+      return found.product;
+    };
+    expect(first(0)).toBe(heavy);
+    queue.push(job(heavy), 0);
+    queue.settle(queue.next('fast', 0)!, 60_000, 0);
+    expect([first(0), first(0)]).toEqual([other, other]);
+    queue.push(job(heavy), 2_600);
+    queue.settle(queue.next('fast', 2_600)!, 0, 2_600);
+    expect(first(2_600)).toBe(heavy);
+  });
+  test('what was given back costs nothing', () => {
+    const queue = new FairQueue();
+    const [one, other] = [product(), product()];
+    for (const of of [one, other]) noteRun(of, 15, 0);
+    for (let i = 0; i < 4; i += 1) for (const of of [one, other]) queue.push(job(of), 0);
+    const given = queue.next('fast', 0)!;
+    expect(given.product).toBe(one);
+    queue.settle(given, 0, 0);
+    queue.pushFirst(given, 0);
+    const order = [1, 2, 3].map(() => queue.next('fast', 0)!.product);
+    expect(order).toEqual([other, one, other]);
+  });
   test('shares among workspaces first, whoever has more products, and among the products of each', () => {
     const queue = new FairQueue();
     const penalties = new Penalties();
     const [one, other] = [product(), penalties.of('other', 'of many')];
     const many = [other, ...Array.from({ length: 4 }, (_, at) => penalties.of(`${at}`, 'of many'))];
     for (const of of [one, ...many]) noteRun(of, 15, 0);
-    for (let i = 0; i < 500; i += 1) for (const of of [one, ...many]) queue.push(job(of));
+    for (let i = 0; i < 500; i += 1) for (const of of [one, ...many]) queue.push(job(of), 0);
     const served = new Map<PoolProduct, number>();
     for (let i = 0; i < 500; i += 1) {
       const next = queue.next('fast', 0)!;
@@ -138,7 +215,7 @@ describe('the queue', () => {
     const [slow, quick, other] = [penalties.of('slow', 'w'), penalties.of('quick', 'w'), product()];
     noteRun(slow, 100, 0);
     for (const of of [quick, other]) noteRun(of, 5, 0);
-    for (let i = 0; i < 20; i += 1) for (const of of [slow, quick, other]) queue.push(job(of));
+    for (let i = 0; i < 20; i += 1) for (const of of [slow, quick, other]) queue.push(job(of), 0);
     for (let i = 0; i < 10; i += 1) expect(queue.next('slow', 0)?.product).toBe(slow);
     const served = [queue.next('fast', 0)?.product, queue.next('fast', 0)?.product];
     expect(new Set(served)).toEqual(new Set([quick, other]));
@@ -147,16 +224,16 @@ describe('the queue', () => {
     const queue = new FairQueue();
     const good = product();
     const jobs = Array.from({ length: 2_500 }, (_, id) => job(good, { id }));
-    for (const one of jobs) queue.push(one);
+    for (const one of jobs) queue.push(one, 0);
     for (const { id } of jobs.slice(0, 2_400)) expect(queue.next('fast', 0)?.id).toBe(id);
     expect(good.line.jobs.filter((kept) => kept !== undefined)).toEqual(jobs.slice(2_400));
-    queue.pushFirst(jobs[0]!);
+    queue.pushFirst(jobs[0]!, 0);
     expect([queue.next('fast', 0), queue.next('fast', 0)]).toEqual([jobs[0], jobs[2_400]]);
   });
   test('gives back what has waited too long, suspects too', () => {
     const queue = new FairQueue();
     const good = product();
-    for (let at = 0; at < 4; at += 1) queue.push(job(good, { queuedAt: at, isSuspect: true }));
+    for (let at = 0; at < 4; at += 1) queue.push(job(good, { queuedAt: at, isSuspect: true }), 0);
     expect(queue.takeOlderThan(2).map(({ queuedAt }) => queuedAt)).toEqual([0, 1]);
     expect(waitingOf(good)).toBe(2);
     expect(queue.takeOlderThan(Infinity)).toHaveLength(2);

@@ -201,3 +201,16 @@ test.each(['returned', 'thrown', 'later'])(
     expect(told.filter((one) => (one as { before: number }).before > 0)).toEqual([]);
   },
 );
+
+test('what is never freed takes no memory from the next call', async () => {
+  const source = `function Decoder({ body }) {
+    if (body === 'fill') for (var i = 0; i < 54; i++) Symbol.for('x'.repeat(1e6) + i);
+    else { var list = []; for (var i = 0; i < 2.5e6; i++) list.push(i + 0.5); }
+    return [{ value: body }];
+  }`;
+  const run = (body: string) => pool.run(jobOf(source, { input: webhookInput({ body }), productId: 'filling' }));
+  for (let call = 0; call < 3; call += 1) {
+    expect(outputOf(await run('fill'))).toEqual([{ value: 'fill' }]);
+    expect(outputOf(await run('use'))).toEqual([{ value: 'use' }]);
+  }
+});

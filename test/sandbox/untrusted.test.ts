@@ -103,7 +103,7 @@ describe('a decoder process that lies harms nobody', () => {
     const file = join(folder, `${answer.length}-${Math.random()}.mjs`);
     const text = `import { readSync, writeSync } from 'node:fs';
       const frame = (bytes) => { const size = Buffer.alloc(4); size.writeUInt32LE(bytes.length); return Buffer.concat([size, bytes]) };
-      const result = (id, text) => { const head = Buffer.alloc(13); head[0] = 7; head.writeUInt32LE(id, 1); head.writeUInt32LE(5, 5); return frame(Buffer.concat([head, Buffer.from(text)])) };
+      const result = (id, text) => { const head = Buffer.alloc(17); head[0] = 7; head.writeUInt32LE(id, 1); head.writeUInt32LE(5, 5); return frame(Buffer.concat([head, Buffer.from(text)])) };
       const answer = ${answer};
       writeSync(3, frame(Buffer.from([6])));
       const chunk = Buffer.alloc(1 << 20);
@@ -145,7 +145,7 @@ describe('a decoder process that lies harms nobody', () => {
     pool = startPool({ worker: liar(answer) });
     const result = await pool.run(jobOf(`${GOOD} // measurements`));
     expect(result.error === null ? [] : [result.error.kind]).toEqual(kinds);
-    const failure = await pool.check(GOOD);
+    const failure = await pool.check(GOOD, 'workspace');
     expect(failure === null || typeof failure.message === 'string').toBe(true);
   });
 
@@ -231,7 +231,7 @@ test('a name of 240,000 letters runs, and leaves nothing behind', async () => {
     [`var ${half} = 5; function Decoder() { return [this.${half}] }`, 5],
   ] as const) {
     expect(outputOf(await pool.run(jobOf(source)))).toEqual([value]);
-    expect(await pool.check(source)).toBeNull();
+    expect(await pool.check(source, 'workspace')).toBeNull();
   }
   const began = performance.now();
   await pool.stop();

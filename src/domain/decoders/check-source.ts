@@ -10,7 +10,7 @@ const NOTHING_TO_CALL =
   'for LoRaWAN, Decoder(payload, event) for Particle.';
 
 /** INVALID_DECODER, with `kind`, `line` and `column` in its details, when the source may not be saved. */
-export async function checkSource(engine: DecoderEngine, source: string): Promise<void> {
+export async function checkSource(engine: DecoderEngine, source: string, workspaceId: string): Promise<void> {
   const bytes = Buffer.byteLength(source);
   if (bytes > MAX_SOURCE_BYTES)
     throw invalidDecoder({
@@ -29,7 +29,7 @@ export async function checkSource(engine: DecoderEngine, source: string): Promis
       column: (before.at(-1) ?? '').length + 1,
     });
   }
-  const failure = await engine.check(source);
+  const failure = await engine.check(source, workspaceId);
   if (failure !== null) throw invalidDecoder(failure);
 }
 

@@ -85,7 +85,7 @@ export interface DecoderStatistics {
 /** Where decoders run: within their limits, without harm to anybody else (CONTRACT 5). */
 export interface DecoderEngine {
   /** Compiles only. The first mistake, or null when the source parses and is within its size limit. */
-  check(source: string): Promise<DecoderFailure | null>;
+  check(source: string, workspaceId: string): Promise<DecoderFailure | null>;
   /**
    * Resolves whatever the code does. Rejects only with AppError `OVERLOADED` (bounded waiting is full) or `UNAVAILABLE`
    * (stopping).

@@ -64,7 +64,7 @@ export class DecoderService {
     const { database, cluster, engine, examples, now } = this.#deps;
     const product = await this.#product(access, productId, 'CONFIGURE');
     const note = checkOptionalText(options.note, 'note', { max: 10_000, multiline: true });
-    await checkSource(engine, source);
+    await checkSource(engine, source, product.workspaceId);
     if (options.force !== true) {
       await requireDecoderFunction(engine, product.workspaceId, source);
       await examples.run(access, product, source);
