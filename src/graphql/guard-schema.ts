@@ -7,7 +7,10 @@ import type { Device } from '../domain/entities/device.ts';
 import type { Product } from '../domain/entities/product.ts';
 import type { GraphqlContext } from './context/graphql-context.ts';
 
-/** Puts the rights of `domain/access/rights` in front of every operation and every field that is not open to all. */
+/**
+ * Puts the rights of `domain/access/rights` in front of every operation and every field that is not open to all. Throws
+ * when one has no row there.
+ */
 export function guardSchema(schema: GraphQLSchema): void {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   for (const type of Object.values(schema.getTypeMap())) {
@@ -19,7 +22,7 @@ export function guardSchema(schema: GraphQLSchema): void {
 }
 
 function guardOperation(name: string, field: GraphQLField<unknown, GraphqlContext>): void {
-  const right = rightOfOperation(name);
+  const right = rightOfOperation(name) ?? missing(name, 'ask for it');
   if (right.needs === 'everybody') return;
   const { resolve = defaultFieldResolver, subscribe } = field;
   field.resolve = (parent, args, context, info) => {
@@ -34,7 +37,7 @@ function guardOperation(name: string, field: GraphQLField<unknown, GraphqlContex
 }
 
 function guardField(type: string, field: GraphQLField<unknown, GraphqlContext>): void {
-  const right = rightOfField(type, field.name);
+  const right = rightOfField(type, field.name) ?? missing(`${type}.${field.name}`, 'read it');
   if (right.anyOf === 'any') return;
   const { resolve = defaultFieldResolver } = field;
   const placeOf = placeReader(type, right);
@@ -51,4 +54,8 @@ function placeReader(type: string, { on }: FieldRight): (parent: unknown) => Pro
   // Whatever else there is belongs to something that was guarded on the way to it, in one workspace for any token that
   // has less than READ there.
   return () => null;
+}
+
+function missing(name: string, what: string): never {
+  throw new Error(`${name} has no row in src/domain/access/rights.ts: say there who may ${what}.`);
 }

@@ -26,7 +26,7 @@ const ADMIN: OperationRight = { needs: ['ADMIN'], whole: true };
 
 /**
  * Every operation of the GraphQL API (CONTRACT 7). Which workspace, product or device it is about is checked by its
- * service, with the same scope, through `Access`. What has no row needs every scope over the whole workspace.
+ * service, with the same scope, through `Access`. What is in the schema and not here stops the start.
  */
 export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Query.viewer': { needs: 'token' },
@@ -101,104 +101,103 @@ const SETUP: FieldRight = { anyOf: ['READ', 'CONFIGURE'], on: 'parent' };
 /** What was measured or sent. */
 const VALUES: FieldRight = { anyOf: ['READ'], on: 'parent' };
 
+/** The same of a product or device, with the place that the token must cover. */
+const PRODUCT_SETUP: FieldRight = { anyOf: ['READ', 'CONFIGURE'], on: 'product' };
+const DEVICE_SETUP: FieldRight = { anyOf: ['READ', 'CONFIGURE'], on: 'device' };
+
 /**
- * Every object type of the GraphQL API: `Type.*` for its fields, and those that differ by name. The objects themselves
- * are guarded by the operation or field that leads to them; what is here stops those who came another way, such as
- * `rejected { matchedDevice }` of a token that may only RECORD.
+ * Every field of every object type of the GraphQL API, by type; fields with the same right share a row. What is in the
+ * schema and not here stops the start. The objects themselves are guarded by the operation or field that leads to them;
+ * what is here stops those who came another way, such as `rejected { matchedDevice }` of a token that may only RECORD.
  */
-export const FIELDS: Readonly<Record<string, FieldRight>> = {
-  'Product.*': { anyOf: ['READ'], on: 'product' },
-  'Product.id': ANY,
-  'Product.name': ANY,
-  'Product.deviceType': ANY,
-  'Product.createdAt': ANY,
-  'Product.offlineAfterSeconds': SETUP,
-  'Product.fields': SETUP,
-  'Product.field': SETUP,
-  'Product.configurationFields': SETUP,
-  'Product.writeRate': { anyOf: ['READ', 'CONFIGURE'], on: 'product' },
-  'Product.dashboard': { anyOf: ['READ', 'CONFIGURE'], on: 'product' },
-  'Product.decoder': { anyOf: ['READ', 'CONFIGURE'], on: 'product' },
-  'Product.webhookId': { anyOf: ['CONFIGURE'], on: 'product' },
-  'Product.webhookUrl': { anyOf: ['CONFIGURE'], on: 'product' },
+export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>>>> = {
+  Product: {
+    'id name deviceType createdAt': ANY,
+    'offlineAfterSeconds fields field configurationFields': SETUP,
+    'writeRate dashboard decoder': PRODUCT_SETUP,
+    'devices suggestedFields decoderVersions decoderExamples decoderStatistics': { anyOf: ['READ'], on: 'product' },
+    'call calls searchCalls replayProgress': { anyOf: ['READ'], on: 'product' },
+    'webhookId webhookUrl': { anyOf: ['CONFIGURE'], on: 'product' },
+  },
+  Device: {
+    'id name serialNumber deviceType product createdAt': ANY,
+    'plan tags metadata location offlineAfterSeconds writeRate configuration': DEVICE_SETUP,
+    'online lastHeardAt latest measurements history statistics': { anyOf: ['READ'], on: 'device' },
+  },
+  Field: {
+    'id identifier type': ANY,
+    'name description unit role': SETUP,
+  },
+  ConfigurationField: { 'id identifier type name description default': SETUP },
+  ConfigurationValue: { 'field value overridden': SETUP },
+  SuggestedField: { 'identifier type name unit lastValue lastSeenAt seen': VALUES },
+  UnknownDevice: { 'id identifier network firstSeenAt lastSeenAt seen': VALUES },
 
-  'Device.*': { anyOf: ['READ'], on: 'device' },
-  'Device.id': ANY,
-  'Device.name': ANY,
-  'Device.serialNumber': ANY,
-  'Device.deviceType': ANY,
-  'Device.product': ANY,
-  'Device.createdAt': ANY,
-  'Device.plan': { anyOf: ['READ', 'CONFIGURE'], on: 'device' },
-  'Device.tags': { anyOf: ['READ', 'CONFIGURE'], on: 'device' },
-  'Device.metadata': { anyOf: ['READ', 'CONFIGURE'], on: 'device' },
-  'Device.location': { anyOf: ['READ', 'CONFIGURE'], on: 'device' },
-  'Device.offlineAfterSeconds': { anyOf: ['READ', 'CONFIGURE'], on: 'device' },
-  'Device.writeRate': { anyOf: ['READ', 'CONFIGURE'], on: 'device' },
-  'Device.configuration': { anyOf: ['READ', 'CONFIGURE'], on: 'device' },
+  Measurement: { 'field timestamp value': VALUES },
+  Series: { 'field timestamps values before resolution truncated': VALUES },
+  Statistics: { 'field count sum average min minAt max maxAt first last difference': VALUES },
+  DeviceHistory: { 'device series': VALUES },
+  RecordedBatch: { 'device measurements receivedAt cursor': VALUES },
+  DeviceStatus: { 'device online at': VALUES },
 
-  'Field.*': SETUP,
-  'Field.id': ANY,
-  'Field.identifier': ANY,
-  'Field.type': ANY,
-  'ConfigurationField.*': SETUP,
-  'ConfigurationValue.*': SETUP,
-  'SuggestedField.*': VALUES,
-  'UnknownDevice.*': VALUES,
-
-  'Measurement.*': VALUES,
-  'Series.*': VALUES,
-  'Statistics.*': VALUES,
-  'DeviceHistory.*': VALUES,
-  'RecordedBatch.*': VALUES,
-  'DeviceStatus.*': VALUES,
-
-  'DecoderVersion.*': SETUP,
-  'DecoderVersion.source': { anyOf: ['CONFIGURE'], on: 'parent' },
-  'DecoderVersion.author': { anyOf: ['CONFIGURE'], on: 'parent' },
-  'DecoderExample.*': SETUP,
-  'DecoderStatistics.*': VALUES,
-  'DecoderRun.*': VALUES,
-  'DecoderError.*': VALUES,
-  'WebhookCall.*': VALUES,
-  'CallSearch.*': VALUES,
-  'ReplayedCall.*': VALUES,
-  'ReplayProgress.*': SETUP,
-  'ReplayResult.*': ANY,
-  'ReplayResult.results': VALUES,
+  DecoderVersion: {
+    'version active createdAt note': SETUP,
+    'source author': { anyOf: ['CONFIGURE'], on: 'parent' },
+  },
+  DecoderExample: { 'id name request expected createdAt': SETUP },
+  DecoderStatistics: { 'runs failures p50Ms p99Ms': VALUES },
+  DecoderRun: { 'ok output console durationMs error entries truncated': VALUES },
+  DecoderError: { 'kind message line column': VALUES },
+  WebhookCall: {
+    'id receivedAt method path query headers body bodyTruncated status httpStatus decoderVersion run': VALUES,
+  },
+  CallSearch: { 'calls lookedThrough reachedAt next': VALUES },
+  ReplayedCall: { 'call run': VALUES },
+  ReplayProgress: { 'dryRun startedAt calls stored rejected failed endedBecause': SETUP },
+  ReplayResult: {
+    'calls stored rejected failed': ANY,
+    results: VALUES,
+  },
   // What was sent with the request itself, and what became of it.
-  'EntryOutcome.*': ANY,
-  'EntryField.*': ANY,
-  'RecordResult.*': ANY,
-  'DeleteResult.*': ANY,
+  EntryOutcome: {
+    'index device field value timestamp code message matchedDevice matchedField suggestedField': ANY,
+  },
+  EntryField: { 'identifier name type unit': ANY },
+  RecordResult: { 'stored rejected': ANY },
+  DeleteResult: { measurements: ANY },
 
-  'AuditEntry.*': ANY,
-  'AuditEntryConnection.*': ANY,
-  'AuditEntryEdge.*': ANY,
-  'Viewer.*': ANY,
-  'User.*': ANY,
-  'Member.*': ANY,
-  'Plan.*': ANY,
-  'WriteRate.*': SETUP,
-  'CreatedToken.*': ANY,
-  'Token.*': ANY,
-  'Token.products': VALUES,
-  'Token.devices': VALUES,
-  'Workspace.*': SETUP,
-  'Workspace.id': ANY,
-  'Workspace.name': ANY,
-  'Workspace.members': VALUES,
-  'Workspace.tokens': { anyOf: ['ADMIN'], on: 'parent' },
+  AuditEntry: {
+    'id at operation subjects userId userEmail tokenId tokenName': ANY,
+    arguments: ANY,
+  },
+  AuditEntryConnection: { 'edges pageInfo totalCount': ANY },
+  AuditEntryEdge: { 'cursor node': ANY },
+  Viewer: { 'user token tokens workspaces': ANY },
+  User: { 'id email name operator': ANY },
+  Member: { 'user role': ANY },
+  Plan: { 'slug name deviceAllowance retentionDays': ANY },
+  WriteRate: { 'perSecond source': SETUP },
+  CreatedToken: { 'secret token': ANY },
+  Token: {
+    'id kind name scopes createdAt expiresAt lastUsedAt': ANY,
+    'products devices': VALUES,
+  },
+  Workspace: {
+    'id name': ANY,
+    writeRate: SETUP,
+    members: VALUES,
+    tokens: { anyOf: ['ADMIN'], on: 'parent' },
+  },
 
-  'PageInfo.*': ANY,
-  'ProductConnection.*': ANY,
-  'ProductEdge.*': ANY,
-  'DeviceConnection.*': ANY,
-  'DeviceEdge.*': ANY,
-  'MeasurementConnection.*': VALUES,
-  'MeasurementEdge.*': VALUES,
-  'WebhookCallConnection.*': VALUES,
-  'WebhookCallEdge.*': VALUES,
+  PageInfo: { 'endCursor hasNextPage': ANY },
+  ProductConnection: { 'edges pageInfo totalCount': ANY },
+  ProductEdge: { 'cursor node': ANY },
+  DeviceConnection: { 'edges pageInfo totalCount': ANY },
+  DeviceEdge: { 'cursor node': ANY },
+  MeasurementConnection: { 'edges pageInfo totalCount': VALUES },
+  MeasurementEdge: { 'cursor node': VALUES },
+  WebhookCallConnection: { 'edges pageInfo totalCount': VALUES },
+  WebhookCallEdge: { 'cursor node': VALUES },
 };
 
 /** Every REST path: the methods it knows, and the scope that its token needs. */
@@ -226,14 +225,13 @@ export const PATHS: Readonly<Record<string, OperationRight & { methods: readonly
   '/readyz': { methods: ['GET', 'HEAD'], needs: 'everybody' },
 };
 
-const EVERYTHING: OperationRight = { needs: ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'], whole: true };
-
-/** The row of a root field, such as `Query.viewer`. */
-export function rightOfOperation(name: string): OperationRight {
-  return OPERATIONS[name] ?? EVERYTHING;
+/** The row of a root field, such as `Query.viewer`; undefined: it has none. */
+export function rightOfOperation(name: string): OperationRight | undefined {
+  return Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
 }
 
-/** The row of a field of an object type. */
-export function rightOfField(type: string, field: string): FieldRight {
-  return FIELDS[`${type}.${field}`] ?? FIELDS[`${type}.*`] ?? VALUES;
+/** The row of a field of an object type; undefined: it has none. */
+export function rightOfField(type: string, field: string): FieldRight | undefined {
+  const rows = Object.entries(FIELDS[type] ?? {});
+  return rows.find(([fields]) => fields.split(' ').includes(field))?.[1];
 }

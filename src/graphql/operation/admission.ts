@@ -100,7 +100,7 @@ function checkSubscription(source: PlanSource, variables: Record<string, unknown
 function isOpenToAll(operation: string, name: string): boolean {
   if (META.has(name)) return operation !== 'subscription';
   const type = operation.slice(0, 1).toUpperCase() + operation.slice(1);
-  return rightOfOperation(`${type}.${name}`).needs === 'everybody';
+  return rightOfOperation(`${type}.${name}`)?.needs === 'everybody';
 }
 
 function rootFields(set: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): string[] {
