@@ -103,17 +103,17 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const around = { config, database, store, cluster, limiter, engine, onRejected, nodePlace, now, log };
   const domain = createDomain(around, closers);
   const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
+  const ready = readyRoute({
+    accepting: () => (listener.accepting ? 'ok' : 'failed'),
+    // Each pool is asked, and the database must take a write.
+    database: () => database.beat(now()).then(() => 'ok'),
+    measurements: () => store.ping().then(() => 'ok'),
+    decoders: () => (engine.ready() ? 'ok' : 'failed'),
+    ...(config.redisUrl === null ? {} : { redis: () => (cluster.connected ? 'ok' : 'degraded') }),
+  });
   const serve = createHttpApp({
     ...transports,
-    ready: readyRoute({
-      accepting: () => (listener.accepting ? 'ok' : 'failed'),
-      // Each pool is asked, and the database must take a write.
-      database: () => database.beat(now()).then(() => 'ok'),
-      measurements: () => store.ping().then(() => 'ok'),
-      decoders: () => (engine.ready() ? 'ok' : 'failed'),
-      ...(config.redisUrl === null ? {} : { redis: () => (cluster.connected ? 'ok' : 'degraded') }),
-    }),
-    metrics: metricsRoute(metrics.registry, transports.doorkeepers),
+    handlers: { ...transports.handlers, '/readyz': ready, '/metrics': metricsRoute(metrics.registry) },
     log,
   });
   const watched = watchRequests({ answered: (...facts) => metrics.request(...facts), log });

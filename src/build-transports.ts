@@ -1,5 +1,4 @@
 import type { IncomingMessage, Server } from 'node:http';
-import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Database } from './domain/database.ts';
@@ -13,7 +12,7 @@ import { LiveCalls } from './graphql/live/live-calls.ts';
 import { LiveStatus } from './graphql/live/live-status.ts';
 import { LiveMeasurements } from './graphql/live/live-measurements.ts';
 import { AnonymousRequests } from './http/anonymous-requests.ts';
-import { type Doorkeepers, secretOf } from './http/authenticate.ts';
+import { secretOf } from './http/authenticate.ts';
 import { BodyMemory } from './http/body-memory.ts';
 import { healthRoute } from './http/health-route.ts';
 import type { BareHandler } from './http/ingest-routes.ts';
@@ -22,12 +21,13 @@ import { ConsoleFiles, leadToConsole } from './http/console-files.ts';
 import { sessionSecretOf } from './http/session-cookie.ts';
 import { sessionRoute } from './http/session-route.ts';
 import { exportRoute, historyFileRoute } from './http/export-route.ts';
-import type { FileRoute, Handler } from './http/http-app.ts';
 import { deviceImportRoute, importRoute } from './http/import-route.ts';
 import { networkRoute } from './http/network-route.ts';
+import { OPENAPI } from './http/openapi.ts';
 import { requestParty } from './http/request-party.ts';
 import { RequestTurns } from './http/request-turns.ts';
 import { makeRequestId } from './http/request-id.ts';
+import type { Handlers, PathDoorkeepers } from './http/routes.ts';
 import { RecordRoute } from './http/record-route.ts';
 import { webhookRoute } from './http/webhook-route.ts';
 
@@ -43,19 +43,14 @@ interface TransportsDeps {
 }
 
 /** The doors, and how full they are. */
-export interface Transports {
-  doorkeepers: Doorkeepers;
+export interface Transports extends PathDoorkeepers {
   /** Told when a request is done with. */
   bodies: BodyMemory;
   record: RecordRoute;
   turns: RequestTurns;
-  health: Handler;
-  jsonBody: Middleware;
-  graphql: Handler;
   webhook: BareHandler;
-  integration: Handler;
-  files: Record<FileRoute, Handler>;
-  console: { session: Handler; files: Handler; lead: Handler };
+  /** Of what only the transports know. */
+  handlers: Omit<Handlers, '/readyz' | '/metrics'>;
   attachWebSocket: (server: Server) => void;
   load: GraphqlTransport['load'];
   warmUp: GraphqlTransport['warmUp'];
@@ -79,9 +74,8 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   const ofSession = (request: IncomingMessage): string | null => sessionSecretOf(request, baseUrl());
   const ofPages = { authenticator, anonymous, sessionSecretOf: ofSession };
   const turns = new RequestTurns(requestParty(ofPages, ingestCache));
-  // Files that a page of the console links to; never what records or imports.
-  const out = { anonymous, authenticator, sessionSecretOf: ofSession, devices: deviceFinder, exporter, log };
-  const into = { anonymous, authenticator, devices: deviceFinder, importer };
+  const out = { devices: deviceFinder, exporter, log };
+  const into = { devices: deviceFinder, importer };
   const devices = new DeviceCache(database, cluster);
   const live = {
     measurements: new LiveMeasurements({ feed, ingestCache, devices, shares: domain.shares }),
@@ -105,8 +99,11 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     now,
     log,
   });
+  const network = networkRoute({ authenticator, anonymous, receiver: domain.networkReceiver, bounds, refused });
+  const readJson = jsonBody(bounds, ofPages);
   return {
     doorkeepers: { authenticator, anonymous },
+    pageDoorkeepers: ofPages,
     bodies,
     record: new RecordRoute({
       authenticator,
@@ -120,27 +117,18 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       log,
     }),
     turns,
-    health: healthRoute,
-    jsonBody: jsonBody(bounds, ofPages),
-    graphql: (context) => graphql.handle(context),
     webhook: webhookRoute({ receiver: domain.webhookReceiver, anonymous, bounds, refused }),
-    integration: networkRoute({
-      authenticator,
-      anonymous,
-      receiver: domain.networkReceiver,
-      bounds,
-      refused,
-    }),
-    files: {
-      historyCsv: historyFileRoute(out, 'csv'),
-      historyNdjson: historyFileRoute(out, 'ndjson'),
-      exportCsv: exportRoute(out, 'csv'),
-      exportNdjson: exportRoute(out, 'ndjson'),
-      deviceImport: deviceImportRoute(into),
-      import: importRoute(into),
-    },
-    console: {
-      session: sessionRoute({
+    handlers: {
+      '/v1/devices/:device/history.csv': historyFileRoute(out, 'csv'),
+      '/v1/devices/:device/history.ndjson': historyFileRoute(out, 'ndjson'),
+      '/v1/export.csv': exportRoute(out, 'csv'),
+      '/v1/export.ndjson': exportRoute(out, 'ndjson'),
+      '/v1/devices/:device/import': deviceImportRoute(into),
+      '/v1/import': importRoute(into),
+      '/integrations/lorawan/:network': network,
+      '/integrations/particle': network,
+      '/graphql': (context) => readJson(context, () => graphql.handle(context)),
+      '/console/session': sessionRoute({
         authenticator,
         anonymous,
         signIn: (email, password, caller) => domain.users.signIn(email, password, caller),
@@ -148,8 +136,12 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
         baseUrl,
         bounds,
       }),
-      files: new ConsoleFiles().serve,
-      lead: leadToConsole,
+      '/console': new ConsoleFiles().serve,
+      '/': leadToConsole,
+      '/v1/openapi.json': (context) => {
+        context.body = OPENAPI;
+      },
+      '/healthz': healthRoute,
     },
     attachWebSocket: (server) => graphql.attachWebSocket(server),
     load: () => graphql.load(),

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type Koa from 'koa';
 import { PROGRAM_FOLDER } from '../program-file.ts';
-import type { Handler } from './http-app.ts';
+import type { Handler } from './routes.ts';
 
 /** Beside the built server, or where the source tree puts it. */
 const FOLDERS = ['../console', '../dist/console'].map((path) => join(PROGRAM_FOLDER, path));

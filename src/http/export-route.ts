@@ -4,18 +4,12 @@ import { constants, createGzip } from 'node:zlib';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
-import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import type { Export, Exporter, ExportQuery } from '../domain/transfer/exporter.ts';
 import { readTime } from '../domain/transfer/read-time.ts';
 import { AppError, badInput, databaseAway } from '../errors.ts';
-import type { AnonymousRequests } from './anonymous-requests.ts';
-import { authenticate, type Doorkeepers } from './authenticate.ts';
-import type { Handler } from './http-app.ts';
+import type { TokenHandler } from './routes.ts';
 
 interface ExportRouteDeps {
-  authenticator: Authenticator;
-  anonymous: AnonymousRequests;
-  sessionSecretOf: NonNullable<Doorkeepers['sessionSecretOf']>;
   devices: DeviceFinder;
   exporter: Exporter;
   log: Logger;
@@ -28,11 +22,10 @@ const GZIP_LEVEL = 3;
 
 /** `GET /v1/devices/<device>/history.csv` and `.ndjson` (CONTRACT 8): one device's history, streamed. */
 export function historyFileRoute(
-  { devices, exporter, log, ...doorkeepers }: ExportRouteDeps,
+  { devices, exporter, log }: ExportRouteDeps,
   format: ExportQuery['format'],
-): Handler {
-  return async (context) => {
-    const access = await authenticate(context.req, doorkeepers);
+): TokenHandler {
+  return async (context, access) => {
     const { device: name } = context['params'] as { device: string };
     const query = readQuery(context, format, []);
     const device = await devices.named(access, name, 'READ');
@@ -41,12 +34,8 @@ export function historyFileRoute(
 }
 
 /** `GET /v1/export.csv` and `.ndjson` (CONTRACT 8): many devices, narrowed as `devices` narrows them. */
-export function exportRoute(
-  { exporter, log, ...doorkeepers }: ExportRouteDeps,
-  format: ExportQuery['format'],
-): Handler {
-  return async (context) => {
-    const access = await authenticate(context.req, doorkeepers);
+export function exportRoute({ exporter, log }: ExportRouteDeps, format: ExportQuery['format']): TokenHandler {
+  return async (context, access) => {
     const query = readQuery(context, format, CHOICE);
     const ids = many(context, 'device');
     const choice = {

@@ -1,4 +1,4 @@
-import type { Handler } from './http-app.ts';
+import type { Handler } from './routes.ts';
 
 /** `/healthz`: the process is alive (CONTRACT 2). */
 export const healthRoute: Handler = (context) => {

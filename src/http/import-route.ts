@@ -4,18 +4,13 @@ import type Koa from 'koa';
 import type { Access } from '../domain/access/access.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
-import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import type { Importer } from '../domain/transfer/importer.ts';
 import { worksFor } from '../domain/whose-work.ts';
 import { AppError } from '../errors.ts';
-import type { AnonymousRequests } from './anonymous-requests.ts';
-import { authenticate } from './authenticate.ts';
 import { SenderGone } from './body.ts';
-import type { Handler } from './http-app.ts';
+import type { TokenHandler } from './routes.ts';
 
 interface ImportRouteDeps {
-  authenticator: Authenticator;
-  anonymous: AnonymousRequests;
   devices: DeviceFinder;
   importer: Importer;
 }
@@ -35,18 +30,16 @@ const UNPACKERS = new Map<string, () => Duplex>([
 ]);
 
 /** `POST /v1/devices/<device>/import` (CONTRACT 8): the device of the URL counts, whatever the lines name. */
-export function deviceImportRoute(deps: ImportRouteDeps): Handler {
-  return async (context) => {
-    const access = await authenticate(context.req, deps);
+export function deviceImportRoute(deps: ImportRouteDeps): TokenHandler {
+  return async (context, access) => {
     const device = await deps.devices.named(access, (context['params'] as { device: string }).device, 'CONFIGURE');
     await receive(deps, context, access, device);
   };
 }
 
 /** `POST /v1/import` (CONTRACT 8): each line names its device. */
-export function importRoute(deps: ImportRouteDeps): Handler {
-  return async (context) => {
-    const access = await authenticate(context.req, deps);
+export function importRoute(deps: ImportRouteDeps): TokenHandler {
+  return async (context, access) => {
     access.workspaceIdsWith('CONFIGURE');
     await receive(deps, context, access, null);
   };

@@ -4,9 +4,16 @@ import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
 import { respondToFailure } from './error-responder.ts';
 import type { RecordRoute } from './record-route.ts';
 import { requireHost } from './require-host.ts';
+import type { BarePath } from './routes.ts';
 
 /** A route on the bare request: what goes wrong is thrown. */
 export type BareHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** A route in front of the app: what the URL names of it (null: it is another's), and what answers; that never throws. */
+interface BareRoute {
+  find: (url: string) => string | null;
+  answer: (request: IncomingMessage, response: ServerResponse, named: string) => Promise<void>;
+}
 
 /** The handlers of the two routes that take the load; both answer on the bare response. */
 export interface IngestRoutesDeps {
@@ -31,13 +38,22 @@ export function ingestRoutes({ record, webhook, log }: IngestRoutesDeps, others:
       respondToFailure(response, error, log);
     }
   };
+  const byPath: Record<BarePath, BareRoute> = {
+    '/v1/devices/:device/record': {
+      find: (url) => RECORD.exec(url)?.[1] ?? null,
+      answer: (request, response, device) => record.handle(request, response, device),
+    },
+    '/integrations/api/:webhook': { find: webhookIdOf, answer: answerWebhook },
+  };
+  const routes = Object.values(byPath);
   return (request, response) => {
     const url = originForm(request.url ?? '');
     request.url = url;
-    const device = RECORD.exec(url)?.[1];
-    if (device !== undefined) void record.handle(request, response, device);
-    else if (webhookIdOf(url) !== null) void answerWebhook(request, response);
-    else others(request, response);
+    for (const { find, answer } of routes) {
+      const named = find(url);
+      if (named !== null) return void answer(request, response, named);
+    }
+    others(request, response);
   };
 }
 

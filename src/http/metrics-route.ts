@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { authenticate, type Doorkeepers } from './authenticate.ts';
-import type { Handler } from './http-app.ts';
+import type { TokenHandler } from './routes.ts';
 
 /** What Prometheus reads. */
 interface MetricsText {
@@ -12,9 +11,8 @@ interface MetricsText {
  * `GET /metrics` for tokens with scope ADMIN in some workspace, not limited to a part of it: numbers of this node, none of
  * a tenant's content.
  */
-export function metricsRoute(registry: MetricsText, doorkeepers: Doorkeepers): Handler {
-  return async (context) => {
-    const access = await authenticate(context.req, doorkeepers);
+export function metricsRoute(registry: MetricsText): TokenHandler {
+  return async (context, access) => {
     access.workspaceIdsWith('ADMIN');
     access.requireUnlimited();
     context.set('Content-Type', registry.contentType);

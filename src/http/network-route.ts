@@ -11,7 +11,7 @@ import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate } from './authenticate.ts';
 import { type BodyBounds, isSenderGone, readBody } from './body.ts';
 import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
-import { type Handler, only } from './http-app.ts';
+import type { TokenHandler } from './routes.ts';
 
 /** In bytes: fifty gateways that heard a message take 40 KB. */
 const BESIDE_VALUES = 65_536;
@@ -25,15 +25,14 @@ interface IntegrationRouteDeps {
 }
 
 /** `POST /integrations/lorawan/<network>/` and `POST /integrations/particle/` (CONTRACT 6). */
-export function networkRoute(deps: IntegrationRouteDeps): Handler {
+export function networkRoute(deps: IntegrationRouteDeps): TokenHandler {
   const { receiver, bounds, refused } = deps;
-  return only(['POST'], async (context) => {
+  return async (context, { tenant, tokenId: source }) => {
     const { req: request, res: response } = context;
     const { path, query } = splitUrl(request.url ?? '', '/integrations/');
     const network = networkOfPath(path);
     if (network === null)
       throw new AppError('NOT_FOUND', `There is no such network; there are ${NETWORKS.join(', ')}.`);
-    const { tenant, tokenId: source } = await authenticate(request, deps);
     const body = await readBody(request, bounds, { tenant, tokenId: source });
     // Asks again: the token may have been revoked while the body came in.
     const whose = (): Promise<Access> => authenticate(request, deps);
@@ -46,5 +45,5 @@ export function networkRoute(deps: IntegrationRouteDeps): Handler {
     );
     context.respond = false;
     respondToCall(response, answer);
-  });
+  };
 }

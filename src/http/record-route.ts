@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
+import { PATHS } from '../domain/access/rights.ts';
 import { type Bounds, MOST_NODES } from '../domain/json-text.ts';
 import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
@@ -16,6 +17,7 @@ import { parseJson } from './parse-json.ts';
 import { requireHost } from './require-host.ts';
 import { requireMethod } from './require-method.ts';
 
+const ROW = PATHS['/v1/devices/:device/record'];
 const MOST_ENTRIES = 10_000;
 const BOUNDS: Bounds = { entries: MOST_ENTRIES, nodes: MOST_NODES };
 /** In bytes: an entry such as `0`, with its comma. */
@@ -49,7 +51,7 @@ export class RecordRoute {
   async handle(request: IncomingMessage, response: ServerResponse, encodedName: string): Promise<void> {
     try {
       requireHost(request);
-      requireMethod(request.method, ['POST']);
+      requireMethod(request.method, ROW.methods);
       const { recorder, bounds, refused, turns, now } = this.#deps;
       const deviceName = decoded(encodedName);
       const first = this.#known(request, deviceName) ?? (await this.#authorised(request, deviceName));

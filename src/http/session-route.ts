@@ -3,7 +3,7 @@ import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError, forbidden, unauthenticated } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { type BodyBounds, readBody } from './body.ts';
-import { type Handler, only } from './http-app.ts';
+import type { Handler } from './routes.ts';
 import { isFromOwnPage } from './own-page.ts';
 import { parseJson } from './parse-json.ts';
 import { sessionCookie, sessionSecretOf } from './session-cookie.ts';
@@ -36,7 +36,7 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
     if ((await authenticator.authenticate(secret)) === null) throw unauthenticated();
     return secret;
   };
-  return only(['POST', 'DELETE'], async (context) => {
+  return async (context) => {
     const { req: request } = context;
     if (!isFromOwnPage(request, baseUrl())) throw forbidden('A session is for pages of this server.');
     if (context.method === 'POST') {
@@ -63,5 +63,5 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
     }
     context.set('Set-Cookie', sessionCookie(null, request));
     context.status = 204;
-  });
+  };
 }

@@ -1,3 +1,4 @@
+import { PATHS } from '../domain/access/rights.ts';
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
 import { type Answer, type Recipient, inVainOf, type WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
 import type { RefusedWork } from '../domain/refused-work.ts';
@@ -21,7 +22,7 @@ interface WebhookRouteDeps {
 /** `GET` or `POST /integrations/api/<product_webhook_id>/…` (CONTRACT 4). */
 export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRouteDeps): BareHandler {
   return async (request, response) => {
-    requireMethod(request.method, ['GET', 'POST']);
+    requireMethod(request.method, PATHS['/integrations/api/:webhook'].methods);
     // What a cache answers would be lost.
     if (request.method === 'GET') response.setHeader('Cache-Control', 'no-store');
     const { path, query } = splitUrl(request.url ?? '', WEBHOOK_ROOT);

@@ -200,30 +200,41 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   WebhookCallEdge: { 'cursor node': VALUES },
 };
 
-/** Every REST path: the methods it knows, and the scope that its token needs. */
-export const PATHS: Readonly<Record<string, OperationRight & { methods: readonly string[] }>> = {
-  '/v1/devices/:device/record': { methods: ['POST'], needs: ['RECORD'] },
-  '/v1/devices/:device/history.csv': { methods: ['GET'], needs: ['READ'] },
-  '/v1/devices/:device/history.ndjson': { methods: ['GET'], needs: ['READ'] },
-  '/v1/export.csv': { methods: ['GET'], needs: ['READ'] },
-  '/v1/export.ndjson': { methods: ['GET'], needs: ['READ'] },
+/** Who may call a REST path, and how. */
+export interface PathRight extends OperationRight {
+  methods: readonly string[];
+  /** Whatever follows it in a path belongs to it. */
+  below?: true;
+  /** The console's cookie counts as a token: its pages link to these files; never to what records or imports. */
+  cookie?: true;
+  /** Takes the load: answered on the bare request, in front of the app. */
+  bare?: true;
+}
+
+/** Every REST path: the server answers these and no others, each to the methods and for whom its row says. */
+export const PATHS = {
+  '/v1/devices/:device/record': { methods: ['POST'], needs: ['RECORD'], bare: true },
+  '/v1/devices/:device/history.csv': { methods: ['GET'], needs: ['READ'], cookie: true },
+  '/v1/devices/:device/history.ndjson': { methods: ['GET'], needs: ['READ'], cookie: true },
+  '/v1/export.csv': { methods: ['GET'], needs: ['READ'], cookie: true },
+  '/v1/export.ndjson': { methods: ['GET'], needs: ['READ'], cookie: true },
   '/v1/devices/:device/import': { methods: ['POST'], needs: ['CONFIGURE'] },
   '/v1/import': { methods: ['POST'], needs: ['CONFIGURE'] },
   // The id in the path is the secret.
-  '/integrations/api/:webhook': { methods: ['GET', 'POST'], needs: 'everybody' },
-  '/integrations/lorawan/:network': { methods: ['POST'], needs: ['RECORD'] },
-  '/integrations/particle': { methods: ['POST'], needs: ['RECORD'] },
+  '/integrations/api/:webhook': { methods: ['GET', 'POST'], needs: 'everybody', below: true, bare: true },
+  '/integrations/lorawan/:network': { methods: ['POST'], needs: ['RECORD'], below: true },
+  '/integrations/particle': { methods: ['POST'], needs: ['RECORD'], below: true },
   // Each operation for itself: see above.
   '/graphql': { methods: ['GET', 'POST'], needs: 'everybody' },
   '/console/session': { methods: ['POST', 'DELETE'], needs: 'everybody' },
-  '/console': { methods: ['GET', 'HEAD'], needs: 'everybody' },
+  '/console': { methods: ['GET', 'HEAD'], needs: 'everybody', below: true },
   '/': { methods: ['GET', 'HEAD'], needs: 'everybody' },
   // Numbers of the whole installation.
   '/metrics': { methods: ['GET'], needs: ['ADMIN'], whole: true },
   '/v1/openapi.json': { methods: ['GET', 'HEAD'], needs: 'everybody' },
   '/healthz': { methods: ['GET', 'HEAD'], needs: 'everybody' },
   '/readyz': { methods: ['GET', 'HEAD'], needs: 'everybody' },
-};
+} as const satisfies Readonly<Record<string, PathRight>>;
 
 /** The row of a root field, such as `Query.viewer`; undefined: it has none. */
 export function rightOfOperation(name: string): OperationRight | undefined {

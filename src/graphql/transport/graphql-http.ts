@@ -64,9 +64,8 @@ export class GraphqlHttp {
     await this.#apollo.stop();
   }
 
-  /** Answers the request. Throws AppError METHOD_NOT_ALLOWED for the app's problem responder. */
+  /** Answers a GET or POST. Throws AppError METHOD_NOT_ALLOWED for the app's problem responder. */
   async handle(context: Koa.Context): Promise<void> {
-    if (context.method !== 'POST' && context.method !== 'GET') throw notAllowed('GET, POST');
     let admitted: AdmittedOperation;
     try {
       const asking = await this.#deps.contextFor(context);

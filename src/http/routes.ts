@@ -1,0 +1,45 @@
+import Router from '@koa/router';
+import type Koa from 'koa';
+import type { Access } from '../domain/access/access.ts';
+import { PATHS, type PathRight } from '../domain/access/rights.ts';
+import { authenticate, type Doorkeepers } from './authenticate.ts';
+import { requireMethod } from './require-method.ts';
+
+/** What answers a path for everybody: it fills `context`, or throws an AppError for the error responder. */
+export type Handler = (context: Koa.Context) => Promise<void> | void;
+
+/** The same for whose token has been asked for: the place that it is about is for the handler to check. */
+export type TokenHandler = (context: Koa.Context, access: Access) => Promise<void> | void;
+
+type Paths = typeof PATHS;
+
+/** The paths that are answered in front of the app. */
+export type BarePath = { [P in keyof Paths]: Paths[P] extends { bare: true } ? P : never }[keyof Paths];
+
+/** What answers each path of the table that is not bare. */
+export type Handlers = {
+  [P in Exclude<keyof Paths, BarePath>]: Paths[P]['needs'] extends 'everybody' ? Handler : TokenHandler;
+};
+
+/** Who knows tokens: for every path, and for those where the console's cookie counts too. */
+export interface PathDoorkeepers {
+  doorkeepers: Doorkeepers;
+  pageDoorkeepers: Doorkeepers;
+}
+
+/** The paths of the app: each as its row says, with its methods and for whom it is. There are no others. */
+export function createRouter(handlers: Handlers, { doorkeepers, pageDoorkeepers }: PathDoorkeepers): Router {
+  const router = new Router();
+  for (const [path, row] of Object.entries<PathRight>(PATHS)) {
+    if (row.bare) continue;
+    const handle = handlers[path as keyof Handlers];
+    router.all(row.below ? `${path}{/*rest}` : path, async (context) => {
+      requireMethod(context.method, row.methods);
+      if (row.needs === 'everybody') return (handle as Handler)(context);
+      const access = await authenticate(context.req, row.cookie ? pageDoorkeepers : doorkeepers);
+      access.requireOperation(row);
+      return handle(context, access);
+    });
+  }
+  return router;
+}
