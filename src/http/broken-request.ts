@@ -8,6 +8,9 @@ export interface ParserError {
   reason?: string;
 }
 
+/** The code of a request that did not come to its end in time. */
+export const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT';
+
 /** Those that are not simply 400, with the words for them. */
 const KNOWN = new Map([
   ['HPE_HEADER_OVERFLOW', { status: 431, detail: 'The headers are too long.' }],
@@ -19,7 +22,7 @@ const KNOWN = new Map([
       detail: 'The sender closed the connection in the middle of the request; is its Content-Length too large?',
     },
   ],
-  ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: 'The request did not come to its end in time.' }],
+  [TIMED_OUT, { status: 408, detail: 'The request did not come to its end in time.' }],
 ]);
 
 /** Tells the sender of what is no request what is wrong, where Node's own answer has no words, and ends the connection. */

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressGroup } from './address-group.ts';
-import { answerBroken, type ParserError } from './broken-request.ts';
+import { answerBroken, type ParserError, TIMED_OUT } from './broken-request.ts';
+import { ByAndBy } from './by-and-by.ts';
 import { PARSER_STOPPED } from './parser-gate.ts';
 
 const TOO_MANY =
@@ -36,11 +37,17 @@ export function createHttpServer({ connectionsPerAddress, isQuiet, endBehindAnsw
     keepAliveTimeout: 75_000,
     shouldUpgradeCallback: ({ headers, socket }) => headers.upgrade?.toLowerCase() === 'websocket' && isQuiet(socket),
   });
+  const end = (socket: Socket, error: ParserError): void => {
+    if (!socket.writable) socket.destroy();
+    else if (isQuiet(socket) || !endBehindAnswers(socket)) answerBroken(socket, error);
+  };
+  // Node tells of all that are late in one piece, also of thousands.
+  const late = new ByAndBy((socket: Socket) => end(socket, { code: TIMED_OUT }));
   server.on('clientError', (error: ParserError, socket) => {
     // Nobody's error: http/connections.ts goes on behind it.
     if (error.code === PARSER_STOPPED) return;
-    if (!socket.writable) socket.destroy();
-    else if (isQuiet(socket as Socket) || !endBehindAnswers(socket as Socket)) answerBroken(socket, error);
+    if (error.code === TIMED_OUT) late.add(socket as Socket);
+    else end(socket as Socket, error);
   });
   if (connectionsPerAddress > 0) boundConnections(server, connectionsPerAddress);
   return server;
