@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { AppError } from '../errors.ts';
@@ -10,6 +10,8 @@ import { UnreadAnswers } from './unread-answers.ts';
 const LOOK_EVERY_MS = 20;
 /** How long a body may go on coming in once the server stops. */
 const BODY_MS = 3_000;
+/** How long an answer that has begun may go on: its reader decides how fast it is. */
+const ANSWER_MS = 3_000;
 /** How long after the last answer a quiet connection stays open: its next request may be on the way. */
 const LATE_MS = 200;
 const HEALTH = /^\/(?:healthz|readyz)\/?(?:\?|$)/;
@@ -32,8 +34,8 @@ interface DrainingDeps {
 
 /**
  * A server's requests from the first to the last. `stop`, in order: serves on for the grace; answers what was accepted,
- * and whatever comes then with 503 and `Connection: close` (CONTRACT 3), never a cut; gives half-sent bodies three
- * seconds; stops listening and closes what says nothing any more.
+ * and whatever comes then with 503 and `Connection: close` (CONTRACT 3), never a cut; gives half-sent bodies, and answers
+ * that are half read, three seconds; stops listening and closes what says nothing any more.
  */
 export class DrainingListener {
   readonly #server: Server;
@@ -79,10 +81,14 @@ export class DrainingListener {
     this.#state = 'draining';
     await endSockets();
     const incompleteUntil = performance.now() + BODY_MS;
+    const begun = new Map<ServerResponse, number>();
+    let cut = 0;
     while (this.#connections.unanswered > 0) {
       if (performance.now() > incompleteUntil) this.#refuseIncomplete();
+      cut += this.#cutSlow(begun);
       await pause(LOOK_EVERY_MS);
     }
+    if (cut > 0) this.#log.warn({ answers: cut }, 'stopping: answers that were still being read were cut');
     // Not the HTTP server's own close: that cuts connections whose next request is on the way.
     NetServer.prototype.close.call(this.#server);
     const from = performance.now();
@@ -103,6 +109,21 @@ export class DrainingListener {
       // The rest of the body is nobody's any more.
       response.once('finish', () => request.destroy());
     }
+  }
+
+  /** Those whose answer was first seen `begun` too long ago; how many. */
+  #cutSlow(begun: Map<ServerResponse, number>): number {
+    const now = performance.now();
+    let cut = 0;
+    for (const { request, response } of this.#connections.exchanges()) {
+      if (!response.headersSent) continue;
+      const from = begun.get(response) ?? now;
+      begun.set(response, from);
+      if (now < from + ANSWER_MS || request.socket.destroyed) continue;
+      request.socket.destroy();
+      cut += 1;
+    }
+    return cut;
   }
 
   #stopping(): ReturnType<typeof toProblem> {

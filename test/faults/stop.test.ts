@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
 import { createDatabase, createProduct, DATABASES, startServer, type TestDatabase } from '../support/server.ts';
 
@@ -140,6 +141,32 @@ test('a body that never ends is answered 503 and does not hold the stop', async 
   expect(answer).toMatch(/^HTTP\/1\.1 503/);
   expect(answer).toContain('Connection: close');
   await server.stop();
+});
+
+test('an export that nobody reads does not hold the stop', { timeout: 60_000 }, async () => {
+  const server = await startServer({ database: 'sqlite' });
+  onTestFinished(() => server.stop());
+  const [device] = (await createProduct(server)).deviceIds;
+  const rows = Array.from({ length: 100_000 }, (_, at) => `temperature,${1_700_000_000 + at},1`);
+  await fetch(`${server.url}/v1/devices/${device}/import`, {
+    method: 'POST',
+    headers: { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'text/csv' },
+    body: `field,timestamp,value\n${rows.join('\n')}`,
+  });
+  // Some 10 MB: more than the buffers of both ends take.
+  const socket = connect(server.process.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => {});
+  socket.write(
+    `GET /v1/devices/${device}/history.ndjson HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n\r\n`,
+  );
+  await once(socket, 'readable');
+  const from = performance.now();
+  expect(await server.process.stop('SIGTERM')).toBe(0);
+  // What does not end by itself is cut after twenty seconds, as an error.
+  expect(performance.now() - from).toBeLessThan(15_000);
+  const lines = server.process.lines.filter(({ level }) => level === 'warn' || level === 'error');
+  expect(lines).toMatchObject([{ level: 'warn', answers: 1 }]);
 });
 
 test('a request on an open connection is answered 503 with Connection: close while the server stops', async () => {
