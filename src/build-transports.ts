@@ -75,7 +75,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   const ofPages = { authenticator, anonymous, sessionSecretOf: ofSession };
   const turns = new RequestTurns(requestParty(ofPages, ingestCache));
   const out = { devices: deviceFinder, exporter, log };
-  const into = { devices: deviceFinder, importer };
+  const into = { devices: deviceFinder, importer, idleMs: config.clientIdleMs };
   const devices = new DeviceCache(database, cluster);
   const live = {
     measurements: new LiveMeasurements({ feed, ingestCache, devices, shares: domain.shares }),

@@ -105,7 +105,7 @@ function collect(request: IncomingMessage, { maxBytes, idleMs, memory }: BodyBou
     const expected = Number(request.headers['content-length'] ?? Infinity);
     let waiting: NodeJS.Timeout | null = null;
     const idle = (): void => {
-      reject(new AppError('REQUEST_TIMEOUT', `Nothing of the body came for ${idleMs / 1000} seconds; send it again.`));
+      reject(nothingCame(idleMs));
       setTimeout(() => request.destroy(), 1_000).unref(); // after the answer
     };
     const giveUp = (error: unknown): void => {
@@ -172,6 +172,11 @@ function areTooMany(pieces: number, bytes: number): boolean {
 
 function tooManyPieces(): AppError {
   return new AppError('INVALID_BODY', `The body comes in more than ${MOST_PIECES} tiny chunks; send larger ones.`);
+}
+
+/** REQUEST_TIMEOUT: the body stopped coming. */
+export function nothingCame(idleMs: number): AppError {
+  return new AppError('REQUEST_TIMEOUT', `Nothing of the body came for ${idleMs / 1000} seconds; send it again.`);
 }
 
 /** BODY_TOO_LARGE naming the limit in bytes. */

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { addressGroup } from './address-group.ts';
 import { answerBroken, type ParserError, TIMED_OUT } from './broken-request.ts';
 import { ByAndBy } from './by-and-by.ts';
+import { keepsOwnTime } from './own-time.ts';
 import { PARSER_STOPPED } from './parser-gate.ts';
 
 const TOO_MANY =
@@ -31,7 +32,7 @@ export function createHttpServer({ connectionsPerAddress, isQuiet, endBehindAnsw
     // http-app.ts says so in words.
     requireHostHeader: false,
     headersTimeout: 10_000,
-    // A slow line may take minutes; a body that stops coming ends earlier (http/body.ts).
+    // A slow line may take minutes; a body that stops coming ends earlier (http/body.ts), a file later (own-time.ts).
     requestTimeout: 300_000,
     // Longer than proxies keep theirs: else they send a request into a connection that is just being closed.
     keepAliveTimeout: 75_000,
@@ -46,8 +47,8 @@ export function createHttpServer({ connectionsPerAddress, isQuiet, endBehindAnsw
   server.on('clientError', (error: ParserError, socket) => {
     // Nobody's error: http/connections.ts goes on behind it.
     if (error.code === PARSER_STOPPED) return;
-    if (error.code === TIMED_OUT) late.add(socket as Socket);
-    else end(socket as Socket, error);
+    if (error.code !== TIMED_OUT) end(socket as Socket, error);
+    else if (!keepsOwnTime(socket as Socket)) late.add(socket as Socket);
   });
   if (connectionsPerAddress > 0) boundConnections(server, connectionsPerAddress);
   return server;

@@ -7,12 +7,15 @@ import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
 import type { Importer } from '../domain/transfer/importer.ts';
 import { worksFor } from '../domain/whose-work.ts';
 import { AppError } from '../errors.ts';
-import { SenderGone } from './body.ts';
+import { nothingCame, SenderGone } from './body.ts';
+import { keepOwnTime } from './own-time.ts';
 import type { TokenHandler } from './routes.ts';
 
 interface ImportRouteDeps {
   devices: DeviceFinder;
   importer: Importer;
+  /** For how long a file may stop coming, in milliseconds. */
+  idleMs: number;
 }
 
 const KINDS = new Map([
@@ -46,7 +49,7 @@ export function importRoute(deps: ImportRouteDeps): TokenHandler {
 }
 
 async function receive(
-  { importer }: ImportRouteDeps,
+  { importer, idleMs }: ImportRouteDeps,
   context: Koa.Context,
   access: Access,
   device: DeviceInfo | null,
@@ -65,17 +68,22 @@ async function receive(
       'INVALID_BODY',
       'Content-Encoding br is not taken here: send the file by gzip, deflate, or as it is.',
     );
-  context.body = await worksFor(access, () => importer.run(access, kind, device, textOf(context, encoding)));
+  context.body = await worksFor(access, () => importer.run(access, kind, device, textOf(context, encoding, idleMs)));
 }
 
 /** The body as text, unpacked, in pieces. */
-async function* textOf({ req: request, res: response }: Koa.Context, encoding: string): AsyncGenerator<string> {
+async function* textOf(
+  { req: request, res: response }: Koa.Context,
+  encoding: string,
+  idleMs: number,
+): AsyncGenerator<string> {
   // While it waited for its turn.
   if (response.destroyed) throw new SenderGone();
   const decoder = new TextDecoder('utf-8');
   const stream = request.pipe(UNPACKERS.get(encoding)?.() ?? new PassThrough());
   // Whoever waits for no answer has gone, also when the whole file is here.
   response.once('close', () => stream.destroy(new SenderGone()));
+  keepOwnTime(request, idleMs, () => stream.destroy(nothingCame(idleMs)));
   try {
     for await (const chunk of stream) yield decoder.decode(chunk as Buffer, { stream: true });
   } catch (error) {

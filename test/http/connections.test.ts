@@ -38,6 +38,13 @@ test('a body that stops coming is answered 408 and holds nobody up', { timeout: 
   expect(await answer).toMatch(/^HTTP\/1\.1 408[\s\S]*for 3 seconds/);
 });
 
+test('nor does a file that stops coming', { timeout: 60_000 }, async () => {
+  const { socket, answer } = raw();
+  const file = 'Content-Type: text/csv\r\nContent-Length: 100\r\n';
+  socket.write(`${head(file).replace('/record/', '/import')}timestamp,temperature\n1,2\n`);
+  expect(await answer).toMatch(/^HTTP\/1\.1 408[\s\S]*for 3 seconds/);
+});
+
 test(
   'a slow body is not cut as long as it comes: time-outs count from the last byte',
   { timeout: 90_000 },

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createHttpServer } from './http-server.ts';
+import { keepOwnTime } from './own-time.ts';
+
+/** Ten bytes to a server at which a whole request has a second, and what becomes of them. */
+async function send(keeps: boolean, everyMs: number): Promise<{ said: string; isLate: boolean }> {
+  const server = createHttpServer({ connectionsPerAddress: 0, isQuiet: () => true, endBehindAnswers: () => true });
+  server.headersTimeout = server.requestTimeout = 1_000;
+  const outcome = { said: '', isLate: false };
+  server.on('request', (request, response) => {
+    if (keeps) keepOwnTime(request, 3_000, () => (outcome.isLate = true));
+    request.resume().on('end', () => response.end('whole'));
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
+  socket.on('data', (data) => (outcome.said += data.toString()));
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n');
+  let left = 10;
+  const sending = setInterval(() => (left -= 1) >= 0 && socket.write('x'), everyMs);
+  onTestFinished(() => clearInterval(sending));
+  await Promise.race([once(socket, 'close'), once(socket, 'data')]);
+  return outcome;
+}
+
+test('a body that keeps its own time is not ended by that of a whole request', async () => {
+  expect((await send(true, 800)).said).toMatch(/^HTTP\/1\.1 200 [\s\S]*whole$/);
+}, 60_000);
+
+test('any other one is', async () => {
+  expect((await send(false, 800)).said).toMatch(/^HTTP\/1\.1 408 /);
+}, 60_000);
+
+test('one that stops coming is late, and its connection ends', async () => {
+  expect(await send(true, 1e9)).toMatchObject({ said: '', isLate: true });
+}, 60_000);
+
+test.each([
+  [1, 300],
+  [2_000, Infinity],
+])('one that comes at %i bytes a second is late after %d seconds', (bytes, seconds) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const socket = { bytesRead: 0, destroyed: false };
+  const request = { socket, complete: false, readableFlowing: true, destroy: () => {} };
+  let lateAt = Infinity;
+  let now = 0;
+  keepOwnTime(request as unknown as IncomingMessage, 30_000, () => (lateAt = Math.min(lateAt, now)));
+  for (; now < 2_000; now += 1) {
+    socket.bytesRead += bytes;
+    vi.advanceTimersByTime(1_000);
+  }
+  expect(lateAt).toBe(seconds);
+});

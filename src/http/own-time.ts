@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+
+const LOOK_EVERY_MS = 1_000;
+/** After so many looks a body must have come at so many bytes for each further one: else a byte now and then is enough. */
+const [FREE_LOOKS, BYTES_A_LOOK] = [300, 1_000];
+/** Until a body that is late has been answered. */
+const ANSWER_MS = 1_000;
+
+/** By connection, the request whose body keeps its own time. */
+const kept = new WeakMap<Socket, IncomingMessage>();
+
+/** Whether what Node says of the time of the whole request is to be ignored. */
+export function keepsOwnTime(socket: Socket): boolean {
+  return kept.get(socket)?.complete === false;
+}
+
+/**
+ * A body may take as long as it needs (a large file on a slow line), but must go on coming: calls `late` when nothing of
+ * it came for so long, and ends its connection. What is held back here is not looked at; looks are counted, not time.
+ */
+export function keepOwnTime(request: IncomingMessage, idleMs: number, late: () => void): void {
+  const { socket } = request;
+  const begin = socket.bytesRead;
+  let [looks, idle, read] = [0, 0, begin];
+  kept.set(socket, request);
+  const timer = setInterval(() => {
+    if (request.complete || socket.destroyed) return clearInterval(timer);
+    if (request.readableFlowing !== true) return;
+    looks += 1;
+    idle = socket.bytesRead > read ? 0 : idle + 1;
+    read = socket.bytesRead;
+    if (idle * LOOK_EVERY_MS < idleMs && read - begin >= (looks - FREE_LOOKS) * BYTES_A_LOOK) return;
+    clearInterval(timer);
+    late();
+    setTimeout(() => request.destroy(), ANSWER_MS).unref();
+  }, LOOK_EVERY_MS).unref();
+}
