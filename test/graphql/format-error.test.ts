@@ -5,7 +5,7 @@ import { createErrorFormatter } from '../../src/graphql/transport/format-error.t
 
 test('of an error that is nobody’s but ours only an id leaves, under which it is logged', () => {
   const logged: object[] = [];
-  const format = createErrorFormatter({ error: (facts) => logged.push(facts), warn: () => {} });
+  const format = createErrorFormatter({ error: (facts) => logged.push(facts), info: () => {}, warn: () => {} });
   const secret = new Error('password=hunter2 in /srv/inlet/src/x.ts');
   const error = new GraphQLError(secret.message, { originalError: secret, path: ['products'] });
   const shown = format(error.toJSON(), error);
@@ -19,7 +19,7 @@ test('of an error that is nobody’s but ours only an id leaves, under which it 
 });
 
 test('an error of the domain leaves in its own words', () => {
-  const format = createErrorFormatter({ error: () => {}, warn: () => {} });
+  const format = createErrorFormatter({ error: () => {}, info: () => {}, warn: () => {} });
   const own = new AppError('NOT_FOUND', 'There is no such device.', { details: { id: 'x' } });
   const error = new GraphQLError('wrapped', { originalError: own });
   expect(format(error.toJSON(), error)).toEqual({

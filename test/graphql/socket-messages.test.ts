@@ -17,23 +17,32 @@ type Shares = Pick<WorkShares, 'begin' | 'spend'>;
 const PARTY: Party = { tokenId: 't', tenant: 'w' };
 
 /** A socket that can be paused, and what was received from it by those who never answer. */
-function open(shares: Shares = { begin: async () => {}, spend: () => {} }): {
+function open(
+  shares: Shares = { begin: async () => {}, spend: () => {} },
+  caller: Party | null = PARTY,
+): {
   socket: EventEmitter & { isPaused: boolean };
   received: unknown[];
+  pongs: { data: string; left: () => void }[];
+  closed: number[];
 } {
+  const pongs: { data: string; left: () => void }[] = [];
+  const closed: number[] = [];
   const socket = Object.assign(new EventEmitter(), {
     OPEN: 1,
     readyState: 1,
     isPaused: false,
     pause: () => (socket.isPaused = true),
     resume: () => (socket.isPaused = false),
+    pong: (data: Buffer, _mask: boolean, left: () => void) => pongs.push({ data: data.toString(), left }),
+    close: (code: number) => closed.push(code),
   });
   const received: unknown[] = [];
   new SocketMessages({
     socket: socket as unknown as WebSocket,
     turns: new LoopTurns(),
     shares,
-    caller: () => PARTY,
+    caller: () => caller,
     receive: (message) => {
       received.push(message);
       // Whoever is to answer holds on to what waits for it.
@@ -42,7 +51,7 @@ function open(shares: Shares = { begin: async () => {}, spend: () => {} }): {
     onRead: () => {},
     onFailed: () => {},
   }).read();
-  return { socket, received };
+  return { socket, received, pongs, closed };
 }
 
 const subscribe = (padding: number): Buffer =>
@@ -93,4 +102,27 @@ test("a long message is read in its caller's turn and on its account, and what i
     ['spend', PARTY, true],
     ['spend', PARTY, true],
   ]);
+});
+
+test('of many pings the last is answered, and no more than one pong waits to be sent', async () => {
+  const { socket, pongs } = open();
+  for (let at = 0; at < 10_000; at += 1) socket.emit('ping', Buffer.from(`${at}`));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(pongs.length).toBe(1);
+  pongs[0]!.left();
+  if (pongs[0]!.data !== '9999') await expect.poll(() => pongs.length).toBe(2);
+  expect(pongs.at(-1)!.data).toBe('9999');
+  pongs.at(-1)!.left();
+  const before = pongs.length;
+  socket.emit('ping', Buffer.from('later'));
+  await expect.poll(() => pongs.length).toBe(before + 1);
+  expect(pongs.at(-1)!.data).toBe('later');
+});
+
+test.each(['ping', 'pong'])('who has shown no token may not send %ss without end', (frame) => {
+  const { socket, closed } = open(undefined, null);
+  for (let at = 0; at < 100; at += 1) socket.emit(frame, Buffer.alloc(1));
+  expect(closed).toEqual([]);
+  for (let at = 0; at < 10_000; at += 1) socket.emit(frame, Buffer.alloc(1));
+  expect(closed[0]).toBe(4401);
 });

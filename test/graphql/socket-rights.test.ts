@@ -48,7 +48,7 @@ beforeAll(async () => {
     maxMessageBytes: 1_000_000,
     bodies: { hold: () => {}, release: () => {} },
     now: Date.now,
-    log: { error: () => {}, warn: () => {} },
+    log: { error: () => {}, info: () => {}, warn: () => {} },
     operations: operations as unknown as Operations,
     sources: {} as GraphqlSocketsDeps['sources'],
     live: {} as GraphqlSocketsDeps['live'],

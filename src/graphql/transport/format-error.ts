@@ -6,6 +6,7 @@ import { AppError, databaseAway, type ErrorCode } from '../../errors.ts';
 export interface GraphqlLog {
   error(facts: object, message: string): void;
   warn(facts: object, message: string): void;
+  info(facts: object, message: string): void;
 }
 
 /** `extensions.code` of each error of the domain (CONTRACT 7). A code without a line here does not compile. */

@@ -28,7 +28,7 @@ test('who asks is known before the body is read, a long one in its turn, and eac
     happened.push('who');
     return { caller: CALLER } as GraphqlContext;
   };
-  const log = { warn: () => {}, error: () => {} };
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
   const http = new GraphqlHttp({ operations, contextFor, log });
   const asking = async (query: string): Promise<unknown[]> => {
     happened.length = 0;

@@ -50,6 +50,9 @@ const PATH = '/graphql';
 const MAX_OPERATIONS = 100;
 /** Of an operation's id, in characters: it is kept as long as the operation runs. */
 const MAX_ID = 1000;
+/** As many frames a message may come in, a megabyte in 16 KB each: those of a byte are all read in one turn. */
+const MAX_FRAGMENTS = 64;
+/** So often may the kernel hand over a piece of one frame: each takes a hundred bytes beside its own. */
 const MAX_PIECES = 4096;
 const INIT_WITHIN_MS = 5000;
 const DRAIN_MS = 5000;
@@ -82,9 +85,10 @@ export class GraphqlSockets {
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload: deps.maxMessageBytes,
-      // A message may come in so many pieces: each takes a hundred bytes beside its own.
       maxBufferedChunks: MAX_PIECES,
-      maxFragments: MAX_PIECES,
+      maxFragments: MAX_FRAGMENTS,
+      // `SocketMessages` answers, no faster than it is read.
+      autoPong: false,
       perMessageDeflate: false,
       // One message for each turn of the event loop: 64 KiB hold three thousand.
       allowSynchronousEvents: false,
@@ -138,8 +142,10 @@ export class GraphqlSockets {
     this.#sessions.add(session);
     const onFailed = (error: unknown): void => this.#failed(session, error);
     const onRead = countHalfMessages(socket, request, this.#deps.bodies, onFailed);
-    // Too large a message, broken frames: ws closes by itself and says why.
-    socket.on('error', (error) => this.#deps.log.warn({ err: error, requestId: session.requestId }, 'WebSocket error'));
+    // Too large a message, broken frames: ws closes by itself and says why. Anybody can send them: no stack of ours.
+    socket.on('error', ({ message }) =>
+      this.#deps.log.info({ reason: message, requestId: session.requestId }, 'WebSocket of a client broken'),
+    );
     const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,

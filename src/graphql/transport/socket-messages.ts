@@ -13,6 +13,8 @@ const MAX_ANSWERING = 200;
 const MAX_UNREAD_BYTES = 65_536;
 /** Of all that comes before the token, and the token. */
 const MAX_OF_STRANGERS = 16_384;
+/** Of the shortest frame of a client. */
+const HEAD_BYTES = 6;
 /** Reading less takes two milliseconds at most. */
 const LONG = 16_384;
 
@@ -37,6 +39,8 @@ export class SocketMessages {
   #unreadBytes = 0;
   #answering = 0;
   #strangersBytes = 0;
+  /** The last one that came, until it is answered. */
+  #ping: Buffer | null = null;
   #last: Promise<void> = Promise.resolve();
 
   constructor(deps: SocketMessagesDeps) {
@@ -47,13 +51,43 @@ export class SocketMessages {
   /** From now on. */
   read(): void {
     // A Buffer: the server was not asked for fragments or array buffers.
-    this.#deps.socket.on('message', (data: RawData) => this.#came(data as Buffer));
+    const { socket } = this.#deps;
+    socket.on('message', (data: RawData) => this.#came(data as Buffer));
+    socket.on('ping', (data) => this.#pinged(data));
+    socket.on('pong', (data) => void this.#isTooMuch(data));
+  }
+
+  /** What strangers sent, with the head of its frame. */
+  #isTooMuch({ length }: Buffer): boolean {
+    const { socket, caller } = this.#deps;
+    if (caller() !== null || (this.#strangersBytes += HEAD_BYTES + length) <= MAX_OF_STRANGERS) return false;
+    socket.close(CloseCode.Unauthorized, `Show a token first, in at most ${MAX_OF_STRANGERS} bytes.`);
+    return true;
+  }
+
+  /** Of several pings only the last needs an answer (RFC 6455, 5.5.3): one at a time is under way. */
+  #pinged(data: Buffer): void {
+    if (this.#isTooMuch(data)) return;
+    const isAnswering = this.#ping !== null;
+    // Not the piece of 64 KB that it came in.
+    this.#ping = Buffer.from(data);
+    if (!isAnswering) this.#pong();
+  }
+
+  #pong(): void {
+    const { socket, onFailed } = this.#deps;
+    const pong = async (): Promise<void> => {
+      const answered = this.#ping!;
+      socket.pong(answered, false, () => {
+        if (this.#ping !== answered) return this.#pong();
+        this.#ping = null;
+      });
+    };
+    this.#inTurn(pong).catch(onFailed);
   }
 
   #came(message: Buffer): void {
-    const { socket, caller } = this.#deps;
-    if (caller() === null && (this.#strangersBytes += message.length) > MAX_OF_STRANGERS)
-      return socket.close(CloseCode.Unauthorized, `Show a token first, in at most ${MAX_OF_STRANGERS} bytes.`);
+    if (this.#isTooMuch(message)) return;
     this.#unreadBytes += message.length;
     this.#answering += 1;
     this.#pauseOrResume();
@@ -61,7 +95,7 @@ export class SocketMessages {
   }
 
   async #read(message: Buffer): Promise<void> {
-    const { turns, onRead, caller } = this.#deps;
+    const { onRead } = this.#deps;
     await this.#turn(message);
     const read = async (): Promise<void> => {
       this.#unreadBytes -= message.length;
@@ -70,9 +104,14 @@ export class SocketMessages {
       onRead();
       this.#answer(message);
     };
+    await this.#inTurn(read);
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const { turns, caller } = this.#deps;
     const party = caller();
     // Subscriptions send in turns, too: what is begun here is the same party's.
-    await (party === null ? turns.run(read) : worksFor(party, () => turns.run(read)));
+    return party === null ? turns.run(work) : worksFor(party, () => turns.run(work));
   }
 
   /** Resolves when it is the caller's turn to have something long read. Who has too much waiting is sent away. */
