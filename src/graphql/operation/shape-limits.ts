@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { AppError } from '../../errors.ts';
 import { textOf } from './document-text.ts';
+import { FieldComparisons } from './field-comparisons.ts';
 
 /** The largest shape of a document that is looked at any further (CONTRACT 7); `operation-cost.ts` weighs the rest. */
 export const SHAPE_LIMITS = {
@@ -25,6 +26,8 @@ export const SHAPE_LIMITS = {
   fields: 3000,
   /** The same response name again and again in one selection set: validation compares each with each. */
   'repeated fields': 20,
+  /** The same through all of a document, with all fragments expanded: for so many validation takes 10 ms. */
+  'field comparisons': 25_000,
 } as const;
 
 /**
@@ -36,6 +39,10 @@ const LOCATED = { characters: 16_384, lines: 500 };
 /** Which limit an operation is over, as `extensions.limit` names it. */
 type LimitName = keyof typeof SHAPE_LIMITS | 'cost' | 'bytes' | 'seconds';
 
+const TO_DO: Partial<Record<LimitName, string>> = {
+  'field comparisons': 'Name each field once in what is selected of an object, fragments included, or use aliases.',
+};
+
 /** QUERY_TOO_COMPLEX, saying which limit, what is allowed, and how much it was; null: that is not known exactly. */
 export function tooComplex(limit: LimitName, allowed: number, actual: number | null): AppError {
   const how =
@@ -44,7 +51,7 @@ export function tooComplex(limit: LimitName, allowed: number, actual: number | n
       : `${Number.isFinite(actual) ? actual : 'far too many'}, allowed ${allowed}`;
   return new AppError(
     'QUERY_TOO_COMPLEX',
-    `The operation is over the limit of ${limit}: ${how}. Ask for less at once.`,
+    `The operation is over the limit of ${limit}: ${how}. ${TO_DO[limit] ?? 'Ask for less at once.'}`,
     {
       details: { limit, allowed, ...(actual !== null && Number.isFinite(actual) ? { actual } : {}) },
     },
@@ -71,11 +78,21 @@ export function parseWithinLimits(query: string): DocumentNode {
     check('directives', shape.directives + (definition.directives?.length ?? 0));
     check('fields', shape.fields);
   }
+  checkComparisons(document, fragments);
   return document;
 }
 
 function check(limit: LimitName & keyof typeof SHAPE_LIMITS, actual: number): void {
   if (actual > SHAPE_LIMITS[limit]) throw tooComplex(limit, SHAPE_LIMITS[limit], actual);
+}
+
+function checkComparisons({ definitions }: DocumentNode, fragments: Map<string, FragmentDefinitionNode>): void {
+  const { depth, 'field comparisons': count } = SHAPE_LIMITS;
+  const comparisons = new FieldComparisons(fragments, { count, depth });
+  for (const definition of definitions)
+    if (definition.kind === Kind.OPERATION_DEFINITION) comparisons.add(definition.selectionSet);
+  for (const fragment of fragments.values()) comparisons.addFragment(fragment);
+  if (comparisons.count > count) throw tooComplex('field comparisons', count, null);
 }
 
 function parseTokens(query: string): DocumentNode {

@@ -1,0 +1,65 @@
+import { type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql';
+
+/**
+ * What validation has to do with fields that are to be merged: each is compared with each of its response name, however
+ * deep and in whichever fragments they stand, and each fragment with each that it meets.
+ */
+export class FieldComparisons {
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #limits: { count: number; depth: number };
+  /** Fragments that were gone through. */
+  readonly #seen = new Set<string>();
+  /** About as many as it takes; no longer exact beyond the limit. */
+  count = 0;
+
+  /** Deeper it is not looked: circular fragments have no end. */
+  constructor(fragments: ReadonlyMap<string, FragmentDefinitionNode>, limits: { count: number; depth: number }) {
+    this.#fragments = fragments;
+    this.#limits = limits;
+  }
+
+  add(set: SelectionSetNode): void {
+    this.#merge([set], 1);
+  }
+
+  /** One that no other has led to is validated like an operation. */
+  addFragment({ name, selectionSet }: FragmentDefinitionNode): void {
+    if (!this.#seen.has(name.value)) this.add(selectionSet);
+  }
+
+  /** Selection sets of one object. */
+  #merge(sets: SelectionSetNode[], depth: number): void {
+    const fields = new Map<string, { times: number; sets: SelectionSetNode[] }>();
+    const met = new Set<string>();
+    let spreads = 0;
+    for (let set = sets.pop(); set !== undefined; set = sets.pop()) {
+      this.count += set.selections.length;
+      for (const selection of set.selections) {
+        if (selection.kind === Kind.INLINE_FRAGMENT) sets.push(selection.selectionSet);
+        else if (selection.kind === Kind.FRAGMENT_SPREAD) {
+          const { value } = selection.name;
+          const fragment = this.#fragments.get(value);
+          spreads += 1;
+          if (fragment === undefined || met.has(value)) continue;
+          met.add(value);
+          this.#seen.add(value);
+          sets.push(fragment.selectionSet);
+        } else {
+          const name = (selection.alias ?? selection.name).value;
+          const known = fields.get(name) ?? { times: 0, sets: [] };
+          // With each that is there already.
+          this.count += known.times;
+          known.times += 1;
+          if (selection.selectionSet) known.sets.push(selection.selectionSet);
+          fields.set(name, known);
+        }
+      }
+    }
+    this.count += spreads * met.size;
+    if (depth === this.#limits.depth) return;
+    for (const inner of fields.values()) {
+      if (this.count > this.#limits.count) return;
+      if (inner.sets.length > 0) this.#merge(inner.sets, depth + 1);
+    }
+  }
+}
