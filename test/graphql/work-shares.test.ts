@@ -1,4 +1,4 @@
-import { GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
+import { GraphQLInt, GraphQLObjectType, GraphQLScalarType, GraphQLSchema, GraphQLString } from 'graphql';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { AppError } from '../../src/errors.ts';
@@ -203,6 +203,27 @@ test('and for planning them, whatever comes of it and however cheap its text is'
   const wait = await waitAfter(plan, 0);
   expect(wait).toBeGreaterThanOrEqual(166);
   expect(wait).toBeLessThan(180);
+});
+
+test('admission is paid for by the clock, of a document that is known, too', async () => {
+  const read = (): number => {
+    vi.advanceTimersByTime(4);
+    return 1;
+  };
+  const args = { at: { type: new GraphQLScalarType({ name: 'Slow', parseValue: read }) } };
+  const fields = { name: { type: GraphQLString, args } };
+  const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) });
+  const shares = new WorkShares();
+  const operations = new Operations(schema, 'none', shares);
+  const spent = vi.spyOn(shares, 'spend');
+  const paid: number[] = [];
+  for (let time = 0; time < 3; time += 1) {
+    const context = new GraphqlContext({ tokenId: 't' } as Access, '', {} as never, {} as never);
+    await operations.admit({ query: 'query ($at: Slow) { name(at: $at) }', variables: { at: 1 } }, context);
+    paid.push(spent.mock.calls.reduce((sum, [, ms]) => sum + ms, 0));
+    spent.mockClear();
+  }
+  expect(Math.min(...paid)).toBeGreaterThanOrEqual(4);
 });
 
 test.each([
