@@ -293,7 +293,9 @@ test('a token has half of the exports that it finds free, and a tenant three qua
   expect(await begin('second', 'many')).toBe(4);
   for (const token of ['third', 'fourth', 'fifth']) expect(await begin(token, 'many')).toBe(0);
   expect(await begin('alone', 'other')).toBe(2);
-  expect(await begin('late', 'third')).toBe(1);
+  // Each tenant finds one, up to 64 altogether.
+  for (let at = 14; at < 64; at += 1) expect(await begin(`late ${at}`, `other ${at}`)).toBe(1);
+  expect(await begin('too late', 'last')).toBe(0);
   for (const bytes of begun) await bytes.return(undefined);
   expect(await begin('second', 'many')).toBe(8);
 });

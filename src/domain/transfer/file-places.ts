@@ -5,6 +5,8 @@ import type { Party } from '../party.ts';
 const MOST = 16;
 /** What a tenant has is at most so many times what it leaves free: three quarters, if it is alone; of a token once, half. */
 const TIMES_FREE = 3;
+/** A tenant that has none gets one also beyond those, up to so many altogether. */
+const MOST_IN_ALL = 64;
 
 /** Files that are under way on this node in one direction: so many, of which whoever comes later finds some free. */
 export class FilePlaces {
@@ -22,6 +24,7 @@ export class FilePlaces {
     const ofToken = this.#taken.filter((other) => other.tokenId === tokenId).length;
     const ofTenant = this.#taken.filter((other) => other.tenant === tenant).length;
     if (ofToken < free && ofTenant < TIMES_FREE * free) return;
+    if (ofTenant === 0 && this.#taken.length < MOST_IN_ALL) return;
     throw new AppError('OVERLOADED', `${this.#taken.length} ${this.#what} are under way. Try again in a moment.`, {
       details: { retryAfterSeconds: 5 },
     });
