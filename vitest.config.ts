@@ -9,6 +9,7 @@ const require = createRequire(import.meta.url);
  */
 const TIMED = [
   'test/sandbox/fairness.test.ts',
+  'test/sandbox/shares.test.ts',
   'test/graphql/shares.test.ts',
   'test/graphql/mass.test.ts',
   'test/graphql/transport-batching.test.ts',

@@ -1,4 +1,4 @@
-import { isDoubtful, isSlow } from './penalties.ts';
+import { isDoubtful, isHeavy, isSlow } from './penalties.ts';
 import type { Lane, Line, PoolJob, PoolProduct, PoolWorkspace } from './pool-job.ts';
 import { charge, enter, goOn, inTurn } from './turns.ts';
 
@@ -7,6 +7,8 @@ export const LANES = ['fast', 'slow'] as const;
 
 /** So many jobs that are gone are cut off a line. */
 const CUT = 1_000;
+/** Who had a job within this time is there. */
+const THERE_MS = 10_000;
 
 /**
  * Jobs that wait, in one line per product. Workspaces take turns by the time for which they keep a process, and so do the
@@ -17,6 +19,8 @@ export class FairQueue {
   /** Those for which jobs wait. */
   #turns: PoolWorkspace[] = [];
   #size = 0;
+  /** The two that came last, and when. */
+  #last: { workspace: PoolWorkspace; at: number }[] = [];
 
   get size(): number {
     return this.#size;
@@ -25,6 +29,9 @@ export class FairQueue {
   push(job: PoolJob, now: number): void {
     this.#open(job.product, now).jobs.push(job);
     this.#size += 1;
+    const { workspace } = job.product;
+    if (this.#last[0]?.workspace === workspace) this.#last[0].at = now;
+    else this.#last = [{ workspace, at: now }, ...this.#last.slice(0, 1)];
   }
 
   /** Before the other jobs of its product. */
@@ -77,10 +84,22 @@ export class FairQueue {
   #inTurn(lane: Lane, now: number): PoolProduct | undefined {
     const suspect = lane === 'slow' ? this.#suspect() : undefined;
     if (suspect !== undefined) return suspect;
-    const isServed = (product: PoolProduct): boolean => laneOf(product, now) === lane;
+    const isServed = (product: PoolProduct): boolean => this.#laneOf(product, now) === lane;
     const hasServed = ({ products }: PoolWorkspace): boolean => products.some(isServed);
     const workspace = inTurn(this.#turns, ({ turns }) => turns[lane], hasServed);
     return workspace && inTurn(workspace.products, ({ line }) => line, isServed);
+  }
+
+  /** Where a product's first job may run now. */
+  #laneOf(product: PoolProduct, now: number): Lane | null {
+    if (firstOf(product).isSuspect) return 'slow';
+    if (now < product.heldUntil) return null;
+    if (isSlow(product, now) || isDoubtful(product, now)) return 'slow';
+    return isHeavy(product.workspace, now) && this.#hasOthers(product.workspace, now) ? 'slow' : 'fast';
+  }
+
+  #hasOthers(workspace: PoolWorkspace, now: number): boolean {
+    return this.#last.some((one) => one.workspace !== workspace && now - one.at < THERE_MS);
   }
 
   #suspect(): PoolProduct | undefined {
@@ -127,13 +146,6 @@ function isEmpty(product: PoolProduct): boolean {
 
 function firstOf({ line }: PoolProduct): PoolJob {
   return line.jobs[line.head]!;
-}
-
-/** Where a product's first job may run now. */
-function laneOf(product: PoolProduct, now: number): Lane | null {
-  if (firstOf(product).isSuspect) return 'slow';
-  if (now < product.heldUntil) return null;
-  return isSlow(product, now) || isDoubtful(product, now) ? 'slow' : 'fast';
 }
 
 function chargeBoth({ product: { line, workspace }, lane }: PoolJob, tookMs: number, now: number): void {

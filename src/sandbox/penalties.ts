@@ -16,9 +16,20 @@ const MAX_REST_MS = 5_000;
 /** A run longer than this is not that of a quick source. */
 const QUICK_MS = 5;
 const KEPT_PRODUCTS = 10_000;
-/** A product has shown what it is like after so many runs, after twice as many for each offender of its workspace. */
+/**
+ * A product has shown what it is like after so many runs, after twice as many for each further offender of its workspace.
+ * One says nothing about the others, nor does one long run.
+ */
 const YOUNG_RUNS = 10;
+const OFFENDERS = 2;
+const LONG_FIRST_MS = 100;
 const MAX_OFFENCES = 10;
+/**
+ * Long runs of a workspace may have this part of the time beside others in the fast lane, whichever of its products they
+ * are; what is beyond a limit's worth of it, up to ten times that, has to pass first.
+ */
+const LONG_SHARE = 0.05;
+const [LONG_MS, KEPT_LONG_MS] = [250, 2_500];
 
 /**
  * The conduct of products. A run that had to be ended costs a whole limit of processor time, so its product goes to the
@@ -60,6 +71,7 @@ export class Penalties {
         products: [],
         turns: { fast: newTurn(), slow: newTurn() },
         youngMs: 0,
+        long: { ms: 0, at: 0 },
         quarantinedUntil: 0,
         offences: 0,
       };
@@ -85,10 +97,19 @@ export function isSlow(product: PoolProduct, now: number): boolean {
  */
 export function isDoubtful(product: PoolProduct, now: number): boolean {
   const { workspace } = product;
-  return isYoung(product) && (now < workspace.quarantinedUntil || workspace.youngMs > SLOW_MS);
+  const isBad = workspace.offences >= OFFENDERS && now < workspace.quarantinedUntil;
+  return isYoung(product) && (isBad || workspace.youngMs > SLOW_MS);
 }
 
-const isYoung = ({ runs, workspace }: PoolProduct): boolean => runs < YOUNG_RUNS * 2 ** workspace.offences;
+/** Whether its long runs have had what they may have beside others. */
+export function isHeavy({ long }: PoolWorkspace, now: number): boolean {
+  return leftOf(long, now) > LONG_MS;
+}
+
+const leftOf = ({ ms, at }: PoolWorkspace['long'], now: number): number => Math.max(0, ms - (now - at) * LONG_SHARE);
+
+const isYoung = ({ runs, workspace }: PoolProduct): boolean =>
+  runs < YOUNG_RUNS * 2 ** Math.max(0, workspace.offences - OFFENDERS);
 
 /** One of its runs goes on aside: none of its others begins before that has come to an end. */
 export function hold(product: PoolProduct): void {
@@ -116,8 +137,12 @@ export function guiltyOf({ reason, blame, busyMs }: Loss): PoolJob | null {
 }
 
 /** A run is over; `isOffence`: it had to be ended. */
-export function noteEnd({ product, source, wallMs }: PoolJob, isOffence: boolean, now: number, isBusy: boolean): void {
+export function noteEnd(job: PoolJob, isOffence: boolean, now: number, isBusy: boolean): void {
+  const { product, source, wallMs } = job;
   noteRun(product, wallMs, now);
+  // Time of the processor: what the machine did not let run is not long.
+  const usedMs = isOffence ? wallMs : job.spentMs;
+  if (job.lane === 'fast' && usedMs > SLOW_MS) noteLong(product.workspace, usedMs, now);
   if (isOffence) noteOffence(product, now, isBusy ? wallMs : 0);
   source.trust = isOffence || wallMs > QUICK_MS ? 0 : source.trust + 1;
 }
@@ -125,12 +150,18 @@ export function noteEnd({ product, source, wallMs }: PoolJob, isOffence: boolean
 /** A run has kept a process for so long. */
 export function noteRun(product: PoolProduct, wallMs: number, now: number): void {
   const { workspace } = product;
-  if (isYoung(product)) workspace.youngMs += (wallMs - workspace.youngMs) * 0.1;
+  if (isYoung(product)) workspace.youngMs += (Math.min(wallMs, LONG_FIRST_MS) - workspace.youngMs) * 0.1;
   product.runs += 1;
   // The first ones count in full: a thousand calls may be waiting for what they tell.
   product.averageMs += (wallMs - product.averageMs) * Math.max(0.1, 1 / product.runs);
   forget(product, now);
   forget(workspace, now);
+}
+
+/** A run in the fast lane was long. */
+export function noteLong({ long }: PoolWorkspace, usedMs: number, now: number): void {
+  long.ms = Math.min(KEPT_LONG_MS, leftOf(long, now) + usedMs);
+  long.at = now;
 }
 
 /** A run had to be ended; `busyMs`: for how long it has kept a process from a busy server. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FairQueue, waitingOf } from '../../src/sandbox/fair-queue.ts';
-import { isDoubtful, isSlow, noteOffence, noteRun, Penalties } from '../../src/sandbox/penalties.ts';
+import { isDoubtful, isHeavy, isSlow, noteLong, noteOffence, noteRun, Penalties } from '../../src/sandbox/penalties.ts';
 import type { PoolJob, PoolProduct } from '../../src/sandbox/pool-job.ts';
 import { RunStatistics } from '../../src/sandbox/run-statistics.ts';
 import { ServerLoad } from '../../src/sandbox/server-load.ts';
@@ -67,24 +67,43 @@ describe('quarantine', () => {
     const penalties = new Penalties();
     const of = (id: string): PoolProduct => penalties.of(id, 'bad');
     noteOffence(of('first'), 0, 0);
-    expect([isSlow(of('second'), 1), isDoubtful(of('second'), 1)]).toEqual([false, true]);
-    expect(isDoubtful(penalties.of('p', 'good'), 1)).toBe(false);
-    // Twice as many runs as without any offence of its workspace.
-    for (let run = 0; run < 19; run += 1) noteRun(of('second'), 1, 1);
-    expect(isDoubtful(of('second'), 1)).toBe(true);
-    noteRun(of('second'), 1, 1);
-    expect(isDoubtful(of('second'), 1)).toBe(false);
-    // Offences of the same one make no other more doubtful.
+    // One says nothing about the others, however often it has to be ended.
     noteOffence(of('first'), of('first').quarantinedUntil, 0);
     const now = of('first').quarantinedUntil - 1;
-    expect(isDoubtful(of('second'), now)).toBe(false);
-    noteOffence(of('third'), now, 0);
-    expect(isDoubtful(of('second'), now)).toBe(true);
+    expect([isSlow(of('second'), now), isDoubtful(of('second'), now)]).toEqual([false, false]);
+    noteOffence(of('other'), now, 0);
+    expect([isSlow(of('second'), now), isDoubtful(of('second'), now)]).toEqual([false, true]);
     expect(isDoubtful(of('second'), of('second').workspace.quarantinedUntil)).toBe(false);
-    for (let at = 0; at < 4; at += 1) noteRun(penalties.of(`${at}`, 'slow'), 150, 0);
+    expect(isDoubtful(penalties.of('p', 'good'), now)).toBe(false);
+    for (let run = 0; run < 9; run += 1) noteRun(of('second'), 1, now);
+    expect(isDoubtful(of('second'), now)).toBe(true);
+    noteRun(of('second'), 1, now);
+    expect(isDoubtful(of('second'), now)).toBe(false);
+    // Twice as many runs for each further one.
+    noteOffence(of('third'), now, 0);
+    for (let run = 0; run < 9; run += 1) noteRun(of('second'), 1, now);
+    expect(isDoubtful(of('second'), now)).toBe(true);
+    noteRun(of('second'), 1, now);
+    expect(isDoubtful(of('second'), now)).toBe(false);
+    // Nor does one long run.
+    noteRun(penalties.of('first', 'slow'), 3_000, 0);
+    expect(isDoubtful(penalties.of('new', 'slow'), 0)).toBe(false);
+    for (let at = 0; at < 3; at += 1) noteRun(penalties.of(`${at}`, 'slow'), 150, 0);
     expect(isDoubtful(penalties.of('new', 'slow'), 0)).toBe(true);
     for (let run = 0; run < 10; run += 1) noteRun(penalties.of('new', 'slow'), 1, 0);
     expect(isDoubtful(penalties.of('new', 'slow'), 0)).toBe(false);
+  });
+  test('a workspace has a twentieth of the time for long runs, behind a limit of them, and two and a half seconds are kept', () => {
+    const { workspace } = product();
+    noteLong(workspace, 200, 0);
+    expect(isHeavy(workspace, 0)).toBe(false);
+    noteLong(workspace, 200, 1_000);
+    // 350 of them are left.
+    expect(isHeavy(workspace, 2_999)).toBe(true);
+    expect(isHeavy(workspace, 3_000)).toBe(false);
+    for (let run = 0; run < 100; run += 1) noteLong(workspace, 200, 3_000);
+    expect(isHeavy(workspace, 47_999)).toBe(true);
+    expect(isHeavy(workspace, 48_000)).toBe(false);
   });
   test('of products that nobody asked for lately no more than 10,000 are remembered', () => {
     const penalties = new Penalties();
@@ -114,6 +133,20 @@ describe('the queue', () => {
     noteOffence(other, 1_000, 0);
     queue.push(job(other), 0);
     expect(queue.next('slow', 1_001)?.product).toBe(other);
+  });
+  test('gives the slow lane all of a workspace whose runs are long while others are there', () => {
+    const queue = new FairQueue();
+    const [heavy, other] = [product(), product()];
+    noteLong(heavy.workspace, 2_500, 0);
+    queue.push(job(heavy), 0);
+    expect(queue.next('fast', 0)?.product).toBe(heavy);
+    queue.push(job(other), 0);
+    for (let at = 0; at < 3; at += 1) queue.push(job(heavy), 0);
+    expect(queue.next('fast', 0)?.product).toBe(other);
+    expect(queue.next('fast', 0)).toBeUndefined();
+    expect(queue.next('slow', 0)?.product).toBe(heavy);
+    expect(queue.peek('fast', 9_999)).toBeUndefined();
+    expect(queue.next('fast', 10_000)?.product).toBe(heavy);
   });
   test('gives suspects to the slow lane, before offenders', () => {
     const queue = new FairQueue();
