@@ -27,25 +27,37 @@ export interface Tenant {
 
 export const PASSWORD = 'correct horse battery';
 
+/** A user who has signed in. */
+interface Person {
+  userId: string;
+  email: string;
+  token: string;
+}
+
 /** A user of its own workspace with that role, signed in. */
 export async function createMember(
   server: TestServer,
   workspaceId: string,
   role: 'VIEWER' | 'EDITOR' | 'ADMIN',
   email = `${randomBytes(6).toString('hex')}@example.org`,
-): Promise<{ userId: string; email: string; token: string }> {
+): Promise<Person> {
   const { createUser } = await server.gql('mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }', {
     input: { email, name: email, password: PASSWORD },
   });
-  await server.gql(
-    'mutation ($w: ID!, $u: ID!, $r: Role!) { setMember(workspaceId: $w, userId: $u, role: $r) { id } }',
-    {
-      w: workspaceId,
-      u: createUser.id,
-      r: role,
-    },
-  );
+  await setMember(server, workspaceId, createUser.id, role);
   return { userId: createUser.id, email, token: await signIn(server, email) };
+}
+
+/** Gives the user the role, on behalf of the operator unless of somebody else. */
+export async function setMember(
+  server: TestServer,
+  workspaceId: string,
+  userId: string,
+  role: 'VIEWER' | 'EDITOR' | 'ADMIN',
+  by = server.adminToken,
+): Promise<void> {
+  const query = 'mutation ($w: ID!, $u: ID!, $r: Role!) { setMember(workspaceId: $w, userId: $u, role: $r) { id } }';
+  await server.gql(query, { w: workspaceId, u: userId, r: role }, by);
 }
 
 export async function signIn(server: TestServer, email: string, password = PASSWORD): Promise<string> {
@@ -79,10 +91,12 @@ export async function createToken(
   return { id: created.token.id, secret: created.secret };
 }
 
-export async function createTenant(server: TestServer): Promise<Tenant> {
+/** `admin`: who is its ADMIN; left out: a new user. */
+export async function createTenant(server: TestServer, admin?: Person): Promise<Tenant> {
   const marker = `marker-${randomBytes(8).toString('hex')}`;
   const workspaceId = await createWorkspace(server, marker);
-  const member = await createMember(server, workspaceId, 'ADMIN', `${marker}@example.org`);
+  if (admin !== undefined) await setMember(server, workspaceId, admin.userId, 'ADMIN');
+  const member = admin ?? (await createMember(server, workspaceId, 'ADMIN', `${marker}@example.org`));
   const all = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'];
   const individual = await createToken(server, member.token, workspaceId, all, { name: marker });
   const product = await tenantProduct(server, member.token, workspaceId, marker);
