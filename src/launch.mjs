@@ -48,14 +48,16 @@ const tasks = {
   },
   build: () => build(),
   check: () => {
-    run([PRETTIER, '--check', '--log-level', 'warn', ...FORMATTED]);
-    run([OXLINT, '--type-aware', '--deny-warnings', 'build', 'src', 'migrations', 'test']);
-    run([TSC, '-p', 'tsconfig.json']);
-    run([TSC, '-p', 'test/tsconfig.json']);
-    run([TSC, '-p', 'src/console/tsconfig.json']);
     build();
-    run(['dist/src/graphql/print-schema.js', '--check']);
-    run(['build/console-operations.ts', '--check']);
+    return runTogether([
+      [PRETTIER, '--check', '--log-level', 'warn', ...FORMATTED],
+      [OXLINT, '--type-aware', '--deny-warnings', 'build', 'src', 'migrations', 'test'],
+      // The tests' includes the server.
+      [TSC, '-p', 'test/tsconfig.json'],
+      [TSC, '-p', 'src/console/tsconfig.json'],
+      ['dist/src/graphql/print-schema.js', '--check'],
+      ['build/console-operations.ts', '--check'],
+    ]);
   },
   format: () => run([PRETTIER, '--write', '--log-level', 'warn', ...FORMATTED]),
   bench: () => (build(), run([TSX, 'test/bench/main.ts', ...args])),
@@ -293,6 +295,21 @@ function run(command, beforeFailing = () => {}) {
   if (result.status === 0) return;
   beforeFailing();
   process.exit(result.status ?? 1);
+}
+
+/** Side by side; what any of them says goes on after another has failed. */
+async function runTogether(commands) {
+  const codes = await Promise.all(
+    commands.map(
+      (command) =>
+        new Promise((resolve, reject) => {
+          const child = spawn(node(), command, { stdio: 'inherit', env: environment() });
+          child.on('error', reject).on('exit', (code) => resolve(code ?? 1));
+        }),
+    ),
+  );
+  const failed = codes.find((code) => code !== 0);
+  if (failed !== undefined) process.exit(failed);
 }
 
 function runForwarding(command) {
