@@ -162,7 +162,8 @@ export function drain(request: IncomingMessage, limit: number): void {
     pieces += 1;
     if (dropped > most || areTooMany(pieces, dropped)) request.destroy();
   });
-  // Whoever read it before may have stopped in the middle.
+  // When its answer ended Node dropped the rest without a word, for as long as it came; and whoever read it may have stopped.
+  Object.assign(request, { _dumped: false });
   request.resume();
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import { drain } from './body.ts';
 import { PARSER_STOPPED, ParserGate } from './parser-gate.ts';
+import { TurnsByAddress } from './turns-by-address.ts';
 
 /** Requests of one connection that wait for the one before them; then it is read no further, until half are left. */
 const MAX_WAITING = 16;
@@ -33,8 +34,9 @@ export class Connections {
   readonly #crowd = new Crowd();
 
   constructor(server: Server, deps: ConnectionsDeps) {
+    const turns = new TurnsByAddress();
     server.on('connection', (socket) => {
-      this.#connections.set(socket, new Connection(socket, deps, this.#crowd));
+      this.#connections.set(socket, new Connection(socket, deps, this.#crowd, turns));
       socket.once('close', () => {
         this.#connections.get(socket)?.closed();
         this.#connections.delete(socket);
@@ -131,11 +133,11 @@ class Connection {
   #isClosed = false;
   #endsBehindAnswers = false;
 
-  constructor(socket: Socket, deps: ConnectionsDeps, crowd: Crowd) {
+  constructor(socket: Socket, deps: ConnectionsDeps, crowd: Crowd, turns: TurnsByAddress) {
     this.#socket = socket;
     this.#deps = deps;
     this.#crowd = crowd;
-    this.#gate = new ParserGate(socket, () => this.#waiting.length >= MAX_WAITING);
+    this.#gate = new ParserGate(socket, turns, () => this.#waiting.length >= MAX_WAITING);
   }
 
   get current(): Exchange | null {

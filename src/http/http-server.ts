@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressGroup } from './address-group.ts';
 import { answerBroken, type ParserError, TIMED_OUT } from './broken-request.ts';
-import { ByAndBy } from './by-and-by.ts';
 import { keepsOwnTime } from './own-time.ts';
 import { PARSER_STOPPED } from './parser-gate.ts';
+import { TurnsByAddress } from './turns-by-address.ts';
 
 const TOO_MANY =
   'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\nConnection: close\r\n' +
@@ -43,12 +43,12 @@ export function createHttpServer({ connectionsPerAddress, isQuiet, endBehindAnsw
     else if (isQuiet(socket) || !endBehindAnswers(socket)) answerBroken(socket, error);
   };
   // Node tells of all that are late in one piece, also of thousands.
-  const late = new ByAndBy((socket: Socket) => end(socket, { code: TIMED_OUT }));
+  const late = new TurnsByAddress();
   server.on('clientError', (error: ParserError, socket) => {
     // Nobody's error: http/connections.ts goes on behind it.
     if (error.code === PARSER_STOPPED) return;
     if (error.code !== TIMED_OUT) end(socket as Socket, error);
-    else if (!keepsOwnTime(socket as Socket)) late.add(socket as Socket);
+    else if (!keepsOwnTime(socket as Socket)) late.add(socket as Socket, () => end(socket as Socket, error));
   });
   if (connectionsPerAddress > 0) boundConnections(server, connectionsPerAddress);
   return server;

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { TurnsByAddress } from './turns-by-address.ts';
 
 /** The code of what Node takes for an error of the client's when its parser was stopped in the midst of a piece. */
 export const PARSER_STOPPED = 'HPE_PAUSED';
 /** The parser stops behind the head for which it is given this number; 0: it goes on. */
 const STOP = 21;
+/** A chunked body is parsed in slices of so many bytes: 64 KiB may be eleven thousand chunks, of microseconds each. */
+const SLICE_BYTES = 2_048;
 const NOTHING = Buffer.alloc(0);
 
 /** What Node hangs on the socket of a server, undocumented: there is no other way to stop its parser in time. */
@@ -21,17 +24,24 @@ interface ServerSocket extends Socket {
 
 /**
  * Keeps Node from making requests of all that came: a piece of 64 KiB holds thousands, each costs some kilobytes, and one
- * more error if the client goes. While a connection is full, the rest stays in its socket as bytes, in order.
+ * more error if the client goes. While a connection is full, the rest stays in its socket as bytes, in order. So does what
+ * is behind the head of a chunked body, which has its turns: a few connections with chunks of a byte took the whole loop.
  */
 export class ParserGate {
   readonly #socket: ServerSocket;
   readonly #isFull: () => boolean;
+  readonly #turns: TurnsByAddress;
+  /** Whether the last request has a chunked body. */
+  #isChunked = false;
+  #hasTurn = false;
+  #waitsForTurn = false;
   /** Gives the parser what comes; null: it still reads from the system by itself, which is faster. */
   #parse: ((data: Buffer) => void) | null = null;
 
   /** `isFull`: whether a connection is to have no more requests for now; asked behind each head. */
-  constructor(socket: Socket, isFull: () => boolean) {
+  constructor(socket: Socket, turns: TurnsByAddress, isFull: () => boolean) {
     this.#socket = socket as ServerSocket;
+    this.#turns = turns;
     this.#isFull = isFull;
     const parser = this.#socket.parser!;
     const take = parser.onIncoming;
@@ -39,11 +49,12 @@ export class ParserGate {
       // As any other request: for a tunnel Node takes away what an answer before it waits with for its reader, or its end.
       if (request.method === 'CONNECT') request.upgrade = false;
       const verdict = take(request, keepAlive);
-      return verdict === 0 && (isFull() || socket.destroyed) ? STOP : verdict;
+      this.#isChunked = request.headers['transfer-encoding'] !== undefined;
+      return verdict === 0 && (this.#isChunked || isFull() || socket.destroyed) ? STOP : verdict;
     };
   }
 
-  /** Called when the parser has stopped, with the piece that it read and how many bytes of it it has read. */
+  /** Called when the parser has stopped behind a head, with the piece that it read and how many bytes of it it has read. */
   stopped(piece: Buffer, bytesParsed: number): void {
     const socket = this.#socket;
     if (socket.destroyed || socket.parser === null) return;
@@ -56,6 +67,7 @@ export class ParserGate {
     else socket.unshift(rest);
     // Node goes on reading whenever a request or its body has come to an end.
     socket.pause();
+    if (!this.#isFull()) this.#waitForTurn();
   }
 
   /** The connection may be full no more. */
@@ -81,7 +93,30 @@ export class ParserGate {
     else if (this.#isFull() || isHeldByNode(socket)) {
       socket.pause();
       socket.unshift(data);
+    } else if (this.#isChunked && !this.#hasTurn) {
+      socket.pause();
+      socket.unshift(data);
+      this.#waitForTurn();
     } else this.#parse!(data);
+  };
+
+  #waitForTurn(): void {
+    if (this.#waitsForTurn) return;
+    this.#waitsForTurn = true;
+    this.#turns.add(this.#socket, this.#turn);
+  }
+
+  /** Takes a slice; the next one, or what is to come, when there is one. */
+  readonly #turn = (): void => {
+    const socket = this.#socket;
+    this.#waitsForTurn = false;
+    if (socket.destroyed || this.#isFull() || isHeldByNode(socket)) return;
+    this.#hasTurn = true;
+    if (socket.readableLength > 0) socket.read(Math.min(SLICE_BYTES, socket.readableLength));
+    this.#hasTurn = false;
+    if (this.#isFull()) return;
+    if (socket.readableLength > 0) this.#waitForTurn();
+    else socket.resume();
   };
 }
 
