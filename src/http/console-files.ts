@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import type Koa from 'koa';
 import { PROGRAM_FOLDER } from '../program-file.ts';
 import type { Handler } from './routes.ts';
@@ -34,25 +34,27 @@ const POLICIES: ReadonlyMap<string, string> = new Map([
 
 /** The console's build (CONTRACT 9): files by their path from `/console/`, each perhaps packed as `.br` and `.gz`. */
 export class ConsoleFiles {
-  readonly #folder: string | null;
-  /** Only what the build wrote can be asked for: no path of a request ever reaches the file system. */
-  readonly #names: ReadonlySet<string>;
-  /** As many as the build has. */
-  readonly #contents = new Map<string, Buffer>();
+  /**
+   * All that the build wrote (4 MB), and nothing else can be asked for: no path of a request ever reaches the file system,
+   * and a server that has no file descriptor left still answers.
+   */
+  readonly #contents: ReadonlyMap<string, Buffer>;
 
   constructor() {
-    this.#folder = FOLDERS.find((folder) => existsSync(join(folder, 'index.html'))) ?? null;
-    const found = this.#folder === null ? [] : readdirSync(this.#folder, { recursive: true, encoding: 'utf8' });
-    this.#names = new Set(found.map((name) => name.replaceAll('\\', '/')));
+    const folder = FOLDERS.find((path) => existsSync(join(path, 'index.html')));
+    const found =
+      folder === undefined ? [] : readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true });
+    const paths = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    this.#contents = new Map(paths.map((path) => [relative(folder!, path).replaceAll('\\', '/'), readFileSync(path)]));
   }
 
   /** `GET /console/…`: a file, or the page for every address of the console, which the page itself reads. */
   readonly serve: Handler = (context) => {
     if (context.path === '/console') return context.redirect(ROOT);
     const name = context.path.slice(ROOT.length);
-    const isFile = TYPES.has(extname(name)) && this.#names.has(name);
+    const isFile = TYPES.has(extname(name)) && this.#contents.has(name);
     if (!isFile && name.startsWith(ASSETS)) return;
-    if (!this.#names.has('index.html')) return;
+    if (!this.#contents.has('index.html')) return;
     this.#send(context, isFile ? name : (PAGES.get(name) ?? 'index.html'));
   };
 
@@ -64,20 +66,11 @@ export class ConsoleFiles {
     context.set('Vary', 'Accept-Encoding');
     context.type = TYPES.get(extname(name)) ?? 'application/octet-stream';
     const encodings = { br: '.br', gzip: '.gz' } as const;
-    const packed = (['br', 'gzip'] as const).filter((encoding) => this.#names.has(name + encodings[encoding]));
+    const packed = (['br', 'gzip'] as const).filter((encoding) => this.#contents.has(name + encodings[encoding]));
     const encoding = context.acceptsEncodings(...packed, 'identity');
     const suffix = encoding === 'br' || encoding === 'gzip' ? encodings[encoding] : '';
     if (suffix !== '') context.set('Content-Encoding', String(encoding));
-    context.body = this.#read(name + suffix);
-  }
-
-  #read(name: string): Buffer {
-    let content = this.#contents.get(name);
-    if (content === undefined) {
-      content = readFileSync(join(this.#folder ?? '', name));
-      this.#contents.set(name, content);
-    }
-    return content;
+    context.body = this.#contents.get(name + suffix);
   }
 }
 

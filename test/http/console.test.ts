@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { WebSocket } from 'ws';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createWorkspace, PASSWORD } from '../support/tenant.ts';
 
@@ -151,4 +154,20 @@ describe('the console’s files', () => {
     ])
       expect(await (await get(path)).text(), path).not.toContain('"dependencies"');
   });
+});
+
+test('its pages need no file descriptor', async () => {
+  const server = await startServer({ database: 'sqlite' });
+  onTestFinished(() => server.stop());
+  const socket = connect(server.process.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  const ask = async (path: string): Promise<string> => {
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    return String(await once(socket, 'data'));
+  };
+  expect(await ask('/healthz')).toMatch(/^HTTP\/1\.1 200 /);
+  execFileSync('prlimit', ['--pid', String(server.process.child.pid), '--nofile=3:']);
+  expect(await ask('/console/')).toMatch(/^HTTP\/1\.1 200 /);
+  execFileSync('prlimit', ['--pid', String(server.process.child.pid), '--nofile=1024:']);
 });
