@@ -3,16 +3,12 @@ import { defineConfig } from 'vitest/config';
 
 const require = createRequire(import.meta.url);
 
-/**
- * They compare how fast things go, or read PostgreSQL's own counts, which come late on a busy machine: they run one at a
- * time, after all others.
- */
+/** They compare how fast things go: they run one at a time, after all others. */
 const TIMED = [
   'test/sandbox/fairness.test.ts',
   'test/sandbox/shares.test.ts',
   'test/graphql/shares.test.ts',
   'test/graphql/mass.test.ts',
-  'test/graphql/transport-batching.test.ts',
 ];
 
 const GRAPHQL = 'test/graphql/**/*.test.ts';
