@@ -8,7 +8,7 @@ let product: TestProduct;
 let device: string;
 
 beforeAll(async () => {
-  server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
+  server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' }, slowPasswords: true });
   product = await createProduct(server, {
     serialNumbers: ['one'],
     input: {

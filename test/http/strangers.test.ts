@@ -8,7 +8,7 @@ describe('sign-ins from several addresses', () => {
   let server: TestServer;
   let email: string;
   beforeAll(async () => {
-    server = await startServer({ database: 'sqlite', env: { ANONYMOUS_PER_MINUTE: '0' } });
+    server = await startServer({ database: 'sqlite', env: { ANONYMOUS_PER_MINUTE: '0' }, slowPasswords: true });
     ({ email } = await createMember(server, await createWorkspace(server, 'w'), 'VIEWER'));
   });
   afterAll(() => server?.stop());

@@ -1,12 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
 import { createPostgresDatabase } from './postgres.ts';
 import { ADMIN_TOKEN, ServerProcess } from './server-process.ts';
 
 export const DATABASES = ['sqlite', 'postgres'] as const;
 export type DatabaseName = (typeof DATABASES)[number];
+
+const QUICK_PASSWORDS = `--require=${fileURLToPath(new URL('./quick-passwords.cjs', import.meta.url))}`;
 
 export interface GqlAnswer<T = Record<string, any>> {
   data: T | null;
@@ -112,18 +115,29 @@ export async function readAnswer(response: Response): Promise<RestAnswer> {
   return { status: response.status, headers: response.headers, body };
 }
 
-/** A server of its own on a fresh database (or a given one, which then outlives it). Write limit off unless asked for. */
+/**
+ * A server of its own on a fresh database (or a given one, which then outlives it). Write limit off unless asked for, and
+ * passwords cost next to nothing.
+ */
 export async function startServer(options: {
   database: DatabaseName | TestDatabase;
   env?: Record<string, string>;
   /** In a process group of its own, as under a service manager. */
   ownGroup?: boolean;
+  /** Passwords take as long as they do: for tests of that. */
+  slowPasswords?: boolean;
 }): Promise<TestServer> {
   const given = typeof options.database !== 'string';
   const database = typeof options.database === 'string' ? await createDatabase(options.database) : options.database;
   // `vitest.config.ts` says which tests run every query twice.
   const compiling = process.env['GRAPHQL_COMPILE'] ?? 'seen';
-  const env = { DATABASE_URL: database.url, WRITE_RATE_PER_FIELD: '0', GRAPHQL_COMPILE: compiling, ...options.env };
+  const env: Record<string, string> = {
+    DATABASE_URL: database.url,
+    WRITE_RATE_PER_FIELD: '0',
+    GRAPHQL_COMPILE: compiling,
+    ...options.env,
+  };
+  if (options.slowPasswords !== true) env['NODE_OPTIONS'] = `${env['NODE_OPTIONS'] ?? ''} ${QUICK_PASSWORDS}`;
   const started = await ServerProcess.start(env, options);
   return new TestServer(started, async () => {
     if (!given) await database.drop();
