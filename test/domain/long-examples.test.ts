@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { DecoderEngine } from '../../src/domain/decoders/decoder-engine.ts';
+import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { openGraphql } from '../support/open-graphql.ts';
 import { longestPieceMs } from '../support/processor-time.ts';
@@ -33,6 +34,8 @@ describe.each(DATABASES)('examples of decoders that are long, on %s', (name) => 
   let domain: OpenDomain;
   let graphql: ReturnType<typeof openGraphql>;
   let id: string;
+  /** Of a product that has as many bytes of them as it may. */
+  let full: string;
   const engine = new SayingEngine();
   const save = () => domain.decoders.saveDecoder(domain.access, id, 'function Decoder() {}');
   const examplesOf = (product: string, of: string) =>
@@ -43,8 +46,16 @@ describe.each(DATABASES)('examples of decoders that are long, on %s', (name) => 
     graphql = openGraphql(domain);
     const { access, products, examples } = domain;
     ({ id } = await products.create(access, { name: 'examples' }));
-    for (let at = 0; at < EXAMPLES; at += 1)
-      await examples.addDecoderExample(access, id, `example ${at}`, { body: BODY }, EXPECTED);
+    const first = await examples.addDecoderExample(access, id, 'example 0', { body: BODY }, EXPECTED);
+    // As many as were allowed once.
+    await domain.database.write(async (em) => {
+      for (let at = 1; at < EXAMPLES; at += 1)
+        await em.execute(
+          'insert into decoder_example (id, product_key, name, request, expected, created_at) ' +
+            'select ?, product_key, ?, request, expected, created_at from decoder_example where id = ?',
+          [uuidV7(), `example ${at}`, first.id],
+        );
+    });
   }, 120_000);
 
   afterAll(() => domain.close());
@@ -84,13 +95,41 @@ describe.each(DATABASES)('examples of decoders that are long, on %s', (name) => 
     expect(await longestPieceMs(() => graphql.answer(...query))).toBeLessThan(MOST_MS);
   });
 
-  test('so many are copied in turns with others', async () => {
+  test('take 8 MB together in a product, and what would be more is told so', async () => {
     const { access, products, examples } = domain;
-    const cloning = (): Promise<unknown> => products.clone(access, id, 'all');
-    // On SQLite the commit of 50 MB is one piece, of 70 ms; all together were 250.
-    expect(await longestPieceMs(cloning)).toBeLessThan(3 * MOST_MS);
-    const { items } = await products.list(access, { limit: 10, search: 'all' });
-    expect(await examples.decoderExamples(access, items[0]!.id)).toHaveLength(EXAMPLES);
+    full = (await products.create(access, { name: 'full' })).id;
+    const add = (at: number, body: string): Promise<unknown> =>
+      examples.addDecoderExample(access, full, `example ${at}`, { body }, EXPECTED);
+    for (let at = 0; at < 16; at += 1) await add(at, BODY);
+    await expect(add(16, BODY)).rejects.toMatchObject({
+      code: 'BAD_USER_INPUT',
+      message: expect.stringMatching(/at most 8388608 bytes .* remove one first/),
+    });
+    await expect(examples.addDecoderExample(access, id, 'one more', {}, [])).rejects.toThrow('remove one first');
+    // Small ones are counted as what they are, also where the database compresses them.
+    const { id: small } = await products.create(access, { name: 'small' });
+    for (let at = 0; at < EXAMPLES; at += 1)
+      await examples.addDecoderExample(access, small, `example ${at}`, { body: 'x'.repeat(10_000) }, []);
+    await expect(examples.addDecoderExample(access, small, 'last', {}, [])).rejects.toThrow('at most 100 examples');
+  });
+
+  test('more than that is not copied', async () => {
+    const cloning = domain.products.clone(domain.access, id, 'all');
+    await expect(cloning).rejects.toMatchObject({ code: 'BAD_USER_INPUT', message: expect.stringContaining('remove') });
+  });
+
+  test('are copied in turns with others, on the account of who clones them', async () => {
+    const { access, products, examples, shares } = domain;
+    const spent = vi.spyOn(shares, 'spend');
+    const clone = (): Promise<unknown> =>
+      graphql.ask('mutation ($id: ID!) { cloneProduct(id: $id, name: "whole") { id } }', { id: full });
+    // On SQLite the commit is one piece, and of 50 MB took 70 to 160 ms.
+    expect(await longestPieceMs(clone)).toBeLessThan(2 * MOST_MS);
+    // What is not counted by its bytes is 11 ms at most.
+    expect(spent.mock.calls.reduce((sum, [, ms]) => sum + ms, 0)).toBeGreaterThan(14);
+    spent.mockRestore();
+    const { items } = await products.list(access, { limit: 10, search: 'whole' });
+    expect(await examples.decoderExamples(access, items[0]!.id)).toHaveLength(16);
   });
 
   test('more of them than an answer may have are refused', async () => {

@@ -14,7 +14,7 @@ import type { DecoderRequestInput } from './decoder-request.ts';
 import { typedRequest } from './typed-request.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import { differenceOf, readExpected } from './example-check.ts';
-import { type ExampleTexts, MAX_EXAMPLE_PART, readExamples } from './example-rows.ts';
+import { examplesOf, type ExampleTexts, MAX_EXAMPLE_PART, MAX_EXAMPLES_BYTES, readExamples } from './example-rows.ts';
 
 const MAX_EXAMPLES = 100;
 
@@ -61,8 +61,14 @@ export class DecoderExamples {
       await lockProduct(em, access, product.id, 'CONFIGURE');
       if ((await em.count(DecoderExampleSchema, { product: product.key, name })) > 0)
         throw conflict(`name: there is an example "${name}" already.`);
-      if ((await em.count(DecoderExampleSchema, { product: product.key })) >= MAX_EXAMPLES)
+      const others = await examplesOf(em, database.dialect, product.key);
+      if (others.length >= MAX_EXAMPLES)
         throw badInput(`A product has at most ${MAX_EXAMPLES} examples; remove one first.`);
+      if (others.reduce((sum, { bytes }) => sum + bytes, jsonBytes(kept) + jsonBytes(entries)) > MAX_EXAMPLES_BYTES)
+        throw badInput(
+          `request and expected: the examples of a product have at most ${MAX_EXAMPLES_BYTES} bytes as JSON all ` +
+            'together; remove one first, or say less in this one.',
+        );
       const row = { id: uuidV7(), product: product.key, name, request: kept as unknown, expected: entries as unknown };
       return em.create(DecoderExampleSchema, { ...row, createdAt: now() });
     });
@@ -118,4 +124,8 @@ export class DecoderExamples {
   #product(access: Access, id: string, scope: TokenScope): Promise<ProductInfo> {
     return visibleProduct(this.#deps.ingestCache, access, id, scope);
   }
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }

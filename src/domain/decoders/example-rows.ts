@@ -1,8 +1,12 @@
-import type { Database } from '../database.ts';
+import type { EntityManager } from '@mikro-orm/sql';
+import type { Database, Dialect } from '../database.ts';
 import { bytesSql, jsonText, placeholders } from '../long-columns.ts';
 
 /** How many bytes the request of an example, or what is expected of it, may take as JSON. */
 export const MAX_EXAMPLE_PART = 262_144;
+
+/** Of a product, together: a clone copies them in one transaction, which on SQLite is one piece at its end. */
+export const MAX_EXAMPLES_BYTES = 8 * 1_048_576;
 
 /** What is long of an example, as JSON text. */
 export interface ExampleTexts {
@@ -23,6 +27,23 @@ export async function exampleSizes(database: Database, ids: readonly string[]): 
     );
   const byId = new Map(rows.map((row) => [row.id, row.bytes]));
   return ids.map((id) => byId.get(id) ?? 0);
+}
+
+/** The ids of all examples of a product in their order, and how many bytes each takes. */
+export async function examplesOf(
+  em: EntityManager,
+  dialect: Dialect,
+  productKey: number,
+): Promise<{ id: string; bytes: number }[]> {
+  const [request, expected] = ['request', 'expected'].map(
+    // What PostgreSQL has compressed has to be read for that.
+    (column) => `coalesce(${bytesSql(dialect, column)}, octet_length(cast(${column} as text)))`,
+  );
+  const rows = await em.execute<{ id: string; bytes: number | string }[]>(
+    `select id, ${request} + ${expected} as bytes from decoder_example where product_key = ? order by created_at, id`,
+    [productKey],
+  );
+  return rows.map(({ id, bytes }) => ({ id, bytes: Number(bytes) }));
 }
 
 /** Id of an example → what is long of it. */

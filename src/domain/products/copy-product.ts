@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import { DecoderExampleSchema } from '../entities/decoder-example.ts';
+import type { Dialect } from '../database.ts';
+import { badInput } from '../../errors.ts';
+import { examplesOf, MAX_EXAMPLES_BYTES } from '../decoders/example-rows.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import { searchable } from '../text.ts';
@@ -16,16 +18,24 @@ const PARTS = {
 
 /**
  * A product like `source` under another name (already checked): fields, the active decoder as its first version, its
- * examples, dashboard; no devices, a webhook URL of its own. `author`: of that version. `now` in milliseconds.
+ * examples (BAD_USER_INPUT: they are too long), dashboard; no devices, a webhook URL of its own. `author`: of that version. `now` in milliseconds. `bytes`: of
+ * its examples.
  */
 export async function copyProduct(
   em: EntityManager,
+  dialect: Dialect,
   source: Product,
-  name: string,
-  author: string | null,
-  now: number,
-): Promise<Product> {
+  { name, author, now }: { name: string; author: string | null; now: number },
+): Promise<{ copy: Product; bytes: number }> {
   const { key: product, activeVersion } = source;
+  const examples = await examplesOf(em, dialect, product);
+  const bytes = examples.reduce((sum, example) => sum + example.bytes, 0);
+  // Of before they were bounded.
+  if (bytes > MAX_EXAMPLES_BYTES)
+    throw badInput(
+      `id: the examples of a product that is cloned have at most ${MAX_EXAMPLES_BYTES} bytes all together, these ` +
+        `have ${bytes}; remove some first.`,
+    );
   await em.populate(source, ['dashboard']);
   const active =
     activeVersion == null ? null : await em.findOne(DecoderVersionSchema, { product, version: activeVersion });
@@ -58,15 +68,14 @@ export async function copyProduct(
       `insert into ${table} (product_key, ${columns}) select ?, ${columns} from ${table} where product_key = ? order by key`,
       [copy.key, product],
     );
-  await copyExamples(em, product, copy.key, now);
-  return copy;
+  await copyExamples(em, examples, copy.key, now);
+  return { copy, bytes };
 }
 
 /** A call is long, and is not read; between some of them others have their turn. */
-async function copyExamples(em: EntityManager, from: number, to: number, now: number): Promise<void> {
-  const options = { fields: ['id'], orderBy: { createdAt: 'asc', id: 'asc' } } as const;
+async function copyExamples(em: EntityManager, from: { id: string }[], to: number, now: number): Promise<void> {
   let began = performance.now();
-  for (const { id } of await em.find(DecoderExampleSchema, { product: from }, options)) {
+  for (const { id } of from) {
     await em.execute(
       'insert into decoder_example (id, product_key, name, request, expected, created_at) ' +
         'select ?, ?, name, request, expected, ? from decoder_example where id = ?',

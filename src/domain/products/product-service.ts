@@ -139,14 +139,21 @@ export class ProductService {
     });
   }
 
-  /** Fields, decoder, dashboard; no devices, a webhook URL of its own (contract `cloneProduct`). */
-  async clone(access: Access, id: string, name: string): Promise<Product> {
+  /**
+   * Fields, decoder, dashboard; no devices, a webhook URL of its own (contract `cloneProduct`). `onCopied` is told how many
+   * bytes of examples there were.
+   */
+  async clone(access: Access, id: string, name: string, onCopied?: (bytes: number) => void): Promise<Product> {
+    const { database, now } = this.#deps;
     checkText(name, 'name', { max: MAX_NAME });
-    return this.#deps.database.write(async (em) => {
+    const { copy, bytes } = await database.write(async (em) => {
       const source = await lockProduct(em, access, id, 'CONFIGURE');
       access.requireWorkspace(source.workspace.id, 'CONFIGURE');
-      return copyProduct(em, source, name, await authorOf(em, access.tokenId), this.#deps.now());
+      const author = await authorOf(em, access.tokenId);
+      return copyProduct(em, database.dialect, source, { name, author, now: now() });
     });
+    onCopied?.(bytes);
+    return copy;
   }
 
   async update(access: Access, id: string, change: ProductChange): Promise<Product> {

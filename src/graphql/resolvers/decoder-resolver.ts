@@ -78,7 +78,8 @@ export class DecoderResolver {
   })
   addDecoderExample(
     @Ctx() { access }: GraphqlContext,
-    @Arg('productId', () => ID, { description: 'The product; it has at most 100 examples.' }) productId: string,
+    @Arg('productId', () => ID, { description: 'The product; it has at most 100 examples, of 8 MB together.' })
+    productId: string,
     @Arg('name', () => String, { description: '1 to 200 characters, unique in the product.' }) name: string,
     @Arg('request', () => DecoderRequestInput, { description: 'The call, up to 256 KiB.' })
     request: DecoderRequestInput,

@@ -7,6 +7,8 @@ import type { Connection } from '../types/connection.ts';
 import { CreateProductInput, ProductConnection, ProductObject, UpdateProductInput } from '../types/product.ts';
 
 const PRODUCTS: Paging<Product> = { kind: 'product', shape: ['number'], keyOf: (product) => [product.key] };
+/** Copying examples takes a millisecond for so many bytes, at worst. */
+const COPIED_BYTES_PER_MS = 50_000;
 
 /** Products (CONTRACT 1). */
 @Resolver()
@@ -51,11 +53,11 @@ export class ProductResolver {
     description: 'Fields, decoder with its examples, dashboard, configuration; no devices, a webhook URL of its own.',
   })
   cloneProduct(
-    @Ctx() { access }: GraphqlContext,
+    @Ctx() { access, budget }: GraphqlContext,
     @Arg('id', () => ID, { description: 'The product to copy.' }) id: string,
     @Arg('name', () => String, { description: 'The name of the copy, 1 to 200 characters.' }) name: string,
   ): Promise<ProductObject> {
-    return this.#products.clone(access, id, name);
+    return this.#products.clone(access, id, name, (bytes) => budget.work(bytes / COPIED_BYTES_PER_MS));
   }
 
   @Mutation(() => ProductObject, {
