@@ -186,6 +186,19 @@ describe.each(DATABASES)('the audit log on %s', (database) => {
     expect(others.filter(({ operation }) => operation === 'signIn')).toEqual([]);
   });
 
+  test('shows what was asked, which names devices and their values, to who may READ', async () => {
+    const { workspaceId, personal } = await createTenant(server);
+    const admin = (await createToken(server, personal, workspaceId, ['ADMIN'])).secret;
+    const both = (await createToken(server, personal, workspaceId, ['ADMIN', 'READ'])).secret;
+    expect((await server.query(LOG, { w: workspaceId }, admin)).errors?.[0]).toMatchObject({
+      extensions: { code: 'FORBIDDEN' },
+      message: expect.stringContaining('READ'),
+    });
+    const { auditLog } = await server.gql(LOG.replace(' arguments', ''), { w: workspaceId }, admin);
+    expect(auditLog.edges.length).toBeGreaterThan(0);
+    expect((await entries(workspaceId, {}, both))[0].arguments).toMatchObject({ input: expect.anything() });
+  });
+
   test('of a deleted workspace is gone, but its deletion is told', async () => {
     const workspace = await createWorkspace(server, 'gone');
     await createProduct(server, { workspaceId: workspace });

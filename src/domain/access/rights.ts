@@ -168,7 +168,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
 
   AuditEntry: {
     'id at operation subjects userId userEmail tokenId tokenName': ANY,
-    arguments: ANY,
+    arguments: VALUES,
   },
   AuditEntryConnection: { 'edges pageInfo totalCount': ANY },
   AuditEntryEdge: { 'cursor node': ANY },

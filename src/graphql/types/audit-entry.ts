@@ -33,7 +33,7 @@ export class AuditEntryObject {
   @Field(() => Json, {
     description:
       'The arguments as an object, without secrets: of sources, documents and metadata the length, long texts and ' +
-      'lists cut. A text instead when it changed several workspaces.',
+      'lists cut. A text instead when it changed several workspaces. Needs READ.',
   })
   arguments!: unknown;
 }
