@@ -94,6 +94,19 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     expect(eachMs).toBeLessThan(2);
   });
 
+  test('made-up ones put out none that calls again, nor those a new one', { timeout: 60_000 }, async () => {
+    const [real, late] = [eui(), eui()];
+    for (let time = 0; time < 3; time += 1) expect(await send(real)).toBe(202);
+    await sendAll(Array.from({ length: 1_100 }, eui));
+    expect(await list()).toHaveLength(1_000);
+    expect(await list()).toContainEqual(expect.objectContaining({ identifier: real, seen: 3 }));
+    const twice = Array.from({ length: 1_000 }, eui);
+    await sendAll(twice.flatMap((identifier) => [identifier, identifier]));
+    expect(await send(late)).toBe(202);
+    expect(await send(late)).toBe(202);
+    expect(await list()).toContainEqual(expect.objectContaining({ identifier: late, seen: 2 }));
+  });
+
   test('are all there once they are answered, however often an identifier is written in a round', async () => {
     const [one, other] = [eui(), eui()];
     await sendAll(Array.from({ length: 60 }, (_, at) => [one, one.toUpperCase(), other][at % 3]!));

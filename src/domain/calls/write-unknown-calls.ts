@@ -7,8 +7,10 @@ import { networkIdentity } from '../networks/network-identity.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 
-/** In a workspace; the one heard of longest ago makes room. */
+/** In a workspace; the one heard of longest ago makes room … */
 export const MAX_UNKNOWN_DEVICES = 1_000;
+/** … first of those heard of once, while there are more of them than this: made-up ones are many, and do not come again. */
+const MAX_SEEN_ONCE = 250;
 /** Of one identifier; the oldest make room. */
 const MAX_CALLS = 100;
 /** The calls of so many devices are looked through at a time. */
@@ -162,10 +164,14 @@ async function forgetOldDevices(em: EntityManager, workspaceId: string): Promise
   );
   const surplus = Number(count!.devices) - MAX_UNKNOWN_DEVICES;
   if (surplus <= 0) return;
+  const ranked =
+    'select id, seen, last_seen_at, row_number() over (partition by case when seen = 1 then 1 else 0 end ' +
+    'order by last_seen_at desc, id desc) as place from unknown_device where workspace_id = ?';
   const oldest = await em.execute<{ id: string; calls: number }[]>(
-    'select id, (select count(*) from unknown_call where unknown_device_id = unknown_device.id) as calls ' +
-      'from unknown_device where workspace_id = ? order by last_seen_at, id limit ?',
-    [workspaceId, surplus],
+    'select id, (select count(*) from unknown_call where unknown_device_id = ranked.id) as calls ' +
+      `from (${ranked}) as ranked ` +
+      'order by case when seen > 1 then 1 when place > ? then 0 else 2 end, last_seen_at, id limit ?',
+    [workspaceId, MAX_SEEN_ONCE, surplus],
   );
   let [ids, calls]: [string[], number] = [[], 0];
   for (const device of oldest) {
