@@ -60,12 +60,18 @@ export interface Round {
 /** One turn of the victim beside the attack, between `before` and another calm one. */
 export async function attackedRound(
   victim: Victim,
-  { attack, ground, seconds, before }: { attack: Attack; ground: AttackGround; seconds: number; before: Turn },
+  {
+    attack,
+    ground,
+    seconds,
+    calmSeconds = seconds,
+    before,
+  }: { attack: Attack; ground: AttackGround; seconds: number; calmSeconds?: number; before: Turn },
 ): Promise<Round> {
   const stop = await attack(ground);
   const during = await victim(seconds);
   const answered = await stop();
-  const after = await victim(seconds);
+  const after = await victim(calmSeconds);
   const costMs = (before.ranMs + after.ranMs) / (before.requests + after.requests);
   return { before, during, after, answered, share: 1 - (during.ranMs - during.requests * costMs) / during.hadMs };
 }
