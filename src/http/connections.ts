@@ -11,6 +11,9 @@ const MAX_WAITING_IN_ALL = 20_000;
 /** What is left of a body when its answer has ended is read on up to a multiple of this, then cut. */
 const REST_BYTES = 1 << 20;
 
+/** Who has closed its side (`nc -N`) gets what is answered so soon; of most that do, nobody reads any more. */
+const HALF_OPEN_MS = 1_000;
+
 /** A request and its answer. */
 export interface Exchange {
   request: IncomingMessage;
@@ -35,12 +38,15 @@ export class Connections {
 
   constructor(server: Server, deps: ConnectionsDeps) {
     const turns = new TurnsByAddress();
+    // Without it Node closes its own side as well, at once.
+    Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket) => {
       this.#connections.set(socket, new Connection(socket, deps, this.#crowd, turns));
       socket.once('close', () => {
         this.#connections.get(socket)?.closed();
         this.#connections.delete(socket);
       });
+      socket.once('end', () => this.#connections.get(socket)?.halfClosed());
     });
     const receive: RequestListener = (request, response) =>
       this.#connections.get(request.socket)?.receive({ request, response });
@@ -186,6 +192,13 @@ class Connection {
     this.#isClosed = true;
     this.#crowd.take(this, this.#waiting.length, false);
     this.#waiting = [];
+  }
+
+  /** Node ends the connection behind its last answer. */
+  halfClosed(): void {
+    setTimeout(() => {
+      if (this.#current?.response.headersSent !== true) this.cut();
+    }, HALF_OPEN_MS).unref();
   }
 
   cut(): void {

@@ -81,8 +81,14 @@ async function* textOf(
   if (response.destroyed) throw new SenderGone();
   const decoder = new TextDecoder('utf-8');
   const stream = request.pipe(UNPACKERS.get(encoding)?.() ?? new PassThrough());
-  // Whoever waits for no answer has gone, also when the whole file is here.
-  response.once('close', () => stream.destroy(new SenderGone()));
+  // Whoever waits for no answer has gone, also when the whole file is here; and who has only closed its side (connections.ts).
+  const gone = (): unknown => stream.destroy(new SenderGone());
+  const { socket } = request;
+  socket.once('end', gone);
+  response.once('close', () => {
+    socket.off('end', gone);
+    gone();
+  });
   keepOwnTime(request, idleMs, () => stream.destroy(nothingCame(idleMs)));
   try {
     for await (const chunk of stream) yield decoder.decode(chunk as Buffer, { stream: true });

@@ -128,6 +128,12 @@ test.each([
   expect(said).not.toContain(' 400 ');
 });
 
+test('who closes its side behind its requests gets their answers, then the connection ends', async () => {
+  const { socket, answer } = raw();
+  socket.end(`${head('Content-Length: 2\r\n').replace('Connection: close\r\n', '')}[]`.repeat(30));
+  expect((await answer).match(/HTTP\/1\.1 200[\s\S]*?\{"stored":0,"rejected":\[\]\}/g)).toHaveLength(30);
+});
+
 test('CONNECT is answered 405, and behind a request it takes nothing away of the answer to that', async () => {
   const request = `${head('Content-Length: 2\r\n').replace('Connection: close\r\n', '')}[]`;
   const tunnel = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n';
