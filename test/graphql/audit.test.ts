@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AUDITED, HIDDEN, SIZED, TOLD } from '../../src/domain/audit/audited-operations.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
-import { createMember, createTenant, createToken, createWorkspace, PASSWORD } from '../support/tenant.ts';
+import { createMember, createTenant, createToken, createWorkspace, PASSWORD, signIn } from '../support/tenant.ts';
 import { DESTRUCTIVE, OPENS, REACHES } from './operations.ts';
 
 interface InputType {
@@ -197,6 +197,14 @@ describe.each(DATABASES)('the audit log on %s', (database) => {
     const { auditLog } = await server.gql(LOG.replace(' arguments', ''), { w: workspaceId }, admin);
     expect(auditLog.edges.length).toBeGreaterThan(0);
     expect((await entries(workspaceId, {}, both))[0].arguments).toMatchObject({ input: expect.anything() });
+  });
+
+  test('of no workspace is for operators who are members of none, too', async () => {
+    const email = 'operator@example.org';
+    const create = 'mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }';
+    await server.gql(create, { input: { email, password: PASSWORD, operator: true } });
+    const [last] = await entries(null, { operation: 'createUser' }, await signIn(server, email));
+    expect(last.arguments).toMatchObject({ input: { email } });
   });
 
   test('of a deleted workspace is gone, but its deletion is told', async () => {
