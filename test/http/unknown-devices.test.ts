@@ -157,7 +157,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     expect(await send(eui())).toBe(202);
     const { deviceIds } = await createProduct(server, { workspaceId });
     token = (await createToken(server, server.adminToken, workspaceId, ['RECORD'], { deviceIds })).secret;
-    expect(await send(eui())).toBe(403);
+    expect(await send(eui())).toBe(404);
     expect(await list()).toHaveLength(1);
   });
 

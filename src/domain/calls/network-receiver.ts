@@ -37,9 +37,9 @@ export class NetworkReceiver {
   }
 
   /**
-   * INVALID_JSON or INVALID_BODY for what is no message of the network; FORBIDDEN or AMBIGUOUS_DEVICE for the device, as on
-   * the record endpoint: who may send for some devices only puts nothing aside for the workspace, and nothing out of it. A
-   * message of another kind than an uplink that names no device is answered and forgotten: there is nothing to find it by.
+   * INVALID_JSON or INVALID_BODY for what is no message of the network; FORBIDDEN, AMBIGUOUS_DEVICE or, of a token with
+   * limits, NOT_FOUND for the device, as on the record endpoint. A message of another kind than an uplink that names no device is answered and forgotten:
+   * there is nothing to find it by.
    */
   async receive(whose: () => Promise<Access>, network: Network, request: DecoderRequest): Promise<Answer> {
     const access = await whose();
@@ -69,6 +69,8 @@ export class NetworkReceiver {
           if (device === null) throw notFound('device', deviceIdentifier);
           return { product: device.product, native: { device } };
         }, call);
+      // Who may send for some devices only puts nothing aside for the workspace, and nothing out of it.
+      if (access.limited) throw notFound('device', deviceIdentifier);
       // A person's token may see several workspaces: the oldest (ids are in order of time) is the one that keeps it.
       if (await this.#unknown.keep(workspaceId as string, network, deviceIdentifier, call)) return KEPT;
     }

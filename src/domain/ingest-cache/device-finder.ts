@@ -23,9 +23,8 @@ export class DeviceFinder {
   }
 
   /**
-   * FORBIDDEN without scope RECORD, and for whatever its limits leave out, there or not: who is limited to some devices is
-   * told nothing of the others. Without limits NOT_FOUND for what does not exist or is another tenant's; AMBIGUOUS_DEVICE
-   * when several visible devices have the serial number.
+   * FORBIDDEN without scope RECORD, or for a device of the token's workspace that its limits leave out; NOT_FOUND for
+   * what does not exist or is another tenant's; AMBIGUOUS_DEVICE when several visible devices have the serial number.
    */
   forRecording(access: Access, name: string): Promise<DeviceInfo> {
     return this.named(access, name, 'RECORD');
@@ -42,18 +41,18 @@ export class DeviceFinder {
     return this.#pick(access, found, name, scope);
   }
 
-  /** The same for a network's identifier, however it is written (CONTRACT 6); null, without limits: no device has it. */
+  /** The same for a network's identifier, however it is written (CONTRACT 6); null: no device has it. */
   async forUplink(access: Access, identifier: string): Promise<DeviceInfo | null> {
     const workspaceIds = access.workspaceIdsWith('RECORD');
     const found = await this.#ingestCache.devicesByNetworkId(workspaceIds, identifier);
-    return found.length === 0 && !access.limited ? null : this.#pick(access, found, identifier, 'RECORD');
+    return found.length === 0 ? null : this.#pick(access, found, identifier, 'RECORD');
   }
 
   #pick(access: Access, found: DeviceInfo[], name: string, scope: TokenScope): DeviceInfo {
     const visible = found.filter((device) => access.coversDevice(device));
     const [device] = visible;
     if (device === undefined) {
-      if (access.limited) throw forbidden('This token is limited to other products or devices.');
+      if (found.length > 0) throw forbidden('This token is limited to other products or devices.');
       throw notFound('device', name);
     }
     if (visible.length > 1)
