@@ -11,6 +11,7 @@ const QUANTUM_MS = 4;
 /** What one took too much is not remembered beyond this. */
 const MAX_DEBT_MS = 2_500;
 
+/** As of who comes for the first time. */
 export const newTurn = (): Turn => ({ creditMs: QUANTUM_MS, chargedAt: 0 });
 
 /** Comes back after having had nothing to do: what it took too much before is forgiven as time goes by. */
