@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 
@@ -42,7 +42,7 @@ describe.each(DATABASES)('inlet export and import, %s', (database) => {
     }
   });
   afterAll(async () => {
-    await server.stop();
+    await server?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -76,6 +76,7 @@ describe.each(DATABASES)('inlet export and import, %s', (database) => {
   // `files.test.ts` sees the server's part on both databases: the command is the same.
   test('inlet import: cut and resumed into an empty server, exported again it is the same file', async () => {
     const other = await startServer({ database });
+    onTestFinished(() => other.stop());
     const empty = await createProduct(other, { fields: FIELDS, serialNumbers: ['s-1', 's,2"'] });
     const file = join(folder, 'all.csv');
     expect((await inlet(['export', file, '--product', product.id]).ended).code).toBe(0);
@@ -83,7 +84,6 @@ describe.each(DATABASES)('inlet export and import, %s', (database) => {
     const again = join(folder, 'again.csv');
     expect((await inlet(['export', again, '--product', empty.id], { url: other.url }).ended).code).toBe(0);
     expect(readFileSync(again).equals(readFileSync(file))).toBe(true);
-    await other.stop();
   });
 
   if (database === 'postgres') return;

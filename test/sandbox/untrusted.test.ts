@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { DecoderPool } from '../../src/sandbox/decoder-pool.ts';
 import { FrameReader } from '../../src/sandbox/frames.ts';
 import { readResult } from '../../src/sandbox/run-result.ts';
@@ -224,6 +224,7 @@ describe('look-ups are bounded, and their failure has a name', () => {
 
 test('a name of 240,000 letters runs, and leaves nothing behind', async () => {
   const pool = startPool();
+  onTestFinished(() => pool.stop());
   const name = 'a'.repeat(240_000);
   const half = 'a'.repeat(120_000);
   for (const [source, value] of [
@@ -248,9 +249,9 @@ test.each(['', 'a', 'a\nb', 'a\r\nb', 'a\n\rb\r', '\u2028\u2029\n', '\r\r\n\n', 
 
 test('a failure costs the server nothing for the lines of its source', async () => {
   const pool = startPool();
+  onTestFinished(() => pool.stop());
   const job = jobOf(`function Decoder() {\n throw new Error('x');\n}${'\n'.repeat(262_000)}`);
   expect((await pool.run(job)).error).toMatchObject({ kind: 'THREW', line: 2 });
   const many = (): Promise<unknown> => Promise.all(Array.from({ length: 64 }, () => pool.run(job)));
   expect(await processorMsOf(many)).toBeLessThan(300);
-  await pool.stop();
 });
