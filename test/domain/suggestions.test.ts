@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
+import { Suggestions } from '../../src/domain/measurements/suggestions.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 
@@ -41,5 +42,19 @@ describe.each(DATABASES)('suggested fields on %s', (name) => {
     send(quiet, 'humidity');
     send(quiet, 'pressure');
     expect(await suggestedOf(quiet)).toEqual(['humidity 1', 'pressure 1']);
+  });
+
+  test('what several nodes count of the same product adds up', async () => {
+    const product = await newProduct();
+    const nodes = Array.from({ length: 8 }, () => new Suggestions(domain.database));
+    onTestFinished(async () => {
+      for (const node of nodes) await node.stop();
+    });
+    for (let round = 1; round <= 5; round += 1) {
+      for (const node of nodes)
+        node.note(product as ProductInfo, REFUSED, { field: 'humidity', value: 1 }, domain.clock.now);
+      await Promise.all(nodes.map((node) => node.flush()));
+      expect(await suggestedOf(product)).toEqual([`humidity ${round * nodes.length}`]);
+    }
   });
 });

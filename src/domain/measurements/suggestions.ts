@@ -1,7 +1,9 @@
+import { LockMode } from '@mikro-orm/core';
 import type { Database } from '../database.ts';
 import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
 import type { Rejection } from './entry.ts';
 import { guessFieldType } from './field-value.ts';
+import { ProductSchema } from '../entities/product.ts';
 import { SuggestedFieldSchema } from '../entities/suggested-field.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 
@@ -101,6 +103,9 @@ export class Suggestions {
 
   async #writeProduct(product: number, sightings: Map<string, Sighting>): Promise<void> {
     await this.#database.write(async (em) => {
+      // Held, so that what several nodes have counted adds up.
+      const lock = { fields: ['key'], lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+      if ((await em.findOne(ProductSchema, { key: product }, lock)) === null) return;
       const rows = await em.find(SuggestedFieldSchema, { product });
       const known = new Map(rows.map((row) => [row.identifier, row]));
       for (const sighting of sightings.values()) {
