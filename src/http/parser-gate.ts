@@ -6,8 +6,12 @@ import type { TurnsByAddress } from './turns-by-address.ts';
 export const PARSER_STOPPED = 'HPE_PAUSED';
 /** The parser stops behind the head for which it is given this number; 0: it goes on. */
 const STOP = 21;
-/** A chunked body is parsed in slices of so many bytes: 64 KiB may be eleven thousand chunks, of microseconds each. */
-const SLICE_BYTES = 2_048;
+/**
+ * A chunked body is parsed in slices: 64 KiB may be eleven thousand chunks, of microseconds each. A slice has twice as many
+ * bytes as the one before it while these take less time than this, and half as many when they take more.
+ */
+const SLICE_MS = 0.1;
+const [LEAST_BYTES, MOST_BYTES] = [256, 16_384];
 const NOTHING = Buffer.alloc(0);
 
 /** What Node hangs on the socket of a server, undocumented: there is no other way to stop its parser in time. */
@@ -34,6 +38,7 @@ export class ParserGate {
   /** Whether the last request has a chunked body. */
   #isChunked = false;
   #hasTurn = false;
+  #sliceBytes = LEAST_BYTES;
   #waitsForTurn = false;
   /** Gives the parser what comes; null: it still reads from the system by itself, which is faster. */
   #parse: ((data: Buffer) => void) | null = null;
@@ -112,12 +117,20 @@ export class ParserGate {
     this.#waitsForTurn = false;
     if (socket.destroyed || this.#isFull() || isHeldByNode(socket)) return;
     this.#hasTurn = true;
-    if (socket.readableLength > 0) socket.read(Math.min(SLICE_BYTES, socket.readableLength));
+    if (socket.readableLength > 0) this.#takeSlice();
     this.#hasTurn = false;
     if (this.#isFull()) return;
     if (socket.readableLength > 0) this.#waitForTurn();
     else socket.resume();
   };
+
+  #takeSlice(): void {
+    const socket = this.#socket;
+    const from = performance.now();
+    socket.read(Math.min(this.#sliceBytes, socket.readableLength));
+    const isQuick = performance.now() - from < SLICE_MS;
+    this.#sliceBytes = Math.max(LEAST_BYTES, Math.min(MOST_BYTES, this.#sliceBytes * (isQuick ? 2 : 0.5)));
+  }
 }
 
 function isHeldByNode({ _paused: isHeld }: ServerSocket): boolean {

@@ -4,7 +4,7 @@ import { strangerAt } from '../domain/party.ts';
 import { addressGroup } from './address-group.ts';
 
 /** How long this keeps the event loop from others at a time. */
-const SLICE_MS = 1;
+const SLICE_MS = 0.25;
 
 /** What is done with connections, not at once but a slice in each turn of the event loop: addresses take turns. */
 export class TurnsByAddress {
