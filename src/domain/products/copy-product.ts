@@ -18,8 +18,8 @@ const PARTS = {
 
 /**
  * A product like `source` under another name (already checked): fields, the active decoder as its first version, its
- * examples (BAD_USER_INPUT: they are too long), dashboard; no devices, a webhook URL of its own. `author`: of that version. `now` in milliseconds. `bytes`: of
- * its examples.
+ * examples (BAD_USER_INPUT: they are too long), dashboard; no devices, a webhook URL of its own. `author`: of that
+ * version. `now` in milliseconds. `bytes`: of its examples.
  */
 export async function copyProduct(
   em: EntityManager,
