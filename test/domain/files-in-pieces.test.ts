@@ -185,6 +185,17 @@ const ELEVEN_THOUSAND = [
   ...Array.from({ length: 11_000 }, (_, at) => `f,${1_700_000_000 + at},${at}`),
 ];
 
+test('what was written of a file is paid for, also by who reads no further', async () => {
+  const watched = new Watched();
+  const chart = { resolution: '1h', maxPoints: null, timeZone: null };
+  const query = { ...ALL, format: 'csv', chart } as const;
+  const { bytes } = exporter(watched, 200_000).ofDevice(accessOf('t'), DEVICE, query);
+  const { value: piece } = await bytes.next();
+  await bytes.return(undefined);
+  expect(piece.length).toBeGreaterThan(60_000);
+  expect(watched.spentMs).toBeGreaterThan(3.1);
+});
+
 test('a file in is stored as pieces in the background; while it waits for room, others may have theirs', async () => {
   const watched = new Watched();
   let isFull = true;

@@ -161,8 +161,9 @@ export class Exporter {
       await turns.next();
       for await (const piece of bytes) {
         await accessNow();
-        yield piece;
+        // Before it is given out: who reads no further has had it.
         turns.spend(piece.length / BYTES_PER_MS);
+        yield piece;
         await turns.next();
       }
     } finally {
@@ -293,8 +294,8 @@ export class Exporter {
 /** The devices, each in its turn: those that have nothing give no piece that could be counted. */
 async function* eachInTurn(turns: Turns, devices: AsyncGenerator<DeviceInfo>): AsyncGenerator<DeviceInfo> {
   for await (const device of devices) {
-    yield device;
     turns.spend(DEVICE_MS + device.product.fields.size * FIELD_MS);
+    yield device;
     await turns.next();
   }
 }
