@@ -31,7 +31,15 @@ export class CommitsInDoubt {
   note(backend: number): void {
     if (this.#deps === null || this.#stopped) return;
     this.#backends.add(backend);
-    this.#settling ??= this.#settle(this.#deps).finally(() => (this.#settling = null));
+    this.#begin(this.#deps);
+  }
+
+  #begin(deps: SettleDeps): void {
+    this.#settling ??= this.#settle(deps).finally(() => {
+      this.#settling = null;
+      // One that was told of just when the last round had ended.
+      if (this.#backends.size > 0 && !this.#stopped) this.#begin(deps);
+    });
   }
 
   /** Nodes that go on hear once more what this one does not know. */

@@ -29,10 +29,10 @@ function sendIn(socket: WebSocket, frames: number, text: string): void {
     socket.send(text.slice(at * size, (at + 1) * size), { fin: at === frames - 1, binary: false });
 }
 
-test('a message may come in a few dozen frames, and not in thousands', async () => {
+test('a message may come in a few hundred frames, a megabyte of four kilobytes each, and not in thousands', async () => {
   const { socket } = await openSocket();
   const answer = once(socket, 'message');
-  sendIn(socket, 64, `{"type":"ping"}${' '.repeat(100)}`);
+  sendIn(socket, 256, `{"type":"ping"}${' '.repeat(10_000)}`);
   expect(String((await answer)[0])).toBe('{"type":"pong"}');
   const closed = once(socket, 'close');
   sendIn(socket, 1000, `{"type":"ping"}${' '.repeat(2000)}`);

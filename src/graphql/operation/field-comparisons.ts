@@ -29,6 +29,8 @@ export class FieldComparisons {
 
   /** Selection sets of one object. */
   #merge(sets: SelectionSetNode[], depth: number): void {
+    // Of hundreds of operations each would go through all fragments.
+    if (this.count > this.#limits.count) return;
     const fields = new Map<string, { times: number; sets: SelectionSetNode[] }>();
     const met = new Set<string>();
     let spreads = 0;
@@ -57,9 +59,6 @@ export class FieldComparisons {
     }
     this.count += spreads * met.size;
     if (depth === this.#limits.depth) return;
-    for (const inner of fields.values()) {
-      if (this.count > this.#limits.count) return;
-      if (inner.sets.length > 0) this.#merge(inner.sets, depth + 1);
-    }
+    for (const inner of fields.values()) if (inner.sets.length > 0) this.#merge(inner.sets, depth + 1);
   }
 }

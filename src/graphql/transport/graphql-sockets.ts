@@ -50,8 +50,8 @@ const PATH = '/graphql';
 const MAX_OPERATIONS = 100;
 /** Of an operation's id, in characters: it is kept as long as the operation runs. */
 const MAX_ID = 1000;
-/** As many frames a message may come in, a megabyte in 16 KB each: those of a byte are all read in one turn. */
-const MAX_FRAGMENTS = 64;
+/** As many frames a message may come in, a megabyte in 4 KB each (Go): those of a byte are all read in one turn. */
+const MAX_FRAGMENTS = 272;
 /** So often may the kernel hand over a piece of one frame: each takes a hundred bytes beside its own. */
 const MAX_PIECES = 4096;
 const INIT_WITHIN_MS = 5000;
