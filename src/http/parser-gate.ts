@@ -35,8 +35,8 @@ export class ParserGate {
   readonly #socket: ServerSocket;
   readonly #isFull: () => boolean;
   readonly #turns: TurnsByAddress;
-  /** Whether the last request has a chunked body. */
-  #isChunked = false;
+  /** The last request, if its body is chunked. */
+  #chunked: IncomingMessage | null = null;
   #hasTurn = false;
   #sliceBytes = LEAST_BYTES;
   #waitsForTurn = false;
@@ -54,8 +54,8 @@ export class ParserGate {
       // As any other request: for a tunnel Node takes away what an answer before it waits with for its reader, or its end.
       if (request.method === 'CONNECT') request.upgrade = false;
       const verdict = take(request, keepAlive);
-      this.#isChunked = request.headers['transfer-encoding'] !== undefined;
-      return verdict === 0 && (this.#isChunked || isFull() || socket.destroyed) ? STOP : verdict;
+      this.#chunked = request.headers['transfer-encoding'] === undefined ? null : request;
+      return verdict === 0 && (this.#chunked !== null || isFull() || socket.destroyed) ? STOP : verdict;
     };
   }
 
@@ -98,7 +98,7 @@ export class ParserGate {
     else if (this.#isFull() || isHeldByNode(socket)) {
       socket.pause();
       socket.unshift(data);
-    } else if (this.#isChunked && !this.#hasTurn) {
+    } else if (this.#chunked !== null && !this.#hasTurn) {
       socket.pause();
       socket.unshift(data);
       this.#waitForTurn();
@@ -115,14 +115,20 @@ export class ParserGate {
   readonly #turn = (): void => {
     const socket = this.#socket;
     this.#waitsForTurn = false;
-    if (socket.destroyed || this.#isFull() || isHeldByNode(socket)) return;
+    if (socket.destroyed || this.#isFull() || this.#isUnread || isHeldByNode(socket)) return;
     this.#hasTurn = true;
     if (socket.readableLength > 0) this.#takeSlice();
     this.#hasTurn = false;
-    if (this.#isFull()) return;
+    if (this.#isFull() || this.#isUnread) return;
     if (socket.readableLength > 0) this.#waitForTurn();
     else socket.resume();
   };
+
+  /** Nobody has taken what has come of the body: Node goes on reading when somebody does. */
+  get #isUnread(): boolean {
+    const body = this.#chunked;
+    return body !== null && !body.complete && body.readableLength >= body.readableHighWaterMark;
+  }
 
   #takeSlice(): void {
     const socket = this.#socket;

@@ -12,7 +12,7 @@ import { FairQueue, LANES } from './fair-queue.ts';
 import { JobIntake, type Settle } from './job-intake.ts';
 import { overloaded } from './job-room.ts';
 import { readAskedIds } from './looked-up.ts';
-import { guiltyOf, noteEnd } from './penalties.ts';
+import { guiltyOf, noteEnd, noteRound } from './penalties.ts';
 import type { PoolJob } from './pool-job.ts';
 import { ProcessRoster, type RosterOptions } from './process-roster.ts';
 import { failed, lostResult, readResult, timedOut } from './run-result.ts';
@@ -153,8 +153,10 @@ export class DecoderPool implements DecoderEngine {
       const asked = job.lookedUp !== null && job.round < MAX_ROUNDS ? readAskedIds(text) : null;
       // Several rounds add up.
       if (job.spentMs > this.#options.timeoutMs * 2) this.#finish(job, timedOut(this.#options.timeoutMs, job.spentMs));
-      else if (asked !== null) void this.#nextRound(job, asked);
-      else this.#finish(job, readResult(text, job.source.lines, job.spentMs));
+      else if (asked !== null) {
+        noteRound(job, performance.now());
+        void this.#nextRound(job, asked);
+      } else this.#finish(job, readResult(text, job.source.lines, job.spentMs));
     } catch (error) {
       this.#refuse(job, error);
     }

@@ -22,6 +22,8 @@ const KEPT_PRODUCTS = 10_000;
  */
 const YOUNG_RUNS = 10;
 const OFFENDERS = 2;
+/** Two that offend now and then, each forgiven meanwhile, are counted again and again. */
+const MOST_DOUBLED = 4;
 const LONG_FIRST_MS = 100;
 const MAX_OFFENCES = 10;
 /**
@@ -71,6 +73,7 @@ export class Penalties {
         products: [],
         turns: { fast: newTurn(), slow: newTurn() },
         youngMs: 0,
+        youngAt: 0,
         long: { ms: 0, at: 0 },
         quarantinedUntil: 0,
         offences: 0,
@@ -98,7 +101,8 @@ export function isSlow(product: PoolProduct, now: number): boolean {
 export function isDoubtful(product: PoolProduct, now: number): boolean {
   const { workspace } = product;
   const isBad = workspace.offences >= OFFENDERS && now < workspace.quarantinedUntil;
-  return isYoung(product) && (isBad || workspace.youngMs > SLOW_MS);
+  const isOld = now - workspace.youngAt > MAX_QUARANTINE_MS;
+  return isYoung(product) && (isBad || (workspace.youngMs > SLOW_MS && !isOld));
 }
 
 /** Whether its long runs have had what they may have beside others. */
@@ -109,7 +113,7 @@ export function isHeavy({ long }: PoolWorkspace, now: number): boolean {
 const leftOf = ({ ms, at }: PoolWorkspace['long'], now: number): number => Math.max(0, ms - (now - at) * LONG_SHARE);
 
 const isYoung = ({ runs, workspace }: PoolProduct): boolean =>
-  runs < YOUNG_RUNS * 2 ** Math.max(0, workspace.offences - OFFENDERS);
+  runs < YOUNG_RUNS * 2 ** Math.min(MOST_DOUBLED, Math.max(0, workspace.offences - OFFENDERS));
 
 /** One of its runs goes on aside: none of its others begins before that has come to an end. */
 export function hold(product: PoolProduct): void {
@@ -147,10 +151,20 @@ export function noteEnd(job: PoolJob, isOffence: boolean, now: number, isBusy: b
   source.trust = isOffence || wallMs > QUICK_MS ? 0 : source.trust + 1;
 }
 
+/** A run goes on in another round, which may never come: what is long already is known from now on. */
+export function noteRound({ product, wallMs, spentMs, lane }: PoolJob, now: number): void {
+  if (wallMs <= SLOW_MS) return;
+  noteRun(product, wallMs, now);
+  if (lane === 'fast' && spentMs > SLOW_MS) noteLong(product.workspace, spentMs, now);
+}
+
 /** A run has kept a process for so long. */
 export function noteRun(product: PoolProduct, wallMs: number, now: number): void {
   const { workspace } = product;
-  if (isYoung(product)) workspace.youngMs += (Math.min(wallMs, LONG_FIRST_MS) - workspace.youngMs) * 0.1;
+  if (isYoung(product)) {
+    workspace.youngMs += (Math.min(wallMs, LONG_FIRST_MS) - workspace.youngMs) * 0.1;
+    workspace.youngAt = now;
+  }
   product.runs += 1;
   // The first ones count in full: a thousand calls may be waiting for what they tell.
   product.averageMs += (wallMs - product.averageMs) * Math.max(0.1, 1 / product.runs);

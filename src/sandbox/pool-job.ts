@@ -31,6 +31,8 @@ export interface PoolWorkspace extends Conduct {
   readonly turns: { readonly fast: Turn; readonly slow: Turn };
   /** Moving average of what the first runs of its products take, in ms of wall time. */
   youngMs: number;
+  /** When the last of them ended; five minutes later they say nothing any more. */
+  youngAt: number;
   /** Processor time of its long runs in the fast lane that was not forgotten yet at that time. */
   readonly long: { ms: number; at: number };
 }

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { FairQueue, waitingOf } from '../../src/sandbox/fair-queue.ts';
-import { isDoubtful, isHeavy, isSlow, noteLong, noteOffence, noteRun, Penalties } from '../../src/sandbox/penalties.ts';
+import {
+  isDoubtful,
+  isHeavy,
+  isSlow,
+  noteLong,
+  noteOffence,
+  noteRound,
+  noteRun,
+  Penalties,
+} from '../../src/sandbox/penalties.ts';
 import type { PoolJob, PoolProduct } from '../../src/sandbox/pool-job.ts';
 import { RunStatistics } from '../../src/sandbox/run-statistics.ts';
 import { ServerLoad } from '../../src/sandbox/server-load.ts';
@@ -89,9 +98,17 @@ describe('quarantine', () => {
     noteRun(penalties.of('first', 'slow'), 3_000, 0);
     expect(isDoubtful(penalties.of('new', 'slow'), 0)).toBe(false);
     for (let at = 0; at < 3; at += 1) noteRun(penalties.of(`${at}`, 'slow'), 150, 0);
-    expect(isDoubtful(penalties.of('new', 'slow'), 0)).toBe(true);
+    expect(isDoubtful(penalties.of('new', 'slow'), 300_000)).toBe(true);
+    expect(isDoubtful(penalties.of('new', 'slow'), 300_001)).toBe(false);
     for (let run = 0; run < 10; run += 1) noteRun(penalties.of('new', 'slow'), 1, 0);
     expect(isDoubtful(penalties.of('new', 'slow'), 0)).toBe(false);
+  });
+  test('a round of a run that goes on is known at once when it was long', () => {
+    const slow = product();
+    noteRound(job(slow, { wallMs: 10, spentMs: 10 }), 0);
+    expect([slow.runs, isSlow(slow, 0)]).toEqual([0, false]);
+    for (let round = 0; round < 2; round += 1) noteRound(job(slow, { wallMs: 180, spentMs: 180 }), 0);
+    expect([isSlow(slow, 0), isHeavy(slow.workspace, 0)]).toEqual([true, true]);
   });
   test('a workspace has a twentieth of the time for long runs, behind a limit of them, and two and a half seconds are kept', () => {
     const { workspace } = product();
