@@ -1,3 +1,4 @@
+import { readdirSync, statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { eventLoopTime } from '../support/processor-time.ts';
@@ -54,3 +55,26 @@ test.each(['/v1/devices/D/record/', '/v1/devices/D/import', '/nowhere'])(
     expect((eventLoopTime(pid).ranMs - before) / RECORDS).toBeLessThan(45);
   },
 );
+
+test('of a chunked body that nobody reads yet no more is taken in than of any other', { timeout: 60_000 }, async () => {
+  const socket = connect(server.process.port, '127.0.0.1').on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  // Answers that are not read hold up what comes behind them: nobody looks at its body.
+  const assets = readdirSync('dist/console/assets').map((name) => `dist/console/assets/${name}`);
+  const largest = assets.toSorted((a, b) => statSync(b).size - statSync(a).size)[0]!;
+  const ahead = `GET ${largest.slice('dist'.length)} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(12);
+  socket.pause();
+  socket.write(`${ahead}POST /v1/import HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+  const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, 'a'), Buffer.from('\r\n')]);
+  let sent = 0;
+  const go = (): void => {
+    while (sent < 200e6 && socket.writable) {
+      sent += chunk.length;
+      if (!socket.write(chunk)) return;
+    }
+  };
+  socket.on('drain', go);
+  go();
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(sent).toBeLessThan(50e6);
+});
