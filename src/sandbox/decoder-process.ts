@@ -262,19 +262,18 @@ export class DecoderProcess {
     }
     if (frame[0] !== FRAME.RESULT) return;
     // All of it first: a frame that is too short throws, and the job must then be among those that were lost.
-    const [id, usedUs, wallUs, keptUs] = [1, 5, 9, 13].map((offset) => frame.readUInt32LE(offset)) as [
-      number,
-      number,
-      number,
-      number,
-    ];
+    const id = frame.readUInt32LE(1);
+    const took = {
+      durationMs: frame.readUInt32LE(5) / 1000,
+      wallMs: frame.readUInt32LE(9) / 1000,
+      keptMs: frame.readUInt32LE(13) / 1000,
+    };
     const at = this.#underWay.findIndex((job) => job.id === id);
     if (at < 0) return;
     const job = this.#underWay.splice(at, 1)[0]!;
     this.#bytes -= job.inputBytes;
     if (this.#underWay.length === 0) this.#closed = false;
     this.#watch.next(performance.now());
-    const took = { durationMs: usedUs / 1000, wallMs: wallUs / 1000, keptMs: keptUs / 1000 };
     this.#events.result(job, took, frame.toString('utf8', 17));
     if (this.#retiring && this.#underWay.length === 0) this.#end();
   }

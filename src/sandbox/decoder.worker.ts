@@ -32,11 +32,12 @@ let lastFlush = performance.now();
 /** When there was the first of what is at hand, or the result before it. */
 let begun = lastFlush;
 
+const toUs = (ms: number): number => Math.round(ms * 1000);
+
 /** What has kept this process since then counts as the job's: also the frames that came before it, and what was opened. */
 function answer(jobId: number, text: string, durationMs = 0, wallMs = 0): void {
   const now = performance.now();
-  const times = [durationMs, wallMs, now - begun].map((ms) => Math.round(ms * 1000));
-  results.push(encodeFrame(FRAME.RESULT, [jobId, ...times], text));
+  results.push(encodeFrame(FRAME.RESULT, [jobId, toUs(durationMs), toUs(wallMs), toUs(now - begun)], text));
   begun = now;
 }
 

@@ -19,8 +19,9 @@ export class FairQueue {
   /** Those for which jobs wait. */
   #turns: PoolWorkspace[] = [];
   #size = 0;
-  /** The two that came last, and when. */
-  #last: { workspace: PoolWorkspace; at: number }[] = [];
+  /** The two that came last. */
+  #newest: PoolWorkspace | null = null;
+  #before: PoolWorkspace | null = null;
 
   get size(): number {
     return this.#size;
@@ -30,8 +31,10 @@ export class FairQueue {
     this.#open(job.product, now).jobs.push(job);
     this.#size += 1;
     const { workspace } = job.product;
-    if (this.#last[0]?.workspace === workspace) this.#last[0].at = now;
-    else this.#last = [{ workspace, at: now }, ...this.#last.slice(0, 1)];
+    workspace.cameAt = now;
+    if (workspace === this.#newest) return;
+    this.#before = this.#newest;
+    this.#newest = workspace;
   }
 
   /** Before the other jobs of its product. */
@@ -99,7 +102,8 @@ export class FairQueue {
   }
 
   #hasOthers(workspace: PoolWorkspace, now: number): boolean {
-    return this.#last.some((one) => one.workspace !== workspace && now - one.at < THERE_MS);
+    const other = workspace === this.#newest ? this.#before : this.#newest;
+    return other !== null && now - other.cameAt < THERE_MS;
   }
 
   #suspect(): PoolProduct | undefined {

@@ -1,3 +1,4 @@
+import { Debt } from '../domain/debt.ts';
 import { LruMap } from '../domain/lru-map.ts';
 import type { Loss } from './decoder-process.ts';
 import type { Conduct, PoolJob, PoolProduct, PoolWorkspace } from './pool-job.ts';
@@ -22,16 +23,16 @@ const KEPT_PRODUCTS = 10_000;
  */
 const YOUNG_RUNS = 10;
 const OFFENDERS = 2;
+const LONG_FIRST_MS = 100;
 /** Two that offend now and then, each forgiven meanwhile, are counted again and again. */
 const MOST_DOUBLED = 4;
-const LONG_FIRST_MS = 100;
 const MAX_OFFENCES = 10;
 /**
  * Long runs of a workspace may have this part of the time beside others in the fast lane, whichever of its products they
  * are; what is beyond a limit's worth of it, up to ten times that, has to pass first.
  */
-const LONG_SHARE = 0.05;
-const [LONG_MS, KEPT_LONG_MS] = [250, 2_500];
+const LONG_MS = 250;
+const LONG = { share: 0.05, most: 10 * LONG_MS };
 
 /**
  * The conduct of products. A run that had to be ended costs a whole limit of processor time, so its product goes to the
@@ -74,7 +75,8 @@ export class Penalties {
         turns: { fast: newTurn(), slow: newTurn() },
         youngMs: 0,
         youngAt: 0,
-        long: { ms: 0, at: 0 },
+        long: new Debt(0),
+        cameAt: -Infinity,
         quarantinedUntil: 0,
         offences: 0,
       };
@@ -102,15 +104,13 @@ export function isDoubtful(product: PoolProduct, now: number): boolean {
   const { workspace } = product;
   const isBad = workspace.offences >= OFFENDERS && now < workspace.quarantinedUntil;
   const isOld = now - workspace.youngAt > MAX_QUARANTINE_MS;
-  return isYoung(product) && (isBad || (workspace.youngMs > SLOW_MS && !isOld));
+  return (isBad || (workspace.youngMs > SLOW_MS && !isOld)) && isYoung(product);
 }
 
 /** Whether its long runs have had what they may have beside others. */
 export function isHeavy({ long }: PoolWorkspace, now: number): boolean {
-  return leftOf(long, now) > LONG_MS;
+  return long.left(now, LONG.share) > LONG_MS;
 }
-
-const leftOf = ({ ms, at }: PoolWorkspace['long'], now: number): number => Math.max(0, ms - (now - at) * LONG_SHARE);
 
 const isYoung = ({ runs, workspace }: PoolProduct): boolean =>
   runs < YOUNG_RUNS * 2 ** Math.min(MOST_DOUBLED, Math.max(0, workspace.offences - OFFENDERS));
@@ -143,19 +143,20 @@ export function guiltyOf({ reason, blame, busyMs }: Loss): PoolJob | null {
 /** A run is over; `isOffence`: it had to be ended. */
 export function noteEnd(job: PoolJob, isOffence: boolean, now: number, isBusy: boolean): void {
   const { product, source, wallMs } = job;
-  noteRun(product, wallMs, now);
   // Time of the processor: what the machine did not let run is not long.
-  const usedMs = isOffence ? wallMs : job.spentMs;
-  if (job.lane === 'fast' && usedMs > SLOW_MS) noteLong(product.workspace, usedMs, now);
+  noteTaken(job, isOffence ? wallMs : job.spentMs, now);
   if (isOffence) noteOffence(product, now, isBusy ? wallMs : 0);
   source.trust = isOffence || wallMs > QUICK_MS ? 0 : source.trust + 1;
 }
 
 /** A run goes on in another round, which may never come: what is long already is known from now on. */
-export function noteRound({ product, wallMs, spentMs, lane }: PoolJob, now: number): void {
-  if (wallMs <= SLOW_MS) return;
+export function noteRound(job: PoolJob, now: number): void {
+  if (job.wallMs > SLOW_MS) noteTaken(job, job.spentMs, now);
+}
+
+function noteTaken({ product, wallMs, lane }: PoolJob, usedMs: number, now: number): void {
   noteRun(product, wallMs, now);
-  if (lane === 'fast' && spentMs > SLOW_MS) noteLong(product.workspace, spentMs, now);
+  if (lane === 'fast' && usedMs > SLOW_MS) noteLong(product.workspace, usedMs, now);
 }
 
 /** A run has kept a process for so long. */
@@ -174,8 +175,7 @@ export function noteRun(product: PoolProduct, wallMs: number, now: number): void
 
 /** A run in the fast lane was long. */
 export function noteLong({ long }: PoolWorkspace, usedMs: number, now: number): void {
-  long.ms = Math.min(KEPT_LONG_MS, leftOf(long, now) + usedMs);
-  long.at = now;
+  long.add(usedMs, now, LONG);
 }
 
 /** A run had to be ended; `busyMs`: for how long it has kept a process from a busy server. */

@@ -1,3 +1,4 @@
+import type { Debt } from '../domain/debt.ts';
 import type { DecoderJob, DecoderResult } from '../domain/decoders/decoder-engine.ts';
 import type { LookedUp } from './looked-up.ts';
 import type { SerialsText } from './serials-cache.ts';
@@ -33,8 +34,10 @@ export interface PoolWorkspace extends Conduct {
   youngMs: number;
   /** When the last of them ended; five minutes later they say nothing any more. */
   youngAt: number;
-  /** Processor time of its long runs in the fast lane that was not forgotten yet at that time. */
-  readonly long: { ms: number; at: number };
+  /** Processor time of its long runs in the fast lane. */
+  readonly long: Debt;
+  /** When its last job came. */
+  cameAt: number;
 }
 
 /**

@@ -152,13 +152,13 @@ export class ProductIsolate {
     let program = atFirst;
     let wallMs = timeout;
     for (;;) {
-      const isUsed = [...this.#programs.values()].some(({ calls }) => calls > 0);
       try {
         const text = this.#call(program, input, lookedUp, lastRound, wallMs);
         if (this.#durationMs <= timeout * 1.1 || wallMs === timeout) return text;
         return failureText('TIMEOUT', timeoutMessage(timeout));
       } catch (error) {
-        if (!this.disposed || !isUsed) {
+        const hadLess = this.disposed && [...this.#programs.values()].some(({ calls }) => calls > 0);
+        if (!hadLess) {
           if (this.disposed || !isTimeout(error) || this.#wallMs < wallMs * 0.9) throw error;
           if (this.#durationMs > timeout * FAIR_SHARE || wallMs >= timeout * MAX_STARVED) throw error;
           const needsMs = (timeout * wallMs) / Math.max(1, this.#durationMs);
