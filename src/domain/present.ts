@@ -29,7 +29,7 @@ export class Present<C extends Caller> {
   }
 
   /** Whether anybody else keeps within its share; for dear work also whoever asks for anything that is not. */
-  othersAreThere(self: C, dear: boolean): boolean {
+  othersAreThere(self: C | null, dear: boolean): boolean {
     const isOther = (caller: C): boolean => caller !== self;
     return this.#within.some(isOther) || (dear && this.#cheap.some(isOther));
   }

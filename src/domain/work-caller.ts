@@ -87,6 +87,12 @@ export class WorkCaller {
     return before <= BURST_MS && this.#debtMs > BURST_MS;
   }
 
+  /** Holds so much less against it. */
+  forgive(milliseconds: number, now: number): void {
+    this.charge(0, now);
+    this.#debtMs = Math.max(0, this.#debtMs - milliseconds);
+  }
+
   /** A user may come into a second workspace, or leave it. */
   move(tenant: string, allowance: Allowance, now: number): void {
     this.charge(0, now);

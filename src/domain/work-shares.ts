@@ -225,11 +225,23 @@ export class WorkShares {
     const now = this.#now();
     if (now < this.#countedUntil) return;
     this.#countedUntil = now + COUNT_AGAIN_MS;
-    const [atBackground, others]: Allowance[][] = [[], []];
+    const [atBackground, others]: WorkCaller[][] = [[], []];
     for (const caller of this.#callers.values())
-      if (caller.shares(now)) (caller.isBackground ? atBackground : others)!.push(caller.allowance);
-    this.#atBackground.share(atBackground!, now);
-    this.#others.share(others!, now);
+      if (caller.shares(now)) (caller.isBackground ? atBackground : others)!.push(caller);
+    const allowanceOf = ({ allowance }: WorkCaller): Allowance => allowance;
+    this.#atBackground.share(atBackground!.map(allowanceOf), now);
+    this.#others.share(others!.map(allowanceOf), now);
+    this.#divide(others!, now);
+  }
+
+  /**
+   * What nobody else wants is theirs who have used more than their burst, to each by its share: as if so much time had gone
+   * by that the first of them has its burst again. Who has used more than that one waits for it.
+   */
+  #divide(callers: readonly WorkCaller[], now: number): void {
+    if (callers.length === 0 || this.#othersAreThere(null, false)) return;
+    const leastMs = Math.min(...callers.map((caller) => caller.debt(now) / caller.rate(now)));
+    for (const caller of callers) caller.forgive(leastMs * caller.rate(now), now);
   }
 
   #present(): Present<WorkCaller> {
@@ -237,8 +249,8 @@ export class WorkShares {
     return new Present(this.#callers.values(), since, (caller) => this.#debt(caller) <= BURST_MS);
   }
 
-  /** Ingest, or a caller who keeps within its share; for dear work also whoever asks for anything that is not. */
-  #othersAreThere(self: WorkCaller, dear: boolean, present = () => this.#present()): boolean {
+  /** Ingest, or a caller (but this one) who keeps within its share; for dear work also whoever asks for anything that is not. */
+  #othersAreThere(self: WorkCaller | null, dear: boolean, present = () => this.#present()): boolean {
     return this.#othersAt > this.#now() - PRESENT_MS || present().othersAreThere(self, dear);
   }
 

@@ -24,11 +24,11 @@ export function recording(server: TestServer, deviceId: string): Victim {
   return turns(server, postRequest(`/v1/devices/${deviceId}/record/`, headers, '[{"field":"field_0","value":1}]'), 10);
 }
 
-/** Four connections that ask for a product with a token. */
-export function asking(server: TestServer, secret: string): Victim {
+/** Four connections, or so many, that ask for a product with a token. */
+export function asking(server: TestServer, secret: string, connections = 4): Victim {
   const headers = ['Content-Type: application/json', `Authorization: Token ${secret}`];
   const body = JSON.stringify({ query: '{ products(first: 1) { edges { node { name } } } }' });
-  return turns(server, postRequest('/graphql', headers, body), 4);
+  return turns(server, postRequest('/graphql', headers, body), connections);
 }
 
 function turns(server: TestServer, request: Buffer, connections: number): Victim {

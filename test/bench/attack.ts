@@ -6,8 +6,9 @@ import { createToken } from '../support/tenant.ts';
 import { eachDatabase } from './each-database.ts';
 
 /**
- * `npm run bench -- attack [seconds] [sqlite|postgres] [record|graphql] [attacks, a regular expression]`: what the record endpoint and another token's
- * GraphQL keep while one token does its worst (issue 9: 0.7 of their throughput, p99 below 100 ms).
+ * `npm run bench -- attack [seconds] [sqlite|postgres] [record|graphql|'graphql one by one'] [attacks,
+ * a regular expression]`: what the record endpoint and another token's GraphQL, of four connections and of one, keep
+ * while one token does its worst (issue 9: 0.7 of their throughput, p99 below 100 ms).
  */
 export async function run(args: string[]): Promise<void> {
   const seconds = Number(args[0] ?? 2);
@@ -19,7 +20,11 @@ export async function run(args: string[]): Promise<void> {
       const ground = await prepareGround(server);
       const { workspaces } = await server.gql('{ workspaces { id } }');
       const other = await createToken(server, ADMIN_TOKEN, workspaces[0].id, ['READ']);
-      const victims = { record: recording(server, ground.deviceIds[0]!), graphql: asking(server, other.secret) };
+      const victims = {
+        record: recording(server, ground.deviceIds[0]!),
+        graphql: asking(server, other.secret),
+        'graphql one by one': asking(server, other.secret, 1),
+      };
       for (const [victim, turn] of Object.entries(victims)) {
         if (args[2] !== undefined && args[2] !== victim) continue;
         await turn(seconds);

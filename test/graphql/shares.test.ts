@@ -10,6 +10,8 @@ const SECONDS = 1;
 const CALM_SECONDS = 0.5;
 /** What others keep (issue 9); a machine on which they are slower than that alone may make it three times as long. */
 const KEPT = 0.7;
+/** What another keeps who asks for as much as it can get, too: more than the half that is its fair part. */
+const FAIR = 0.55;
 const P99_MS = 100;
 const SLOWER = 3;
 
@@ -35,12 +37,12 @@ afterAll(async () => {
  * The share of the event loop in the second best of two to six tries, and how often the p99 that is allowed fits into
  * the best one beside the attack: a busy machine only ever adds.
  */
-async function kept(victim: Victim, attack: Attack): Promise<{ share: number; late: number }> {
+async function kept(victim: Victim, attack: Attack, least = KEPT): Promise<{ share: number; late: number }> {
   const shares: number[] = [];
   let late = Infinity;
   let before: Turn = lastCalm.get(victim) ?? (await victim(SECONDS).then(() => victim(CALM_SECONDS)));
   const secondBest = (): number => shares.toSorted((a, b) => b - a)[1] ?? 0;
-  while (shares.length < 2 || (shares.length < 6 && (late > 1 || secondBest() <= KEPT))) {
+  while (shares.length < 2 || (shares.length < 6 && (late > 1 || secondBest() <= least))) {
     const { during, after, share } = await attackedRound(victim, {
       attack,
       ground,
@@ -57,10 +59,10 @@ async function kept(victim: Victim, attack: Attack): Promise<{ share: number; la
   return { share: secondBest(), late };
 }
 
-const UNHARMED = {
-  share: expect.toSatisfy((share: number) => share > KEPT),
+const keeping = (least: number): unknown => ({
+  share: expect.toSatisfy((share: number) => share > least),
   late: expect.toSatisfy((times: number) => times <= 1),
-};
+});
 // What its other processes and threads do (decoders, exports, histories, passwords) is for `npm run bench -- attack` to tell.
 const ON_THE_LOOP = [
   'dear queries',
@@ -76,12 +78,18 @@ const ON_THE_LOOP = [
 
 test.each(ON_THE_LOOP)(
   'one token’s %s leave recording 0.7 of the event loop, and its p99',
-  async (name) => expect(await kept(record, ATTACKS[name])).toEqual(UNHARMED),
+  async (name) => expect(await kept(record, ATTACKS[name])).toEqual(keeping(KEPT)),
   120_000,
 );
 
 test(
   '… and its dear queries another token',
-  async () => expect(await kept(asking(server, other), ATTACKS['dear queries'])).toEqual(UNHARMED),
+  async () => expect(await kept(asking(server, other), ATTACKS['dear queries'])).toEqual(keeping(KEPT)),
+  120_000,
+);
+
+test.each(['histories of many points', 'searches among many devices', 'documents that are refused'] as const)(
+  '… and its %s another one that asks for one thing after the other',
+  async (name) => expect(await kept(asking(server, other, 1), ATTACKS[name], FAIR)).toEqual(keeping(FAIR)),
   120_000,
 );
