@@ -16,7 +16,8 @@ import { bootstrap } from './bootstrap.ts';
 import type { Cluster } from './domain/cluster.ts';
 import { sealWith } from './domain/sealed-text.ts';
 import type { WriteTurns } from './domain/database.ts';
-import type { MeasurementStore } from './domain/measurements/store.ts';
+import { LongReadings } from './domain/measurements/long-readings.ts';
+import type { MeasurementStore, RewrittenReadings } from './domain/measurements/store.ts';
 import type { NodePlace } from './domain/measurements/receipt-times.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
 import { UserSchema } from './domain/entities/user.ts';
@@ -66,7 +67,9 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const now = (): number => Date.now();
   const metrics = new Metrics();
   const doubts = new CommitsInDoubt();
-  const { database, store, nodePlace } = await openDatabase(config, metrics, doubts, log, closers).catch(cannotOpen);
+  const longReadings = new LongReadings();
+  const watchers = { metrics, doubts, longReadings };
+  const { database, store, nodePlace } = await openDatabase(config, watchers, log, closers).catch(cannotOpen);
   const { adminToken } = config;
   const first = await bootstrap(database, { adminToken, now }).catch(cannotOpen);
   const { generatedToken, adminTokenRevoked, cursorKey } = first;
@@ -100,7 +103,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   closers.add('decoders', () => pool.stop());
   const engine = measuredEngine(pool, metrics);
   const onRejected = (code: string): void => metrics.rejected(code);
-  const around = { config, database, store, cluster, limiter, engine, onRejected, nodePlace, now, log };
+  const around = { config, database, store, cluster, limiter, engine, onRejected, longReadings, nodePlace, now, log };
   const domain = createDomain(around, closers);
   const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
   const ready = readyRoute({
@@ -151,8 +154,7 @@ type WatchedStore = MeasurementStore & { readonly waitingValues: number };
 /** The catalogue and the measurement store over one database; migrations have run. */
 async function openDatabase(
   config: Config,
-  metrics: Metrics,
-  doubts: CommitsInDoubt,
+  { metrics, doubts, longReadings }: { metrics: Metrics; doubts: CommitsInDoubt; longReadings: LongReadings },
   log: Logger,
   closers: Closers,
 ): Promise<{ database: OrmDatabase; store: WatchedStore; nodePlace?: () => NodePlace }> {
@@ -166,6 +168,7 @@ async function openDatabase(
     compactEveryMs: Math.min(60_000, config.liveWindowMs / 10),
     onFlush: (values: number, seconds: number): void => metrics.flushed(values, seconds),
     onFailure: (receipts: number): void => metrics.commitFailed(receipts),
+    onRewritten: (readings: RewrittenReadings): void => longReadings.note(readings),
   };
   const finish = (orm: MikroORM, dialect: Dialect, store: WatchedStore & WriteTurns, guard: DatabaseGuard) => {
     closers.add('store', () => store.stop());

@@ -20,6 +20,7 @@ import { NetworkReceiver } from './domain/calls/network-receiver.ts';
 import { Feed } from './domain/measurements/feed.ts';
 import { type NodePlace, ReceiptTimes } from './domain/measurements/receipt-times.ts';
 import { History } from './domain/history/history.ts';
+import type { LongReadings } from './domain/measurements/long-readings.ts';
 import { Recorder } from './domain/measurements/recorder.ts';
 import { WriteShares } from './domain/measurements/write-shares.ts';
 import type { MeasurementStore } from './domain/measurements/store.ts';
@@ -61,6 +62,8 @@ interface DomainDeps {
   limiter: WriteLimiter;
   engine: DecoderEngine;
   onRejected?: (code: string) => void;
+  /** What the store is told of. */
+  longReadings: LongReadings;
   /** This node's among those on the same database; left out: it is alone. */
   nodePlace?: () => NodePlace;
   now: () => number;
@@ -72,7 +75,19 @@ export type Domain = ReturnType<typeof createDomain>;
 
 /** Every object of the domain, in order of need. */
 export function createDomain(deps: DomainDeps, closers: Closers) {
-  const { config, database: bare, store, cluster, limiter, engine, onRejected, nodePlace, now, log } = deps;
+  const {
+    config,
+    database: bare,
+    store,
+    cluster,
+    limiter,
+    engine,
+    onRejected,
+    longReadings,
+    nodePlace,
+    now,
+    log,
+  } = deps;
   const auditLog = new AuditLog({ database: bare, now });
   // For the services of administration: what they change under audit has its entry in the same transaction.
   const { database } = auditLog;
@@ -92,7 +107,15 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const receiptTimes = new ReceiptTimes(nodePlace);
   const checking = { suggestions, receiptTimes, maxFutureMs: config.maxFutureMs };
   const writeShares = new WriteShares();
-  const recorder = new Recorder({ store, limiter, shares: writeShares, feed, ...checking, onRejected });
+  const recorder = new Recorder({
+    store,
+    limiter,
+    shares: writeShares,
+    longReadings,
+    feed,
+    ...checking,
+    onRejected,
+  });
   const history = new History(store);
 
   const tokens = new TokenService({ database, cluster, now });

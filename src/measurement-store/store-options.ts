@@ -1,3 +1,4 @@
+import type { RewrittenReadings } from '../domain/measurements/store.ts';
 import type { StoreLog } from './store-log.ts';
 
 /** What both stores take: the bounds of their queues, and who is told. */
@@ -12,6 +13,8 @@ export interface StoreOptions {
   compactEveryMs?: number;
   /** Told after each flush that was stored: how many values it had, and how long it took. */
   onFlush?: (values: number, seconds: number) => void;
+  /** Told of long readings that were written again. */
+  onRewritten?: (readings: RewrittenReadings) => void;
   /** Told after each flush that failed: how many receipts were in it. */
   onFailure?: (receipts: number) => void;
 }

@@ -20,8 +20,8 @@ export type Answer =
   | { ready: true }
   | { id: number; value: unknown }
   | { id: number; failure: Failure }
-  /** It says the one thing that it says without being asked. */
-  | { notice: true }
+  /** What it says without being asked. */
+  | { notice: unknown }
   /** Something in the background failed, and will be tried again. */
   | { report: string; failure: Failure };
 

@@ -22,8 +22,8 @@ export interface ThreadOptions {
   log: StoreLog | undefined;
   /** Awaited before the thread is started again after it died. */
   beforeRestart?: () => Promise<void>;
-  /** The thread has said the one thing that it says without being asked. */
-  onNotice?: () => void;
+  /** The thread has said something without being asked. */
+  onNotice?: (notice: unknown) => void;
 }
 
 /**
@@ -112,7 +112,7 @@ export class Thread<Job> {
       this.#options.log?.warn({ err: toError(answer.failure) }, `${answer.report} failed and will be tried again`);
       return;
     }
-    if ('notice' in answer) return this.#options.onNotice?.();
+    if ('notice' in answer) return this.#options.onNotice?.(answer.notice);
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
     this.#overdue.delete(answer.id);

@@ -3,6 +3,7 @@ import { LocalCluster } from '../../src/cluster/local-cluster.ts';
 import { AppError, unauthenticated } from '../../src/errors.ts';
 import type { DeviceInfo, FieldInfo, ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { Feed } from '../../src/domain/measurements/feed.ts';
+import { LongReadings } from '../../src/domain/measurements/long-readings.ts';
 import { Recorder } from '../../src/domain/measurements/recorder.ts';
 import { WriteShares } from '../../src/domain/measurements/write-shares.ts';
 import { ReceiptTimes } from '../../src/domain/measurements/receipt-times.ts';
@@ -33,17 +34,19 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
   } as unknown as MeasurementStore;
   const suggestions = { note: () => {} } as unknown as Suggestions;
   const shares = new WriteShares();
+  const longReadings = new LongReadings();
   const recorder = new Recorder({
     store,
     suggestions,
     shares,
+    longReadings,
     limiter,
     feed: new Feed({ store, cluster: new LocalCluster(), now: () => NOW, onError: () => {} }),
     receiptTimes: new ReceiptTimes(),
     maxFutureMs: 1_000,
   });
   const send = (...entries: unknown[]) => recorder.record(device, entries, { limited: true, receivedAt: NOW });
-  return { database, send, recorder, shares };
+  return { database, send, recorder, shares, longReadings };
 }
 
 const another = { ...device, key: 2 } as DeviceInfo;
@@ -107,6 +110,18 @@ describe('a limiter that spans nodes has to be asked, and meanwhile', () => {
     await expect(recorder.record(device, both, options)).rejects.toMatchObject({ code });
     expect(await send(...both)).toEqual({ stored: 2, rejected: [] });
   });
+});
+
+test('a value for a device whose long readings are written again waits for its turn beside others', async () => {
+  const { send, shares, longReadings, database } = open();
+  longReadings.note(new Map([[device.key, { readings: 1, bytes: 40_000_000 }]]));
+  shares.turn('others', { values: 1 });
+  await send({ field: 'A', value: 1 });
+  const second = send({ field: 'B', value: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(database.receipts).toHaveLength(1);
+  await second;
+  expect(database.receipts).toHaveLength(2);
 });
 
 test('an entry that could not be stored does not count for the write limit: the retry is stored', async () => {

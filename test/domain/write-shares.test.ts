@@ -74,6 +74,15 @@ test('so is what the log keeps of calls, beyond what is usual', () => {
   expect(shares.turn('calls', { values: 0, characters: 8_000 })).toBeNull();
 });
 
+test('and so are bytes that have to be written again for a value: even a single one waits then', async () => {
+  const shares = new WriteShares();
+  const small = { values: 1, rewritten: 20_000_000 };
+  expect(shares.turn('texts', small)).toBeNull();
+  expect(shares.turn('single', { values: 1 })).toBeNull();
+  expect(shares.turn('texts', small)).toBeInstanceOf(Promise);
+  expect(shares.turn('texts', { values: 1, rewritten: 0 })).toBeNull();
+});
+
 test('a few values do not stand behind the bulk of their tenant, and what waits goes on soon when others have left', async () => {
   const shares = new WriteShares();
   void shares.turn('other', { values: 1 });

@@ -4,7 +4,7 @@ import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { DeviceBatch, Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallRow } from '../measurements/store.ts';
-import type { Amount, WriteShares } from '../measurements/write-shares.ts';
+import type { WriteShares } from '../measurements/write-shares.ts';
 import { type InVain, unexplainedPart } from '../refused-work.ts';
 import type { CallFeed } from './call-feed.ts';
 import { callRow, httpStatusOf } from './call-row.ts';
@@ -81,15 +81,16 @@ export class WebhookReceiver {
       const outcome = await runner.run(native === undefined ? what : { ...what, native });
       // A replay finds the values under the time by which the log knows the call.
       const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);
-      const amount = amountOf(call, outcome);
+      const batches = outcome.batches.map(({ batch }) => batch);
+      // What the call brings into the database: its texts, too.
+      const amount = { ...recorder.amountOf(batches), characters: charactersOf(call) };
       await shares.turn(product.workspaceId, amount);
       recipient = await find();
       if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, outcome.batches))) {
         if (runs < MAX_RUNS) continue;
         throw new AppError('OVERLOADED', 'The product is being changed all the time; try again.');
       }
-      const receipt = { batches: outcome.batches.map(({ batch }) => batch), call };
-      await shares.storing(product.workspaceId, amount, () => recorder.commit(receipt));
+      await shares.storing(product.workspaceId, amount, () => recorder.commit({ batches, call }));
       feed.publish(product.id, call);
       return answerOf(outcome);
     }
@@ -117,11 +118,8 @@ export function inVainOf({ stored, rejected: entries }: Answer, bytes: number, b
   return { part, entries };
 }
 
-/** What a call brings into the database. */
-function amountOf({ body, headers, run }: CallRow, { batches }: CallOutcome): Amount {
-  let values = 0;
-  for (const { batch } of batches) values += batch.fieldKeys.length;
-  return { values, characters: body.length + headers.length + (run?.length ?? 0) };
+function charactersOf({ body, headers, run }: CallRow): number {
+  return body.length + headers.length + (run?.length ?? 0);
 }
 
 function answerOf(outcome: CallOutcome): Answer {

@@ -2,11 +2,12 @@ import { AppError } from '../../errors.ts';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection, reject } from './entry.ts';
 import type { Feed } from './feed.ts';
+import type { LongReadings } from './long-readings.ts';
 import type { ReceiptTimes } from './receipt-times.ts';
 import type { Batch, MeasurementStore, Receipt } from './store.ts';
 import type { Suggestions } from './suggestions.ts';
 import type { WriteLimiter } from './write-limiter.ts';
-import type { WriteShares } from './write-shares.ts';
+import type { Amount, WriteShares } from './write-shares.ts';
 
 /** What changes while somebody waits is looked at again so often. */
 const MOST_ATTEMPTS = 3;
@@ -37,6 +38,7 @@ interface RecorderDeps {
   store: MeasurementStore;
   limiter: WriteLimiter;
   shares: WriteShares;
+  longReadings: LongReadings;
   feed: Feed;
   suggestions: Suggestions;
   receiptTimes: ReceiptTimes;
@@ -97,7 +99,7 @@ export class Recorder {
       }
     }
     if (batch.fieldKeys.length === 0) return { stored: 0, rejected };
-    const turn = shares.turn(device.workspaceId, { values: batch.fieldKeys.length });
+    const turn = shares.turn(device.workspaceId, this.amountOf([batch]));
     if (turn !== null) {
       await turn;
       const present = await recheck();
@@ -125,8 +127,18 @@ export class Recorder {
   }
 
   #store({ workspaceId }: DeviceInfo, batch: Batch): Promise<void> {
-    const amount = { values: batch.fieldKeys.length };
-    return this.#deps.shares.storing(workspaceId, amount, () => this.commit({ batches: [batch] }));
+    const batches = [batch];
+    return this.#deps.shares.storing(workspaceId, this.amountOf(batches), () => this.commit({ batches }));
+  }
+
+  /** What the batches bring into the database. */
+  amountOf(batches: readonly Batch[]): Amount {
+    let [values, rewritten] = [0, 0];
+    for (const batch of batches) {
+      values += batch.fieldKeys.length;
+      rewritten += this.#deps.longReadings.bytesFor(batch);
+    }
+    return { values, rewritten };
   }
 
   /** Commits a receipt as one whole, then tells the live feed. Resolves as the store does. */

@@ -24,6 +24,9 @@ export function storedAtOf(receivedAt: number, now: number): number {
   return receivedAt === LONG_AGO ? -now : now;
 }
 
+/** Long readings that the database had to write again for a value in them: of each device how many, and their bytes. */
+export type RewrittenReadings = Map<number, { readings: number; bytes: number }>;
+
 /** The accepted entries of one device of one request: three columns of equal length. Never changed once handed over. */
 export interface Batch {
   deviceKey: number;

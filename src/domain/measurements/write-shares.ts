@@ -7,6 +7,8 @@ const VALUES_PER_MS = 150;
 /** What the log keeps of a call, beyond what is usual: texts, which are written more than once. */
 const USUAL_CHARACTERS = 8_192;
 const CHARACTERS_PER_MS = 40_000;
+/** Of readings that a value is written into. */
+const REWRITTEN_PER_MS = 40_000;
 /** What took the database longer counts for as long as it took, up to so many times: a disk may be slow for all. */
 const AT_MOST_TIMES = 5;
 /** What a tenant may store at once before it has to wait for others. */
@@ -27,10 +29,11 @@ const MAX_WAITING = 1_000;
 const AT_ONCE_MS = 20;
 const MAX_TENANTS = 2_000;
 
-/** What is to be stored: values, and characters of the call log. */
+/** What is to be stored: values, characters of the call log, and bytes that are written again (`LongReadings`). */
 export interface Amount {
   values: number;
   characters?: number;
+  rewritten?: number;
 }
 
 interface Waiting {
@@ -184,6 +187,7 @@ export class WriteShares {
 }
 
 /** Charged at its turn. */
-function usualMs({ values, characters = 0 }: Amount): number {
-  return values / VALUES_PER_MS + Math.max(0, characters - USUAL_CHARACTERS) / CHARACTERS_PER_MS;
+function usualMs({ values, characters = 0, rewritten = 0 }: Amount): number {
+  const charactersMs = Math.max(0, characters - USUAL_CHARACTERS) / CHARACTERS_PER_MS;
+  return values / VALUES_PER_MS + charactersMs + rewritten / REWRITTEN_PER_MS;
 }

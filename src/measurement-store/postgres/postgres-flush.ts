@@ -31,7 +31,7 @@ const CALLS = `
 /** One statement is one transaction and one round trip. */
 const withoutCalls = (rows: string): string => `WITH rows AS (${rows}) ${DEVICE_STATES}`;
 const withCalls = (rows: string): string => `WITH rows AS (${rows}), heard AS (${DEVICE_STATES}) ${CALLS}`;
-const LARGE = `SELECT device_key, ts FROM rows WHERE bytes > ${LARGE_BYTES}`;
+const LARGE = `SELECT device_key, ts, bytes FROM rows WHERE bytes > ${LARGE_BYTES}`;
 const STATEMENTS = {
   insert: { name: 'inlet-insert', text: withoutCalls(INSERT) },
   insertWithCalls: { name: 'inlet-insert-calls', text: withCalls(INSERT) },
@@ -78,7 +78,7 @@ export class PostgresFlush {
   }
 
   /**
-   * Stores what was filled in. `merging` it with readings that exist, answered with the keys of the large ones; else
+   * Stores what was filled in. `merging` it with readings that exist, answered with the keys of the large ones and their bytes; else
    * such a key fails it as a whole.
    */
   statement(merging: boolean): pg.QueryConfig {

@@ -1,4 +1,4 @@
-import type { Batch, CallRow, Receipt } from '../../domain/measurements/store.ts';
+import type { Batch, CallRow, Receipt, RewrittenReadings } from '../../domain/measurements/store.ts';
 import { callBytes } from '../check-receipt.ts';
 import type { FlushTarget } from '../group-commit.ts';
 import { lastOfEach } from '../readings/reading-values.ts';
@@ -9,6 +9,10 @@ import { unavailable } from '../unavailable.ts';
 
 /** After a key that existed so many flushes merge at once: senders that repeat themselves seldom do it just once. */
 const MERGING_FLUSHES = 100;
+/** Of long readings, which are read and written as a whole for it, one in sixteen is squeezed, if none is too long. */
+const LONG_BYTES = 65_536;
+const TOO_LONG_BYTES = 2_097_152;
+const SQUEEZED_ONE_IN = 16;
 /** Only if nobody has written it again since. */
 const SQUEEZE = 'UPDATE reading SET packed = $4 WHERE device_key = $1 AND ts = $2 AND packed = $3';
 
@@ -22,12 +26,17 @@ export class PostgresFlushes implements FlushTarget {
   readonly #heard = new HeardDevices();
   #batches: Batch[] = [];
   #calls: CallRow[] = [];
+  readonly #onRewritten: ((readings: RewrittenReadings) => void) | undefined;
   #merging = 0;
+  /** How many long ones came, modulo `SQUEEZED_ONE_IN`. */
+  #long = 0;
   readonly #underWay = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(connection: PipelinedConnection) {
+  /** `onRewritten`: told of long readings that were written again. */
+  constructor(connection: PipelinedConnection, onRewritten?: (readings: RewrittenReadings) => void) {
     this.#connection = connection;
+    this.#onRewritten = onRewritten;
   }
 
   gather(receipt: Receipt): number {
@@ -90,7 +99,14 @@ export class PostgresFlushes implements FlushTarget {
     if (this.#merging > 0) this.#merging--;
     else if (await this.#insert(flush)) return;
     // After a failed insert this commits behind a flush that was already sent: neither had been acknowledged.
-    for (const [deviceKey, timestamp] of await this.#retried(flush, true)) await this.#squeeze(deviceKey, timestamp);
+    const rewritten: RewrittenReadings = new Map();
+    for (const [deviceKey, timestamp, bytes] of await this.#retried(flush, true)) {
+      const before = rewritten.get(deviceKey) ?? { readings: 0, bytes: 0 };
+      rewritten.set(deviceKey, { readings: before.readings + 1, bytes: before.bytes + bytes });
+      this.#long = (this.#long + 1) % SQUEEZED_ONE_IN;
+      if (bytes < LONG_BYTES || bytes > TOO_LONG_BYTES || this.#long === 0) await this.#squeeze(deviceKey, timestamp);
+    }
+    if (rewritten.size > 0) this.#onRewritten?.(rewritten);
   }
 
   /** false: a key existed, so nothing was stored. */
@@ -105,7 +121,7 @@ export class PostgresFlushes implements FlushTarget {
     }
   }
 
-  async #retried(flush: PostgresFlush, merging: boolean): Promise<[number, number][]> {
+  async #retried(flush: PostgresFlush, merging: boolean): Promise<[number, number, number][]> {
     const statement = { ...flush.statement(merging), rowMode: 'array' as const };
     try {
       return await this.#connection.query(statement);

@@ -78,7 +78,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     this.#readers = new Threads(READERS, { name: 'reader', file, workerData: { url }, log });
     this.#callLog = new PostgresCallLog(this.#pool);
     this.#vacuum = new ReadingVacuum(this.#pool, log);
-    this.#flushes = new PostgresFlushes(this.#writes);
+    this.#flushes = new PostgresFlushes(this.#writes, options.onRewritten);
     this.#commits = new GroupCommit(this.#flushes, { ...STORE_DEFAULTS, ...options });
     this.#purger = new Purger({
       list: (limit) => this.#purges(limit),

@@ -34,7 +34,7 @@ import { DeviceLocks } from './device-locks.ts';
 import type { SqliteReaderJob } from './reader/reader-messages.ts';
 import { SqliteFlushes } from './sqlite-flushes.ts';
 import { SqliteWriteTurns } from './sqlite-write-turns.ts';
-import type { WriterJob } from './writer/writer-messages.ts';
+import type { WriterJob, WriterNotice } from './writer/writer-messages.ts';
 
 /** Where the store is, and how large its queues may be. */
 export interface SqliteStoreOptions extends StoreOptions {
@@ -83,12 +83,15 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     // A new writer does not know that somebody else is writing.
     const beforeRestart = (): Promise<void> => this.#turns.free();
     const thread = (name: string): string => programFile(`measurement-store/sqlite/${name}/${name}.worker`);
-    const onNotice = (): void =>
+    const onNotice = (notice: unknown): void => {
+      const { rewritten } = notice as WriterNotice;
+      if (rewritten !== undefined) return options.onRewritten?.(rewritten);
       void this.#copyLog().catch((err: unknown) => {
         // Whoever stops does not wait for it: the next start finds the log as it is.
         if (!this.#stopping)
           log?.warn({ err }, 'copying the log of commits into the file failed and will be tried again');
       });
+    };
     this.#writer = new Thread({ name: 'writer', file: thread('writer'), workerData, log, beforeRestart, onNotice });
     this.#readers = new Threads(READERS, { name: 'reader', file: thread('reader'), workerData, log });
     this.#commits = new GroupCommit(new SqliteFlushes((job, transfer) => this.#write(job, transfer)), {

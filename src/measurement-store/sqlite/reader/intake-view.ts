@@ -3,20 +3,25 @@ import type { Page } from '../../chunks/page.ts';
 import type { ReadingRange, ReadingRow, RecordedRow } from '../../chunks/snapshot.ts';
 import { storedAtOf } from '../../../domain/measurements/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
-import { mergeValues } from '../../readings/reading-values.ts';
+import { lastOfEach, mergeValues } from '../../readings/reading-values.ts';
 
-/** A moment as it was after a flush: everything in here that was written to it until then. */
+/** That a moment was written to. */
 interface Came {
   seq: number;
   timestamp: number;
   storedAt: number;
-  values: Buffer;
+}
+
+/** A moment as it was written to last; the values of each time, merged by who reads them: it may be long. */
+interface Moment {
+  came: Came;
+  values: Buffer[];
 }
 
 /** What came for a device, in the order of flushes, and how each of its moments stands now. */
 interface OfDevice {
   inOrder: Came[];
-  moments: Map<number, Came>;
+  moments: Map<number, Moment>;
 }
 
 /** Where a moment stands in the order of commits: flush, device, time. */
@@ -101,10 +106,10 @@ export class IntakeView {
     // Beyond the last row of a full page the table may have more that belongs in between.
     const end = !isLast ? rows.at(-1)!.timestamp : newestFirst ? -Infinity : Infinity;
     const merged = new Map<number, ReadingRow>();
-    for (const came of to - from === 1 ? only(moments.get(from)) : moments.values()) {
-      const { timestamp } = came;
+    for (const moment of to - from === 1 ? only(moments.get(from)) : moments.values()) {
+      const { timestamp } = moment.came;
       if (timestamp < from || timestamp >= to || (newestFirst ? timestamp < end : timestamp > end)) continue;
-      merged.set(timestamp, came);
+      merged.set(timestamp, rowOf(moment));
     }
     if (merged.size === 0) return page;
     for (const row of rows) {
@@ -119,7 +124,7 @@ export class IntakeView {
   /** A device's moments before `to` that came with a later flush; of each what is in here. */
   committedSince(deviceKey: number, after: number, to: number): ReadingRow[] {
     const moments = this.#came.get(deviceKey)?.moments.values() ?? [];
-    return [...moments].filter(({ seq, timestamp }) => seq > after && timestamp < to);
+    return [...moments].filter(({ came }) => came.seq > after && came.timestamp < to).map(rowOf);
   }
 
   /**
@@ -140,7 +145,7 @@ export class IntakeView {
       for (const came of since(of.inOrder, from[0])) {
         const { seq, timestamp, storedAt } = came;
         const place: Place = [seq, deviceKey, timestamp];
-        if (storedAt > 0 && of.moments.get(timestamp) === came && seq <= upTo && inOrder(place, from) > 0)
+        if (storedAt > 0 && of.moments.get(timestamp)?.came === came && seq <= upTo && inOrder(place, from) > 0)
           found.push({ place, storedAt });
       }
     }
@@ -154,28 +159,23 @@ export class IntakeView {
   }
 
   #add(seq: number, storedAt: number, frames: Buffer): void {
-    let of = ofDevice([]);
+    let of: OfDevice = { inOrder: [], moments: new Map() };
     let batchStoredAt = storedAt;
     eachFrame(
       frames,
       (deviceKey, at) => {
         batchStoredAt = storedAtOf(at, storedAt);
-        of = this.#came.get(deviceKey) ?? ofDevice([]);
+        of = this.#came.get(deviceKey) ?? { inOrder: [], moments: new Map() };
         this.#came.set(deviceKey, of);
         this.#heard.set(deviceKey, { seq, at: Math.max(at, this.#heard.get(deviceKey)?.at ?? at) });
       },
       (_deviceKey, timestamp, start, end) => {
-        const [older, bytes] = [of.moments.get(timestamp), frames.subarray(start, end)];
-        const came = older
-          ? {
-              seq,
-              timestamp,
-              storedAt: Math.max(older.storedAt, batchStoredAt),
-              values: mergeValues(older.values, bytes),
-            }
-          : { seq, timestamp, storedAt: batchStoredAt, values: bytes };
+        const older = of.moments.get(timestamp);
+        const came = { seq, timestamp, storedAt: Math.max(older?.came.storedAt ?? -Infinity, batchStoredAt) };
+        const values = older?.values ?? [];
+        values.push(frames.subarray(start, end));
         of.inOrder.push(came);
-        of.moments.set(timestamp, came);
+        of.moments.set(timestamp, { came, values });
       },
     );
   }
@@ -186,17 +186,21 @@ export class IntakeView {
       this.#heard.delete(deviceKey);
       this.#came.delete(deviceKey);
     }
-    for (const [deviceKey, { inOrder: all }] of this.#came)
-      if (all[0] && all[0].seq < first) this.#came.set(deviceKey, ofDevice(all.filter(({ seq }) => seq >= first)));
+    for (const of of this.#came.values()) {
+      if (of.inOrder[0] === undefined || of.inOrder[0].seq >= first) continue;
+      of.inOrder = of.inOrder.filter(({ seq }) => seq >= first);
+      for (const [timestamp, { came }] of of.moments) if (came.seq < first) of.moments.delete(timestamp);
+    }
   }
 }
 
-function ofDevice(came: Came[]): OfDevice {
-  return { inOrder: came, moments: new Map(came.map((one) => [one.timestamp, one])) };
+function only(moment: Moment | undefined): Moment[] {
+  return moment === undefined ? [] : [moment];
 }
 
-function only(came: Came | undefined): Came[] {
-  return came === undefined ? [] : [came];
+function rowOf(moment: Moment): ReadingRow & { seq: number } {
+  if (moment.values.length > 1) moment.values = [lastOfEach(Buffer.concat(moment.values), () => true)];
+  return { ...moment.came, values: moment.values[0]! };
 }
 
 /** What came with the flush or later; whoever follows asks for little of it, again and again. */

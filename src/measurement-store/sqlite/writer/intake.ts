@@ -116,20 +116,20 @@ export class Intake {
     if (!this.#isSortingIn) this.#takeGroup();
     const group = this.#group;
     const from = this.#at;
-    const to = Math.min(from + most, group.length);
-    const isLast = to === group.length;
+    let to = Math.min(from + most, group.length);
     try {
       this.#lightly(() => {
         // Before the first of its readings: whoever has readings was heard.
         if (from === 0) this.#writeHeard();
-        group.write(from, to, this.#readings);
+        to = group.write(from, to, this.#readings);
         this.#readings.flush();
-        if (isLast) this.#remove.run(group.lastSeq);
+        if (to === group.length) this.#remove.run(group.lastSeq);
       });
     } catch (error) {
       this.#readings.forget();
       throw error;
     }
+    const isLast = to === group.length;
     if (from === 0) this.#heard.clear();
     this.#at = isLast ? 0 : to;
     this.#owed = isLast ? 0 : Math.max(0, this.#owed - (to - from));

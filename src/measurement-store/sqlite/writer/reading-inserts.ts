@@ -1,19 +1,36 @@
 import type Sqlite from 'better-sqlite3';
+import type { RewrittenReadings } from '../../../domain/measurements/store.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
 
 const ROWS = 16;
+/** A reading of more bytes is long: each value that is written into it writes all of them again … */
+const LONG_BYTES = 16_384;
+/** … and so many of them are much for one transaction: some thirty milliseconds. */
+const MUCH_BYTES = 4_194_304;
 
-/** Writes readings, sixteen a statement: calling into SQLite costs as much as the row itself. */
+/**
+ * Writes readings, sixteen a statement: calling into SQLite costs as much as the row itself. Of long ones that were
+ * there, one: how long they are is not known before.
+ */
 export class ReadingInserts {
   readonly #many: Sqlite.Statement<unknown[][]>;
   readonly #one: Sqlite.Statement<unknown[][]>;
   readonly #waiting: unknown[] = [];
+  #rewritten: RewrittenReadings = new Map();
+  /** Since the last `flush`. */
+  #rewrittenBytes = 0;
+  /** Whether there were any since the `flush` before that. */
+  #isLong = false;
 
   constructor(db: Sqlite.Database) {
-    db.function('merge_values', { deterministic: true }, mergeValues as (...args: unknown[]) => Buffer);
+    const merge = (deviceKey: number, older: Buffer, newer: Buffer): Buffer => {
+      if (older.length >= LONG_BYTES) this.#note(deviceKey, older.length);
+      return mergeValues(older, newer);
+    };
+    db.function('merge_values', merge as (...args: unknown[]) => Buffer);
     const sql = (rows: number): string =>
       `INSERT INTO reading (device_key, ts, stored_at, seq, packed) VALUES ${Array(rows).fill('(?,?,?,?,?)').join(',')}
-       ON CONFLICT DO UPDATE SET packed = merge_values(packed, excluded.packed), seq = excluded.seq,
+       ON CONFLICT DO UPDATE SET packed = merge_values(device_key, packed, excluded.packed), seq = excluded.seq,
          stored_at = max(stored_at, excluded.stored_at)`;
     this.#many = db.prepare<unknown[][]>(sql(ROWS));
     this.#one = db.prepare<unknown[][]>(sql(1));
@@ -21,19 +38,47 @@ export class ReadingInserts {
 
   add(deviceKey: number, timestamp: number, storedAt: number, seq: number, values: Buffer): void {
     this.#waiting.push(deviceKey, timestamp, storedAt, seq, values);
+    if (this.#isLong) return this.#writeEach();
     if (this.#waiting.length < ROWS * 5) return;
     this.#many.run(this.#waiting);
     this.#waiting.length = 0;
   }
 
+  /** Whether more long readings were written again than belong into one transaction. */
+  get isMuch(): boolean {
+    return this.#rewrittenBytes > MUCH_BYTES;
+  }
+
   /** Before every commit. */
   flush(): void {
-    for (let i = 0; i < this.#waiting.length; i += 5) this.#one.run(this.#waiting.slice(i, i + 5));
-    this.#waiting.length = 0;
+    this.#writeEach();
+    this.#isLong = this.#rewrittenBytes > 0;
+    this.#rewrittenBytes = 0;
+  }
+
+  /** The long readings that were written again since it was asked last; null: none. */
+  takeRewritten(): RewrittenReadings | null {
+    if (this.#rewritten.size === 0) return null;
+    const rewritten = this.#rewritten;
+    this.#rewritten = new Map();
+    return rewritten;
   }
 
   /** After a rollback. */
   forget(): void {
     this.#waiting.length = 0;
+    this.#rewrittenBytes = 0;
+  }
+
+  #writeEach(): void {
+    for (let i = 0; i < this.#waiting.length; i += 5) this.#one.run(this.#waiting.slice(i, i + 5));
+    this.#waiting.length = 0;
+  }
+
+  #note(deviceKey: number, bytes: number): void {
+    this.#rewrittenBytes += bytes;
+    this.#isLong = true;
+    const before = this.#rewritten.get(deviceKey) ?? { readings: 0, bytes: 0 };
+    this.#rewritten.set(deviceKey, { readings: before.readings + 1, bytes: before.bytes + bytes });
   }
 }

@@ -1,4 +1,5 @@
 import type Sqlite from 'better-sqlite3';
+import type { RewrittenReadings } from '../../../domain/measurements/store.ts';
 import type { CallOutcome } from '../../call-columns.ts';
 import type { Change } from '../../chunks/edit.ts';
 import { type Transactions, transactionsOf } from './open-for-writing.ts';
@@ -13,6 +14,7 @@ export class SqliteWriter {
   readonly #db: Sqlite.Database;
   readonly #transactions: Transactions;
   readonly #calls: SqliteCallLog;
+  readonly #readings: ReadingInserts;
   readonly #intake: Intake;
   readonly #changes: ChangeWriter;
   readonly #log: WriteAheadLog;
@@ -24,7 +26,8 @@ export class SqliteWriter {
     this.#db = db;
     this.#transactions = transactionsOf(db);
     this.#calls = new SqliteCallLog(db);
-    this.#intake = new Intake(db, this.#transactions, new ReadingInserts(db));
+    this.#readings = new ReadingInserts(db);
+    this.#intake = new Intake(db, this.#transactions, this.#readings);
     this.#changes = new ChangeWriter(db);
     this.#log = new WriteAheadLog(db);
     this.#keepNumber = db.prepare(
@@ -59,6 +62,11 @@ export class SqliteWriter {
 
   sortInAll(): void {
     this.#intake.sortInAll();
+  }
+
+  /** The long readings that were written again since it was asked last; null: none. */
+  takeRewritten(): RewrittenReadings | null {
+    return this.#readings.takeRewritten();
   }
 
   showHeard(): void {

@@ -1,5 +1,6 @@
 import { storedAtOf } from '../../../domain/measurements/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
+import { lastOfEach } from '../../readings/reading-values.ts';
 import type { ReadingInserts } from './reading-inserts.ts';
 
 /** A group and as much again; what a burst needs beyond that is given back. */
@@ -69,13 +70,28 @@ export class WaitingReadings {
     this.#order = order.sort((a, b) => deviceKey[a]! - deviceKey[b]! || timestamp[a]! - timestamp[b]! || a - b);
   }
 
-  /** Writes those from `from` to `to`, in the order of their places, once they are sorted. */
-  write(from: number, to: number, inserts: ReadingInserts): void {
-    const { deviceKey, timestamp, storedAt, seq, start, end } = this.#columns;
-    for (let at = from; at < to; at++) {
-      const i = this.#order[at]!;
-      inserts.add(deviceKey[i]!, timestamp[i]!, storedAt[i]!, seq[i]!, this.#bytes.subarray(start[i], end[i]));
+  /**
+   * Writes those from `from` to `to`, in the order of their places, once they are sorted; a moment that came several times
+   * once: it may be long. Returns where it ended: so many bytes have to be written again that others come first.
+   */
+  write(from: number, to: number, inserts: ReadingInserts): number {
+    const { deviceKey, timestamp, storedAt, seq } = this.#columns;
+    let at = from;
+    while (at < to && !inserts.isMuch) {
+      const first = this.#order[at]!;
+      const isSame = (i: number): boolean => deviceKey[i] === deviceKey[first] && timestamp[i] === timestamp[first];
+      let [last, newest] = [first, storedAt[first]!];
+      const parts: Buffer[] = [];
+      do {
+        last = this.#order[at]!;
+        newest = Math.max(newest, storedAt[last]!);
+        parts.push(this.#valuesOf(last));
+        at += 1;
+      } while (at < to && isSame(this.#order[at]!));
+      const values = parts.length === 1 ? parts[0]! : lastOfEach(Buffer.concat(parts), () => true);
+      inserts.add(deviceKey[first]!, timestamp[first]!, newest, seq[last]!, values);
     }
+    return at;
   }
 
   /** Begins anew. */
@@ -86,6 +102,10 @@ export class WaitingReadings {
     this.#order = new Uint32Array(0);
     if (this.#columns.seq.length > KEPT_READINGS) this.#columns = columns(0);
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.alloc(0);
+  }
+
+  #valuesOf(i: number): Buffer {
+    return this.#bytes.subarray(this.#columns.start[i], this.#columns.end[i]);
   }
 
   #makeRoomFor(bytes: number): void {

@@ -1,3 +1,4 @@
+import type { RewrittenReadings } from '../../../domain/measurements/store.ts';
 import type { SqliteWriter } from './sqlite-writer.ts';
 import type { WriterJob } from './writer-messages.ts';
 
@@ -6,6 +7,8 @@ interface WriterAnswers {
   fail(id: number, error: unknown): void;
   /** It is time to copy the log into the file. */
   logBecameLong(): void;
+  /** Long readings were written again. */
+  rewritten(readings: RewrittenReadings): void;
   /** Something that nobody asked for failed, and will be tried again. */
   report(what: string, error: unknown): void;
 }
@@ -52,7 +55,9 @@ export class WriterLoop {
   #keepUp(): void {
     if (this.#held || this.#next !== null) return;
     this.#inBackground('sorting in readings', () => {
-      if (!this.#writer.keepUp()) return;
+      const isMore = this.#writer.keepUp();
+      this.#tellRewritten();
+      if (!isMore) return;
       this.#next = setImmediate(() => {
         this.#next = null;
         this.#keepUp();
@@ -65,7 +70,13 @@ export class WriterLoop {
     if (this.#held) return;
     this.#inBackground('sorting in readings', () => {
       if (this.#writer.sortInSome()) setImmediate(() => this.#sortIn());
+      this.#tellRewritten();
     });
+  }
+
+  #tellRewritten(): void {
+    const readings = this.#writer.takeRewritten();
+    if (readings !== null) this.#answers.rewritten(readings);
   }
 
   #inBackground(what: string, work: () => void): void {

@@ -1,3 +1,4 @@
+import type { RewrittenReadings } from '../../../domain/measurements/store.ts';
 import type { CallOutcome } from '../../call-columns.ts';
 import type { Change } from '../../chunks/edit.ts';
 import type { CallValues } from './sqlite-call-log.ts';
@@ -23,3 +24,8 @@ export type WriterJob =
   /** What is left of the log goes into the file. */
   | { kind: 'copyLog' }
   | { kind: 'stop' };
+
+/** What the writer thread says by itself: which long readings it wrote again, or that it is time to copy the log. */
+export interface WriterNotice {
+  rewritten?: RewrittenReadings;
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { LongReadings } from './long-readings.ts';
+import type { Batch } from './store.ts';
+
+const batchOf = (deviceKey: number, timestamps: number[]): Batch => ({
+  deviceKey,
+  receivedAt: 0,
+  fieldKeys: timestamps.map(() => 1),
+  timestamps,
+  values: timestamps.map(() => 1),
+});
+
+test('what a device had written again last is expected of each moment of its next batch, for a minute', () => {
+  let now = 0;
+  const long = new LongReadings(() => now);
+  expect(long.bytesFor(batchOf(1, [1, 2]))).toBe(0);
+  long.note(new Map([[1, { readings: 2, bytes: 2_000_000 }]]));
+  expect(long.bytesFor(batchOf(1, [1, 2, 2, 3]))).toBe(3_000_000);
+  expect(long.bytesFor(batchOf(2, [1]))).toBe(0);
+  now = 50_000;
+  long.note(new Map([[1, { readings: 1, bytes: 500_000 }]]));
+  now = 100_000;
+  expect(long.bytesFor(batchOf(1, [1]))).toBe(500_000);
+  now = 111_000;
+  expect(long.bytesFor(batchOf(1, [1]))).toBe(0);
+});
+
+test('of ten thousand devices at most', () => {
+  const long = new LongReadings(() => 0);
+  for (let device = 0; device <= 10_000; device += 1) long.note(new Map([[device, { readings: 1, bytes: 20_000 }]]));
+  expect(long.bytesFor(batchOf(0, [1]))).toBe(0);
+  expect(long.bytesFor(batchOf(1, [1]))).toBe(20_000);
+});

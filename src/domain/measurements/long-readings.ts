@@ -1,0 +1,43 @@
+import type { Batch, RewrittenReadings } from './store.ts';
+
+/** So long nothing long was written again: the device does something else now. */
+const FORGOTTEN_MS = 60_000;
+const MAX_DEVICES = 10_000;
+
+/**
+ * What it costs to write to the devices whose readings are long: a moment may have a megabyte of texts, and every value
+ * that comes into it writes all of them again. The database tells of each afterwards; what a device's readings took last
+ * is expected of its next ones.
+ */
+export class LongReadings {
+  readonly #now: () => number;
+  /** The one that was heard of longest ago is first. */
+  readonly #devices = new Map<number, { each: number; at: number }>();
+
+  /** `now`: milliseconds that never go back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** These were written again. */
+  note(rewritten: RewrittenReadings): void {
+    const at = this.#now();
+    for (const [deviceKey, { readings, bytes }] of rewritten) {
+      this.#devices.delete(deviceKey);
+      this.#devices.set(deviceKey, { each: bytes / readings, at });
+    }
+    for (const deviceKey of this.#devices.keys()) {
+      if (this.#devices.size <= MAX_DEVICES) return;
+      this.#devices.delete(deviceKey);
+    }
+  }
+
+  /** Bytes that are likely to be written again for the batch. */
+  bytesFor({ deviceKey, timestamps }: Batch): number {
+    const known = this.#devices.get(deviceKey);
+    if (known === undefined) return 0;
+    if (known.at > this.#now() - FORGOTTEN_MS) return known.each * new Set(timestamps).size;
+    this.#devices.delete(deviceKey);
+    return 0;
+  }
+}

@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ReadingFrames } from '../../src/measurement-store/readings/reading-frames.ts';
+import { fieldsOf, valueOf } from '../../src/measurement-store/readings/reading-values.ts';
+import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
+import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
+import { openForWriting } from '../../src/measurement-store/sqlite/writer/open-for-writing.ts';
+import { SqliteWriter } from '../../src/measurement-store/sqlite/writer/sqlite-writer.ts';
+import { DIALECTS, everything, openDatabase, type OpenDatabase, receipt, type Row } from './open-store.ts';
+
+const TEXTS = 240;
+const MOMENTS = 40;
+const textOf = (field: number): string => `${field} `.padEnd(4_000, 'x');
+
+/** A megabyte at a moment, in fields from 2. */
+function longMoment(timestamp: number): Row[] {
+  return Array.from({ length: TEXTS }, (_, at): Row => [at + 2, timestamp, textOf(at)]);
+}
+
+describe('values that come one by one into moments of a megabyte (SQLite)', () => {
+  let database: OpenDatabase;
+  beforeEach(async () => {
+    database = await openDatabase('sqlite');
+    await (await database.openStore()).stop();
+  });
+  afterEach(() => database.close());
+
+  function openWriter(): { writer: SqliteWriter; flush: (rows: Row[]) => void } {
+    const writer = new SqliteWriter(openForWriting(database.place));
+    const flush = (rows: Row[]): void => {
+      const frames = new ReadingFrames();
+      for (const batch of receipt(1, rows).batches) frames.add(batch);
+      const { buffer, length } = frames.take(undefined);
+      writer.flush(Buffer.from(buffer, 0, length), []);
+    };
+    return { writer, flush };
+  }
+
+  test('write it again once for all of them, and none is lost', async () => {
+    const { writer, flush } = openWriter();
+    flush(longMoment(1_000));
+    writer.sortInAll();
+    expect(writer.takeRewritten()).toBeNull();
+    for (let value = 0; value < 500; value += 1) flush([[1, 1_000, value], [300, 1_000 + value, value]]); // prettier-ignore
+    writer.sortInAll();
+    const { readings, bytes } = writer.takeRewritten()!.get(1)!;
+    expect(readings).toBeLessThanOrEqual(3);
+    expect(bytes / readings).toBeGreaterThan(900_000);
+    expect(writer.takeRewritten()).toBeNull();
+    writer.close();
+    const store = await database.openStore();
+    expect(await everything(store, 1, 1)).toEqual([[1_000, 499]]);
+    expect(await everything(store, 1, 2)).toEqual([[1_000, textOf(0)]]);
+    expect((await everything(store, 1, 300)).length).toBe(500);
+    await store.stop();
+  });
+
+  test('are sorted in a few megabytes at a time: others are committed in between', async () => {
+    const { writer, flush } = openWriter();
+    for (let moment = 1; moment <= MOMENTS; moment += 1) flush(longMoment(moment));
+    writer.sortInAll();
+    flush(Array.from({ length: MOMENTS }, (_, at): Row => [1, at + 1, at]));
+    let slices = 1;
+    while (writer.sortInSome()) slices += 1;
+    // Sixteen before it is known how long they are, then five at a time.
+    expect(slices).toBeGreaterThanOrEqual(5);
+    expect(slices).toBeLessThanOrEqual(8);
+    writer.close();
+    const store = await database.openStore();
+    expect(await everything(store, 1, 1)).toEqual(Array.from({ length: MOMENTS }, (_, at) => [at + 1, at]));
+    await store.stop();
+  });
+
+  test('are merged by who reads them, not with each that comes', () => {
+    const { writer, flush } = openWriter();
+    flush(longMoment(1_000));
+    for (let value = 0; value < 300; value += 1) flush([[1, 1_000, value]]);
+    const db = openForReading(database.place);
+    const view = new IntakeView(db);
+    const before = process.memoryUsage().arrayBuffers;
+    view.refresh();
+    // It was a megabyte for each.
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50_000_000);
+    const range = { deviceKey: 1, from: 0, to: 2_000, newestFirst: false, limit: 10 };
+    for (let time = 0; time < 2; time += 1) {
+      const [row, ...others] = view.over({ rows: [], isLast: true }, range).rows;
+      expect(others).toEqual([]);
+      expect(valueOf(row!.values, 1)).toBe(299);
+      expect(valueOf(row!.values, TEXTS + 1)).toBe(textOf(TEXTS - 1));
+      expect(fieldsOf(row!.values).size).toBe(TEXTS + 1);
+      expect(row!.values.length).toBeLessThan(1_000_000);
+      flush([[1, 1_000, 299]]);
+      view.refresh();
+    }
+    db.close();
+    writer.close();
+  });
+});
+
+test.each(DIALECTS)('the %s store tells whose long readings were written again', async (dialect) => {
+  const database = await openDatabase(dialect);
+  const told: [number, number, number][] = [];
+  const store = await database.openStore({
+    onRewritten: (devices) => {
+      for (const [deviceKey, { readings, bytes }] of devices) told.push([deviceKey, readings, bytes]);
+    },
+  });
+  await store.append(receipt(1, longMoment(1_000)));
+  await store.append(receipt(2, [[1, 1_000, 1]]));
+  // In their place, where there is one to wait for.
+  await expect.poll(async () => (await database.sql<{ n: number }>('SELECT count(*) AS n FROM reading'))[0]!.n).toEqual(dialect === 'sqlite' ? 2 : '2'); // prettier-ignore
+  for (const device of [1, 2]) await store.append(receipt(device, [[1, 1_000, 7]]));
+  await expect.poll(() => told).toEqual([[1, 1, expect.toSatisfy((bytes: number) => bytes > 900_000)]]);
+  expect(await everything(store, 1, 1)).toEqual([[1_000, 7]]);
+  await store.stop();
+  await database.close();
+});
+
+test('a long reading in PostgreSQL that is written again and again stays as long as its values', async () => {
+  const database = await openDatabase('postgres');
+  const store = await database.openStore();
+  await store.append(receipt(1, longMoment(1_000)));
+  for (let value = 0; value < 40; value += 1) await store.append(receipt(1, [...longMoment(1_000), [1, 1_000, value]]));
+  const [{ bytes }] = (await database.sql<{ bytes: number }>('SELECT octet_length(packed) AS bytes FROM reading')) as [
+    { bytes: number },
+  ];
+  expect(bytes).toBeLessThan(2_100_000);
+  expect(await everything(store, 1, 1)).toEqual([[1_000, 39]]);
+  await store.stop();
+  await database.close();
+});
