@@ -126,7 +126,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const users = new UserService({ database, cluster, passwords, signIns, passwordChanges, tokens, now });
   const workspaces = new WorkspaceService({ database, cluster, now });
   const products = new ProductService({ database, cluster, store, checkDecoder, now });
-  const workspaceRemoval = new WorkspaceRemoval({ database, cluster, products, now });
+  const workspaceRemoval = new WorkspaceRemoval({ authenticator, database, cluster, products, now });
   const fields = new FieldService({ database, cluster, store, suggestions, now });
   const devices = new DeviceService({ database, cluster, store, now });
   const configurations = new ConfigurationService({ database, cluster });

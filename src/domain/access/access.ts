@@ -162,7 +162,7 @@ export class Access {
     if (!this.seesWorkspace(workspaceId)) throw notFound('workspace', workspaceId);
     if (!this.may(workspaceId, scope)) throw missingScope(scope);
     if (scope !== 'READ') this.requireUnlimited();
-    note(workspaceId, scope);
+    note(workspaceId, scope, (present) => present.requireWorkspace(workspaceId, scope));
   }
 
   requireUnlimited(): void {
@@ -174,7 +174,7 @@ export class Access {
   requireProduct(product: ProductPlace, scope: TokenScope): void {
     if (!this.coversProduct(product)) throw notFound('product', product.id);
     if (!this.may(product.workspaceId, scope)) throw missingScope(scope);
-    note(product.workspaceId, scope);
+    note(product.workspaceId, scope, (present) => present.requireProduct(product, scope));
   }
 
   /**
@@ -189,7 +189,7 @@ export class Access {
   requireDevice(device: DevicePlace, scope: TokenScope): void {
     if (!this.coversDevice(device)) throw notFound('device', device.id);
     if (!this.may(device.workspaceId, scope)) throw missingScope(scope);
-    note(device.workspaceId, scope);
+    note(device.workspaceId, scope, (present) => present.requireDevice(device, scope));
   }
 
   /**
@@ -215,9 +215,9 @@ export class Access {
   }
 }
 
-/** What was granted for changing something is about that workspace. */
-function note(workspaceId: string, scope: TokenScope): void {
-  if (scope === 'CONFIGURE' || scope === 'ADMIN') noteChangeOf(workspaceId);
+/** What was granted for changing something is about that workspace, and is asked for again before it is changed. */
+function note(workspaceId: string, scope: TokenScope, askAgain: (present: Access) => void): void {
+  if (scope === 'CONFIGURE' || scope === 'ADMIN') noteChangeOf(workspaceId, askAgain);
 }
 
 function isSame(one: ReadonlySet<string> | null, other: ReadonlySet<string> | null): boolean {

@@ -1,9 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+/** Asks for a right again, of what the token may do by then; throws what it threw if it had not been granted. */
+type AskAgain<Rights> = (present: Rights) => void;
+
 /** One administrative operation while it runs, and what is known of it so far (see `domain/audit`). */
-export interface AuditTrail {
+export interface AuditTrail<Rights = never> {
   /** The workspaces in which it asked for CONFIGURE or ADMIN: those it is about. */
   readonly workspaceIds: Set<string>;
+  /** Each such right, in the order in which it was granted. */
+  readonly granted: AskAgain<Rights>[];
 }
 
 const trails = new AsyncLocalStorage<AuditTrail>();
@@ -19,6 +24,8 @@ export function currentTrail(): AuditTrail | undefined {
 }
 
 /** Access was granted to change something of the workspace. */
-export function noteChangeOf(workspaceId: string): void {
-  trails.getStore()?.workspaceIds.add(workspaceId);
+export function noteChangeOf<Rights>(workspaceId: string, askAgain: AskAgain<Rights>): void {
+  const trail = trails.getStore() as AuditTrail<Rights> | undefined;
+  trail?.workspaceIds.add(workspaceId);
+  trail?.granted.push(askAgain);
 }

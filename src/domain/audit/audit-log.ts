@@ -26,7 +26,7 @@ interface AuditLogDeps {
 /** Who changed what, when: the administrative mutations that were done (see `audited-operations`). */
 export class AuditLog {
   /** For the services of administration: see `AuditedDatabase`. */
-  readonly database: Database;
+  readonly database: AuditedDatabase;
   readonly #bare: Database;
 
   constructor({ database, now }: AuditLogDeps) {
@@ -49,7 +49,7 @@ export class AuditLog {
     return underAudit(trail, async () => {
       try {
         const result = await work();
-        if (!trail.settled) await this.database.write(async () => {});
+        if (!trail.settled) await this.database.tell(trail);
         return result;
       } finally {
         // What it left running must not bring along an entry of something that was refused.

@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/sql';
+import { unauthenticated } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { type AuditTrail, currentTrail } from '../access/audit-trail.ts';
+import { readAccess } from '../access/read-access.ts';
 import { whoIs } from '../access/who-is.ts';
 import type { Database, Dialect } from '../database.ts';
 import type { Party } from '../party.ts';
@@ -13,8 +15,9 @@ import { toldArguments } from './told-arguments.ts';
 const MAX_SUBJECTS = 20;
 
 /** A mutation under way: who does what, and whether its entry has been written or may no longer be. */
-export class OperationTrail implements AuditTrail {
+export class OperationTrail implements AuditTrail<Access> {
   readonly workspaceIds = new Set<string>();
+  readonly granted: ((present: Access) => void)[] = [];
   settled = false;
 
   constructor(
@@ -26,7 +29,9 @@ export class OperationTrail implements AuditTrail {
 
 /**
  * The same database, whose first transaction of each operation under audit brings the operation's entry along: either
- * both are there or neither. What such an operation writes after that has no entry of its own.
+ * both are there or neither. What such an operation writes after that has no entry of its own. Until that transaction the
+ * operation may have waited for its turn to write, or run a hundred examples of a decoder: what it was granted meanwhile
+ * is asked for again there, and UNAUTHENTICATED is who lost the token, FORBIDDEN or NOT_FOUND who lost the right.
  */
 export class AuditedDatabase implements Database {
   readonly #bare: Database;
@@ -53,8 +58,23 @@ export class AuditedDatabase implements Database {
     const trail = currentTrail();
     if (!(trail instanceof OperationTrail)) return this.#bare.write(work, party);
     if (trail.settled) return this.#bare.write(work, trail.access);
-    const done = await this.#bare.write(async (em) => {
+    return this.#settle(trail, async (em) => {
       // Before the work: it may be that token that it takes away.
+      const present = await this.#presentOf(em, trail.access);
+      const result = await work(em);
+      // What is granted again comes behind those that are asked for.
+      if (trail.access.changedSince(present) !== null) trail.granted.splice(0).forEach((askAgain) => askAgain(present));
+      return result;
+    });
+  }
+
+  /** The entry alone, of an operation that has changed nothing here: what it did is done, whatever its token may by now. */
+  async tell(trail: OperationTrail): Promise<void> {
+    await this.#settle(trail, async () => {});
+  }
+
+  async #settle<T>(trail: OperationTrail, work: (em: EntityManager) => Promise<T>): Promise<T> {
+    const done = await this.#bare.write(async (em) => {
       const who = await whoIs(em, trail.access.tokenId);
       const result = await work(em);
       await insertEntries(em, trail, { ...who, subjects: subjectsOf(result), at: this.#now() });
@@ -62,6 +82,13 @@ export class AuditedDatabase implements Database {
     }, trail.access);
     trail.settled = true;
     return done;
+  }
+
+  /** Through a look of its own: what comes next must find all as it is in the database. */
+  async #presentOf(em: EntityManager, { tokenId }: Access): Promise<Access> {
+    const present = await readAccess(em.fork({ keepTransactionContext: true }), { id: tokenId }, this.#now());
+    if (present === null) throw unauthenticated();
+    return present;
   }
 }
 

@@ -8,12 +8,14 @@ import { MemberSchema } from '../entities/member.ts';
 import { ProductSchema } from '../entities/product.ts';
 import { TokenSchema } from '../entities/token.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
+import type { Authenticator } from '../tokens/authenticator.ts';
 import type { ProductService } from './product-service.ts';
 
 /** So often products that were created meanwhile are deleted too. */
 const ROUNDS = 10;
 
 interface WorkspaceRemovalDeps {
+  authenticator: Pick<Authenticator, 'follow'>;
   database: Database;
   cluster: Cluster;
   products: ProductService;
@@ -30,16 +32,22 @@ export class WorkspaceRemoval {
 
   /**
    * Products one by one, each with its measurements and calls, then members and INDIVIDUAL tokens; users stay. Stopped
-   * halfway, it can be asked for again. CONFLICT when others go on creating products. Returns the id.
+   * halfway, also by the end of the right to it, it can be asked for again. CONFLICT when others go on creating products.
+   * Returns the id.
    */
   async delete(access: Access, id: string): Promise<string> {
-    const { database, cluster, products, now } = this.#deps;
-    access.requireWorkspace(id, 'ADMIN');
-    access.requireWorkspace(id, 'CONFIGURE');
+    const { authenticator, database, cluster, products, now } = this.#deps;
+    const accessNow = authenticator.follow(access);
+    const allowed = async (): Promise<Access> => {
+      const present = await accessNow();
+      for (const scope of ['ADMIN', 'CONFIGURE'] as const) present.requireWorkspace(id, scope);
+      return present;
+    };
+    await allowed();
     for (let round = 0; round < ROUNDS; round += 1) {
       const where = { workspace: id, deletedAt: null };
       const rows = await database.read().find(ProductSchema, where, { fields: ['id'] });
-      for (const product of rows) await products.delete(access, product.id);
+      for (const product of rows) await products.delete(await allowed(), product.id);
       // Those whose deletion was begun before, and perhaps interrupted.
       await products.finishDeletions();
       const gone = await database.write(async (em) => {

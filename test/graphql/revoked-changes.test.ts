@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createToken, createWorkspace } from '../support/tenant.ts';
+
+const ALL = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'];
+const EXAMPLES = 8;
+/** Each example takes as long as a run may. */
+const SLOW = 'function Decoder() { const start = Date.now(); while (Date.now() - start < 200); return []; }';
+const ADD_EXAMPLE =
+  'mutation ($id: ID!, $name: String!) { addDecoderExample(productId: $id, name: $name, request: { body: "{}" }, expected: []) { id } }';
+const SAVE = 'mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source) { version } }';
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe.each(DATABASES)('what a token began before it lost its right, on %s', (database) => {
+  let server: TestServer;
+  let workspaceId: string;
+  beforeAll(async () => {
+    server = await startServer({ database });
+    workspaceId = await createWorkspace(server, 'revoked');
+  });
+  afterAll(() => server?.stop());
+
+  /** The code of its error while the right to it ends, and what became of the decoder. */
+  async function saving(end: (id: string) => Promise<unknown>): Promise<unknown> {
+    const { id } = await createProduct(server, { workspaceId });
+    for (let at = 0; at < EXAMPLES; at += 1) await server.gql(ADD_EXAMPLE, { id, name: `example ${at}` });
+    const { id: tokenId, secret } = await createToken(server, server.adminToken, workspaceId, ALL);
+    const running = server.query(SAVE, { id, source: SLOW }, secret);
+    await pause(400);
+    await end(tokenId);
+    const { errors } = await running;
+    const { product } = await server.gql('query ($id: ID!) { product(id: $id) { decoder { version } } }', { id });
+    return { code: errors?.[0]?.extensions.code, decoder: product.decoder };
+  }
+
+  test('a decoder whose examples still ran is not saved once the token is revoked', async () => {
+    const revoke = (id: string) => server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id });
+    expect(await saving(revoke)).toEqual({ code: 'UNAUTHENTICATED', decoder: null });
+  });
+
+  test('nor once it is limited to other products', async () => {
+    const { id: other } = await createProduct(server, { workspaceId });
+    const limit = (id: string) =>
+      server.gql('mutation ($id: ID!, $p: [ID!]) { updateToken(id: $id, input: { productIds: $p }) { id } }', {
+        id,
+        p: [other],
+      });
+    expect(await saving(limit)).toEqual({ code: 'NOT_FOUND', decoder: null });
+  });
+
+  test('but is saved when something else about it changed', async () => {
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    const end = (id: string) =>
+      server.gql('mutation ($id: ID!, $at: DateTime) { updateToken(id: $id, input: { expiresAt: $at }) { id } }', {
+        id,
+        at: later,
+      });
+    expect(await saving(end)).toEqual({ code: undefined, decoder: { version: 1 } });
+  });
+
+  test('of a workspace that is being deleted no further product goes once the token is revoked', async () => {
+    const doomed = await createWorkspace(server, 'doomed');
+    const products = 120;
+    const names = Array.from({ length: products }, (_, at) => at);
+    for (let at = 0; at < products; at += 20)
+      await server.gql(
+        `mutation { ${names
+          .slice(at, at + 20)
+          .map((n) => `p${n}: createProduct(input: { name: "p${n}", workspaceId: "${doomed}" }) { id }`)
+          .join('\n')} }`,
+      );
+    const { id, secret } = await createToken(server, server.adminToken, doomed, ALL);
+    const running = server.query('mutation ($id: ID!) { deleteWorkspace(id: $id) }', { id: doomed }, secret);
+    const left = async (): Promise<number> =>
+      (await server.gql('query ($w: ID!) { products(workspaceId: $w) { totalCount } }', { w: doomed })).products
+        .totalCount;
+    await expect.poll(left, { interval: 5 }).toBeLessThan(products);
+    await server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id });
+    const atRevocation = await left();
+    expect((await running).errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    const after = await left();
+    // One may be under way.
+    expect(atRevocation - after).toBeLessThanOrEqual(1);
+    expect(after).toBeGreaterThan(0);
+  });
+});
