@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
-import { createWorkspace } from '../support/tenant.ts';
+import { createToken, createWorkspace } from '../support/tenant.ts';
 import { callWebhook } from '../decoders/webhook-client.ts';
 
 const BODY_BYTES = 2000;
@@ -51,5 +51,30 @@ describe.each(DATABASES)('the secrets of a call on %s', (database) => {
       NEW_1: 'is ***',
     });
     for (const part of [secret.slice(0, 8), webhookId.slice(0, 8)]) expect(JSON.stringify(shown)).not.toContain(part);
+  });
+
+  test('nor is the webhook id in the examples of a decoder, which are made of logged calls', async () => {
+    const workspaceId = await createWorkspace(server, 'examples');
+    const { id, webhookId } = await createProduct(server, { workspaceId });
+    const uri = `/integrations/api/${webhookId}/up`;
+    const request = { path: uri, headers: { 'X-Forwarded-Uri': uri }, body: JSON.stringify({ uri }) };
+    await server.gql(
+      'mutation ($id: ID!, $r: DecoderRequestInput!, $e: JSON!) { addDecoderExample(productId: $id, name: "x", request: $r, expected: $e) { id } }',
+      { id, r: request, e: [{ field: 'F', value: uri }] },
+    );
+    const { cloneProduct } = await server.gql('mutation ($id: ID!) { cloneProduct(id: $id, name: "copy") { id } }', {
+      id,
+    });
+    const read = async (of: string, scopes: string[]): Promise<string> => {
+      const { secret } = await createToken(server, server.adminToken, workspaceId, scopes);
+      const query = 'query ($id: ID!) { product(id: $id) { decoderExamples { name request expected } } }';
+      return JSON.stringify(await server.gql(query, { id: of }, secret));
+    };
+    for (const of of [id, cloneProduct.id]) {
+      const shown = await read(of, ['READ']);
+      expect(shown).toContain('/integrations/api/***/up');
+      expect(shown).not.toContain(webhookId.slice(0, 8));
+      expect(await read(of, ['READ', 'CONFIGURE'])).toContain(webhookId);
+    }
   });
 });

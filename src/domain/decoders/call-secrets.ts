@@ -10,6 +10,9 @@ const SCHEME = /^[\w-]{1,32}\s/;
 /** What stands behind a text that was cut, also within a message or JSON. */
 const BEHIND_CUT = new Set(['', '…', '"', '\\', ';', ',', '.']);
 
+/** Behind `WEBHOOK_ROOT`. */
+const CALLED = /\/integrations\/api\/([\w-]+)/g;
+
 /** Masks the secrets that stand in a text. */
 export type TextMask = (text: string) => string;
 
@@ -30,6 +33,11 @@ export function credentialsIn(headers: HeaderList): string[] {
   }
   // And as they stand in printed JSON.
   return longest([...found].flatMap((text) => [text, escaped(text), escaped(escaped(text))])).slice(0, MOST);
+}
+
+/** The webhook ids that stand in a text as in the path of a call, of whichever product; the 16 longest. */
+export function webhookIdsIn(text: string): string[] {
+  return longest([...text.matchAll(CALLED)].map(([, id]) => id!)).slice(0, MOST);
 }
 
 /**

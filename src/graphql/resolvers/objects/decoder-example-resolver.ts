@@ -1,9 +1,12 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { maskedTexts } from '../../../domain/calls/masked-texts.ts';
+import { secretMask, webhookIdsIn } from '../../../domain/decoders/call-secrets.ts';
 import type { DecoderExample } from '../../../domain/entities/decoder-example.ts';
 import type { ExampleTexts } from '../../../domain/decoders/example-rows.ts';
 import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { type Promised, whenKnown } from '../../context/promised.ts';
+import { ShownJson } from '../../context/shown-json.ts';
 import { StoredJson } from '../../context/stored-json.ts';
 import { DecoderExampleObject } from '../../types/decoder.ts';
 import { Json } from '../../types/json.ts';
@@ -23,15 +26,25 @@ export class DecoderExampleResolver {
   }
 }
 
+/**
+ * Made of a logged call it may hold the webhook id (its path, `X-Forwarded-Uri`), or that of the product which was cloned:
+ * only who may CONFIGURE sees them (CONTRACT 4).
+ */
 function partOf(
-  { id, ...example }: DecoderExample,
+  { id, product: { key }, ...example }: DecoderExample,
   part: keyof ExampleTexts,
-  { loaders }: GraphqlContext,
+  { access, loaders }: GraphqlContext,
 ): Promised<unknown> {
   // There is one where it was just added.
   if (example[part] !== undefined) return example[part];
-  return whenKnown(loaders.exampleTexts.load(id), (texts) => {
-    if (texts === null) throw notFound('example', id);
-    return new StoredJson(texts[part]);
-  });
+  return whenKnown(loaders.exampleTexts.load(id), (texts) =>
+    whenKnown(loaders.product.load(key), (product) => {
+      if (texts === null || product === null) throw notFound('example', id);
+      const text = texts[part];
+      if (access.may(product.workspace.id, 'CONFIGURE')) return new StoredJson(text);
+      const mask = secretMask([product.webhookId, ...webhookIdsIn(text)]);
+      if (mask === null || mask(text) === text) return new StoredJson(text);
+      return new ShownJson(text, (value) => maskedTexts(value, mask));
+    }),
+  );
 }
