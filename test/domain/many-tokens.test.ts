@@ -63,4 +63,19 @@ describe.each(DATABASES)('many tokens, on %s', (name) => {
     await tokens.revoke(access, listed[0]!.id);
     await create();
   });
+
+  test('of more than 500 sign-ins of a user the oldest end', async () => {
+    const { tokens, users, database, authenticator } = domain;
+    const user = await users.create(domain.access, { email: `${uuidV7()}@example.org`, password: 'her password' });
+    const first = (await tokens.createForSignIn(user))!;
+    expect(await authenticator.authenticate(first.secret)).not.toBeNull();
+    await insert(1_200, { user: user.id, signedIn: true });
+    const signIns = () => database.read().count(TokenSchema, { user: user.id, signedIn: true });
+    for (const left of [702, 500, 500]) {
+      const { secret } = (await tokens.createForSignIn(user))!;
+      expect(await authenticator.authenticate(secret)).not.toBeNull();
+      expect(await signIns()).toBe(left);
+    }
+    expect(await authenticator.authenticate(first.secret)).toBeNull();
+  });
 });

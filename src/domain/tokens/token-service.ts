@@ -17,6 +17,10 @@ import { type Token, type TokenScope, TokenSchema } from '../entities/token.ts';
 import { UserSchema } from '../entities/user.ts';
 
 const SIGN_IN_MS = 30 * 86_400_000;
+/** Of one user; the oldest end. They are held, and taken away, together. */
+const MAX_SIGN_INS = 500;
+/** Of before they were bounded, so many at each sign-in. */
+const ENDED_AT_ONCE = 500;
 const MAX_SHOWN = 500;
 /** Made by createToken and not revoked. */
 const MAX_OF_USER = 500;
@@ -57,18 +61,23 @@ export class TokenService {
       : this.#createIndividual(access, input, expiresAt);
   }
 
-  /** For a user whose password was right when it had this hash; null: the user has another one by now, or is gone. */
+  /**
+   * For a user whose password was right when it had this hash; null: the user has another one by now, or is gone. Of more
+   * than 500 that were got so the oldest ends.
+   */
   async createForSignIn(user: { id: string; passwordHash?: string | null }): Promise<CreatedToken | null> {
     const expiresAt = this.#deps.now() + SIGN_IN_MS;
     const given = { name: 'sign-in', user: user.id, scopes: [], expiresAt, signedIn: true };
     const secret = newSecret();
+    const ended: string[] = [];
     const token = await this.#deps.database.write(async (em) => {
-      // Who changes the password waits for this token and ends it, or has done so before.
-      const now = await em.findOne(UserSchema, { id: user.id }, { lockMode: LockMode.PESSIMISTIC_READ });
-      return now === null || now.passwordHash !== user.passwordHash
-        ? null
-        : this.#add(em, secret, { kind: 'PERSONAL', ...given });
+      // Who changes the password waits for this token and ends it, or has done so before; who signs in beside this waits too.
+      const now = await em.findOne(UserSchema, { id: user.id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if (now === null || now.passwordHash !== user.passwordHash) return null;
+      ended.push(...(await endOldSignIns(em, user.id)));
+      return this.#add(em, secret, { kind: 'PERSONAL', ...given });
     });
+    if (ended.length > 0) await this.#deps.cluster.changed(ended.map((id) => ({ kind: 'token', id })));
     return token && { token, secret };
   }
 
@@ -241,6 +250,14 @@ export class TokenService {
       ...token,
     });
   }
+}
+
+/** Makes room for one more; returns the ids of those that ended. */
+async function endOldSignIns(em: EntityManager, userId: string): Promise<string[]> {
+  const options = { orderBy: { id: 'desc' }, offset: MAX_SIGN_INS - 1, limit: ENDED_AT_ONCE, fields: ['id'] } as const;
+  const ids = (await em.find(TokenSchema, { user: userId, signedIn: true }, options)).map(({ id }) => id);
+  if (ids.length > 0) await em.nativeDelete(TokenSchema, { id: { $in: ids } });
+  return ids;
 }
 
 async function requireRoom(em: EntityManager, among: FilterQuery<Token>, most: number, whose: string): Promise<void> {
