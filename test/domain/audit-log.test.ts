@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { noteChange } from '../../src/domain/access/audit-trail.ts';
 import { MAX_AUDIT_ENTRIES } from '../../src/domain/audit/audit-log.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
@@ -48,6 +49,20 @@ describe.each(DATABASES)('the audit log in %s', (name) => {
     await expect(refused).rejects.toThrow('refused');
     await later;
     expect((await list(id)).items).toEqual([]);
+  });
+
+  test('tells of what could not go on to its end once it has changed something, and only then', async () => {
+    const { auditLog, access } = domain;
+    const { id } = await domain.workspaces.create(access, 'w');
+    for (const hasChanged of [false, true]) {
+      const ended = auditLog.run('deleteMeasurements', {}, access, async () => {
+        access.requireWorkspace(id, 'CONFIGURE');
+        if (hasChanged) noteChange();
+        throw new Error('power cut');
+      });
+      await expect(ended).rejects.toThrow('power cut');
+      expect((await list(id)).items).toHaveLength(hasChanged ? 1 : 0);
+    }
   });
 
   test('forgets what is too old, and of each workspace the oldest that are too many', async () => {

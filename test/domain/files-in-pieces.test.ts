@@ -279,9 +279,31 @@ test('measurements are deleted, or counted for that, as pieces in the background
     store: { remove: (_: unknown, piece: Piece) => piece(() => watched.read(7)) },
     shares: watched.shares,
   } as unknown as ConstructorParameters<typeof MeasurementsResolver>[0]);
-  const context = { access: { tokenId: 't', requireDevice: () => {} } } as unknown as GraphqlContext;
+  const access = { tokenId: 't', requireDevice: () => {} };
+  const context = { access, renew: () => {} } as unknown as GraphqlContext;
   expect(await resolver.deleteMeasurements(context, 'd', 0, 1, null, true)).toEqual({ measurements: 7 });
   expect(watched.pieces).toBe(1);
+});
+
+test('of what is being deleted no further piece goes once the token may not', async () => {
+  const watched = new Watched();
+  const remove = async (_: unknown, piece: Piece): Promise<number> => {
+    for (let at = 0; at < 10; at += 1) await piece(() => watched.read(7));
+    return 7;
+  };
+  const resolver = new MeasurementsResolver({
+    ingestCache: { device: async () => DEVICE },
+    store: { remove },
+    shares: watched.shares,
+  } as unknown as ConstructorParameters<typeof MeasurementsResolver>[0]);
+  let asked = 0;
+  const requireDevice = (): void => {
+    if ((asked += 1) > 3) throw new AppError('FORBIDDEN', 'no more');
+  };
+  const context = { access: { tokenId: 't', requireDevice }, renew: () => {} } as unknown as GraphqlContext;
+  await expect(resolver.deleteMeasurements(context, 'd', 0, 1)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  // The first time it was asked before there was a piece.
+  expect(asked).toBe(4);
 });
 
 test('a token has half of the exports that it finds free, and a tenant three quarters, so that others find some too', async () => {

@@ -84,4 +84,37 @@ describe.each(DATABASES)('what a token began before it lost its right, on %s', (
     expect(atRevocation - after).toBeLessThanOrEqual(1);
     expect(after).toBeGreaterThan(0);
   });
+
+  /** The operations that the audit log of the workspace tells of. */
+  async function told(w: string): Promise<string[]> {
+    const query = 'query ($w: ID!) { auditLog(workspaceId: $w, first: 500) { edges { node { operation } } } }';
+    const { auditLog } = await server.gql(query, { w });
+    return auditLog.edges.map(({ node }: any) => node.operation);
+  }
+
+  test('a replay that ended early is told of in the audit log', async () => {
+    const w = await createWorkspace(server, 'replayed');
+    const decoder = `function Decoder(request) { const start = Date.now(); while (Date.now() - start < 20);
+      return [{ device: "serial-1", field: "temperature", value: 1, timestamp: Number(request.body) }]; }`;
+    const { id: productId, webhookId } = await createProduct(server, { workspaceId: w, input: { decoder } });
+    for (let at = 0; at < 150; at += 10)
+      await Promise.all(
+        Array.from({ length: 10 }, (_, more) =>
+          fetch(`${server.url}/integrations/api/${webhookId}/`, {
+            method: 'POST',
+            body: String(1_700_000_000 + at + more),
+          }),
+        ),
+      );
+    const { id, secret } = await createToken(server, server.adminToken, w, ALL);
+    const replay = 'mutation ($id: ID!) { replayCalls(productId: $id) { calls } }';
+    const running = server.query(replay, { id: productId }, secret);
+    const progress = 'query ($id: ID!) { product(id: $id) { replayProgress { stored } } }';
+    const stored = async (): Promise<number> =>
+      (await server.gql(progress, { id: productId })).product.replayProgress?.stored ?? 0;
+    await expect.poll(stored, { interval: 5 }).toBeGreaterThan(0);
+    await server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id });
+    expect((await running).errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    expect(await told(w)).toContain('replayCalls');
+  });
 });

@@ -162,7 +162,7 @@ export class Access {
     if (!this.seesWorkspace(workspaceId)) throw notFound('workspace', workspaceId);
     if (!this.may(workspaceId, scope)) throw missingScope(scope);
     if (scope !== 'READ') this.requireUnlimited();
-    note(workspaceId, scope, (present) => present.requireWorkspace(workspaceId, scope));
+    note({ id: workspaceId, workspaceId }, scope, (present) => present.requireWorkspace(workspaceId, scope));
   }
 
   requireUnlimited(): void {
@@ -174,7 +174,7 @@ export class Access {
   requireProduct(product: ProductPlace, scope: TokenScope): void {
     if (!this.coversProduct(product)) throw notFound('product', product.id);
     if (!this.may(product.workspaceId, scope)) throw missingScope(scope);
-    note(product.workspaceId, scope, (present) => present.requireProduct(product, scope));
+    note(product, scope, (present) => present.requireProduct(product, scope));
   }
 
   /**
@@ -189,7 +189,7 @@ export class Access {
   requireDevice(device: DevicePlace, scope: TokenScope): void {
     if (!this.coversDevice(device)) throw notFound('device', device.id);
     if (!this.may(device.workspaceId, scope)) throw missingScope(scope);
-    note(device.workspaceId, scope, (present) => present.requireDevice(device, scope));
+    note(device, scope, (present) => present.requireDevice(device, scope));
   }
 
   /**
@@ -216,8 +216,8 @@ export class Access {
 }
 
 /** What was granted for changing something is about that workspace, and is asked for again before it is changed. */
-function note(workspaceId: string, scope: TokenScope, askAgain: (present: Access) => void): void {
-  if (scope === 'CONFIGURE' || scope === 'ADMIN') noteChangeOf(workspaceId, askAgain);
+function note({ id, workspaceId }: ProductPlace, scope: TokenScope, askAgain: (present: Access) => void): void {
+  if (scope === 'CONFIGURE' || scope === 'ADMIN') noteChangeOf(workspaceId, `${scope} ${id}`, askAgain);
 }
 
 function isSame(one: ReadonlySet<string> | null, other: ReadonlySet<string> | null): boolean {

@@ -7,8 +7,10 @@ type AskAgain<Rights> = (present: Rights) => void;
 export interface AuditTrail<Rights = never> {
   /** The workspaces in which it asked for CONFIGURE or ADMIN: those it is about. */
   readonly workspaceIds: Set<string>;
-  /** Each such right, in the order in which it was granted. */
-  readonly granted: AskAgain<Rights>[];
+  /** Each such right by what it is for, in the order in which they were granted. */
+  readonly granted: Map<string, AskAgain<Rights>>;
+  /** Whether it has changed something that is not in the catalogue, such as measurements. */
+  hasChanged: boolean;
 }
 
 const trails = new AsyncLocalStorage<AuditTrail>();
@@ -23,9 +25,15 @@ export function currentTrail(): AuditTrail | undefined {
   return trails.getStore();
 }
 
-/** Access was granted to change something of the workspace. */
-export function noteChangeOf<Rights>(workspaceId: string, askAgain: AskAgain<Rights>): void {
+/** Access was granted to change something of the workspace; `what` tells this right from others. */
+export function noteChangeOf<Rights>(workspaceId: string, what: string, askAgain: AskAgain<Rights>): void {
   const trail = trails.getStore() as AuditTrail<Rights> | undefined;
   trail?.workspaceIds.add(workspaceId);
-  trail?.granted.push(askAgain);
+  trail?.granted.set(what, askAgain);
+}
+
+/** What is not in the catalogue is being changed: that is told of, whatever becomes of the rest of the operation. */
+export function noteChange(): void {
+  const trail = trails.getStore();
+  if (trail !== undefined) trail.hasChanged = true;
 }

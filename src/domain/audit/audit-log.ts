@@ -36,7 +36,8 @@ export class AuditLog {
 
   /**
    * Carries out a mutation; when it succeeds it has its entry, in the transaction of its first change. One that changes
-   * nothing of the catalogue (`deleteMeasurements`, `replayCalls`) gets it before the answer.
+   * nothing of the catalogue (`deleteMeasurements`, `replayCalls`) gets it before the answer, also when it could not go on
+   * to its end: what it has changed by then stays.
    */
   async run<T>(
     operation: string,
@@ -51,6 +52,10 @@ export class AuditLog {
         const result = await work();
         if (!trail.settled) await this.database.tell(trail);
         return result;
+      } catch (error) {
+        // Why it could not go on is what matters to who asked.
+        if (trail.hasChanged && !trail.settled) await this.database.tell(trail).catch(() => {});
+        throw error;
       } finally {
         // What it left running must not bring along an entry of something that was refused.
         trail.settled = true;

@@ -17,7 +17,8 @@ const MAX_SUBJECTS = 20;
 /** A mutation under way: who does what, and whether its entry has been written or may no longer be. */
 export class OperationTrail implements AuditTrail<Access> {
   readonly workspaceIds = new Set<string>();
-  readonly granted: ((present: Access) => void)[] = [];
+  readonly granted = new Map<string, (present: Access) => void>();
+  hasChanged = false;
   settled = false;
 
   constructor(
@@ -62,8 +63,7 @@ export class AuditedDatabase implements Database {
       // Before the work: it may be that token that it takes away.
       const present = await this.#presentOf(em, trail.access);
       const result = await work(em);
-      // What is granted again comes behind those that are asked for.
-      if (trail.access.changedSince(present) !== null) trail.granted.splice(0).forEach((askAgain) => askAgain(present));
+      if (trail.access.changedSince(present) !== null) for (const askAgain of trail.granted.values()) askAgain(present);
       return result;
     });
   }

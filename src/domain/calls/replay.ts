@@ -10,6 +10,7 @@ import type { Recorder } from '../measurements/recorder.ts';
 import type { CallRow, MeasurementStore } from '../measurements/store.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Access } from '../access/access.ts';
+import { noteChange } from '../access/audit-trail.ts';
 import type { Authenticator } from '../tokens/authenticator.ts';
 import type { Turns } from '../turns.ts';
 import type { WorkShares } from '../work-shares.ts';
@@ -192,6 +193,7 @@ export class Replay {
     });
     await requireRight();
     if (dryRun) return replayed;
+    noteChange();
     const batches = outcomes.flatMap((outcome) => outcome.batches);
     if (batches.length > 0)
       await retryWhileOverloaded(async () => {

@@ -1,7 +1,8 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
+import { noteChange } from '../../domain/access/audit-trail.ts';
 import { giveWay } from '../../domain/give-way.ts';
 import type { Recorder } from '../../domain/measurements/recorder.ts';
-import type { MeasurementStore } from '../../domain/measurements/store.ts';
+import type { MeasurementStore, Piece } from '../../domain/measurements/store.ts';
 import type { WorkShares } from '../../domain/work-shares.ts';
 import type { IngestCache, DeviceInfo } from '../../domain/ingest-cache/ingest-cache.ts';
 import type { TokenScope } from '../../domain/entities/token.ts';
@@ -103,8 +104,21 @@ export class MeasurementsResolver {
     const fieldKeys = fields == null ? [...device.product.fieldsByKey.keys()] : keysOf(device, fields);
     const query = { deviceKey: device.key, fieldKeys, from, to, dryRun: dryRun ?? false };
     if (fieldKeys.length === 0) return { measurements: 0 };
+    return { measurements: await this.#deps.store.remove(query, this.#allowedPieces(context, device)) };
+  }
+
+  /** Deleting may take long: each piece in its turn, as long as the token may. */
+  #allowedPieces(context: GraphqlContext, device: DeviceInfo): Piece {
     const { piece } = this.#deps.shares.backgroundOf(context.access);
-    return { measurements: await this.#deps.store.remove(query, piece) };
+    let pieces = 0;
+    return (work) =>
+      piece(async () => {
+        await context.renew();
+        context.access.requireDevice(device, 'CONFIGURE');
+        // The first only counts.
+        if ((pieces += 1) > 1) noteChange();
+        return work();
+      });
   }
 
   async #device({ access }: GraphqlContext, id: string, scope: TokenScope): Promise<DeviceInfo> {
