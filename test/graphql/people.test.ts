@@ -26,6 +26,21 @@ describe.each(DATABASES)('people, their tokens and workspaces on %s', (database)
     return (await server.query(query, variables, token)).errors?.[0]?.extensions.code;
   }
 
+  test('a password that an operator sets or takes away ends what the user is signed in with, and nothing else', async () => {
+    const { userId, token, email } = await createMember(server, await createWorkspace(server, 'reset'), 'VIEWER');
+    const create = 'mutation { createToken(input: { kind: PERSONAL, name: "script" }) { secret } }';
+    const script = (await server.gql(create, {}, token))['createToken'].secret;
+    for (const password of ['another password', null]) {
+      const session = password === null ? await signIn(server, email, 'another password') : token;
+      expect(await code(WHO, {}, session)).toBeUndefined();
+      await server.gql(UPDATE_USER, { id: userId, input: { name: 'Ada' } });
+      expect(await code(WHO, {}, session)).toBeUndefined();
+      await server.gql(UPDATE_USER, { id: userId, input: { password } });
+      expect(await code(WHO, {}, session)).toBe('UNAUTHENTICATED');
+    }
+    expect(await code(WHO, {}, script)).toBeUndefined();
+  });
+
   test('an ADMIN finds a user by the whole address; one of another tenant only an operator finds', async () => {
     const here = await createWorkspace(server, 'here');
     const admin = await createMember(server, here, 'ADMIN');

@@ -83,7 +83,10 @@ export class UserService {
     return user !== null && (await seesUser(em, access, user)) ? user : null;
   }
 
-  /** For operators. CONFLICT when the address is taken or the last operator would be none. */
+  /**
+   * For operators. CONFLICT when the address is taken or the last operator would be none. With another password, or none,
+   * everything the user is signed in with ends, but the calling token; what createToken made stays.
+   */
   async update(access: Access, id: string, change: UserChange): Promise<User> {
     allowLasting(access);
     if (change.email === null) throw badInput('input.email: a user needs an email address; leave it out to keep it.');
@@ -94,7 +97,9 @@ export class UserService {
         ? null
         : await this.#deps.passwords.hash(change.password, 'input.password', access.tokenId);
     const user = await this.#write(email ?? '', async (em) => {
-      allowLasting(await holdRights(em, access, this.#deps.now(), { users: userOrOperators(id) }));
+      const users = userOrOperators(id);
+      const tokens = change.password === undefined ? {} : { tokens: signInsOf(id) };
+      allowLasting(await holdRights(em, access, this.#deps.now(), { users, ...tokens }));
       const found = await findUser(em, id);
       if (change.operator != null && change.operator !== found.operator) {
         if (!change.operator) await requireOtherOperator(em, found);
@@ -102,7 +107,10 @@ export class UserService {
       }
       if (email !== undefined) found.email = email;
       if (change.name !== undefined) found.name = name;
-      if (change.password !== undefined) found.passwordHash = passwordHash;
+      if (change.password !== undefined) {
+        found.passwordHash = passwordHash;
+        await endSignIns(em, id, access);
+      }
       return found;
     });
     await this.#deps.cluster.changed([{ kind: 'user', id: user.id }]);
@@ -150,12 +158,12 @@ export class UserService {
     }
     const passwordHash = await passwords.hash(wanted, 'newPassword', id);
     const user = await database.write(async (em) => {
-      const present = await holdRights(em, access, now(), { tokens: { user: id, signedIn: true } });
+      const present = await holdRights(em, access, now(), { tokens: signInsOf(id) });
       present.requireOutlasts(null);
       const found = await findUser(em, id);
       if (found.passwordHash !== known.passwordHash) throw conflict('The password was changed meanwhile.');
       found.passwordHash = passwordHash;
-      await em.nativeDelete(TokenSchema, { user: id, signedIn: true, id: { $ne: access.tokenId } });
+      await endSignIns(em, id, access);
       return found;
     });
     await cluster.changed([{ kind: 'user', id }]);
@@ -209,6 +217,15 @@ function allowLasting(access: Access): void {
 /** The user, and every operator: one of them stays. */
 function userOrOperators(id: string) {
   return { $or: [{ id: id.replaceAll('\0', '').toLowerCase() }, { operator: true }] };
+}
+
+function signInsOf(id: string) {
+  return { user: id.replaceAll('\0', '').toLowerCase(), signedIn: true };
+}
+
+/** But for the calling token. */
+async function endSignIns(em: EntityManager, id: string, { tokenId }: Access): Promise<void> {
+  await em.nativeDelete(TokenSchema, { ...signInsOf(id), id: { $ne: tokenId } });
 }
 
 function checkEmail(given: string): string {

@@ -40,7 +40,9 @@ export class UserResolver {
 
   @Mutation(() => UserObject, {
     complexity: 1000,
-    description: 'Changes a user; for operators. The last operator stays.',
+    description:
+      'Changes a user; for operators. The last operator stays. A password that is set or taken away ends what the user is ' +
+      'signed in with.',
   })
   updateUser(
     @Ctx() { access }: GraphqlContext,
