@@ -327,7 +327,7 @@ export class StatusWatch {
     if (known === undefined && !this.#watched.add(device)) {
       // It was just made: nobody else's changes are left out for it.
       if (since === null) return;
-      throw this.#watched.tooMany(place.workspaceId);
+      throw this.#watched.tooMany();
     }
     this.#judge(device, limitChanged);
   }

@@ -35,10 +35,9 @@ export class WatchedDevices {
     return true;
   }
 
-  /** What OVERLOADED says of a workspace that has no room. */
-  tooMany(workspaceId: string): AppError {
-    const count = this.#ofWorkspaces.get(workspaceId) ?? 0;
-    return new AppError('OVERLOADED', `More than ${count} devices of a workspace cannot be watched; ask \`devices\`.`);
+  /** What OVERLOADED says of a workspace that has no room. How much it had would say how many devices others have. */
+  tooMany(): AppError {
+    return new AppError('OVERLOADED', 'There are more devices in the workspace than can be watched; ask `devices`.');
   }
 
   /** Goes over all, and lets others have their turn. */
