@@ -35,7 +35,8 @@ export function countHalfMessages(
     }
   });
   const control = (data: Buffer): void => {
-    bytes = Math.max(0, bytes - data.length - CONTROL_BYTES);
+    // Between the frames of a message: those keep the whole pieces in memory that they came in, with all that is beside them.
+    if (!isHalf(socket)) bytes = Math.max(0, bytes - data.length - CONTROL_BYTES);
   };
   socket.on('ping', control);
   socket.on('pong', control);
@@ -46,4 +47,11 @@ export function countHalfMessages(
   return () => {
     if (bytes <= SMALL_BYTES) memory.release(request);
   };
+}
+
+/** Whether a message has begun. Only what is under the WebSocket knows. */
+function isHalf(socket: WebSocket): boolean {
+  const { _receiver: receiver } = socket as unknown as { _receiver: { _fragmented: number } };
+  const { _fragmented: begun } = receiver;
+  return begun !== 0;
 }
