@@ -97,7 +97,9 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     isQuiet: (socket) => listener.isQuiet(socket),
     endBehindAnswers: (socket) => listener.endBehindAnswers(socket),
   });
-  const baseUrl = (): string => config.baseUrl ?? `http://localhost:${portOf(server)}`;
+  // Kept: a server that stops has no address any more, and is asked until its end.
+  let { port } = config;
+  const baseUrl = (): string => config.baseUrl ?? `http://localhost:${port}`;
 
   const pool = new DecoderPool({ ...config.decoder, log: (level, message, facts) => log[level](facts, message) });
   closers.add('decoders', () => pool.stop());
@@ -138,12 +140,10 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   tellLoad(metrics, { store, pool, transports, domain, cluster, accepting: () => listener.accepting });
   if (config.metricsPort !== null) await startMetricsServer(metrics, config, closers);
   await listen(server, config.host, config.port, 'HOST, PORT');
-  const url = `http://localhost:${portOf(server)}`;
+  port = portOf(server);
+  const url = `http://localhost:${port}`;
   await startBackups(config, log, closers);
-  log.info(
-    { url, console: `${url}/console/`, host: config.host, port: portOf(server), database: config.database.kind },
-    'listening',
-  );
+  log.info({ url, console: `${url}/console/`, host: config.host, port, database: config.database.kind }, 'listening');
   transports.warmUp().catch((error: unknown) => log.debug({ err: error }, 'the first query was not warmed up'));
   return url;
 }

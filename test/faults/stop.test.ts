@@ -71,6 +71,20 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
     expect(answer).toContain('{"data":{"recordMeasurements":{"stored":1}}}');
   });
 
+  test('drains: many that ask for its health when it listens no more', async () => {
+    const server = await startServer({ database });
+    const crowd = Array.from({ length: 600 }, () => connect(server.process.port, '127.0.0.1').on('error', () => {}));
+    await Promise.all(crowd.map((socket) => once(socket, 'connect')));
+    const exit = server.process.stop('SIGTERM');
+    for (let at = 0; at < crowd.length; at += 1) {
+      // It hears a hundred at once, some of them in the fifth of a second for which quiet connections stay open.
+      if (at % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 30));
+      crowd[at]!.resume().write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8));
+    }
+    expect(await exit).toBe(0);
+    expect(server.process.lines.filter(({ level }) => level === 'fatal')).toEqual([]);
+  });
+
   test('the first start prints a token that works, later starts print none', async () => {
     const fresh = await createDatabase(name);
     const server = await startServer({ database: fresh, env: { ADMIN_TOKEN: '' } });
