@@ -59,3 +59,19 @@ test('of who goes while a packed body waits to be unpacked nothing stays counted
   expect(memory.bytes).toBe(0);
   server.close();
 });
+
+test('of a body that stopped coming nothing stays counted, whatever comes behind its answer', async () => {
+  const memory = new BodyMemory(() => 'somebody');
+  const server = createServer((request, response) => {
+    response.on('close', () => memory.release(request));
+    readBody(request, { maxBytes: 1 << 20, idleMs: 50, memory }).catch(() => response.writeHead(408).end());
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n${' '.repeat(400_000)}`);
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.write(' ');
+  await new Promise((resolve) => socket.once('close', resolve));
+  expect(memory.bytes).toBe(0);
+  server.close();
+});

@@ -104,15 +104,16 @@ function collect(request: IncomingMessage, { maxBytes, idleMs, memory }: BodyBou
     // Set only for a body that does not come in one piece: a timer for each request would cost.
     const expected = Number(request.headers['content-length'] ?? Infinity);
     let waiting: NodeJS.Timeout | null = null;
-    const idle = (): void => {
-      reject(nothingCame(idleMs));
-      setTimeout(() => request.destroy(), 1_000).unref(); // after the answer
-    };
     const giveUp = (error: unknown): void => {
       body = null;
       request.removeAllListeners('data');
       drain(request, maxBytes);
       reject(error);
+    };
+    const idle = (): void => {
+      // What comes behind the answer would be kept and counted for ever.
+      giveUp(nothingCame(idleMs));
+      setTimeout(() => request.destroy(), 1_000).unref(); // after the answer
     };
     const take = (chunk: Buffer): void => {
       size += chunk.length;
