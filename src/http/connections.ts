@@ -143,7 +143,8 @@ class Connection {
     this.#socket = socket;
     this.#deps = deps;
     this.#crowd = crowd;
-    this.#gate = new ParserGate(socket, turns, () => this.#waiting.length >= MAX_WAITING);
+    const isFull = (): boolean => this.#waiting.length >= MAX_WAITING;
+    this.#gate = new ParserGate(socket, turns, isFull, () => this.#waiting.length > 0);
   }
 
   get current(): Exchange | null {
