@@ -1,7 +1,11 @@
 import type { Socket } from 'node:net';
+import { addressGroup } from './address-group.ts';
 
 const LOOK_EVERY_MS = 1_000;
-/** What may lie unread in this process, all connections together: beyond it those that take least are ended first. */
+/**
+ * What may lie unread in this process, all connections together: beyond it those of the address that leaves most are ended
+ * first, and of these those that take least.
+ */
 const MAX_UNREAD_BYTES = 128 << 20;
 
 /** What a connection has not taken yet. */
@@ -53,12 +57,18 @@ export class UnreadAnswers {
   }
 
   #endUntil(bytes: number): void {
-    const worstFirst = [...this.#unread].sort(
-      ([a, { looks }], [z, { looks: others }]) => others - looks || z.writableLength - a.writableLength,
-    );
-    for (const [socket] of worstFirst) {
+    const ofAddress = new Map<string, number>();
+    const all = Array.from(this.#unread, ([socket, { looks }]) => {
+      const address = addressGroup(socket.remoteAddress);
+      const length = socket.writableLength;
+      ofAddress.set(address, (ofAddress.get(address) ?? 0) + length);
+      return { socket, address, length, looks };
+    });
+    const leftBy = ({ address }: { address: string }): number => ofAddress.get(address)!;
+    all.sort((a, z) => leftBy(z) - leftBy(a) || z.looks - a.looks || z.length - a.length);
+    for (const { socket, length } of all) {
       if (bytes <= MAX_UNREAD_BYTES) return;
-      bytes -= socket.writableLength;
+      bytes -= length;
       socket.destroy();
     }
   }

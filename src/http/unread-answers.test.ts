@@ -1,0 +1,24 @@
+import type { Socket } from 'node:net';
+import { afterEach, expect, test, vi } from 'vitest';
+import { UnreadAnswers } from './unread-answers.ts';
+
+afterEach(() => vi.useRealTimers());
+
+/** A connection with so many bytes of an answer that its client has not taken yet. */
+function unread(remoteAddress: string, writableLength: number): Socket & { destroy: ReturnType<typeof vi.fn> } {
+  const handle = { bytesWritten: 0, writeQueueSize: 0 };
+  return { remoteAddress, writableLength, _handle: handle, destroy: vi.fn() } as unknown as ReturnType<typeof unread>;
+}
+
+test('of too much that lies unread that of the address that leaves most goes, not the one large answer of another', () => {
+  vi.useFakeTimers();
+  const many = Array.from({ length: 1_400 }, () => unread('192.0.2.1', 100_000));
+  const one = unread('192.0.2.2', 3_000_000);
+  const answers = new UnreadAnswers(() => [one, ...many], 30_000);
+  vi.advanceTimersByTime(1_000);
+  answers.end();
+  expect(one.destroy).not.toHaveBeenCalled();
+  // 143 MB, of which 134 may be.
+  const ended = many.filter(({ destroy }) => destroy.mock.calls.length > 0).length;
+  expect(ended).toBe(88);
+});
