@@ -23,8 +23,8 @@ const DRAIN_FACTOR = 256;
 const SMALL_BYTES = 16_384;
 /** A body may come in so many pieces, and in more if they have so many bytes each: every one costs microseconds. */
 const [MOST_PIECES, BYTES_A_PIECE] = [8_192, 64];
-/** Bodies that are unpacked at the same time. */
-const MAX_UNPACKING = 8;
+/** Bodies that are unpacked at the same time, of one token one: each takes a thread, and most machines have few processors. */
+const MAX_UNPACKING = 3;
 
 /** How large a body may be, in bytes, for how long it may stop coming, and what all of them may take. */
 export interface BodyBounds {
@@ -80,7 +80,7 @@ function keep(request: IncomingMessage, body: Buffer, memory: BodyMemory): void 
 }
 
 /** A kilobyte may become a megabyte: a few at a time. */
-const unpacking = new FairSlots(MAX_UNPACKING);
+const unpacking = new FairSlots(MAX_UNPACKING, { isPatient: true });
 
 /** Among packed bodies each address has turns of its own. */
 function addressAsTenant(address: string): Party {

@@ -45,6 +45,21 @@ test('of places that become free together a tenant gets no more than it may have
   expect(most).toBe(1);
 });
 
+test('what waits for nothing but a processor waits for its place, however long', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const { begun, begin, endOne } = crowd(new FairSlots(1, { isPatient: true }));
+    const all = ['a', 'b', 'c'].map((name) => begin(name, name));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(begun).toEqual(['a']);
+    for (let i = 0; i < 3; i += 1) await endOne();
+    await Promise.all(all);
+    expect(begun).toEqual(['a', 'b', 'c']);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('who has waited for seconds begins, whatever runs', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
