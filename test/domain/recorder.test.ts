@@ -115,7 +115,7 @@ describe('a limiter that spans nodes has to be asked, and meanwhile', () => {
 test('a value for a device whose long readings are written again waits for its turn beside others', async () => {
   const { send, shares, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 40_000_000 }]]));
-  shares.turn('others', { values: 1 });
+  void shares.turn('others', { values: 1 });
   await send({ field: 'A', value: 1 });
   const second = send({ field: 'B', value: 1 });
   await new Promise((resolve) => setTimeout(resolve, 100));
