@@ -18,6 +18,7 @@ import { sealWith } from './domain/sealed-text.ts';
 import type { WriteTurns } from './domain/database.ts';
 import { LongReadings } from './domain/measurements/long-readings.ts';
 import type { MeasurementStore, RewrittenReadings } from './domain/measurements/store.ts';
+import { StoredReceiptMarks } from './domain/measurements/receipt-marks.ts';
 import type { NodePlace } from './domain/measurements/receipt-times.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
 import { UserSchema } from './domain/entities/user.ts';
@@ -105,7 +106,9 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   closers.add('decoders', () => pool.stop());
   const engine = measuredEngine(pool, metrics);
   const onRejected = (code: string): void => metrics.rejected(code);
-  const around = { config, database, store, cluster, limiter, engine, onRejected, longReadings, nodePlace, now, log };
+  const receiptMarks = await openMarks(database, now, log, closers);
+  const watched = { onRejected, longReadings, nodePlace, receiptMarks };
+  const around = { config, database, store, cluster, limiter, engine, ...watched, now, log };
   const domain = createDomain(around, closers);
   const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
   const ready = readyRoute({
@@ -146,6 +149,18 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   log.info({ url, console: `${url}/console/`, host: config.host, port, database: config.database.kind }, 'listening');
   transports.warmUp().catch((error: unknown) => log.debug({ err: error }, 'the first query was not warmed up'));
   return url;
+}
+
+async function openMarks(
+  database: Database,
+  now: () => number,
+  log: Logger,
+  closers: Closers,
+): Promise<StoredReceiptMarks> {
+  const onError = (error: unknown): void => log.warn({ err: error }, 'writing down receipt times ahead of the clock');
+  const marks = await StoredReceiptMarks.open({ database, now, onError }).catch(cannotOpen);
+  closers.add('receipt times', () => marks.stop());
+  return marks;
 }
 
 /** How much waits in it can be asked. */

@@ -18,7 +18,7 @@ import { WriteRateService } from './domain/devices/write-rate-service.ts';
 import { FieldService } from './domain/products/field-service.ts';
 import { NetworkReceiver } from './domain/calls/network-receiver.ts';
 import { Feed } from './domain/measurements/feed.ts';
-import { type NodePlace, ReceiptTimes } from './domain/measurements/receipt-times.ts';
+import { type NodePlace, type ReceiptMarks, ReceiptTimes } from './domain/measurements/receipt-times.ts';
 import { History } from './domain/history/history.ts';
 import type { LongReadings } from './domain/measurements/long-readings.ts';
 import { Recorder } from './domain/measurements/recorder.ts';
@@ -66,6 +66,7 @@ interface DomainDeps {
   longReadings: LongReadings;
   /** This node's among those on the same database; left out: it is alone. */
   nodePlace?: () => NodePlace;
+  receiptMarks?: ReceiptMarks;
   now: () => number;
   log: Logger;
 }
@@ -85,6 +86,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     onRejected,
     longReadings,
     nodePlace,
+    receiptMarks,
     now,
     log,
   } = deps;
@@ -104,7 +106,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   closers.add('suggested fields', () => suggestions.stop());
   const feed = new Feed({ store, cluster, now, onError: (error) => log.warn({ err: error }, 'reading live values') });
   closers.add('live values', () => feed.stop());
-  const receiptTimes = new ReceiptTimes(nodePlace);
+  const receiptTimes = new ReceiptTimes(nodePlace, undefined, receiptMarks);
   const checking = { suggestions, receiptTimes, maxFutureMs: config.maxFutureMs };
   const writeShares = new WriteShares();
   const recorder = new Recorder({

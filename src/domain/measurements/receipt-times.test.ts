@@ -28,6 +28,48 @@ test('times go on when the clock is put back a little; after more than an hour t
   expect(times.take([1], 8 * HOUR)).toBe(8 * HOUR + 1);
 });
 
+test('a device that has got all times of half an hour gets none again: it has to wait for the clock', () => {
+  const times = new ReceiptTimes(() => ({ at: 0, of: 8 }));
+  const given = new Set<number>();
+  const now = 10 * HOUR;
+  let asked = 0;
+  const takeAll = (): void => {
+    for (; asked < HOUR; asked += 1) given.add(times.take([7], now));
+  };
+  expect(takeAll).toThrow('send timestamps');
+  expect([asked, given.size]).toEqual([HOUR / 2 / 8 + 1, HOUR / 2 / 8 + 1]);
+  expect(times.take([8], now)).toBe(now);
+  expect(given.has(times.take([7], now + 8))).toBe(false);
+});
+
+test('a node that starts again goes on behind the times that lay ahead of the clock', () => {
+  const marks = new Map<number, number>();
+  const start = (at: number): ReceiptTimes =>
+    new ReceiptTimes(() => ({ at, of: 8 }), 100, {
+      known: new Map(marks),
+      note: (deviceKey, until) => marks.set(deviceKey, until),
+    });
+  let node = start(0);
+  const given = new Set<number>();
+  let [now, asked, notes] = [10 * HOUR, 0, 0];
+  for (let life = 0; life < 4; life += 1) {
+    for (let i = 0; i < 20_000; i += 1) {
+      const before = marks.get(7);
+      given.add(node.take([7], now));
+      asked += 1;
+      now += i % 4;
+      if (marks.get(7) !== before) notes += 1;
+    }
+    node.take([8], now);
+    // By then it stands again.
+    now += 300;
+    node = start(0);
+  }
+  expect(given.size).toBe(asked);
+  expect([...marks.keys()]).toEqual([7]);
+  expect(notes).toBeLessThan(60);
+});
+
 test('memory is bounded, and what is forgotten gives no time twice', () => {
   const times = new ReceiptTimes(undefined, 100);
   for (let key = 0; key < 5_000; key += 1) {

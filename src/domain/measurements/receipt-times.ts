@@ -1,7 +1,27 @@
+import { AppError } from '../../errors.ts';
+import { LruMap } from '../lru-map.ts';
+
 /** Devices whose last time is remembered; beyond that those are forgotten whose time has passed. */
 const MAX_DEVICES = 100_000;
 /** Further ahead than this is no burst: the clock was put back. */
-const MAX_AHEAD_MS = 3_600_000;
+export const MAX_AHEAD_MS = 3_600_000;
+/** A device that got times so far ahead gets none until the clock has followed: it would begin anew, with the same ones. */
+const MAX_BURST_MS = MAX_AHEAD_MS / 2;
+/** So far ahead they are over when a node that ended has started again. */
+const NEAR_MS = 250;
+/** A mark is so far beyond the last time at least, that few are written; another one is when half of that is left. */
+const LEAD_MS = 5_000;
+const MAX_MARKS = 10_000;
+
+/** By when devices may have got times ahead of the clock: what outlives a node, so that it does not give them again. */
+export interface ReceiptMarks {
+  /** By device, in ms UTC: what was noted before this node started. */
+  readonly known: ReadonlyMap<number, number>;
+  /** From now on the device gets times until then. Never waits. */
+  note(deviceKey: number, until: number): void;
+}
+
+const NO_MARKS: ReceiptMarks = { known: new Map(), note: () => {} };
 
 /** Which milliseconds a node gives: of each `of` the one at place `at`, from 0 on. No two nodes have the same place. */
 export interface NodePlace {
@@ -21,10 +41,17 @@ export class ReceiptTimes {
   /** No time before this is given any more; 0 unless all remembered times were still to come when there were too many. */
   #floor = 0;
   #latest = 0;
+  readonly #marks: ReceiptMarks;
+  readonly #marked = new LruMap<number, number>({ most: MAX_MARKS });
 
-  constructor(place: () => NodePlace = () => ({ at: 0, of: 1 }), most = MAX_DEVICES) {
+  constructor(place: () => NodePlace = () => ({ at: 0, of: 1 }), most = MAX_DEVICES, marks: ReceiptMarks = NO_MARKS) {
     this.#place = place;
     this.#most = most;
+    this.#marks = marks;
+    for (const [key, until] of marks.known) {
+      this.#last.set(key, until);
+      this.#latest = Math.max(this.#latest, until);
+    }
   }
 
   /** How many devices are remembered. */
@@ -34,7 +61,7 @@ export class ReceiptTimes {
 
   /**
    * One time for a request that concerns these devices: `now`, as far as this node may give it, or the next one after the
-   * last that any of them got.
+   * last that any of them got. Throws OVERLOADED when that is half an hour ahead.
    */
   take(deviceKeys: Iterable<number>, now: number): number {
     const latest = now + MAX_AHEAD_MS;
@@ -48,7 +75,16 @@ export class ReceiptTimes {
       if (last !== undefined && last >= time && last < latest) time = last + 1;
     }
     time += (of - past(time)) % of;
-    for (const key of deviceKeys) this.#last.set(key, time);
+    if (time > now + MAX_BURST_MS)
+      throw new AppError(
+        'OVERLOADED',
+        'This device sends more requests without timestamps than there are receipt times; send timestamps, or more entries in one request.',
+        { details: { retryAfterSeconds: 60 } },
+      );
+    for (const key of deviceKeys) {
+      this.#last.set(key, time);
+      if (time > now + NEAR_MS) this.#mark(key, time, now);
+    }
     this.#latest = Math.max(this.#latest, time);
     if (this.#last.size > this.#most) this.#forget(now);
     return time;
@@ -57,6 +93,16 @@ export class ReceiptTimes {
   /** By when everything has been received that is there `now`: a burst runs ahead of the clock. */
   latest(now: number): number {
     return this.#latest < now + MAX_AHEAD_MS ? Math.max(now, this.#latest) : now;
+  }
+
+  #mark(key: number, time: number, now: number): void {
+    const lead = Math.max(LEAD_MS, time - now);
+    const marked = this.#marked.get(key) ?? 0;
+    // One that lies too far ahead is of a clock that was put back since.
+    if (marked >= time + lead / 2 && marked <= now + MAX_AHEAD_MS) return;
+    const until = Math.min(time + lead, now + MAX_AHEAD_MS - 1);
+    this.#marked.set(key, until);
+    this.#marks.note(key, until);
   }
 
   #forget(now: number): void {
