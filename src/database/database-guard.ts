@@ -20,11 +20,18 @@ export function guarded<Target extends object>(target: Target, guard: DatabaseGu
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
       const method = (...args: unknown[]): unknown => {
-        if (guard.refusal !== null && name !== 'stop') return Promise.reject(guard.refusal);
+        if (guard.refusal !== null && name !== 'stop') return refused(guard.refusal);
         return Reflect.apply(value, target, args);
       };
       methods.set(name, method);
       return method;
     },
   });
+}
+
+/** Whoever does not wait for it would end the process with it. */
+function refused(refusal: AppError): Promise<never> {
+  const rejected = Promise.reject<never>(refusal);
+  rejected.catch(() => {});
+  return rejected;
 }
