@@ -105,7 +105,7 @@ export class PostgresGuard implements DatabaseGuard {
         void client.end().catch(() => {});
         return false;
       }
-      if (this.#shared) this.#place = await takePlace(client);
+      if (this.#shared) this.#place = await takePlace(client, this.#place);
     } catch (error) {
       void client.end().catch(() => {});
       throw error;
@@ -126,9 +126,13 @@ const ALONE_REFUSED =
   'another Inlet is running on this database. Nodes that share one need the same REDIS_URL, each of them';
 const SHARED_REFUSED = 'an Inlet without REDIS_URL is running on this database. Stop it, or give it the same REDIS_URL';
 
-/** Goes with the connection. */
-async function takePlace(client: pg.Client): Promise<NodePlace> {
-  const free = `SELECT place FROM generate_series(0, ${PLACES - 1}) AS place WHERE pg_try_advisory_lock(${PLACE_LOCK}, place) LIMIT 1`;
+/**
+ * Goes with the connection. The place that it had before, if that is free: of nodes that all lost their connections each
+ * gives times by its place until it notices.
+ */
+async function takePlace(client: pg.Client, { at }: NodePlace): Promise<NodePlace> {
+  const places = `SELECT (${at} + n) % ${PLACES} AS place FROM generate_series(0, ${PLACES - 1}) AS n OFFSET 0`;
+  const free = `SELECT place FROM (${places}) AS places WHERE pg_try_advisory_lock(${PLACE_LOCK}, place) LIMIT 1`;
   const [row] = await ask(client, free);
   return { at: Number(row?.['place'] ?? randomInt(PLACES)), of: PLACES };
 }

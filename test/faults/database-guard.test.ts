@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { PostgresGuard } from '../../src/database/postgres-guard.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { createDatabase, createProduct, DATABASES, startServer } from '../support/server.ts';
 
@@ -35,6 +37,33 @@ test.skipIf(inject('redisUrl') === null)('nodes with and without REDIS_URL do no
   await expect(startServer({ database })).rejects.toThrow(/need the same REDIS_URL/);
   await Promise.all(nodes.map((node) => node.stop()));
   await database.drop();
+});
+
+test('nodes that all lost their connections keep their places', async () => {
+  const database = await createDatabase('postgres');
+  const open = (): Promise<PostgresGuard> => PostgresGuard.open(database.url, true, () => {});
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const guards: PostgresGuard[] = [];
+  try {
+    // Each looks every two seconds: the second one in the middle between two looks of the first.
+    guards.push(await open());
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    guards.push(await open());
+    const places = guards.map(({ place }) => place.at);
+    await new Promise((resolve) => setTimeout(resolve, 1_400));
+    await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'inlet guard %' AND datname = current_database()"); // prettier-ignore
+    const held = `SELECT count(*)::int AS held FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database WHERE datname = current_database() AND classid = 738193004`;
+    const isHeld = (count: number): Promise<void> =>
+      expect.poll(async () => (await client.query(held)).rows, { timeout: 8_000 }).toEqual([{ held: count }]);
+    await isHeld(0);
+    await isHeld(2);
+    expect(guards.map(({ place }) => place.at)).toEqual(places);
+  } finally {
+    for (const guard of guards) await guard.stop();
+    await client.end();
+    await database.drop();
+  }
 });
 
 describe('the SQLite file', () => {
