@@ -34,6 +34,8 @@ interface PurgerDeps {
 
 const A_PAGE = 100;
 const RETRY_MS = 1_000;
+/** What another node has begun, or only written down, before it ended, is gone on with after so long. */
+const LOOK_EVERY_MS = 30_000;
 
 /** Works off the table `purge` in the background. Several nodes may do the same one at once: what is gone is gone. */
 export class Purger {
@@ -42,9 +44,11 @@ export class Purger {
   #again = false;
   #stopped = false;
   #retry: NodeJS.Timeout | undefined;
+  readonly #timer: NodeJS.Timeout;
 
-  constructor(deps: PurgerDeps) {
+  constructor(deps: PurgerDeps, everyMs: number = LOOK_EVERY_MS) {
     this.#deps = deps;
+    this.#timer = setInterval(() => this.start(), everyMs).unref();
   }
 
   /** In the background. */
@@ -61,6 +65,7 @@ export class Purger {
   /** Resolves after the slice under way; the next start goes on with the rest. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    clearInterval(this.#timer);
     clearTimeout(this.#retry);
     await this.#running;
   }
