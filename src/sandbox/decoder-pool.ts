@@ -12,7 +12,7 @@ import { FairQueue, LANES } from './fair-queue.ts';
 import { JobIntake, type Settle } from './job-intake.ts';
 import { overloaded } from './job-room.ts';
 import { readAskedIds } from './looked-up.ts';
-import { guiltyOf, noteEnd, noteRound } from './penalties.ts';
+import { guiltyOf, noteEnd, noteRound, START_MS } from './penalties.ts';
 import type { PoolJob } from './pool-job.ts';
 import { ProcessRoster, type RosterOptions } from './process-roster.ts';
 import { failed, lostResult, readResult, timedOut } from './run-result.ts';
@@ -31,8 +31,6 @@ const MAX_WAIT_MS = 10_000;
 const MAX_WAIT_IN_ALL_MS = 30_000;
 const TICK_MS = 20;
 const STOP_MS = 5_000;
-/** What a process that is lost costs: another has to be started. */
-const START_MS = 100;
 
 /**
  * Runs decoders in processes of their own (CONTRACT 5). Starts with its construction. How jobs, products and processes

@@ -14,6 +14,8 @@ const MAX_QUARANTINE_MS = 300_000;
  */
 const REST_FACTOR = 4;
 const MAX_REST_MS = 5_000;
+/** What a process that is lost costs: another has to be started. */
+export const START_MS = 100;
 /** A run longer than this is not that of a quick source. */
 const QUICK_MS = 5;
 const KEPT_PRODUCTS = 10_000;
@@ -136,7 +138,7 @@ export function guiltyOf({ reason, blame, busyMs }: Loss): PoolJob | null {
     for (const job of blame) job.isSuspect = true;
     return null;
   }
-  only.wallMs += busyMs;
+  only.wallMs += busyMs + START_MS;
   return only;
 }
 
@@ -154,9 +156,10 @@ export function noteRound(job: PoolJob, now: number): void {
   if (job.wallMs > SLOW_MS) noteTaken(job, job.spentMs, now);
 }
 
-function noteTaken({ product, wallMs, lane }: PoolJob, usedMs: number, now: number): void {
+function noteTaken({ product, wallMs, lane, isSuspect }: PoolJob, usedMs: number, now: number): void {
   noteRun(product, wallMs, now);
-  if (lane === 'fast' && usedMs > SLOW_MS) noteLong(product.workspace, usedMs, now);
+  // Suspects were in the fast lane before.
+  if ((lane === 'fast' || isSuspect) && usedMs > SLOW_MS) noteLong(product.workspace, usedMs, now);
 }
 
 /** A run has kept a process for so long. */

@@ -113,6 +113,7 @@ export class ProcessRoster {
     if (now < this.#recycleAt) return;
     this.#recycleAt = now + RECYCLE_EVERY_MS;
     for (const process of this.#in('fast')) if (process.isReady && this.#isWorn(process)) this.#replace(process);
+    for (const process of this.#readySpares().slice(1)) this.#end(process);
     for (const process of this.#in('slow')) {
       const isIdle = process.idleMs(now) > SLOW_IDLE_MS;
       if (process.isReady && (isIdle || this.#isWorn(process))) this.#end(process);
@@ -143,7 +144,7 @@ export class ProcessRoster {
   #fill(now: number): void {
     if (this.isStopping) return;
     while (this.#in('fast').length < Math.max(1, this.#options.processes)) {
-      const [spare] = this.#in('spare');
+      const spare = this.#readySpares()[0] ?? this.#in('spare')[0];
       if (spare !== undefined) this.#places.set(spare, 'fast');
       else if (now >= this.#startFrom) this.#start('fast');
       else return;
@@ -190,7 +191,7 @@ export class ProcessRoster {
 
   /** The spare process, if it is up, in another place; the next `fill` starts another. */
   #putSpare(place: 'fast' | 'aside'): DecoderProcess | null {
-    const spare = this.#in('spare').find((process) => process.isReady);
+    const [spare] = this.#readySpares();
     if (spare === undefined || this.#in('aside').length >= MAX_ASIDE) return null;
     this.#places.set(spare, place);
     return spare;
@@ -204,10 +205,17 @@ export class ProcessRoster {
     return true;
   }
 
-  /** Aside and done with what it had begun. */
+  #readySpares(): DecoderProcess[] {
+    return this.#in('spare').filter((process) => process.isReady);
+  }
+
+  /**
+   * Aside and done with what it had begun. One that is still coming up is not waited for: of thirty suspects, all but one
+   * innocent, each would wait for a start.
+   */
   #settle(process: DecoderProcess): void {
     if (this.#places.get(process) !== 'aside' || process.load > 0) return;
-    if (this.#in('spare').length > 0 || this.#isWorn(process)) this.#end(process);
+    if (this.#readySpares().length > 0 || this.#isWorn(process)) this.#end(process);
     else this.#places.set(process, 'spare');
   }
 

@@ -65,6 +65,22 @@ describe('calls beside those that offend', () => {
   });
 });
 
+test('of many suspects each runs where the one before it has shown that it is innocent', async () => {
+  pool = startPool();
+  const source = `function Decoder(r) { if (r.body === 'kill') { var a = 3n; for (;;) a *= a } return [] }`;
+  for (let i = 0; i < 12; i += 1) await pool.run(jobOf(source, { productId: 'bad' }));
+  for (let i = 0; i < 12; i += 1) await pool.run(jobOf(GOOD, { productId: 'good' }));
+  const seen = new Set<number>();
+  const looking = setInterval(() => processes().forEach((pid) => seen.add(pid)), 10);
+  const kill = jobOf('', {}).input.replace('"body":""', '"body":"kill"');
+  const killed = pool.run(jobOf(source, { productId: 'bad', input: kill }));
+  const good = await Promise.all(Array.from({ length: 28 }, () => pool.run(jobOf(GOOD, { productId: 'good' }))));
+  clearInterval(looking);
+  for (const result of good) expect(outputOf(result)).toEqual(GOOD_OUTPUT);
+  expect((await killed).error).toMatchObject({ kind: 'TIMEOUT' });
+  expect(seen.size).toBeLessThan(10);
+});
+
 describe('waiting is bounded', () => {
   test('a product that calls too often is told so, and only that one', async () => {
     pool = startPool({ maxWaiting: 40, timeoutMs: 50 });
