@@ -11,6 +11,7 @@ import { type Loss, MAX_ROUNDS } from './decoder-process.ts';
 import { FairQueue, LANES } from './fair-queue.ts';
 import { JobIntake, type Settle } from './job-intake.ts';
 import { overloaded } from './job-room.ts';
+import { NOT_BEGUN, QUICK_MS } from './frames.ts';
 import { readAskedIds } from './looked-up.ts';
 import { guiltyOf, noteEnd, noteRound, START_MS } from './penalties.ts';
 import type { PoolJob } from './pool-job.ts';
@@ -54,7 +55,8 @@ export class DecoderPool implements DecoderEngine {
       room: () => this.#dispatch(),
       result: (job, durationMs, keptMs, text) => {
         this.#queue.settle(job, keptMs, performance.now());
-        this.#answered(job, durationMs, text);
+        if (text === NOT_BEGUN) this.#notBegun(job);
+        else this.#answered(job, durationMs, text);
       },
       lost: (loss) => this.#guarded(() => this.#lost(loss)),
     });
@@ -148,6 +150,7 @@ export class DecoderPool implements DecoderEngine {
   #answered(job: PoolJob, durationMs: number, text: string): void {
     try {
       job.spentMs += durationMs;
+      if (job.wallMs > QUICK_MS) job.source.trust = 0;
       const asked = job.lookedUp !== null && job.round < MAX_ROUNDS ? readAskedIds(text) : null;
       // Several rounds add up.
       if (job.spentMs > this.#options.timeoutMs * 2) this.#finish(job, timedOut(this.#options.timeoutMs, job.spentMs));
@@ -158,6 +161,11 @@ export class DecoderPool implements DecoderEngine {
     } catch (error) {
       this.#refuse(job, error);
     }
+  }
+
+  #notBegun(job: PoolJob): void {
+    job.source.trust = 0;
+    this.#again(job);
   }
 
   /** The decoder asked for values that it had not been given: the run is repeated with them. */
@@ -219,6 +227,10 @@ export class DecoderPool implements DecoderEngine {
     // When this process was held up, results may lie unread: they come before any verdict.
     if (this.#load.tick(now)) {
       this.#roster.watch(now);
+      for (const job of this.#roster.letGo(now).toReversed()) {
+        this.#queue.settle(job, 0, now);
+        this.#again(job);
+      }
       if (this.#queue.peek('fast', now) !== undefined) this.#roster.setAside(now);
     }
     for (const job of this.#queue.takeOlderThan(now - MAX_WAIT_MS)) {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { decoderCommand } from './decoder-command.ts';
 import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, RUN_FLAG } from './frames.ts';
-import type { PoolJob, PoolProduct } from './pool-job.ts';
+import type { PoolJob } from './pool-job.ts';
 import { ProcessKnowledge } from './process-knowledge.ts';
 import { lowerPriority, residentMb } from './process-usage.ts';
 import { RunWatch } from './run-watch.ts';
@@ -55,6 +55,8 @@ const MAX_RESULT_BYTES = 8 << 20;
 /** A run is repeated so many times at most with what it asked for. */
 export const MAX_ROUNDS = 5;
 const TRUSTED_RUNS = 10;
+/** A run that takes longer has shown that it computes: it was looked at twice. */
+const HELD_UP_MS = 25;
 const OUTSIDE_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 /** One decoder process (`decoder.worker.ts`): sends it jobs, knows which one is running, and kills it over its limits. */
@@ -81,6 +83,8 @@ export class DecoderProcess {
   readonly #watch: RunWatch;
   #killed: EndReason | null = null;
   #gone = false;
+  /** It may be at a job that it was let off: whose fault its end is cannot be known. */
+  #isSpoilt = false;
   #retiring = false;
   readonly #done: Promise<void>;
   isReady = false;
@@ -144,7 +148,32 @@ export class DecoderProcess {
   /** The run it is at; null: none, or it cannot be known. */
   get runningJob(): PoolJob | null {
     const [first] = this.#underWay;
-    return first !== undefined && (this.#underWay.length === 1 || isAlone(first)) ? first : null;
+    return first !== undefined && (this.#underWay.length === 1 || first.isAlone) ? first : null;
+  }
+
+  /** Others stand behind a run that goes on for long, whichever of them it is. */
+  holdsUp(now: number): boolean {
+    const [first] = this.#underWay;
+    const isShared = this.#killed === null && this.runningJob === null && this.#watch.isComputing && this.#canRun;
+    const isBehind = ({ product }: PoolJob): boolean => product.workspace !== first!.product.workspace;
+    return isShared && this.busyMs(now) > HELD_UP_MS && this.#underWay.some(isBehind);
+  }
+
+  /**
+   * Lets go of those that are of other workspaces than the first, to begin again elsewhere, and alone: it may be one of
+   * them that goes on here. What is still answered of them is nothing to anybody, and the process ends after the others.
+   */
+  letGo(costMs: number): PoolJob[] {
+    const { workspace } = this.#underWay[0]!.product;
+    const gone = this.#underWay.filter(({ product }) => product.workspace !== workspace);
+    for (const job of this.#underWay) {
+      job.source.trust = 0;
+      job.endedMs = costMs;
+    }
+    for (const { inputBytes } of gone) this.#bytes -= inputBytes;
+    this.#underWay = this.#underWay.filter(({ product }) => product.workspace === workspace);
+    this.#isSpoilt = true;
+    return gone;
   }
 
   hasRoom(): boolean {
@@ -166,8 +195,8 @@ export class DecoderProcess {
     this.#sent += 1;
     this.#bytes += job.inputBytes;
     this.runs += 1;
-    const alone = isAlone(job);
-    this.#closed = alone;
+    job.isAlone = job.job === null || job.source.trust < TRUSTED_RUNS;
+    this.#closed = job.isAlone;
     if (job.job === null) {
       this.#queue(encodeFrame(FRAME.CHECK, [job.id], job.source.text), this.#sent);
       return;
@@ -176,7 +205,7 @@ export class DecoderProcess {
     const lastRound = job.round >= MAX_ROUNDS;
     const flags =
       (lastRound ? RUN_FLAG.LAST_ROUND : 0) |
-      (alone ? RUN_FLAG.ALONE : 0) |
+      (job.isAlone ? RUN_FLAG.ALONE : 0) |
       (ENTRY_POINTS.indexOf(job.job.entryPoint) << RUN_FLAG.ENTRY_SHIFT);
     const timeout = Math.max(1, Math.round(this.#limits.timeoutMs - job.spentMs));
     const lookedUp = job.lookedUp?.text ?? '';
@@ -210,8 +239,9 @@ export class DecoderProcess {
     this.#child.kill('SIGKILL');
   }
 
-  carries(product: PoolProduct): boolean {
-    return this.#underWay.some((job) => job.product === product);
+  /** Whether it has jobs of the product that do not come back by themselves, as those of a source do that was long. */
+  carriesOthers({ product, source }: PoolJob): boolean {
+    return this.#underWay.some((job) => job.product === product && job.source !== source);
   }
 
   /** Takes no more jobs and ends after those under way. Resolves when the process is gone. */
@@ -275,7 +305,9 @@ export class DecoderProcess {
     if (this.#underWay.length === 0) this.#closed = false;
     this.#watch.next(performance.now());
     this.#events.result(job, took, frame.toString('utf8', 17));
-    if (this.#retiring && this.#underWay.length === 0) this.#end();
+    if (this.#underWay.length > 0) return;
+    if (this.#isSpoilt) this.kill('GIVEN_BACK');
+    else if (this.#retiring) this.#end();
   }
 
   #lost(): void {
@@ -285,14 +317,9 @@ export class DecoderProcess {
     const jobs = this.#underWay;
     this.#underWay = [];
     // The oldest may have ended with its result not written yet; jobs that run alone write around themselves.
-    const reason = this.#killed ?? 'ENDED';
+    const reason = this.#isSpoilt ? 'GIVEN_BACK' : (this.#killed ?? 'ENDED');
     let count = reason === 'GIVEN_BACK' ? 0 : Math.min(1, jobs.length);
-    if (count === 1 && !isAlone(jobs[0]!)) while (count < jobs.length && !isAlone(jobs[count]!)) count += 1;
+    if (count === 1 && !jobs[0]!.isAlone) while (count < jobs.length && !jobs[count]!.isAlone) count += 1;
     this.#events.gone({ reason, blame: jobs.slice(0, count), rest: jobs.slice(count), busyMs, wasReady: this.isReady });
   }
-}
-
-/** Its result is written around it alone, so it is known when it runs. */
-function isAlone(job: PoolJob): boolean {
-  return job.job === null || job.source.trust < TRUSTED_RUNS;
 }

@@ -6,7 +6,7 @@
 import { readSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type isolatedVm from 'isolated-vm';
-import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, RUN_FLAG } from './frames.ts';
+import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, NOT_BEGUN, QUICK_MS, RUN_FLAG } from './frames.ts';
 import { compileError, failureText, ProductIsolate, toldBy } from './product-isolate.ts';
 
 const SOCKET = 3;
@@ -25,6 +25,8 @@ const MAX_HOLD_MS = 0.3;
 
 const sources = new Map<number, string>();
 const serials = new Map<number, string>();
+/** Those of which a run was long that the pool took for quick: what else it has sent of them goes back, and then comes alone. */
+const distrusted = new Set<number>();
 /** Those used last at the end. */
 const isolates = new Map<number, { isolate: ProductIsolate; workspaceNo: number }>();
 const results: Buffer[] = [];
@@ -103,7 +105,13 @@ function run(frame: Buffer): void {
   const input = frame.toString('utf8', 29, inputEnd);
   const lookedUp = inputEnd === frame.length ? '' : frame.toString('utf8', inputEnd);
   const alone = (flags & RUN_FLAG.ALONE) !== 0;
-  if (alone && results.length > 0) flush();
+  if (alone) {
+    if (results.length > 0) flush();
+    distrusted.delete(sourceNo);
+  } else if (distrusted.has(sourceNo)) {
+    answer(jobId, NOT_BEGUN);
+    return;
+  }
   const isolate = isolateOf(productNo, workspaceNo);
   const entryPoint = ENTRY_POINTS[flags >> RUN_FLAG.ENTRY_SHIFT]!;
   const lastRound = (flags & RUN_FLAG.LAST_ROUND) !== 0;
@@ -117,6 +125,7 @@ function run(frame: Buffer): void {
     timeout,
   );
   answer(jobId, text, durationMs, wallMs);
+  if (!alone && wallMs > QUICK_MS) distrusted.add(sourceNo);
   if (alone || begun - lastFlush > MAX_HOLD_MS) flush();
   if (isolate.measure(wallMs)) makeRoom(isolate);
   if (isolate.disposed) isolates.delete(productNo);
@@ -138,6 +147,7 @@ function take(frame: Buffer): void {
       break;
     case FRAME.DROP_SOURCE:
       sources.delete(frame.readUInt32LE(1));
+      distrusted.delete(frame.readUInt32LE(1));
       break;
     case FRAME.SERIALS: {
       const productNo = frame.readUInt32LE(1);

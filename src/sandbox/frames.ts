@@ -19,6 +19,11 @@ export const FRAME = {
   RESULT: 7,
 } as const;
 
+/** The text of a result that is none: the run has not begun, since one of its source was longer than quick ones are. */
+export const NOT_BEGUN = 'B';
+/** In ms: a run longer than this is not that of a quick source. */
+export const QUICK_MS = 5;
+
 /** `ALONE`: results are written before and after this run, so that the pool knows exactly when it is the one running. */
 export const RUN_FLAG = { LAST_ROUND: 1, ALONE: 2, ENTRY_SHIFT: 4 } as const;
 /** The entry points by their number in a frame's flags. */

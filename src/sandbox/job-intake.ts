@@ -115,6 +115,8 @@ export class JobIntake {
       chargedMs: 0,
       lane: 'fast',
       round: 0,
+      isAlone: false,
+      endedMs: 0,
       isSuspect: false,
       ...settle,
     };

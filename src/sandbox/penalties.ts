@@ -1,5 +1,6 @@
 import { Debt } from '../domain/debt.ts';
 import { LruMap } from '../domain/lru-map.ts';
+import { QUICK_MS } from './frames.ts';
 import type { Loss } from './decoder-process.ts';
 import type { Conduct, PoolJob, PoolProduct, PoolWorkspace } from './pool-job.ts';
 import { newTurn } from './turns.ts';
@@ -16,8 +17,6 @@ const REST_FACTOR = 4;
 const MAX_REST_MS = 5_000;
 /** What a process that is lost costs: another has to be started. */
 export const START_MS = 100;
-/** A run longer than this is not that of a quick source. */
-const QUICK_MS = 5;
 const KEPT_PRODUCTS = 10_000;
 /**
  * A product has shown what it is like after so many runs, after twice as many for each further offender of its workspace.
@@ -156,10 +155,10 @@ export function noteRound(job: PoolJob, now: number): void {
   if (job.wallMs > SLOW_MS) noteTaken(job, job.spentMs, now);
 }
 
-function noteTaken({ product, wallMs, lane, isSuspect }: PoolJob, usedMs: number, now: number): void {
+function noteTaken({ product, wallMs, endedMs, lane, isSuspect }: PoolJob, usedMs: number, now: number): void {
   noteRun(product, wallMs, now);
   // Suspects were in the fast lane before.
-  if ((lane === 'fast' || isSuspect) && usedMs > SLOW_MS) noteLong(product.workspace, usedMs, now);
+  if ((lane === 'fast' || isSuspect) && usedMs > SLOW_MS) noteLong(product.workspace, usedMs + endedMs, now);
 }
 
 /** A run has kept a process for so long. */

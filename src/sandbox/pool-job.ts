@@ -117,6 +117,10 @@ export interface PoolJob {
   chargedMs: number;
   lane: Lane;
   round: number;
+  /** It was sent so that results are written around it alone: when it runs is known. */
+  isAlone: boolean;
+  /** What it has cost beside its time, if its run is long: its process has to end because others stood behind it there. */
+  endedMs: number;
   /** It was in a process that died, and may be why: it runs next with nothing else beside it. */
   isSuspect: boolean;
   readonly resolve: (result: DecoderResult) => void;

@@ -1,5 +1,6 @@
 import { DecoderProcess, type Loss } from './decoder-process.ts';
-import { hold, isSlow, release } from './penalties.ts';
+import { NOT_BEGUN } from './frames.ts';
+import { hold, isSlow, release, START_MS } from './penalties.ts';
 import type { Lane, PoolJob } from './pool-job.ts';
 
 /** How many processes there are, and what one run in them may take (CONTRACT 2, 5). */
@@ -107,6 +108,18 @@ export class ProcessRoster {
     }
   }
 
+  /**
+   * Others stand behind a long run within its process, where they were sent because its source had been quick: the spare
+   * one takes its place, and them.
+   */
+  letGo(now: number): PoolJob[] {
+    return this.#in('fast').flatMap((process) => {
+      if (!process.holdsUp(now) || this.#putSpare('fast') === null) return [];
+      this.#places.set(process, 'ending');
+      return process.letGo(START_MS);
+    });
+  }
+
   /** Starts what is missing, and now and then replaces what has grown or grown old; to be called every few milliseconds. */
   maintain(now: number): void {
     this.#fill(now);
@@ -166,10 +179,10 @@ export class ProcessRoster {
         },
         result: (job, { durationMs, wallMs, keptMs }, text) => {
           job.wallMs += wallMs;
-          release(job.product);
+          if (text !== NOT_BEGUN) release(job.product);
           this.#events.result(job, durationMs, keptMs, text);
           // What a product that has become slow still has in a process beside others would hold these up.
-          if (place !== 'slow' && isSlow(job.product, performance.now()) && process.carries(job.product))
+          if (place !== 'slow' && isSlow(job.product, performance.now()) && process.carriesOthers(job))
             process.kill('GIVEN_BACK');
           this.#settle(process);
           this.#events.room();

@@ -29,6 +29,7 @@ export class RunWatch {
   #beganMs = NaN;
   #lastMs = -1;
   #asleepSince = Infinity;
+  #isComputing = false;
 
   constructor(pid: number | undefined, limits: WatchLimits) {
     this.#pid = pid;
@@ -38,6 +39,11 @@ export class RunWatch {
   /** Since when the oldest job under way can be running. */
   get since(): number {
     return this.#since;
+  }
+
+  /** It has used a processor between the last two looks at it. */
+  get isComputing(): boolean {
+    return this.#isComputing;
   }
 
   /** A run begins in a process that had nothing to do. */
@@ -74,6 +80,7 @@ export class RunWatch {
     if (this.#idleRssMb === 0) this.#idleRssMb = rssMb;
     if (Number.isNaN(this.#beganMs)) this.#beganMs = ms - Math.min(busyMs, UNSEEN_MS);
     if (!sleeping || ms !== this.#lastMs) this.#asleepSince = now;
+    this.#isComputing = this.#lastMs >= 0 && ms > this.#lastMs;
     this.#lastMs = ms;
     const grownMb = rssMb - this.#idleRssMb;
     if (grownMb > memoryMb * 2 + 32) return 'OUT_OF_MEMORY';
@@ -90,5 +97,6 @@ export class RunWatch {
     this.#beganMs = NaN;
     this.#asleepSince = Infinity;
     this.#lastMs = -1;
+    this.#isComputing = false;
   }
 }

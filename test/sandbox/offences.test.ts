@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { DecoderJob } from '../../src/domain/decoders/decoder-engine.ts';
 import type { DecoderPool } from '../../src/sandbox/decoder-pool.ts';
 import { childrenWith, processorMs } from '../support/processor-time.ts';
-import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool, valueOf } from './pool.ts';
+import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool, valueOf, webhookInput } from './pool.ts';
 
 let pool: DecoderPool;
 afterEach(() => pool.stop());
@@ -62,6 +64,40 @@ describe('calls beside those that offend', () => {
       if (at === 9) expect(result.error).toMatchObject({ kind: 'TIMEOUT' });
       else expect(outputOf(result)).toEqual([Math.floor(at / 6)]);
     });
+  });
+});
+
+describe('a source that was quick, and is long all at once,', () => {
+  const source = 'function Decoder(r) { var end = Date.now() + +r.body; while (Date.now() < end); return [] }';
+  const lasting = (ms: number): DecoderJob =>
+    jobOf(source, { workspaceId: 'other', productId: 'bad', input: webhookInput({ body: String(ms) }) });
+  const good = (): DecoderJob => jobOf(GOOD, { productId: 'good' });
+  /** Both sources are trusted from then on: they share a window. */
+  const gainTrust = async (): Promise<void> => {
+    for (let i = 0; i < 30; i += 1) await Promise.all([pool.run(lasting(0)), pool.run(good())]);
+  };
+
+  test('does not keep those behind it in its process waiting for its end', async () => {
+    pool = startPool({ timeoutMs: 20_000 });
+    await gainTrust();
+    // The spare process has to be up.
+    await sleep(1_500);
+    const state = { isLong: true };
+    const long = pool.run(lasting(5_000)).finally(() => (state.isLong = false));
+    const behind = await Promise.all(Array.from({ length: 5 }, () => pool.run(good())));
+    expect(state.isLong).toBe(true);
+    for (const result of behind) expect(outputOf(result)).toEqual(GOOD_OUTPUT);
+    expect(outputOf(await long)).toEqual([]);
+  });
+
+  test('is no longer sent many at a time, nor is what has been sent of it run in one go', async () => {
+    pool = startPool();
+    await gainTrust();
+    let ended = 0;
+    const many = Array.from({ length: 31 }, () => pool.run(lasting(8)).finally(() => (ended += 1)));
+    expect(outputOf(await pool.run(good()))).toEqual(GOOD_OUTPUT);
+    expect(ended).toBeLessThan(10);
+    for (const result of await Promise.all(many)) expect(outputOf(result)).toEqual([]);
   });
 });
 

@@ -32,6 +32,8 @@ const job = (of: PoolProduct, fields: Partial<PoolJob> = {}): PoolJob => ({
   lane: 'fast',
   round: 0,
   isSuspect: false,
+  isAlone: false,
+  endedMs: 0,
   resolve: () => {},
   reject: () => {},
   ...fields,
