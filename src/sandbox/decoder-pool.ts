@@ -190,7 +190,7 @@ export class DecoderPool implements DecoderEngine {
     const now = performance.now();
     for (const job of [...blame, ...rest].toReversed()) {
       this.#queue.settle(job, job === guilty ? loss.busyMs + START_MS : 0, now);
-      if (job === guilty) this.#finish(job, lostResult(job, reason, this.#options));
+      if (job === guilty) this.#finish(job, lostResult(job, reason, this.#options), true);
       else this.#again(job);
     }
     this.#dispatch();
@@ -206,13 +206,9 @@ export class DecoderPool implements DecoderEngine {
     }
   }
 
-  #finish(job: PoolJob, result: DecoderResult, mayOffend = true): void {
-    const kind = result.error?.kind ?? null;
-    if (job.job !== null) {
-      const isOffence = mayOffend && (kind === 'TIMEOUT' || kind === 'OUT_OF_MEMORY');
-      this.#statistics.record(job.product.id, result.durationMs, kind);
-      noteEnd(job, isOffence, performance.now(), this.#load.isBusy);
-    }
+  #finish(job: PoolJob, result: DecoderResult, isOffence = isOver(result)): void {
+    if (job.job !== null) this.#statistics.record(job.product.id, result.durationMs, result.error?.kind ?? null);
+    noteEnd(job, isOffence, performance.now(), this.#load.isBusy);
     this.#open -= 1;
     job.resolve(result);
   }
@@ -250,5 +246,8 @@ export class DecoderPool implements DecoderEngine {
     }
   }
 }
+
+/** It had to be ended. */
+const isOver = ({ error }: DecoderResult): boolean => error?.kind === 'TIMEOUT' || error?.kind === 'OUT_OF_MEMORY';
 
 const stoppingError = (): AppError => new AppError('UNAVAILABLE', 'The server is stopping.');

@@ -33,10 +33,14 @@ export interface Loss {
   wasReady: boolean;
 }
 
-/** In ms: of the processor, by the clock on the wall, and with all that the process made ready for it. */
-interface Took {
+/**
+ * In ms: the run's time of the processor; by the clock on the wall and of the processor with what compiling took; and by
+ * the clock with all that the process made ready for it.
+ */
+export interface Took {
   durationMs: number;
   wallMs: number;
+  usedMs: number;
   keptMs: number;
 }
 
@@ -296,7 +300,8 @@ export class DecoderProcess {
     const took = {
       durationMs: frame.readUInt32LE(5) / 1000,
       wallMs: frame.readUInt32LE(9) / 1000,
-      keptMs: frame.readUInt32LE(13) / 1000,
+      usedMs: frame.readUInt32LE(13) / 1000,
+      keptMs: frame.readUInt32LE(17) / 1000,
     };
     const at = this.#underWay.findIndex((job) => job.id === id);
     if (at < 0) return;
@@ -304,7 +309,7 @@ export class DecoderProcess {
     this.#bytes -= job.inputBytes;
     if (this.#underWay.length === 0) this.#closed = false;
     this.#watch.next(performance.now());
-    this.#events.result(job, took, frame.toString('utf8', 17));
+    this.#events.result(job, took, frame.toString('utf8', 21));
     if (this.#underWay.length > 0) return;
     if (this.#isSpoilt) this.kill('GIVEN_BACK');
     else if (this.#retiring) this.#end();

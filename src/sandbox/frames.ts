@@ -15,7 +15,10 @@ export const FRAME = {
   CHECK: 5,
   /** From the process. */
   READY: 6,
-  /** From the process: jobId; processor time, wall time, that with all before the run in µs; text (`realm/run-decoder.ts`). */
+  /**
+   * From the process: jobId; in µs the run's processor time, its wall time and processor time with all that compiling
+   * took, and wall time with all before it; text (`realm/run-decoder.ts`).
+   */
   RESULT: 7,
 } as const;
 

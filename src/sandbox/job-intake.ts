@@ -112,6 +112,7 @@ export class JobIntake {
       queuedAt: now,
       spentMs: 0,
       wallMs: 0,
+      usedMs: 0,
       chargedMs: 0,
       lane: 'fast',
       round: 0,

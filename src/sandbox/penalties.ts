@@ -145,14 +145,14 @@ export function guiltyOf({ reason, blame, busyMs }: Loss): PoolJob | null {
 export function noteEnd(job: PoolJob, isOffence: boolean, now: number, isBusy: boolean): void {
   const { product, source, wallMs } = job;
   // Time of the processor: what the machine did not let run is not long.
-  noteTaken(job, isOffence ? wallMs : job.spentMs, now);
+  noteTaken(job, isOffence ? wallMs : job.usedMs, now);
   if (isOffence) noteOffence(product, now, isBusy ? wallMs : 0);
   source.trust = isOffence || wallMs > QUICK_MS ? 0 : source.trust + 1;
 }
 
 /** A run goes on in another round, which may never come: what is long already is known from now on. */
 export function noteRound(job: PoolJob, now: number): void {
-  if (job.wallMs > SLOW_MS) noteTaken(job, job.spentMs, now);
+  if (job.wallMs > SLOW_MS) noteTaken(job, job.usedMs, now);
 }
 
 function noteTaken({ product, wallMs, endedMs, lane, isSuspect }: PoolJob, usedMs: number, now: number): void {

@@ -111,8 +111,10 @@ export interface PoolJob {
   queuedAt: number;
   /** Processor time of the rounds before this one. */
   spentMs: number;
-  /** Wall time of its runs so far: for so long it has kept a process. */
+  /** Wall time of its runs so far, with what compiling took: for so long it has kept a process. */
   wallMs: number;
+  /** Processor time of the same. */
+  usedMs: number;
   /** What the turns have been charged for a run of it that is under way, and those of which lane. */
   chargedMs: number;
   lane: Lane;

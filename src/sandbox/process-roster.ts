@@ -177,8 +177,9 @@ export class ProcessRoster {
           this.#fill(performance.now());
           this.#events.room();
         },
-        result: (job, { durationMs, wallMs, keptMs }, text) => {
+        result: (job, { durationMs, wallMs, usedMs, keptMs }, text) => {
           job.wallMs += wallMs;
+          job.usedMs += usedMs;
           if (text !== NOT_BEGUN) release(job.product);
           this.#events.result(job, durationMs, keptMs, text);
           // What a product that has become slow still has in a process beside others would hold these up.

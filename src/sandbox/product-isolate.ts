@@ -6,13 +6,10 @@ import { ThreadClock } from './thread-clock.ts';
 
 type Isolates = typeof ivm;
 
-/** A run's text for the pool (see `realm/run-decoder.ts`), and what it took. */
+/** A run's text for the pool (see `realm/run-decoder.ts`), and the processor time spent in the user's code and its wrapper. */
 interface Outcome {
   text: string;
-  /** Processor time spent in the user's code and its wrapper. */
   durationMs: number;
-  /** For how long it has kept the process, by the clock on the wall. */
-  wallMs: number;
 }
 
 /** A context with a decoder in it. `kept` ones serve many calls. */
@@ -60,8 +57,6 @@ export class ProductIsolate {
   /** Of the last try of a run: its time of the processor, and by the clock on the wall. */
   #durationMs = 0;
   #wallMs = 0;
-  /** Of all of them, by the clock on the wall. */
-  #keptMs = 0;
   #notMeasuredMs = 0;
   #heldBytes = 0;
 
@@ -120,10 +115,9 @@ export class ProductIsolate {
     timeout: number,
   ): Outcome {
     this.#durationMs = 0;
-    this.#keptMs = 0;
     try {
       const program = this.#program(sourceNo, source, entryPoint);
-      if (program.syntaxError !== null) return { text: program.syntaxError, durationMs: 0, wallMs: 0 };
+      if (program.syntaxError !== null) return { text: program.syntaxError, durationMs: 0 };
       let text = this.#callFairly(program, input, lookedUp, lastRound, timeout);
       if (text === 'D') {
         program.spoiltInARow += 1;
@@ -132,13 +126,13 @@ export class ProductIsolate {
         text = this.#call(program, input, lookedUp, lastRound, timeout);
         if (text === 'D') text = failureText('THREW', 'The decoder could not be run.');
       } else program.spoiltInARow = 0;
-      return { text: namedFailure(text), durationMs: this.#durationMs, wallMs: this.#keptMs };
+      return { text: namedFailure(text), durationMs: this.#durationMs };
     } catch (error) {
       const text = this.#failureOf(error, timeout);
       // isolated-vm has read what was thrown outside of any call, where getters are users' code: what these left behind
       // would run, and fail, whatever enters next.
       this.dispose();
-      return { text, durationMs: this.#durationMs, wallMs: this.#keptMs };
+      return { text, durationMs: this.#durationMs };
     }
   }
 
@@ -186,7 +180,6 @@ export class ProductIsolate {
       }
     } finally {
       this.#wallMs = performance.now() - started;
-      this.#keptMs += this.#wallMs;
       this.#durationMs = this.#clock.usedMs(this.#wallMs);
     }
     program.calls += 1;

@@ -101,6 +101,18 @@ describe('a source that was quick, and is long all at once,', () => {
   });
 });
 
+test('what takes long to compile is long, also where it is only checked, and also when its run ends its isolate', async () => {
+  pool = startPool({ timeoutMs: 5_000 });
+  const regExp = `/[${'\\p{L}'.repeat(900)}]/iu`;
+  for (let i = 0; i < 12; i += 1) expect(await pool.check(`${regExp}.test(${i})`, 'workspace')).toBeNull();
+  expect(Object.keys(pool.memory())).toContain('slow 0');
+  await pool.stop();
+  pool = startPool({ timeoutMs: 5_000 });
+  const source = `function Decoder() { Promise.reject(1); return [] } function never() { return ${regExp} }`;
+  for (let i = 0; i < 12; i += 1) expect((await pool.run(jobOf(source))).error).toMatchObject({ kind: 'THREW' });
+  expect(Object.keys(pool.memory())).toContain('slow 0');
+});
+
 test('of many suspects each runs where the one before it has shown that it is innocent', async () => {
   pool = startPool();
   const source = `function Decoder(r) { if (r.body === 'kill') { var a = 3n; for (;;) a *= a } return [] }`;

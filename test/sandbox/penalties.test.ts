@@ -27,6 +27,7 @@ const job = (of: PoolProduct, fields: Partial<PoolJob> = {}): PoolJob => ({
   acceptedAt: 0,
   queuedAt: 0,
   spentMs: 0,
+  usedMs: 0,
   wallMs: 0,
   chargedMs: 0,
   lane: 'fast',
@@ -107,9 +108,9 @@ describe('quarantine', () => {
   });
   test('a round of a run that goes on is known at once when it was long', () => {
     const slow = product();
-    noteRound(job(slow, { wallMs: 10, spentMs: 10 }), 0);
+    noteRound(job(slow, { wallMs: 10, usedMs: 10 }), 0);
     expect([slow.runs, isSlow(slow, 0)]).toEqual([0, false]);
-    for (let round = 0; round < 2; round += 1) noteRound(job(slow, { wallMs: 180, spentMs: 180 }), 0);
+    for (let round = 0; round < 2; round += 1) noteRound(job(slow, { wallMs: 180, usedMs: 180 }), 0);
     expect([isSlow(slow, 0), isHeavy(slow.workspace, 0)]).toEqual([true, true]);
   });
   test('a workspace has a twentieth of the time for long runs, behind a limit of them, and two and a half seconds are kept', () => {

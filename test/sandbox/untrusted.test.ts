@@ -103,7 +103,7 @@ describe('a decoder process that lies harms nobody', () => {
     const file = join(folder, `${answer.length}-${Math.random()}.mjs`);
     const text = `import { readSync, writeSync } from 'node:fs';
       const frame = (bytes) => { const size = Buffer.alloc(4); size.writeUInt32LE(bytes.length); return Buffer.concat([size, bytes]) };
-      const result = (id, text) => { const head = Buffer.alloc(17); head[0] = 7; head.writeUInt32LE(id, 1); head.writeUInt32LE(5, 5); return frame(Buffer.concat([head, Buffer.from(text)])) };
+      const result = (id, text) => { const head = Buffer.alloc(21); head[0] = 7; head.writeUInt32LE(id, 1); head.writeUInt32LE(5, 5); return frame(Buffer.concat([head, Buffer.from(text)])) };
       const answer = ${answer};
       writeSync(3, frame(Buffer.from([6])));
       const chunk = Buffer.alloc(1 << 20);
