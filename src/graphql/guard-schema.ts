@@ -5,7 +5,7 @@ import { placeOfProduct } from '../domain/access/find-product.ts';
 import { type FieldRight, rightOfField, rightOfOperation } from '../domain/access/rights.ts';
 import type { Device } from '../domain/entities/device.ts';
 import type { Product } from '../domain/entities/product.ts';
-import type { GraphqlContext } from './context/graphql-context.ts';
+import { GraphqlContext } from './context/graphql-context.ts';
 
 /**
  * Puts the rights of `domain/access/rights` in front of every operation and every field that is not open to all. Throws
@@ -17,7 +17,10 @@ export function guardSchema(schema: GraphQLSchema): void {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields()))
       if (roots.includes(type)) guardOperation(`${type.name}.${field.name}`, field);
-      else guardField(type.name, field);
+      else {
+        guardField(type.name, field);
+        countFailures(field);
+      }
   }
 }
 
@@ -44,6 +47,21 @@ function guardField(type: string, field: GraphQLField<unknown, GraphqlContext>):
   field.resolve = (parent, args, context, info) => {
     context.access.requireField(right, placeOf(parent));
     return resolve(parent, args, context, info) as unknown;
+  };
+}
+
+/** A field of each item of a list may fail for each: of 100,000 errors telling took 10 s. */
+function countFailures(field: GraphQLField<unknown, GraphqlContext>): void {
+  const { resolve } = field;
+  if (resolve === undefined) return;
+  field.resolve = (parent, args, context, info) => {
+    if (!(context instanceof GraphqlContext)) return resolve(parent, args, context, info) as unknown;
+    context.checkFailures();
+    try {
+      return resolve(parent, args, context, info) as unknown;
+    } catch (error) {
+      throw context.failure(error);
+    }
   };
 }
 

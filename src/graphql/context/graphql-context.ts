@@ -7,6 +7,7 @@ import { unauthenticated } from '../../errors.ts';
 import type { LiveCalls } from '../live/live-calls.ts';
 import type { LiveStatus } from '../live/live-status.ts';
 import type { LiveMeasurements } from '../live/live-measurements.ts';
+import { MOST_ERRORS, ONE_OF_MANY, tooManyErrors } from './error-bounds.ts';
 import { WorkBudget } from './work-budget.ts';
 import type { Promised } from './promised.ts';
 import { createLoaders, type Loaders, type LoaderSources } from './loaders.ts';
@@ -50,6 +51,7 @@ export class GraphqlContext {
   readonly #sources: LoaderSources;
   #loaded: Loaders | null = null;
   readonly #lists = new Map<FieldNode | undefined, readonly string[]>();
+  #failures = 0;
 
   constructor(
     access: Access | NoAccess,
@@ -115,6 +117,19 @@ export class GraphqlContext {
     const known = this.#lists.get(field);
     if (known === undefined) this.#lists.set(field, list);
     return known ?? list;
+  }
+
+  /** What a field threw, as it is to be told; of too many that is one and the same, and the operation has ended. */
+  failure(error: unknown): unknown {
+    this.#failures += 1;
+    if (this.#failures <= MOST_ERRORS) return error;
+    this.budget.end(tooManyErrors());
+    return ONE_OF_MANY;
+  }
+
+  /** Throws when so many fields have failed that no more are looked at. */
+  checkFailures(): void {
+    if (this.#failures > MOST_ERRORS) throw ONE_OF_MANY;
   }
 
   /** For whom devices are gone through: not any more when the operation has ended. */

@@ -40,8 +40,8 @@ export function admit(
 
   // Before they are converted: a body holds 250,000 entries.
   checkLists(schema, fragments, operation, variables);
-  const coerced = coercedValues(schema, operation, variables);
-  const cost = operationCost({ schema, fragments, variables: coerced }, operation);
+  const { values: coerced, mistaken } = coercedValues(schema, operation, variables);
+  const cost = operationCost({ schema, fragments, variables: coerced, mistaken }, operation);
   if (cost > MAX_COST) throw tooComplex('cost', MAX_COST, Math.ceil(cost));
   if (operation.operation === OperationTypeNode.SUBSCRIPTION)
     checkSubscription({ schema, fragments, operation }, coerced);
@@ -70,7 +70,7 @@ function coercedValues(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+): { values: Record<string, unknown>; mistaken: boolean } {
   const leaves: VariableDefinitionNode[] = [];
   const values: Record<string, unknown> = {};
   for (const definition of operation.variableDefinitions ?? []) {
@@ -79,7 +79,8 @@ function coercedValues(
     if (known !== undefined && isLeafType(getNamedType(known))) leaves.push(definition);
     else if (Object.hasOwn(variables, name.value)) values[name.value] = variables[name.value];
   }
-  return Object.assign(values, getVariableValues(schema, leaves, variables, { maxErrors: 0 }).coerced);
+  const { coerced } = getVariableValues(schema, leaves, variables, { maxErrors: 0 });
+  return { values: Object.assign(values, coerced), mistaken: coerced === undefined };
 }
 
 /** graphql-js expects that one field is left of a subscription, and cannot say so where variables decide it. */

@@ -28,6 +28,8 @@ const OBJECT = 1;
 const LEAF = 0.1;
 const MUTATION = 10;
 const LIST_TIMES = 10;
+/** A field whose arguments do not fit, because a variable is null: it is an error for each that is asked for it. */
+const FAILURE = 20;
 /** Lists without pages that are longer. */
 const LONG_LIST_TIMES: Readonly<Record<string, number>> = {
   tokens: 100,
@@ -48,6 +50,8 @@ interface Priced {
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** Coerced: defaults filled in, as the resolvers will see them. */
   variables: Readonly<Record<string, unknown>>;
+  /** Some do not fit, and nothing will run: what is there is too little for arguments. */
+  mistaken?: boolean;
 }
 
 /**
@@ -104,10 +108,12 @@ class Pricing {
     if (isIntrospectionType(parent) || isIntrospectionType(type)) return ofMetaField(field, inner);
 
     const { complexity } = field.extensions as { complexity?: number | Estimator };
-    if (typeof complexity === 'function') return complexity({ args: this.#args(field, node), childComplexity: inner });
+    const args = this.#args(field, node);
+    const failure = args === null && this.#priced.mistaken !== true ? FAILURE : 0;
+    if (typeof complexity === 'function') return failure + complexity({ args: args ?? {}, childComplexity: inner });
     const isMutation = parent === this.#priced.schema.getMutationType();
     const own = complexity ?? (isMutation ? MUTATION : isLeafType(type) ? LEAF : OBJECT);
-    return own + this.#times(field, node) * inner;
+    return failure + own + times(field, args ?? {}) * inner;
   }
 
   #definition(node: FieldNode, parent: GraphQLCompositeType): GraphQLField<unknown, unknown> | undefined {
@@ -117,25 +123,24 @@ class Pricing {
     return isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
   }
 
-  #times(field: GraphQLField<unknown, unknown>, node: FieldNode): number {
-    if (field.args.some((arg) => arg.name === 'first')) {
-      const { first } = this.#args(field, node);
-      // A wrong one is for the resolver to refuse.
-      return typeof first === 'number' ? Math.min(Math.max(first, 1), MAX_FIRST) : DEFAULT_FIRST;
-    }
-    // The edges of a connection were multiplied by its `first`.
-    const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
-    return isList && field.name !== 'edges' ? (LONG_LIST_TIMES[field.name] ?? LIST_TIMES) : 1;
-  }
-
-  #args(field: GraphQLField<unknown, unknown>, node: FieldNode): Record<string, unknown> {
+  /** null: they do not fit. Execution refuses them, naming the place. */
+  #args(field: GraphQLField<unknown, unknown>, node: FieldNode): Record<string, unknown> | null {
+    if (field.args.length === 0) return {};
     try {
       return getArgumentValues(field, node, this.#priced.variables);
     } catch {
-      // Execution refuses it, naming the place.
-      return {};
+      return null;
     }
   }
+}
+
+function times(field: GraphQLField<unknown, unknown>, { first }: Record<string, unknown>): number {
+  if (field.args.some((arg) => arg.name === 'first'))
+    // A wrong one is for the resolver to refuse.
+    return typeof first === 'number' ? Math.min(Math.max(first, 1), MAX_FIRST) : DEFAULT_FIRST;
+  // The edges of a connection were multiplied by its `first`.
+  const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
+  return isList && field.name !== 'edges' ? (LONG_LIST_TIMES[field.name] ?? LIST_TIMES) : 1;
 }
 
 function ofMetaField(field: GraphQLField<unknown, unknown>, inner: number): number {

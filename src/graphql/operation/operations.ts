@@ -18,6 +18,7 @@ import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, MAX_SECONDS, type WorkBudget } from '../context/work-budget.ts';
 import { admit, declaredVariables } from './admission.ts';
 import { answerBytes } from '../context/answer-size.ts';
+import { MOST_ERRORS, withinErrors } from '../context/error-bounds.ts';
 import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
 import { comparing, compileOperation, type Execute } from './compiled-operation.ts';
 import type { LiveEvent, LiveStream } from '../live/live-stream.ts';
@@ -81,6 +82,8 @@ const ERROR_MS = 0.2;
 /** Sending one message takes so long, and a millisecond more for so many characters. */
 const PUSH_MS = 0.002;
 const PUSHED_PER_MS = 1_000_000;
+/** Of longer ones the first mistake is told, as it takes milliseconds to write one of a megabyte. */
+const LONG_VARIABLES = 16_384;
 /** From this price on an operation runs alone, and it is cheaper to compile it than to run it once as it is. */
 const DEAR = 2000;
 /**
@@ -250,12 +253,13 @@ export class Operations {
       const run = this.#compiled(admitted) ?? execute;
       const running = run({ ...this.#args(admitted), rootValue: root, contextValue: context });
       // What is there at once is not waited for: others would have their turn meanwhile, on this caller's account.
-      const result = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
-      const away = databaseFailure(result);
-      errors = result.errors?.length ?? 0;
+      const all = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
+      const away = databaseFailure(all);
+      errors = Math.min(all.errors?.length ?? 0, MOST_ERRORS);
       isAway = away !== null;
       // They would wait for their own time-outs one after the other.
       if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
+      const result = withinErrors(all);
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
       const isLarge = root === undefined && bytes > LARGE_BYTES;
@@ -291,8 +295,14 @@ export class Operations {
       document: checked.document,
       operationName: request.operationName ?? null,
       variableValues: request.variables ?? null,
+      options: { maxCoercionErrors: mistakesTold(request.variables) },
     };
   }
+}
+
+/** Each mistake in variables is told with the object that it is in, in full. */
+function mistakesTold(variables: unknown): number {
+  return answerBytes(variables, LONG_VARIABLES) > LONG_VARIABLES ? 1 : 50;
 }
 
 /** How many times the time that an event's answer took is held against its caller. */

@@ -1,4 +1,5 @@
 import { type ExecutionResult, getArgumentValues, GraphQLError, type GraphQLResolveInfo, locatedError } from 'graphql';
+import { MOST_ERRORS } from '../context/error-bounds.ts';
 import type { PlannedField, PlannedType } from './operation-plan.ts';
 
 /** What is asked of a planned operation: `variables` converted. */
@@ -21,6 +22,7 @@ interface Place {
 
 /** What graphql-js would make an error of that no resolver threw. */
 class Doubt extends Error {}
+class TooManyErrors extends Error {}
 
 /**
  * Runs a planned operation once. What is known is written into the answer at once, and only what a resolver promises is
@@ -38,6 +40,8 @@ class PlannedExecution {
   readonly #infos = new Map<PlannedField, GraphQLResolveInfo>();
   #pending = 0;
   #isDoubtful = false;
+  /** More fields failed than an answer tells of: nothing more is looked at. */
+  #isOver = false;
   #end: ((result: ExecutionResult | null) => void) | null = null;
 
   constructor(request: PlannedRequest) {
@@ -48,7 +52,7 @@ class PlannedExecution {
     const { fields, rootValue } = this.#request;
     const place: Place = { container: this.#answer, key: 'data', nonNull: false, parent: null, isNull: false };
     this.#try(() => (this.#answer.data = this.#object(fields, rootValue ?? {}, place)));
-    if (this.#isDoubtful || this.#pending === 0) return this.#result();
+    if (this.#isDoubtful || this.#isOver || this.#pending === 0) return this.#result();
     return new Promise((resolve) => (this.#end = resolve));
   }
 
@@ -61,17 +65,18 @@ class PlannedExecution {
   #try(work: () => void): void {
     try {
       work();
-    } catch {
-      this.#isDoubtful = true;
+    } catch (error) {
+      if (error instanceof TooManyErrors) this.#isOver = true;
+      else this.#isDoubtful = true;
     }
   }
 
   /** After a promise: the answer goes out when it was the last, or as soon as there is a doubt. */
   #settled(work: () => void): void {
-    if (this.#isDoubtful) return;
+    if (this.#isDoubtful || this.#isOver) return;
     this.#try(work);
     this.#pending -= 1;
-    if (this.#pending === 0 || this.#isDoubtful) this.#end?.(this.#result());
+    if (this.#pending === 0 || this.#isDoubtful || this.#isOver) this.#end?.(this.#result());
   }
 
   #object(fields: readonly PlannedField[], source: unknown, place: Place): unknown {
@@ -152,6 +157,8 @@ class PlannedExecution {
     let place = at;
     while (place.nonNull && place.parent !== null) place = place.parent;
     if (place.isNull) return;
+    // Counted where it is answered (`withinErrors`): one more is too many.
+    if (this.#errors.length > MOST_ERRORS) throw new TooManyErrors();
     place.isNull = true;
     place.container[place.key] = null;
     const path: (string | number)[] = [];

@@ -1,4 +1,5 @@
 import type { GraphQLError } from 'graphql';
+import { toldErrors } from '../context/error-bounds.ts';
 
 /** A document that cannot be run as it stands: what graphql-js says of it, each error with its code. */
 export class RefusedDocument extends Error {
@@ -7,7 +8,7 @@ export class RefusedDocument extends Error {
   constructor(errors: readonly GraphQLError[], code: string) {
     super(errors[0]?.message);
     this.name = 'RefusedDocument';
-    this.errors = errors;
+    this.errors = toldErrors(errors);
     // Made anew, each would look for its place again.
     for (const { extensions } of errors) extensions['code'] = code;
   }

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MOST_ERRORS } from '../../src/graphql/context/error-bounds.ts';
+import { longestPieceMs } from '../support/longest-piece.ts';
+import { createProduct, type GqlAnswer, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createToken } from '../support/tenant.ts';
+
+const DEVICES = 500;
+const PIECE_MS = 250;
+const aliases = (count: number, field: string): string =>
+  Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
+
+describe('an operation in which very much fails', () => {
+  let server: TestServer;
+  let product: TestProduct;
+  let reader: string;
+  let recorder: string;
+
+  beforeAll(async () => {
+    server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
+    product = await createProduct(server, {
+      serialNumbers: Array.from({ length: DEVICES }, (_, at) => `s${at}`),
+      input: { decoder: 'function Decoder() {}' },
+    });
+    const { workspaces } = await server.gql('{ workspaces { id } }');
+    const token = async (scope: string): Promise<string> =>
+      (await createToken(server, server.adminToken, workspaces[0].id, [scope])).secret;
+    reader = await token('READ');
+    recorder = await token('RECORD');
+  }, 60_000);
+  afterAll(() => server.stop());
+
+  /** The answer, how long its text is, and for how long nobody else was heard. */
+  async function asked(query: string, variables: object, token: string) {
+    let text = '';
+    const pieceMs = await longestPieceMs(server, async () => {
+      const response = await fetch(`${server.url}/graphql`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Token ${token}` },
+        body: JSON.stringify({ query, variables }),
+      });
+      text = await response.text();
+    });
+    return { answer: JSON.parse(text) as GqlAnswer, length: text.length, pieceMs };
+  }
+
+  const authors = (count: number, name = 'devices'): string =>
+    `{ ${name}: devices(first: ${DEVICES}) { edges { node { product { decoder { ${aliases(count, 'author')} } } } } } }`;
+
+  test('is refused as a whole when more fails than is told', async () => {
+    const { answer, pieceMs } = await asked(authors(190), {}, reader);
+    expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'errors' } }]);
+    expect(answer.data).toBeNull();
+    expect(pieceMs).toBeLessThan(PIECE_MS);
+  });
+
+  test('tells of each item of the longest page', async () => {
+    const { answer } = await asked(authors(1), {}, reader);
+    expect(answer.errors?.length).toBe(MOST_ERRORS);
+    expect(answer.data?.['devices'].edges.length).toBe(DEVICES);
+  });
+
+  test('does not tell a name of 300,000 characters 500 times', async () => {
+    const { answer, length } = await asked(authors(1, 'x'.repeat(300_000)), {}, reader);
+    expect(answer.errors?.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN', 'QUERY_TOO_COMPLEX']);
+    expect(length).toBeLessThan(1_000_000);
+  });
+
+  test('takes no memory for what is told nobody', async () => {
+    const query = `mutation ($d: ID!, $e: [EntryInput!]!) {
+      recordMeasurements(deviceId: $d, entries: $e) { rejected { matchedDevice { ${aliases(190, 'lastHeardAt')} } } } }`;
+    const e = Array.from({ length: 10_000 }, () => ({ field: 'x', value: 1 }));
+    const before = server.process.residentMb();
+    const { answer, pieceMs } = await asked(query, { d: product.deviceIds[0], e }, recorder);
+    expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'errors' } }]);
+    expect(server.process.residentMb() - before).toBeLessThan(300);
+    expect(pieceMs).toBeLessThan(PIECE_MS);
+  }, 60_000);
+
+  test('is too dear where a variable that is null fits none of its fields', async () => {
+    const query = `query ($x: String = "a") {
+      devices(first: ${DEVICES}) { edges { node { product { ${aliases(50, 'field(identifier: $x) { id }')} } } } } }`;
+    const { answer, pieceMs } = await asked(query, { x: null }, reader);
+    expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'cost' } }]);
+    expect(pieceMs).toBeLessThan(PIECE_MS);
+  });
+
+  test('says what is wrong with variables, of long ones the first', async () => {
+    const query = 'mutation ($i: CreateProductInput!) { createProduct(input: $i) { id } }';
+    const unknown = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`z${at}`, 1]));
+    const short = await asked(query, { i: { name: 'x', ...unknown } }, reader);
+    expect(short.answer.errors?.length).toBe(40);
+    const long = await asked(query, { i: { name: 'x'.repeat(900_000), ...unknown } }, reader);
+    expect(long.answer.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }, {}]);
+    expect(long.length).toBeLessThan(2_000_000);
+    expect(long.pieceMs).toBeLessThan(PIECE_MS);
+  });
+});
