@@ -95,6 +95,8 @@ export interface RangeQuery {
   to?: number;
   newestFirst: boolean;
   limit: number;
+  /** Of texts: those up to the one with which there are so many, although there may be more of them. */
+  maxCharacters?: number;
 }
 
 /** Values of some fields of one device from `from` (inclusive) to `to` (exclusive), in ms UTC. */

@@ -14,6 +14,7 @@ import type { BackgroundTurns, Turns } from '../turns.ts';
 import type { WorkShares } from '../work-shares.ts';
 import { chartedRows } from './charted-rows.ts';
 import { type ColumnPage, ColumnRun } from './column-run.ts';
+import { PageSize } from './page-size.ts';
 import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat, PIECE } from './export-format.ts';
 import { FilePlaces } from './file-places.ts';
 
@@ -60,6 +61,9 @@ interface ExporterDeps {
 const PAGE = 10_000;
 const WIDE_PAGES = 100_000;
 const SMALLEST_PAGE = 1_000;
+/** The same of texts, in characters; one is up to 4,096 long. */
+const PAGE_CHARACTERS = 1_000_000;
+const WIDE_CHARACTERS = 4_000_000;
 const DEVICES_PAGE = 200;
 /** Of the event loop. */
 const BYTES_PER_MS = 20_000;
@@ -211,7 +215,10 @@ export class Exporter {
   async *#long(format: ExportFormat, device: DeviceInfo, query: RunningQuery): AsyncGenerator<Uint8Array> {
     for (const field of fieldsOf(device, query.fields)) {
       format.begin(device.serialNumber, field.identifier);
-      for await (const { timestamps, values } of this.#pages(device, field, query, PAGE)) {
+      for await (const { timestamps, values } of this.#pages(device, field, query, {
+        limit: PAGE,
+        maxCharacters: PAGE_CHARACTERS,
+      })) {
         for (let at = 0; at < timestamps.length; at += 1) {
           format.longRow(timestamps[at] as number, values[at] as ExportedValue);
           if (format.out.length >= PIECE) yield format.out.take();
@@ -228,7 +235,10 @@ export class Exporter {
     columns: readonly string[],
   ): AsyncGenerator<Uint8Array> {
     format.begin(device.serialNumber, null);
-    const page = Math.min(PAGE, Math.max(SMALLEST_PAGE, Math.floor(WIDE_PAGES / columns.length)));
+    const page = {
+      limit: Math.min(PAGE, Math.max(SMALLEST_PAGE, Math.floor(WIDE_PAGES / columns.length))),
+      maxCharacters: Math.min(PAGE_CHARACTERS, Math.ceil(WIDE_CHARACTERS / columns.length)),
+    };
     const runs = columns.map((identifier) => {
       const field = device.product.fields.get(identifier);
       return field === undefined ? null : new ColumnRun(this.#pages(device, field, query, page));
@@ -262,11 +272,12 @@ export class Exporter {
     device: DeviceInfo,
     { key: fieldKey, type }: FieldInfo,
     { from: start, to, turns, isAllowed }: RunningQuery,
-    limit: number,
+    most: { limit: number; maxCharacters: number },
   ): AsyncGenerator<ColumnPage> {
-    const range = { deviceKey: device.key, fieldKey, to, newestFirst: false, limit };
+    const range = { deviceKey: device.key, fieldKey, to, newestFirst: false };
+    const size = new PageSize(most, type === 'STRING' || type === 'GEOLOCATION');
     const read = (from: number): Promise<Columns> => {
-      const reading = turns.piece(() => this.#deps.store.range({ ...range, from }));
+      const reading = turns.piece(() => this.#deps.store.range({ ...range, ...size.limits, from }));
       // Whoever stops reading does not wait for it: a failure then is nobody's.
       reading.catch(() => {});
       return reading;
@@ -275,7 +286,7 @@ export class Exporter {
       const columns: Columns = await reading;
       await isAllowed(device);
       const last = columns.timestamps.at(-1);
-      reading = last === undefined || columns.timestamps.length < limit ? null : read(last + 1);
+      reading = size.isLast(columns) || last === undefined ? null : read(last + 1);
       const page = shown(type, columns);
       if (page.timestamps.length > 0) yield page;
     }

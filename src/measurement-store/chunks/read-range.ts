@@ -16,9 +16,18 @@ const CHUNKS_A_PAGE = 100;
 export async function readRange(snapshot: Snapshot, query: RangeQuery): Promise<SegmentColumns> {
   const merged = mergeColumns(await ofChunks(snapshot, query), await ofReadings(snapshot, query));
   const count = merged.timestamps.length;
-  if (!query.newestFirst) return sliceColumns(merged, 0, Math.min(count, query.limit));
+  if (!query.newestFirst) return within(sliceColumns(merged, 0, Math.min(count, query.limit)), query);
   const { timestamps, values } = sliceColumns(merged, Math.max(0, count - query.limit), count);
-  return { timestamps: timestamps.toReversed(), values: values.toReversed() };
+  return within({ timestamps: timestamps.toReversed(), values: values.toReversed() }, query);
+}
+
+/** They go to the event loop in one piece: 10,000 texts of 4 KB took 200 ms of it. */
+function within(columns: SegmentColumns, { maxCharacters = Infinity }: RangeQuery): SegmentColumns {
+  const { values } = columns;
+  if (values instanceof Float64Array) return columns;
+  let characters = 0;
+  const last = values.findIndex((value) => typeof value === 'string' && (characters += value.length) >= maxCharacters);
+  return last === -1 ? columns : sliceColumns(columns, 0, last + 1);
 }
 
 async function ofReadings(snapshot: Snapshot, query: RangeQuery): Promise<SegmentColumns> {
