@@ -37,7 +37,7 @@ export interface Loss {
  * In ms: the run's time of the processor; by the clock on the wall and of the processor with what compiling took; and by
  * the clock with all that the process made ready for it.
  */
-export interface Took {
+interface Took {
   durationMs: number;
   wallMs: number;
   usedMs: number;
