@@ -1,6 +1,7 @@
 import type { EntityManager, Loaded } from '@mikro-orm/core';
+import type { EntityManager as SqlEntityManager } from '@mikro-orm/sql';
 import { MemberSchema, type Role } from '../entities/member.ts';
-import { type Token, TokenSchema } from '../entities/token.ts';
+import { type Token, type TokenKind, type TokenScope, TokenSchema } from '../entities/token.ts';
 import { Access, scopesOfRole } from './access.ts';
 
 /** What a token may do, as the database has it at `now`; null: unknown, revoked or expired. */
@@ -42,5 +43,55 @@ function accessOf(token: Loaded<Token, 'user'>, members: { workspace: { id: stri
     deviceIds: token.deviceIds ?? null,
     expiresAt: token.expiresAt ?? null,
     signedIn: token.signedIn,
+  });
+}
+
+interface TokenRow {
+  kind: TokenKind;
+  userId: string | null;
+  workspaceId: string | null;
+  scopes: unknown;
+  productIds: unknown;
+  deviceIds: unknown;
+  expiresAt: number | string | null;
+  signedIn: number | boolean;
+  operator: number | boolean | null;
+  memberOf: string | null;
+  role: Role | null;
+}
+
+const TOKEN_WITH_MEMBERS = `select t.kind, t.user_id as "userId", t.workspace_id as "workspaceId", t.scopes,
+    t.product_ids as "productIds", t.device_ids as "deviceIds", t.expires_at as "expiresAt", t.signed_in as "signedIn",
+    u.operator, m.workspace_id as "memberOf", m.role
+  from token t left join user_account u on u.id = t.user_id left join member m on m.user_id = t.user_id where t.id = ?`;
+
+/**
+ * The same of a token by its id in one statement and without entities, which take a millisecond: before every change, where
+ * what comes next must find all as it is in the database.
+ */
+export async function readPresentAccess(em: SqlEntityManager, tokenId: string, now: number): Promise<Access | null> {
+  const rows = await em.execute<TokenRow[]>(TOKEN_WITH_MEMBERS, [tokenId]);
+  const [token] = rows;
+  if (token === undefined) return null;
+  // PostgreSQL gives a bigint as text; SQLite keeps JSON as text.
+  const expiresAt = token.expiresAt === null ? null : Number(token.expiresAt);
+  if (expiresAt !== null && expiresAt <= now) return null;
+  const json = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : value);
+  const places = rows.flatMap(({ memberOf, role }) =>
+    memberOf === null || role === null ? [] : [[memberOf, scopesOfRole(role)] as const],
+  );
+  return new Access({
+    tokenId,
+    kind: token.kind,
+    userId: token.userId,
+    operator: Boolean(token.operator),
+    scopes:
+      token.userId === null
+        ? new Map([[token.workspaceId ?? '', new Set(json(token.scopes) as TokenScope[])]])
+        : new Map(places),
+    productIds: json(token.productIds) as string[] | null,
+    deviceIds: json(token.deviceIds) as string[] | null,
+    expiresAt,
+    signedIn: Boolean(token.signedIn),
   });
 }
