@@ -1,8 +1,6 @@
 import { AppError } from '../errors.ts';
 
 interface BoundedStreamOptions<Item, Out> {
-  /** There from the start; not counted, as somebody keeps them anyway. */
-  initial?: Item[];
   sizeOf: (item: Item) => number;
   /** What the reader gets of an item, made when it is read. */
   read: (item: Item) => Out;
@@ -24,10 +22,8 @@ export interface LiveQueue<Out> extends AsyncIterableIterator<Out> {
 /** A queue between a live feed and one reader that never grows beyond its bound (CONTRACT 7). */
 export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
   readonly #options: BoundedStreamOptions<Item, Out>;
-  #unread: Item[];
+  #unread: Item[] = [];
   #size = 0;
-  /** How many of the unread ones were there from the start. */
-  #uncounted: number;
   /** Wakes those who wait for something to read. */
   #waiting: (() => void)[] = [];
   #error: AppError | null = null;
@@ -35,17 +31,12 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
 
   constructor(options: BoundedStreamOptions<Item, Out>) {
     this.#options = options;
-    this.#unread = options.initial ?? [];
-    this.#uncounted = this.#unread.length;
   }
 
-  /** Puts items before what is there, which loses those that are among them; like `initial`, they are not counted. */
-  begin(items: Item[], isAmong: (item: Item) => boolean): void {
-    if (this.#done) return;
-    const rest = this.#unread.slice(this.#uncounted).filter((item) => !isAmong(item));
-    this.#size = rest.reduce((size, item) => size + this.#options.sizeOf(item), 0);
-    this.#unread = [...items, ...rest];
-    this.#uncounted = items.length;
+  /** Of what lies unread these were told otherwise. */
+  drop(isTold: (item: Item) => boolean): void {
+    this.#unread = this.#unread.filter((item) => !isTold(item));
+    this.#size = this.#unread.reduce((size, item) => size + this.#options.sizeOf(item), 0);
   }
 
   offer(item: Item): void {
@@ -69,8 +60,7 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     return this.#unread.splice(0, most).map((item) => {
-      if (this.#uncounted > 0) this.#uncounted -= 1;
-      else this.#size -= this.#options.sizeOf(item);
+      this.#size -= this.#options.sizeOf(item);
       return this.#options.read(item);
     });
   }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
-import type { CallRow, MeasurementStore } from '../../src/domain/measurements/store.ts';
+import type { LiveQueue } from '../../src/domain/bounded-stream.ts';
+import type { LoggedCall } from '../../src/domain/calls/logged-call.ts';
+import type { CallQuery, CallRow, MeasurementStore } from '../../src/domain/measurements/store.ts';
 import { CallFeed } from '../../src/domain/calls/call-feed.ts';
 
 const ROW: CallRow = {
@@ -19,6 +21,10 @@ const ROW: CallRow = {
   run: null,
 };
 
+const READER = {
+  party: { tokenId: 'token', tenant: 'tenant' },
+  turns: { next: async () => {}, spend: () => {} },
+};
 const FROM_NOW_ON = { last: 0, statuses: null };
 
 // A node that is alone never reads the store here.
@@ -27,7 +33,7 @@ const newFeed = (): CallFeed => new CallFeed(new LocalCluster(), {} as Measureme
 describe('the live call log', () => {
   test("delivers in order, to the product's subscribers only, and ends when returned", async () => {
     const feed = newFeed();
-    const calls = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON);
+    const calls = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON, READER);
     const waiting = calls.next();
     feed.publish('p2', { ...ROW, id: 'other' });
     for (const id of ['1', '2', '3']) feed.publish('p1', { ...ROW, id });
@@ -45,13 +51,89 @@ describe('the live call log', () => {
     ['few but big ones', 10, 'x'.repeat(1_000_000)],
   ])('a reader that leaves %s unread is closed and costs no more memory', async (_, count, body) => {
     const feed = newFeed();
-    const slow = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON);
-    const quick = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON);
+    const slow = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON, READER);
+    const quick = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON, READER);
     for (let i = 0; i < count; i += 1) {
       feed.publish('p1', { ...ROW, id: String(i), body });
       expect((await quick.next()).value.id).toBe(String(i));
     }
     await expect(slow.next()).rejects.toMatchObject({ code: 'OVERLOADED' });
     expect(await slow.next()).toEqual({ value: undefined, done: true });
+  });
+});
+
+/** A log of so many calls of 1 kB, newest last, and how many pages of it are read at once. */
+function newLog(count: number) {
+  const rows = Array.from({ length: count }, (_, at): CallRow => ({ ...ROW, id: `call ${at}` }));
+  const reads = { now: 0, most: 0, all: 0 };
+  const store = {
+    countCalls: async ({ limit }: CallQuery) => ({
+      count: Math.min(limit, rows.length),
+      last: rows.at(-Math.min(limit, rows.length))?.id ?? null,
+    }),
+    calls: async ({ after, limit }: CallQuery) => {
+      reads.all += 1;
+      reads.most = Math.max(reads.most, (reads.now += 1));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      reads.now -= 1;
+      const from = rows.findIndex(({ id }) => id === after) + 1;
+      return rows.slice(from, from + limit);
+    },
+  } as unknown as MeasurementStore;
+  return { rows, reads, feed: new CallFeed(new LocalCluster(), store) };
+}
+
+async function idsOf(calls: LiveQueue<LoggedCall>, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < count) ids.push(...(await calls.take(50)).map(({ id }) => id));
+  return ids;
+}
+
+describe('the calls that were logged before', () => {
+  test('come oldest first, a few at a time, and what is logged or replayed meanwhile comes once', async () => {
+    const { rows, reads, feed } = newLog(60);
+    const calls = await feed.subscribe({ id: 'p1', key: 1 }, { last: 35, statuses: null }, READER);
+    expect(reads.all).toBe(0);
+    const first = await idsOf(calls, 10);
+    expect(first).toEqual(rows.slice(25, 35).map(({ id }) => id));
+    // One that was told is replayed; one that is not told yet, too, and one is new.
+    feed.publish('p1', rows[26]!);
+    feed.publish('p1', rows[50]!);
+    rows.push({ ...ROW, id: 'new' });
+    feed.publish('p1', rows.at(-1)!);
+    expect(await idsOf(calls, 27)).toEqual([...rows.slice(35, 60).map(({ id }) => id), 'call 26', 'new']);
+    await calls.return();
+  });
+
+  test('all of them, where there are no more', async () => {
+    const { rows, feed } = newLog(12);
+    const calls = await feed.subscribe({ id: 'p1', key: 1 }, { last: 12, statuses: null }, READER);
+    expect(await idsOf(calls, 12)).toEqual(rows.map(({ id }) => id));
+    const more = await feed.subscribe({ id: 'p1', key: 1 }, { last: 500, statuses: null }, READER);
+    expect(await idsOf(more, 12)).toEqual(rows.map(({ id }) => id));
+  });
+
+  test('a page of a tenant at a time, however many subscribe: other reading goes on', async () => {
+    const { reads, feed } = newLog(60);
+    const subscribe = async (at: number): Promise<void> => {
+      // Different ones, so that none is read for another.
+      const calls = await feed.subscribe({ id: 'p1', key: 1 }, { last: 10 + (at % 50), statuses: null }, READER);
+      await idsOf(calls, 10 + (at % 50));
+      await calls.return();
+    };
+    await Promise.all(Array.from({ length: 50 }, (_, at) => subscribe(at)));
+    expect(reads.all).toBeGreaterThan(100);
+    expect(reads.most).toBe(1);
+  });
+
+  test('equal ones are read once', async () => {
+    const { reads, feed } = newLog(60);
+    const subscribe = async (): Promise<void> => {
+      const calls = await feed.subscribe({ id: 'p1', key: 1 }, { last: 50, statuses: null }, READER);
+      await idsOf(calls, 50);
+      await calls.return();
+    };
+    await Promise.all(Array.from({ length: 20 }, subscribe));
+    expect(reads.all).toBeLessThan(20);
   });
 });

@@ -199,7 +199,8 @@ describe.each(DATABASES)('administration, %s', (name) => {
     const { productId } = await place({ deviceType: 'LORAWAN' });
     const request = { method: 'POST', path: '/integrations/lorawan/tti/', GET: {}, POST: {}, headers: [], body: '{}' };
     const product = (await domain.ingestCache.product(productId)) as ProductInfo;
-    const watching = await domain.callFeed.subscribe(product, { last: 0, statuses: null });
+    const reader = { party: domain.access, turns: { next: async () => {}, spend: () => {} } };
+    const watching = await domain.callFeed.subscribe(product, { last: 0, statuses: null }, reader);
     await addDevice(productId, '70B3D57ED0000001');
     const body = JSON.stringify({
       end_device_ids: { dev_eui: '70B3D57ED0000001' },

@@ -219,6 +219,29 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     await quick.return?.();
   });
 
+  test('who comes back reads a page when its tenant has room for it, and not before', async () => {
+    const { store, feed } = await open();
+    const first = await feed.subscribe({ accepts: all });
+    await send(store, feed, 1, [[1, 1_000, 1]]);
+    const [{ cursor }] = (await take(first, 1)) as [RecordedEvent];
+    for (let at = 2; at <= 4; at += 1) await send(store, feed, 1, [[1, at * 1_000, at]]);
+    const subscribe = (at: number, tenant: string) =>
+      // Different ones, so that none is read for another.
+      feed.subscribe({ accepts: all, after: cursor, tenant, deviceKeys: new Set([1, 100 + at]) });
+    const followers = await Promise.all(Array.from({ length: 30 }, (_, at) => subscribe(at, 'tenant')));
+    const got = new Set<number>();
+    const taking = followers.map(async (follower, at) => (await follower.take(1)).length > 0 && got.add(at));
+    await expect.poll(() => got.size).toBe(24);
+    await (await subscribe(30, 'other')).take(1);
+    expect(got.size).toBe(24);
+    const [some] = [...got];
+    await followers[some!]!.return();
+    await expect.poll(() => got.size).toBe(25);
+    for (const follower of followers) await follower.return();
+    await Promise.all(taking);
+    await first.return();
+  });
+
   test('a device that sends without a pause is told of in few events, which miss nothing', async () => {
     const { store, feed } = await open();
     const events = await feed.subscribe({ accepts: all, deviceKeys: new Set([1]) });

@@ -2,13 +2,29 @@ import { AppError } from '../../errors.ts';
 import { BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { CallRow, CallStatus, MeasurementStore } from '../measurements/store.ts';
+import type { CallQuery, CallRow, CallStatus, MeasurementStore } from '../measurements/store.ts';
+import { FairSlots } from '../fair-slots.ts';
+import type { Party } from '../party.ts';
+import { PagePlaces } from '../read-ahead.ts';
+import { SharedLoads } from '../shared-loads.ts';
+import type { Turns } from '../turns.ts';
 import { LoggedCall } from './logged-call.ts';
+import { LoggedThenLive } from './logged-then-live.ts';
 
+/** The threads that read them read charts, too: so many pages at a time, one of a tenant. */
+const PAGES_AT_ONCE = 2;
+/** Reading it takes a millisecond for so many characters. */
+const CHARACTERS_PER_MS = 30_000;
 /** What one subscriber may leave unread before it is closed. */
 const UNREAD_CHARACTERS = 8_000_000;
 
 type CallStream = BoundedStream<CallRow, LoggedCall>;
+
+/** Who reads the log, in whose turns. */
+export interface CallReader {
+  party: Party;
+  turns: Turns;
+}
 
 /** `last`: how many of the newest calls come first; `statuses` null: all. */
 export interface LiveCallChoice {
@@ -23,6 +39,10 @@ export interface LiveCallChoice {
 export class CallFeed {
   readonly #cluster: Cluster;
   readonly #store: MeasurementStore;
+  readonly #loads = new SharedLoads<CallRow[]>();
+  readonly #reading = new FairSlots(PAGES_AT_ONCE, { isPatient: true });
+  readonly #places = new PagePlaces();
+  #failed: { at: number; error: unknown } | null = null;
   /** By the product's id. */
   readonly #streams = new Map<string, { productKey: number; accepting: Map<CallStream, (row: CallRow) => boolean> }>();
 
@@ -46,6 +66,7 @@ export class CallFeed {
   async subscribe(
     { id: productId, key: productKey }: Pick<ProductInfo, 'id' | 'key'>,
     { last, statuses }: LiveCallChoice,
+    { party, turns }: CallReader,
   ): Promise<LiveQueue<LoggedCall>> {
     const accepts = ({ status }: CallRow): boolean => statuses === null || statuses.includes(status);
     const stream = new BoundedStream<CallRow, LoggedCall>({
@@ -65,14 +86,41 @@ export class CallFeed {
     if (last === 0) return stream;
     // Listening first: what is logged while the log is read is in both, and told once.
     try {
-      const rows = await this.#store.calls({ productKey, ...(statuses === null ? {} : { statuses }), limit: last });
-      const ids = new Set(rows.map(({ id }) => id));
-      stream.begin(rows.reverse(), ({ id }) => ids.has(id));
+      const filter = { productKey, ...(statuses === null ? {} : { statuses }) };
+      await turns.next();
+      // One more: those that come begin behind it.
+      const before = await this.#store.countCalls({ ...filter, limit: last + 1 });
+      return new LoggedThenLive({
+        live: stream,
+        left: Math.min(last, before.count),
+        after: before.count > last ? before.last : null,
+        read: (after, limit) => this.#page({ ...filter, ...after, oldestFirst: true, limit }, { party, turns }),
+        enter: () => this.#places.enter(party.tenant),
+      });
     } catch (error) {
       await stream.return();
       throw error;
     }
-    return stream;
+  }
+
+  /** Those who ask for the same at once read it together. */
+  #page(query: CallQuery, { party, turns }: CallReader): Promise<CallRow[]> {
+    const since = performance.now();
+    return this.#loads.of(JSON.stringify(query), () =>
+      this.#reading.use(party, async () => {
+        // They would wait for their own time-outs one after the other.
+        if (this.#failed !== null && this.#failed.at > since) throw this.#failed.error;
+        await turns.next();
+        try {
+          const rows = await this.#store.calls(query);
+          turns.spend(rows.reduce((sum, row) => sum + sizeOf(row), 0) / CHARACTERS_PER_MS);
+          return rows;
+        } catch (error) {
+          this.#failed = { at: performance.now(), error };
+          throw error;
+        }
+      }),
+    );
   }
 
   #deliver(productId: string, row: CallRow): void {

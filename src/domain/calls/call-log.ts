@@ -22,7 +22,7 @@ interface CallLogDeps {
   ingestCache: IngestCache;
   store: Pick<MeasurementStore, 'calls' | 'countCalls' | 'call'>;
   feed: CallFeed;
-  shares: Pick<WorkShares, 'spend'>;
+  shares: Pick<WorkShares, 'spend' | 'turnsOf'>;
 }
 
 /** Counting so many takes a few milliseconds. */
@@ -33,7 +33,7 @@ export class CallLog {
   readonly #ingestCache: IngestCache;
   readonly #store: CallLogDeps['store'];
   readonly #feed: CallFeed;
-  readonly #shares: Pick<WorkShares, 'spend'>;
+  readonly #shares: Pick<WorkShares, 'spend' | 'turnsOf'>;
   /** Of all callers one slice at a time: the threads that count them also read charts. */
   readonly #counting = new Slots(1, () => null);
 
@@ -85,7 +85,8 @@ export class CallLog {
   /** Each call from now on, after its commit; ends when returned, throws OVERLOADED for a reader that is too slow. */
   async live(access: Access, productId: string, choice: LiveCallChoice): Promise<LiveQueue<LoggedCall>> {
     const product = await this.#readable(access, productId);
-    return this.#feed.subscribe(product, choice);
+    const turns = this.#shares.turnsOf(access, { patient: true });
+    return this.#feed.subscribe(product, choice, { party: access, turns });
   }
 
   async #counted(access: Access, query: CallQuery): Promise<CallCount> {

@@ -6,6 +6,7 @@ import { Followers } from './followers.ts';
 import { type Follower, LiveFollower } from './live-follower.ts';
 import { type RecordedEvent, toEvents } from './recorded-event.ts';
 import { pause } from '../pause.ts';
+import { PagePlaces } from '../read-ahead.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import type { Turns } from '../turns.ts';
 import type { MeasurementStore, RecordedPage, RecordedPlace, RecordedQuery } from './store.ts';
@@ -26,6 +27,8 @@ interface FeedSubscription {
   after?: string | undefined;
   /** Left out: it is always its turn. */
   turns?: Turns;
+  /** Whose memory what it reads ahead is; left out: nobody's. */
+  tenant?: string;
 }
 
 /** Of the order of commits. */
@@ -68,6 +71,7 @@ export class Feed {
   readonly #deps: FeedDeps;
   readonly #followers = new Followers();
   readonly #reading = new SharedLoads<RecordedPage>();
+  readonly #places = new PagePlaces();
   /** Those who have caught up, as far as they know. */
   #joining: Follower[] = [];
   /** Everything before it has been handed out; null: nobody follows. */
@@ -108,6 +112,7 @@ export class Feed {
     accepts,
     after,
     turns = ALWAYS,
+    tenant = '',
   }: FeedSubscription): Promise<LiveQueue<RecordedEvent>> {
     // What is recorded from this moment on: where the order of commits stood a little earlier is known without waiting.
     const isNew = after === undefined;
@@ -126,11 +131,12 @@ export class Feed {
           return page;
         }),
       turns,
+      enter: () => this.#places.enter(tenant),
       join: (ready) => this.#join(ready),
       leave: (gone) => this.#leave(gone),
     });
     // So that a cursor that has expired is told at once.
-    await follower.begin();
+    await follower.begin(isNew);
     return follower;
   }
 

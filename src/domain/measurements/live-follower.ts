@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts';
 import { asResult, BoundedStream, type LiveQueue } from '../bounded-stream.ts';
+import { ReadAhead } from '../read-ahead.ts';
 import type { Turns } from '../turns.ts';
 import type { FeedCursor } from './feed-cursor.ts';
 import { bytesOfEvent, type RecordedEvent, toEvents } from './recorded-event.ts';
@@ -24,8 +25,10 @@ interface LiveFollowerDeps {
   deviceKeys: ReadonlySet<number> | null;
   accepts: (deviceKey: number) => boolean | Promise<boolean>;
   read: MeasurementStore['recorded'];
-  /** Whoever catches up does so page by page. */
+  /** Whoever catches up does so page by page … */
   turns: Turns;
+  /** … each of which has a place until it is sent. */
+  enter: () => Promise<() => void>;
   join: (follower: Follower) => void;
   leave: (follower: Follower) => void;
 }
@@ -42,14 +45,15 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
   readonly #deps: LiveFollowerDeps;
   readonly #stream: BoundedStream<RecordedEvent>;
   #cursor: FeedCursor;
-  /** Read by itself and not yet taken. */
-  #own: RecordedEvent[] = [];
+  /** Read by itself. */
+  readonly #own: ReadAhead<RecordedEvent>;
   #isBehind = true;
   #ended = false;
 
   constructor(deps: LiveFollowerDeps) {
     this.#deps = deps;
     this.#cursor = deps.cursor;
+    this.#own = new ReadAhead(deps.enter);
     this.#stream = new BoundedStream<RecordedEvent>({
       sizeOf: bytesOfEvent,
       read: (event) => event,
@@ -57,6 +61,7 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
       tooSlow: 'This subscriber reads too slowly; subscribe again with "after".',
       onEnd: () => {
         this.#ended = true;
+        this.#own.end();
         deps.leave(this);
       },
     });
@@ -70,9 +75,14 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
     return this.#cursor.after;
   }
 
-  /** Reads the first page: whether the cursor is good is known then. */
-  async begin(): Promise<void> {
-    await this.#readOn();
+  /**
+   * Rejects if the cursor is not good. What was recorded since it is read when it is taken; who is new, to whom that is
+   * nothing, most often follows with the others at once.
+   */
+  async begin(isNew: boolean): Promise<void> {
+    if (isNew) return this.#own.begin(await this.#readOn());
+    await this.#deps.turns.next();
+    await this.#deps.read({ ...this.#query(), limit: 1 });
   }
 
   get ended(): boolean {
@@ -96,8 +106,10 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
   }
 
   async take(most: number): Promise<RecordedEvent[]> {
-    while (!this.#ended && this.#own.length === 0 && this.#isBehind) await this.#readOn();
-    return this.#ended || this.#own.length === 0 ? this.#stream.take(most) : this.#own.splice(0, most);
+    while (!this.#ended && this.#own.isEmpty && this.#isBehind) await this.#own.fill(() => this.#readOn());
+    if (!this.#ended && !this.#own.isEmpty) return this.#own.take(most);
+    this.#own.release();
+    return this.#stream.take(most);
   }
 
   async next(): Promise<IteratorResult<RecordedEvent>> {
@@ -105,7 +117,6 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
   }
 
   async return(): Promise<IteratorResult<RecordedEvent>> {
-    this.#own = [];
     return this.#stream.return();
   }
 
@@ -118,33 +129,40 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
     return (deviceKeys === null || deviceKeys.has(deviceKey)) && accepts(deviceKey);
   }
 
-  /** One page; what is complete makes it one of the others. */
-  async #readOn(): Promise<void> {
-    const { deviceKeys, notBefore, turns, read } = this.#deps;
+  #query(): RecordedQuery {
     const { after, between } = this.#cursor;
-    const query: RecordedQuery = {
+    const { deviceKeys } = this.#deps;
+    return {
       after,
       upTo: between?.upTo ?? null,
       place: between?.place ?? null,
       deviceKeys: deviceKeys && [...deviceKeys],
       limit: PAGE_READINGS,
     };
+  }
+
+  /** One page; what is complete makes it one of the others. */
+  async #readOn(): Promise<RecordedEvent[]> {
+    const { notBefore, turns, read } = this.#deps;
+    const { after, between } = this.#cursor;
     await turns.next();
-    const page: RecordedPage = await read(query);
+    const page: RecordedPage = await read(this.#query());
+    const events: RecordedEvent[] = [];
     for (const event of toEvents(page, after, { wants: ({ storedAt }) => storedAt >= notBefore })) {
       const accepted = this.#accepts(event.deviceKey);
-      if (typeof accepted === 'boolean' ? accepted : await accepted) this.#own.push(event);
+      if (typeof accepted === 'boolean' ? accepted : await accepted) events.push(event);
     }
     const last = page.readings.at(-1);
     if (!page.complete && last !== undefined) {
       const { seq, deviceKey, timestamp } = last;
       this.#cursor = { after, between: { upTo: page.upTo, place: { seq, deviceKey, timestamp } } };
-      return;
+      return events;
     }
     // Behind the end of what a cursor stood between there may be much more.
     this.#cursor = { after: page.upTo, between: null };
-    if (between !== null || page.readings.length >= PAGE_READINGS / 2) return;
+    if (between !== null || page.readings.length >= PAGE_READINGS / 2) return events;
     this.#isBehind = false;
     if (!this.#ended) this.#deps.join(this);
+    return events;
   }
 }
