@@ -5,7 +5,10 @@ import { LruMap } from '../lru-map.ts';
 const MAX_DEVICES = 100_000;
 /** Further ahead than this is no burst: the clock was put back. */
 export const MAX_AHEAD_MS = 3_600_000;
-/** A device that got times so far ahead gets none until the clock has followed: it would begin anew, with the same ones. */
+/**
+ * A device that got times so far ahead of the latest that the clock has shown gets none until it has followed: it would
+ * begin anew, with the same ones.
+ */
 const MAX_BURST_MS = MAX_AHEAD_MS / 2;
 /** So far ahead they are over when a node that ended has started again. */
 const NEAR_MS = 250;
@@ -41,6 +44,8 @@ export class ReceiptTimes {
   /** No time before this is given any more; 0 unless all remembered times were still to come when there were too many. */
   #floor = 0;
   #latest = 0;
+  /** The latest time that the clock has shown, before it was put back perhaps. */
+  #clock = 0;
   readonly #marks: ReceiptMarks;
   readonly #marked = new LruMap<number, number>({ most: MAX_MARKS });
 
@@ -52,6 +57,7 @@ export class ReceiptTimes {
       this.#last.set(key, until);
       this.#latest = Math.max(this.#latest, until);
     }
+    this.#clock = this.#latest;
   }
 
   /** How many devices are remembered. */
@@ -61,7 +67,7 @@ export class ReceiptTimes {
 
   /**
    * One time for a request that concerns these devices: `now`, as far as this node may give it, or the next one after the
-   * last that any of them got. Throws OVERLOADED when that is half an hour ahead.
+   * last that any of them got. Throws OVERLOADED when so many were asked for that this is half an hour ahead.
    */
   take(deviceKeys: Iterable<number>, now: number): number {
     const latest = now + MAX_AHEAD_MS;
@@ -75,7 +81,8 @@ export class ReceiptTimes {
       if (last !== undefined && last >= time && last < latest) time = last + 1;
     }
     time += (of - past(time)) % of;
-    if (time > now + MAX_BURST_MS)
+    this.#clock = Math.max(this.#clock, now);
+    if (time > this.#clock + MAX_BURST_MS)
       throw new AppError(
         'OVERLOADED',
         'This device sends more requests without timestamps than there are receipt times; send timestamps, or more entries in one request.',
