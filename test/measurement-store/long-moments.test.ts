@@ -94,6 +94,28 @@ describe('values that come one by one into moments of a megabyte (SQLite)', () =
     db.close();
     writer.close();
   });
+
+  test('are forgotten by readers when they are in their place, also of a moment that is written to all the time', () => {
+    const { writer, flush } = openWriter();
+    const db = openForReading(database.place);
+    const view = new IntakeView(db);
+    const before = process.memoryUsage().arrayBuffers;
+    const range = { deviceKey: 1, from: 0, to: 2_000, newestFirst: false, limit: 10 };
+    for (let value = 0; value < 200; value += 1) {
+      flush([[1, 1_000, value], [2, 1_000, textOf(value).padEnd(400_000)]]); // prettier-ignore
+      view.refresh();
+      // Half of the rounds before they are in their place, so that a flush is always left.
+      if (value % 2 === 0) continue;
+      writer.sortInAll();
+      flush([[3, 1_000, value]]);
+      view.refresh();
+    }
+    // They were 80 MB.
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(30_000_000);
+    expect(fieldsOf(view.over({ rows: [], isLast: true }, range).rows[0]!.values)).toEqual(new Set([3]));
+    db.close();
+    writer.close();
+  });
 });
 
 test.each(DIALECTS)('the %s store tells whose long readings were written again', async (dialect) => {

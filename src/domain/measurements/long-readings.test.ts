@@ -15,7 +15,9 @@ test('what a device had written again last is expected of each moment of its nex
   const long = new LongReadings(() => now);
   expect(long.bytesFor(batchOf(1, [1, 2]))).toBe(0);
   long.note(new Map([[1, { readings: 2, bytes: 2_000_000 }]]));
-  expect(long.bytesFor(batchOf(1, [1, 2, 2, 3]))).toBe(3_000_000);
+  expect(long.bytesFor(batchOf(1, [1, 1]))).toBe(1_000_000);
+  // Of three no more than the two of before.
+  expect(long.bytesFor(batchOf(1, [1, 2, 2, 3]))).toBe(2_000_000);
   expect(long.bytesFor(batchOf(2, [1]))).toBe(0);
   now = 50_000;
   long.note(new Map([[1, { readings: 1, bytes: 500_000 }]]));

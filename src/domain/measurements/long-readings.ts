@@ -12,7 +12,7 @@ const MAX_DEVICES = 10_000;
 export class LongReadings {
   readonly #now: () => number;
   /** The one that was heard of longest ago is first. */
-  readonly #devices = new Map<number, { each: number; at: number }>();
+  readonly #devices = new Map<number, { readings: number; each: number; at: number }>();
 
   /** `now`: milliseconds that never go back. */
   constructor(now: () => number = () => performance.now()) {
@@ -24,7 +24,7 @@ export class LongReadings {
     const at = this.#now();
     for (const [deviceKey, { readings, bytes }] of rewritten) {
       this.#devices.delete(deviceKey);
-      this.#devices.set(deviceKey, { each: bytes / readings, at });
+      this.#devices.set(deviceKey, { readings, each: bytes / readings, at });
     }
     for (const deviceKey of this.#devices.keys()) {
       if (this.#devices.size <= MAX_DEVICES) return;
@@ -32,11 +32,11 @@ export class LongReadings {
     }
   }
 
-  /** Bytes that are likely to be written again for the batch. */
+  /** Bytes that are likely to be written again for the batch: of as many moments as last time, as others are new. */
   bytesFor({ deviceKey, timestamps }: Batch): number {
     const known = this.#devices.get(deviceKey);
     if (known === undefined) return 0;
-    if (known.at > this.#now() - FORGOTTEN_MS) return known.each * new Set(timestamps).size;
+    if (known.at > this.#now() - FORGOTTEN_MS) return known.each * Math.min(known.readings, new Set(timestamps).size);
     this.#devices.delete(deviceKey);
     return 0;
   }

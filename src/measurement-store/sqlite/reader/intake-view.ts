@@ -12,10 +12,10 @@ interface Came {
   storedAt: number;
 }
 
-/** A moment as it was written to last; the values of each time, merged by who reads them: it may be long. */
+/** A moment as it was written to last, and the values of each flush, merged by who reads them: it may be long. */
 interface Moment {
   came: Came;
-  values: Buffer[];
+  parts: { seq: number; values: Buffer }[];
 }
 
 /** What came for a device, in the order of flushes, and how each of its moments stands now. */
@@ -172,10 +172,10 @@ export class IntakeView {
       (_deviceKey, timestamp, start, end) => {
         const older = of.moments.get(timestamp);
         const came = { seq, timestamp, storedAt: Math.max(older?.came.storedAt ?? -Infinity, batchStoredAt) };
-        const values = older?.values ?? [];
-        values.push(frames.subarray(start, end));
+        const parts = older?.parts ?? [];
+        parts.push({ seq, values: frames.subarray(start, end) });
         of.inOrder.push(came);
-        of.moments.set(timestamp, { came, values });
+        of.moments.set(timestamp, { came, parts });
       },
     );
   }
@@ -189,7 +189,11 @@ export class IntakeView {
     for (const of of this.#came.values()) {
       if (of.inOrder[0] === undefined || of.inOrder[0].seq >= first) continue;
       of.inOrder = of.inOrder.filter(({ seq }) => seq >= first);
-      for (const [timestamp, { came }] of of.moments) if (came.seq < first) of.moments.delete(timestamp);
+      for (const [timestamp, moment] of of.moments) {
+        if (moment.came.seq < first) of.moments.delete(timestamp);
+        // What was written before is in the table.
+        else if (moment.parts[0]!.seq < first) moment.parts = moment.parts.filter(({ seq }) => seq >= first);
+      }
     }
   }
 }
@@ -199,8 +203,12 @@ function only(moment: Moment | undefined): Moment[] {
 }
 
 function rowOf(moment: Moment): ReadingRow & { seq: number } {
-  if (moment.values.length > 1) moment.values = [lastOfEach(Buffer.concat(moment.values), () => true)];
-  return { ...moment.came, values: moment.values[0]! };
+  const { came, parts } = moment;
+  if (parts.length > 1)
+    moment.parts = [
+      { seq: came.seq, values: lastOfEach(Buffer.concat(parts.map(({ values }) => values)), () => true) },
+    ];
+  return { ...came, values: moment.parts[0]!.values };
 }
 
 /** What came with the flush or later; whoever follows asks for little of it, again and again. */
