@@ -24,6 +24,7 @@ describe.each(DATABASES)('many mutations in one document, %s', (name) => {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const alone = await timed();
     await new Promise((resolve) => setTimeout(resolve, 1_000));
+    domain.shares.noteOthers();
     const others = setInterval(() => domain.shares.noteOthers(), 20);
     // While the first of them goes on.
     setImmediate(() => domain.shares.spend({ tokenId: domain.access.tokenId, tenant: domain.access.tenant }, 250));
