@@ -1,7 +1,14 @@
-import { type Columns, type MeasurementStore, NOT_HEARD, type RangeQuery } from '../domain/measurements/store.ts';
+import { type MeasurementStore, NOT_HEARD } from '../domain/measurements/store.ts';
+import type { Edit } from './chunks/edit.ts';
 import type { PurgeRow } from './purger.ts';
 
 const VALUES_A_SLICE = 2_000;
+
+interface HandOverDeps {
+  store: Pick<MeasurementStore, 'range' | 'lastHeard'>;
+  /** Returns what is left of it, because it was stopped; null: nothing. */
+  edit(deviceKey: number, edit: Edit): Promise<Edit | null>;
+}
 
 /**
  * Writes one field's values of a device to another as well, page by page; doing it again changes nothing. What the other
@@ -9,40 +16,18 @@ const VALUES_A_SLICE = 2_000;
  * other counts as heard when the first one was. false: it was stopped before the end.
  */
 export async function handOver(
-  store: Pick<MeasurementStore, 'range' | 'append' | 'lastHeard'>,
+  { store, edit }: HandOverDeps,
   { deviceKey, fieldKey, intoDeviceKey }: PurgeRow,
   isStopped: () => boolean,
 ): Promise<boolean> {
   if (fieldKey === null || intoDeviceKey === null) return true;
-  const receivedAt = (await store.lastHeard([deviceKey])).get(deviceKey) ?? NOT_HEARD;
-  for await (const { timestamps, values } of pagesOf(store, { deviceKey, fieldKey })) {
+  const heardAt = (await store.lastHeard([deviceKey])).get(deviceKey) ?? NOT_HEARD;
+  for (let from = 0; ;) {
     if (isStopped()) return false;
-    const missing = new Map(timestamps.map((timestamp, at) => [timestamp, values[at]!]));
-    const stretch = { deviceKey: intoDeviceKey, fieldKey, from: timestamps[0]!, to: timestamps.at(-1)! + 1 };
-    for await (const own of pagesOf(store, stretch)) {
-      if (isStopped()) return false;
-      for (const timestamp of own.timestamps) missing.delete(timestamp);
-    }
-    if (missing.size === 0) continue;
-    const columns = { timestamps: [...missing.keys()], values: [...missing.values()] };
-    const fieldKeys = columns.timestamps.map(() => fieldKey);
-    await store.append({ batches: [{ deviceKey: intoDeviceKey, receivedAt, fieldKeys, ...columns }] });
-  }
-  return true;
-}
-
-type Stretch = Pick<RangeQuery, 'deviceKey' | 'fieldKey' | 'from' | 'to'>;
-
-/** In order of time, none of them empty. */
-async function* pagesOf(
-  store: Pick<MeasurementStore, 'range'>,
-  { from = 0, ...rest }: Stretch,
-): AsyncGenerator<Columns> {
-  for (;;) {
-    const page = await store.range({ ...rest, from, newestFirst: false, limit: VALUES_A_SLICE });
+    const page = await store.range({ deviceKey, fieldKey, from, newestFirst: false, limit: VALUES_A_SLICE });
     const last = page.timestamps.at(-1);
-    if (last === undefined) return;
-    yield page;
+    if (last === undefined) return true;
+    if ((await edit(intoDeviceKey, { kind: 'fill', fieldKey, heardAt, ...page })) !== null) return false;
     from = last + 1;
   }
 }

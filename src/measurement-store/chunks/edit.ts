@@ -1,4 +1,5 @@
 import type { NumberSummary } from '../../domain/measurements/segment.ts';
+import type { StoredValue } from '../../domain/measurements/store.ts';
 import type { Seq } from './snapshot.ts';
 
 /** A change of one device's stored measurements that is done slice by slice; only one at a time for a device. */
@@ -18,7 +19,9 @@ export type Edit =
       readingsFrom: number | null;
     }
   /** Values before then go, but for the newest one of each field. */
-  | { kind: 'expire'; before: number; readingsFrom: number | null };
+  | { kind: 'expire'; before: number; readingsFrom: number | null }
+  /** Values of a field, in order of time, come where the device has none; it was heard at that time, or later. */
+  | { kind: 'fill'; fieldKey: number; heardAt: number; timestamps: number[]; values: StoredValue[] };
 
 /** The edit that removes values of these fields (null: of all) from `from` to `to` (exclusive). */
 export function removal(fieldKeys: number[] | null, from: number, to: number, upTo: string | null = null): Edit {
@@ -59,6 +62,8 @@ export interface Change {
   /** Readings were moved that are no longer in the order of commits: those up to this one; null: none. */
   movedUpTo: Seq | null;
   readings: ReadingChange[];
+  /** A batch (`readings/reading-frames.ts`) whose values come under those that there are by then; null: none. */
+  filled: Uint8Array | null;
   chunksGone: { fieldKey: number; firstAt: number }[];
   chunksNew: NewChunk[];
 }
@@ -72,10 +77,10 @@ export interface Plan {
 
 /** A change of the device that changes nothing yet. */
 export function emptyChange(deviceKey: number): Change {
-  return { deviceKey, movedUpTo: null, readings: [], chunksGone: [], chunksNew: [] };
+  return { deviceKey, movedUpTo: null, readings: [], filled: null, chunksGone: [], chunksNew: [] };
 }
 
 /** Whether there is nothing to write. */
-export function isEmpty(change: Change): boolean {
-  return change.readings.length === 0 && change.chunksGone.length === 0 && change.chunksNew.length === 0;
+export function isEmpty({ readings, filled, chunksGone, chunksNew }: Change): boolean {
+  return readings.length === 0 && filled === null && chunksGone.length === 0 && chunksNew.length === 0;
 }

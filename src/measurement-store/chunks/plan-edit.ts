@@ -1,6 +1,7 @@
 import type { Edit, Plan } from './edit.ts';
 import { planCompaction } from './plan-compaction.ts';
 import { planExpiry } from './plan-expiry.ts';
+import { planFill } from './plan-fill.ts';
 import { planRemoval } from './plan-removal.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -13,5 +14,7 @@ export function planEdit(snapshot: Snapshot, deviceKey: number, edit: Edit): Pro
       return planRemoval(snapshot, deviceKey, edit);
     case 'expire':
       return planExpiry(snapshot, deviceKey, edit);
+    case 'fill':
+      return planFill(snapshot, deviceKey, edit);
   }
 }

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { Change } from '../chunks/edit.ts';
 import { packSummary } from '../chunks/summary-bytes.ts';
-import { BinaryArray, BYTEA } from './binary-array.ts';
+import { eachFrame } from '../readings/reading-frames.ts';
+import { BinaryArray, BYTEA, INT8 } from './binary-array.ts';
 
 const DELETE_CHUNKS = `
   DELETE FROM chunk USING unnest($2::int4[], $3::int8[]) AS gone (field_key, first_at)
@@ -18,6 +19,17 @@ const UPDATE_READINGS = `
   UPDATE reading SET packed = changed.packed FROM unnest($4::int8[], $5::text[], $6::bytea[]) AS changed (ts, seq, packed)
   WHERE ${AMONG} AND reading.ts = changed.ts AND reading.seq = changed.seq::xid8`;
 
+/** What is there already is put behind, where it counts. */
+const FILL = `
+  INSERT INTO reading (device_key, ts, stored_at, packed)
+  SELECT $1, ts, $2, packed FROM unnest($3::int8[], $4::bytea[]) AS given (ts, packed)
+  ON CONFLICT (device_key, ts) DO UPDATE SET packed = excluded.packed || reading.packed, seq = excluded.seq,
+    stored_at = greatest(reading.stored_at, excluded.stored_at)`;
+const HEAR = `
+  INSERT INTO device_state (device_key, last_heard_at) VALUES ($1, $2)
+  ON CONFLICT (device_key) DO UPDATE SET last_heard_at = excluded.last_heard_at
+  WHERE device_state.last_heard_at < excluded.last_heard_at`;
+
 const MOVE_HORIZON = 'UPDATE live_horizon SET seq = $1::xid8 WHERE seq < $1::xid8';
 
 /**
@@ -26,7 +38,7 @@ const MOVE_HORIZON = 'UPDATE live_horizon SET seq = $1::xid8 WHERE seq < $1::xid
  */
 export async function writeChange(
   client: pg.ClientBase,
-  { deviceKey, movedUpTo, readings, chunksGone, chunksNew }: Change,
+  { deviceKey, movedUpTo, readings, filled, chunksGone, chunksNew }: Change,
 ): Promise<number> {
   if (movedUpTo !== null) await client.query(MOVE_HORIZON, [String(movedUpTo)]);
   const change = async (text: string, values: unknown[]): Promise<number> =>
@@ -42,6 +54,7 @@ export async function writeChange(
       byteArray(chunksNew.map((chunk) => chunk.summary && packSummary(chunk.summary))),
       byteArray(chunksNew.map((chunk) => chunk.bytes)),
     ]);
+  if (filled !== null) await fill(client, filled);
   const gone = readings.filter((reading) => reading.values === null);
   const changed = readings.filter((reading) => reading.values !== null);
   let written = 0;
@@ -49,6 +62,23 @@ export async function writeChange(
   if (changed.length > 0)
     written += await change(UPDATE_READINGS, [...keys(changed), byteArray(changed.map((reading) => reading.values))]);
   return readings.length - written;
+}
+
+/** Heard first: a flush, too, mostly locks that before its readings. */
+async function fill(client: pg.ClientBase, { buffer, byteOffset, length }: Uint8Array): Promise<void> {
+  const frames = Buffer.from(buffer, byteOffset, length);
+  const heard: number[] = [];
+  const [times, values] = [new BinaryArray(INT8), new BinaryArray(BYTEA)];
+  eachFrame(
+    frames,
+    (deviceKey, heardAt) => heard.push(deviceKey, heardAt),
+    (_, timestamp, start, end) => {
+      times.addInt8(timestamp);
+      values.addBytes(frames.subarray(start, end));
+    },
+  );
+  await client.query(HEAR, heard);
+  await client.query(FILL, [heard[0], Date.now(), times.toBuffer(), values.toBuffer()]);
 }
 
 /** First and last time, and of each reading time and seq. */

@@ -83,7 +83,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     this.#purger = new Purger({
       list: (limit) => this.#purges(limit),
       settled: () => this.#commits.settled(),
-      handOver: (purge, isStopped) => handOver(this, purge, isStopped),
+      handOver: (purge, isStopped) =>
+        handOver({ store: this, edit: (deviceKey, edit) => this.#edit(deviceKey, edit) }, purge, isStopped),
       position: () => this.position(),
       forget: async ({ deviceKey, fieldKey }, upTo) =>
         (await this.#edit(deviceKey, forgetting(fieldKey, upTo))) === null,

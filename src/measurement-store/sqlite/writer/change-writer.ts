@@ -1,14 +1,18 @@
 import type Sqlite from 'better-sqlite3';
 import type { Change } from '../../chunks/edit.ts';
 import { packSummary } from '../../chunks/summary-bytes.ts';
+import { eachFrame } from '../../readings/reading-frames.ts';
+import { HEAR } from './intake.ts';
 
-/** Writes what a slice of an edit changes, inside the transaction of the caller. */
+/** Writes what a slice of an edit changes, inside the transaction of the caller. `ReadingInserts` bring `merge_values`. */
 export class ChangeWriter {
   readonly #deleteReading: Sqlite.Statement;
   readonly #updateReading: Sqlite.Statement;
   readonly #deleteChunk: Sqlite.Statement;
   readonly #insertChunk: Sqlite.Statement;
   readonly #moveHorizon: Sqlite.Statement;
+  readonly #hear: Sqlite.Statement;
+  readonly #fill: Sqlite.Statement;
 
   constructor(db: Sqlite.Database) {
     this.#deleteReading = db.prepare('DELETE FROM reading WHERE device_key = ? AND ts = ? AND seq = ?');
@@ -18,14 +22,24 @@ export class ChangeWriter {
     this.#insertChunk = db.prepare(
       'INSERT INTO chunk (device_key, field_key, first_at, last_at, count, summary, packed) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
+    this.#hear = db.prepare(HEAR);
+    this.#fill = db.prepare(
+      `INSERT INTO reading (device_key, ts, stored_at, seq, packed) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET packed = merge_values(device_key, excluded.packed, packed), seq = excluded.seq,
+         stored_at = max(stored_at, excluded.stored_at)`,
+    );
   }
 
-  /** Returns how many of its readings had been written again in the meantime: those are as they were. */
-  write({ deviceKey, movedUpTo, readings, chunksGone, chunksNew }: Change): number {
+  /**
+   * Returns how many of its readings had been written again in the meantime: those are as they were. What it fills in
+   * gets the number of a commit.
+   */
+  write({ deviceKey, movedUpTo, readings, filled, chunksGone, chunksNew }: Change, commit: number): number {
     if (movedUpTo !== null) this.#moveHorizon.run(movedUpTo);
     for (const { fieldKey, firstAt } of chunksGone) this.#deleteChunk.run(deviceKey, fieldKey, firstAt);
     for (const { fieldKey, firstAt, lastAt, count, summary, bytes } of chunksNew)
       this.#insertChunk.run(deviceKey, fieldKey, firstAt, lastAt, count, summary && packSummary(summary), bytes);
+    if (filled !== null) this.#writeFilled(filled, commit);
     let missed = 0;
     for (const { timestamp, seq, values } of readings) {
       const { changes } = values
@@ -34,5 +48,15 @@ export class ChangeWriter {
       if (changes === 0) missed++;
     }
     return missed;
+  }
+
+  #writeFilled({ buffer, byteOffset, length }: Uint8Array, seq: number): void {
+    const frames = Buffer.from(buffer, byteOffset, length);
+    const now = Date.now();
+    eachFrame(
+      frames,
+      (deviceKey, heardAt) => this.#hear.run(deviceKey, heardAt, seq),
+      (deviceKey, timestamp, start, end) => this.#fill.run(deviceKey, timestamp, now, seq, frames.subarray(start, end)),
+    );
   }
 }

@@ -8,6 +8,11 @@ interface Heard {
   seq: number;
 }
 
+/** Device, receipt time, number of the flush. */
+export const HEAR = `
+  INSERT INTO device_state (device_key, last_heard_at, seq) VALUES (?, ?, ?)
+  ON CONFLICT DO UPDATE SET last_heard_at = max(last_heard_at, excluded.last_heard_at), seq = excluded.seq`;
+
 /** A group: of a thousand busy devices each has a few readings in it, which share a page. */
 const GROUP_READINGS = 4_096;
 const GROUP_BYTES = 1_000_000;
@@ -47,10 +52,7 @@ export class Intake {
     this.#readings = readings;
     this.#insert = db.prepare('INSERT INTO intake (seq, stored_at, frames) VALUES (?, ?, ?)');
     this.#remove = db.prepare('DELETE FROM intake WHERE seq <= ?');
-    this.#hear = db.prepare(
-      `INSERT INTO device_state (device_key, last_heard_at, seq) VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET last_heard_at = max(last_heard_at, excluded.last_heard_at), seq = excluded.seq`,
-    );
+    this.#hear = db.prepare(HEAR);
     // What a process that was killed has left.
     const left = db.prepare<[], { seq: number; stored_at: number; frames: Buffer }>(
       'SELECT * FROM intake ORDER BY seq',

@@ -78,12 +78,13 @@ export class SqliteWriter {
    * place to another need not be on the disk at once.
    */
   change(change: Change, durable: boolean): number {
+    const seq = change.filled === null ? this.#seq : ++this.#seq;
     if (durable) {
-      // A reading that is to go must not come in again behind it.
+      // A reading that is to go must not come in again behind it, and what is filled in must find all that there is.
       this.#intake.sortInAll();
-      return this.#transactions.transact(() => this.#changes.write(change));
+      return this.#transactions.transact(() => this.#changes.write(change, seq));
     }
-    return this.#transactions.lightly(() => this.#changes.write(change));
+    return this.#transactions.lightly(() => this.#changes.write(change, seq));
   }
 
   /** From now on the device was never heard; that its flushes were numbered remains. */
