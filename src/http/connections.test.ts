@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { Connections } from './connections.ts';
 import { createHttpServer } from './http-server.ts';
@@ -26,6 +28,36 @@ test('of very many requests that wait for another those are given up that have w
   for (const socket of crowd) socket.destroy();
   server.close();
 }, 30_000);
+
+test.each(['Content-Length: 2\r\n\r\n{}', 'Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'])(
+  'of a request that has been answered nothing is kept, however long its connection stays open: %j',
+  async (rest) => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const server = createServer();
+    server.on('clientError', () => {});
+    const requests: WeakRef<IncomingMessage>[] = [];
+    const connections = new Connections(server, {
+      listener: (request, response) => {
+        requests.push(new WeakRef(request));
+        request.resume().on('end', () => response.end('x'));
+      },
+      ended: () => {},
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${rest}`);
+    await once(socket, 'data');
+    const isKept = (): boolean => {
+      collect();
+      return requests[0]!.deref() !== undefined;
+    };
+    await expect.poll(isKept, { timeout: 3_000 }).toBe(false);
+    expect(connections.size).toBe(1);
+    socket.destroy();
+    server.close();
+  },
+);
 
 test.each([
   'GET / HTTP/1.1\r\nHost: x\r\n\r\n',

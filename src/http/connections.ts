@@ -230,6 +230,7 @@ class Connection {
     this.#deps.ended(exchange, (performance.now() - this.#from) / 1000);
     // The next request stands behind what is left of its body.
     if (!exchange.request.complete) drain(exchange.request, REST_BYTES);
+    this.#gate.forget(exchange.request);
     // Not at once: behind each other they would all be in one turn of the event loop.
     if (this.#waiting.length > 0) setImmediate(() => this.next());
   };

@@ -89,6 +89,11 @@ export class ParserGate {
     if (this.#parse !== null && !isHeldByNode(socket) && socket.isPaused()) socket.resume();
   }
 
+  /** It has been answered: nobody is to keep what was heard of it, its body too, until the next one comes. */
+  forget(request: IncomingMessage): void {
+    if (this.#last === request) this.#last = null;
+  }
+
   /** From now on the rest and what comes behind it are read in order. */
   #readAsStream(): void {
     if (this.#parse !== null) return;
