@@ -227,9 +227,9 @@ export class DecoderProcess {
     if (verdict !== null) this.kill(verdict);
   }
 
-  /** It has work, and all of the oldest has left. */
+  /** It has work, and all of the oldest has left; what it was let off was not the newest, so that cannot be counted then. */
   get #canRun(): boolean {
-    return this.#delivered > this.#sent - this.#underWay.length;
+    return this.#isSpoilt || this.#delivered > this.#sent - this.#underWay.length;
   }
 
   /** Resident memory in MB; 0 where that cannot be known. */

@@ -90,6 +90,22 @@ describe('a source that was quick, and is long all at once,', () => {
     expect(outputOf(await long)).toEqual([]);
   });
 
+  test('is ended in time also where what stands behind it has not left for its process yet', async () => {
+    pool = startPool();
+    const endless = `function Decoder(r) { if (r.body === 'kill') { return [].indexOf.call({ length: 2 ** 53 - 1 }, 1) } return [] }`;
+    const bad = (body: string): DecoderJob =>
+      jobOf(endless, { workspaceId: 'other', productId: 'bad', input: webhookInput({ body }) });
+    for (let i = 0; i < 30; i += 1) await Promise.all([pool.run(bad('')), pool.run(good())]);
+    await sleep(1_500);
+    const large = jobOf(GOOD, { productId: 'good', input: webhookInput({ body: 'x'.repeat(300_000) }) });
+    const began = performance.now();
+    const killed = pool.run(bad('kill'));
+    const behind = await Promise.all(Array.from({ length: 5 }, () => pool.run(large)));
+    for (const result of behind) expect(outputOf(result)).toEqual(GOOD_OUTPUT);
+    expect((await killed).error).toMatchObject({ kind: 'TIMEOUT' });
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
   test('is no longer sent many at a time, nor is what has been sent of it run in one go', async () => {
     pool = startPool();
     await gainTrust();
