@@ -180,7 +180,8 @@ export class ProcessRoster {
         result: (job, { durationMs, wallMs, usedMs, keptMs }, text) => {
           job.wallMs += wallMs;
           job.usedMs += usedMs;
-          if (text !== NOT_BEGUN) release(job.product);
+          // What has not begun may be all that a process had when it went aside, which its product waits for then.
+          if (text !== NOT_BEGUN || process.load === 0) release(job.product);
           this.#events.result(job, durationMs, keptMs, text);
           // What a product that has become slow still has in a process beside others would hold these up.
           if (place !== 'slow' && isSlow(job.product, performance.now()) && process.carriesOthers(job))

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { DecoderPool } from '../../src/sandbox/decoder-pool.ts';
 import { FrameReader } from '../../src/sandbox/frames.ts';
@@ -147,6 +148,24 @@ describe('a decoder process that lies harms nobody', () => {
     expect(result.error === null ? [] : [result.error.kind]).toEqual(kinds);
     const failure = await pool.check(GOOD, 'workspace');
     expect(failure === null || typeof failure.message === 'string').toBe(true);
+  });
+
+  test('a product is not held for a run that it has not begun', async () => {
+    // A source is trusted after ten runs.
+    pool = startPool({
+      worker: liar(`((runs) => (id) => {
+        runs += 1;
+        if (runs !== 13) return result(id, 'O[]');
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+        return result(id, 'B');
+      })(0)`),
+    });
+    for (let i = 0; i < 12; i += 1) await pool.run(jobOf(GOOD));
+    await sleep(1_500);
+    // Nothing is sent behind so much: what waits for it has it set aside.
+    const late = pool.run(jobOf(GOOD, { input: ' '.repeat(5 << 20) }));
+    expect(outputOf(await pool.run(jobOf(GOOD, { productId: 'other' })))).toEqual([]);
+    expect(outputOf(await late)).toEqual([]);
   });
 
   test('a frame over the limit ends the reading', () => {
