@@ -55,7 +55,8 @@ export class DecoderPool implements DecoderEngine {
       room: () => this.#dispatch(),
       result: (job, durationMs, keptMs, text) => {
         this.#queue.settle(job, keptMs, performance.now());
-        if (text === NOT_BEGUN) this.#notBegun(job);
+        // Of what runs alone it is a lie, and would be told again and again.
+        if (text === NOT_BEGUN && !job.isAlone) this.#notBegun(job);
         else this.#answered(job, durationMs, text);
       },
       lost: (loss) => this.#guarded(() => this.#lost(loss)),

@@ -127,6 +127,7 @@ describe('a decoder process that lies harms nobody', () => {
       `(id) => result(id, 'M' + JSON.stringify(Array.from({length: 5000}, (_, i) => 'id' + i)))`,
       ['BAD_OUTPUT'],
     ],
+    ['that it has not begun, of what runs alone', `(id) => result(id, 'B')`, ['BAD_OUTPUT']],
     ['a result twice', `(id) => Buffer.concat([result(id, 'O[]'), result(id, 'O[')])`, []],
     ['results of nobody', `(id) => Buffer.concat([result(4000000000, 'O['), result(id, 'O[]')])`, []],
     ['a frame that is too short', `() => frame(Buffer.from([7, 1]))`, ['OUT_OF_MEMORY']],
