@@ -110,11 +110,12 @@ export class ProcessRoster {
 
   /**
    * Others stand behind a long run within its process, where they were sent because its source had been quick: the spare
-   * one takes its place, and them.
+   * one takes its place, and them. It has done so already where others waited before it was known that the run computes.
    */
   letGo(now: number): PoolJob[] {
-    return this.#in('fast').flatMap((process) => {
-      if (!process.holdsUp(now) || this.#putSpare('fast') === null) return [];
+    return [...this.#in('aside'), ...this.#in('fast')].flatMap((process) => {
+      if (!process.holdsUp(now)) return [];
+      if (this.#places.get(process) === 'fast' && this.#putSpare('fast') === null) return [];
       this.#places.set(process, 'ending');
       return process.letGo(START_MS);
     });

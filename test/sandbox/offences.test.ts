@@ -106,6 +106,21 @@ describe('a source that was quick, and is long all at once,', () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
+  test.each([1, 2, 3, 4])('nor does it when its process goes aside for those that wait (try %d)', async () => {
+    pool = startPool({ timeoutMs: 20_000 });
+    await gainTrust();
+    await sleep(1_500);
+    const state = { isLong: true };
+    const long = pool.run(lasting(3_000)).finally(() => (state.isLong = false));
+    const behind = Array.from({ length: 5 }, () => pool.run(good()));
+    // Nothing is sent behind a source that is not known yet.
+    const last = pool.run(jobOf(`${GOOD} // new`, { productId: 'new' }));
+    const waiting = pool.run(good());
+    for (const result of await Promise.all([...behind, last, waiting])) expect(outputOf(result)).toEqual(GOOD_OUTPUT);
+    expect(state.isLong).toBe(true);
+    expect(outputOf(await long)).toEqual([]);
+  });
+
   test('is no longer sent many at a time, nor is what has been sent of it run in one go', async () => {
     pool = startPool();
     await gainTrust();
