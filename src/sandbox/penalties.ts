@@ -147,7 +147,8 @@ export function noteEnd(job: PoolJob, isOffence: boolean, now: number, isBusy: b
   // Time of the processor: what the machine did not let run is not long.
   noteTaken(job, isOffence ? wallMs : job.usedMs, now);
   if (isOffence) noteOffence(product, now, isBusy ? wallMs : 0);
-  source.trust = isOffence || wallMs > QUICK_MS ? 0 : source.trust + 1;
+  if (isOffence || wallMs > QUICK_MS) source.trust = 0;
+  else if (job.job !== null) source.trust += 1;
 }
 
 /** A run goes on in another round, which may never come: what is long already is known from now on. */

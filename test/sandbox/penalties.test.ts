@@ -4,6 +4,7 @@ import {
   isDoubtful,
   isHeavy,
   isSlow,
+  noteEnd,
   noteLong,
   noteOffence,
   noteRound,
@@ -38,6 +39,12 @@ const job = (of: PoolProduct, fields: Partial<PoolJob> = {}): PoolJob => ({
   resolve: () => {},
   reject: () => {},
   ...fields,
+});
+
+test('a check of the syntax is no quick run of its source', () => {
+  const checked = job(product(), { wallMs: 1 });
+  noteEnd(checked, false, 0, false);
+  expect(checked.source.trust).toBe(0);
 });
 
 describe('quarantine', () => {
