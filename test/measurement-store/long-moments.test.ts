@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ReadingFrames } from '../../src/measurement-store/readings/reading-frames.ts';
 import { fieldsOf, valueOf } from '../../src/measurement-store/readings/reading-values.ts';
@@ -118,6 +120,35 @@ describe('values that come one by one into moments of a megabyte (SQLite)', () =
   });
 });
 
+test('a moment that is written to all the time keeps no flush in memory that is sorted in', async () => {
+  const database = await openDatabase('sqlite');
+  await (await database.openStore()).stop();
+  const writer = new SqliteWriter(openForWriting(database.place));
+  const db = openForReading(database.place);
+  const view = new IntakeView(db);
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  const before = process.memoryUsage().arrayBuffers;
+  for (let value = 0; value < 60; value += 1) {
+    const frames = new ReadingFrames();
+    // In one flush with a megabyte of somebody else.
+    const others = Array.from({ length: 600 }, (_, at): Row => [1, value * 1_000 + at, textOf(at).slice(0, 2_000)]);
+    for (const batch of [...receipt(1, [[1, 1_000, value]]).batches, ...receipt(2, others).batches]) frames.add(batch);
+    const { buffer, length } = frames.take(undefined);
+    writer.flush(Buffer.from(buffer, 0, length), []);
+    view.refresh();
+    while (writer.keepUp());
+  }
+  collect();
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
+  const range = { deviceKey: 1, from: 0, to: 2_000, newestFirst: false, limit: 10 };
+  expect(view.over({ rows: [], isLast: true }, range).rows.map(({ values }) => valueOf(values, 1))).toEqual([59]);
+  db.close();
+  writer.close();
+  await database.close();
+});
+
 test.each(DIALECTS)('the %s store tells whose long readings were written again', async (dialect) => {
   const database = await openDatabase(dialect);
   const told: [number, number, number][] = [];
@@ -131,8 +162,13 @@ test.each(DIALECTS)('the %s store tells whose long readings were written again',
   // In their place, where there is one to wait for.
   await expect.poll(async () => (await database.sql<{ n: number }>('SELECT count(*) AS n FROM reading'))[0]!.n).toEqual(dialect === 'sqlite' ? 2 : '2'); // prettier-ignore
   for (const device of [1, 2]) await store.append(receipt(device, [[1, 1_000, 7]]));
-  await expect.poll(() => told).toEqual([[1, 1, expect.toSatisfy((bytes: number) => bytes > 900_000)]]);
+  // Long, but new.
+  await store.append(receipt(3, longMoment(1_000)));
+  const expected = [[1, 1, expect.toSatisfy((bytes: number) => bytes > 900_000)]];
+  await expect.poll(() => told).toEqual(expected);
   expect(await everything(store, 1, 1)).toEqual([[1_000, 7]]);
+  await expect.poll(async () => (await database.sql<{ n: number }>('SELECT count(*) AS n FROM reading'))[0]!.n).toEqual(dialect === 'sqlite' ? 3 : '3'); // prettier-ignore
+  expect(told).toEqual(expected);
   await store.stop();
   await database.close();
 });

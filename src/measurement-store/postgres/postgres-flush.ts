@@ -11,11 +11,11 @@ const LARGE_BYTES = 8_192;
 const INSERT = `
   INSERT INTO reading (device_key, ts, stored_at, packed)
   SELECT * FROM unnest($1::int4[], $2::int8[], $6::int8[], $3::bytea[])`;
-/** What is put behind counts. */
+/** What is put behind counts. A row that was there has been locked to be written over; a new one nobody has. */
 const MERGE = `${INSERT}
   ON CONFLICT (device_key, ts) DO UPDATE SET packed = reading.packed || excluded.packed, seq = excluded.seq,
     stored_at = greatest(reading.stored_at, excluded.stored_at)
-  RETURNING device_key, ts, octet_length(packed) AS bytes`;
+  RETURNING device_key, ts, octet_length(packed) AS bytes, xmax <> 0 AS was_there`;
 const DEVICE_STATES = `
   INSERT INTO device_state (device_key, last_heard_at)
   SELECT * FROM unnest($4::int4[], $5::int8[])
@@ -31,7 +31,7 @@ const CALLS = `
 /** One statement is one transaction and one round trip. */
 const withoutCalls = (rows: string): string => `WITH rows AS (${rows}) ${DEVICE_STATES}`;
 const withCalls = (rows: string): string => `WITH rows AS (${rows}), heard AS (${DEVICE_STATES}) ${CALLS}`;
-const LARGE = `SELECT device_key, ts, bytes FROM rows WHERE bytes > ${LARGE_BYTES}`;
+const LARGE = `SELECT device_key, ts, bytes FROM rows WHERE was_there AND bytes > ${LARGE_BYTES}`;
 const STATEMENTS = {
   insert: { name: 'inlet-insert', text: withoutCalls(INSERT) },
   insertWithCalls: { name: 'inlet-insert-calls', text: withCalls(INSERT) },
@@ -78,8 +78,8 @@ export class PostgresFlush {
   }
 
   /**
-   * Stores what was filled in. `merging` it with readings that exist, answered with the keys of the large ones and their bytes; else
-   * such a key fails it as a whole.
+   * Stores what was filled in. `merging` it with readings that exist, answered with the keys of the large ones of those and
+   * their bytes; else such a key fails it as a whole.
    */
   statement(merging: boolean): pg.QueryConfig {
     const kind = merging ? 'merge' : 'insert';
