@@ -42,6 +42,26 @@ test('a device that has got all times of half an hour gets none again: it has to
   expect(given.has(times.take([7], now + 8))).toBe(false);
 });
 
+test('who sends little is not refused when the clock is put back by three quarters of an hour', () => {
+  const times = new ReceiptTimes(() => ({ at: 0, of: 8 }));
+  const before = 10 * HOUR;
+  expect(times.take([7], before)).toBe(before);
+  const now = before - (HOUR * 3) / 4;
+  const given = new Set([before]);
+  expect(times.take([7], now)).toBe(before + 8);
+  given.add(before + 8);
+  // Who goes on and on is, before it begins anew.
+  const takeAll = (): void => {
+    for (let asked = 0; asked < HOUR; asked += 1) {
+      const time = times.take([7], now);
+      if (given.has(time)) throw new Error('twice');
+      given.add(time);
+    }
+  };
+  expect(takeAll).toThrow('send timestamps');
+  expect(takeAll).toThrow('send timestamps');
+});
+
 test('a node that starts again goes on behind the times that lay ahead of the clock', () => {
   const marks = new Map<number, number>();
   const start = (at: number): ReceiptTimes =>
@@ -68,6 +88,28 @@ test('a node that starts again goes on behind the times that lay ahead of the cl
   expect(given.size).toBe(asked);
   expect([...marks.keys()]).toEqual([7]);
   expect(notes).toBeLessThan(60);
+});
+
+test('whoever is far ahead of the clock is refused for a minute at most after a restart', () => {
+  const marks = new Map<number, number>();
+  const start = (): ReceiptTimes =>
+    new ReceiptTimes(() => ({ at: 0, of: 8 }), 100, {
+      known: new Map(marks),
+      note: (deviceKey, until) => marks.set(deviceKey, until),
+    });
+  const now = 10 * HOUR;
+  let node = start();
+  let last = 0;
+  while (last < now + (HOUR / 60) * 29) last = node.take([7], now);
+  node = start();
+  expect(node.take([7], now + 61_000)).toBeGreaterThan(last);
+  // Nor do many that follow each other push it away.
+  for (let life = 0; life < 8; life += 1) {
+    node.take([8], now);
+    while (node.take([8], now) < now + 10_000);
+    node = start();
+  }
+  expect(node.take([8], now)).toBeLessThan(now + 9 * 60_000);
 });
 
 test('memory is bounded, and what is forgotten gives no time twice', () => {

@@ -5,15 +5,14 @@ import { LruMap } from '../lru-map.ts';
 const MAX_DEVICES = 100_000;
 /** Further ahead than this is no burst: the clock was put back. */
 export const MAX_AHEAD_MS = 3_600_000;
-/**
- * A device that got times so far ahead of the latest that the clock has shown gets none until it has followed: it would
- * begin anew, with the same ones.
- */
+/** A device that got times so far ahead gets none until the clock has followed: it would begin anew, with the same ones. */
 const MAX_BURST_MS = MAX_AHEAD_MS / 2;
 /** So far ahead they are over when a node that ended has started again. */
 const NEAR_MS = 250;
 /** A mark is so far beyond the last time at least, that few are written; another one is when half of that is left. */
 const LEAD_MS = 5_000;
+/** … and no further: a node that starts again gives nothing before it, and refuses who would get times too far ahead. */
+const MOST_LEAD_MS = 60_000;
 const MAX_MARKS = 10_000;
 
 /** By when devices may have got times ahead of the clock: what outlives a node, so that it does not give them again. */
@@ -44,7 +43,7 @@ export class ReceiptTimes {
   /** No time before this is given any more; 0 unless all remembered times were still to come when there were too many. */
   #floor = 0;
   #latest = 0;
-  /** The latest time that the clock has shown, before it was put back perhaps. */
+  /** The latest time that it was, unless the clock was put back further than times may lie ahead. */
   #clock = 0;
   readonly #marks: ReceiptMarks;
   readonly #marked = new LruMap<number, number>({ most: MAX_MARKS });
@@ -57,7 +56,6 @@ export class ReceiptTimes {
       this.#last.set(key, until);
       this.#latest = Math.max(this.#latest, until);
     }
-    this.#clock = this.#latest;
   }
 
   /** How many devices are remembered. */
@@ -67,10 +65,11 @@ export class ReceiptTimes {
 
   /**
    * One time for a request that concerns these devices: `now`, as far as this node may give it, or the next one after the
-   * last that any of them got. Throws OVERLOADED when so many were asked for that this is half an hour ahead.
+   * last that any of them got. Throws OVERLOADED when that is half an hour ahead of what the clock has shown.
    */
   take(deviceKeys: Iterable<number>, now: number): number {
     const latest = now + MAX_AHEAD_MS;
+    this.#clock = this.#clock < latest ? Math.max(now, this.#clock) : now;
     const { at, of } = this.#place();
     // How long ago this node might have given one.
     const past = (time: number): number => (time - at + of) % of;
@@ -81,8 +80,8 @@ export class ReceiptTimes {
       if (last !== undefined && last >= time && last < latest) time = last + 1;
     }
     time += (of - past(time)) % of;
-    this.#clock = Math.max(this.#clock, now);
-    if (time > this.#clock + MAX_BURST_MS)
+    // Where the clock was put back, everybody is ahead of it.
+    if (time > Math.min(this.#clock + MAX_BURST_MS, latest - of))
       throw new AppError(
         'OVERLOADED',
         'This device sends more requests without timestamps than there are receipt times; send timestamps, or more entries in one request.',
@@ -103,7 +102,7 @@ export class ReceiptTimes {
   }
 
   #mark(key: number, time: number, now: number): void {
-    const lead = Math.max(LEAD_MS, time - now);
+    const lead = Math.min(MOST_LEAD_MS, Math.max(LEAD_MS, time - now));
     const marked = this.#marked.get(key) ?? 0;
     // One that lies too far ahead is of a clock that was put back since.
     if (marked >= time + lead / 2 && marked <= now + MAX_AHEAD_MS) return;
