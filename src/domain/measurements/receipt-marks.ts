@@ -4,6 +4,8 @@ import { MAX_AHEAD_MS, type ReceiptMarks } from './receipt-times.ts';
 
 const NAME = 'receipt times of device ';
 const WRITE_EVERY_MS = 100;
+/** The database did not take some. */
+const RETRY_MS = 1_000;
 /** Of one transaction. */
 const AT_ONCE = 500;
 /** A later one stays, which another node may have written, unless the clock was put back since. */
@@ -41,9 +43,11 @@ export class StoredReceiptMarks implements ReceiptMarks {
     for (let at = 0; at < over.length; at += AT_ONCE) {
       const gone = over.slice(at, at + AT_ONCE).map(({ name, value }) => ({ name, value }));
       // Unless another node has written it again.
-      await deps.database.write(async (em) => {
+      const removing = deps.database.write(async (em) => {
         await em.nativeDelete(InstallationSchema, { $or: gone });
       });
+      // They can stay until the next start, as when another node writes some of them just now.
+      await removing.catch(deps.onError);
     }
     const left = rows.filter(({ value }) => !isOver(Number(value)));
     return new StoredReceiptMarks(
@@ -59,12 +63,17 @@ export class StoredReceiptMarks implements ReceiptMarks {
 
   /** What was noted is in the database when this resolves, or could not be. */
   async stop(): Promise<void> {
+    let before: number;
+    do {
+      before = this.#waiting.size;
+      await this.#flush();
+    } while (this.#waiting.size > 0 && this.#waiting.size < before);
     if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#flush();
   }
 
   /** Never rejects. */
   #flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     return (this.#writing = this.#writing.then(() => this.#write()));
   }
@@ -73,6 +82,7 @@ export class StoredReceiptMarks implements ReceiptMarks {
     // In one order on all nodes, so that no two wait for each other.
     const marks = [...this.#waiting].sort(([a], [b]) => a - b).slice(0, AT_ONCE);
     if (marks.length === 0) return;
+    let waitMs = WRITE_EVERY_MS;
     try {
       await this.#deps.database.write(async (em) => {
         for (const [key, until] of marks) await em.execute(WRITE, [`${NAME}${key}`, String(until)], 'run');
@@ -80,7 +90,8 @@ export class StoredReceiptMarks implements ReceiptMarks {
       for (const [key, until] of marks) if (this.#waiting.get(key) === until) this.#waiting.delete(key);
     } catch (error) {
       this.#deps.onError(error);
+      waitMs = RETRY_MS;
     }
-    if (this.#waiting.size > 0) this.#timer ??= setTimeout(() => void this.#flush(), WRITE_EVERY_MS).unref();
+    if (this.#waiting.size > 0) this.#timer ??= setTimeout(() => void this.#flush(), waitMs).unref();
   }
 }
