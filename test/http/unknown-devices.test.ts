@@ -196,6 +196,36 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     expect(new Set((await waiting).map(({ status }) => status))).toEqual(new Set(['fulfilled']));
   });
 
+  test('what was kept is stored under its receipt time, whatever the device has had since', async () => {
+    const domain = await openDomain(name);
+    const { access, clock, ingestCache, products, unknownDevices } = domain;
+    const identifier = eui();
+    const workspace = await domain.workspaces.create(access, 'w');
+    const product = await products.create(access, {
+      name: 'p',
+      workspaceId: workspace.id,
+      fields: [{ identifier: 't', type: 'FLOAT' }],
+    });
+    const body = JSON.stringify({
+      end_device_ids: { dev_eui: identifier },
+      uplink_message: { f_port: 1, frm_payload: 'AQ==', decoded_payload: { t: 1 } },
+    });
+    const request = { method: 'POST', path: '/integrations/lorawan/tti/', GET: {}, headers: [], body };
+    const keptAt = clock.now;
+    for (let time = 0; time < 2; time += 1) await unknownDevices.keep(workspace.id, 'tti', identifier, request);
+    const [unknown] = await unknownDevices.list(access, workspace.id);
+    clock.now += 40 * 60_000;
+    const [created] = await domain.devices.create(access, product.id, [{ name: 'd', serialNumber: identifier }]);
+    const device = (await ingestCache.device(created!.id))!;
+    await domain.recorder.record(device, [{ field: 't', value: 2 }], { limited: false, receivedAt: clock.now });
+    await unknownDevices.adopt(access, unknown!.id, product.id, {});
+    const fieldKey = device.product.fields.get('t')!.key;
+    const all = { deviceKey: device.key, fieldKey, newestFirst: false, limit: 10 };
+    const { timestamps } = await domain.store.range(all);
+    expect([...timestamps]).toEqual([keptAt, keptAt + 1, clock.now]);
+    await domain.close();
+  });
+
   if (name === 'postgres')
     describe.skipIf(redisUrl === null)('by two nodes', () => {
       let shared: TestDatabase;

@@ -153,7 +153,11 @@ export class UnknownDevices {
   ): Promise<boolean> {
     const { database, ingestCache, receiver } = this.#deps;
     const calls = await database.read().find(UnknownCallSchema, { unknownDevice: id }, { orderBy: { id: 'asc' } });
+    let last = 0;
     for (const { receivedAt, ...call } of calls) {
+      // Of several in a millisecond each has its own, and the same ones when it is done again.
+      last = Math.max(receivedAt, last + 1);
+      const keptSince = last;
       if (replayed.has(call.id)) continue;
       const current = await ingestCache.product(product.id);
       const device = current === null ? null : await this.#deviceOf(current, identifier);
@@ -163,7 +167,7 @@ export class UnknownDevices {
         (await accessNow()).requireProduct(current, 'CONFIGURE');
         return { product: current, native: { device } };
       };
-      await retryWhileOverloaded(() => receiver.receive(find, request, receivedAt));
+      await retryWhileOverloaded(() => receiver.receive(find, request, keptSince));
       replayed.add(call.id);
     }
     return true;

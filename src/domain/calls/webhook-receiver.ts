@@ -63,21 +63,22 @@ export class WebhookReceiver {
   /**
    * One call. `find` says whose it is and rejects when the sender has no right to it (any more): it is asked before the
    * decoder runs and again before the commit. Where a device or field that it would write to is gone by then, the call
-   * runs again as the product is now. `receivedAt`: of a call that was kept. Rejects with OVERLOADED or UNAVAILABLE:
-   * nothing is logged or stored then, and the sender is to try again.
+   * runs again as the product is now. `keptSince`: when a call that was kept was received. Rejects with OVERLOADED or
+   * UNAVAILABLE: nothing is logged or stored then, and the sender is to try again.
    */
   async receive(
     find: () => Promise<Recipient>,
     request: DecoderRequest,
-    receivedAt: number = this.#deps.now(),
+    keptSince: number | null = null,
   ): Promise<Answer> {
     const { ingestCache, runner, recorder, shares, feed, bodyBytes } = this.#deps;
+    const receivedAt = keptSince ?? this.#deps.now();
     let recipient = await find();
     for (let runs = 1; ; runs += 1) {
       const before = ingestCache.revision;
       const { product, native } = recipient;
       const source = product.decoder?.source ?? null;
-      const what = { product, source, request, receivedAt, counted: true };
+      const what = { product, source, request, receivedAt, counted: true, kept: keptSince !== null };
       const outcome = await runner.run(native === undefined ? what : { ...what, native });
       // A replay finds the values under the time by which the log knows the call.
       const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);

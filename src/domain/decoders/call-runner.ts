@@ -27,6 +27,8 @@ export interface CallToRun {
   receivedAt: number;
   /** A real call: unknown identifiers count for `suggestedFields`. */
   counted: boolean;
+  /** A real call that was kept until now; `receivedAt` is its own, which no other of its devices has. */
+  kept?: boolean;
   /**
    * The device of a native network's message, when it is known already. `event`: of one that nobody has sent; else it is
    * read from the request. `variables`: in place of the device's configuration.
@@ -82,7 +84,7 @@ export class CallRunner {
     return this.#runNative(call, network, await this.#senderOf(call.product, deviceIdentifier));
   }
 
-  async #runWebhook({ product, source, request, receivedAt, counted }: CallToRun): Promise<CallOutcome> {
+  async #runWebhook({ product, source, request, receivedAt, counted, kept = false }: CallToRun): Promise<CallOutcome> {
     if (source === null) return notRun('NO_DECODER');
     const input = await worksFor({ tokenId: product.id, tenant: product.workspaceId }, () =>
       webhookInput(request, this.#forms),
@@ -92,12 +94,12 @@ export class CallRunner {
     await afterLong(result.output);
     const { entries: raw, error } = readEntries(result, product.fields);
     if (error !== null) return failedOutcome({ ...result, error: atWrongDoor(error, request) });
-    const options = { receivedAt, networkTime: null, counted, mask: maskOf(product, request), sender: null };
+    const options = { receivedAt, networkTime: null, counted, kept, mask: maskOf(product, request), sender: null };
     return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options));
   }
 
   async #runNative(call: CallToRun, network: Network, device: DeviceInfo | null): Promise<CallOutcome> {
-    const { product, source, receivedAt, counted } = call;
+    const { product, source, receivedAt, counted, kept = false } = call;
     const uplink = uplinkToRun(call, network, device);
     if (uplink === null) return notRun('NOTHING_STORED');
     const { identifier, time } = uplink;
@@ -121,6 +123,7 @@ export class CallRunner {
         receivedAt,
         networkTime,
         counted,
+        kept,
         mask: maskOf(product, call.request),
         sender,
       }),

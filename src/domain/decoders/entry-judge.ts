@@ -27,6 +27,8 @@ interface JudgeOptions {
   networkTime: number | null;
   /** A real call: unknown identifiers count for `suggestedFields`, and its receipt time is its devices' alone. */
   counted: boolean;
+  /** A real call of before: its receipt time is past, whatever its devices have had since. */
+  kept: boolean;
   /** Masks the secrets of the call in what is suggested; asked for only when there is something. null: it has none. */
   mask: () => TextMask | null;
   /** The device of entries that name none (native integrations), and what the network calls it; else null. */
@@ -58,10 +60,11 @@ export class EntryJudge {
 
   async judge(product: ProductInfo, raw: RawEntry[], options: JudgeOptions): Promise<Judged> {
     const { maxFutureMs } = this.#deps;
-    const { receivedAt, networkTime, counted } = options;
+    const { receivedAt, networkTime, counted, kept } = options;
     const devices = await this.#deps.ingestCache.devicesOfProduct(product, namesIn(raw));
     const named = raw.map((one) => deviceOf(one, options, devices));
-    const receiptTime = counted && networkTime === null ? this.#receiptTime(raw, named, receivedAt) : receivedAt;
+    const isLive = counted && !kept && networkTime === null;
+    const receiptTime = isLive ? this.#receiptTime(raw, named, receivedAt) : receivedAt;
     const defaultTime = networkTime ?? receiptTime;
     const latestAllowed = receivedAt + maxFutureMs;
     const judged: Judged = { entries: [], batches: [], stored: 0, rejected: 0, receiptTime };
