@@ -57,10 +57,14 @@ function countFailures(field: GraphQLField<unknown, GraphqlContext>): void {
   field.resolve = (parent, args, context, info) => {
     if (!(context instanceof GraphqlContext)) return resolve(parent, args, context, info) as unknown;
     context.checkFailures();
-    try {
-      return resolve(parent, args, context, info) as unknown;
-    } catch (error) {
+    const failed = (error: unknown): never => {
       throw context.failure(error);
+    };
+    try {
+      const value = resolve(parent, args, context, info) as unknown;
+      return value instanceof Promise ? value.catch(failed) : value;
+    } catch (error) {
+      return failed(error);
     }
   };
 }
