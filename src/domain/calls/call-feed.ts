@@ -21,7 +21,7 @@ const UNREAD_CHARACTERS = 8_000_000;
 type CallStream = BoundedStream<CallRow, LoggedCall>;
 
 /** Who reads the log, in whose turns. */
-export interface CallReader {
+interface CallReader {
   party: Party;
   turns: Turns;
 }

@@ -43,7 +43,7 @@ export class ReceiptTimes {
   /** No time before this is given any more; 0 unless all remembered times were still to come when there were too many. */
   #floor = 0;
   #latest = 0;
-  /** The latest time that it was, unless the clock was put back further than times may lie ahead. */
+  /** The latest time that it was, unless the clock was put back much further than times may lie ahead. */
   #clock = 0;
   readonly #marks: ReceiptMarks;
   readonly #marked = new LruMap<number, number>({ most: MAX_MARKS });
@@ -69,7 +69,7 @@ export class ReceiptTimes {
    */
   take(deviceKeys: Iterable<number>, now: number): number {
     const latest = now + MAX_AHEAD_MS;
-    this.#clock = this.#clock < latest ? Math.max(now, this.#clock) : now;
+    this.#clock = this.#clock < latest + MAX_AHEAD_MS ? Math.max(now, this.#clock) : now;
     const { at, of } = this.#place();
     // How long ago this node might have given one.
     const past = (time: number): number => (time - at + of) % of;
@@ -80,8 +80,8 @@ export class ReceiptTimes {
       if (last !== undefined && last >= time && last < latest) time = last + 1;
     }
     time += (of - past(time)) % of;
-    // Where the clock was put back, everybody is ahead of it.
-    if (time > Math.min(this.#clock + MAX_BURST_MS, latest - of))
+    // Where the clock was put back everybody is ahead of it, and who is too far begins anew.
+    if (time > this.#clock + MAX_BURST_MS || (time > this.#clock + NEAR_MS && time > latest - of))
       throw new AppError(
         'OVERLOADED',
         'This device sends more requests without timestamps than there are receipt times; send timestamps, or more entries in one request.',
