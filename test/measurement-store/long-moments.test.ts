@@ -1,7 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ReadingFrames } from '../../src/measurement-store/readings/reading-frames.ts';
 import { fieldsOf, valueOf } from '../../src/measurement-store/readings/reading-values.ts';
@@ -106,28 +104,6 @@ describe('values that come one by one into moments of a megabyte (SQLite)', () =
     db.close();
     writer.close();
   });
-
-  test('are forgotten by readers when they are in their place, also of a moment that is written to all the time', () => {
-    const { writer, flush } = openWriter();
-    const db = openForReading(database.place);
-    const view = new IntakeView(db);
-    const before = heldBytes();
-    const range = { deviceKey: 1, from: 0, to: 2_000, newestFirst: false, limit: 10 };
-    for (let value = 0; value < 200; value += 1) {
-      flush([[1, 1_000, value], [2, 1_000, textOf(value).padEnd(400_000)]]); // prettier-ignore
-      view.refresh();
-      // Half of the rounds before they are in their place, so that a flush is always left.
-      if (value % 2 === 0) continue;
-      writer.sortInAll();
-      flush([[3, 1_000, value]]);
-      view.refresh();
-    }
-    // They were 80 MB.
-    expect(heldBytes() - before).toBeLessThan(30_000_000);
-    expect(fieldsOf(view.over({ rows: [], isLast: true }, range).rows[0]!.values)).toEqual(new Set([3]));
-    db.close();
-    writer.close();
-  });
 });
 
 test('a moment that is written to all the time keeps no flush in memory that is sorted in', async () => {
@@ -136,9 +112,6 @@ test('a moment that is written to all the time keeps no flush in memory that is 
   const writer = new SqliteWriter(openForWriting(database.place));
   const db = openForReading(database.place);
   const view = new IntakeView(db);
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  collect();
   const before = heldBytes();
   for (let value = 0; value < 60; value += 1) {
     const frames = new ReadingFrames();
@@ -150,7 +123,6 @@ test('a moment that is written to all the time keeps no flush in memory that is 
     view.refresh();
     while (writer.keepUp());
   }
-  collect();
   expect(heldBytes() - before).toBeLessThan(20_000_000);
   const range = { deviceKey: 1, from: 0, to: 2_000, newestFirst: false, limit: 10 };
   expect(view.over({ rows: [], isLast: true }, range).rows.map(({ values }) => valueOf(values, 1))).toEqual([59]);
