@@ -127,9 +127,14 @@ export class GraphqlContext {
     return ONE_OF_MANY;
   }
 
-  /** Throws when so many fields have failed that no more are looked at. */
+  /** Whether so many fields have failed that no more are looked at. */
+  get failsTooOften(): boolean {
+    return this.#failures > MOST_ERRORS;
+  }
+
+  /** Throws when it does. */
   checkFailures(): void {
-    if (this.#failures > MOST_ERRORS) throw ONE_OF_MANY;
+    if (this.failsTooOften) throw ONE_OF_MANY;
   }
 
   /** For whom devices are gone through: not any more when the operation has ended. */

@@ -18,7 +18,7 @@ import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, MAX_SECONDS, type WorkBudget } from '../context/work-budget.ts';
 import { admit, declaredVariables } from './admission.ts';
 import { answerBytes } from '../context/answer-size.ts';
-import { MOST_ERRORS, withinErrors } from '../context/error-bounds.ts';
+import { MOST_ERRORS, tooManyErrors, withinErrors } from '../context/error-bounds.ts';
 import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
 import { comparing, compileOperation, type Execute } from './compiled-operation.ts';
 import type { LiveEvent, LiveStream } from '../live/live-stream.ts';
@@ -259,6 +259,8 @@ export class Operations {
       isAway = away !== null;
       // They would wait for their own time-outs one after the other.
       if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
+      // Of those beside each other that must not be null graphql-js tells one.
+      if (context.failsTooOften) throw tooManyErrors();
       const result = withinErrors(all);
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
