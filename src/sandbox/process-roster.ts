@@ -222,7 +222,7 @@ export class ProcessRoster {
   }
 
   #readySpares(): DecoderProcess[] {
-    return this.#in('spare').filter((process) => process.isReady);
+    return this.#in('spare').filter((process) => process.isReady && process.hasRoom());
   }
 
   /**
