@@ -24,6 +24,19 @@ export function processorUse(pid: number | undefined): { ms: number; sleeping: b
   }
 }
 
+/** Whether any thread of a process would run if it were let: its main thread may sleep until a helper of V8 is done. */
+export function wantsProcessor(pid: number | undefined): boolean {
+  if (pid === undefined) return false;
+  return threadsOf(pid).some((thread) => {
+    try {
+      const [state] = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1').split(') ')[1]!;
+      return state !== 'S';
+    } catch {
+      return false;
+    }
+  });
+}
+
 /** Makes all threads of a process stand back (as `nice`); silently not where the system does not let us. */
 export function lowerPriority(pid: number | undefined, priority: number): void {
   if (pid === undefined) return;

@@ -1,4 +1,4 @@
-import { processorUse, residentMb } from './process-usage.ts';
+import { processorUse, residentMb, wantsProcessor } from './process-usage.ts';
 
 interface WatchLimits {
   /** Processor time of one run. */
@@ -84,8 +84,11 @@ export class RunWatch {
     this.#lastMs = ms;
     const grownMb = rssMb - this.#idleRssMb;
     if (grownMb > memoryMb * 2 + 32) return 'OUT_OF_MEMORY';
-    const isAsleep = busyMs > timeoutMs + GRACE_MS && now - this.#asleepSince > ASLEEP_MS;
-    if (isAsleep) return 'OUT_OF_MEMORY';
+    if (busyMs > timeoutMs + GRACE_MS && now - this.#asleepSince > ASLEEP_MS) {
+      if (!wantsProcessor(this.#pid)) return 'OUT_OF_MEMORY';
+      // The machine lets its threads have nothing.
+      this.#asleepSince = now;
+    }
     // Where the processor time cannot be known it counts as all of the wall time.
     const usedMs = ms === Infinity ? busyMs : ms - this.#beganMs;
     const isOver = usedMs > timeoutMs * WITH_ATTEMPTS + GRACE_MS || busyMs > (timeoutMs + GRACE_MS) * MAX_STARVED;
