@@ -42,7 +42,7 @@ const RECYCLE_RUNS = 500_000;
 const RECYCLE_EVERY_MS = 1_000;
 const SLOW_IDLE_MS = 60_000;
 /** Of the slow lane's process; and while it starts, which must come to an end on a busy machine. */
-const SLOW_PRIORITY = 15;
+const SLOW_PRIORITY = 10;
 const STARTING_PRIORITY = 5;
 /** Starting processes costs everybody time, so those who use them up wait for each. */
 const SLOW_PAUSE_MS = 400;
