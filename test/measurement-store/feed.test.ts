@@ -232,7 +232,9 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     const got = new Set<number>();
     const taking = followers.map(async (follower, at) => (await follower.take(1)).length > 0 && got.add(at));
     await expect.poll(() => got.size).toBe(24);
-    await (await subscribe(30, 'other')).take(1);
+    const other = await subscribe(30, 'other');
+    await other.take(1);
+    await other.return();
     expect(got.size).toBe(24);
     const [some] = [...got];
     await followers[some!]!.return();
