@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts';
 import { BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { CallQuery, CallRow, CallStatus, MeasurementStore } from '../measurements/store.ts';
+import type { CallCount, CallQuery, CallRow, CallStatus, MeasurementStore } from '../measurements/store.ts';
 import { FairSlots } from '../fair-slots.ts';
 import type { Party } from '../party.ts';
 import { PagePlaces } from '../read-ahead.ts';
@@ -39,6 +39,7 @@ export interface LiveCallChoice {
 export class CallFeed {
   readonly #cluster: Cluster;
   readonly #store: MeasurementStore;
+  readonly #counts = new SharedLoads<CallCount>();
   readonly #loads = new SharedLoads<CallRow[]>();
   readonly #reading = new FairSlots(PAGES_AT_ONCE, { isPatient: true });
   readonly #places = new PagePlaces();
@@ -66,7 +67,7 @@ export class CallFeed {
   async subscribe(
     { id: productId, key: productKey }: Pick<ProductInfo, 'id' | 'key'>,
     { last, statuses }: LiveCallChoice,
-    { party, turns }: CallReader,
+    reader: CallReader,
   ): Promise<LiveQueue<LoggedCall>> {
     const accepts = ({ status }: CallRow): boolean => statuses === null || statuses.includes(status);
     const stream = new BoundedStream<CallRow, LoggedCall>({
@@ -87,15 +88,17 @@ export class CallFeed {
     // Listening first: what is logged while the log is read is in both, and told once.
     try {
       const filter = { productKey, ...(statuses === null ? {} : { statuses }) };
-      await turns.next();
       // One more: those that come begin behind it.
-      const before = await this.#store.countCalls({ ...filter, limit: last + 1 });
+      const count: CallQuery = { ...filter, limit: last + 1 };
+      const before = await this.#counts.of(JSON.stringify(count), () =>
+        this.#inTurn(reader, () => this.#store.countCalls(count)),
+      );
       return new LoggedThenLive({
         live: stream,
         left: Math.min(last, before.count),
         after: before.count > last ? before.last : null,
-        read: (after, limit) => this.#page({ ...filter, ...after, oldestFirst: true, limit }, { party, turns }),
-        enter: () => this.#places.enter(party.tenant),
+        read: (after, limit) => this.#page({ ...filter, ...after, oldestFirst: true, limit }, reader),
+        enter: () => this.#places.enter(reader.party.tenant),
       });
     } catch (error) {
       await stream.return();
@@ -104,23 +107,29 @@ export class CallFeed {
   }
 
   /** Those who ask for the same at once read it together. */
-  #page(query: CallQuery, { party, turns }: CallReader): Promise<CallRow[]> {
-    const since = performance.now();
+  #page(query: CallQuery, reader: CallReader): Promise<CallRow[]> {
     return this.#loads.of(JSON.stringify(query), () =>
-      this.#reading.use(party, async () => {
-        // They would wait for their own time-outs one after the other.
-        if (this.#failed !== null && this.#failed.at > since) throw this.#failed.error;
-        await turns.next();
-        try {
-          const rows = await this.#store.calls(query);
-          turns.spend(rows.reduce((sum, row) => sum + sizeOf(row), 0) / CHARACTERS_PER_MS);
-          return rows;
-        } catch (error) {
-          this.#failed = { at: performance.now(), error };
-          throw error;
-        }
+      this.#inTurn(reader, async () => {
+        const rows = await this.#store.calls(query);
+        reader.turns.spend(rows.reduce((sum, row) => sum + sizeOf(row), 0) / CHARACTERS_PER_MS);
+        return rows;
       }),
     );
+  }
+
+  #inTurn<T>({ party, turns }: CallReader, read: () => Promise<T>): Promise<T> {
+    const since = performance.now();
+    return this.#reading.use(party, async () => {
+      // They would wait for their own time-outs one after the other.
+      if (this.#failed !== null && this.#failed.at > since) throw this.#failed.error;
+      await turns.next();
+      try {
+        return await read();
+      } catch (error) {
+        this.#failed = { at: performance.now(), error };
+        throw error;
+      }
+    });
   }
 
   #deliver(productId: string, row: CallRow): void {
