@@ -10,7 +10,8 @@ const ROLE_SCOPES: Record<Role, readonly TokenScope[]> = {
   ADMIN: ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'],
 };
 
-interface AccessInit {
+/** What an access is made of. */
+export interface AccessInit {
   tokenId: string;
   kind: TokenKind;
   userId: string | null;

@@ -1,8 +1,8 @@
-import type { EntityManager, Loaded } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/core';
 import type { EntityManager as SqlEntityManager } from '@mikro-orm/sql';
 import { MemberSchema, type Role } from '../entities/member.ts';
-import { type Token, type TokenKind, type TokenScope, TokenSchema } from '../entities/token.ts';
-import { Access, scopesOfRole } from './access.ts';
+import { type TokenKind, type TokenScope, TokenSchema } from '../entities/token.ts';
+import { Access, type AccessInit, scopesOfRole } from './access.ts';
 
 /** What a token may do, as the database has it at `now`; null: unknown, revoked or expired. */
 export async function readAccess(
@@ -25,24 +25,38 @@ export async function readAccesses(
   const users = new Set(tokens.flatMap(({ user }) => user?.id ?? []));
   const members = users.size === 0 ? [] : await em.find(MemberSchema, { user: { $in: [...users] } });
   const membersOf = Map.groupBy(members, ({ user }) => user.id);
-  return tokens.map((token) => accessOf(token, membersOf.get(token.user?.id ?? '') ?? []));
+  return tokens.map((token) =>
+    accessOf({
+      tokenId: token.id,
+      kind: token.kind,
+      userId: token.user?.id ?? null,
+      workspaceId: token.workspace?.id ?? null,
+      operator: token.user?.operator ?? false,
+      scopes: token.scopes,
+      roles: (membersOf.get(token.user?.id ?? '') ?? []).map(({ workspace, role }) => [workspace.id, role]),
+      productIds: token.productIds ?? null,
+      deviceIds: token.deviceIds ?? null,
+      expiresAt: token.expiresAt ?? null,
+      signedIn: token.signedIn,
+    }),
+  );
 }
 
-function accessOf(token: Loaded<Token, 'user'>, members: { workspace: { id: string }; role: Role }[]): Access {
-  const scopes =
-    token.user == null
-      ? new Map([[token.workspace?.id ?? '', new Set(token.scopes)]])
-      : new Map(members.map((member) => [member.workspace.id, scopesOfRole(member.role)]));
+/** A token as it is kept, with what its user is in each workspace. */
+interface KeptToken extends Omit<AccessInit, 'scopes'> {
+  workspaceId: string | null;
+  scopes: readonly TokenScope[];
+  roles: (readonly [workspaceId: string, role: Role])[];
+}
+
+/** A user's token may what the user may; one of a workspace has its own scopes there. */
+function accessOf({ workspaceId, scopes, roles, ...kept }: KeptToken): Access {
   return new Access({
-    tokenId: token.id,
-    kind: token.kind,
-    userId: token.user?.id ?? null,
-    operator: token.user?.operator ?? false,
-    scopes,
-    productIds: token.productIds ?? null,
-    deviceIds: token.deviceIds ?? null,
-    expiresAt: token.expiresAt ?? null,
-    signedIn: token.signedIn,
+    ...kept,
+    scopes:
+      kept.userId === null
+        ? new Map([[workspaceId ?? '', new Set(scopes)]])
+        : new Map(roles.map(([id, role]) => [id, scopesOfRole(role)])),
   });
 }
 
@@ -77,18 +91,16 @@ export async function readPresentAccess(em: SqlEntityManager, tokenId: string, n
   const expiresAt = token.expiresAt === null ? null : Number(token.expiresAt);
   if (expiresAt !== null && expiresAt <= now) return null;
   const json = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : value);
-  const places = rows.flatMap(({ memberOf, role }) =>
-    memberOf === null || role === null ? [] : [[memberOf, scopesOfRole(role)] as const],
-  );
-  return new Access({
+  return accessOf({
     tokenId,
     kind: token.kind,
     userId: token.userId,
+    workspaceId: token.workspaceId,
     operator: Boolean(token.operator),
-    scopes:
-      token.userId === null
-        ? new Map([[token.workspaceId ?? '', new Set(json(token.scopes) as TokenScope[])]])
-        : new Map(places),
+    scopes: json(token.scopes) as TokenScope[],
+    roles: rows.flatMap(({ memberOf, role }) =>
+      memberOf === null || role === null ? [] : [[memberOf, role] as const],
+    ),
     productIds: json(token.productIds) as string[] | null,
     deviceIds: json(token.deviceIds) as string[] | null,
     expiresAt,
