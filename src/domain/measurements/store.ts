@@ -27,6 +27,12 @@ export function storedAtOf(receivedAt: number, now: number): number {
 /** Long readings that the database had to write again for a value in them: of each device how many, and their bytes. */
 export type RewrittenReadings = Map<number, { readings: number; bytes: number }>;
 
+/** One more of the device was written again. */
+export function noteRewritten(rewritten: RewrittenReadings, deviceKey: number, more: number): void {
+  const { readings, bytes } = rewritten.get(deviceKey) ?? { readings: 0, bytes: 0 };
+  rewritten.set(deviceKey, { readings: readings + 1, bytes: bytes + more });
+}
+
 /** The accepted entries of one device of one request: three columns of equal length. Never changed once handed over. */
 export interface Batch {
   deviceKey: number;

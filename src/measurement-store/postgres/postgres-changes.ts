@@ -3,6 +3,7 @@ import type { Change } from '../chunks/edit.ts';
 import { packSummary } from '../chunks/summary-bytes.ts';
 import { eachFrame } from '../readings/reading-frames.ts';
 import { BinaryArray, BYTEA, INT8 } from './binary-array.ts';
+import { hearing } from './postgres-flush.ts';
 
 const DELETE_CHUNKS = `
   DELETE FROM chunk USING unnest($2::int4[], $3::int8[]) AS gone (field_key, first_at)
@@ -25,10 +26,7 @@ const FILL = `
   SELECT $1, ts, $2, packed FROM unnest($3::int8[], $4::bytea[]) AS given (ts, packed)
   ON CONFLICT (device_key, ts) DO UPDATE SET packed = excluded.packed || reading.packed, seq = excluded.seq,
     stored_at = greatest(reading.stored_at, excluded.stored_at)`;
-const HEAR = `
-  INSERT INTO device_state (device_key, last_heard_at) VALUES ($1, $2)
-  ON CONFLICT (device_key) DO UPDATE SET last_heard_at = excluded.last_heard_at
-  WHERE device_state.last_heard_at < excluded.last_heard_at`;
+const HEAR = hearing('VALUES ($1, $2)');
 
 const MOVE_HORIZON = 'UPDATE live_horizon SET seq = $1::xid8 WHERE seq < $1::xid8';
 

@@ -16,11 +16,12 @@ const MERGE = `${INSERT}
   ON CONFLICT (device_key, ts) DO UPDATE SET packed = reading.packed || excluded.packed, seq = excluded.seq,
     stored_at = greatest(reading.stored_at, excluded.stored_at)
   RETURNING device_key, ts, octet_length(packed) AS bytes, xmax <> 0 AS was_there`;
-const DEVICE_STATES = `
-  INSERT INTO device_state (device_key, last_heard_at)
-  SELECT * FROM unnest($4::int4[], $5::int8[])
+/** The devices with their receipt times: a later one stays. */
+export const hearing = (devices: string): string => `
+  INSERT INTO device_state (device_key, last_heard_at) ${devices}
   ON CONFLICT (device_key) DO UPDATE SET last_heard_at = excluded.last_heard_at
   WHERE device_state.last_heard_at < excluded.last_heard_at`;
+const DEVICE_STATES = hearing('SELECT * FROM unnest($4::int4[], $5::int8[])');
 const CALL_TYPES = [TEXT, INT4, INT8, TEXT, TEXT, TEXT, TEXT, BYTEA, BOOL, TEXT, INT4, INT4, TEXT];
 const CALL_CASTS = ['text', 'int4', 'int8', 'text', 'text', 'text', 'text', 'bytea', 'bool', 'text', 'int4', 'int4'];
 const CALLS = `

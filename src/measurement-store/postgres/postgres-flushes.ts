@@ -1,4 +1,10 @@
-import type { Batch, CallRow, Receipt, RewrittenReadings } from '../../domain/measurements/store.ts';
+import {
+  type Batch,
+  type CallRow,
+  noteRewritten,
+  type Receipt,
+  type RewrittenReadings,
+} from '../../domain/measurements/store.ts';
 import { callBytes } from '../check-receipt.ts';
 import type { FlushTarget } from '../group-commit.ts';
 import { lastOfEach } from '../readings/reading-values.ts';
@@ -101,8 +107,7 @@ export class PostgresFlushes implements FlushTarget {
     // After a failed insert this commits behind a flush that was already sent: neither had been acknowledged.
     const rewritten: RewrittenReadings = new Map();
     for (const [deviceKey, timestamp, bytes] of await this.#retried(flush, true)) {
-      const before = rewritten.get(deviceKey) ?? { readings: 0, bytes: 0 };
-      rewritten.set(deviceKey, { readings: before.readings + 1, bytes: before.bytes + bytes });
+      noteRewritten(rewritten, deviceKey, bytes);
       this.#long = (this.#long + 1) % SQUEEZED_ONE_IN;
       if (bytes < LONG_BYTES || bytes > TOO_LONG_BYTES || this.#long === 0) await this.#squeeze(deviceKey, timestamp);
     }

@@ -71,9 +71,9 @@ export function fieldsOf(bytes: Buffer): Set<number> {
   return fields;
 }
 
-/** `newer` written over `older`, every field once. */
-export function mergeValues(older: Buffer, newer: Buffer): Buffer {
-  return lastOfEach(Buffer.concat([older, newer]), () => true);
+/** Each written over those before it, every field once. */
+export function mergeValues(...oldestFirst: Buffer[]): Buffer {
+  return lastOfEach(Buffer.concat(oldestFirst), () => true);
 }
 
 /** Only the fields that are wanted, each once; empty: none of them is there. */

@@ -3,7 +3,7 @@ import type { Page } from '../../chunks/page.ts';
 import type { ReadingRange, ReadingRow, RecordedRow } from '../../chunks/snapshot.ts';
 import { storedAtOf } from '../../../domain/measurements/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
-import { lastOfEach, mergeValues } from '../../readings/reading-values.ts';
+import { mergeValues } from '../../readings/reading-values.ts';
 
 /** That a moment was written to. */
 interface Came {
@@ -204,10 +204,7 @@ function only(moment: Moment | undefined): Moment[] {
 
 function rowOf(moment: Moment): ReadingRow & { seq: number } {
   const { came, parts } = moment;
-  if (parts.length > 1)
-    moment.parts = [
-      { seq: came.seq, values: lastOfEach(Buffer.concat(parts.map(({ values }) => values)), () => true) },
-    ];
+  if (parts.length > 1) moment.parts = [{ seq: came.seq, values: mergeValues(...parts.map(({ values }) => values)) }];
   return { ...came, values: moment.parts[0]!.values };
 }
 

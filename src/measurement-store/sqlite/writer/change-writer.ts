@@ -3,6 +3,7 @@ import type { Change } from '../../chunks/edit.ts';
 import { packSummary } from '../../chunks/summary-bytes.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
 import { HEAR } from './intake.ts';
+import { readingInsert } from './reading-inserts.ts';
 
 /** Writes what a slice of an edit changes, inside the transaction of the caller. `ReadingInserts` bring `merge_values`. */
 export class ChangeWriter {
@@ -23,11 +24,8 @@ export class ChangeWriter {
       'INSERT INTO chunk (device_key, field_key, first_at, last_at, count, summary, packed) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
     this.#hear = db.prepare(HEAR);
-    this.#fill = db.prepare(
-      `INSERT INTO reading (device_key, ts, stored_at, seq, packed) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET packed = merge_values(device_key, excluded.packed, packed), seq = excluded.seq,
-         stored_at = max(stored_at, excluded.stored_at)`,
-    );
+    // What is there already counts.
+    this.#fill = db.prepare(readingInsert(1, 'excluded.packed, packed'));
   }
 
   /**

@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3';
-import type { RewrittenReadings } from '../../../domain/measurements/store.ts';
+import { noteRewritten, type RewrittenReadings } from '../../../domain/measurements/store.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
 
 const ROWS = 16;
@@ -7,6 +7,13 @@ const ROWS = 16;
 const LONG_BYTES = 16_384;
 /** … and so many of them are much for one transaction: some thirty milliseconds. */
 const MUCH_BYTES = 4_194_304;
+
+/** So many rows: device, time, when it was committed, number of the flush, values; where one is, in which order they count. */
+export function readingInsert(rows: number, oldestFirst: string): string {
+  return `INSERT INTO reading (device_key, ts, stored_at, seq, packed) VALUES ${Array(rows).fill('(?,?,?,?,?)').join(',')}
+    ON CONFLICT DO UPDATE SET packed = merge_values(device_key, ${oldestFirst}), seq = excluded.seq,
+      stored_at = max(stored_at, excluded.stored_at)`;
+}
 
 /**
  * Writes readings, sixteen a statement: calling into SQLite costs as much as the row itself. Of long ones that were
@@ -28,12 +35,8 @@ export class ReadingInserts {
       return mergeValues(older, newer);
     };
     db.function('merge_values', merge as (...args: unknown[]) => Buffer);
-    const sql = (rows: number): string =>
-      `INSERT INTO reading (device_key, ts, stored_at, seq, packed) VALUES ${Array(rows).fill('(?,?,?,?,?)').join(',')}
-       ON CONFLICT DO UPDATE SET packed = merge_values(device_key, packed, excluded.packed), seq = excluded.seq,
-         stored_at = max(stored_at, excluded.stored_at)`;
-    this.#many = db.prepare<unknown[][]>(sql(ROWS));
-    this.#one = db.prepare<unknown[][]>(sql(1));
+    this.#many = db.prepare<unknown[][]>(readingInsert(ROWS, 'packed, excluded.packed'));
+    this.#one = db.prepare<unknown[][]>(readingInsert(1, 'packed, excluded.packed'));
   }
 
   add(deviceKey: number, timestamp: number, storedAt: number, seq: number, values: Buffer): void {
@@ -78,7 +81,6 @@ export class ReadingInserts {
   #note(deviceKey: number, bytes: number): void {
     this.#rewrittenBytes += bytes;
     this.#isLong = true;
-    const before = this.#rewritten.get(deviceKey) ?? { readings: 0, bytes: 0 };
-    this.#rewritten.set(deviceKey, { readings: before.readings + 1, bytes: before.bytes + bytes });
+    noteRewritten(this.#rewritten, deviceKey, bytes);
   }
 }

@@ -1,6 +1,6 @@
 import { storedAtOf } from '../../../domain/measurements/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
-import { lastOfEach } from '../../readings/reading-values.ts';
+import { mergeValues } from '../../readings/reading-values.ts';
 import type { ReadingInserts } from './reading-inserts.ts';
 
 /** A group and as much again; what a burst needs beyond that is given back. */
@@ -78,17 +78,16 @@ export class WaitingReadings {
     const { deviceKey, timestamp, storedAt, seq } = this.#columns;
     let at = from;
     while (at < to && !inserts.isMuch) {
-      const first = this.#order[at]!;
-      const isSame = (i: number): boolean => deviceKey[i] === deviceKey[first] && timestamp[i] === timestamp[first];
+      const begin = at;
+      const first = this.#order[begin]!;
       let [last, newest] = [first, storedAt[first]!];
-      const parts: Buffer[] = [];
-      do {
-        last = this.#order[at]!;
-        newest = Math.max(newest, storedAt[last]!);
-        parts.push(this.#valuesOf(last));
-        at += 1;
-      } while (at < to && isSame(this.#order[at]!));
-      const values = parts.length === 1 ? parts[0]! : lastOfEach(Buffer.concat(parts), () => true);
+      for (at += 1; at < to; at += 1) {
+        const next = this.#order[at]!;
+        if (deviceKey[next] !== deviceKey[first] || timestamp[next] !== timestamp[first]) break;
+        last = next;
+        newest = Math.max(newest, storedAt[next]!);
+      }
+      const values = last === first ? this.#valuesOf(first) : this.#merged(begin, at);
       inserts.add(deviceKey[first]!, timestamp[first]!, newest, seq[last]!, values);
     }
     return at;
@@ -102,6 +101,10 @@ export class WaitingReadings {
     this.#order = new Uint32Array(0);
     if (this.#columns.seq.length > KEPT_READINGS) this.#columns = columns(0);
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.alloc(0);
+  }
+
+  #merged(begin: number, end: number): Buffer {
+    return mergeValues(...Array.from(this.#order.subarray(begin, end), (i) => this.#valuesOf(i)));
   }
 
   #valuesOf(i: number): Buffer {
