@@ -236,10 +236,13 @@ export class WorkShares {
 
   /**
    * What nobody else wants is theirs who have used more than their burst, to each by its share: as if so much time had gone
-   * by that the first of them has its burst again. Who has used more than that one waits for it.
+   * by that the first of them has its burst again. Who has used more than that one waits for it; who has asked for
+   * nothing but dear work waits for all others, and has none of it while they are there.
    */
-  #divide(callers: readonly WorkCaller[], now: number): void {
-    if (callers.length === 0 || this.#othersAreThere(null, false)) return;
+  #divide(all: readonly WorkCaller[], now: number): void {
+    if (all.length === 0 || this.#othersAreThere(null, false)) return;
+    const cheap = all.filter(({ cheapAt }) => cheapAt > now - PRESENT_MS);
+    const callers = cheap.length > 0 ? cheap : all;
     const leastMs = Math.min(...callers.map((caller) => caller.debt(now) / caller.rate(now)));
     for (const caller of callers) caller.forgive(leastMs * caller.rate(now), now);
   }

@@ -379,26 +379,54 @@ test('who uses its whole share beside others uses much whenever it may go on, an
   expect(shares.usesMuch(charts)).toBe(false);
 });
 
-test('of two who have both used more than their burst, the one who has used more waits for the other, and both go on', async () => {
+/** Who asks in a loop, so many at once, for what takes the event loop so many ms; for how long each had it in four seconds. */
+async function usedMs(loops: { name: string; atOnce: number; ms: number; dear?: boolean }[]): Promise<number[]> {
   const shares = new WorkShares();
-  const [much, more] = [party('much'), party('more')];
-  const used = { much: 0, more: 0 };
   const until = performance.now() + 4_000;
-  const loop = async (one: Party, name: keyof typeof used, ms: number): Promise<void> => {
+  const used = loops.map(() => 0);
+  const loop = async (at: number): Promise<void> => {
+    const { name, ms, dear } = loops[at]!;
     while (performance.now() < until) {
-      await shares.run(one, () => pause(ms));
-      shares.spend(one, ms);
-      used[name] += ms;
+      await shares.run(party(name), () => pause(ms), { dear });
+      shares.spend(party(name), ms);
+      used[at]! += ms;
     }
   };
-  // One after the other, of 2 ms; and four at a time of 40.
-  const loops = [loop(much, 'much', 2), ...[1, 2, 3, 4].map(() => loop(more, 'more', 40))];
+  const all = loops.flatMap(({ atOnce }, at) => Array.from({ length: atOnce }, () => loop(at)));
   await vi.advanceTimersByTimeAsync(5_000);
-  await Promise.all(loops);
-  expect(used.much).toBeGreaterThan(1_500);
+  await Promise.all(all);
+  return used;
+}
+
+test('of two who have both used more than their burst, the one who has used more waits for the other, and both go on', async () => {
+  const [much, more] = await usedMs([
+    { name: 'much', atOnce: 1, ms: 2 },
+    { name: 'more', atOnce: 4, ms: 40 },
+  ]);
+  expect(much).toBeGreaterThan(1_500);
   // A crowd has half of the share of one thing after the other.
-  expect(used.more).toBeGreaterThan(used.much * 0.45);
-  expect(used.more).toBeLessThan(used.much * 0.7);
+  expect(more).toBeGreaterThan(much! * 0.45);
+  expect(more).toBeLessThan(much! * 0.7);
+});
+
+test('who asks for dear work alone has none of what is divided among those who ask for other things, too', async () => {
+  const [cheap, dear] = await usedMs([
+    { name: 'cheap', atOnce: 1, ms: 2 },
+    { name: 'dear', atOnce: 4, ms: 40, dear: true },
+  ]);
+  expect(cheap).toBeGreaterThan(3_000);
+  expect(dear).toBeGreaterThan(300);
+  expect(dear).toBeLessThan(900);
+});
+
+test('those who ask for nothing but dear work divide it among themselves', async () => {
+  const [one, other] = await usedMs([
+    { name: 'one', atOnce: 4, ms: 40, dear: true },
+    { name: 'other', atOnce: 4, ms: 40, dear: true },
+  ]);
+  expect(one! + other!).toBeGreaterThan(3_500);
+  expect(one! / other!).toBeGreaterThan(0.8);
+  expect(one! / other!).toBeLessThan(1.25);
 });
 
 test('who comes into another tenant has its part of what that one has, from then on', async () => {
