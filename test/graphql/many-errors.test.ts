@@ -76,15 +76,26 @@ describe('an operation in which very much fails', () => {
     expect(pieceMs).toBeLessThan(PIECE_MS);
   }, 60_000);
 
-  test('takes no memory either for what fails only when it was looked up', async () => {
+  test('takes no memory either for what fails only when it was looked up, nor is it one piece', async () => {
     const query = `mutation ($d: ID!, $e: [EntryInput!]!) {
       recordMeasurements(deviceId: $d, entries: $e) { rejected { matchedDevice {
         ${aliases(190, 'latest(fields: ["nope"]) { value }')} } } } }`;
     const e = Array.from({ length: 10_000 }, () => ({ field: 'x', value: 1 }));
     const before = server.process.residentMb();
-    const { answer } = await asked(query, { d: product.deviceIds[0], e }, server.adminToken);
+    const { answer, pieceMs } = await asked(query, { d: product.deviceIds[0], e }, server.adminToken);
     expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'errors' } }]);
     expect(server.process.residentMb() - before).toBeLessThan(600);
+    expect(pieceMs).toBeLessThan(PIECE_MS);
+  }, 60_000);
+
+  test('that succeeds is no piece either where all wait for one device', async () => {
+    const query = `mutation ($d: ID!, $e: [EntryInput!]!) {
+      recordMeasurements(deviceId: $d, entries: $e) { rejected { matchedDevice {
+        ${aliases(90, 'product { fields { id } }')} } } } }`;
+    const e = Array.from({ length: 600 }, () => ({ field: 'x', value: 1 }));
+    const { answer, pieceMs } = await asked(query, { d: product.deviceIds[0], e }, server.adminToken);
+    expect(answer.data?.['recordMeasurements'].rejected).toHaveLength(600);
+    expect(pieceMs).toBeLessThan(PIECE_MS);
   }, 60_000);
 
   test('is too dear where a variable that is null fits none of its fields', async () => {

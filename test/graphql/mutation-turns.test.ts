@@ -27,10 +27,10 @@ describe.each(DATABASES)('many mutations in one document, %s', (name) => {
     domain.shares.noteOthers();
     const others = setInterval(() => domain.shares.noteOthers(), 20);
     // While the first of them goes on.
-    setImmediate(() => domain.shares.spend({ tokenId: domain.access.tokenId, tenant: domain.access.tenant }, 250));
+    setImmediate(() => domain.shares.spend({ tokenId: domain.access.tokenId, tenant: domain.access.tenant }, 550));
     const beside = await timed();
     clearInterval(others);
-    // 200 ms over what is free, of three tenths of the time.
+    // 500 ms over what is free, of three tenths of the time: until 1.7 s have gone by, on a busy machine, too.
     expect(beside).toBeGreaterThan(alone + 400);
   });
 });

@@ -4,14 +4,16 @@ import type { Loaders } from './loaders.ts';
 
 /** What is asked of so many takes no long time. */
 const FEW = 50;
-/** Looks at the clock after so many. */
-const STEP = 8;
+/** So many come first, and at most so many more as before; each time as many as take about this long. */
+const FIRST = 8;
+const MORE = 2;
 const SLICE_MS = 5;
 
 /**
  * The list as graphql-js may have it: of what a mutation answers with, which can be ten thousand items long, each is
- * promised, because it goes on with all that are there at once. They come for some milliseconds, then others have their
- * turn, and what was asked of the loaders for these is there before the next come. What that takes counts as worked.
+ * promised, because it goes on with all that are there at once. As many come as take some milliseconds with all that is
+ * asked of them, then others have their turn, and what was asked of the loaders for these is there before the next come:
+ * hundreds may wait for one device, and go on together when it is there. What that takes counts as worked.
  */
 export function listInSlices<Item>(list: Item[], context: GraphqlContext): Item[] {
   // Planned queries have their own ways: their lists are short, or in turns.
@@ -28,18 +30,18 @@ async function handOut<Item>(
 ): Promise<void> {
   const { budget } = context;
   let at = 0;
+  let most = FIRST;
   try {
     await giveWay();
     while (at < list.length) {
       const { loaders } = context;
       const from = performance.now();
-      while (at < list.length && performance.now() - from < SLICE_MS) {
-        for (const end = Math.min(at + STEP, list.length); at < end; at += 1) promised[at]!.resolve(list[at]!);
-        // Whoever waits for these goes on first.
-        await Promise.resolve();
-      }
-      budget.work(performance.now() - from);
-      await loaded(loaders);
+      const end = Math.min(at + most, list.length);
+      for (; at < end; at += 1) promised[at]!.resolve(list[at]!);
+      await settled();
+      const pieces = [performance.now() - from, ...(await piecesOfLoading(loaders))];
+      for (const ms of pieces) budget.work(ms);
+      most = Math.max(1, Math.floor(most * Math.min(MORE, SLICE_MS / Math.max(...pieces))));
     }
   } catch (error) {
     // The operation has ended, the list with the first item that failed.
@@ -49,12 +51,24 @@ async function handOut<Item>(
   }
 }
 
-/** When the loaders have answered, and others have had their turn. */
-async function loaded(loaders: Loaders): Promise<void> {
+/** When the loaders have answered, and others have had their turn: how long, in ms, went on at once what waited for each. */
+async function piecesOfLoading(loaders: Loaders): Promise<number[]> {
+  const pieces: number[] = [];
   for (;;) {
     await giveWay();
     const answers = Object.values(loaders).flatMap(({ answer }) => answer ?? []);
-    if (answers.length === 0) return;
-    await Promise.all(answers);
+    if (answers.length === 0) return pieces;
+    await Promise.all(
+      answers.map(async (answer) => {
+        const answeredAt = await answer;
+        await settled();
+        pieces.push(performance.now() - answeredAt);
+      }),
+    );
   }
+}
+
+/** When all that goes on at once has gone on. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
 }
