@@ -1,5 +1,11 @@
+import { GraphQLInt, GraphQLList, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Access } from '../../src/domain/access/access.ts';
+import { WorkShares } from '../../src/domain/work-shares.ts';
+import { AppError } from '../../src/errors.ts';
 import { MOST_ERRORS } from '../../src/graphql/context/error-bounds.ts';
+import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+import { Operations } from '../../src/graphql/operation/operations.ts';
 import { longestPieceMs } from '../support/longest-piece.ts';
 import { createProduct, type GqlAnswer, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { createToken } from '../support/tenant.ts';
@@ -116,4 +122,22 @@ describe('an operation in which very much fails', () => {
     expect(long.length).toBeLessThan(2_000_000);
     expect(long.pieceMs).toBeLessThan(PIECE_MS);
   });
+});
+
+test.each([
+  ['the database is away, is UNAVAILABLE', 'UNAVAILABLE'],
+  ['the token may not read them, is QUERY_TOO_COMPLEX', 'FORBIDDEN'],
+] as const)('an operation of which very many fields fail because %s', async (_, code) => {
+  const resolve = async (_parent: unknown, _args: unknown, context: GraphqlContext): Promise<never> => {
+    throw context.failure(new AppError(code, 'no'));
+  };
+  const item = new GraphQLObjectType({ name: 'Item', fields: { value: { type: GraphQLInt, resolve } } });
+  const items = { type: new GraphQLList(item), resolve: () => Array.from({ length: MOST_ERRORS + 100 }, () => ({})) };
+  const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { items } }) });
+  const operations = new Operations(schema, 'none', new WorkShares());
+  const context = new GraphqlContext({ tokenId: 'one' } as Access, '', {} as never, {} as never);
+  const { result } = await operations.execute(await operations.admit({ query: '{ items { value } }' }, context));
+  const told = code === 'UNAVAILABLE' ? code : 'QUERY_TOO_COMPLEX';
+  expect(result.errors?.map(({ originalError }) => (originalError as AppError).code)).toEqual([told]);
+  expect(result.data).toBeNull();
 });

@@ -157,7 +157,7 @@ class PlannedExecution {
     let place = at;
     while (place.nonNull && place.parent !== null) place = place.parent;
     if (place.isNull) return;
-    // Counted where it is answered (`withinErrors`): one more is too many.
+    // Counted where it is answered (`Operations`): one more is too many.
     if (this.#errors.length > MOST_ERRORS) throw new TooManyErrors();
     place.isNull = true;
     place.container[place.key] = null;
