@@ -7,12 +7,24 @@ export const MOST_ERRORS = 500;
 /** Of the paths and messages of all of them: a name of a megabyte stands in the path of each. */
 const MOST_BYTES = 262_144;
 
+/** What a mutation may answer with: items of long lists, and what is looked up below them. */
+export const MOST_VALUES = 250_000;
+
 /** QUERY_TOO_COMPLEX: more of the operation's fields failed than are told. */
 export function tooManyErrors(): AppError {
   return new AppError(
     'QUERY_TOO_COMPLEX',
     `More than ${MOST_ERRORS} fields of this operation failed. Ask for what the token may read, and for less at once.`,
     { details: { limit: 'errors', allowed: MOST_ERRORS } },
+  );
+}
+
+/** QUERY_TOO_COMPLEX: too much is asked of each item of long lists. */
+export function tooManyValues(): AppError {
+  return new AppError(
+    'QUERY_TOO_COMPLEX',
+    `The answer has more than ${MOST_VALUES} values in long lists. Ask for each list once, and for less of its items.`,
+    { details: { limit: 'values', allowed: MOST_VALUES } },
   );
 }
 

@@ -7,7 +7,7 @@ import { unauthenticated } from '../../errors.ts';
 import type { LiveCalls } from '../live/live-calls.ts';
 import type { LiveStatus } from '../live/live-status.ts';
 import type { LiveMeasurements } from '../live/live-measurements.ts';
-import { MOST_ERRORS, ONE_OF_MANY, tooManyErrors } from './error-bounds.ts';
+import { MOST_ERRORS, MOST_VALUES, ONE_OF_MANY, tooManyErrors, tooManyValues } from './error-bounds.ts';
 import { WorkBudget } from './work-budget.ts';
 import type { Promised } from './promised.ts';
 import { createLoaders, type Loaders, type LoaderSources } from './loaders.ts';
@@ -52,6 +52,7 @@ export class GraphqlContext {
   #loaded: Loaders | null = null;
   readonly #lists = new Map<FieldNode | undefined, readonly string[]>();
   #failures = 0;
+  #values = 0;
 
   constructor(
     access: Access | NoAccess,
@@ -127,14 +128,19 @@ export class GraphqlContext {
     return ONE_OF_MANY;
   }
 
-  /** Whether so many fields have failed that no more are looked at. */
-  get failsTooOften(): boolean {
-    return this.#failures > MOST_ERRORS;
+  /**
+   * An answer is about to have so many more items or fields that are looked up; those of a mutation are counted, as a short
+   * text asks for millions. Throws when there are too many of them, or of fields that failed, to look at any more.
+   */
+  answersWith(count: number): void {
+    if (this.isMutation) this.#values += count;
+    if (this.#values > MOST_VALUES) this.budget.end(tooManyValues());
+    if (this.isTooMuch) throw ONE_OF_MANY;
   }
 
-  /** Throws when it does. */
-  checkFailures(): void {
-    if (this.failsTooOften) throw ONE_OF_MANY;
+  /** Whether so many fields have failed, or there are so many values, that the operation has ended. */
+  get isTooMuch(): boolean {
+    return this.#failures > MOST_ERRORS || this.#values > MOST_VALUES;
   }
 
   /** For whom devices are gone through: not any more when the operation has ended. */

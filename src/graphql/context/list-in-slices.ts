@@ -9,18 +9,29 @@ const FIRST = 8;
 const MORE = 2;
 const SLICE_MS = 5;
 
+/** Of an operation: when all lists that it has asked for have gone out. */
+const handedOut = new WeakMap<GraphqlContext, Promise<void>>();
+
 /**
  * The list as graphql-js may have it: of what a mutation answers with, which can be ten thousand items long, each is
  * promised, because it goes on with all that are there at once. As many come as take some milliseconds with all that is
  * asked of them, then others have their turn, and what was asked of the loaders for these is there before the next come:
- * hundreds may wait for one device, and go on together when it is there. What that takes counts as worked.
+ * hundreds may wait for one device, and go on together when it is there. What that takes counts as worked. Of several
+ * lists one comes after the other: under other names the same is asked for two hundred times.
  */
 export function listInSlices<Item>(list: Item[], context: GraphqlContext): Item[] {
   // Planned queries have their own ways: their lists are short, or in turns.
   if (list.length <= FEW || !context.isMutation) return list;
-  const promised = list.map(() => Promise.withResolvers<Item>());
-  void handOut(list, promised, context);
-  return promised.map(({ promise }) => promise) as unknown as Item[];
+  context.answersWith(list.length);
+  const come = Promise.withResolvers<Promise<Item>[]>();
+  const next = async (): Promise<void> => {
+    await handedOut.get(context);
+    const promised = list.map(() => Promise.withResolvers<Item>());
+    come.resolve(promised.map(({ promise }) => promise));
+    await handOut(list, promised, context);
+  };
+  handedOut.set(context, next());
+  return come.promise as unknown as Item[];
 }
 
 async function handOut<Item>(

@@ -68,20 +68,21 @@ export class WorkBudget {
 
   /** Whether nobody waits for the result any more. */
   get isEnded(): boolean {
-    return this.#endedBy() !== null;
+    return this.ended !== null;
   }
 
   /** Throws what ended the operation. */
   check(): void {
-    const ended = this.#endedBy();
+    const { ended } = this;
     if (ended !== null) throw ended;
   }
 
-  #endedBy(): AppError | null {
+  /** What ended the operation; null: nothing has. */
+  get ended(): AppError | null {
     if (this.#ended !== null) return this.#ended;
     let last: AppError | null = null;
     for (const asked of this.#asked) {
-      last = asked.#endedBy();
+      last = asked.ended;
       if (last === null) return null;
     }
     return last;

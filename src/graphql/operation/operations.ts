@@ -260,7 +260,7 @@ export class Operations {
       // They would wait for their own time-outs one after the other.
       if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
       // Of those beside each other that must not be null graphql-js tells one.
-      if (context.failsTooOften || (all.errors?.length ?? 0) > MOST_ERRORS) throw away ?? tooManyErrors();
+      if (context.isTooMuch || (all.errors?.length ?? 0) > MOST_ERRORS) throw away ?? budget.ended ?? tooManyErrors();
       const result = withinErrors(all);
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { longestPieceMs } from '../support/longest-piece.ts';
+import { createProduct, type GqlAnswer, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createToken } from '../support/tenant.ts';
+
+const ENTRIES = Array.from({ length: 10_000 }, () => ({ field: 'x', value: 1 }));
+const PIECE_MS = 150;
+
+function aliases(count: number, field: string): string {
+  return Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
+}
+
+describe('a mutation whose ten thousand refused entries are asked for again and again', () => {
+  let server: TestServer;
+  let product: TestProduct;
+  let recorder: string;
+  let reader: string;
+
+  beforeAll(async () => {
+    server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
+    const fields = Array.from({ length: 20 }, (_, at) => [`f${at}`, 'FLOAT']);
+    product = await createProduct(server, { fields: Object.fromEntries(fields) });
+    const { workspaces } = await server.gql('{ workspaces { id } }');
+    const token = async (...scopes: string[]): Promise<string> =>
+      (await createToken(server, server.adminToken, workspaces[0].id, scopes)).secret;
+    recorder = await token('RECORD');
+    reader = await token('RECORD', 'READ');
+  });
+  afterAll(() => server.stop());
+
+  async function asked(fields: string, token: string) {
+    const query = `mutation ($d: ID!, $e: [EntryInput!]!) { recordMeasurements(deviceId: $d, entries: $e) { ${fields} } }`;
+    const before = server.process.residentMb();
+    let answer: GqlAnswer = { data: null };
+    const pieceMs = await longestPieceMs(server, async () => {
+      answer = await server.query(query, { d: product.deviceIds[0], e: ENTRIES }, token);
+    });
+    return { answer, pieceMs, tookMb: server.process.residentMb() - before };
+  }
+
+  const tooMany = { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'values' } };
+
+  test('under twenty names has them one list after the other', async () => {
+    const { answer, pieceMs } = await asked(aliases(20, 'rejected { index code }'), recorder);
+    const expected = ENTRIES.map((_, index) => ({ index, code: 'UNKNOWN_FIELD' }));
+    for (const list of Object.values(answer.data?.['recordMeasurements'])) expect(list).toEqual(expected);
+    expect(pieceMs).toBeLessThan(PIECE_MS);
+  }, 60_000);
+
+  test('under 190 names is refused, and takes no memory', async () => {
+    const { answer, pieceMs, tookMb } = await asked(aliases(190, 'rejected { index }'), recorder);
+    expect(answer).toMatchObject({ data: null, errors: [tooMany] });
+    expect(pieceMs).toBeLessThan(PIECE_MS);
+    expect(tookMb).toBeLessThan(200);
+  }, 60_000);
+
+  test('with 38 million values below them is refused soon', async () => {
+    const from = performance.now();
+    const fields = `rejected { ${aliases(190, 'matchedDevice { product { fields { id } } }')} }`;
+    const { answer, tookMb } = await asked(fields, reader);
+    expect(answer.data).toBeNull();
+    expect(answer.errors).toMatchObject([tooMany]);
+    expect(tookMb).toBeLessThan(400);
+    expect(performance.now() - from).toBeLessThan(40_000);
+  }, 60_000);
+});
