@@ -285,7 +285,7 @@ export class DecoderProcess {
   #left(sent: number): void {
     const couldRun = this.#canRun;
     this.#delivered = sent;
-    if (this.#canRun && !couldRun) this.#watch.delivered(performance.now());
+    if (this.#canRun && !couldRun) this.#watch.begin(performance.now());
   }
 
   #take(frame: Buffer): void {
@@ -308,7 +308,7 @@ export class DecoderProcess {
     const job = this.#underWay.splice(at, 1)[0]!;
     this.#bytes -= job.inputBytes;
     if (this.#underWay.length === 0) this.#closed = false;
-    this.#watch.next(performance.now());
+    this.#watch.begin(performance.now());
     this.#events.result(job, took, frame.toString('utf8', 21));
     if (this.#underWay.length > 0) return;
     if (this.#isSpoilt) this.kill('GIVEN_BACK');

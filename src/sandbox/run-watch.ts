@@ -23,8 +23,8 @@ export class RunWatch {
   readonly #pid: number | undefined;
   readonly #limits: WatchLimits;
   #since = performance.now();
-  /** Memory of the process when no run was using it; 0: not known. */
-  #idleRssMb = 0;
+  /** Memory of the process at the first look at the run; NaN: not looked at yet. */
+  #beganRssMb = NaN;
   /** Processor time of the process when the run that is being watched began; NaN: not looked at yet. */
   #beganMs = NaN;
   #lastMs = -1;
@@ -46,23 +46,17 @@ export class RunWatch {
     return this.#isComputing;
   }
 
-  /** A run begins in a process that had nothing to do. */
+  /**
+   * A run begins, or can do so only now. What the process holds by then is not the run's: others of its process, also of
+   * other products, may have grown it since anybody looked.
+   */
   begin(now: number): void {
-    // Looked up now and then: a look costs as much as a run.
-    if (now - this.#since > 100 || this.#idleRssMb === 0) this.#idleRssMb = residentMb(this.#pid);
-    this.#start(now);
-  }
-
-  /** A run has ended, and the next one begins if there is one. */
-  next(now: number): void {
-    // A long run may have left memory behind that is not its successor's.
-    if (now - this.#since > 15) this.#idleRssMb = 0;
-    this.#start(now);
-  }
-
-  /** The run that was to begin can do so only now: until then, a part of it was still on the way. */
-  delivered(now: number): void {
-    this.#start(now);
+    this.#since = now;
+    this.#beganMs = NaN;
+    this.#beganRssMb = NaN;
+    this.#asleepSince = Infinity;
+    this.#lastMs = -1;
+    this.#isComputing = false;
   }
 
   /** For a process that is not ready yet, or has not taken in what it is to run. */
@@ -77,12 +71,12 @@ export class RunWatch {
     const { timeoutMs, memoryMb } = this.#limits;
     const rssMb = residentMb(this.#pid);
     const { ms, sleeping } = processorUse(this.#pid);
-    if (this.#idleRssMb === 0) this.#idleRssMb = rssMb;
+    if (Number.isNaN(this.#beganRssMb)) this.#beganRssMb = rssMb;
     if (Number.isNaN(this.#beganMs)) this.#beganMs = ms - Math.min(busyMs, UNSEEN_MS);
     if (!sleeping || ms !== this.#lastMs) this.#asleepSince = now;
     this.#isComputing = this.#lastMs >= 0 && ms > this.#lastMs;
     this.#lastMs = ms;
-    const grownMb = rssMb - this.#idleRssMb;
+    const grownMb = rssMb - this.#beganRssMb;
     if (grownMb > memoryMb * 2 + 32) return 'OUT_OF_MEMORY';
     if (busyMs > timeoutMs + GRACE_MS && now - this.#asleepSince > ASLEEP_MS) {
       if (!wantsProcessor(this.#pid)) return 'OUT_OF_MEMORY';
@@ -93,13 +87,5 @@ export class RunWatch {
     const usedMs = ms === Infinity ? busyMs : ms - this.#beganMs;
     const isOver = usedMs > timeoutMs * WITH_ATTEMPTS + GRACE_MS || busyMs > (timeoutMs + GRACE_MS) * MAX_STARVED;
     return isOver ? (grownMb > memoryMb ? 'OUT_OF_MEMORY' : 'TIMEOUT') : null;
-  }
-
-  #start(now: number): void {
-    this.#since = now;
-    this.#beganMs = NaN;
-    this.#asleepSince = Infinity;
-    this.#lastMs = -1;
-    this.#isComputing = false;
   }
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pause } from '../../src/domain/pause.ts';
 import { FRAME } from '../../src/sandbox/frames.ts';
@@ -155,6 +156,26 @@ test('a process that grows by more than a run may have is ended for its memory',
     const watch = new RunWatch(child.pid, { timeoutMs: 120_000, memoryMb: 64 });
     watch.begin(performance.now());
     await expect.poll(() => watch.verdict(performance.now()), { timeout: 20_000 }).toBe('OUT_OF_MEMORY');
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+test('a run is not ended for what others of its process have left there', async () => {
+  const code = `process.stdin.once('data', () => {
+    globalThis.left = Buffer.alloc(250e6, 1);
+    process.stdout.write('grown');
+  })`;
+  const child = spawn(process.execPath, ['-e', code], { stdio: ['pipe', 'pipe', 'ignore'] });
+  try {
+    const watch = new RunWatch(child.pid, { timeoutMs: 250, memoryMb: 64 });
+    const began = performance.now();
+    watch.begin(began);
+    child.stdin.write('run');
+    await once(child.stdout, 'data');
+    // They took less than anybody looks at.
+    watch.begin(began + 10);
+    expect(watch.verdict(began + 30)).toBeNull();
   } finally {
     child.kill('SIGKILL');
   }
