@@ -31,6 +31,8 @@ const distrusted = new Set<number>();
 /** Those used last at the end. */
 const isolates = new Map<number, { isolate: ProductIsolate; workspaceNo: number }>();
 const results: Buffer[] = [];
+/** Whose run the newest of them is of. */
+let newestProductNo = -1;
 let lastFlush = performance.now();
 /** When there was the first of what is at hand, or the result before it. */
 let begun = lastFlush;
@@ -120,10 +122,11 @@ function run(frame: Buffer): void {
   const input = frame.toString('utf8', 29, inputEnd);
   const lookedUp = inputEnd === frame.length ? '' : frame.toString('utf8', inputEnd);
   const alone = (flags & RUN_FLAG.ALONE) !== 0;
-  if (alone) {
-    if (results.length > 0) flush();
-    distrusted.delete(sourceNo);
-  } else if (distrusted.has(sourceNo)) {
+  // What has ended waits for no other product's run: nobody knows how long that goes on.
+  if (results.length > 0 && (alone || productNo !== newestProductNo)) flush();
+  newestProductNo = productNo;
+  if (alone) distrusted.delete(sourceNo);
+  else if (distrusted.has(sourceNo)) {
     answer(jobId, NOT_BEGUN);
     return;
   }
