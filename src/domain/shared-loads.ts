@@ -18,7 +18,12 @@ export class SharedLoads<T> {
     return loading;
   }
 
-  /** Nobody joins those that are under way any more. */
+  /** Nobody joins the load for the key that is under way any more. */
+  close(key: string): void {
+    this.#loading.delete(key);
+  }
+
+  /** Nor any of them. */
   forget(): void {
     this.#loading.clear();
   }
