@@ -57,12 +57,16 @@ function countFailures(field: GraphQLField<unknown, GraphqlContext>): void {
   field.resolve = (parent, args, context, info) => {
     if (!(context instanceof GraphqlContext)) return resolve(parent, args, context, info) as unknown;
     context.answersWith(1);
+    const counted = (value: unknown): unknown => {
+      if (Array.isArray(value)) context.answersWith(value.length);
+      return value;
+    };
     const failed = (error: unknown): never => {
       throw context.failure(error);
     };
     try {
       const value = resolve(parent, args, context, info) as unknown;
-      return value instanceof Promise ? value.catch(failed) : value;
+      return value instanceof Promise ? value.then(counted, failed) : counted(value);
     } catch (error) {
       return failed(error);
     }

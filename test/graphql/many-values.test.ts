@@ -10,7 +10,7 @@ function aliases(count: number, field: string): string {
   return Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
 }
 
-describe('a mutation whose ten thousand refused entries are asked for again and again', () => {
+describe('a mutation whose long list is asked for again and again', () => {
   let server: TestServer;
   let product: TestProduct;
   let recorder: string;
@@ -40,7 +40,7 @@ describe('a mutation whose ten thousand refused entries are asked for again and 
 
   const tooMany = { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'values' } };
 
-  test('under twenty names has them one list after the other', async () => {
+  test('under twenty names comes one after the other', async () => {
     const { answer, pieceMs } = await asked(aliases(20, 'rejected { index code }'), recorder);
     const expected = ENTRIES.map((_, index) => ({ index, code: 'UNKNOWN_FIELD' }));
     for (const list of Object.values(answer.data?.['recordMeasurements'])) expect(list).toEqual(expected);
@@ -53,6 +53,18 @@ describe('a mutation whose ten thousand refused entries are asked for again and 
     expect(pieceMs).toBeLessThan(PIECE_MS);
     expect(tookMb).toBeLessThan(200);
   }, 60_000);
+
+  test('is bounded, too, where it is what a decoder printed: 30,000 lines under 190 names', async () => {
+    const query = `mutation ($p: ID!, $s: String) { testDecoder(productId: $p, source: $s, request: { body: "" }) {
+      ${aliases(190, 'console')} } }`;
+    const s = 'function Decoder() { for (var i = 0; i < 30000; i++) console.log("") }';
+    let answer: GqlAnswer = { data: null };
+    const pieceMs = await longestPieceMs(server, async () => {
+      answer = await server.query(query, { p: product.id, s });
+    });
+    expect(answer).toMatchObject({ data: null, errors: [tooMany] });
+    expect(pieceMs).toBeLessThan(PIECE_MS);
+  });
 
   test('with 38 million values below them is refused soon', async () => {
     const from = performance.now();
