@@ -1,6 +1,7 @@
 import type { Receipt } from '../domain/measurements/store.ts';
 import { AppError } from '../errors.ts';
 import { callBytes, checkReceipt } from './check-receipt.ts';
+import { stopping } from './unavailable.ts';
 
 /** Where a group of receipts goes. */
 export interface FlushTarget {
@@ -64,7 +65,7 @@ export class GroupCommit {
 
   /** Resolves with its part of how long its flush took, in ms. */
   append(receipt: Receipt): Promise<number> {
-    if (this.#stopping) return Promise.reject(new AppError('UNAVAILABLE', 'The server is stopping. Try again later.'));
+    if (this.#stopping) return Promise.reject(stopping());
     let rows: number;
     try {
       rows = checkReceipt(receipt);

@@ -4,3 +4,8 @@ import { AppError, noDatabase } from '../errors.ts';
 export function unavailable(cause: unknown): never {
   throw cause instanceof AppError ? cause : noDatabase(cause);
 }
+
+/** What has not begun, or not come to its end, is refused. */
+export function stopping(): AppError {
+  return new AppError('UNAVAILABLE', 'The server is stopping. Try again later.');
+}

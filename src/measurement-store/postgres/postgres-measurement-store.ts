@@ -29,7 +29,7 @@ import { Purger, type PurgeRow } from '../purger.ts';
 import { atOnce, type EditManner, runEdit } from '../run-edit.ts';
 import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
 import { Threads } from '../threads.ts';
-import { unavailable } from '../unavailable.ts';
+import { stopping, unavailable } from '../unavailable.ts';
 import { PostgresCallLog } from './postgres-call-log.ts';
 import { openPool, PipelinedConnection } from './postgres-connection.ts';
 import { PostgresFlushes } from './postgres-flushes.ts';
@@ -172,7 +172,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   async remove(query: RemoveQuery, piece: Piece = atOnce): Promise<number> {
     const { deviceKey, fieldKeys, from, to, dryRun } = query;
     const count = await piece(() => this.#read<number>({ kind: 'count', query }));
-    if (!dryRun && count > 0) await this.#edit(deviceKey, removal(fieldKeys, from, to), { piece });
+    if (dryRun || count === 0) return count;
+    if ((await this.#edit(deviceKey, removal(fieldKeys, from, to), { piece })) !== null) throw stopping();
     return count;
   }
 

@@ -29,7 +29,7 @@ import { atOnce, type EditManner, runEdit, type SliceResult } from '../run-edit.
 import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
 import { Thread } from '../thread.ts';
 import { Threads } from '../threads.ts';
-import { unavailable } from '../unavailable.ts';
+import { stopping, unavailable } from '../unavailable.ts';
 import { DeviceLocks } from './device-locks.ts';
 import type { SqliteReaderJob } from './reader/reader-messages.ts';
 import { SqliteFlushes } from './sqlite-flushes.ts';
@@ -180,7 +180,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   async remove(query: RemoveQuery, piece: Piece = atOnce): Promise<number> {
     const { deviceKey, fieldKeys, from, to, dryRun } = query;
     const count = await piece(() => this.#read<number>({ kind: 'count', query }));
-    if (!dryRun && count > 0) await this.#edit(deviceKey, removal(fieldKeys, from, to), { piece });
+    if (dryRun || count === 0) return count;
+    if ((await this.#edit(deviceKey, removal(fieldKeys, from, to), { piece })) !== null) throw stopping();
     return count;
   }
 
