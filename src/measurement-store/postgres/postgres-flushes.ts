@@ -7,20 +7,21 @@ import {
 } from '../../domain/measurements/store.ts';
 import { callBytes } from '../check-receipt.ts';
 import type { FlushTarget } from '../group-commit.ts';
-import { lastOfEach } from '../readings/reading-values.ts';
 import { type Heard, HEARD_EVERY_MS, HeardDevices } from './heard-devices.ts';
 import { isComplaint, type PipelinedConnection } from './postgres-connection.ts';
 import { PostgresFlush } from './postgres-flush.ts';
+import { ReadingSqueezer } from './reading-squeezer.ts';
 import { unavailable } from '../unavailable.ts';
 
 /** After a key that existed so many flushes merge at once: senders that repeat themselves seldom do it just once. */
 const MERGING_FLUSHES = 100;
-/** Of long readings, which are read and written as a whole for it, one in sixteen is squeezed, if none is too long. */
+/**
+ * Of long readings, which are read and written as a whole for it, one in sixteen is squeezed. One that is too long is
+ * before its flush is acknowledged: nobody writes to it faster than that.
+ */
 const LONG_BYTES = 65_536;
 const TOO_LONG_BYTES = 2_097_152;
 const SQUEEZED_ONE_IN = 16;
-/** Only if nobody has written it again since. */
-const SQUEEZE = 'UPDATE reading SET packed = $4 WHERE device_key = $1 AND ts = $2 AND packed = $3';
 
 /**
  * Gathers receipts and sends them as one statement. Nearly all keys are new, and an INSERT that need not look for
@@ -30,6 +31,7 @@ export class PostgresFlushes implements FlushTarget {
   readonly #connection: PipelinedConnection;
   readonly #spare: PostgresFlush[] = [];
   readonly #heard = new HeardDevices();
+  readonly #squeezer: ReadingSqueezer;
   #batches: Batch[] = [];
   #calls: CallRow[] = [];
   readonly #onRewritten: ((readings: RewrittenReadings) => void) | undefined;
@@ -42,6 +44,7 @@ export class PostgresFlushes implements FlushTarget {
   /** `onRewritten`: told of long readings that were written again. */
   constructor(connection: PipelinedConnection, onRewritten?: (readings: RewrittenReadings) => void) {
     this.#connection = connection;
+    this.#squeezer = new ReadingSqueezer(connection);
     this.#onRewritten = onRewritten;
   }
 
@@ -72,6 +75,7 @@ export class PostgresFlushes implements FlushTarget {
 
   /** Writes what waits; to be called before the connection is closed. */
   async stop(): Promise<void> {
+    await this.#squeezer.stop();
     await this.showHeard();
     clearTimeout(this.#timer ?? undefined);
   }
@@ -109,7 +113,8 @@ export class PostgresFlushes implements FlushTarget {
     for (const [deviceKey, timestamp, bytes] of await this.#retried(flush, true)) {
       noteRewritten(rewritten, deviceKey, bytes);
       this.#long = (this.#long + 1) % SQUEEZED_ONE_IN;
-      if (bytes < LONG_BYTES || bytes > TOO_LONG_BYTES || this.#long === 0) await this.#squeeze(deviceKey, timestamp);
+      if (bytes > TOO_LONG_BYTES) await this.#squeezer.squeeze(deviceKey, timestamp);
+      else if (bytes < LONG_BYTES || this.#long === 0) this.#squeezer.add(deviceKey, timestamp);
     }
     if (rewritten.size > 0) this.#onRewritten?.(rewritten);
   }
@@ -135,15 +140,5 @@ export class PostgresFlushes implements FlushTarget {
       if (!isComplaint(error, 'notSerializable', 'deadlock')) throw error;
       return this.#connection.query(statement);
     }
-  }
-
-  /** A moment that is written again and again would grow for ever: leaves the last value of each field in it. */
-  async #squeeze(deviceKey: number, timestamp: number): Promise<void> {
-    const text = 'SELECT packed FROM reading WHERE device_key = $1 AND ts = $2';
-    const [row] = await this.#connection.query<[Buffer]>({ text, values: [deviceKey, timestamp], rowMode: 'array' });
-    if (!row) return;
-    const squeezed = lastOfEach(row[0], () => true);
-    if (squeezed.length < row[0].length)
-      await this.#connection.query({ text: SQUEEZE, values: [deviceKey, timestamp, row[0], squeezed] });
   }
 }
