@@ -124,7 +124,11 @@ test('nobody waits for minutes behind many who store much: what would is refused
 test('who waits in a slow flush is there', async () => {
   const shares = new WriteShares();
   let done!: () => void;
-  const storing = shares.storing('single', { values: 1 }, () => new Promise((resolve) => (done = () => resolve(0))));
+  const storing = shares.storing(
+    'single',
+    () => ({ values: 1 }),
+    () => new Promise((resolve) => (done = () => resolve(0))),
+  );
   await vi.advanceTimersByTimeAsync(1_000);
   for (let at = 0; at < 2; at += 1) void shares.turn('much', { values: 10_000 });
   let begun = false;
@@ -149,10 +153,14 @@ test('what takes the database longer counts for as long as it took', async () =>
   const slow = (async () => {
     for (let at = 0; at < 6; at += 1) {
       await shares.turn('much', { values: 10_000 });
-      await shares.storing('much', { values: 10_000 }, async () => {
-        await new Promise((resolve) => setTimeout(resolve, 150));
-        return 150;
-      });
+      await shares.storing(
+        'much',
+        () => ({ values: 10_000 }),
+        async () => {
+          await new Promise((resolve) => setTimeout(resolve, 150));
+          return 150;
+        },
+      );
     }
     return performance.now() - from;
   })();
@@ -162,6 +170,33 @@ test('what takes the database longer counts for as long as it took', async () =>
   await busy;
   // Five of 150 ms, of three tenths of the time, without the burst; and the last.
   expect(await slow).toBeGreaterThan((5 * 150 - 50) / 0.3 + 150 - 100);
+});
+
+test('what turned out to be much counts once it is stored', async () => {
+  const shares = new WriteShares();
+  let rewritten = 0;
+  void shares.turn('other', { values: 10_000 });
+  await shares.storing(
+    'much',
+    () => ({ values: 1_000, rewritten }),
+    async () => {
+      rewritten = 12_000_000;
+      return 0;
+    },
+  );
+  let begun = false;
+  void shares.turn('much', { values: 1_000 })?.then(() => (begun = true));
+  for (let ms = 0; ms < 600; ms += 20) {
+    void shares.turn('other', { values: 1 });
+    await vi.advanceTimersByTimeAsync(20);
+  }
+  // 300 ms, of three tenths of the time, without the burst.
+  expect(begun).toBe(false);
+  for (let ms = 0; ms < 600; ms += 20) {
+    void shares.turn('other', { values: 1 });
+    await vi.advanceTimersByTimeAsync(20);
+  }
+  expect(begun).toBe(true);
 });
 
 test('who has stored much is not alone while another one waits for its turn', () => {

@@ -4,7 +4,7 @@ import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { DeviceBatch, Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallRow } from '../measurements/store.ts';
-import type { WriteShares } from '../measurements/write-shares.ts';
+import type { Amount, WriteShares } from '../measurements/write-shares.ts';
 import { type InVain, unexplainedPart } from '../refused-work.ts';
 import type { CallFeed } from './call-feed.ts';
 import { callRow, httpStatusOf } from './call-row.ts';
@@ -84,8 +84,8 @@ export class WebhookReceiver {
       const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);
       const batches = outcome.batches.map(({ batch }) => batch);
       // What the call brings into the database: its texts, too.
-      const amount = { ...recorder.amountOf(batches), characters: charactersOf(call) };
-      await shares.turn(product.workspaceId, amount);
+      const amount = (): Amount => ({ ...recorder.amountOf(batches), characters: charactersOf(call) });
+      await shares.turn(product.workspaceId, amount());
       recipient = await find();
       if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, outcome.batches))) {
         if (runs < MAX_RUNS) continue;

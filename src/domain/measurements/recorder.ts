@@ -128,7 +128,8 @@ export class Recorder {
 
   #store({ workspaceId }: DeviceInfo, batch: Batch): Promise<void> {
     const batches = [batch];
-    return this.#deps.shares.storing(workspaceId, this.amountOf(batches), () => this.commit({ batches }));
+    const amount = (): Amount => this.amountOf(batches);
+    return this.#deps.shares.storing(workspaceId, amount, () => this.commit({ batches }));
   }
 
   /** What the batches bring into the database. */

@@ -97,12 +97,15 @@ export class WriteShares {
 
   /**
    * Stores so much of the tenant, whose turn it was; meanwhile it is there. `store` resolves with how long that took the
-   * database, in ms: keys that are written again take longer than new ones.
+   * database, in ms: keys that are written again take longer than new ones. What the amount turned out to be is asked
+   * afterwards: that readings are long is known when they have been written again.
    */
-  async storing(tenant: string, amount: Amount, store: () => Promise<number>): Promise<void> {
+  async storing(tenant: string, amount: () => Amount, store: () => Promise<number>): Promise<void> {
+    const ms = usualMs(amount());
     const tookMs = await this.#senders.meanwhile(tenant, store);
-    const ms = usualMs(amount);
-    if (ms > LITTLE_MS && tookMs > ms) this.#charge(this.#writerOf(tenant), Math.min(tookMs, ms * AT_MOST_TIMES) - ms);
+    if (ms <= LITTLE_MS) return;
+    const more = Math.max(usualMs(amount()), Math.min(tookMs, ms * AT_MOST_TIMES)) - ms;
+    if (more > 0) this.#charge(this.#writerOf(tenant), more);
   }
 
   #isTooMuch(writer: Writer, ms: number): boolean {

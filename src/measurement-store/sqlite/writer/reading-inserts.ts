@@ -3,9 +3,11 @@ import { noteRewritten, type RewrittenReadings } from '../../../domain/measureme
 import { mergeValues } from '../../readings/reading-values.ts';
 
 const ROWS = 16;
-/** A reading of more bytes is long: each value that is written into it writes all of them again … */
+/** Each value that is written into a reading writes all of it again: so many bytes cost more than the value does. */
+const TOLD_BYTES = 1_024;
+/** Sixteen of so many in one statement would be too much … */
 const LONG_BYTES = 16_384;
-/** … and so many of them are much for one transaction: some thirty milliseconds. */
+/** … as that is for one transaction: some thirty milliseconds. */
 const MUCH_BYTES = 4_194_304;
 
 /** So many rows: device, time, when it was committed, number of the flush, values; where one is, in which order they count. */
@@ -26,12 +28,13 @@ export class ReadingInserts {
   #rewritten: RewrittenReadings = new Map();
   /** Since the last `flush`. */
   #rewrittenBytes = 0;
-  /** Whether there were any since the `flush` before that. */
+  #longest = 0;
+  /** Whether there were long ones since the `flush` before that. */
   #isLong = false;
 
   constructor(db: Sqlite.Database) {
     const merge = (deviceKey: number, older: Buffer, newer: Buffer): Buffer => {
-      if (older.length >= LONG_BYTES) this.#note(deviceKey, older.length);
+      this.#note(deviceKey, older.length);
       return mergeValues(older, newer);
     };
     db.function('merge_values', merge as (...args: unknown[]) => Buffer);
@@ -47,7 +50,7 @@ export class ReadingInserts {
     this.#waiting.length = 0;
   }
 
-  /** Whether more long readings were written again than belong into one transaction. */
+  /** Whether more was written again than belongs into one transaction. */
   get isMuch(): boolean {
     return this.#rewrittenBytes > MUCH_BYTES;
   }
@@ -55,7 +58,8 @@ export class ReadingInserts {
   /** Before every commit. */
   flush(): void {
     this.#writeEach();
-    this.#isLong = this.#rewrittenBytes > 0;
+    this.#isLong = this.#longest >= LONG_BYTES;
+    this.#longest = 0;
     this.#rewrittenBytes = 0;
   }
 
@@ -70,6 +74,7 @@ export class ReadingInserts {
   /** After a rollback. */
   forget(): void {
     this.#waiting.length = 0;
+    this.#longest = 0;
     this.#rewrittenBytes = 0;
   }
 
@@ -80,7 +85,9 @@ export class ReadingInserts {
 
   #note(deviceKey: number, bytes: number): void {
     this.#rewrittenBytes += bytes;
-    this.#isLong = true;
+    if (bytes < TOLD_BYTES) return;
+    if (bytes >= LONG_BYTES) this.#isLong = true;
+    this.#longest = Math.max(this.#longest, bytes);
     noteRewritten(this.#rewritten, deviceKey, bytes);
   }
 }

@@ -64,9 +64,12 @@ export class SqliteWriter {
     this.#intake.sortInAll();
   }
 
-  /** The long readings that were written again since it was asked last; null: none. */
+  /**
+   * The long readings that were written again since it was asked last, those of a group together: what a request brought
+   * is not told of in parts. null: none.
+   */
   takeRewritten(): RewrittenReadings | null {
-    return this.#readings.takeRewritten();
+    return this.#intake.isSortingIn ? null : this.#readings.takeRewritten();
   }
 
   showHeard(): void {
