@@ -62,7 +62,7 @@ export async function writeChange(
   return readings.length - written;
 }
 
-/** Heard first: a flush, too, mostly locks that before its readings. */
+/** Heard first: a flush, too, locks that before its readings, else each could wait for the other. */
 async function fill(client: pg.ClientBase, { buffer, byteOffset, length }: Uint8Array): Promise<void> {
   const frames = Buffer.from(buffer, byteOffset, length);
   const heard: number[] = [];
