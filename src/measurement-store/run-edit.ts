@@ -1,4 +1,5 @@
 import type { Piece } from '../domain/measurements/store.ts';
+import { conflict } from '../errors.ts';
 import type { Edit } from './chunks/edit.ts';
 
 /** What one slice of an edit has left to do. */
@@ -45,7 +46,8 @@ export async function runEdit(
     if (result.missed === 0 || current.kind === 'compact') {
       current = result.next;
       tries = 0;
-    } else if (++tries > MAX_TRIES) throw new Error(`device ${deviceKey} is written to faster than it can be changed`);
+    } else if (++tries > MAX_TRIES)
+      throw conflict('The device is written to faster than its values can be removed; try again when it sends less.');
   }
   return current;
 }
