@@ -2,7 +2,17 @@ import type { Batch, RewrittenReadings } from './store.ts';
 
 /** So long nothing long was written again: the device does something else now. */
 const FORGOTTEN_MS = 60_000;
+/** So soon after many the database tells of fewer because it has only begun with the next ones. */
+const BEGINS_MS = 5_000;
 const MAX_DEVICES = 10_000;
+
+interface Known {
+  readings: number;
+  /** When so many were told of. */
+  countedAt: number;
+  each: number;
+  at: number;
+}
 
 /**
  * What it costs to write to the devices whose readings are long: a moment may have a megabyte of texts, and every value
@@ -12,7 +22,7 @@ const MAX_DEVICES = 10_000;
 export class LongReadings {
   readonly #now: () => number;
   /** The one that was heard of longest ago is first. */
-  readonly #devices = new Map<number, { readings: number; each: number; at: number }>();
+  readonly #devices = new Map<number, Known>();
 
   /** `now`: milliseconds that never go back. */
   constructor(now: () => number = () => performance.now()) {
@@ -23,8 +33,11 @@ export class LongReadings {
   note(rewritten: RewrittenReadings): void {
     const at = this.#now();
     for (const [deviceKey, { readings, bytes }] of rewritten) {
+      const before = this.#devices.get(deviceKey);
       this.#devices.delete(deviceKey);
-      this.#devices.set(deviceKey, { readings, each: bytes / readings, at });
+      const isBeginning = before !== undefined && readings < before.readings && before.countedAt > at - BEGINS_MS;
+      const counted = isBeginning ? before : { readings, countedAt: at };
+      this.#devices.set(deviceKey, { ...counted, each: bytes / readings, at });
     }
     for (const deviceKey of this.#devices.keys()) {
       if (this.#devices.size <= MAX_DEVICES) return;

@@ -26,6 +26,7 @@ export class ReadingInserts {
   readonly #one: Sqlite.Statement<unknown[][]>;
   readonly #waiting: unknown[] = [];
   #rewritten: RewrittenReadings = new Map();
+  #isNew = false;
   /** Since the last `flush`. */
   #rewrittenBytes = 0;
   #longest = 0;
@@ -63,11 +64,11 @@ export class ReadingInserts {
     this.#rewrittenBytes = 0;
   }
 
-  /** The long readings that were written again since it was asked last; null: none. */
-  takeRewritten(): RewrittenReadings | null {
-    if (this.#rewritten.size === 0) return null;
-    const rewritten = this.#rewritten;
-    this.#rewritten = new Map();
+  /** The long readings that were written again since it was asked for the last of some; null: none since it was asked. */
+  takeRewritten(isLast: boolean): RewrittenReadings | null {
+    const rewritten = this.#isNew ? this.#rewritten : null;
+    this.#isNew = false;
+    if (isLast) this.#rewritten = new Map();
     return rewritten;
   }
 
@@ -88,6 +89,7 @@ export class ReadingInserts {
     if (bytes < TOLD_BYTES) return;
     if (bytes >= LONG_BYTES) this.#isLong = true;
     this.#longest = Math.max(this.#longest, bytes);
+    this.#isNew = true;
     noteRewritten(this.#rewritten, deviceKey, bytes);
   }
 }

@@ -65,11 +65,11 @@ export class SqliteWriter {
   }
 
   /**
-   * The long readings that were written again since it was asked last, those of a group together: what a request brought
-   * is not told of in parts. null: none.
+   * The long readings that were written again, of the group under way all so far: what a request brought costs all of
+   * it together. null: none since it was asked last.
    */
   takeRewritten(): RewrittenReadings | null {
-    return this.#intake.isSortingIn ? null : this.#readings.takeRewritten();
+    return this.#readings.takeRewritten(!this.#intake.isSortingIn);
   }
 
   showHeard(): void {
