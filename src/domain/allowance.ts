@@ -3,6 +3,9 @@ export const PRESENT_MS = 250;
 /** What a tenant has at least, and a caller: a hundred of them have much of the time, but everybody still gets on. */
 const LEAST = 0.01;
 const LEAST_EACH = 0.001;
+/** What a tenant may use at once with all its tokens together, and the most that is held against it. */
+const BURST_OF_TENANT_MS = 500;
+const MAX_DEBT_MS = 2000;
 
 /**
  * How much of the time each of several callers may use who share what all have together. It is added up as time goes by:
@@ -14,12 +17,51 @@ export class Allowance {
   #ms = 0;
   #at = 0;
   #each: number;
+  #ofTenant: number;
+  /** What all of them together have used and is not yet forgotten, as of `#chargedAt`. */
+  #debtMs = 0;
+  #chargedAt = 0;
+  /** How many of them are there. */
+  #there = 0;
 
   /** `alone`: the share of one caller, `together`: of all. */
   constructor(alone: number, together: number) {
     this.#alone = alone;
     this.#together = together;
     this.#each = alone;
+    this.#ofTenant = together;
+  }
+
+  /** Holds time against all of them together; a negative one is forgiven. */
+  charge(milliseconds: number, now: number): void {
+    const debtMs = this.debt(now) + (Number.isNaN(milliseconds) ? 0 : milliseconds);
+    this.#debtMs = Math.min(Math.max(0, debtMs), MAX_DEBT_MS);
+    this.#chargedAt = now;
+  }
+
+  /** What is held against them together. */
+  debt(now: number): number {
+    return Math.max(0, this.#debtMs - (now - this.#chargedAt) * this.#ofTenant);
+  }
+
+  /** How much of that is forgotten in a millisecond. */
+  get rate(): number {
+    return this.#ofTenant;
+  }
+
+  /** So many of them are there. */
+  note(there: number): void {
+    this.#there = there;
+  }
+
+  /** Whether several of them have used more together than a tenant may at once, however little each of them has. */
+  isOver(now: number): boolean {
+    return this.#there > 1 && this.debt(now) > BURST_OF_TENANT_MS;
+  }
+
+  /** In so many milliseconds they are not any more, unless they go on. */
+  overForMs(now: number): number {
+    return this.isOver(now) ? (this.debt(now) - BURST_OF_TENANT_MS) / this.#ofTenant : 0;
   }
 
   /** The share of each as of now. */
@@ -31,8 +73,9 @@ export class Allowance {
   share(callers: number, tenants: number, now: number): void {
     this.#ms = this.total(now);
     this.#at = now;
-    const ofTenant = Math.max(LEAST, this.#together / Math.max(1, tenants));
-    this.#each = Math.min(this.#alone, Math.max(LEAST_EACH, ofTenant / Math.max(1, callers)));
+    this.charge(0, now);
+    this.#ofTenant = Math.max(LEAST, this.#together / Math.max(1, tenants));
+    this.#each = Math.min(this.#alone, Math.max(LEAST_EACH, this.#ofTenant / Math.max(1, callers)));
   }
 
   /** What each was allowed since the beginning, in milliseconds: who is not counted anew has left. */
@@ -66,7 +109,20 @@ export class Allowances {
   share(used: readonly Allowance[], now: number): void {
     const callers = new Map<Allowance, number>();
     for (const allowance of used) callers.set(allowance, (callers.get(allowance) ?? 0) + 1);
-    for (const allowance of this.#byTenant.values()) allowance.share(callers.get(allowance) ?? 0, callers.size, now);
+    const tenants = new Set([...callers.keys(), ...this.over(now)]).size;
+    for (const allowance of this.#byTenant.values()) allowance.share(callers.get(allowance) ?? 0, tenants, now);
+  }
+
+  /** One for each caller that is there. */
+  note(there: readonly Allowance[]): void {
+    const callers = new Map<Allowance, number>();
+    for (const allowance of there) callers.set(allowance, (callers.get(allowance) ?? 0) + 1);
+    for (const allowance of this.#byTenant.values()) allowance.note(callers.get(allowance) ?? 0);
+  }
+
+  /** Those of tenants that have used too much together. */
+  over(now: number): Allowance[] {
+    return [...this.#byTenant.values()].filter((allowance) => allowance.isOver(now));
   }
 
   /** Forgets all others. */

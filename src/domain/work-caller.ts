@@ -103,7 +103,12 @@ export class WorkCaller {
 
   /** Whether it shares with the others who have used more than their burst and go on. */
   shares(now: number): boolean {
-    return this.#debtMs > BURST_MS && (this.running > 0 || this.waiting.length > 0 || this.#at > now - PRESENT_MS);
+    return this.#debtMs > BURST_MS && this.isThere(now);
+  }
+
+  /** Whether it asks, or did so lately. */
+  isThere(now: number): boolean {
+    return this.running > 0 || this.waiting.length > 0 || this.#at > now - PRESENT_MS;
   }
 
   /** Of one that has no others of its kind beside it. */

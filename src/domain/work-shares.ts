@@ -44,7 +44,7 @@ const BACKGROUND = 'background of ';
  * The time of the event loop, shared fairly between those who ask by GraphQL or move files (CONTRACT 7, shares): each
  * token, or each address without one, is a caller. Tenants share equally what those get who have used more than their
  * burst, and each divides its part among its tokens. Who has used more than its burst waits while anybody else is there,
- * the ingest endpoints included; alone, everybody has everything.
+ * the ingest endpoints included; alone, everybody has everything. A tenant has a burst, too, however many tokens it has.
  */
 export class WorkShares {
   readonly #now: () => number;
@@ -156,6 +156,7 @@ export class WorkShares {
 
   #charge(caller: WorkCaller, milliseconds: number): void {
     this.#count();
+    caller.allowance.charge(milliseconds, this.#now());
     // One more who shares with the others, from now on.
     if (caller.charge(milliseconds, this.#now())) this.#countedUntil = Number.NEGATIVE_INFINITY;
   }
@@ -205,7 +206,7 @@ export class WorkShares {
   /** `present`: asked for only if it matters, as it looks at every caller. */
   #mayRun(caller: WorkCaller, weight: number, present = () => this.#present()): boolean {
     if (caller.running + weight > MAX_RUNNING_EACH) return false;
-    const isWithinBurst = this.#debt(caller) <= BURST_MS;
+    const isWithinBurst = this.#isWithinBurst(caller);
     const more = this.#running + weight - MAX_RUNNING;
     if (more > 0) {
       if (!isWithinBurst || more > KEPT_FREE) return false;
@@ -213,6 +214,12 @@ export class WorkShares {
       if (present().runningOf(caller) + weight > MAX_RUNNING) return false;
     }
     return isWithinBurst || !this.#othersAreThere(caller, weight === DEAR_WEIGHT, present);
+  }
+
+  /** Whether it, and its tenant with all its tokens, has used so little that it waits for nobody. */
+  #isWithinBurst(caller: WorkCaller): boolean {
+    if (this.#debt(caller) > BURST_MS) return false;
+    return caller.isBackground || !caller.allowance.isOver(this.#now());
   }
 
   #debt(caller: WorkCaller): number {
@@ -230,6 +237,8 @@ export class WorkShares {
       if (caller.shares(now)) (caller.isBackground ? atBackground : others)!.push(caller);
     const allowanceOf = ({ allowance }: WorkCaller): Allowance => allowance;
     this.#atBackground.share(atBackground!.map(allowanceOf), now);
+    const there = [...this.#callers.values()].filter((caller) => !caller.isBackground && caller.isThere(now));
+    this.#others.note(there.map(allowanceOf));
     this.#others.share(others!.map(allowanceOf), now);
     this.#divide(others!, now);
   }
@@ -240,16 +249,21 @@ export class WorkShares {
    * nothing but dear work waits for all others, and has none of it while they are there.
    */
   #divide(all: readonly WorkCaller[], now: number): void {
-    if (all.length === 0 || this.#othersAreThere(null, false)) return;
+    const tenants = this.#others.over(now);
+    if (all.length + tenants.length === 0 || this.#othersAreThere(null, false)) return;
     const cheap = all.filter(({ cheapAt }) => cheapAt > now - PRESENT_MS);
     const callers = cheap.length > 0 ? cheap : all;
-    const leastMs = Math.min(...callers.map((caller) => caller.debt(now) / caller.rate(now)));
+    const leastMs = Math.min(
+      ...callers.map((caller) => caller.debt(now) / caller.rate(now)),
+      ...tenants.map((tenant) => tenant.debt(now) / tenant.rate),
+    );
     for (const caller of callers) caller.forgive(leastMs * caller.rate(now), now);
+    for (const tenant of tenants) tenant.charge(-leastMs * tenant.rate, now);
   }
 
   #present(): Present<WorkCaller> {
     const since = this.#now() - PRESENT_MS;
-    return new Present(this.#callers.values(), since, (caller) => this.#debt(caller) <= BURST_MS);
+    return new Present(this.#callers.values(), since, (caller) => this.#isWithinBurst(caller));
   }
 
   /** Ingest, or a caller (but this one) who keeps within its share; for dear work also whoever asks for anything that is not. */
@@ -257,13 +271,14 @@ export class WorkShares {
     return this.#othersAt > this.#now() - PRESENT_MS || present().othersAreThere(self, dear);
   }
 
-  /** Whoever has used least goes first. Of thousands who wait each is looked at once. */
+  /** Whoever has used least goes first, of several such who has waited longest. Of thousands who wait each is looked at once. */
   #pump(): void {
     if (this.#waiting === 0) return;
     const queues = [...this.#callers.values()].filter(({ waiting }) => waiting.length > 0);
     const debts = new Map(queues.map((caller) => [caller, this.#debt(caller)]));
     let present: Present<WorkCaller> | null = null;
-    for (const caller of queues.toSorted((a, b) => debts.get(a)! - debts.get(b)!)) {
+    const longest = (a: WorkCaller, b: WorkCaller): number => a.waiting[0]!.since - b.waiting[0]!.since;
+    for (const caller of queues.toSorted((a, b) => debts.get(a)! - debts.get(b)! || longest(a, b))) {
       for (let next = caller.waiting[0]; next !== undefined; next = caller.waiting[0]) {
         if (!this.#mayRun(caller, next.weight, () => (present ??= this.#present()))) break;
         // Forgiven by the share that it had while it waited.
@@ -292,9 +307,11 @@ export class WorkShares {
   /** When the first of those who wait has been forgiven enough. */
   #soonestMs(queues: readonly WorkCaller[]): number {
     let soonest = LOOK_AGAIN_MS;
+    const now = this.#now();
     for (const caller of queues) {
-      if (caller.waiting.length > 0 && caller.running === 0)
-        soonest = Math.min(soonest, (this.#debt(caller) - BURST_MS) / caller.rate(this.#now()));
+      if (caller.waiting.length === 0 || caller.running > 0) continue;
+      const own = (this.#debt(caller) - BURST_MS) / caller.rate(now);
+      soonest = Math.min(soonest, caller.isBackground ? own : Math.max(own, caller.allowance.overForMs(now)));
     }
     return Math.ceil(soonest);
   }

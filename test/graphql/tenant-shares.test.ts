@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Party } from '../../src/domain/party.ts';
+import { WorkShares } from '../../src/domain/work-shares.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+const SECONDS = 6;
+const TOKENS = Array.from({ length: 20 }, (_, at) => ({ tokenId: `token ${at}`, tenant: 'many' }));
+
+/** Who asks in loops, four at once each, for what takes a millisecond of the one processor; which part of the time each had. */
+async function parts(shares: WorkShares, parties: readonly Party[]): Promise<number[]> {
+  const until = performance.now() + SECONDS * 1000;
+  const used = parties.map(() => 0);
+  let processor: Promise<void> = Promise.resolve();
+  const compute = (): Promise<void> =>
+    (processor = processor.then(() => new Promise<void>((resolve) => setTimeout(resolve, 1))));
+  const loop = async (party: Party, at: number): Promise<void> => {
+    while (performance.now() < until) {
+      await shares.run(party, async () => {
+        await compute();
+        shares.spend(party, 1);
+      });
+      used[at]! += 1;
+    }
+  };
+  const all = parties.flatMap((party, at) => Array.from({ length: 4 }, () => loop(party, at)));
+  await vi.advanceTimersByTimeAsync((SECONDS + 1) * 1000);
+  await Promise.all(all);
+  return used.map((ms) => ms / SECONDS / 1000);
+}
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+
+test('twenty tokens of a tenant leave the ingest endpoints their part, although each keeps within its burst', async () => {
+  const shares = new WorkShares();
+  const recording = async (): Promise<void> => {
+    for (let ms = 0; ms < SECONDS * 1000; ms += 20) {
+      shares.noteOthers();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const [used] = await Promise.all([parts(shares, TOKENS), recording()]);
+  expect(sum(used)).toBeLessThan(0.72);
+});
+
+test('… and another tenant’s single token more than a sixth', async () => {
+  const [one, ...many] = await parts(new WorkShares(), [{ tokenId: 'one', tenant: 'one' }, ...TOKENS]);
+  expect(one).toBeGreaterThan(0.19);
+  expect(sum(many)).toBeLessThan(0.85);
+});
+
+test('of tokens that have used as little as each other, who has waited longest goes first', async () => {
+  const used = await parts(new WorkShares(), TOKENS);
+  expect(Math.min(...used)).toBeGreaterThan(0.03);
+  expect(Math.max(...used)).toBeLessThan(0.07);
+});
