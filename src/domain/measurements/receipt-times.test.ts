@@ -126,6 +126,32 @@ test('memory is bounded, and what is forgotten gives no time twice', () => {
   for (const taken of given.values()) expect(new Set(taken).size).toBe(4);
 });
 
+test('very many devices that are ahead of the clock take nobody else along', () => {
+  const times = new ReceiptTimes(undefined, 100);
+  const now = 10 * HOUR;
+  const ahead = now + 60_000;
+  while (times.take([0], now) < ahead);
+  const given = new Map<number, Set<number>>();
+  const takeAlong = (): void => {
+    for (let key = 1; key < 2_000; key += 1) {
+      const time = times.take([0, key], now);
+      expect(time).toBeGreaterThan(ahead);
+      given.set(key, (given.get(key) ?? new Set()).add(time));
+    }
+  };
+  expect(takeAlong).toThrow('send timestamps');
+  expect(given.size).toBeGreaterThan(100);
+  for (let key = 10_000; key < 10_500; key += 1) {
+    const [one, another] = [times.take([key], now), times.take([key], now)];
+    expect(another).toBeGreaterThan(one);
+    expect(another).toBeLessThan(now + 10);
+  }
+  expect(times.size).toBeLessThan(2_000);
+  // What they were given they are not given again, however much later.
+  for (const [key, before] of given) expect(before.has(times.take([key], ahead))).toBe(false);
+  expect(times.take([9_999], ahead)).toBeLessThan(ahead + 10);
+});
+
 test('nodes never give the same time, however they are asked', () => {
   const of = 3;
   const nodes = Array.from({ length: of }, (_, at) => new ReceiptTimes(() => ({ at, of }), 2));

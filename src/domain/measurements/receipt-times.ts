@@ -3,6 +3,10 @@ import { LruMap } from '../lru-map.ts';
 
 /** Devices whose last time is remembered; beyond that those are forgotten whose time has passed. */
 const MAX_DEVICES = 100_000;
+/** What has not passed is kept, up to so many times as many: then no other device gets ahead of the clock. */
+const TIMES_FULL = 5;
+/** While they are too many, those whose time has passed are looked for so often, or when there are twice as many. */
+const FORGET_EVERY_MS = 60_000;
 /** Further ahead than this is no burst: the clock was put back. */
 export const MAX_AHEAD_MS = 3_600_000;
 /** A device that got times so far ahead gets none until the clock has followed: it would begin anew, with the same ones. */
@@ -39,8 +43,10 @@ export interface NodePlace {
 export class ReceiptTimes {
   readonly #last = new Map<number, number>();
   readonly #most: number;
+  #forgetAt = 0;
+  #forgotAt = 0;
   readonly #place: () => NodePlace;
-  /** No time before this is given any more; 0 unless all remembered times were still to come when there were too many. */
+  /** No time before this is given any more: never beyond what the clock has shown, as it holds for everybody. */
   #floor = 0;
   #latest = 0;
   /** The latest time that it was, unless the clock was put back much further than times may lie ahead. */
@@ -70,6 +76,7 @@ export class ReceiptTimes {
   take(deviceKeys: Iterable<number>, now: number): number {
     const latest = now + MAX_AHEAD_MS;
     this.#clock = this.#clock < latest + MAX_AHEAD_MS ? Math.max(now, this.#clock) : now;
+    if (this.#last.size >= this.#most) this.#forget(now);
     const { at, of } = this.#place();
     // How long ago this node might have given one.
     const past = (time: number): number => (time - at + of) % of;
@@ -81,7 +88,9 @@ export class ReceiptTimes {
     }
     time += (of - past(time)) % of;
     // Where the clock was put back everybody is ahead of it, and who is too far begins anew.
-    if (time > this.#clock + MAX_BURST_MS || (time > this.#clock + NEAR_MS && time > latest - of))
+    const isFar = time > this.#clock + NEAR_MS;
+    const isTooFar = time > this.#clock + MAX_BURST_MS || time > latest - of;
+    if (isFar && (isTooFar || !this.#hasRoom(deviceKeys)))
       throw new AppError(
         'OVERLOADED',
         'This device sends more requests without timestamps than there are receipt times; send timestamps, or more entries in one request.',
@@ -92,7 +101,6 @@ export class ReceiptTimes {
       if (time > now + NEAR_MS) this.#mark(key, time, now);
     }
     this.#latest = Math.max(this.#latest, time);
-    if (this.#last.size > this.#most) this.#forget(now);
     return time;
   }
 
@@ -111,15 +119,22 @@ export class ReceiptTimes {
     this.#marks.note(key, until);
   }
 
+  #hasRoom(deviceKeys: Iterable<number>): boolean {
+    if (this.#last.size < TIMES_FULL * this.#most) return true;
+    for (const key of deviceKeys) if (!this.#last.has(key)) return false;
+    return true;
+  }
+
   #forget(now: number): void {
-    let last = 0;
+    if (this.#last.size < this.#forgetAt && Math.abs(now - this.#forgotAt) < FORGET_EVERY_MS) return;
     const { of } = this.#place();
-    for (const [key, time] of this.#last) {
-      if (time <= now - of) this.#last.delete(key);
-      else last = Math.max(last, time);
+    for (const [key, time] of this.#last) if (time <= now - of) this.#last.delete(key);
+    if (this.#last.size >= this.#most) {
+      // The clock was put back, or very many came within a moment: they all go on behind it.
+      this.#floor = this.#clock + 1;
+      for (const [key, time] of this.#last) if (time < this.#floor) this.#last.delete(key);
     }
-    if (this.#last.size <= this.#most) return;
-    this.#floor = last + 1;
-    this.#last.clear();
+    this.#forgetAt = Math.max(this.#most, 2 * this.#last.size);
+    this.#forgotAt = now;
   }
 }
