@@ -18,12 +18,7 @@ export class SharedLoads<T> {
     return loading;
   }
 
-  /** Nobody joins the load for the key that is under way any more. */
-  close(key: string): void {
-    this.#loading.delete(key);
-  }
-
-  /** Nor any of them. */
+  /** Nobody joins those that are under way any more. */
   forget(): void {
     this.#loading.clear();
   }

@@ -90,13 +90,8 @@ export class CallFeed {
       const filter = { productKey, ...(statuses === null ? {} : { statuses }) };
       // One more: those that come begin behind it.
       const count: CallQuery = { ...filter, limit: last + 1 };
-      const key = JSON.stringify(count);
-      const before = await this.#counts.of(key, () =>
-        this.#inTurn(reader, () => {
-          // Who comes from now on did not hear of calls that are not counted any more.
-          this.#counts.close(key);
-          return this.#store.countCalls(count);
-        }),
+      const before = await this.#counts.of(JSON.stringify(count), () =>
+        this.#inTurn(reader, () => this.#store.countCalls(count)),
       );
       return new LoggedThenLive({
         live: stream,
