@@ -10,6 +10,7 @@ import { LiveStream } from '../../src/graphql/live/live-stream.ts';
 import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import { EventPush } from '../../src/graphql/transport/event-push.ts';
 import { SocketSession } from '../../src/graphql/transport/socket-session.ts';
+import { UntilIdle } from '../../src/graphql/transport/until-idle.ts';
 
 let server: WebSocketServer;
 let client: WebSocket;
@@ -86,6 +87,7 @@ test('of a reader that reads nothing no more events are answered than its socket
     id: '1',
     session,
     turns: new LoopTurns(),
+    kept: new UntilIdle(() => {}),
     budget: new WorkBudget(),
     events: new LiveStream(unread, () => ({ of: null, value: () => null })),
     payloadOf: () => ((answered += 1), payload),
@@ -120,6 +122,7 @@ test('who has something to send when others have sent for long waits for the nex
       id: '1',
       session,
       turns,
+      kept: new UntilIdle(() => {}),
       budget: new WorkBudget(),
       events: new LiveStream(events, () => ({ of: null, value: () => null })),
       payloadOf: () => '{}',
@@ -142,6 +145,7 @@ test('events of a subscription that is over are not answered any more', async ()
     id: '1',
     session,
     turns: new LoopTurns(),
+    kept: new UntilIdle(() => {}),
     budget,
     events: new LiveStream(events, () => ({ of: null, value: () => null })),
     payloadOf: async () => {

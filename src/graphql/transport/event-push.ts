@@ -4,6 +4,7 @@ import type { LiveQueue } from '../../domain/bounded-stream.ts';
 import type { LoopTurns } from '../../domain/loop-turns.ts';
 import type { Promised } from '../context/promised.ts';
 import type { WorkBudget } from '../context/work-budget.ts';
+import type { UntilIdle } from './until-idle.ts';
 import { type SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
 /** Events that are answered before it is looked whether the reader takes what is sent: of one who does not, no more. */
@@ -21,6 +22,8 @@ interface EventPushDeps {
   /** Ends with the subscription. */
   budget: WorkBudget;
   events: LiveQueue<LiveEvent>;
+  /** Until the end of the events something waits for them. */
+  kept: UntilIdle;
   /** A thousand that are told of the same at once send it in turns. */
   turns: LoopTurns;
   /** The payload of an event as JSON; null: there is nothing to tell. */
@@ -44,6 +47,11 @@ export class EventPush implements AsyncIterableIterator<never> {
 
   /** Resolves at the end of the events. */
   async next(): Promise<IteratorResult<never>> {
+    await this.#deps.kept.during(() => this.#pushAll());
+    return { value: undefined, done: true };
+  }
+
+  async #pushAll(): Promise<void> {
     const { events, session } = this.#deps;
     try {
       for (;;) {
@@ -57,7 +65,6 @@ export class EventPush implements AsyncIterableIterator<never> {
     } finally {
       await events.return();
     }
-    return { value: undefined, done: true };
   }
 
   async return(): Promise<IteratorResult<never>> {

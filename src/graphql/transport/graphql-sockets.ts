@@ -22,6 +22,7 @@ import type { EventAnswer } from '../operation/shared-answers.ts';
 import { KeptSubscriptions } from './kept-subscriptions.ts';
 import { SocketMessages } from './socket-messages.ts';
 import { SessionRights } from './session-rights.ts';
+import { UntilIdle } from './until-idle.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
 /** What sockets run operations with and learn rights from. */
@@ -238,14 +239,13 @@ export class GraphqlSockets {
       const asking = new GraphqlContext(session.access, address, sources, live, undefined, present);
       session.budgets.set(id, asking.budget);
       const admitted = await operations.admit(payload, asking);
-      if (admitted.operation.operation !== OperationTypeNode.SUBSCRIPTION) session.running.add(id);
-      else if (session.socket.readyState === session.socket.OPEN)
-        session.keep(payload, this.#kept.keep(session, admitted));
+      const kept = this.#keptBy(session, payload, admitted);
+      if (kept === null) session.running.add(id);
       const { operationName = null } = payload;
       // graphql-ws keeps it as long as the operation runs, and nobody reads it any more.
       Object.assign(payload, { query: '', operationName: null, variables: null });
       const args = { schema: operations.schema, document: admitted.checked.document };
-      return { ...args, operationName, admitted, session, id };
+      return { ...args, operationName, admitted, session, id, kept };
     } catch (error) {
       session.over(id, payload);
       if (error instanceof RefusedDocument) return error.errors;
@@ -253,6 +253,16 @@ export class GraphqlSockets {
       const originalError = error instanceof Error ? error : new Error(String(error));
       return [new GraphQLError(originalError.message, { originalError })];
     }
+  }
+
+  /** null: it is no subscription. */
+  #keptBy(session: SocketSession, payload: SubscribePayload, admitted: AdmittedOperation): UntilIdle | null {
+    if (admitted.operation.operation !== OperationTypeNode.SUBSCRIPTION) return null;
+    if (session.socket.readyState !== session.socket.OPEN)
+      throw new AppError('UNAVAILABLE', 'This connection is closed; connect again.');
+    const kept = new UntilIdle(this.#kept.keep(session, admitted));
+    session.keep(payload, () => kept.end());
+    return kept;
   }
 
   /** Long data goes out as it was written: graphql-ws sees results that never come, and their end. */
@@ -270,9 +280,9 @@ export class GraphqlSockets {
     return { [Symbol.asyncIterator]: () => ({ next }) };
   }
 
-  async #subscribe({ admitted, session, id }: Running): Promise<EventPush | ExecutionResult> {
+  async #subscribe({ admitted, session, id, kept }: Running): Promise<EventPush | ExecutionResult> {
     const { operations } = this.#deps;
-    const events = await operations.subscribe(admitted);
+    const events = await kept!.during(() => operations.subscribe(admitted));
     if (!(events instanceof LiveStream)) return events;
     const payloadOf = ({ result, text }: EventAnswer): string | null =>
       text ?? (result && JSON.stringify({ ...result, errors: this.#formatted(result.errors ?? [], session) }));
@@ -281,6 +291,7 @@ export class GraphqlSockets {
       session,
       budget: admitted.context.budget,
       events,
+      kept: kept!,
       turns: this.#pushing,
       payloadOf: (event) => whenKnown(operations.answer(admitted, event), payloadOf),
       onPushed: (messages, characters) => operations.pushed(admitted, messages, characters),
@@ -297,12 +308,13 @@ interface Running {
   admitted: AdmittedOperation;
   session: SocketSession;
   id: string;
+  kept: UntilIdle | null;
 }
 
-function running({ admitted, session, id }: Partial<Running>): Running {
+function running({ admitted, session, id, kept = null }: Partial<Running>): Running {
   if (admitted === undefined || session === undefined || id === undefined)
     throw new Error('An operation that was not admitted.');
-  return { admitted, session, id };
+  return { admitted, session, id, kept };
 }
 
 /** For graphql-ws: what fails from the start is the one operation's error, what is thrown instead closes the connection. */

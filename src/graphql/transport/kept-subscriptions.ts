@@ -6,6 +6,8 @@ import type { AdmittedOperation } from '../operation/operations.ts';
 const MAX_VARIABLES = 262_144;
 /** Of all that the subscriptions of one keep; a document of several counts once. A tenant is most often a workspace. */
 const MOST = { connection: 8 * 1_048_576, token: 64 * 1_048_576, tenant: 256 * 1_048_576 };
+/** What each takes beside its variables, as long as it or anything that works for it is there. */
+const SUBSCRIPTION = 8_192;
 /** What a value takes beside its characters, and a list or an object beside its values. */
 const VALUE = 32;
 const CONTAINER = 64;
@@ -48,11 +50,12 @@ export class KeptSubscriptions {
    * variables are too large, OVERLOADED when it is too much together with the others.
    */
   keep(connection: object, { checked, request, context }: AdmittedOperation): () => void {
-    const bytes = bytesOf(request.variables, 0);
-    if (bytes > MAX_VARIABLES)
+    const ofVariables = bytesOf(request.variables, 0);
+    if (ofVariables > MAX_VARIABLES)
       throw badInput(
         `The variables of a subscription may take ${MAX_VARIABLES} bytes; a value counts ${VALUE} beside its characters.`,
       );
+    const bytes = SUBSCRIPTION + ofVariables;
     const { tokenId, tenant } = context.access;
     const holdings = {
       connection: this.#ofConnections.get(connection) ?? new Holding(),
@@ -76,8 +79,8 @@ export class KeptSubscriptions {
 function tooMuch(whose: keyof typeof MOST): AppError {
   return new AppError(
     'OVERLOADED',
-    `The subscriptions of one ${whose} may keep ${MOST[whose]} bytes of documents and variables. End some of them, use the ` +
-      'same document for all, or name fewer devices in each.',
+    `The subscriptions of one ${whose} may keep ${MOST[whose]} bytes of documents and variables, and ${SUBSCRIPTION} each. End some of ` +
+      'them, use the same document for all, or name fewer devices in each.',
   );
 }
 
