@@ -41,12 +41,17 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
 
   offer(item: Item): void {
     if (this.#done) return;
-    const { sizeOf, maxUnread, tooSlow } = this.#options;
+    const { sizeOf, maxUnread } = this.#options;
     this.#unread.push(item);
     this.#size += sizeOf(item);
     // What is alone is not too much, however long: its reader may be waiting for it.
-    if (this.#size > maxUnread && this.#unread.length > 1) this.fail(new AppError('OVERLOADED', tooSlow));
+    if (this.#size > maxUnread && this.#unread.length > 1) this.tooSlow();
     else this.#wake();
+  }
+
+  /** Ends the stream: its reader does not keep up. */
+  tooSlow(): void {
+    this.fail(new AppError('OVERLOADED', this.#options.tooSlow));
   }
 
   async take(most: number): Promise<Out[]> {

@@ -1,26 +1,111 @@
-/** Pages of one tenant that lie in memory: at four megabytes each, a tenth of a gigabyte. */
-const MOST_OF_TENANT = 24;
+import type { Party } from './party.ts';
 
-/** Gives back a place. */
-type Leave = () => void;
+/** Pages of one tenant that lie in memory: at four megabytes each, a tenth of a gigabyte … */
+const MOST_OF_TENANT = 24;
+/** … and of one token, so that none of them has all places of its tenant. */
+const MOST_OF_TOKEN = 20;
+/** Whoever takes longer to be sent a page, while another waits for a place, is too slow. */
+const SLOW_MS = 30_000;
+
+/** Who reads ahead. */
+interface Guest {
+  readonly party: Party;
+  /** Leaves. */
+  tooSlow: () => void;
+}
+
+class Places {
+  /** Since when, the one that has been there longest first. */
+  readonly inside = new Map<Guest, number>();
+  /** By token, with what lets them in. */
+  readonly waiting = new Map<string, Map<Guest, () => void>>();
+  timer: NodeJS.Timeout | null = null;
+
+  insideOf(tokenId: string): number {
+    let count = 0;
+    for (const { party } of this.inside.keys()) if (party.tokenId === tokenId) count += 1;
+    return count;
+  }
+
+  /** Lets in who waits, of the token that has fewest inside. */
+  letIn(): void {
+    while (this.inside.size < MOST_OF_TENANT) {
+      let line: Map<Guest, () => void> | null = null;
+      let fewest = MOST_OF_TOKEN;
+      for (const [tokenId, waiting] of this.waiting) {
+        const count = this.insideOf(tokenId);
+        if (count < fewest) [line, fewest] = [waiting, count];
+      }
+      if (line === null) break;
+      const [guest, enter] = line.entries().next().value!;
+      this.inside.set(guest, performance.now());
+      this.#waitsNoLonger(guest);
+      enter();
+    }
+    this.#watch();
+  }
+
+  leave(guest: Guest): void {
+    this.waiting.get(guest.party.tokenId)?.get(guest)?.();
+    this.#waitsNoLonger(guest);
+    if (this.inside.delete(guest)) this.letIn();
+  }
+
+  #waitsNoLonger(guest: Guest): void {
+    const line = this.waiting.get(guest.party.tokenId);
+    line?.delete(guest);
+    if (line?.size === 0) this.waiting.delete(guest.party.tokenId);
+  }
+
+  #watch(): void {
+    if (this.timer !== null || this.waiting.size === 0) return;
+    const [since] = this.inside.values();
+    this.timer = setTimeout(
+      () => {
+        this.timer = null;
+        for (const [guest, began] of this.inside) {
+          if (this.waiting.size === 0 || performance.now() - began < SLOW_MS) break;
+          guest.tooSlow();
+        }
+        this.#watch();
+      },
+      Math.max(0, since! + SLOW_MS - performance.now()) + 1,
+    );
+    this.timer.unref();
+  }
+}
 
 /** Places for the pages that the subscribers of a tenant have read and not yet sent: who comes late waits for its tenant. */
 export class PagePlaces {
-  readonly #tenants = new Map<string, { taken: number; waiting: (() => void)[] }>();
+  readonly #tenants = new Map<string, Places>();
 
-  /** Resolves when there is a place, with what gives it back. */
-  async enter(tenant: string): Promise<Leave> {
-    const places = this.#tenants.get(tenant) ?? { taken: 0, waiting: [] };
+  /** Resolves when the guest has a place, or has left. */
+  enter(guest: Guest): Promise<void> {
+    const { tenant, tokenId } = guest.party;
+    const places = this.#tenants.get(tenant) ?? new Places();
     this.#tenants.set(tenant, places);
-    if (places.taken < MOST_OF_TENANT) places.taken += 1;
-    else await new Promise<void>((resolve) => places.waiting.push(resolve));
-    return () => {
-      const next = places.waiting.shift();
-      if (next !== undefined) return next();
-      places.taken -= 1;
-      if (places.taken === 0) this.#tenants.delete(tenant);
-    };
+    return new Promise((resolve) => {
+      const line = places.waiting.get(tokenId) ?? new Map<Guest, () => void>();
+      places.waiting.set(tokenId, line.set(guest, resolve));
+      places.letIn();
+    });
   }
+
+  /** Gives back its place, or waits for none any more. */
+  leave(guest: Guest): void {
+    const { tenant } = guest.party;
+    const places = this.#tenants.get(tenant);
+    if (places === undefined) return;
+    places.leave(guest);
+    if (places.inside.size === 0) this.#tenants.delete(tenant);
+  }
+}
+
+interface ReadAheadDeps {
+  places: PagePlaces;
+  party: Party;
+  /** It was ended, as others have waited long for its place. */
+  onSlow: () => void;
 }
 
 /**
@@ -28,14 +113,14 @@ export class PagePlaces {
  * has its place until all of it is sent.
  */
 export class ReadAhead<Item> {
-  readonly #enter: () => Promise<Leave>;
+  readonly #deps: ReadAheadDeps;
+  readonly party: Party;
   #items: Item[] = [];
-  #leave: Leave | null = null;
   #isOver = false;
 
-  /** `enter`: as of `PagePlaces`. */
-  constructor(enter: () => Promise<Leave>) {
-    this.#enter = enter;
+  constructor(deps: ReadAheadDeps) {
+    this.#deps = deps;
+    this.party = deps.party;
   }
 
   /** Nothing of it is left. */
@@ -51,9 +136,10 @@ export class ReadAhead<Item> {
   /** Reads the next page, when there is a place for it. What it rejects with is `read`'s. */
   async fill(read: () => Promise<Item[]>): Promise<void> {
     this.release();
-    const leave = await this.#enter();
-    if (this.#isOver) return leave();
-    this.#leave = leave;
+    if (this.#isOver) return;
+    await this.#deps.places.enter(this);
+    // Without a place then.
+    if (this.#isOver) return;
     try {
       const items = await read();
       if (!this.#isOver) this.#items = items;
@@ -68,9 +154,7 @@ export class ReadAhead<Item> {
 
   /** What was taken is sent: its place is free once nothing is left. */
   release(): void {
-    if (!this.isEmpty) return;
-    this.#leave?.();
-    this.#leave = null;
+    if (this.isEmpty) this.#deps.places.leave(this);
   }
 
   /** Nobody wants any more of it. */
@@ -78,5 +162,10 @@ export class ReadAhead<Item> {
     this.#isOver = true;
     this.#items = [];
     this.release();
+  }
+
+  tooSlow(): void {
+    this.end();
+    this.#deps.onSlow();
   }
 }

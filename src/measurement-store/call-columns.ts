@@ -74,20 +74,21 @@ export function callSelect(query: CallQuery, placeholder: Placeholder): Statemen
   return { sql, values };
 }
 
-/** The statement that counts what the query would bring: a row of `count` and `last`. */
+/** The statement that counts what the query would bring: a row of `count`, `first` and `last`. */
 export function callCount(query: CallQuery, placeholder: Placeholder): Statement {
   const values: (string | number)[] = [];
   const bind = (value: string | number): string => placeholder(values.push(value));
   const ids = ofEach('id', query, statusesOf(query), bind);
+  const [first, last] = query.oldestFirst ? ['min', 'max'] : ['max', 'min'];
   return {
-    sql: `SELECT count(*) AS count, ${query.oldestFirst ? 'max' : 'min'}(id) AS last FROM (${ids}) AS asked`,
+    sql: `SELECT count(*) AS count, ${first}(id) AS first, ${last}(id) AS last FROM (${ids}) AS asked`,
     values,
   };
 }
 
 /** The answer to such a statement; PostgreSQL gives a bigint as text. */
-export function toCallCount(row: { count: number | string; last: string | null } | undefined): CallCount {
-  return { count: Number(row?.count ?? 0), last: row?.last ?? null };
+export function toCallCount(row: (Omit<CallCount, 'count'> & { count: number | string }) | undefined): CallCount {
+  return { count: Number(row?.count ?? 0), first: row?.first ?? null, last: row?.last ?? null };
 }
 
 /** undefined: of any status. */

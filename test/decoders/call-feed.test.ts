@@ -66,11 +66,14 @@ describe('the live call log', () => {
 function newLog(count: number) {
   const rows = Array.from({ length: count }, (_, at): CallRow => ({ ...ROW, id: `call ${at}` }));
   const reads = { now: 0, most: 0, all: 0 };
+  /** What counting waits for when it has counted. */
+  const counting: { end?: Promise<void> } = {};
   const store = {
-    countCalls: async ({ limit }: CallQuery) => ({
-      count: Math.min(limit, rows.length),
-      last: rows.at(-Math.min(limit, rows.length))?.id ?? null,
-    }),
+    countCalls: async ({ limit }: CallQuery) => {
+      const counted = rows.slice(-limit);
+      await counting.end;
+      return { count: counted.length, first: counted.at(-1)?.id ?? null, last: counted[0]?.id ?? null };
+    },
     calls: async ({ after, limit }: CallQuery) => {
       reads.all += 1;
       reads.most = Math.max(reads.most, (reads.now += 1));
@@ -80,7 +83,7 @@ function newLog(count: number) {
       return rows.slice(from, from + limit);
     },
   } as unknown as MeasurementStore;
-  return { rows, reads, feed: new CallFeed(new LocalCluster(), store) };
+  return { rows, reads, counting, feed: new CallFeed(new LocalCluster(), store) };
 }
 
 async function idsOf(calls: LiveQueue<LoggedCall>, count: number): Promise<string[]> {
@@ -135,5 +138,50 @@ describe('the calls that were logged before', () => {
     };
     await Promise.all(Array.from({ length: 20 }, subscribe));
     expect(reads.all).toBeLessThan(20);
+  });
+
+  test('are told of all of them where others are logged between them, or vanish, meanwhile', async () => {
+    const { rows, feed } = newLog(60);
+    const calls = await feed.subscribe({ id: 'p1', key: 1 }, { last: 40, statuses: null }, READER);
+    const first = await idsOf(calls, 10);
+    // Their decoder took long: they came before others that are in the log already.
+    for (let at = 0; at < 15; at += 1) {
+      const late = { ...ROW, id: `late ${at}` };
+      rows.splice(at < 5 ? 25 : 45, 0, late);
+      feed.publish('p1', late);
+    }
+    const [gone] = rows.splice(50, 1);
+    const more = await idsOf(calls, 44);
+    const expected = Array.from({ length: 40 }, (_, at) => `call ${at + 20}`).filter((id) => id !== gone!.id);
+    expect([...first, ...more].filter((id) => id.startsWith('call'))).toEqual(expected);
+    expect(more.filter((id) => id.startsWith('late')).toSorted()).toHaveLength(15);
+    await calls.return();
+  });
+
+  test('and what was told of just before somebody else subscribed is among them', async () => {
+    const { rows, counting, feed } = newLog(3);
+    let counted = (): void => {};
+    counting.end = new Promise((resolve) => (counted = resolve));
+    const subscribe = (): Promise<LiveQueue<LoggedCall>> =>
+      feed.subscribe({ id: 'p1', key: 1 }, { last: 50, statuses: null }, READER);
+    const first = subscribe();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    rows.push({ ...ROW, id: 'new' });
+    feed.publish('p1', rows.at(-1)!);
+    const second = subscribe();
+    counted();
+    for (const calls of [await first, await second])
+      expect(await idsOf(calls, 4)).toEqual(['call 0', 'call 1', 'call 2', 'new']);
+  });
+
+  test('wait for nobody who has to wait for its own turn', async () => {
+    const { rows, feed } = newLog(12);
+    const indebted = {
+      party: { tokenId: 'other', tenant: 'tenant' },
+      turns: { next: () => new Promise<void>(() => {}), spend: () => {} },
+    };
+    for (const last of [5, 6, 12]) void feed.subscribe({ id: 'p1', key: 1 }, { last, statuses: null }, indebted);
+    const calls = await feed.subscribe({ id: 'p1', key: 1 }, { last: 12, statuses: null }, READER);
+    expect(await idsOf(calls, 12)).toEqual(rows.map(({ id }) => id));
   });
 });

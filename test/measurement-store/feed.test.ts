@@ -227,7 +227,12 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     for (let at = 2; at <= 4; at += 1) await send(store, feed, 1, [[1, at * 1_000, at]]);
     const subscribe = (at: number, tenant: string) =>
       // Different ones, so that none is read for another.
-      feed.subscribe({ accepts: all, after: cursor, tenant, deviceKeys: new Set([1, 100 + at]) });
+      feed.subscribe({
+        accepts: all,
+        after: cursor,
+        party: { tokenId: `token ${at % 2}`, tenant },
+        deviceKeys: new Set([1, 100 + at]),
+      });
     const followers = await Promise.all(Array.from({ length: 30 }, (_, at) => subscribe(at, 'tenant')));
     const got = new Set<number>();
     const taking = followers.map(async (follower, at) => (await follower.take(1)).length > 0 && got.add(at));

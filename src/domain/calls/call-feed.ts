@@ -3,22 +3,31 @@ import { BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallCount, CallQuery, CallRow, CallStatus, MeasurementStore } from '../measurements/store.ts';
-import { FairSlots } from '../fair-slots.ts';
 import type { Party } from '../party.ts';
+import { Pieces } from '../pieces.ts';
 import { PagePlaces } from '../read-ahead.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import type { Turns } from '../turns.ts';
 import { LoggedCall } from './logged-call.ts';
 import { LoggedThenLive } from './logged-then-live.ts';
 
-/** The threads that read them read charts, too: so many pages at a time, one of a tenant. */
+/** The threads that read them read charts, too: so many pages at a time, one of a tenant; of one token so many wait. */
 const PAGES_AT_ONCE = 2;
+const MAX_WAITING = 1_000;
 /** Reading it takes a millisecond for so many characters. */
 const CHARACTERS_PER_MS = 30_000;
 /** What one subscriber may leave unread before it is closed. */
 const UNREAD_CHARACTERS = 8_000_000;
 
 type CallStream = BoundedStream<CallRow, LoggedCall>;
+
+/** Who listens to a product. */
+interface Streams {
+  productKey: number;
+  accepting: Map<CallStream, (row: CallRow) => boolean>;
+  /** Another number after each call that was told of. */
+  told: number;
+}
 
 /** Who reads the log, in whose turns. */
 interface CallReader {
@@ -41,11 +50,12 @@ export class CallFeed {
   readonly #store: MeasurementStore;
   readonly #counts = new SharedLoads<CallCount>();
   readonly #loads = new SharedLoads<CallRow[]>();
-  readonly #reading = new FairSlots(PAGES_AT_ONCE, { isPatient: true });
+  readonly #reading = new Pieces({ atOnce: PAGES_AT_ONCE, maxWaiting: MAX_WAITING });
   readonly #places = new PagePlaces();
   #failed: { at: number; error: unknown } | null = null;
   /** By the product's id. */
-  readonly #streams = new Map<string, { productKey: number; accepting: Map<CallStream, (row: CallRow) => boolean> }>();
+  readonly #streams = new Map<string, Streams>();
+  #told = 0;
 
   constructor(cluster: Cluster, store: MeasurementStore) {
     this.#cluster = cluster;
@@ -81,7 +91,7 @@ export class CallFeed {
         if (others?.accepting.size === 0) this.#streams.delete(productId);
       },
     });
-    const streams = this.#streams.get(productId) ?? { productKey, accepting: new Map() };
+    const streams = this.#streams.get(productId) ?? { productKey, accepting: new Map(), told: (this.#told += 1) };
     streams.accepting.set(stream, accepts);
     this.#streams.set(productId, streams);
     if (last === 0) return stream;
@@ -90,15 +100,18 @@ export class CallFeed {
       const filter = { productKey, ...(statuses === null ? {} : { statuses }) };
       // One more: those that come begin behind it.
       const count: CallQuery = { ...filter, limit: last + 1 };
-      const before = await this.#counts.of(JSON.stringify(count), () =>
+      // What was told of before this one listened must be among what it reads together with others.
+      const { told } = streams;
+      const before = await this.#counts.of(keyOf(reader, told, count), () =>
         this.#inTurn(reader, () => this.#store.countCalls(count)),
       );
       return new LoggedThenLive({
         live: stream,
-        left: Math.min(last, before.count),
+        upTo: before.first,
         after: before.count > last ? before.last : null,
-        read: (after, limit) => this.#page({ ...filter, ...after, oldestFirst: true, limit }, reader),
-        enter: () => this.#places.enter(reader.party.tenant),
+        read: (after, limit) => this.#page({ ...filter, ...after, oldestFirst: true, limit }, reader, told),
+        places: this.#places,
+        party: reader.party,
       });
     } catch (error) {
       await stream.return();
@@ -106,9 +119,9 @@ export class CallFeed {
     }
   }
 
-  /** Those who ask for the same at once read it together. */
-  #page(query: CallQuery, reader: CallReader): Promise<CallRow[]> {
-    return this.#loads.of(JSON.stringify(query), () =>
+  /** Subscribers of a token that ask for the same at once read it together: nobody waits for what another token owes. */
+  #page(query: CallQuery, reader: CallReader, told: number): Promise<CallRow[]> {
+    return this.#loads.of(keyOf(reader, told, query), () =>
       this.#inTurn(reader, async () => {
         const rows = await this.#store.calls(query);
         reader.turns.spend(rows.reduce((sum, row) => sum + sizeOf(row), 0) / CHARACTERS_PER_MS);
@@ -117,34 +130,42 @@ export class CallFeed {
     );
   }
 
+  /** Its turn is waited for in the line of its token alone. */
   #inTurn<T>({ party, turns }: CallReader, read: () => Promise<T>): Promise<T> {
     const since = performance.now();
-    return this.#reading.use(party, async () => {
+    const work = async (): Promise<T> => {
       // They would wait for their own time-outs one after the other.
       if (this.#failed !== null && this.#failed.at > since) throw this.#failed.error;
-      await turns.next();
       try {
         return await read();
       } catch (error) {
         this.#failed = { at: performance.now(), error };
         throw error;
       }
-    });
+    };
+    return this.#reading.one(party, work, () => turns.next());
   }
 
   #deliver(productId: string, row: CallRow): void {
     const streams = this.#streams.get(productId);
     if (streams === undefined) return;
+    streams.told = this.#told += 1;
     for (const [stream, accepts] of streams.accepting) if (accepts(row)) stream.offer(row);
   }
 
   async #heard(message: string): Promise<void> {
     const { productId, id } = JSON.parse(message) as { productId: string; id: string };
     // Whatever Redis says, a product's subscribers see its calls and no others.
-    const productKey = this.#streams.get(productId)?.productKey;
-    const row = productKey === undefined ? null : await this.#store.call(productKey, id);
+    const streams = this.#streams.get(productId);
+    if (streams === undefined) return;
+    streams.told = this.#told += 1;
+    const row = await this.#store.call(streams.productKey, id);
     if (row !== null) this.#deliver(productId, row);
   }
+}
+
+function keyOf({ party }: CallReader, told: number, query: CallQuery): string {
+  return JSON.stringify([party.tokenId, told, query]);
 }
 
 function sizeOf(row: CallRow): number {

@@ -1,6 +1,7 @@
 import { asResult, type BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import type { CallRow } from '../measurements/store.ts';
-import { ReadAhead } from '../read-ahead.ts';
+import type { Party } from '../party.ts';
+import { type PagePlaces, ReadAhead } from '../read-ahead.ts';
 import { LoggedCall } from './logged-call.ts';
 
 /** Up to hundreds of kilobytes each. */
@@ -9,34 +10,40 @@ const READ_AT_ONCE = 10;
 interface LoggedThenLiveDeps {
   /** What is logged from now on. */
   live: BoundedStream<CallRow, LoggedCall>;
-  /** How many of the logged ones come first, and the id of the one before them; null: there is none. */
-  left: number;
+  /** Of the logged ones that come first the last, and the one before them, by their ids; null: there is none. */
+  upTo: string | null;
   after: string | null;
   /** Oldest first. */
   read: (after: { after?: string }, limit: number) => Promise<CallRow[]>;
-  /** A page has a place until it is sent (`PagePlaces`). */
-  enter: () => Promise<() => void>;
+  /** A page has a place until it is sent: its party's. */
+  places: PagePlaces;
+  party: Party;
 }
 
 /** Calls of the log, read when they are taken, and then those that come; each of them once. */
 export class LoggedThenLive implements LiveQueue<LoggedCall> {
   readonly #deps: LoggedThenLiveDeps;
   readonly #logged: ReadAhead<LoggedCall>;
-  #left: number;
+  #isBehind: boolean;
   #after: string | null;
 
   constructor(deps: LoggedThenLiveDeps) {
     this.#deps = deps;
-    this.#left = deps.left;
+    this.#isBehind = deps.upTo !== null;
     this.#after = deps.after;
-    this.#logged = new ReadAhead(deps.enter);
+    const { places, party, live } = deps;
+    const onSlow = (): void => {
+      this.#isBehind = false;
+      live.tooSlow();
+    };
+    this.#logged = new ReadAhead({ places, party, onSlow });
   }
 
   async take(most: number): Promise<LoggedCall[]> {
-    while (this.#logged.isEmpty && this.#left > 0) await this.#logged.fill(() => this.#page());
-    if (!this.#logged.isEmpty) return this.#logged.take(most);
+    // What was taken before is sent.
     this.#logged.release();
-    return this.#deps.live.take(most);
+    while (this.#logged.isEmpty && this.#isBehind) await this.#logged.fill(() => this.#page());
+    return this.#logged.isEmpty ? this.#deps.live.take(most) : this.#logged.take(most);
   }
 
   async next(): Promise<IteratorResult<LoggedCall>> {
@@ -44,7 +51,7 @@ export class LoggedThenLive implements LiveQueue<LoggedCall> {
   }
 
   async return(): Promise<IteratorResult<LoggedCall>> {
-    this.#left = 0;
+    this.#isBehind = false;
     this.#logged.end();
     return this.#deps.live.return();
   }
@@ -53,13 +60,16 @@ export class LoggedThenLive implements LiveQueue<LoggedCall> {
     return this;
   }
 
+  /** Others may be logged between those that were there, or vanish, meanwhile: they are not numbered. */
   async #page(): Promise<LoggedCall[]> {
-    const limit = Math.min(this.#left, READ_AT_ONCE);
-    const rows = await this.#deps.read(this.#after === null ? {} : { after: this.#after }, limit);
-    this.#left = rows.length < limit ? 0 : this.#left - rows.length;
+    const { read: readAfter, upTo, live } = this.#deps;
+    const page = await readAfter(this.#after === null ? {} : { after: this.#after }, READ_AT_ONCE);
+    const end = page.findIndex(({ id }) => id === upTo) + 1;
+    const rows = end > 0 ? page.slice(0, end) : page;
+    if (end > 0 || page.length < READ_AT_ONCE) this.#isBehind = false;
     // What was logged, or replayed, before it was read.
     const read = new Set(rows.map(({ id }) => id));
-    this.#deps.live.drop(({ id }) => read.has(id));
+    live.drop(({ id }) => read.has(id));
     this.#after = rows.at(-1)?.id ?? this.#after;
     return rows.map((row) => new LoggedCall(row));
   }

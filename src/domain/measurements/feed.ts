@@ -5,6 +5,7 @@ import { decodeCursor, type FeedCursor } from './feed-cursor.ts';
 import { Followers } from './followers.ts';
 import { type Follower, LiveFollower } from './live-follower.ts';
 import { type RecordedEvent, toEvents } from './recorded-event.ts';
+import type { Party } from '../party.ts';
 import { pause } from '../pause.ts';
 import { PagePlaces } from '../read-ahead.ts';
 import { SharedLoads } from '../shared-loads.ts';
@@ -28,7 +29,7 @@ interface FeedSubscription {
   /** Left out: it is always its turn. */
   turns?: Turns;
   /** Whose memory what it reads ahead is; left out: nobody's. */
-  tenant?: string;
+  party?: Party;
 }
 
 /** Of the order of commits. */
@@ -48,6 +49,7 @@ interface Delivered {
 const PAGE_READINGS = 2_000;
 /** What reading one back takes of the processor, most of it for the way between threads. */
 const READING_MS = 0.003;
+const NOBODY: Party = { tokenId: '', tenant: '' };
 const ALWAYS: Turns = { next: async () => {}, spend: () => {} };
 /** One look at the database serves what was recorded meanwhile. */
 const SHORTEST_MS = 5;
@@ -112,7 +114,7 @@ export class Feed {
     accepts,
     after,
     turns = ALWAYS,
-    tenant = '',
+    party = NOBODY,
   }: FeedSubscription): Promise<LiveQueue<RecordedEvent>> {
     // What is recorded from this moment on: where the order of commits stood a little earlier is known without waiting.
     const isNew = after === undefined;
@@ -131,7 +133,8 @@ export class Feed {
           return page;
         }),
       turns,
-      enter: () => this.#places.enter(tenant),
+      places: this.#places,
+      party,
       join: (ready) => this.#join(ready),
       leave: (gone) => this.#leave(gone),
     });

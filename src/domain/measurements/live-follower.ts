@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts';
 import { asResult, BoundedStream, type LiveQueue } from '../bounded-stream.ts';
-import { ReadAhead } from '../read-ahead.ts';
+import type { Party } from '../party.ts';
+import { type PagePlaces, ReadAhead } from '../read-ahead.ts';
 import type { Turns } from '../turns.ts';
 import type { FeedCursor } from './feed-cursor.ts';
 import { bytesOfEvent, type RecordedEvent, toEvents } from './recorded-event.ts';
@@ -27,8 +28,9 @@ interface LiveFollowerDeps {
   read: MeasurementStore['recorded'];
   /** Whoever catches up does so page by page … */
   turns: Turns;
-  /** … each of which has a place until it is sent. */
-  enter: () => Promise<() => void>;
+  /** … each of which has a place until it is sent: its party's. */
+  places: PagePlaces;
+  party: Party;
   join: (follower: Follower) => void;
   leave: (follower: Follower) => void;
 }
@@ -53,7 +55,7 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
   constructor(deps: LiveFollowerDeps) {
     this.#deps = deps;
     this.#cursor = deps.cursor;
-    this.#own = new ReadAhead(deps.enter);
+    this.#own = new ReadAhead({ places: deps.places, party: deps.party, onSlow: () => this.#stream.tooSlow() });
     this.#stream = new BoundedStream<RecordedEvent>({
       sizeOf: bytesOfEvent,
       read: (event) => event,
@@ -80,8 +82,8 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
    * nothing, most often follows with the others at once.
    */
   async begin(isNew: boolean): Promise<void> {
-    if (isNew) return this.#own.begin(await this.#readOn());
     await this.#deps.turns.next();
+    if (isNew) return this.#own.begin(await this.#readOn());
     await this.#deps.read({ ...this.#query(), limit: 1 });
   }
 
@@ -106,10 +108,14 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
   }
 
   async take(most: number): Promise<RecordedEvent[]> {
-    while (!this.#ended && this.#own.isEmpty && this.#isBehind) await this.#own.fill(() => this.#readOn());
-    if (!this.#ended && !this.#own.isEmpty) return this.#own.take(most);
+    // What was taken before is sent.
     this.#own.release();
-    return this.#stream.take(most);
+    while (!this.#ended && this.#own.isEmpty && this.#isBehind) {
+      // With a place already it would be taken for one that reads slowly.
+      await this.#deps.turns.next();
+      await this.#own.fill(() => this.#readOn());
+    }
+    return this.#ended || this.#own.isEmpty ? this.#stream.take(most) : this.#own.take(most);
   }
 
   async next(): Promise<IteratorResult<RecordedEvent>> {
@@ -143,9 +149,8 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
 
   /** One page; what is complete makes it one of the others. */
   async #readOn(): Promise<RecordedEvent[]> {
-    const { notBefore, turns, read } = this.#deps;
+    const { notBefore, read } = this.#deps;
     const { after, between } = this.#cursor;
-    await turns.next();
     const page: RecordedPage = await read(this.#query());
     const events: RecordedEvent[] = [];
     for (const event of toEvents(page, after, { wants: ({ storedAt }) => storedAt >= notBefore })) {

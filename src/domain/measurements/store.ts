@@ -135,9 +135,10 @@ export interface CallQuery extends CallFilter {
   limit: number;
 }
 
-/** Some calls that were counted; `last`: null if there are none. */
+/** Some calls that were counted, with the ids of the first and the last of them; null if there are none. */
 export interface CallCount {
   count: number;
+  first: string | null;
   last: string | null;
 }
 
@@ -231,7 +232,7 @@ export interface MeasurementStore {
   compactSoon(): Promise<void>;
 
   calls(query: CallQuery): Promise<CallRow[]>;
-  /** How many calls the query would bring, and the id of the last of them. */
+  /** How many calls the query would bring, and which. */
   countCalls(query: CallQuery): Promise<CallCount>;
   call(productKey: number, id: string): Promise<CallRow | null>;
   /** Rewrites the outcomes of a few calls after a replay, in one commit. */

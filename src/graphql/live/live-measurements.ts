@@ -50,7 +50,7 @@ export class LiveMeasurements {
       },
       after: query.after == null ? undefined : (unseal(query.after) ?? ''),
       turns: shares.turnsOf(access, { patient: true }),
-      tenant: access.tenant,
+      party: access,
     });
     return new LiveStream(events, (event) => ({ of: event, value: () => this.#toBatch(event, fields) }));
   }

@@ -34,7 +34,7 @@ export class PostgresCallLog {
 
   async count(query: CallQuery): Promise<CallCount> {
     const { sql, values } = callCount(query, (n) => `$${n}`);
-    const { rows } = await this.#pool.query<{ count: string; last: string | null }>(sql, values);
+    const { rows } = await this.#pool.query<{ count: string; first: string | null; last: string | null }>(sql, values);
     return toCallCount(rows[0]);
   }
 
