@@ -48,6 +48,8 @@ export class GraphqlContext {
   readonly #present: Present | null;
   /** Before each mutation of an operation but the first: waits for the caller's turn again, or throws OVERLOADED. */
   nextTurn: (() => Promise<void>) | null = null;
+  /** After a piece of its answer, which took so many ms: waits for the caller's turn however long. */
+  nextPiece: ((tookMs: number) => Promise<void>) | null = null;
   readonly #sources: LoaderSources;
   #loaded: Loaders | null = null;
   readonly #lists = new Map<FieldNode | undefined, readonly string[]>();

@@ -1,4 +1,5 @@
 import { giveWay } from '../../domain/give-way.ts';
+import { Pieces } from '../../domain/pieces.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import type { Loaders } from './loaders.ts';
 
@@ -8,16 +9,19 @@ const FEW = 50;
 const FIRST = 8;
 const MORE = 2;
 const SLICE_MS = 5;
+/** Of all who ask, unless they take long, and of a token one: 150,000 values take 75 MB until they are written down. */
+const AT_ONCE = 4;
 
+const lists = new Pieces({ atOnce: AT_ONCE, maxWaiting: Infinity });
 /** Of an operation: when all lists that it has asked for have gone out. */
 const handedOut = new WeakMap<GraphqlContext, Promise<void>>();
 
 /**
  * The list as graphql-js may have it: of what a mutation answers with, which can be ten thousand items long, each is
  * promised, because it goes on with all that are there at once. As many come as take some milliseconds with all that is
- * asked of them, then others have their turn, and what was asked of the loaders for these is there before the next come:
- * hundreds may wait for one device, and go on together when it is there. What that takes counts as worked. Of several
- * lists one comes after the other: under other names the same is asked for two hundred times.
+ * asked of them, then others have their turn, and what was asked of the loaders for these is there before the next come,
+ * which is when it is their caller's turn again: hundreds may wait for one device, and go on together when it is there. Of
+ * several lists one comes after the other: under other names the same is asked for two hundred times.
  */
 export function listInSlices<Item>(list: Item[], context: GraphqlContext): Item[] {
   // Planned queries have their own ways: their lists are short, or in turns.
@@ -26,9 +30,11 @@ export function listInSlices<Item>(list: Item[], context: GraphqlContext): Item[
   const come = Promise.withResolvers<Promise<Item>[]>();
   const next = async (): Promise<void> => {
     await handedOut.get(context);
-    const promised = list.map(() => Promise.withResolvers<Item>());
-    come.resolve(promised.map(({ promise }) => promise));
-    await handOut(list, promised, context);
+    await lists.one(context.caller, () => {
+      const promised = list.map(() => Promise.withResolvers<Item>());
+      come.resolve(promised.map(({ promise }) => promise));
+      return handOut(list, promised, context);
+    });
   };
   handedOut.set(context, next());
   return come.promise as unknown as Item[];
@@ -39,7 +45,6 @@ async function handOut<Item>(
   promised: readonly PromiseWithResolvers<Item>[],
   context: GraphqlContext,
 ): Promise<void> {
-  const { budget } = context;
   let at = 0;
   let most = FIRST;
   try {
@@ -51,14 +56,14 @@ async function handOut<Item>(
       for (; at < end; at += 1) promised[at]!.resolve(list[at]!);
       await settled();
       const pieces = [performance.now() - from, ...(await piecesOfLoading(loaders))];
-      for (const ms of pieces) budget.work(ms);
       most = Math.max(1, Math.floor(most * Math.min(MORE, SLICE_MS / Math.max(...pieces))));
+      await context.nextPiece?.(pieces.reduce((sum, ms) => sum + ms, 0));
     }
   } catch (error) {
     // The operation has ended, the list with the first item that failed.
-    const { promise, reject } = promised[at]!;
-    promise.catch(() => {});
-    reject(error);
+    const next = promised[at];
+    next?.promise.catch(() => {});
+    next?.reject(error);
   }
 }
 

@@ -223,6 +223,10 @@ export class Operations {
     // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
     if (admitted.operation.operation === OperationTypeNode.MUTATION) {
       context.nextTurn = this.#turnsBetween(context.caller, kind);
+      context.nextPiece = (tookMs) => {
+        this.shares.spend(context.caller, tookMs);
+        return this.shares.begin(context.caller, { patient: true });
+      };
       return this.shares.begin(context.caller, kind).then(run, failed);
     }
     return this.shares.run(context.caller, run, kind).catch(failed);

@@ -1,0 +1,43 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { listInSlices } from '../../src/graphql/context/list-in-slices.ts';
+import type { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+
+afterEach(() => void vi.restoreAllMocks());
+
+const LENGTH = 400;
+
+async function turnsOfTheLoop(count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('each slice of what a mutation answers with is paid for at once, and the next comes in its caller’s turn', async () => {
+  let ms = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => (ms += 1));
+  const paid: number[] = [];
+  const turns: (() => void)[] = [];
+  const context = {
+    isMutation: true,
+    caller: { tokenId: 't', tenant: 't' },
+    loaders: {},
+    answersWith: () => {},
+    nextPiece: (tookMs: number): Promise<void> => {
+      paid.push(tookMs);
+      return new Promise((resolve) => turns.push(resolve));
+    },
+  };
+  const list = listInSlices(
+    Array.from({ length: LENGTH }, (_, at) => at),
+    context as unknown as GraphqlContext,
+  ) as unknown as Promise<Promise<number>[]>;
+  let come = 0;
+  for (const item of await list) void item.then(() => (come += 1));
+  await turnsOfTheLoop(20);
+  expect(paid).toHaveLength(1);
+  expect(paid[0]).toBeGreaterThan(0);
+  expect(come).toBeLessThan(LENGTH / 4);
+  for (let at = 0; at < LENGTH / 8; at += 1) {
+    turns.shift()?.();
+    await turnsOfTheLoop(5);
+  }
+  expect(come).toBe(LENGTH);
+});
