@@ -1,9 +1,9 @@
-import { isDoubtful, isHeavy, isSlow } from './penalties.ts';
+import { isBarred, isDoubtful, isHeavy, isSlow } from './penalties.ts';
 import type { Lane, Line, PoolJob, PoolProduct, PoolWorkspace } from './pool-job.ts';
 import { charge, enter, goOn, inTurn } from './turns.ts';
 
 /** In the order in which they are served. */
-export const LANES = ['fast', 'slow'] as const;
+export const LANES = ['fast', 'slow', 'barred'] as const;
 
 /** So many jobs that are gone are cut off a line. */
 const CUT = 1_000;
@@ -85,7 +85,7 @@ export class FairQueue {
   }
 
   #inTurn(lane: Lane, now: number): PoolProduct | undefined {
-    const suspect = lane === 'slow' ? this.#suspect() : undefined;
+    const suspect = lane === 'barred' ? this.#suspect() : undefined;
     if (suspect !== undefined) return suspect;
     const isServed = (product: PoolProduct): boolean => this.#laneOf(product, now) === lane;
     const hasServed = ({ products }: PoolWorkspace): boolean => products.some(isServed);
@@ -95,8 +95,9 @@ export class FairQueue {
 
   /** Where a product's first job may run now. */
   #laneOf(product: PoolProduct, now: number): Lane | null {
-    if (firstOf(product).isSuspect) return 'slow';
+    if (firstOf(product).isSuspect) return 'barred';
     if (now < product.heldUntil) return null;
+    if (isBarred(product, now)) return 'barred';
     if (isSlow(product, now) || isDoubtful(product, now)) return 'slow';
     return isHeavy(product.workspace, now) && this.#hasOthers(product.workspace, now) ? 'slow' : 'fast';
   }
@@ -116,8 +117,7 @@ export class FairQueue {
     const { workspace, line } = product;
     if (!isEmpty(product)) return line;
     if (workspace.products.length === 0) {
-      enter(workspace.turns.fast, now);
-      enter(workspace.turns.slow, now);
+      for (const lane of LANES) enter(workspace.turns[lane], now);
       this.#turns.push(workspace);
     }
     enter(line, now);

@@ -36,8 +36,8 @@ const LONG_MS = 250;
 const LONG = { share: 0.05, most: 10 * LONG_MS };
 
 /**
- * The conduct of products. A run that had to be ended costs a whole limit of processor time, so its product goes to the
- * slow lane, for longer each time, and those that behave never wait behind it.
+ * The conduct of products. A run that had to be ended costs a whole limit of processor time, so its product is barred, for
+ * longer each time, and those that behave, the slow ones, too, never wait behind it.
  */
 export class Penalties {
   #products = new LruMap<string, PoolProduct>({ most: KEPT_PRODUCTS });
@@ -73,7 +73,7 @@ export class Penalties {
         no: this.#nextNumber(),
         open: { jobs: 0, bytes: 0 },
         products: [],
-        turns: { fast: newTurn(), slow: newTurn() },
+        turns: { fast: newTurn(), slow: newTurn(), barred: newTurn() },
         youngMs: 0,
         youngAt: 0,
         long: new Debt(0),
@@ -92,26 +92,33 @@ export class Penalties {
   }
 }
 
-/** Whether the product's jobs go to the slow lane: in quarantine, or slow on average. */
+/** Whether it is to be expected that its runs have to be ended. */
+export function isBarred(product: PoolProduct, now: number): boolean {
+  return now < product.quarantinedUntil || (isBad(product.workspace, now) && isYoung(product));
+}
+
+/** Whether the product's jobs leave the fast lane: in quarantine, or slow on average. */
 export function isSlow(product: PoolProduct, now: number): boolean {
   return now < product.quarantinedUntil || product.averageMs > SLOW_MS;
 }
 
 /**
- * Whether they go there although it did nothing: what others of its workspace do is expected of it until it has shown
+ * Whether they do so although it did nothing: what others of its workspace do is expected of it until it has shown
  * better, or each new product would cost everybody a limit of processor time.
  */
 export function isDoubtful(product: PoolProduct, now: number): boolean {
   const { workspace } = product;
-  const isBad = workspace.offences >= OFFENDERS && now < workspace.quarantinedUntil;
   const isOld = now - workspace.youngAt > MAX_QUARANTINE_MS;
-  return (isBad || (workspace.youngMs > SLOW_MS && !isOld)) && isYoung(product);
+  return (isBad(workspace, now) || (workspace.youngMs > SLOW_MS && !isOld)) && isYoung(product);
 }
 
 /** Whether its long runs have had what they may have beside others. */
 export function isHeavy({ long }: PoolWorkspace, now: number): boolean {
   return long.left(now, LONG.share) > LONG_MS;
 }
+
+const isBad = ({ offences, quarantinedUntil }: PoolWorkspace, now: number): boolean =>
+  offences >= OFFENDERS && now < quarantinedUntil;
 
 const isYoung = ({ runs, workspace }: PoolProduct): boolean =>
   runs < YOUNG_RUNS * 2 ** Math.min(MOST_DOUBLED, Math.max(0, workspace.offences - OFFENDERS));

@@ -5,8 +5,11 @@ import type { SerialsText } from './serials-cache.ts';
 import type { SourceTraits } from './source-traits.ts';
 import type { Turn } from './turns.ts';
 
-/** `fast`: what behaves, many at a time; `slow`: slow and quarantined products, and suspects, one job at a time. */
-export type Lane = 'fast' | 'slow';
+/**
+ * `fast`: what behaves, many at a time. One at a time: `slow`, which only takes long, and `barred`, what had to be ended,
+ * and suspects.
+ */
+export type Lane = 'fast' | 'slow' | 'barred';
 
 /** So many jobs, and what they hold of memory. */
 export interface Amount {
@@ -29,7 +32,7 @@ export interface PoolWorkspace extends Conduct {
   /** Its products for which jobs wait, as their turns come. */
   products: PoolProduct[];
   /** What is left of its turn in each lane. */
-  readonly turns: { readonly fast: Turn; readonly slow: Turn };
+  readonly turns: Readonly<Record<Lane, Turn>>;
   /** Moving average of what the first runs of its products take, in ms of wall time. */
   youngMs: number;
   /** When the last of them ended; five minutes later they say nothing any more. */
@@ -42,8 +45,8 @@ export interface PoolWorkspace extends Conduct {
 
 /**
  * A product as the pool knows it: all that is held for or against it. Its jobs go to the fast lane; to the slow one while
- * its runs are slow on average or its quarantine lasts; to none while it is held: until a run of its own that goes on
- * aside is over, or while it rests after an offence. Times are those of `performance.now`.
+ * its runs are slow on average; to that of the barred while its quarantine lasts; to none while it is held: until a run of
+ * its own that goes on aside is over, or while it rests after an offence. Times are those of `performance.now`.
  */
 export interface PoolProduct extends Conduct {
   readonly id: string;
@@ -94,7 +97,7 @@ export interface PoolSource {
 /**
  * A run, or a check of the syntax when `job` is null. It waits, is under way in a process, and is settled once. It waits
  * again, before the others of its product, when it asks for values, when its process is lost for another's fault, and as
- * a suspect when that may have been its own; a suspect goes to the slow lane, whatever its product.
+ * a suspect when that may have been its own; a suspect goes with the barred, whatever its product.
  */
 export interface PoolJob {
   readonly id: number;

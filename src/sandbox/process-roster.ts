@@ -27,10 +27,10 @@ interface RosterEvents {
 
 /**
  * Where a process stands. `spare`: up, or coming up, so that a kill, a recycling or a suspect costs nobody a start; `fast`
- * once one is missing or goes aside; `slow`: serves that lane until nobody needs it; `aside`: what it has begun takes long,
- * or is a suspect, or it has grown old; it is then the spare one or `ending`. Any of them may be killed.
+ * once one is missing or goes aside; `slow`, `barred`: serves that lane until nobody needs it; `aside`: what it has begun
+ * takes long, or is a suspect, or it has grown old; it is then the spare one or `ending`. Any of them may be killed.
  */
-type Place = 'fast' | 'slow' | 'spare' | 'aside' | 'ending';
+type Place = Lane | 'spare' | 'aside' | 'ending';
 
 const FAST_WINDOW = 32;
 /** A run that takes longer while others wait goes on aside. */
@@ -41,7 +41,7 @@ const MAX_IDLE_RSS_MB = 500;
 const RECYCLE_RUNS = 500_000;
 const RECYCLE_EVERY_MS = 1_000;
 const SLOW_IDLE_MS = 60_000;
-/** Of the slow lane's process; and while it starts, which must come to an end on a busy machine. */
+/** Of the process of the slow, or of the barred; and while it starts, which must come to an end on a busy machine. */
 const SLOW_PRIORITY = 10;
 const STARTING_PRIORITY = 5;
 /** Starting processes costs everybody time, so those who use them up wait for each. */
@@ -54,9 +54,9 @@ export class ProcessRoster {
   readonly #events: RosterEvents;
   readonly #places = new Map<DecoderProcess, Place>();
   #failedStarts = 0;
-  /** No process is started before then; none of the slow lane before `#slowFrom`. */
+  /** No process is started before then; none of such a lane before its own time. */
   #startFrom = 0;
-  #slowFrom = 0;
+  readonly #laneFrom = { slow: 0, barred: 0 };
   #recycleAt = 0;
   /** Nothing is started any more. */
   isStopping = false;
@@ -74,14 +74,15 @@ export class ProcessRoster {
 
   /**
    * Where the job whose turn it is in a lane can run, null: nowhere now. Slow ones have one process that stands back behind
-   * everybody, started when there is none; suspects, most of which are innocent, one of normal priority to themselves.
+   * everybody, started when there is none, and so have those that are barred; suspects, most of which are innocent, one of
+   * normal priority to themselves.
    */
   processFor(lane: Lane, { isSuspect }: PoolJob, now: number): DecoderProcess | null {
     if (lane === 'fast') return this.#fastWithRoom();
     if (isSuspect) return this.#putSpare('aside');
-    const [slow] = this.#in('slow');
-    if (slow === undefined && now >= Math.max(this.#slowFrom, this.#startFrom)) this.#start('slow');
-    return slow?.hasRoom() === true ? slow : null;
+    const [own] = this.#in(lane);
+    if (own === undefined && now >= Math.max(this.#laneFrom[lane], this.#startFrom)) this.#start(lane);
+    return own?.hasRoom() === true ? own : null;
   }
 
   /** Resident memory of each process in bytes, by its place (`fast 0`, `slow 0`, …). */
@@ -128,7 +129,7 @@ export class ProcessRoster {
     this.#recycleAt = now + RECYCLE_EVERY_MS;
     for (const process of this.#in('fast')) if (process.isReady && this.#isWorn(process)) this.#replace(process);
     for (const process of this.#readySpares().slice(1)) this.#end(process);
-    for (const process of this.#in('slow')) {
+    for (const process of [...this.#in('slow'), ...this.#in('barred')]) {
       const isIdle = process.idleMs(now) > SLOW_IDLE_MS;
       if (process.isReady && (isIdle || this.#isWorn(process))) this.#end(process);
     }
@@ -167,14 +168,15 @@ export class ProcessRoster {
     if (this.#in('fast').every((process) => process.isReady)) this.#start('spare');
   }
 
-  #start(place: Place): void {
-    const serves = place === 'slow' ? { window: 1, priority: STARTING_PRIORITY } : { window: FAST_WINDOW, priority: 0 };
+  #start(place: Lane | 'spare'): void {
+    const standsBack = place === 'slow' || place === 'barred';
+    const serves = standsBack ? { window: 1, priority: STARTING_PRIORITY } : { window: FAST_WINDOW, priority: 0 };
     const process: DecoderProcess = new DecoderProcess(
       { ...this.#options, ...serves },
       {
         ready: () => {
           this.#failedStarts = 0;
-          if (place === 'slow') process.standBack(SLOW_PRIORITY);
+          if (standsBack) process.standBack(SLOW_PRIORITY);
           this.#fill(performance.now());
           this.#events.room();
         },
@@ -185,14 +187,13 @@ export class ProcessRoster {
           if (text !== NOT_BEGUN || process.load === 0) release(job.product);
           this.#events.result(job, durationMs, keptMs, text);
           // What a product that has become slow still has in a process beside others would hold these up.
-          if (place !== 'slow' && isSlow(job.product, performance.now()) && process.carriesOthers(job))
-            process.kill('GIVEN_BACK');
+          if (isSlow(job.product, performance.now()) && process.carriesOthers(job)) process.kill('GIVEN_BACK');
           this.#settle(process);
           this.#events.room();
         },
         gone: (loss) => {
           const now = performance.now();
-          if (this.#places.get(process) === 'slow') this.#slowFrom = now + SLOW_PAUSE_MS;
+          if (standsBack && this.#places.get(process) === place) this.#laneFrom[place] = now + SLOW_PAUSE_MS;
           this.#places.delete(process);
           // A kill is made good at once; what does not even start is tried ever later.
           if (!loss.wasReady) this.#startFrom = now + Math.min(MAX_PAUSE_MS, 100 * 2 ** (this.#failedStarts += 1));

@@ -44,6 +44,21 @@ describe('calls beside those that offend', () => {
     expect(outputOf(await long)).toEqual([1]);
   });
 
+  test('a product that is only slow does not wait for the runs of one that had to be ended', async () => {
+    pool = startPool({ timeoutMs: 2_000 });
+    const slow = (): Promise<unknown> =>
+      valueOf(pool, 'var end = Date.now() + 60; while (Date.now() < end); return [1]', { workspaceId: 'slow' });
+    const bad = () => pool.run(jobOf(LOOP, { productId: 'bad', workspaceId: 'bad' }));
+    expect((await bad()).error).toMatchObject({ kind: 'TIMEOUT' });
+    // Its first run shows that it is slow, the second that its process is up.
+    for (let i = 0; i < 2; i += 1) expect(await slow()).toEqual([1]);
+    const state = { isBad: true };
+    const ended = bad().finally(() => (state.isBad = false));
+    expect(await slow()).toEqual([1]);
+    expect(state.isBad).toBe(true);
+    expect((await ended).error).toMatchObject({ kind: 'TIMEOUT' });
+  });
+
   test('jobs that were beside one that killed its process are run again, and it alone is blamed', async () => {
     pool = startPool();
     // Trusted sources share a process without writing after each run, so that blame has to be found out.
