@@ -112,6 +112,13 @@ test('whoever is far ahead of the clock is refused for a minute at most after a 
   expect(node.take([8], now)).toBeLessThan(now + 9 * 60_000);
 });
 
+test('a call that takes its time late is given none that was forgotten meanwhile', () => {
+  const times = new ReceiptTimes(undefined, 2);
+  const first = times.take([1], 10 * HOUR);
+  for (let key = 2; key < 20; key += 1) times.take([key], 10 * HOUR + 1_000 + key);
+  expect(times.take([1], 10 * HOUR)).toBeGreaterThan(first);
+});
+
 test('memory is bounded, and what is forgotten gives no time twice', () => {
   const times = new ReceiptTimes(undefined, 100);
   for (let key = 0; key < 5_000; key += 1) {

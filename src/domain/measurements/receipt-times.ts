@@ -129,6 +129,8 @@ export class ReceiptTimes {
     if (this.#last.size < this.#forgetAt && Math.abs(now - this.#forgotAt) < FORGET_EVERY_MS) return;
     const { of } = this.#place();
     for (const [key, time] of this.#last) if (time <= now - of) this.#last.delete(key);
+    // A call that came before them may take its time only now: it is given none of theirs.
+    this.#floor = Math.max(this.#floor <= now + MAX_AHEAD_MS ? this.#floor : 0, now - of + 1);
     if (this.#last.size >= this.#most) {
       // The clock was put back, or very many came within a moment: they all go on behind it.
       this.#floor = this.#clock + 1;
