@@ -81,7 +81,8 @@ export class ProcessRoster {
     if (lane === 'fast') return this.#fastWithRoom();
     if (isSuspect) return this.#putSpare('aside');
     const [own] = this.#in(lane);
-    if (own === undefined && now >= Math.max(this.#laneFrom[lane], this.#startFrom)) this.#start(lane);
+    const from = Math.max(this.#laneFrom[lane], this.#startFrom);
+    if (own === undefined && now >= from && !this.isStopping) this.#start(lane);
     return own?.hasRoom() === true ? own : null;
   }
 

@@ -71,8 +71,9 @@ export class RunWatch {
     const { timeoutMs, memoryMb } = this.#limits;
     const rssMb = residentMb(this.#pid);
     const { ms, sleeping } = processorUse(this.#pid);
-    if (Number.isNaN(this.#beganRssMb)) this.#beganRssMb = rssMb;
-    if (Number.isNaN(this.#beganMs)) this.#beganMs = ms - Math.min(busyMs, UNSEEN_MS);
+    // What could not be known is looked at again.
+    if (!(this.#beganRssMb > 0)) this.#beganRssMb = rssMb;
+    if (!Number.isFinite(this.#beganMs)) this.#beganMs = ms - Math.min(busyMs, UNSEEN_MS);
     if (!sleeping || ms !== this.#lastMs) this.#asleepSince = now;
     this.#isComputing = this.#lastMs >= 0 && ms > this.#lastMs;
     this.#lastMs = ms;

@@ -22,6 +22,8 @@ const MERGING_FLUSHES = 100;
 const LONG_BYTES = 65_536;
 const TOO_LONG_BYTES = 2_097_152;
 const SQUEEZED_ONE_IN = 16;
+/** So much of a flush is squeezed before it is acknowledged: behind it the next write may always come first. */
+const AT_ONCE_BYTES = 131_072;
 
 /**
  * Gathers receipts and sends them as one statement. Nearly all keys are new, and an INSERT that need not look for
@@ -110,11 +112,15 @@ export class PostgresFlushes implements FlushTarget {
     else if (await this.#insert(flush)) return;
     // After a failed insert this commits behind a flush that was already sent: neither had been acknowledged.
     const rewritten: RewrittenReadings = new Map();
+    let squeezed = 0;
     for (const [deviceKey, timestamp, bytes] of await this.#retried(flush, true)) {
       noteRewritten(rewritten, deviceKey, bytes);
       this.#long = (this.#long + 1) % SQUEEZED_ONE_IN;
-      if (bytes > TOO_LONG_BYTES) await this.#squeezer.squeeze(deviceKey, timestamp);
-      else if (bytes < LONG_BYTES || this.#long === 0) this.#squeezer.add(deviceKey, timestamp);
+      const isTooLong = bytes > TOO_LONG_BYTES;
+      if (!isTooLong && bytes >= LONG_BYTES && this.#long !== 0) continue;
+      squeezed += bytes;
+      if (isTooLong || squeezed <= AT_ONCE_BYTES) await this.#squeezer.squeeze(deviceKey, timestamp);
+      else this.#squeezer.add(deviceKey, timestamp);
     }
     if (rewritten.size > 0) this.#onRewritten?.(rewritten);
   }

@@ -4,6 +4,7 @@ import type { PipelinedConnection } from './postgres-connection.ts';
 
 /** What finds no room is told of again when it is written to again. */
 const MAX_WAITING = 1_000;
+const LONGEST_REST_MS = 1_000;
 /** Only if nobody has written it again since. */
 const SQUEEZE = 'UPDATE reading SET packed = $4 WHERE device_key = $1 AND ts = $2 AND packed = $3';
 
@@ -51,7 +52,7 @@ export class ReadingSqueezer {
       const from = performance.now();
       // If it cannot be done now, it is told of again.
       await this.squeeze(deviceKey, timestamp).catch(() => {});
-      if (!this.#stopped) await sleep(performance.now() - from);
+      if (!this.#stopped) await sleep(Math.min(performance.now() - from, LONGEST_REST_MS));
     }
   }
 }
