@@ -85,13 +85,15 @@ export class WebhookReceiver {
       const batches = outcome.batches.map(({ batch }) => batch);
       // What the call brings into the database: its texts, too.
       const amount = (): Amount => ({ ...recorder.amountOf(batches), characters: charactersOf(call) });
-      await shares.turn(product.workspaceId, amount());
+      const asked = amount();
+      await shares.turn(product.workspaceId, asked);
       recipient = await find();
       if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, outcome.batches))) {
         if (runs < MAX_RUNS) continue;
         throw new AppError('OVERLOADED', 'The product is being changed all the time; try again.');
       }
-      await shares.storing(product.workspaceId, amount, () => recorder.commit({ batches, call }));
+      const store = (): Promise<number> => recorder.commit({ batches, call });
+      await shares.storing(product.workspaceId, { asked, amount, store });
       feed.publish(product.id, call);
       return answerOf(outcome);
     }

@@ -99,14 +99,15 @@ export class Recorder {
       }
     }
     if (batch.fieldKeys.length === 0) return { stored: 0, rejected };
-    const turn = shares.turn(device.workspaceId, this.amountOf([batch]));
+    const asked = this.amountOf([batch]);
+    const turn = shares.turn(device.workspaceId, asked);
     if (turn !== null) {
       await turn;
       const present = await recheck();
       if (!stillTakes(present, batch)) return present;
     }
     if (!limited || device.writeIntervalMs === 0) {
-      await this.#store(device, batch);
+      await this.#store(device, batch, asked);
       return { stored: batch.fieldKeys.length, rejected };
     }
     const reserving = limiter.reserve(device.key, batch.fieldKeys, device.writeIntervalMs);
@@ -118,7 +119,7 @@ export class Recorder {
         const present = await recheck();
         if (!stillTakes(present, kept)) return present;
       }
-      if (kept.fieldKeys.length > 0) await this.#store(device, kept);
+      if (kept.fieldKeys.length > 0) await this.#store(device, kept, asked);
       isStored = true;
     } finally {
       if (!isStored) limiter.giveBack(device.key, kept.fieldKeys);
@@ -126,10 +127,10 @@ export class Recorder {
     return { stored: kept.fieldKeys.length, rejected };
   }
 
-  #store({ workspaceId }: DeviceInfo, batch: Batch): Promise<void> {
+  #store({ workspaceId }: DeviceInfo, batch: Batch, asked: Amount): Promise<void> {
     const batches = [batch];
     const amount = (): Amount => this.amountOf(batches);
-    return this.#deps.shares.storing(workspaceId, amount, () => this.commit({ batches }));
+    return this.#deps.shares.storing(workspaceId, { asked, amount, store: () => this.commit({ batches }) });
   }
 
   /** What the batches bring into the database. */

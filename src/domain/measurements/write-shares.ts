@@ -36,6 +36,14 @@ export interface Amount {
   rewritten?: number;
 }
 
+interface Storing {
+  /** What was known of it when it had its turn. */
+  asked: Amount;
+  /** What is known now. */
+  amount: () => Amount;
+  store: () => Promise<number>;
+}
+
 interface Waiting {
   ms: number;
   begin: () => void;
@@ -96,15 +104,16 @@ export class WriteShares {
   }
 
   /**
-   * Stores so much of the tenant, whose turn it was; meanwhile it is there. `store` resolves with how long that took the
-   * database, in ms: keys that are written again take longer than new ones. What the amount turned out to be is asked
-   * afterwards: that readings are long is known when they have been written again.
+   * Stores so much of the tenant, whose `turn` it was with what was `asked`; meanwhile it is there. `store` resolves with
+   * how long that took the database, in ms: keys that are written again take longer than new ones. What the amount turned
+   * out to be is seen afterwards: that readings are long is known when they have been written again.
    */
-  async storing(tenant: string, amount: () => Amount, store: () => Promise<number>): Promise<void> {
-    const ms = usualMs(amount());
+  async storing(tenant: string, { asked, amount, store }: Storing): Promise<void> {
+    const charged = usualMs(asked);
     const tookMs = await this.#senders.meanwhile(tenant, store);
-    if (ms <= LITTLE_MS) return;
-    const more = Math.max(usualMs(amount()), Math.min(tookMs, ms * AT_MOST_TIMES)) - ms;
+    const ms = usualMs(amount());
+    if (Math.max(charged, ms) <= LITTLE_MS) return;
+    const more = Math.max(ms, Math.min(tookMs, charged * AT_MOST_TIMES)) - charged;
     if (more > 0) this.#charge(this.#writerOf(tenant), more);
   }
 
