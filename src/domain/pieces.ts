@@ -1,9 +1,8 @@
-import { AppError } from '../errors.ts';
 import { doneOrLong } from './done-or-long.ts';
+import { Lines } from './lines.ts';
 import type { Party } from './party.ts';
 import { Slots } from './slots.ts';
 
-/** One that takes longer goes on beside the next ones of others, so that none of them waits for it for long. */
 const LONG_MS = 2_000;
 
 interface PiecesOptions {
@@ -11,6 +10,8 @@ interface PiecesOptions {
   atOnce: number;
   /** Of one token. */
   maxWaiting: number;
+  /** One that takes longer goes on beside the next ones of others, so that none of them waits for it for long. */
+  longMs?: number;
 }
 
 /**
@@ -19,11 +20,13 @@ interface PiecesOptions {
  */
 export class Pieces {
   readonly #ofTokens: Lines;
-  readonly #ofTenants = new Lines(Infinity);
+  readonly #ofTenants = new Lines({ atOnce: 1, most: Infinity });
   readonly #ofAll: Slots<null>;
+  readonly #longMs: number;
 
-  constructor({ atOnce, maxWaiting }: PiecesOptions) {
-    this.#ofTokens = new Lines(maxWaiting);
+  constructor({ atOnce, maxWaiting, longMs = LONG_MS }: PiecesOptions) {
+    this.#ofTokens = new Lines({ atOnce: 1, most: maxWaiting });
+    this.#longMs = longMs;
     this.#ofAll = new Slots(atOnce, () => null);
   }
 
@@ -31,32 +34,8 @@ export class Pieces {
   one<T>({ tokenId, tenant }: Party, work: () => Promise<T>, turn: () => Promise<void> = async () => {}): Promise<T> {
     return this.#ofTokens.use(tokenId, async () => {
       await turn();
-      const begun = this.#ofTenants.use(tenant, () => this.#ofAll.use(() => doneOrLong(work(), LONG_MS)));
+      const begun = this.#ofTenants.use(tenant, () => this.#ofAll.use(() => doneOrLong(work(), this.#longMs)));
       return (await begun).result;
     });
-  }
-}
-
-/** By name one after the other, in the order in which they come. */
-class Lines {
-  readonly #most: number;
-  readonly #lines = new Map<string, { slot: Slots<null>; unfinished: number }>();
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  async use<T>(name: string, work: () => Promise<T>): Promise<T> {
-    let line = this.#lines.get(name);
-    if (line === undefined) this.#lines.set(name, (line = { slot: new Slots(1, () => null), unfinished: 0 }));
-    if (line.unfinished >= this.#most)
-      throw new AppError('OVERLOADED', 'Too much of this token is waiting for the database; send less at once.');
-    line.unfinished += 1;
-    try {
-      return await line.slot.use(work);
-    } finally {
-      line.unfinished -= 1;
-      if (line.unfinished === 0) this.#lines.delete(name);
-    }
   }
 }

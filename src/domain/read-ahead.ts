@@ -58,20 +58,26 @@ class Places {
   }
 
   #watch(): void {
-    if (this.timer !== null || this.waiting.size === 0) return;
-    const [since] = this.inside.values();
-    this.timer = setTimeout(
-      () => {
-        this.timer = null;
-        for (const [guest, began] of this.inside) {
-          if (this.waiting.size === 0 || performance.now() - began < SLOW_MS) break;
-          guest.tooSlow();
-        }
-        this.#watch();
-      },
-      Math.max(0, since! + SLOW_MS - performance.now()) + 1,
-    );
-    this.timer.unref();
+    if (this.timer !== null) return;
+    const first = this.#slowest();
+    if (first === null) return;
+    const lookAgain = (): void => {
+      this.timer = null;
+      for (let next = this.#slowest(); next !== null && performance.now() >= next.until; next = this.#slowest())
+        next.guest.tooSlow();
+      this.#watch();
+    };
+    this.timer = setTimeout(lookAgain, Math.max(0, first.until - performance.now()) + 1).unref();
+  }
+
+  /** Of those whose leaving lets somebody in the one that has been there longest, and when that is too long. */
+  #slowest(): { guest: Guest; until: number } | null {
+    const waiting = [...this.waiting.keys()];
+    const isRoomBut = (tokenId: string): boolean => this.insideOf(tokenId) < MOST_OF_TOKEN;
+    for (const [guest, since] of this.inside)
+      if (waiting.some((tokenId) => tokenId === guest.party.tokenId || isRoomBut(tokenId)))
+        return { guest, until: since + SLOW_MS };
+    return null;
   }
 }
 

@@ -156,9 +156,11 @@ export class WorkShares {
 
   #charge(caller: WorkCaller, milliseconds: number): void {
     this.#count();
-    caller.allowance.charge(milliseconds, this.#now());
+    const before = this.#burst(caller);
     // One more who shares with the others, from now on.
     if (caller.charge(milliseconds, this.#now())) this.#countedUntil = Number.NEGATIVE_INFINITY;
+    // What goes beyond its burst it owes itself, and no other token of its tenant.
+    caller.allowance.charge(this.#burst(caller) - before, this.#now());
   }
 
   #callerOf({ tokenId, tenant }: Party): WorkCaller {
@@ -220,6 +222,11 @@ export class WorkShares {
   #isWithinBurst(caller: WorkCaller): boolean {
     if (this.#debt(caller) > BURST_MS) return false;
     return caller.isBackground || !caller.allowance.isOver(this.#now());
+  }
+
+  /** So much of its burst it has used. */
+  #burst(caller: WorkCaller): number {
+    return Math.min(BURST_MS, caller.debt(this.#now()));
   }
 
   #debt(caller: WorkCaller): number {

@@ -99,6 +99,15 @@ test('who takes long while another waits for a place gives way; where nobody wai
   expect(tooSlow).toHaveLength(22);
 });
 
+test('nobody gives way whose place would be nobody’s', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { open } = newReaders();
+  open('few', 0);
+  for (let at = 0; at < 21; at += 1) open('many', at);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(tooSlow).toEqual(['many 0']);
+});
+
 test('a page that could not be read, or is empty, has no place, nor who ended meanwhile', async () => {
   const places = new PagePlaces();
   const deps = { places, party: { tokenId: 'token', tenant: 'tenant' }, onSlow: () => {} };

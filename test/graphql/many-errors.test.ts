@@ -1,5 +1,5 @@
 import { GraphQLInt, GraphQLList, GraphQLObjectType, GraphQLSchema } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { WorkShares } from '../../src/domain/work-shares.ts';
 import { AppError } from '../../src/errors.ts';
@@ -140,4 +140,21 @@ test.each([
   const told = code === 'UNAVAILABLE' ? code : 'QUERY_TOO_COMPLEX';
   expect(result.errors?.map(({ originalError }) => (originalError as AppError).code)).toEqual([told]);
   expect(result.data).toBeNull();
+});
+
+test('a client that is gone is no database that is away: nobody else is refused for it', async () => {
+  const shares = new WorkShares();
+  const refused = vi.spyOn(shares, 'refuse');
+  const resolve = (_parent: unknown, _args: unknown, context: GraphqlContext): never => {
+    context.budget.end(new AppError('UNAVAILABLE', 'The client is gone.'));
+    context.budget.check();
+    throw new Error('It has ended.');
+  };
+  const fields = { value: { type: GraphQLInt, resolve } };
+  const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) });
+  const operations = new Operations(schema, 'none', shares);
+  const context = new GraphqlContext({ tokenId: 'one' } as Access, '', {} as never, {} as never);
+  const { result } = await operations.execute(await operations.admit({ query: '{ value }' }, context));
+  expect(result.errors).toMatchObject([{ message: 'The client is gone.' }]);
+  expect(refused).not.toHaveBeenCalled();
 });

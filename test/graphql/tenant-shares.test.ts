@@ -55,3 +55,19 @@ test('of tokens that have used as little as each other, who has waited longest g
   expect(Math.min(...used)).toBeGreaterThan(0.03);
   expect(Math.max(...used)).toBeLessThan(0.07);
 });
+
+test('what one token has used beyond its burst no other of its tenant waits for', async () => {
+  const shares = new WorkShares();
+  const [heavy, light] = TOKENS as [Party, Party];
+  for (let ms = 0; ms < 100; ms += 20) {
+    shares.noteOthers();
+    await vi.advanceTimersByTimeAsync(20);
+    shares.spend(heavy, 300);
+    shares.spend(light, 0.1);
+  }
+  const from = performance.now();
+  let began = NaN;
+  void shares.begin(light).then(() => (began = performance.now()));
+  await vi.advanceTimersByTimeAsync(10);
+  expect(began).toBe(from);
+});

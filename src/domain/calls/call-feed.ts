@@ -103,12 +103,17 @@ export class CallFeed {
       // What was told of before this one listened must be among what it reads together with others.
       const { told } = streams;
       const before = await this.#counts.of(keyOf(reader, told, count), () =>
-        this.#inTurn(reader, () => this.#store.countCalls(count)),
+        this.#inLine(
+          reader,
+          () => this.#store.countCalls(count),
+          () => reader.turns.next(),
+        ),
       );
       return new LoggedThenLive({
         live: stream,
         upTo: before.first,
         after: before.count > last ? before.last : null,
+        turn: () => reader.turns.next(),
         read: (after, limit) => this.#page({ ...filter, ...after, oldestFirst: true, limit }, reader, told),
         places: this.#places,
         party: reader.party,
@@ -122,7 +127,7 @@ export class CallFeed {
   /** Subscribers of a token that ask for the same at once read it together: nobody waits for what another token owes. */
   #page(query: CallQuery, reader: CallReader, told: number): Promise<CallRow[]> {
     return this.#loads.of(keyOf(reader, told, query), () =>
-      this.#inTurn(reader, async () => {
+      this.#inLine(reader, async () => {
         const rows = await this.#store.calls(query);
         reader.turns.spend(rows.reduce((sum, row) => sum + sizeOf(row), 0) / CHARACTERS_PER_MS);
         return rows;
@@ -130,8 +135,8 @@ export class CallFeed {
     );
   }
 
-  /** Its turn is waited for in the line of its token alone. */
-  #inTurn<T>({ party, turns }: CallReader, read: () => Promise<T>): Promise<T> {
+  /** `turn`: waited for in the line of its token alone. */
+  #inLine<T>({ party }: CallReader, read: () => Promise<T>, turn?: () => Promise<void>): Promise<T> {
     const since = performance.now();
     const work = async (): Promise<T> => {
       // They would wait for their own time-outs one after the other.
@@ -143,7 +148,7 @@ export class CallFeed {
         throw error;
       }
     };
-    return this.#reading.one(party, work, () => turns.next());
+    return this.#reading.one(party, work, turn);
   }
 
   #deliver(productId: string, row: CallRow): void {

@@ -13,6 +13,8 @@ interface LoggedThenLiveDeps {
   /** Of the logged ones that come first the last, and the one before them, by their ids; null: there is none. */
   upTo: string | null;
   after: string | null;
+  /** Before each page. */
+  turn: () => Promise<void>;
   /** Oldest first. */
   read: (after: { after?: string }, limit: number) => Promise<CallRow[]>;
   /** A page has a place until it is sent: its party's. */
@@ -42,7 +44,11 @@ export class LoggedThenLive implements LiveQueue<LoggedCall> {
   async take(most: number): Promise<LoggedCall[]> {
     // What was taken before is sent.
     this.#logged.release();
-    while (this.#logged.isEmpty && this.#isBehind) await this.#logged.fill(() => this.#page());
+    while (this.#logged.isEmpty && this.#isBehind) {
+      // With a place already it would be taken for one that reads slowly.
+      await this.#deps.turn();
+      await this.#logged.fill(() => this.#page());
+    }
     return this.#logged.isEmpty ? this.#deps.live.take(most) : this.#logged.take(most);
   }
 

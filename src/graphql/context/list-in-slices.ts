@@ -11,8 +11,11 @@ const MORE = 2;
 const SLICE_MS = 5;
 /** Of all who ask, unless they take long, and of a token one: 150,000 values take 75 MB until they are written down. */
 const AT_ONCE = 4;
+/** Most of it is waiting for turns: others' lists wait for that no longer. */
+const LONG_MS = 100;
 
-const lists = new Pieces({ atOnce: AT_ONCE, maxWaiting: Infinity });
+/** How many wait is bounded by the mutations that have begun (`MutationPlaces`). */
+const lists = new Pieces({ atOnce: AT_ONCE, maxWaiting: Infinity, longMs: LONG_MS });
 /** Of an operation: when all lists that it has asked for have gone out. */
 const handedOut = new WeakMap<GraphqlContext, Promise<void>>();
 

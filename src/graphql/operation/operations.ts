@@ -9,7 +9,6 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
-import { AppError, databaseAway } from '../../errors.ts';
 import { heavyTurn } from '../../domain/heavy-turn.ts';
 import type { Party } from '../../domain/party.ts';
 import { worksFor } from '../../domain/whose-work.ts';
@@ -19,6 +18,8 @@ import { answerTooLarge, MAX_ANSWER_BYTES, MAX_SECONDS, type WorkBudget } from '
 import { admit, declaredVariables } from './admission.ts';
 import { answerBytes } from '../context/answer-size.ts';
 import { MOST_ERRORS, tooManyErrors, withinErrors } from '../context/error-bounds.ts';
+import { databaseFailure } from './database-failure.ts';
+import { MutationPlaces } from './mutation-places.ts';
 import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
 import { comparing, compileOperation, type Execute } from './compiled-operation.ts';
 import type { LiveEvent, LiveStream } from '../live/live-stream.ts';
@@ -108,6 +109,7 @@ export class Operations {
   readonly shares: WorkShares;
   readonly #compiling: Compiling;
   readonly #answers = new SharedAnswers();
+  readonly #mutations = new MutationPlaces();
   readonly #queries = new EqualQueries();
   /** What is long is not written in one turn of the event loop. */
   readonly #large = new LargeAnswers();
@@ -227,7 +229,8 @@ export class Operations {
         this.shares.spend(context.caller, tookMs);
         return this.shares.begin(context.caller, { patient: true });
       };
-      return this.shares.begin(context.caller, kind).then(run, failed);
+      const begin = (): Promise<Executed> => this.shares.begin(context.caller, kind).then(run);
+      return this.#mutations.use(context.caller, begin).catch(failed);
     }
     return this.shares.run(context.caller, run, kind).catch(failed);
   }
@@ -258,7 +261,7 @@ export class Operations {
       const running = run({ ...this.#args(admitted), rootValue: root, contextValue: context });
       // What is there at once is not waited for: others would have their turn meanwhile, on this caller's account.
       const all = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
-      const away = databaseFailure(all);
+      const away = databaseFailure(all, budget.ended);
       errors = Math.min(all.errors?.length ?? 0, MOST_ERRORS);
       isAway = away !== null;
       // They would wait for their own time-outs one after the other.
@@ -324,17 +327,6 @@ function failed(error: unknown): Executed {
     bytes: 0,
     written: null,
   };
-}
-
-/** What says that the database did not answer; null: it did. */
-function databaseFailure({ errors = [] }: ExecutionResult): AppError | null {
-  for (const { originalError } of errors) {
-    if (!(originalError instanceof AppError)) {
-      const away = databaseAway(originalError);
-      if (away !== null) return away;
-    } else if (originalError.code === 'UNAVAILABLE') return originalError;
-  }
-  return null;
 }
 
 /** The result, or QUERY_TOO_COMPLEX when it takes too long: from then on nothing more is loaded for it. */

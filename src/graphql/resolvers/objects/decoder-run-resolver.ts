@@ -4,7 +4,7 @@ import type { DecoderRun as Run } from '../../../domain/decoders/decoder-run.ts'
 import { LoopTurns } from '../../../domain/loop-turns.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { listInSlices } from '../../context/list-in-slices.ts';
-import type { Promised } from '../../context/promised.ts';
+import { type Promised, whenKnown } from '../../context/promised.ts';
 import { ShownJson } from '../../context/shown-json.ts';
 import { DecoderError, DecoderRun, EntryOutcomeObject } from '../../types/decoder.ts';
 import { Json } from '../../types/json.ts';
@@ -42,7 +42,11 @@ export class DecoderRunResolver {
     description: 'What became of each entry that the decoder returned, or would become of it.',
   })
   entries(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<EntryOutcomeObject[]> {
-    return this.#inTurn(run, context, () => listInSlices(run.entries, context));
+    // Not in that turn, which all who read logged runs wait for: the list may take long.
+    return whenKnown(
+      this.#inTurn(run, context, () => run.entries),
+      (all) => listInSlices(all, context),
+    );
   }
 
   @FieldResolver(() => Boolean, { description: 'Output or entries were too long for the call log and are cut there.' })

@@ -1,0 +1,35 @@
+import { AppError } from '../errors.ts';
+import { Slots } from './slots.ts';
+
+interface LinesOptions {
+  /** Of a name so many at a time … */
+  atOnce: number;
+  /** … and so many with those that wait. */
+  most: number;
+}
+
+/** Works by name: of each a few at a time, in the order in which they come. */
+export class Lines {
+  readonly #options: LinesOptions;
+  readonly #lines = new Map<string, { slots: Slots<null>; unfinished: number }>();
+
+  constructor(options: LinesOptions) {
+    this.#options = options;
+  }
+
+  /** What `work` gives, begun when it is its turn. Throws OVERLOADED when too many of the name wait. */
+  async use<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const { atOnce, most } = this.#options;
+    let line = this.#lines.get(name);
+    if (line === undefined) this.#lines.set(name, (line = { slots: new Slots(atOnce, () => null), unfinished: 0 }));
+    if (line.unfinished >= most)
+      throw new AppError('OVERLOADED', 'Too much of this token is waiting for the database; send less at once.');
+    line.unfinished += 1;
+    try {
+      return await line.slots.use(work);
+    } finally {
+      line.unfinished -= 1;
+      if (line.unfinished === 0) this.#lines.delete(name);
+    }
+  }
+}
