@@ -17,6 +17,11 @@ export class Lines {
     this.#options = options;
   }
 
+  /** How many there are of the name, with those that wait. */
+  unfinishedOf(name: string): number {
+    return this.#lines.get(name)?.unfinished ?? 0;
+  }
+
   /** What `work` gives, begun when it is its turn. Throws OVERLOADED when too many of the name wait. */
   async use<T>(name: string, work: () => Promise<T>): Promise<T> {
     const { atOnce, most } = this.#options;

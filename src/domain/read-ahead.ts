@@ -19,7 +19,7 @@ class Places {
   readonly inside = new Map<Guest, number>();
   /** By token, with what lets them in. */
   readonly waiting = new Map<string, Map<Guest, () => void>>();
-  timer: NodeJS.Timeout | null = null;
+  timer: { timeout: NodeJS.Timeout; at: number } | null = null;
 
   insideOf(tokenId: string): number {
     let count = 0;
@@ -58,16 +58,17 @@ class Places {
   }
 
   #watch(): void {
-    if (this.timer !== null) return;
     const first = this.#slowest();
-    if (first === null) return;
+    if (first === null || (this.timer !== null && this.timer.at <= first.until)) return;
+    clearTimeout(this.timer?.timeout);
     const lookAgain = (): void => {
       this.timer = null;
       for (let next = this.#slowest(); next !== null && performance.now() >= next.until; next = this.#slowest())
         next.guest.tooSlow();
       this.#watch();
     };
-    this.timer = setTimeout(lookAgain, Math.max(0, first.until - performance.now()) + 1).unref();
+    const timeout = setTimeout(lookAgain, Math.max(0, first.until - performance.now()) + 1).unref();
+    this.timer = { timeout, at: first.until };
   }
 
   /** Of those whose leaving lets somebody in the one that has been there longest, and when that is too long. */

@@ -142,19 +142,22 @@ test.each([
   expect(result.data).toBeNull();
 });
 
-test('a client that is gone is no database that is away: nobody else is refused for it', async () => {
-  const shares = new WorkShares();
-  const refused = vi.spyOn(shares, 'refuse');
-  const resolve = (_parent: unknown, _args: unknown, context: GraphqlContext): never => {
-    context.budget.end(new AppError('UNAVAILABLE', 'The client is gone.'));
-    context.budget.check();
-    throw new Error('It has ended.');
-  };
-  const fields = { value: { type: GraphQLInt, resolve } };
-  const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) });
-  const operations = new Operations(schema, 'none', shares);
-  const context = new GraphqlContext({ tokenId: 'one' } as Access, '', {} as never, {} as never);
-  const { result } = await operations.execute(await operations.admit({ query: '{ value }' }, context));
-  expect(result.errors).toMatchObject([{ message: 'The client is gone.' }]);
-  expect(refused).not.toHaveBeenCalled();
-});
+test.each([1, MOST_ERRORS + 100])(
+  'a client that is gone is no database that is away: nobody else is refused for %d fields',
+  async (count) => {
+    const shares = new WorkShares();
+    const refused = vi.spyOn(shares, 'refuse');
+    const gone = new AppError('UNAVAILABLE', 'The client is gone.');
+    const resolve = async (_parent: unknown, _args: unknown, context: GraphqlContext): Promise<never> => {
+      asking.budget.end(gone);
+      throw context.failure(gone);
+    };
+    const item = new GraphQLObjectType({ name: 'Item', fields: { value: { type: GraphQLInt, resolve } } });
+    const items = { type: new GraphQLList(item), resolve: () => Array.from({ length: count }, () => ({})) };
+    const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { items } }) });
+    const operations = new Operations(schema, 'none', shares);
+    const asking = new GraphqlContext({ tokenId: 'one' } as Access, '', {} as never, {} as never);
+    await operations.execute(await operations.admit({ query: '{ items { value } }' }, asking.again()));
+    expect(refused).not.toHaveBeenCalled();
+  },
+);

@@ -16,18 +16,41 @@ test('of a token and of a tenant so many mutations have begun and no answer, and
   const begin = (tokenId: string): Promise<void> =>
     places.use({ tokenId, tenant: 'tenant' }, () => new Promise((end) => ends.push(end)));
   const of = (tokenId: string, count: number) => Array.from({ length: count }, () => begin(tokenId));
-  const all = of('one', 232);
+  const all = of('one', 216);
   await turnsOfTheLoop(5);
-  expect(ends).toHaveLength(32);
+  expect(ends).toHaveLength(16);
   await expect(begin('one')).rejects.toMatchObject({ code: 'OVERLOADED' });
-  all.push(...of('two', 40), ...of('three', 40));
+  for (const token of ['two', 'three', 'four', 'five']) all.push(...of(token, 20));
   await turnsOfTheLoop(5);
   expect(ends).toHaveLength(64);
+  // Who has few of them waits for no other token.
+  all.push(begin('few'));
+  await turnsOfTheLoop(5);
+  expect(ends).toHaveLength(65);
   for (let done = 0; done < all.length; done += 1) {
     ends[done]!();
     await turnsOfTheLoop(3);
   }
   await Promise.all(all);
+});
+
+test('of those that wait for a place all are refused together, unless they came later or have not waited long', async () => {
+  const places = new MutationPlaces();
+  const ends: (() => void)[] = [];
+  const party = { tokenId: 'token', tenant: 'tenant' };
+  const begin = (): Promise<void> => places.use(party, () => new Promise((end) => ends.push(end)));
+  const first = Array.from({ length: 16 }, begin);
+  const waiting = [begin(), begin()].map((one) => one.catch((error: Error) => error.message));
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  places.refuse(20, new Error('away'));
+  const late = begin();
+  await turnsOfTheLoop(5);
+  for (const end of ends) end();
+  expect(await Promise.all(waiting)).toEqual(['away', 'away']);
+  await turnsOfTheLoop(5);
+  expect(ends).toHaveLength(17);
+  ends[16]!();
+  await Promise.all([...first, late]);
 });
 
 test('a long list that waits for its turn does not keep others from reading logged runs', async () => {

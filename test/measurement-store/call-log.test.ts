@@ -109,20 +109,21 @@ describe.each(DIALECTS)('the call log of the %s store', (dialect) => {
   test('counts what a query would bring, and says where it ended', async () => {
     const calls = await tenCalls();
     const query = { productKey, oldestFirst: true, limit: 6 };
-    expect(await store.countCalls(query)).toEqual({ count: 6, last: calls[5]!.id });
-    expect(await store.countCalls({ ...query, after: calls[5]!.id })).toEqual({ count: 4, last: calls[9]!.id });
-    expect(await store.countCalls({ ...query, oldestFirst: false })).toEqual({ count: 6, last: calls[4]!.id });
-    expect(await store.countCalls({ ...query, statuses: ['DECODER_FAILED'] })).toEqual({
+    const ids = calls.map(({ id }) => id);
+    const counted = (count: number, first: string | null, last: string | null) => ({ count, first, last });
+    expect(await store.countCalls(query)).toEqual(counted(6, ids[0]!, ids[5]!));
+    expect(await store.countCalls({ ...query, after: ids[5]! })).toEqual(counted(4, ids[6]!, ids[9]!));
+    expect(await store.countCalls({ ...query, oldestFirst: false })).toEqual(counted(6, ids[9]!, ids[4]!));
+    expect(await store.countCalls({ ...query, statuses: ['DECODER_FAILED'] })).toMatchObject({
       count: 4,
-      last: calls[9]!.id,
+      last: ids[9]!,
     });
     const both: CallStatus[] = ['DECODER_FAILED', 'STORED'];
-    expect(await store.countCalls({ ...query, statuses: both })).toEqual({ count: 6, last: calls[5]!.id });
-    expect(await store.countCalls({ ...query, statuses: both, to: NOON + 2_000 })).toEqual({
-      count: 2,
-      last: calls[1]!.id,
-    });
-    expect(await store.countCalls({ ...query, statuses: [] })).toEqual({ count: 0, last: null });
+    expect(await store.countCalls({ ...query, statuses: both })).toEqual(counted(6, ids[0]!, ids[5]!));
+    expect(await store.countCalls({ ...query, statuses: both, to: NOON + 2_000 })).toEqual(
+      counted(2, ids[0]!, ids[1]!),
+    );
+    expect(await store.countCalls({ ...query, statuses: [] })).toEqual(counted(0, null, null));
   });
 
   test('rewrites the outcomes of some calls and nothing else', async () => {

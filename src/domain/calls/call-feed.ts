@@ -102,12 +102,9 @@ export class CallFeed {
       const count: CallQuery = { ...filter, limit: last + 1 };
       // What was told of before this one listened must be among what it reads together with others.
       const { told } = streams;
+      await reader.turns.next();
       const before = await this.#counts.of(keyOf(reader, told, count), () =>
-        this.#inLine(
-          reader,
-          () => this.#store.countCalls(count),
-          () => reader.turns.next(),
-        ),
+        this.#inLine(reader, () => this.#store.countCalls(count)),
       );
       return new LoggedThenLive({
         live: stream,
@@ -135,8 +132,8 @@ export class CallFeed {
     );
   }
 
-  /** `turn`: waited for in the line of its token alone. */
-  #inLine<T>({ party }: CallReader, read: () => Promise<T>, turn?: () => Promise<void>): Promise<T> {
+  /** Call it in the reader's turn: nobody stands behind what another one owes. */
+  #inLine<T>({ party }: CallReader, read: () => Promise<T>): Promise<T> {
     const since = performance.now();
     const work = async (): Promise<T> => {
       // They would wait for their own time-outs one after the other.
@@ -148,7 +145,7 @@ export class CallFeed {
         throw error;
       }
     };
-    return this.#reading.one(party, work, turn);
+    return this.#reading.one(party, work);
   }
 
   #deliver(productId: string, row: CallRow): void {

@@ -71,6 +71,11 @@ export class WorkBudget {
     return this.ended !== null;
   }
 
+  /** Whether that ended it, or one of those that it is executed for. */
+  wasEndedBy(error: unknown): boolean {
+    return error !== null && (this.#ended === error || this.#asked.some((asked) => asked.wasEndedBy(error)));
+  }
+
   /** Throws what ended the operation. */
   check(): void {
     const { ended } = this;

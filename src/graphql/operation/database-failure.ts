@@ -1,10 +1,11 @@
 import type { ExecutionResult } from 'graphql';
 import { AppError, databaseAway } from '../../errors.ts';
+import type { WorkBudget } from '../context/work-budget.ts';
 
-/** What says that the database did not answer; null: it did. That the client is gone (`ended`) says nothing of it. */
-export function databaseFailure({ errors = [] }: ExecutionResult, ended: AppError | null): AppError | null {
+/** What says that the database did not answer; null: it did. That the client is gone says nothing of it. */
+export function databaseFailure({ errors = [] }: ExecutionResult, budget: WorkBudget): AppError | null {
   for (const { originalError } of errors) {
-    if (originalError === ended) continue;
+    if (budget.wasEndedBy(originalError)) continue;
     if (!(originalError instanceof AppError)) {
       const away = databaseAway(originalError);
       if (away !== null) return away;

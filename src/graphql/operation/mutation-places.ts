@@ -2,18 +2,34 @@ import { Lines } from '../../domain/lines.ts';
 import type { Party } from '../../domain/party.ts';
 
 /** Mutations that have begun and have no answer: of a token and of a tenant so many, as each may hold megabytes of it … */
-const OF_TOKEN = 32;
+const OF_TOKEN = 16;
 const OF_TENANT = 64;
-/** … and so many of a token wait for a place. */
+/** … but who has no more than so many waits for no other token of its tenant. */
+const FEW = 2;
+/** So many of a token wait for a place. */
 const MAX_WAITING = 200;
 
 /** Where mutations are carried out: whoever sends them and goes away leaves no more behind than there are places. */
 export class MutationPlaces {
   readonly #ofTokens = new Lines({ atOnce: OF_TOKEN, most: OF_TOKEN + MAX_WAITING });
   readonly #ofTenants = new Lines({ atOnce: OF_TENANT, most: Infinity });
+  #refused: { at: number; waitedMs: number; error: Error } | null = null;
 
-  /** What `work` gives, begun when there is a place. Throws OVERLOADED when too many of the token wait. */
+  /** What `work` gives, begun when there is a place. Throws OVERLOADED when too many of the token wait, and what `refuse` says. */
   use<T>({ tokenId, tenant }: Party, work: () => Promise<T>): Promise<T> {
-    return this.#ofTokens.use(tokenId, () => this.#ofTenants.use(tenant, work));
+    const since = performance.now();
+    const begin = (): Promise<T> => {
+      const refused = this.#refused;
+      if (refused !== null && refused.at > since && performance.now() - since >= refused.waitedMs) throw refused.error;
+      return work();
+    };
+    return this.#ofTokens.use(tokenId, async () =>
+      this.#ofTokens.unfinishedOf(tokenId) <= FEW ? begin() : this.#ofTenants.use(tenant, async () => begin()),
+    );
+  }
+
+  /** Refuses whoever waits for a place now, and has waited at least so long when it gets it. */
+  refuse(waitedMs: number, error: Error): void {
+    this.#refused = { at: performance.now(), waitedMs, error };
   }
 }

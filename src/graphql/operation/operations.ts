@@ -229,8 +229,8 @@ export class Operations {
         this.shares.spend(context.caller, tookMs);
         return this.shares.begin(context.caller, { patient: true });
       };
-      const begin = (): Promise<Executed> => this.shares.begin(context.caller, kind).then(run);
-      return this.#mutations.use(context.caller, begin).catch(failed);
+      const begun = this.shares.begin(context.caller, kind);
+      return begun.then(() => this.#mutations.use(context.caller, run)).catch(failed);
     }
     return this.shares.run(context.caller, run, kind).catch(failed);
   }
@@ -261,11 +261,11 @@ export class Operations {
       const running = run({ ...this.#args(admitted), rootValue: root, contextValue: context });
       // What is there at once is not waited for: others would have their turn meanwhile, on this caller's account.
       const all = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
-      const away = databaseFailure(all, budget.ended);
+      const away = databaseFailure(all, budget);
       errors = Math.min(all.errors?.length ?? 0, MOST_ERRORS);
       isAway = away !== null;
       // They would wait for their own time-outs one after the other.
-      if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
+      if (away !== null) for (const line of [this.shares, this.#mutations]) line.refuse(WAITED_FOR_NOTHING_MS, away);
       // Of those beside each other that must not be null graphql-js tells one.
       if (context.isTooMuch || (all.errors?.length ?? 0) > MOST_ERRORS) throw away ?? budget.ended ?? tooManyErrors();
       const result = withinErrors(all);

@@ -112,17 +112,21 @@ export class PostgresFlushes implements FlushTarget {
     else if (await this.#insert(flush)) return;
     // After a failed insert this commits behind a flush that was already sent: neither had been acknowledged.
     const rewritten: RewrittenReadings = new Map();
-    let squeezed = 0;
+    const squeezing: Promise<void>[] = [];
+    let atOnce = 0;
     for (const [deviceKey, timestamp, bytes] of await this.#retried(flush, true)) {
       noteRewritten(rewritten, deviceKey, bytes);
       this.#long = (this.#long + 1) % SQUEEZED_ONE_IN;
       const isTooLong = bytes > TOO_LONG_BYTES;
       if (!isTooLong && bytes >= LONG_BYTES && this.#long !== 0) continue;
-      squeezed += bytes;
-      if (isTooLong || squeezed <= AT_ONCE_BYTES) await this.#squeezer.squeeze(deviceKey, timestamp);
-      else this.#squeezer.add(deviceKey, timestamp);
+      if (isTooLong || atOnce + bytes <= AT_ONCE_BYTES) {
+        if (!isTooLong) atOnce += bytes;
+        squeezing.push(this.#squeezer.squeeze(deviceKey, timestamp));
+      } else this.#squeezer.add(deviceKey, timestamp);
     }
     if (rewritten.size > 0) this.#onRewritten?.(rewritten);
+    // What cannot be squeezed now is stored all the same.
+    await Promise.allSettled(squeezing);
   }
 
   /** false: a key existed, so nothing was stored. */
