@@ -20,7 +20,7 @@ export class MutationPlaces {
     const since = performance.now();
     const begin = (): Promise<T> => {
       const refused = this.#refused;
-      if (refused !== null && refused.at > since && performance.now() - since >= refused.waitedMs) throw refused.error;
+      if (refused !== null && refused.at - since >= refused.waitedMs) throw refused.error;
       return work();
     };
     return this.#ofTokens.use(tokenId, async () =>
@@ -28,7 +28,7 @@ export class MutationPlaces {
     );
   }
 
-  /** Refuses whoever waits for a place now, and has waited at least so long when it gets it. */
+  /** Refuses whoever waits for a place now and has waited at least so long; it is told when it would get it. */
   refuse(waitedMs: number, error: Error): void {
     this.#refused = { at: performance.now(), waitedMs, error };
   }

@@ -113,20 +113,31 @@ export class PostgresFlushes implements FlushTarget {
     // After a failed insert this commits behind a flush that was already sent: neither had been acknowledged.
     const rewritten: RewrittenReadings = new Map();
     const squeezing: Promise<void>[] = [];
+    const tooLong: [deviceKey: number, timestamp: number][] = [];
     let atOnce = 0;
     for (const [deviceKey, timestamp, bytes] of await this.#retried(flush, true)) {
       noteRewritten(rewritten, deviceKey, bytes);
       this.#long = (this.#long + 1) % SQUEEZED_ONE_IN;
-      const isTooLong = bytes > TOO_LONG_BYTES;
-      if (!isTooLong && bytes >= LONG_BYTES && this.#long !== 0) continue;
-      if (isTooLong || atOnce + bytes <= AT_ONCE_BYTES) {
-        if (!isTooLong) atOnce += bytes;
+      if (bytes > TOO_LONG_BYTES) tooLong.push([deviceKey, timestamp]);
+      else if (bytes >= LONG_BYTES && this.#long !== 0) continue;
+      else if (atOnce + bytes <= AT_ONCE_BYTES) {
+        atOnce += bytes;
         squeezing.push(this.#squeezer.squeeze(deviceKey, timestamp));
       } else this.#squeezer.add(deviceKey, timestamp);
     }
+    const squeezed = Promise.allSettled(squeezing);
     if (rewritten.size > 0) this.#onRewritten?.(rewritten);
-    // What cannot be squeezed now is stored all the same.
-    await Promise.allSettled(squeezing);
+    await squeezed;
+    await this.#squeezeEach(tooLong);
+  }
+
+  /** One at a time, as each is megabytes; what cannot be squeezed now is stored all the same. */
+  async #squeezeEach(readings: readonly [deviceKey: number, timestamp: number][]): Promise<void> {
+    try {
+      for (const [deviceKey, timestamp] of readings) await this.#squeezer.squeeze(deviceKey, timestamp);
+    } catch {
+      // Nor would the next one be: each would wait for its own time-out.
+    }
   }
 
   /** false: a key existed, so nothing was stored. */
