@@ -1,3 +1,5 @@
+import { Debt } from './debt.ts';
+
 /** Whoever asked so lately is still there. */
 export const PRESENT_MS = 250;
 /** What a tenant has at least, and a caller: a hundred of them have much of the time, but everybody still gets on. */
@@ -18,9 +20,8 @@ export class Allowance {
   #at = 0;
   #each: number;
   #ofTenant: number;
-  /** What all of them together have used and is not yet forgotten, as of `#chargedAt`. */
-  #debtMs = 0;
-  #chargedAt = 0;
+  /** What all of them together have used. */
+  readonly #debt = new Debt(0);
   /** How many of them are there. */
   #there = 0;
 
@@ -34,14 +35,12 @@ export class Allowance {
 
   /** Holds time against all of them together; a negative one is forgiven. */
   charge(milliseconds: number, now: number): void {
-    const debtMs = this.debt(now) + (Number.isNaN(milliseconds) ? 0 : milliseconds);
-    this.#debtMs = Math.min(Math.max(0, debtMs), MAX_DEBT_MS);
-    this.#chargedAt = now;
+    this.#debt.add(milliseconds, now, { share: this.#ofTenant, most: MAX_DEBT_MS });
   }
 
   /** What is held against them together. */
   debt(now: number): number {
-    return Math.max(0, this.#debtMs - (now - this.#chargedAt) * this.#ofTenant);
+    return this.#debt.left(now, this.#ofTenant);
   }
 
   /** How much of that is forgotten in a millisecond. */
@@ -107,16 +106,14 @@ export class Allowances {
 
   /** From now on they are used by these, one for each caller. */
   share(used: readonly Allowance[], now: number): void {
-    const callers = new Map<Allowance, number>();
-    for (const allowance of used) callers.set(allowance, (callers.get(allowance) ?? 0) + 1);
+    const callers = callersOf(used);
     const tenants = new Set([...callers.keys(), ...this.over(now)]).size;
     for (const allowance of this.#byTenant.values()) allowance.share(callers.get(allowance) ?? 0, tenants, now);
   }
 
   /** One for each caller that is there. */
   note(there: readonly Allowance[]): void {
-    const callers = new Map<Allowance, number>();
-    for (const allowance of there) callers.set(allowance, (callers.get(allowance) ?? 0) + 1);
+    const callers = callersOf(there);
     for (const allowance of this.#byTenant.values()) allowance.note(callers.get(allowance) ?? 0);
   }
 
@@ -129,4 +126,10 @@ export class Allowances {
   keep(used: ReadonlySet<Allowance>): void {
     for (const [tenant, allowance] of this.#byTenant) if (!used.has(allowance)) this.#byTenant.delete(tenant);
   }
+}
+
+function callersOf(allowances: readonly Allowance[]): Map<Allowance, number> {
+  const callers = new Map<Allowance, number>();
+  for (const allowance of allowances) callers.set(allowance, (callers.get(allowance) ?? 0) + 1);
+  return callers;
 }

@@ -239,15 +239,19 @@ export class WorkShares {
     const now = this.#now();
     if (now < this.#countedUntil) return;
     this.#countedUntil = now + COUNT_AGAIN_MS;
-    const [atBackground, others]: WorkCaller[][] = [[], []];
-    for (const caller of this.#callers.values())
-      if (caller.shares(now)) (caller.isBackground ? atBackground : others)!.push(caller);
+    const atBackground: WorkCaller[] = [];
+    const others: WorkCaller[] = [];
+    const there: WorkCaller[] = [];
+    for (const caller of this.#callers.values()) {
+      if (!caller.isThere(now)) continue;
+      if (!caller.isBackground) there.push(caller);
+      if (caller.shares(now)) (caller.isBackground ? atBackground : others).push(caller);
+    }
     const allowanceOf = ({ allowance }: WorkCaller): Allowance => allowance;
-    this.#atBackground.share(atBackground!.map(allowanceOf), now);
-    const there = [...this.#callers.values()].filter((caller) => !caller.isBackground && caller.isThere(now));
+    this.#atBackground.share(atBackground.map(allowanceOf), now);
     this.#others.note(there.map(allowanceOf));
-    this.#others.share(others!.map(allowanceOf), now);
-    this.#divide(others!, now);
+    this.#others.share(others.map(allowanceOf), now);
+    this.#divide(others, now);
   }
 
   /**

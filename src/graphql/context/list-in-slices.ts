@@ -16,8 +16,6 @@ const LONG_MS = 100;
 
 /** How many wait is bounded by the mutations that have begun (`MutationPlaces`). */
 const lists = new Pieces({ atOnce: AT_ONCE, maxWaiting: Infinity, longMs: LONG_MS });
-/** Of an operation: when all lists that it has asked for have gone out. */
-const handedOut = new WeakMap<GraphqlContext, Promise<void>>();
 
 /**
  * The list as graphql-js may have it: of what a mutation answers with, which can be ten thousand items long, each is
@@ -31,15 +29,11 @@ export function listInSlices<Item>(list: Item[], context: GraphqlContext): Item[
   if (list.length <= FEW || !context.isMutation) return list;
   context.answersWith(list.length);
   const come = Promise.withResolvers<Promise<Item>[]>();
-  const next = async (): Promise<void> => {
-    await handedOut.get(context);
-    await lists.one(context.caller, () => {
-      const promised = list.map(() => Promise.withResolvers<Item>());
-      come.resolve(promised.map(({ promise }) => promise));
-      return handOut(list, promised, context);
-    });
-  };
-  handedOut.set(context, next());
+  void lists.one(context.caller, () => {
+    const promised = list.map(() => Promise.withResolvers<Item>());
+    come.resolve(promised.map(({ promise }) => promise));
+    return handOut(list, promised, context);
+  });
   return come.promise as unknown as Item[];
 }
 
