@@ -231,6 +231,13 @@ describe('what an operation costs', () => {
     expect(costOf('subscription { webhookCalled(productId: "1") { id status body headers } }')).toBeLessThan(30);
   });
 
+  it('counts the tags of a device as the list that they are: 500 devices answer with them some times, not 190', () => {
+    const query = (times: number): string =>
+      `{ devices(first: 500) { edges { node { ${Array.from({ length: times }, (_, at) => `t${at}: tags`).join(' ')} } } } }`;
+    expect(costOf(query(10))).toBeLessThan(MAX_COST);
+    expect(costOf(query(100))).toBeGreaterThan(MAX_COST);
+  });
+
   it('multiplies lists by first, given as literal, variable or default', () => {
     const inner = '{ edges { node { product { id } } } }';
     const ten = costOf(`{ devices(first: 10) ${inner} }`);

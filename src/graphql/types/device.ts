@@ -18,7 +18,11 @@ export class DeviceObject {
   })
   serialNumber!: string;
 
-  @Field(() => [String], { description: 'Words to find it by: at most 50, of up to 100 characters each.' })
+  // Fifty values, read from JSON.
+  @Field(() => [String], {
+    complexity: 0.5,
+    description: 'Words to find it by: at most 50, of up to 100 characters each.',
+  })
   tags!: string[];
 
   @Field(() => String, { nullable: true, description: 'Where it is, in free text of up to 500 characters.' })
