@@ -62,6 +62,34 @@ describe('the live call log', () => {
   });
 });
 
+/** A node's, and how it hears of calls that others have logged. */
+function newCluster() {
+  const listeners: ((message: string) => void)[] = [];
+  const onMessage = (_: unknown, listener: (message: string) => void): void => void listeners.push(listener);
+  const hear = (message: string): void => listeners.forEach((listener) => listener(message));
+  return { cluster: Object.assign(new LocalCluster(), { onMessage }), hear };
+}
+
+describe('calls that another node has logged', () => {
+  test('are read and told of; when one cannot be read its subscribers learn that it is missing, and no others', async () => {
+    const { cluster, hear } = newCluster();
+    const call = async (_: number, id: string): Promise<CallRow> => {
+      if (id === 'unreadable') throw new Error('the database is away');
+      return { ...ROW, id };
+    };
+    const feed = new CallFeed(cluster, { call } as unknown as MeasurementStore);
+    const calls = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON, READER);
+    const others = await feed.subscribe({ id: 'p2', key: 2 }, FROM_NOW_ON, READER);
+    for (const message of ['no JSON', 'null', '{"productId":"p1","id":7}']) hear(message);
+    hear(JSON.stringify({ productId: 'p1', id: 'readable' }));
+    expect(await idsOf(calls, 1)).toEqual(['readable']);
+    hear(JSON.stringify({ productId: 'p1', id: 'unreadable' }));
+    await expect(calls.next()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    hear(JSON.stringify({ productId: 'p2', id: 'other' }));
+    expect(await idsOf(others, 1)).toEqual(['other']);
+  });
+});
+
 /** A log of so many calls of 1 kB, newest last, and how many pages of it are read at once. */
 function newLog(count: number) {
   const rows = Array.from({ length: count }, (_, at): CallRow => ({ ...ROW, id: `call ${at}` }));

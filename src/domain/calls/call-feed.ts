@@ -60,10 +60,9 @@ export class CallFeed {
   constructor(cluster: Cluster, store: MeasurementStore) {
     this.#cluster = cluster;
     this.#store = store;
-    cluster.onMessage('called', (message) => void this.#heard(message).catch(() => {}));
-    const missed = new AppError('UNAVAILABLE', 'Calls to other nodes were missed; subscribe again and read `calls`.');
+    cluster.onMessage('called', (message) => void this.#heard(message));
     cluster.onMissed(() => {
-      for (const { accepting } of this.#streams.values()) for (const stream of accepting.keys()) stream.fail(missed);
+      for (const { accepting } of this.#streams.values()) failAll(accepting);
     });
   }
 
@@ -156,14 +155,33 @@ export class CallFeed {
   }
 
   async #heard(message: string): Promise<void> {
-    const { productId, id } = JSON.parse(message) as { productId: string; id: string };
+    const heard = readMessage(message);
     // Whatever Redis says, a product's subscribers see its calls and no others.
-    const streams = this.#streams.get(productId);
-    if (streams === undefined) return;
+    const streams = heard && this.#streams.get(heard.productId);
+    if (heard === null || streams == null) return;
     streams.told = this.#told += 1;
-    const row = await this.#store.call(streams.productKey, id);
-    if (row !== null) this.#deliver(productId, row);
+    try {
+      const row = await this.#store.call(streams.productKey, heard.id);
+      if (row !== null) this.#deliver(heard.productId, row);
+    } catch {
+      failAll(streams.accepting);
+    }
   }
+}
+
+/** null: no node of ours has sent this. */
+function readMessage(message: string): { productId: string; id: string } | null {
+  try {
+    const { productId, id } = JSON.parse(message) as { productId?: unknown; id?: unknown };
+    return typeof productId === 'string' && typeof id === 'string' ? { productId, id } : null;
+  } catch {
+    return null;
+  }
+}
+
+function failAll(accepting: ReadonlyMap<CallStream, unknown>): void {
+  const missed = new AppError('UNAVAILABLE', 'Calls to other nodes were missed; subscribe again and read `calls`.');
+  for (const stream of accepting.keys()) stream.fail(missed);
 }
 
 function keyOf({ party }: CallReader, told: number, query: CallQuery): string {
