@@ -13,6 +13,9 @@ const INSERT_CHUNKS = `
   SELECT $1, * FROM unnest($2::int4[], $3::int8[], $4::int8[], $5::int4[], $6::bytea[], $7::bytea[])`;
 /** The times from the first to the last: else the planner may look at every reading of the device. */
 const AMONG = 'reading.device_key = $1 AND reading.ts BETWEEN $2 AND $3';
+/** In the order in which a flush writes to them, else each could wait for the other. */
+const LOCK_READINGS = `
+  SELECT 1 FROM reading WHERE ${AMONG} AND reading.ts = ANY($4::int8[]) ORDER BY reading.ts FOR UPDATE`;
 const DELETE_READINGS = `
   DELETE FROM reading USING unnest($4::int8[], $5::text[]) AS gone (ts, seq)
   WHERE ${AMONG} AND reading.ts = gone.ts AND reading.seq = gone.seq::xid8`;
@@ -53,6 +56,7 @@ export async function writeChange(
       byteArray(chunksNew.map((chunk) => chunk.bytes)),
     ]);
   if (filled !== null) await fill(client, filled);
+  if (readings.length > 1) await change(LOCK_READINGS, keys(readings).slice(0, 3));
   const gone = readings.filter((reading) => reading.values === null);
   const changed = readings.filter((reading) => reading.values !== null);
   let written = 0;
