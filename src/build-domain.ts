@@ -192,7 +192,10 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   sweep('call log', 10 * MINUTE_MS, () => sweepCalls(callSweep));
   sweep('late values of what is gone', 10 * MINUTE_MS, () => sweepLateValues({ database: bare, store, now }));
   sweep('late values of what was absorbed', 2_000, () => handOverLateValues({ database: bare, store, now }));
-  sweep('retention', 360 * MINUTE_MS, (isStopping) => sweepRetention({ database: bare, store, now }, isStopping));
+  const onLeftOut = (error: unknown, deviceKey: number): void =>
+    log.warn({ err: error, deviceKey }, 'forgetting what is old: a device was left out until the next time');
+  const retention = { database: bare, store, now, onLeftOut };
+  sweep('retention', 360 * MINUTE_MS, (isStopping) => sweepRetention(retention, isStopping));
   sweep('audit log', 60 * MINUTE_MS, () => auditLog.forgetBefore(now() - config.auditLogDays * DAY_MS));
 
   return {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { conflict } from '../../src/errors.ts';
 import { sweepCalls } from '../../src/domain/calls/sweep-calls.ts';
 import { Sweeper } from '../../src/domain/sweeper.ts';
 import { replayPages } from '../../src/domain/calls/replay-pages.ts';
@@ -181,7 +182,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     expect(await keysLeft(device)).toEqual([]);
   });
 
-  test('values older than the plan keeps are forgotten at start, the newest of each field is not', async () => {
+  test('values older than the plan keeps are forgotten at start, the newest of each field is not; a busy device holds up no other', async () => {
     const now = domain.clock.now;
     const fields = ['A', 'B'].map((identifier) => ({ identifier, type: 'FLOAT' as const }));
     const product = await domain.products.create(domain.access, { name: 'p', fields });
@@ -194,11 +195,17 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
       expect(stored).toBe(5);
       return device;
     };
+    const busy = await made('free');
     const [free, unlimited] = [await made('free'), await made('unlimited')];
-    const errors: unknown[] = [];
+    const [errors, leftOut]: [unknown[], number[]] = [[], []];
     const { database, store } = domain;
     const onError = (error: unknown): void => void errors.push(error);
-    const deps = { database, store, now: () => now };
+    const dropOlderThan: typeof store.dropOlderThan = async (keys, before) => {
+      if (keys.includes(busy.key)) throw conflict('The device is written to faster than its values can be removed.');
+      return store.dropOlderThan(keys, before);
+    };
+    const onLeftOut = (_: unknown, key: number): void => void leftOut.push(key);
+    const deps = { database, store: { dropOlderThan }, now: () => now, onLeftOut };
     const sweeper = new Sweeper({ everyMs: 600_000, sweep: (isStopping) => sweepRetention(deps, isStopping), onError });
     const left = async (device: DeviceInfo): Promise<unknown[]> => {
       const ranges = keysOf(device).map((fieldKey) =>
@@ -209,6 +216,13 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await expect.poll(() => left(free), { timeout: 10_000 }).toEqual([[89], [200]]);
     await sweeper.stop();
     expect(await left(unlimited)).toEqual([[200, 91, 89], [300, 200]]); // prettier-ignore
+    expect([leftOut, await left(busy)]).toEqual([
+      [busy.key],
+      [
+        [200, 91, 89],
+        [300, 200],
+      ],
+    ]);
     expect(errors).toEqual([]);
   });
 

@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts';
 import type { Database } from '../database.ts';
 import { DeviceSchema } from '../entities/device.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
@@ -11,11 +12,14 @@ interface SweepRetentionDeps {
   store: Pick<MeasurementStore, 'dropOlderThan'>;
   /** ms UTC. */
   now: () => number;
+  /** A device was left out until the next time. */
+  onLeftOut: (error: unknown, deviceKey: number) => void;
 }
 
 /**
  * Forgets measurements that are older than the plan of their device keeps them (CONTRACT 1), plan by plan, in the
- * store's small slices. The newest value of each field stays.
+ * store's small slices. The newest value of each field stays. A device whose old values are written again and again, faster
+ * than they can be removed, holds up no other.
  */
 export async function sweepRetention(deps: SweepRetentionDeps, isStopping: () => boolean): Promise<void> {
   for (const { slug, retentionDays } of PLANS)
@@ -23,7 +27,7 @@ export async function sweepRetention(deps: SweepRetentionDeps, isStopping: () =>
 }
 
 async function sweepPlan(
-  { database, store }: SweepRetentionDeps,
+  { database, store, onLeftOut }: SweepRetentionDeps,
   plan: string,
   before: number,
   isStopping: () => boolean,
@@ -31,7 +35,15 @@ async function sweepPlan(
   const options = { fields: ['key'], orderBy: { key: 'asc' }, limit: DEVICES_A_PAGE } as const;
   for (let after = 0; !isStopping();) {
     const page = await database.read().find(DeviceSchema, { plan, key: { $gt: after } }, options);
-    for (const { key } of page) if (!isStopping()) await store.dropOlderThan([key], before);
+    for (const { key } of page) {
+      if (isStopping()) return;
+      try {
+        await store.dropOlderThan([key], before);
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === 'CONFLICT')) throw error;
+        onLeftOut(error, key);
+      }
+    }
     if (page.length < DEVICES_A_PAGE) return;
     after = page.at(-1)!.key;
   }
