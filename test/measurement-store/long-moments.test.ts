@@ -48,10 +48,10 @@ describe('values that come one by one into moments of a megabyte (SQLite)', () =
   test('write it again once for all of them, and none is lost', async () => {
     const { writer, flush } = openWriter();
     flush(longMoment(1_000));
-    writer.sortInAll();
+    while (writer.sortInSome());
     expect(writer.takeRewritten()).toBeNull();
     for (let value = 0; value < 500; value += 1) flush([[1, 1_000, value], [300, 1_000 + value, value]]); // prettier-ignore
-    writer.sortInAll();
+    while (writer.sortInSome());
     const { readings, bytes } = writer.takeRewritten()!.get(1)!;
     expect(readings).toBeLessThanOrEqual(3);
     expect(bytes / readings).toBeGreaterThan(900_000);
@@ -67,7 +67,7 @@ describe('values that come one by one into moments of a megabyte (SQLite)', () =
   test('are sorted in a few megabytes at a time: others are committed in between', async () => {
     const { writer, flush } = openWriter();
     for (let moment = 1; moment <= MOMENTS; moment += 1) flush(longMoment(moment));
-    writer.sortInAll();
+    while (writer.sortInSome());
     flush(Array.from({ length: MOMENTS }, (_, at): Row => [1, at + 1, at]));
     let slices = 1;
     while (writer.sortInSome()) slices += 1;
@@ -85,7 +85,7 @@ describe('values that come one by one into moments of a megabyte (SQLite)', () =
     const readings = 2_000;
     for (let from = 0; from < readings; from += 100)
       flush(Array.from({ length: 300 }, (_, at): Row => [2 + (at % 3), from + Math.floor(at / 3), textOf(at)]));
-    writer.sortInAll();
+    while (writer.sortInSome());
     flush(Array.from({ length: readings }, (_, at): Row => [1, at, at]));
     const told: number[] = [];
     const look = (): void => {
@@ -101,10 +101,45 @@ describe('values that come one by one into moments of a megabyte (SQLite)', () =
     expect(told).toEqual(told.toSorted((a, b) => a - b));
     expect(told.at(-1)).toBe(readings);
     flush([[1, 0, 0]]);
-    writer.sortInAll();
+    while (writer.sortInSome());
     look();
     expect(told.at(-1)).toBe(1);
     writer.close();
+  });
+
+  test('wait for no deletion in one piece: others are committed in between', async () => {
+    const store = await database.openStore();
+    const moments = Array.from({ length: 1_200 }, (_, at) => at + 1);
+    for (const at of moments)
+      await store.append(
+        receipt(
+          1,
+          [2, 3, 4, 5].map((field): Row => [field, at, textOf(at)]),
+        ),
+      );
+    await store.append(receipt(2, [[1, 1, 1], [1, 2, 2]])); // prettier-ignore
+    await store.compact([], 0);
+    await store.append(
+      receipt(
+        1,
+        moments.map((at): Row => [1, at, at]),
+      ),
+    );
+    const started = performance.now();
+    let [last, longest, isOver] = [started, 0, false];
+    const removed = store
+      .remove({ deviceKey: 2, fieldKeys: [1], from: 0, to: 2, dryRun: false })
+      .finally(() => (isOver = true));
+    for (let at = 1; !isOver; at += 1) {
+      await store.append(receipt(3, [[1, at, at]]));
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }
+    expect(await removed).toBe(1);
+    expect(longest).toBeLessThan((performance.now() - started) / 2);
+    expect(await everything(store, 1, 1)).toEqual(moments.map((at) => [at, at]));
+    expect(await everything(store, 2, 1)).toEqual([[2, 2]]);
+    await store.stop();
   });
 
   test('are merged by who reads them, not with each that comes', () => {

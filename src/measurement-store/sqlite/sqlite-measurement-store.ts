@@ -45,6 +45,8 @@ export interface SqliteStoreOptions extends StoreOptions {
 /** One for what is short; the others start when they are needed. */
 const READERS = 3;
 const CALLS_A_CHUNK = 500;
+/** Of what was committed and waits to be sorted in, before an edit that must find all of it. */
+const SLICES_FIRST = 256;
 /** They go through very many calls or all readings that there are, or write many chunks anew. */
 const OTHER_LONG_READS: ReadonlySet<SqliteReaderJob['kind']> = new Set(['countCalls', 'due', 'plan']);
 /** For what takes as long as there is something to read. */
@@ -191,7 +193,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   async compact(deviceKeys: number[], storedBefore: number): Promise<void> {
-    await this.#write({ kind: 'sortIn' });
+    await this.#sortIn();
     for (const deviceKey of deviceKeys) await this.#edit(deviceKey, compaction(storedBefore));
   }
 
@@ -262,12 +264,18 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   #edit(deviceKey: number, edit: Edit, manner?: EditManner): Promise<Edit | null> {
     const slice = (key: number, current: Edit): Promise<SliceResult> =>
       this.#locks.run(key, async () => {
+        const durable = current.kind !== 'compact';
+        if (durable) await this.#sortIn();
         const { change, next } = await this.#read<Plan>({ kind: 'plan', deviceKey: key, edit: current });
         if (isEmpty(change)) return { next, missed: 0 };
-        const durable = current.kind !== 'compact';
         return { next, missed: await this.#write<number>({ kind: 'change', change, durable }) };
       });
     return runEdit(slice, deviceKey, edit, () => this.#stopping, manner);
+  }
+
+  /** Slice by slice: commits come in between. What came meanwhile is left. */
+  async #sortIn(): Promise<void> {
+    for (let slices = 0; slices < SLICES_FIRST && (await this.#write<boolean>({ kind: 'sortIn' })); slices += 1);
   }
 
   #write<T>(job: WriterJob, transfer?: ArrayBuffer[], limitMs?: number): Promise<T> {

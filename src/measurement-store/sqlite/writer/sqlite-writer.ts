@@ -60,10 +60,6 @@ export class SqliteWriter {
     return this.#intake.sortInSome();
   }
 
-  sortInAll(): void {
-    this.#intake.sortInAll();
-  }
-
   /**
    * The long readings that were written again, of the group under way all so far: what a request brought costs all of
    * it together. null: none since it was asked last.

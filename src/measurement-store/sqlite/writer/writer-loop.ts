@@ -107,7 +107,8 @@ export class WriterLoop {
       case 'removeCalls':
         return this.#answers.answer(id, writer.removeCalls(job.receivedBefore, job.productKey, job.limit));
       case 'sortIn':
-        return this.#answers.answer(id, writer.sortInAll());
+        this.#answers.answer(id, writer.sortInSome());
+        return this.#tellRewritten();
       case 'copyLog':
         return this.#answers.answer(id, writer.copyLog());
       case 'showHeard':

@@ -17,7 +17,7 @@ export type WriterJob =
   | { kind: 'updateCalls'; calls: CallOutcome[] }
   /** Answered with how many went: at most `limit`. */
   | { kind: 'removeCalls'; receivedBefore: number; productKey: number | undefined; limit: number }
-  /** Everything committed before goes to its place among the readings. */
+  /** Some of what was committed before goes to its place among the readings; answered with whether there is more. */
   | { kind: 'sortIn' }
   /** Receipt times of everything committed before go to `device_state`. */
   | { kind: 'showHeard' }
