@@ -30,6 +30,8 @@ export class Senders {
     try {
       return await work();
     } finally {
+      // It was there until now, however long that took.
+      this.saw(tenant);
       const left = this.#present.get(tenant)! - 1;
       if (left > 0) this.#present.set(tenant, left);
       else this.#present.delete(tenant);

@@ -121,6 +121,27 @@ test('nobody waits for minutes behind many who store much: what would is refused
   expect(Math.max(...waits)).toBeLessThan(25_000);
 });
 
+test('nor does who has stored much before others did', async () => {
+  const shares = new WriteShares();
+  const sendAll = (): void => {
+    void shares.turn('single', { values: 1 });
+    for (let at = 0; at < 12; at += 1) void shares.turn(`tenant ${at}`, { values: 10_000 })?.catch(() => {});
+  };
+  void shares.turn('much', { values: 10_000, rewritten: 400_000_000 });
+  let begun = false;
+  void shares.turn('single', { values: 1 });
+  void shares.turn('much', { values: 100 })!.then(() => (begun = true));
+  for (let ms = 0; ms < 11_000; ms += 20) {
+    try {
+      sendAll();
+    } catch {
+      // They have enough waiting.
+    }
+    await vi.advanceTimersByTimeAsync(20);
+  }
+  expect(begun).toBe(true);
+});
+
 test('who waits in a slow flush is there', async () => {
   const shares = new WriteShares();
   let done!: () => void;
@@ -138,6 +159,21 @@ test('who waits in a slow flush is there', async () => {
   // A quarter of a second later it counts as gone.
   await vi.advanceTimersByTimeAsync(300);
   expect(begun).toBe(true);
+});
+
+test('who has waited in a slow flush of another one is still there when that asks again', async () => {
+  const shares = new WriteShares();
+  const flush = new Promise<number>((resolve) => setTimeout(() => resolve(2_000), 2_000));
+  const storing = (tenant: string, rewritten: number): Promise<void> => {
+    void shares.turn(tenant, { values: 10 });
+    const amount = () => ({ values: 10, rewritten });
+    return shares.storing(tenant, { asked: { values: 10 }, amount, store: () => flush });
+  };
+  const both = [storing('good', 0), storing('bad', 60_000_000)];
+  await vi.advanceTimersByTimeAsync(2_000);
+  await Promise.all(both);
+  expect(shares.turn('bad', { values: 10, rewritten: 60_000_000 })).not.toBeNull();
+  expect(shares.turn('good', { values: 10 })).toBeNull();
 });
 
 test('what takes the database longer counts for as long as it took', async () => {

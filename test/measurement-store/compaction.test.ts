@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LONG_AGO } from '../../src/domain/measurements/store.ts';
-import { compaction, type Edit } from '../../src/measurement-store/chunks/edit.ts';
+import { compaction, type Edit, emptyChange } from '../../src/measurement-store/chunks/edit.ts';
 import { planCompaction } from '../../src/measurement-store/chunks/plan-compaction.ts';
+import { openForWriting } from '../../src/measurement-store/sqlite/writer/open-for-writing.ts';
+import { SqliteWriter } from '../../src/measurement-store/sqlite/writer/sqlite-writer.ts';
 import { Threads } from '../../src/measurement-store/threads.ts';
 import { openSnapshots } from './open-slices.ts';
 import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
@@ -227,4 +229,28 @@ describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
     await compacting;
     expect(new Map(await everything(store, 1, 1))).toEqual(model);
   });
+});
+
+test('a change that was planned from a chunk that is gone by then changes nothing (SQLite)', async () => {
+  const database = await openDatabase('sqlite');
+  const store = await database.openStore();
+  await store.append(
+    receipt(
+      1,
+      Array.from({ length: 300 }, (_, at): Row => [1, at, at]),
+    ),
+  );
+  await store.compact([1], Infinity);
+  await store.stop();
+  const writer = new SqliteWriter(openForWriting(database.place));
+  const [{ packed }] = (await database.sql<{ packed: Buffer }>('SELECT packed FROM chunk')) as [{ packed: Buffer }];
+  const change = {
+    ...emptyChange(1),
+    chunksGone: [{ fieldKey: 1, firstAt: 7 }],
+    chunksNew: [{ fieldKey: 1, firstAt: 8, lastAt: 299, count: 292, summary: null, bytes: packed }],
+  };
+  expect(() => writer.change(change, true)).toThrow('is not there');
+  writer.close();
+  expect(await database.sql('SELECT first_at, count FROM chunk')).toEqual([{ first_at: 0, count: 300 }]);
+  await database.close();
 });

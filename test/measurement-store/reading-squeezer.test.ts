@@ -51,6 +51,40 @@ test('no flush waits until more than a few readings that were written again are 
   expect(connection.looks.length).toBeLessThanOrEqual(most);
 });
 
+test('a reading of megabytes is squeezed before its flush is acknowledged, and not again until it is twice as long', async () => {
+  const database = await openDatabase('sqlite');
+  const store = await database.openStore();
+  await store.append(
+    receipt(
+      1,
+      Array.from({ length: 300 }, (_, at): Row => [at + 1, 1, 'ä'.repeat(4_000)]),
+    ),
+  );
+  await store.compact([], 0);
+  const [{ packed }] = (await database.sql<{ packed: Buffer }>('SELECT packed FROM reading')) as [{ packed: Buffer }];
+  await store.stop();
+  await database.close();
+  const connection = new FakeConnection([[1, 1, packed.length]]);
+  const query = connection.query.bind(connection);
+  connection.query = async (asked) => {
+    const rows = await query(asked);
+    return asked.name === undefined && asked.values.length === 2 ? [[packed]] : rows;
+  };
+  const flushes = new PostgresFlushes(connection as unknown as PipelinedConnection);
+  const squeezed = async (bytes: number): Promise<number> => {
+    connection.rewritten = [[1, 1, bytes]];
+    const before = connection.looks.length;
+    flushes.gather(receipt(1, [[1, 1, 1]]));
+    await flushes.flush();
+    return connection.looks.length - before;
+  };
+  expect(await squeezed(packed.length)).toBe(1);
+  expect(await squeezed(packed.length + 20)).toBe(0);
+  expect(await squeezed(2 * packed.length)).toBe(0);
+  expect(await squeezed(2 * packed.length + 1)).toBe(1);
+  await flushes.stop();
+});
+
 test('a reading in PostgreSQL that is written again becomes as long as its values, a little later', async () => {
   const database = await openDatabase('postgres');
   const store = await database.openStore();

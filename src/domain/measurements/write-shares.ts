@@ -180,6 +180,8 @@ export class WriteShares {
     // What was forgotten until now was so by the share until now.
     for (const writer of this.#writers.values()) this.#charge(writer, 0);
     this.#share = share;
+    // Nor does anybody wait longer than the longest because others have come.
+    for (const writer of this.#writers.values()) this.#charge(writer, 0);
   }
 
   #writerOf(tenant: string): Writer {

@@ -16,8 +16,8 @@ import { unavailable } from '../unavailable.ts';
 /** After a key that existed so many flushes merge at once: senders that repeat themselves seldom do it just once. */
 const MERGING_FLUSHES = 100;
 /**
- * Of long readings, which are read and written as a whole for it, one in sixteen is squeezed. One that is too long is
- * before its flush is acknowledged: nobody writes to it faster than that.
+ * Of long readings, which are read and written as a whole for it, one in sixteen is squeezed. One that has become too
+ * long is before its flush is acknowledged: nobody writes to it faster than that.
  */
 const LONG_BYTES = 65_536;
 const TOO_LONG_BYTES = 2_097_152;
@@ -118,7 +118,8 @@ export class PostgresFlushes implements FlushTarget {
     for (const [deviceKey, timestamp, bytes] of await this.#retried(flush, true)) {
       noteRewritten(rewritten, deviceKey, bytes);
       this.#long = (this.#long + 1) % SQUEEZED_ONE_IN;
-      if (bytes > TOO_LONG_BYTES) tooLong.push([deviceKey, timestamp]);
+      if (bytes > TOO_LONG_BYTES && this.#squeezer.mayHalve(deviceKey, timestamp, bytes))
+        tooLong.push([deviceKey, timestamp]);
       else if (bytes >= LONG_BYTES && this.#long !== 0) continue;
       else if (atOnce + bytes <= AT_ONCE_BYTES) {
         atOnce += bytes;

@@ -4,17 +4,21 @@ import type { PipelinedConnection } from './postgres-connection.ts';
 
 /** What finds no room is told of again when it is written to again. */
 const MAX_WAITING = 1_000;
+/** Of so many it is known how long their values are. */
+const MAX_KNOWN = 1_000;
 const LONGEST_REST_MS = 1_000;
 /** Only if nobody has written it again since. */
 const SQUEEZE = 'UPDATE reading SET packed = $4 WHERE device_key = $1 AND ts = $2 AND packed = $3';
 
 /**
- * A moment that is written again and again would grow for ever: leaves the last value of each field in it. Nobody waits
- * for that: one after the other, and as long as one took the database is left to others.
+ * A moment that is written again and again would grow for ever: leaves the last value of each field in it, at once or in
+ * its turn: one after the other, and as long as one took the database is left to others.
  */
 export class ReadingSqueezer {
   readonly #connection: PipelinedConnection;
   readonly #waiting = new Map<string, [deviceKey: number, timestamp: number]>();
+  /** Bytes that were left of a moment, of the one squeezed longest ago first. */
+  readonly #left = new Map<string, number>();
   #running: Promise<void> | null = null;
   #stopped = false;
 
@@ -25,8 +29,13 @@ export class ReadingSqueezer {
   /** It has its turn, if there is room. */
   add(deviceKey: number, timestamp: number): void {
     if (this.#stopped || this.#waiting.size >= MAX_WAITING) return;
-    this.#waiting.set(`${deviceKey} ${timestamp}`, [deviceKey, timestamp]);
+    this.#waiting.set(keyOf(deviceKey, timestamp), [deviceKey, timestamp]);
     this.#running ??= this.#run().finally(() => (this.#running = null));
+  }
+
+  /** Whether it may be half as long as this, as far as is known: a moment can hold megabytes of values. */
+  mayHalve(deviceKey: number, timestamp: number, bytes: number): boolean {
+    return bytes > 2 * (this.#left.get(keyOf(deviceKey, timestamp)) ?? 0);
   }
 
   /** At once. */
@@ -35,6 +44,7 @@ export class ReadingSqueezer {
     const [row] = await this.#connection.query<[Buffer]>({ text, values: [deviceKey, timestamp], rowMode: 'array' });
     if (!row) return;
     const squeezed = lastOfEach(row[0], () => true);
+    this.#note(keyOf(deviceKey, timestamp), squeezed.length);
     if (squeezed.length < row[0].length)
       await this.#connection.query({ text: SQUEEZE, values: [deviceKey, timestamp, row[0], squeezed] });
   }
@@ -46,6 +56,12 @@ export class ReadingSqueezer {
     await this.#running;
   }
 
+  #note(key: string, bytes: number): void {
+    this.#left.delete(key);
+    this.#left.set(key, bytes);
+    if (this.#left.size > MAX_KNOWN) this.#left.delete(this.#left.keys().next().value!);
+  }
+
   async #run(): Promise<void> {
     for (const [key, [deviceKey, timestamp]] of this.#waiting) {
       this.#waiting.delete(key);
@@ -55,4 +71,8 @@ export class ReadingSqueezer {
       if (!this.#stopped) await sleep(Math.min(performance.now() - from, LONGEST_REST_MS));
     }
   }
+}
+
+function keyOf(deviceKey: number, timestamp: number): string {
+  return `${deviceKey} ${timestamp}`;
 }

@@ -34,7 +34,10 @@ export class ChangeWriter {
    */
   write({ deviceKey, movedUpTo, readings, filled, chunksGone, chunksNew }: Change, commit: number): number {
     if (movedUpTo !== null) this.#moveHorizon.run(movedUpTo);
-    for (const { fieldKey, firstAt } of chunksGone) this.#deleteChunk.run(deviceKey, fieldKey, firstAt);
+    for (const { fieldKey, firstAt } of chunksGone)
+      // Planned from what is not there any more: what comes instead would come beside it.
+      if (this.#deleteChunk.run(deviceKey, fieldKey, firstAt).changes === 0)
+        throw new Error('A chunk that was to be replaced is not there.');
     for (const { fieldKey, firstAt, lastAt, count, summary, bytes } of chunksNew)
       this.#insertChunk.run(deviceKey, fieldKey, firstAt, lastAt, count, summary && packSummary(summary), bytes);
     if (filled !== null) this.#writeFilled(filled, commit);

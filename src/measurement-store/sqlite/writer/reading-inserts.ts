@@ -26,7 +26,8 @@ export class ReadingInserts {
   readonly #one: Sqlite.Statement<unknown[][]>;
   readonly #waiting: unknown[] = [];
   #rewritten: RewrittenReadings = new Map();
-  #isNew = false;
+  /** Those of the devices of which it was not told since. */
+  #untold: RewrittenReadings = new Map();
   /** Since the last `flush`. */
   #rewrittenBytes = 0;
   #longest = 0;
@@ -64,12 +65,16 @@ export class ReadingInserts {
     this.#rewrittenBytes = 0;
   }
 
-  /** The long readings that were written again since it was asked for the last of some; null: none since it was asked. */
+  /**
+   * The long readings that were written again since it was asked for the last of some, of the devices that had any since
+   * it was asked; null: of none.
+   */
   takeRewritten(isLast: boolean): RewrittenReadings | null {
-    const rewritten = this.#isNew ? this.#rewritten : null;
-    this.#isNew = false;
+    const untold = this.#untold;
     if (isLast) this.#rewritten = new Map();
-    return rewritten;
+    if (untold.size === 0) return null;
+    this.#untold = new Map();
+    return untold;
   }
 
   /** After a rollback. */
@@ -89,7 +94,7 @@ export class ReadingInserts {
     if (bytes < TOLD_BYTES) return;
     if (bytes >= LONG_BYTES) this.#isLong = true;
     this.#longest = Math.max(this.#longest, bytes);
-    this.#isNew = true;
     noteRewritten(this.#rewritten, deviceKey, bytes);
+    this.#untold.set(deviceKey, this.#rewritten.get(deviceKey)!);
   }
 }

@@ -61,8 +61,8 @@ export class SqliteWriter {
   }
 
   /**
-   * The long readings that were written again, of the group under way all so far: what a request brought costs all of
-   * it together. null: none since it was asked last.
+   * The long readings that were written again, of each device of the group under way that had any since it was asked
+   * last, all so far: what a request brought costs all of it together. null: none.
    */
   takeRewritten(): RewrittenReadings | null {
     return this.#readings.takeRewritten(!this.#intake.isSortingIn);

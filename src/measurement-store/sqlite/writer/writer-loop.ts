@@ -109,6 +109,8 @@ export class WriterLoop {
       case 'sortIn':
         this.#answers.answer(id, writer.sortInSome());
         return this.#tellRewritten();
+      case 'settle':
+        return this.#answers.answer(id, undefined);
       case 'copyLog':
         return this.#answers.answer(id, writer.copyLog());
       case 'showHeard':

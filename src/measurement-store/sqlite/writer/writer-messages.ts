@@ -19,6 +19,8 @@ export type WriterJob =
   | { kind: 'removeCalls'; receivedBefore: number; productKey: number | undefined; limit: number }
   /** Some of what was committed before goes to its place among the readings; answered with whether there is more. */
   | { kind: 'sortIn' }
+  /** Answered when all that was asked before is done. */
+  | { kind: 'settle' }
   /** Receipt times of everything committed before go to `device_state`. */
   | { kind: 'showHeard' }
   /** What is left of the log goes into the file. */
