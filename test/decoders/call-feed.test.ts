@@ -91,8 +91,10 @@ describe('calls that another node has logged', () => {
 });
 
 /** A log of so many calls of 1 kB, newest last, and how many pages of it are read at once. */
-function newLog(count: number) {
-  const rows = Array.from({ length: count }, (_, at): CallRow => ({ ...ROW, id: `call ${at}` }));
+function newLog(
+  count: number,
+  rows = Array.from({ length: count }, (_, at): CallRow => ({ ...ROW, id: `call ${at}` })),
+) {
   const reads = { now: 0, most: 0, all: 0 };
   /** What counting waits for when it has counted. */
   const counting: { end?: Promise<void> } = {};
@@ -111,7 +113,7 @@ function newLog(count: number) {
       return rows.slice(from, from + limit);
     },
   } as unknown as MeasurementStore;
-  return { rows, reads, counting, feed: new CallFeed(new LocalCluster(), store) };
+  return { rows, reads, counting, store, feed: new CallFeed(new LocalCluster(), store) };
 }
 
 async function idsOf(calls: LiveQueue<LoggedCall>, count: number): Promise<string[]> {
@@ -128,8 +130,8 @@ describe('the calls that were logged before', () => {
     const first = await idsOf(calls, 10);
     expect(first).toEqual(rows.slice(25, 35).map(({ id }) => id));
     // One that was told is replayed; one that is not told yet, too, and one is new.
-    feed.publish('p1', rows[26]!);
-    feed.publish('p1', rows[50]!);
+    feed.publish('p1', rows[26]!, true);
+    feed.publish('p1', rows[50]!, true);
     rows.push({ ...ROW, id: 'new' });
     feed.publish('p1', rows.at(-1)!);
     expect(await idsOf(calls, 27)).toEqual([...rows.slice(35, 60).map(({ id }) => id), 'call 26', 'new']);
@@ -211,5 +213,50 @@ describe('the calls that were logged before', () => {
     for (const last of [5, 6, 12]) void feed.subscribe({ id: 'p1', key: 1 }, { last, statuses: null }, indebted);
     const calls = await feed.subscribe({ id: 'p1', key: 1 }, { last: 12, statuses: null }, READER);
     expect(await idsOf(calls, 12)).toEqual(rows.map(({ id }) => id));
+  });
+});
+
+describe('calls of another node', () => {
+  /** `hear`: what the other node says; `read`: by the id, what the database answers when it is asked for the call. */
+  function newNode(log: CallRow[], read: (id: string) => Promise<CallRow | null>) {
+    const { store } = newLog(0, log);
+    let hear = (_message: string): void => {};
+    const onMessage = (_channel: string, listener: (message: string) => void): void => void (hear = listener);
+    const cluster = Object.assign(new LocalCluster(), { onMessage });
+    const feed = new CallFeed(cluster, { ...store, call: (_product: number, id: string) => read(id) });
+    const says = (id: string, again = false): void => hear(JSON.stringify({ productId: 'p1', id, again }));
+    return { feed, says };
+  }
+  const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+  const rowOf = (id: string): CallRow => ({ ...ROW, id });
+
+  test('come in the order in which they were told, however long each is read', async () => {
+    const { feed, says } = newNode([], async (id) => {
+      await later(20 - Number(id));
+      return rowOf(id);
+    });
+    const calls = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON, READER);
+    const ids = Array.from({ length: 20 }, (_, at) => String(at));
+    for (const id of ids) says(id);
+    expect(await idsOf(calls, 20)).toEqual(ids);
+    await calls.return();
+  });
+
+  test('that were read in the log before they were told come once, and again when they are replayed', async () => {
+    const rows = ['a', 'b', 'c'].map(rowOf);
+    const { feed, says } = newNode(rows, async (id) => rowOf(id));
+    const calls = await feed.subscribe({ id: 'p1', key: 1 }, { last: 10, statuses: null }, READER);
+    expect(await idsOf(calls, 3)).toEqual(['a', 'b', 'c']);
+    for (const id of ['b', 'c', 'new']) says(id);
+    says('c', true);
+    expect(await idsOf(calls, 2)).toEqual(['new', 'c']);
+    await calls.return();
+  });
+
+  test('that cannot be read are not left out silently', async () => {
+    const { feed, says } = newNode([], () => Promise.reject(new Error('the database is away')));
+    const calls = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON, READER);
+    says('lost');
+    await expect(calls.next()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 });

@@ -9,6 +9,7 @@ import { PagePlaces } from '../read-ahead.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import type { Turns } from '../turns.ts';
 import { LoggedCall } from './logged-call.ts';
+import { JustRead } from './just-read.ts';
 import { LoggedThenLive } from './logged-then-live.ts';
 
 /** The threads that read them read charts, too: so many pages at a time, one of a tenant; of one token so many wait. */
@@ -18,15 +19,33 @@ const MAX_WAITING = 1_000;
 const CHARACTERS_PER_MS = 30_000;
 /** What one subscriber may leave unread before it is closed. */
 const UNREAD_CHARACTERS = 8_000_000;
+/** Of a product's calls of other nodes so many are read at once, and so many wait. */
+const HEARD_AT_ONCE = 10;
+const MAX_HEARD = 5_000;
 
 type CallStream = BoundedStream<CallRow, LoggedCall>;
+
+/** What happened to a call: it was logged, or (`again`) its outcome was rewritten. */
+interface Told {
+  row: CallRow;
+  again: boolean;
+}
+
+/** What another node says of that. */
+interface Heard {
+  id: string;
+  again: boolean;
+}
 
 /** Who listens to a product. */
 interface Streams {
   productKey: number;
-  accepting: Map<CallStream, (row: CallRow) => boolean>;
+  accepting: Map<CallStream, (told: Told) => boolean>;
   /** Another number after each call that was told of. */
   told: number;
+  /** Heard and not read yet, in the order in which they are told. */
+  heard: Heard[];
+  isReading: boolean;
 }
 
 /** Who reads the log, in whose turns. */
@@ -52,6 +71,7 @@ export class CallFeed {
   readonly #loads = new SharedLoads<CallRow[]>();
   readonly #reading = new Pieces({ atOnce: PAGES_AT_ONCE, maxWaiting: MAX_WAITING });
   readonly #places = new PagePlaces();
+  readonly #missed = new AppError('UNAVAILABLE', 'Calls to other nodes were missed; subscribe again and read `calls`.');
   #failed: { at: number; error: unknown } | null = null;
   /** By the product's id. */
   readonly #streams = new Map<string, Streams>();
@@ -60,16 +80,16 @@ export class CallFeed {
   constructor(cluster: Cluster, store: MeasurementStore) {
     this.#cluster = cluster;
     this.#store = store;
-    cluster.onMessage('called', (message) => void this.#heard(message));
+    cluster.onMessage('called', (message) => this.#heard(message));
     cluster.onMissed(() => {
-      for (const { accepting } of this.#streams.values()) failAll(accepting);
+      for (const streams of this.#streams.values()) this.#fail(streams);
     });
   }
 
-  /** Call after the commit of the row. Never waits. */
-  publish(productId: string, row: CallRow): void {
-    this.#deliver(productId, row);
-    if (this.#cluster.shared) this.#cluster.publish('called', JSON.stringify({ productId, id: row.id }));
+  /** Call after the commit of the row. Never waits. `again`: its outcome was rewritten. */
+  publish(productId: string, row: CallRow, again = false): void {
+    this.#deliver(productId, { row, again });
+    if (this.#cluster.shared) this.#cluster.publish('called', JSON.stringify({ productId, id: row.id, again }));
   }
 
   /** Begins with the newest `last` calls, oldest of them first; each call comes once. */
@@ -78,7 +98,9 @@ export class CallFeed {
     { last, statuses }: LiveCallChoice,
     reader: CallReader,
   ): Promise<LiveQueue<LoggedCall>> {
-    const accepts = ({ status }: CallRow): boolean => statuses === null || statuses.includes(status);
+    const read = new JustRead();
+    const accepts = ({ row: { id, status }, again }: Told): boolean =>
+      (statuses === null || statuses.includes(status)) && (again || !read.isTold(id));
     const stream = new BoundedStream<CallRow, LoggedCall>({
       sizeOf,
       read: (row) => new LoggedCall(row),
@@ -90,7 +112,13 @@ export class CallFeed {
         if (others?.accepting.size === 0) this.#streams.delete(productId);
       },
     });
-    const streams = this.#streams.get(productId) ?? { productKey, accepting: new Map(), told: (this.#told += 1) };
+    const streams: Streams = this.#streams.get(productId) ?? {
+      productKey,
+      accepting: new Map(),
+      told: (this.#told += 1),
+      heard: [],
+      isReading: false,
+    };
     streams.accepting.set(stream, accepts);
     this.#streams.set(productId, streams);
     if (last === 0) return stream;
@@ -107,6 +135,7 @@ export class CallFeed {
       );
       return new LoggedThenLive({
         live: stream,
+        justRead: read,
         upTo: before.first,
         after: before.count > last ? before.last : null,
         turn: () => reader.turns.next(),
@@ -147,41 +176,47 @@ export class CallFeed {
     return this.#reading.one(party, work);
   }
 
-  #deliver(productId: string, row: CallRow): void {
+  #deliver(productId: string, told: Told): void {
     const streams = this.#streams.get(productId);
-    if (streams === undefined) return;
-    streams.told = this.#told += 1;
-    for (const [stream, accepts] of streams.accepting) if (accepts(row)) stream.offer(row);
+    if (streams !== undefined) this.#tell(streams, told);
   }
 
-  async #heard(message: string): Promise<void> {
+  #tell(streams: Streams, told: Told): void {
+    streams.told = this.#told += 1;
+    for (const [stream, accepts] of streams.accepting) if (accepts(told)) stream.offer(told.row);
+  }
+
+  #fail({ accepting, heard }: Streams): void {
+    heard.length = 0;
+    for (const stream of accepting.keys()) stream.fail(this.#missed);
+  }
+
+  #heard(message: string): void {
     const heard = readMessage(message);
     // Whatever Redis says, a product's subscribers see its calls and no others.
     const streams = heard && this.#streams.get(heard.productId);
     if (heard === null || streams == null) return;
     streams.told = this.#told += 1;
-    try {
-      const row = await this.#store.call(streams.productKey, heard.id);
-      if (row !== null) this.#deliver(heard.productId, row);
-    } catch {
-      failAll(streams.accepting);
+    streams.heard.push(heard);
+    if (streams.heard.length > MAX_HEARD) this.#fail(streams);
+    else if (!streams.isReading) void this.#readHeard(streams);
+  }
+
+  /** Never rejects: whoever listens is told that something was missed. */
+  async #readHeard(streams: Streams): Promise<void> {
+    streams.isReading = true;
+    while (streams.accepting.size > 0 && streams.heard.length > 0) {
+      const some = streams.heard.splice(0, HEARD_AT_ONCE);
+      try {
+        const rows = await Promise.all(some.map(({ id }) => this.#store.call(streams.productKey, id)));
+        // null: it was removed since.
+        for (const [at, row] of rows.entries()) if (row !== null) this.#tell(streams, { row, again: some[at]!.again });
+      } catch {
+        this.#fail(streams);
+      }
     }
+    streams.isReading = false;
   }
-}
-
-/** null: no node of ours has sent this. */
-function readMessage(message: string): { productId: string; id: string } | null {
-  try {
-    const { productId, id } = JSON.parse(message) as { productId?: unknown; id?: unknown };
-    return typeof productId === 'string' && typeof id === 'string' ? { productId, id } : null;
-  } catch {
-    return null;
-  }
-}
-
-function failAll(accepting: ReadonlyMap<CallStream, unknown>): void {
-  const missed = new AppError('UNAVAILABLE', 'Calls to other nodes were missed; subscribe again and read `calls`.');
-  for (const stream of accepting.keys()) stream.fail(missed);
 }
 
 function keyOf({ party }: CallReader, told: number, query: CallQuery): string {
@@ -191,4 +226,15 @@ function keyOf({ party }: CallReader, told: number, query: CallQuery): string {
 function sizeOf(row: CallRow): number {
   // The fixed part stands for what every call costs: some thousand small ones are enough.
   return 8_000 + row.body.length + row.headers.length + (row.run?.length ?? 0);
+}
+
+/** null: no node of ours has sent this. */
+function readMessage(message: string): (Heard & { productId: string }) | null {
+  try {
+    const { productId, id, again } = JSON.parse(message) as Record<string, unknown>;
+    if (typeof productId !== 'string' || typeof id !== 'string') return null;
+    return { productId, id, again: again === true };
+  } catch {
+    return null;
+  }
 }

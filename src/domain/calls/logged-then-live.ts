@@ -2,6 +2,7 @@ import { asResult, type BoundedStream, type LiveQueue } from '../bounded-stream.
 import type { CallRow } from '../measurements/store.ts';
 import type { Party } from '../party.ts';
 import { type PagePlaces, ReadAhead } from '../read-ahead.ts';
+import type { JustRead } from './just-read.ts';
 import { LoggedCall } from './logged-call.ts';
 
 /** Up to hundreds of kilobytes each. */
@@ -10,6 +11,8 @@ const READ_AT_ONCE = 10;
 interface LoggedThenLiveDeps {
   /** What is logged from now on. */
   live: BoundedStream<CallRow, LoggedCall>;
+  /** Told what was read: `live` leaves out what is only then said to be logged. */
+  justRead: JustRead;
   /** Of the logged ones that come first the last, and the one before them, by their ids; null: there is none. */
   upTo: string | null;
   after: string | null;
@@ -59,6 +62,7 @@ export class LoggedThenLive implements LiveQueue<LoggedCall> {
   async return(): Promise<IteratorResult<LoggedCall>> {
     this.#isBehind = false;
     this.#logged.end();
+    this.#deps.justRead.end();
     return this.#deps.live.return();
   }
 
@@ -68,7 +72,7 @@ export class LoggedThenLive implements LiveQueue<LoggedCall> {
 
   /** Others may be logged between those that were there, or vanish, meanwhile: they are not numbered. */
   async #page(): Promise<LoggedCall[]> {
-    const { read: readAfter, upTo, live } = this.#deps;
+    const { read: readAfter, upTo, live, justRead } = this.#deps;
     const page = await readAfter(this.#after === null ? {} : { after: this.#after }, READ_AT_ONCE);
     const end = page.findIndex(({ id }) => id === upTo) + 1;
     const rows = end > 0 ? page.slice(0, end) : page;
@@ -76,6 +80,8 @@ export class LoggedThenLive implements LiveQueue<LoggedCall> {
     // What was logged, or replayed, before it was read.
     const read = new Set(rows.map(({ id }) => id));
     live.drop(({ id }) => read.has(id));
+    // Another node may say so later: its row was committed before.
+    justRead.add(read);
     this.#after = rows.at(-1)?.id ?? this.#after;
     return rows.map((row) => new LoggedCall(row));
   }

@@ -203,7 +203,7 @@ export class Replay {
       });
     const rewritten = replayed.map(({ call }) => call).filter(({ bodyTruncated }) => !bodyTruncated);
     await retryWhileOverloaded(() => store.updateCalls(rewritten));
-    for (const call of rewritten) feed.publish(product.id, call);
+    for (const call of rewritten) feed.publish(product.id, call, true);
     return replayed;
   }
 
