@@ -249,6 +249,42 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     await first.return();
   });
 
+  test('where the database fails amid what is handed out it goes on there: nobody is told twice', async () => {
+    const { store } = await open();
+    let reads = 0;
+    let asked = 0;
+    const failures: string[] = [];
+    const failing: Pick<Store, 'position' | 'recorded'> = {
+      position: () => store.position(),
+      recorded: async (query) => {
+        if (query.place !== null && (reads += 1) === 1) throw new Error('the second page');
+        return store.recorded(query);
+      },
+    };
+    const onError = (error: unknown): void => void failures.push((error as Error).message);
+    const feed = new Feed({ store: failing, cluster: new LocalCluster(), now: () => Date.now(), onError });
+    stops.push(async () => feed.stop());
+    const known = await feed.subscribe({ accepts: all });
+    const asking = await feed.subscribe({
+      accepts: async () => {
+        if ((asked += 1) === 2) throw new Error('a device');
+        return true;
+      },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const count = 2_500;
+    await store.append({
+      batches: Array.from({ length: count }, (_, at) => receipt(at + 1, [[1, 1000, at]]).batches[0]!),
+    });
+    feed.recorded();
+    for (const events of [known, asking]) {
+      const values = (await take(events, count)).map(({ values: [value] }) => value);
+      expect(values).toEqual(Array.from({ length: count }, (_, at) => at));
+      await events.return?.();
+    }
+    expect(failures.sort()).toEqual(['a device', 'the second page']);
+  });
+
   test('a device that sends without a pause is told of in few events, which miss nothing', async () => {
     const { store, feed } = await open();
     const events = await feed.subscribe({ accepts: all, deviceKeys: new Set([1]) });

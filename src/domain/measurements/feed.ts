@@ -32,17 +32,19 @@ interface FeedSubscription {
   party?: Party;
 }
 
-/** Of the order of commits. */
+/** Of the order of commits, and how far it was told: whoever goes on with it tells nothing again. */
 interface Stretch {
   after: string;
-  /** null: until now. */
-  end: string | null;
+  /** null: until now, and not read yet. */
+  upTo: string | null;
   /** null: of any. */
   deviceKeys: number[] | null;
-}
-
-interface Delivered {
-  upTo: string;
+  /** Behind what was read; null: nothing was. */
+  place: RecordedPlace | null;
+  /** Read and not told yet. */
+  ahead: RecordedEvent[];
+  isComplete: boolean;
+  /** Readings. */
   count: number;
 }
 
@@ -78,6 +80,8 @@ export class Feed {
   #joining: Follower[] = [];
   /** Everything before it has been handed out; null: nobody follows. */
   #position: string | null = null;
+  /** What was being handed out when the database failed. */
+  #begun: Stretch | null = null;
   /** Where the order of commits stood not long ago, while nobody follows. */
   #lastKnown: string | null = null;
   #isDirty = true;
@@ -214,22 +218,29 @@ export class Feed {
         if (error instanceof AppError && error.code === 'CURSOR_EXPIRED') this.#failAll(error);
         else this.#deps.onError(error);
         await pause(AFTER_FAILURE_MS);
+        // What was to be handed out still is, though nobody may record anything for hours.
+        this.#awake = true;
       }
       if (!this.#awake && this.#joining.length === 0) await this.#sleep();
     }
     this.#lastKnown = this.#position;
-    this.#position = null;
+    this.#forgetPosition();
   }
 
   /** What was committed since the last look, to all who follow: so many readings. */
   async #handOut(): Promise<number> {
-    if (this.#followers.size === 0) this.#position = null;
+    if (this.#followers.size === 0) this.#forgetPosition();
     this.#position ??= await this.#deps.store.position();
-    const { deviceKeys } = this.#followers;
-    const stretch: Stretch = { after: this.#position, end: null, deviceKeys };
-    const { upTo, count } = await this.#deliver(stretch, (key) => this.#followers.ofDevice(key));
+    this.#begun ??= newStretch(this.#position, null, this.#followers.deviceKeys);
+    const { upTo, count } = await this.#deliver(this.#begun, (key) => this.#followers.ofDevice(key));
     this.#position = upTo;
+    this.#begun = null;
     return count;
+  }
+
+  #forgetPosition(): void {
+    this.#position = null;
+    this.#begun = null;
   }
 
   /** Those who have caught up get what lies between them and the others, and are one of them from then on. */
@@ -239,7 +250,7 @@ export class Feed {
       if (follower.ended) continue;
       try {
         const deviceKeys = follower.deviceKeys && [...follower.deviceKeys];
-        await this.#deliver({ after: follower.after, end: this.#position, deviceKeys }, () => [follower]);
+        await this.#deliver(newStretch(follower.after, this.#position, deviceKeys), () => [follower]);
         // Perhaps gone meanwhile.
         if (!follower.ended) this.#followers.add(follower);
       } catch (error) {
@@ -248,29 +259,37 @@ export class Feed {
     }
   }
 
-  /** What devices recorded between two positions, in the order of commits: up to the second, so many readings. */
-  async #deliver({ after, end, deviceKeys }: Stretch, of: (deviceKey: number) => Follower[]): Promise<Delivered> {
-    let upTo = end;
-    let count = 0;
-    let place: RecordedPlace | null = null;
+  /** What of the stretch was not told yet: its end, and so many readings. Called again after a failure it goes on there. */
+  async #deliver(
+    stretch: Stretch,
+    of: (deviceKey: number) => Follower[],
+  ): Promise<{ upTo: string | null; count: number }> {
     for (;;) {
-      const page: RecordedPage = await this.#read({ after, upTo, place, deviceKeys, limit: PAGE_READINGS });
-      upTo = page.upTo;
-      count += page.readings.length;
-      const apartMs = page.readings.length < MANY_READINGS ? undefined : TOGETHER_MS;
-      for (const event of toEvents(page, after, { apartMs }))
+      for (let event = stretch.ahead[0]; event !== undefined; event = stretch.ahead[0]) {
+        const wanting: Follower[] = [];
+        // Asked before anybody is told: the database may fail meanwhile.
         for (const follower of of(event.deviceKey)) {
-          const offered = follower.offer(event);
-          if (offered instanceof Promise) await offered;
+          const accepted = follower.accepts(event.deviceKey);
+          if (typeof accepted === 'boolean' ? accepted : await accepted) wanting.push(follower);
         }
+        stretch.ahead.shift();
+        for (const follower of wanting) follower.offer(event);
+      }
+      if (stretch.isComplete) return stretch;
+      const { after, upTo, place, deviceKeys } = stretch;
+      const page: RecordedPage = await this.#read({ after, upTo, place, deviceKeys, limit: PAGE_READINGS });
+      stretch.upTo = page.upTo;
+      stretch.count += page.readings.length;
+      const apartMs = page.readings.length < MANY_READINGS ? undefined : TOGETHER_MS;
+      stretch.ahead = toEvents(page, after, { apartMs });
       const last = page.readings.at(-1);
-      if (page.complete || last === undefined) return { upTo, count };
-      place = { seq: last.seq, deviceKey: last.deviceKey, timestamp: last.timestamp };
+      stretch.isComplete = page.complete || last === undefined;
+      if (last !== undefined) stretch.place = { seq: last.seq, deviceKey: last.deviceKey, timestamp: last.timestamp };
     }
   }
 
   #failAll(error: AppError): void {
-    this.#position = null;
+    this.#forgetPosition();
     for (const follower of this.#followers) follower.fail(error);
   }
 
@@ -285,4 +304,8 @@ export class Feed {
       };
     });
   }
+}
+
+function newStretch(after: string, upTo: string | null, deviceKeys: number[] | null): Stretch {
+  return { after, upTo, deviceKeys, place: null, ahead: [], isComplete: false, count: 0 };
 }

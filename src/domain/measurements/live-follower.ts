@@ -14,8 +14,9 @@ export interface Follower {
   readonly ended: boolean;
   /** It wants nothing of others; null: of any. */
   readonly deviceKeys: ReadonlySet<number> | null;
-  /** A promise only when it takes a look at the database to know whether it wants that. */
-  offer(event: RecordedEvent): void | Promise<void>;
+  /** Whether it wants what the device sends. A promise only when it takes a look at the database to know that. */
+  accepts(deviceKey: number): boolean | Promise<boolean>;
+  offer(event: RecordedEvent): void;
   fail(error: unknown): void;
 }
 
@@ -91,14 +92,8 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
     return this.#ended;
   }
 
-  offer(event: RecordedEvent): void | Promise<void> {
-    const accepted = this.#accepts(event.deviceKey);
-    if (typeof accepted !== 'boolean') return this.#offerIf(accepted, event);
-    if (accepted) this.#stream.offer(event);
-  }
-
-  async #offerIf(accepted: Promise<boolean>, event: RecordedEvent): Promise<void> {
-    if (await accepted) this.#stream.offer(event);
+  offer(event: RecordedEvent): void {
+    this.#stream.offer(event);
   }
 
   fail(error: unknown): void {
@@ -130,7 +125,7 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
     return this;
   }
 
-  #accepts(deviceKey: number): boolean | Promise<boolean> {
+  accepts(deviceKey: number): boolean | Promise<boolean> {
     const { deviceKeys, accepts } = this.#deps;
     return (deviceKeys === null || deviceKeys.has(deviceKey)) && accepts(deviceKey);
   }
@@ -154,7 +149,7 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
     const page: RecordedPage = await read(this.#query());
     const events: RecordedEvent[] = [];
     for (const event of toEvents(page, after, { wants: ({ storedAt }) => storedAt >= notBefore })) {
-      const accepted = this.#accepts(event.deviceKey);
+      const accepted = this.accepts(event.deviceKey);
       if (typeof accepted === 'boolean' ? accepted : await accepted) events.push(event);
     }
     const last = page.readings.at(-1);
