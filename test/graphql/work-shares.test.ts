@@ -576,6 +576,39 @@ test('of large answers that come together each is written in a turn of its own',
   expect(new Set(seen).size).toBe(4);
 });
 
+test('cheap events that come in a crowd are paid for by the clock, all together once, and others have their turn in between', async () => {
+  let turn = 0;
+  let isOver = false;
+  const watch = (): void => {
+    turn += 1;
+    if (!isOver) setImmediate(watch);
+  };
+  setImmediate(watch);
+  const seen: number[] = [];
+  const resolve = (): number => {
+    seen.push(turn);
+    vi.advanceTimersByTime(1);
+    return 1;
+  };
+  const schema = new GraphQLSchema({
+    query: new GraphQLObjectType({ name: 'Query', fields: { value: { type: GraphQLInt, resolve } } }),
+  });
+  const shares = new WorkShares();
+  const operations = new Operations(schema, 'none', shares);
+  const context = new GraphqlContext({ tokenId: 'crowd' } as Access, '', {} as never, {} as never);
+  const admitted = await operations.admit({ query: '{ value }' }, context);
+  const spent = vi.spyOn(shares, 'spend');
+  await Promise.all(
+    Array.from({ length: 100 }, async () => operations.answer(admitted, { of: null, value: () => ({}) })),
+  );
+  isOver = true;
+  const paid = spent.mock.calls.reduce((sum, [, ms]) => sum + ms, 0);
+  expect(paid).toBeGreaterThan(90);
+  expect(paid).toBeLessThan(120);
+  const turns = Map.groupBy(seen, (at) => at);
+  expect(Math.max(...[...turns.values()].map(({ length }) => length))).toBeLessThan(30);
+});
+
 test('long sources are loaded a few at a time, and others have their turn in between', async () => {
   const loads: number[] = [];
   let turn = 0;

@@ -29,6 +29,7 @@ import { LARGE_BYTES, LargeAnswers } from './large-answers.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { tooComplex } from './shape-limits.ts';
 import { type EventAnswer, SharedAnswers } from './shared-answers.ts';
+import { EventCrowd } from './event-crowd.ts';
 import { operationKey } from './operation-key.ts';
 
 /** What a client asks, whichever transport brought it. */
@@ -87,10 +88,7 @@ const PUSHED_PER_MS = 1_000_000;
 const LONG_VARIABLES = 16_384;
 /** From this price on an operation runs alone, and it is cheaper to compile it than to run it once as it is. */
 const DEAR = 2000;
-/**
- * Events come in crowds, and each of a crowd waits for the others: what a cheap one takes, by the clock, is mostly that.
- * So below this price it counts as so long, and a millisecond more for so many bytes.
- */
+/** Below this price an event counts as so long, its part of what its crowd takes beside, and a millisecond for so many bytes. */
 const CHEAP = 30;
 const EVENT_MS = 0.02;
 const EVENT_BYTES_PER_MS = 20_000;
@@ -108,6 +106,7 @@ export class Operations {
   readonly documents: CheckedDocuments;
   readonly shares: WorkShares;
   readonly #compiling: Compiling;
+  readonly #crowd: EventCrowd;
   readonly #answers = new SharedAnswers();
   readonly #mutations = new MutationPlaces();
   readonly #queries = new EqualQueries();
@@ -119,6 +118,7 @@ export class Operations {
     this.shares = shares;
     this.documents = new CheckedDocuments(schema);
     this.#compiling = compiling;
+    this.#crowd = new EventCrowd((party, ms) => shares.spend(party, ms), EVENT_MS);
   }
 
   /** Throws RefusedDocument, or AppError QUERY_TOO_COMPLEX, UNAUTHENTICATED, OVERLOADED or UNAVAILABLE. */
@@ -220,8 +220,10 @@ export class Operations {
 
   async #inTurn(admitted: AdmittedOperation, running: Running): Promise<Executed> {
     const { context, root } = running;
-    const run = (): Promise<Executed> => worksFor(context.caller, () => this.#run(admitted, running));
-    const kind = { dear: admitted.cost >= DEAR, patient: root !== undefined };
+    const isEvent = root !== undefined;
+    const begun = (): Promise<Executed> => worksFor(context.caller, () => this.#run(admitted, running));
+    const run = isEvent && admitted.cost < CHEAP ? () => this.#crowd.begin(context.caller).then(begun) : begun;
+    const kind = { dear: admitted.cost >= DEAR, patient: isEvent };
     // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
     if (admitted.operation.operation === OperationTypeNode.MUTATION) {
       context.nextTurn = this.#turnsBetween(context.caller, kind);
@@ -229,9 +231,9 @@ export class Operations {
         this.shares.spend(context.caller, tookMs);
         return this.shares.begin(context.caller, { patient: true });
       };
-      const begun = this.shares.begin(context.caller, kind);
+      const turn = this.shares.begin(context.caller, kind);
       // Strangers sign in, for which they have a line of their own, and hold nothing.
-      return begun.then(() => (context.isAnonymous ? run() : this.#mutations.use(context.caller, run))).catch(failed);
+      return turn.then(() => (context.isAnonymous ? run() : this.#mutations.use(context.caller, run))).catch(failed);
     }
     return this.shares.run(context.caller, run, kind).catch(failed);
   }
