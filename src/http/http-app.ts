@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { AppError } from '../errors.ts';
 import { boundNegotiation } from './bound-negotiation.ts';
@@ -45,7 +45,26 @@ export function createHttpApp(deps: HttpAppDeps): RequestListener {
     else log.error({ err: error, requestId: context && requestIdOf(context.res) }, 'error while answering');
   });
   const koa = app.callback();
-  return deps.turns.listener(ingestRoutes(deps, (request, response) => void koa(request, response)));
+  const serve = ingestRoutes(deps, (request, response) => void koa(request, response));
+  return deps.turns.listener((request, response) => {
+    if (isChunkedUpgrade(request)) refuseChunkedUpgrade(response, log);
+    else serve(request, response);
+  });
+}
+
+/**
+ * Where an upgrade is asked for Node's parser does not say that it has stopped (http/parser-gate.ts): a body in chunks
+ * would never come.
+ */
+function isChunkedUpgrade({ headers }: IncomingMessage): boolean {
+  return headers.upgrade !== undefined && headers['transfer-encoding'] !== undefined;
+}
+
+function refuseChunkedUpgrade(response: ServerResponse, log: HttpAppDeps['log']): void {
+  response.shouldKeepAlive = false;
+  const text =
+    'A body in chunks is not read behind the header Upgrade: send it with Content-Length, or without Upgrade (Java: HttpClient.Version.HTTP_1_1).';
+  respondToFailure(response, new AppError('INVALID_BODY', text), log);
 }
 
 /** What stands in the line of a CONNECT is no path. */

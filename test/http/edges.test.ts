@@ -160,6 +160,15 @@ test('an upgrade to h2c, as Java asks for, is ignored and the request answered',
   expect((await answer).match(/HTTP\/1\.1 200/g)).toHaveLength(2);
 });
 
+test('a body in chunks of which an upgrade to h2c is asked for is refused with a reason, not waited for', async () => {
+  const answer = await send(
+    `POST /v1/devices/${device}/record/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n` +
+      `HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\nAuthorization: Token ${ADMIN_TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n`,
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 400/);
+  expect(answer).toContain('without Upgrade');
+});
+
 test('an upgrade that is refused ends its connection', async () => {
   const head = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nHost: x\r\n';
   const answer = await send(`GET /elsewhere HTTP/1.1\r\n${head}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`);
