@@ -75,10 +75,12 @@ export interface ListedDevice {
 
 /** What the token may see of them. */
 interface Filter extends Conditions {
-  /** Among which devices they are; null: they are few. */
+  /** Among which devices they are; null: they are few, and little is looked for in them. */
   scope: Scope | null;
-  /** Whether they are all of a scope of one value: an index has them in the order of their keys. */
+  /** Whether they are all of a scope of one part: an index has them in the order of their keys. */
   areAll: boolean;
+  /** How many texts are looked for in each. */
+  searches: number;
 }
 
 type Row = DeviceRecord & { last_heard_at: number | string | null; sorted_by?: string | number };
@@ -157,14 +159,14 @@ export class DeviceList {
   /** What is selected of all devices that the filter lets through, slice by slice. */
   async *#each<R>(access: Access, filter: DeviceFilter, columns: string, asker?: Asker): AsyncGenerator<R[]> {
     await this.#deps.store.showHeard();
-    const { scope, ...conditions } = await this.#filter(access, filter);
-    yield* this.#scan.slices<R>(access, scope, { asker }, (slice) => select(columns, [conditions, slice]));
+    const { scope, searches, ...conditions } = await this.#filter(access, filter);
+    yield* this.#scan.slices<R>(access, scope, { searches, asker }, (slice) => select(columns, [conditions, slice]));
   }
 
   /** The first so many behind the position. */
   async #first(
     access: Access,
-    { scope, ...conditions }: Filter,
+    { scope, searches, ...conditions }: Filter,
     order: SortedDevices,
     { after, limit, asker }: { after: DevicePosition | null; limit: number; asker: Asker | undefined },
   ): Promise<Row[]> {
@@ -176,7 +178,8 @@ export class DeviceList {
       const last = found[limit - 1]?.key;
       return order.byKey && last !== undefined && (order.descending ? key <= last : key >= last);
     };
-    const way = { descending: order.descending, after: order.byKey ? (after?.[1] ?? null) : null, isEnough, asker };
+    const from = order.byKey ? (after?.[1] ?? null) : null;
+    const way = { descending: order.descending, after: from, isEnough, searches, asker };
     const slices = this.#scan.slices<Row>(access, order.byKey && conditions.areAll ? null : scope, way, (slice) => {
       const last = found[limit - 1];
       return selected(last === undefined ? [slice] : [slice, order.before(order.positionOf(last))]);
@@ -209,11 +212,15 @@ export class DeviceList {
     if (filter.workspaceId != null) access.requireWorkspace(filter.workspaceId, 'READ');
     const workspaces = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];
     add(isOneOf('d.workspace_id', workspaces), ...workspaces);
-    let scope: Scope | null = { column: 'workspace_id', values: workspaces };
+    const having = (column: string, value: string | number): Conditions => ({
+      sql: [`d.${column} = ?`],
+      values: [value],
+    });
+    let scope: Scope | null = workspaces.map((id) => having('workspace_id', id));
     if (filter.productId != null) {
       const product = await visibleProduct(ingestCache, access, filter.productId, 'READ');
       add('d.product_key = ?', product.key);
-      scope = { column: 'product_key', values: [product.key] };
+      scope = [having('product_key', product.key)];
     }
     const ofScope = sql.length;
     if (access.limited) {
@@ -221,10 +228,11 @@ export class DeviceList {
       const deviceIds = [...(access.deviceIds ?? [])];
       add(`(${isOneOf('d.id', deviceIds)} or ${isOneOf('p.id', productIds)})`, ...deviceIds, ...productIds);
     }
+    const searches = (filter.tags ?? []).length + (filter.anyTags ?? []).length;
     if (filter.ids != null) {
       const ids = checkIds(filter.ids);
       add(isOneOf('d.id', ids), ...ids);
-      scope = null;
+      scope = searches > 1 ? [{ sql: [isOneOf('d.id', ids)], values: ids }] : null;
     }
     if (filter.search != null && filter.search !== '') {
       const text = foldCase(checkText(filter.search, 'search', { max: 200 }));
@@ -240,7 +248,7 @@ export class DeviceList {
     if (filter.online != null) add(`${filter.online ? '' : 'not '}${LAST_HEARD_IN_TIME}`, now());
     if (filter.lastHeardBefore != null) add(`${LAST_HEARD} < ?`, filter.lastHeardBefore);
     if (filter.lastHeardAfter != null) add(`${LAST_HEARD} >= ?`, filter.lastHeardAfter);
-    return { sql, values, scope, areAll: sql.length === ofScope && scope?.values.length === 1 };
+    return { sql, values, scope, areAll: sql.length === ofScope && scope?.length === 1, searches };
   }
 }
 

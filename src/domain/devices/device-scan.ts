@@ -38,11 +38,8 @@ export interface Statement {
   values: unknown[];
 }
 
-/** Which devices there are to go through: those that have one of the values. */
-export interface Scope {
-  column: 'workspace_id' | 'product_key';
-  values: readonly (string | number)[];
-}
+/** Which devices there are to go through: what one part of them has in common, and the next, each device in one part only. */
+export type Scope = readonly Conditions[];
 
 /** In the order of their keys, behind one of them. */
 interface Way {
@@ -50,6 +47,8 @@ interface Way {
   after?: number | null;
   /** Whether nothing behind the key is wanted any more of those that have the same value. */
   isEnough?: (key: number) => boolean;
+  /** So many texts are looked for in each device; left out: at most one. A hundred in long ones take half a millisecond. */
+  searches?: number;
   asker?: Asker | undefined;
 }
 
@@ -89,29 +88,29 @@ export class DeviceScan {
   async *slices<R>(
     access: Access,
     scope: Scope | null,
-    { descending = false, after = null, isEnough = () => false, asker = {} }: Way,
+    { descending = false, after = null, isEnough = () => false, searches = 1, asker = {} }: Way,
     of: (slice: Conditions) => Statement,
   ): AsyncGenerator<R[]> {
     if (scope === null || !this.#isHere) {
       yield await this.rows<R>(access, of({ sql: [], values: [] }), asker);
       return;
     }
-    let count = MOST;
-    for (const value of scope.values) {
-      const ofValue: Conditions = { sql: [`d.${scope.column} = ?`], values: [value] };
+    const [most, least] = [MOST, LEAST].map((count) => Math.ceil(count / Math.max(1, searches))) as [number, number];
+    let count = most;
+    for (const part of scope) {
       for (let from = after; ;) {
         let tookMs = 0;
         const { rows, last } = await this.#spending(access, asker, async () => {
           const began = performance.now();
-          const behind = within(ofValue, descending, from, null);
+          const behind = within(part, descending, from, null);
           const last = await this.#lastKey(behind, descending, count);
           const rows = await this.#execute<R>(of(within(behind, descending, null, last)));
           tookMs = performance.now() - began;
           return { rows, last };
         });
         yield rows;
-        if (tookMs > LONG_MS) count = Math.max(LEAST, Math.ceil(count / 2));
-        else if (tookMs < SHORT_MS) count = Math.min(count * 2, MOST);
+        if (tookMs > LONG_MS) count = Math.max(least, Math.ceil(count / 2));
+        else if (tookMs < SHORT_MS) count = Math.min(count * 2, most);
         if (last === null || isEnough(last)) break;
         from = last;
       }
