@@ -41,3 +41,19 @@ test('each slice of what a mutation answers with is paid for at once, and the ne
   }
   expect(come).toBe(LENGTH);
 });
+
+test('a list of a query is sliced, too, where it is longer than a page', async () => {
+  const context = { isMutation: false, caller: { tokenId: 't', tenant: 't' }, loaders: {}, answersWith: () => {} };
+  const sliced = (length: number): unknown => {
+    const list = Array.from({ length }, (_, at) => at);
+    return listInSlices(list, context as unknown as GraphqlContext);
+  };
+  expect(sliced(500)).toHaveLength(500);
+  const list = await (sliced(2_000) as Promise<Promise<number>[]>);
+  let come = 0;
+  for (const item of list) void item.then(() => (come += 1));
+  await turnsOfTheLoop(2);
+  expect(come).toBeGreaterThan(0);
+  expect(come).toBeLessThan(1_000);
+  expect(await Promise.all(list)).toEqual(Array.from({ length: 2_000 }, (_, at) => at));
+});

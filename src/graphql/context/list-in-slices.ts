@@ -1,10 +1,13 @@
 import { giveWay } from '../../domain/give-way.ts';
 import { Pieces } from '../../domain/pieces.ts';
+import { MAX_FIRST } from '../paging/page.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import type { Loaders } from './loaders.ts';
 
-/** What is asked of so many takes no long time. */
+/** What is asked of so many takes no long time … */
 const FEW = 50;
+/** … and of a query, of which planned parts have their own ways, not of a page: other lists have thousands. */
+const FEW_OF_QUERY = MAX_FIRST;
 /** So many come first, and at most so many more as before; each time as many as take about this long. */
 const FIRST = 8;
 const MORE = 2;
@@ -18,15 +21,14 @@ const LONG_MS = 100;
 const lists = new Pieces({ atOnce: AT_ONCE, maxWaiting: Infinity, longMs: LONG_MS });
 
 /**
- * The list as graphql-js may have it: of what a mutation answers with, which can be ten thousand items long, each is
- * promised, because it goes on with all that are there at once. As many come as take some milliseconds with all that is
+ * The list as graphql-js may have it: of what a mutation answers with, which can be ten thousand items long, and of a
+ * query's where it is longer than a page, each is promised, because it goes on with all that are there at once. As many come as take some milliseconds with all that is
  * asked of them, then others have their turn, and what was asked of the loaders for these is there before the next come,
  * which is when it is their caller's turn again: hundreds may wait for one device, and go on together when it is there. Of
  * several lists one comes after the other: under other names the same is asked for two hundred times.
  */
 export function listInSlices<Item>(list: Item[], context: GraphqlContext): Item[] {
-  // Planned queries have their own ways: their lists are short, or in turns.
-  if (list.length <= FEW || !context.isMutation) return list;
+  if (list.length <= (context.isMutation ? FEW : FEW_OF_QUERY)) return list;
   context.answersWith(list.length);
   const come = Promise.withResolvers<Promise<Item>[]>();
   void lists.one(context.caller, () => {

@@ -1,8 +1,9 @@
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
 import type { UnknownDevices } from '../../domain/calls/unknown-devices.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
+import { listInSlices } from '../context/list-in-slices.ts';
 import { LongLists } from '../context/long-lists.ts';
-import type { Promised } from '../context/promised.ts';
+import { type Promised, whenKnown } from '../context/promised.ts';
 import { DeviceObject } from '../types/device.ts';
 import { UnknownDeviceObject } from '../types/unknown-device.ts';
 
@@ -29,7 +30,8 @@ export class UnknownDeviceResolver {
     workspaceId?: string | null,
   ): Promised<UnknownDeviceObject[]> {
     const read = () => this.#unknownDevices.list(context.access, workspaceId);
-    return this.#lists.once(context, `unknown devices of ${workspaceId ?? ''}`, read);
+    const listed = this.#lists.once(context, `unknown devices of ${workspaceId ?? ''}`, read);
+    return whenKnown(listed, (devices) => listInSlices(devices, context));
   }
 
   @Mutation(() => DeviceObject, {

@@ -2,8 +2,9 @@ import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { TokenService } from '../../../domain/tokens/token-service.ts';
 import type { WorkspaceService } from '../../../domain/workspaces/workspace-service.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { listInSlices } from '../../context/list-in-slices.ts';
 import { LongLists } from '../../context/long-lists.ts';
-import type { Promised } from '../../context/promised.ts';
+import { type Promised, whenKnown } from '../../context/promised.ts';
 import { TokenObject } from '../../types/token.ts';
 import { MemberObject } from '../../types/user.ts';
 import { WorkspaceObject } from '../../types/workspace.ts';
@@ -29,6 +30,7 @@ export class WorkspaceObjectResolver {
 
   @FieldResolver(() => [TokenObject], { description: 'The INDIVIDUAL tokens; for ADMINs.' })
   tokens(@Root() { id }: WorkspaceObject, @Ctx() context: GraphqlContext): Promised<TokenObject[]> {
-    return this.#lists.once(context, `tokens of ${id}`, () => this.#tokens.ofWorkspace(context.access, id));
+    const read = () => this.#tokens.ofWorkspace(context.access, id);
+    return whenKnown(this.#lists.once(context, `tokens of ${id}`, read), (tokens) => listInSlices(tokens, context));
   }
 }
