@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TokenSchema } from '../../src/domain/entities/token.ts';
 import { personalScopes } from '../../src/domain/tokens/personal-scopes.ts';
+import { readTokenLimits } from '../../src/domain/tokens/token-limits.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
@@ -43,6 +44,20 @@ describe.each(DATABASES)('many tokens, on %s', (name) => {
     expect(listed.map((row) => row.id)).toEqual([...inserted, token.id]);
     await tokens.revoke(access, token.id);
     await tokens.create(access, { ...input, scopes: ['READ'] });
+  });
+
+  test('are listed without what they are limited to, of which 2,000 tokens with 2,000 ids took 250 MB', async () => {
+    const { access, tokens, products, database } = domain;
+    const { id: workspaceId } = await domain.workspaces.create(access, 'limited');
+    const { id } = await products.create(access, { name: 'p', workspaceId });
+    const input = { name: 't', kind: 'INDIVIDUAL', workspaceId, productIds: [id] } as const;
+    const { token } = await tokens.create(access, { ...input, scopes: ['READ'], productIds: [id] });
+    const [listed] = await tokens.ofWorkspace(access, workspaceId);
+    expect(listed).toMatchObject({ id: token.id, name: 't', scopes: ['READ'] });
+    expect(listed!.productIds).toBeUndefined();
+    expect(listed!.deviceIds).toBeUndefined();
+    const limits = await readTokenLimits(database, [token.id, uuidV7()]);
+    expect([...limits]).toEqual([[token.id, { productIds: [id], deviceIds: null }]]);
   });
 
   test('a user has at most 500 and may still sign in; the newest 500 are shown, with scopes found at once', async () => {

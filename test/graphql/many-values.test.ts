@@ -76,3 +76,45 @@ describe('a mutation whose long list is asked for again and again', () => {
     expect(performance.now() - from).toBeLessThan(40_000);
   }, 60_000);
 });
+
+describe('a workspace with very many tokens, each with limits', () => {
+  let server: TestServer;
+  let workspaceId: string;
+
+  beforeAll(async () => {
+    server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
+    workspaceId = (await server.gql('{ workspaces { id } }'))['workspaces'][0].id;
+    const productIds: string[] = [];
+    for (let at = 0; at < 6; at += 1) {
+      const made = await server.gql(`mutation { ${aliases(50, 'createProduct(input: { name: "p" }) { id }')} }`);
+      for (const { id } of Object.values(made) as { id: string }[]) productIds.push(id);
+    }
+    const create = `mutation ($i: CreateTokenInput!) { ${aliases(50, 'createToken(input: $i) { secret }')} }`;
+    const input = { name: 't', kind: 'INDIVIDUAL', workspaceId, scopes: ['READ', 'RECORD'], productIds };
+    for (let at = 0; at < 30; at += 1) await server.gql(create, { i: input });
+  }, 120_000);
+  afterAll(() => server.stop());
+
+  async function asked(fields: string) {
+    const query = `query ($w: ID!) { workspace(id: $w) { tokens { ${fields} } } }`;
+    const before = server.process.residentMb();
+    let answer: GqlAnswer = { data: null };
+    const pieceMs = await longestPieceMs(server, async () => (answer = await server.query(query, { w: workspaceId })));
+    return { answer, pieceMs, tookMb: server.process.residentMb() - before };
+  }
+
+  test('tells them a few at a time: 190 fields of each were one piece of up to 0.9 s', async () => {
+    const { answer, pieceMs } = await asked(aliases(190, 'scopes'));
+    expect(answer.errors).toBeUndefined();
+    expect(answer.data?.['workspace'].tokens).toHaveLength(1_500);
+    expect(pieceMs).toBeLessThan(PIECE_MS);
+  }, 60_000);
+
+  test('reads no more of their products than an operation may: four such questions took 1.4 GB', async () => {
+    const { answer, tookMb } = await asked('products { id }');
+    expect(answer.data).toBeNull();
+    // Not "seconds": it does not go on for half a minute.
+    expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'errors' } }]);
+    expect(tookMb).toBeLessThan(250);
+  }, 60_000);
+});

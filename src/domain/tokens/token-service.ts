@@ -81,7 +81,7 @@ export class TokenService {
     return token && { token, secret };
   }
 
-  /** The INDIVIDUAL tokens of the workspace, oldest first; for ADMINs. */
+  /** The INDIVIDUAL tokens of the workspace, oldest first, without their limits (`readTokenLimits`); for ADMINs. */
   async ofWorkspace(access: Access, workspaceId: string): Promise<Token[]> {
     access.requireWorkspace(workspaceId, 'ADMIN');
     return this.#read((last) => ({ workspace: workspaceId, ...(last && { id: { $gt: last } }) }), 'asc', Infinity);
@@ -146,7 +146,7 @@ export class TokenService {
   }
 
   /** The products that the token is limited to and that still exist; null: not limited that way. Showing them needs READ. */
-  async productsOf(access: Access, token: Token): Promise<Product[] | null> {
+  async productsOf(access: Access, token: Pick<Token, 'workspace' | 'productIds'>): Promise<Product[] | null> {
     if (token.productIds == null || token.workspace == null) return null;
     access.requireWorkspace(token.workspace.id, 'READ');
     const where = { id: { $in: token.productIds }, workspace: token.workspace.id };
@@ -158,9 +158,9 @@ export class TokenService {
     const tokens: Token[] = [];
     for (;;) {
       const limit = Math.min(READ_AT_ONCE, most - tokens.length);
-      const options = { orderBy: { id: order }, limit };
+      const options = { orderBy: { id: order }, limit, exclude: ['productIds', 'deviceIds'] } as const;
       const rows = await this.#deps.database.read().find(TokenSchema, behind(tokens.at(-1)?.id), options);
-      tokens.push(...rows);
+      tokens.push(...(rows as unknown as Token[]));
       if (rows.length < limit || tokens.length === most) return tokens;
     }
   }

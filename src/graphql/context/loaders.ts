@@ -21,6 +21,7 @@ import {
 import type { WorkBudget } from './work-budget.ts';
 import type { TokenScope } from '../../domain/entities/token.ts';
 import { personalScopes } from '../../domain/tokens/personal-scopes.ts';
+import { bytesOfLimits, readTokenLimits, type TokenLimits } from '../../domain/tokens/token-limits.ts';
 import { type Workspace, WorkspaceSchema } from '../../domain/entities/workspace.ts';
 import { Batch } from './batch.ts';
 import { StoredJson } from './stored-json.ts';
@@ -34,6 +35,8 @@ const MAX_SOURCE_BYTES = 256 * 1024;
 /** Some 3 ms. */
 const DEVICES_AT_ONCE = 500;
 const DEVICE_BYTES = 1_000;
+/** Up to 2,000 ids each. */
+const LIMITS_AT_ONCE = 8;
 
 /** What children of lists are loaded by: one query for all parents of a level. Number keys are the rows' small keys. */
 export interface Loaders {
@@ -46,6 +49,8 @@ export interface Loaders {
   list: Batch<ListRead, readonly unknown[], string>;
   /** By user id: what their PERSONAL tokens may do in one workspace or another. */
   personalScopes: Batch<string, TokenScope[]>;
+  /** By the id of a token that was listed; null: it is gone. */
+  tokenLimits: Batch<string, TokenLimits | null>;
   fieldsOfProduct: Batch<number, FieldRow[]>;
   configurationOfProduct: Batch<number, ConfigurationRow[]>;
   field: Batch<number, Field | null>;
@@ -125,6 +130,16 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
       const scopes = await personalScopes(database, userIds);
       return userIds.map((id) => scopes.get(id) ?? []);
     }),
+    tokenLimits: new Batch(
+      async (ids) => {
+        const limits = await budget.load(
+          () => giveWay().then(() => readTokenLimits(database, ids)),
+          (read) => bytesOfLimits(read.values()),
+        );
+        return ids.map((id) => limits.get(id) ?? null);
+      },
+      { atMost: LIMITS_AT_ONCE },
+    ),
     fieldsOfProduct: new Batch(
       (keys) => budget.load<FieldRow[][]>(() => giveWay().then(() => readFields(database, keys)), rowBytes),
       { sizesOf: (keys) => partCounts(database, 'field', keys), atMost: PARTS_AT_ONCE },

@@ -52,7 +52,8 @@ export class WorkBudget {
     bytesOf: (rows: T) => number = (rows) => answerBytes(rows, MAX_LOADED_BYTES),
   ): Promise<T> {
     const loading = this.#loading.then(async () => {
-      this.check();
+      // Of what was too much already nothing more is read.
+      this.take(0);
       const rows = await read();
       this.take(bytesOf(rows));
       return rows;

@@ -2,8 +2,10 @@ import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { DeviceList } from '../../../domain/devices/device-list.ts';
 import type { Token, TokenScope } from '../../../domain/entities/token.ts';
 import { LoopTurns } from '../../../domain/loop-turns.ts';
+import type { TokenLimits } from '../../../domain/tokens/token-limits.ts';
 import type { TokenService } from '../../../domain/tokens/token-service.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { listInSlices } from '../../context/list-in-slices.ts';
 import type { Promised } from '../../context/promised.ts';
 import { bytesOfListed, deviceOf, knowDevices } from '../../paging/devices.ts';
 import { DeviceObject } from '../../types/device.ts';
@@ -13,6 +15,8 @@ import { TokenObject } from '../../types/token.ts';
 
 /** A workspace may have thousands of tokens, and each be asked for its products. */
 const GIVES_WAY_AFTER_MS = 5;
+/** About what one takes in memory, as an entity. */
+const PRODUCT_BYTES = 4_000;
 
 /** A token's fields that are looked up. */
 @Resolver(() => TokenObject)
@@ -32,18 +36,34 @@ export class TokenObjectResolver {
   }
 
   @FieldResolver(() => [ProductObject], { nullable: true, description: 'null: not limited to products.' })
-  products(@Root() token: Token, @Ctx() { access }: GraphqlContext): Promised<ProductObject[] | null> {
-    return token.productIds == null ? null : this.#turns.run(() => this.#tokens.productsOf(access, token));
+  async products(@Root() token: Token, @Ctx() context: GraphqlContext): Promise<ProductObject[] | null> {
+    const { access, budget } = context;
+    const { productIds } = await limitsOf(token, context);
+    if (productIds == null || token.workspace == null) return null;
+    const { workspace } = token;
+    const read = () => this.#tokens.productsOf(access, { workspace, productIds });
+    const products = await budget.load(
+      () => this.#turns.run(read),
+      (found) => (found?.length ?? 0) * PRODUCT_BYTES,
+    );
+    return products && listInSlices(products, context);
   }
 
   @FieldResolver(() => [DeviceObject], { nullable: true, description: 'null: not limited to devices.' })
   async devices(@Root() token: Token, @Ctx() context: GraphqlContext): Promise<DeviceObject[] | null> {
     const { access, asker, budget, loaders } = context;
-    if (token.deviceIds == null || token.workspace == null) return null;
-    const all = { orderBy: 'CREATED', descending: false, limit: token.deviceIds.length } as const;
-    const choice = { ...all, workspaceId: token.workspace.id, ids: token.deviceIds };
+    const { deviceIds } = await limitsOf(token, context);
+    if (deviceIds == null || token.workspace == null) return null;
+    const all = { orderBy: 'CREATED', descending: false, limit: deviceIds.length } as const;
+    const choice = { ...all, workspaceId: token.workspace.id, ids: deviceIds };
     const page = await budget.load(() => this.#devices.page(access, choice, asker), bytesOfListed);
     knowDevices(loaders, page.items);
-    return page.items.map(deviceOf);
+    return listInSlices(page.items.map(deviceOf), context);
   }
+}
+
+/** They come with a token that was found alone, and not with those of a list. */
+async function limitsOf(token: Token, { loaders }: GraphqlContext): Promise<TokenLimits> {
+  if (token.productIds !== undefined) return token;
+  return (await loaders.tokenLimits.load(token.id)) ?? { productIds: [], deviceIds: [] };
 }
