@@ -1,6 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { listInSlices } from '../../src/graphql/context/list-in-slices.ts';
 import type { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+import { createLoaders, type LoaderSources } from '../../src/graphql/context/loaders.ts';
+import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
+import { countTurns } from '../support/loop-turns.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -56,4 +59,21 @@ test('a list of a query is sliced, too, where it is longer than a page', async (
   expect(come).toBeGreaterThan(0);
   expect(come).toBeLessThan(1_000);
   expect(await Promise.all(list)).toEqual(Array.from({ length: 2_000 }, (_, at) => at));
+});
+
+test('lists of very many parents are asked for a hundred at a time, and between them others have their turn', async () => {
+  const loaders = createLoaders({} as LoaderSources, new WorkBudget());
+  let underWay = 0;
+  let most = 0;
+  const read = async (): Promise<number[]> => {
+    most = Math.max(most, (underWay += 1));
+    await turnsOfTheLoop(1);
+    underWay -= 1;
+    return [];
+  };
+  const loop = countTurns();
+  await Promise.all(Array.from({ length: 2_000 }, async (_, at) => loaders.list.load({ name: `${at}`, read })));
+  loop.stop();
+  expect(most).toBe(100);
+  expect(loop.turns).toBeGreaterThan(10);
 });
