@@ -18,6 +18,7 @@ import { WriteRateService } from './domain/devices/write-rate-service.ts';
 import { FieldService } from './domain/products/field-service.ts';
 import { NetworkReceiver } from './domain/calls/network-receiver.ts';
 import { Feed } from './domain/measurements/feed.ts';
+import { ReceiptParts } from './domain/measurements/receipt-parts.ts';
 import { type NodePlace, type ReceiptMarks, ReceiptTimes } from './domain/measurements/receipt-times.ts';
 import { History } from './domain/history/history.ts';
 import type { LongReadings } from './domain/measurements/long-readings.ts';
@@ -114,6 +115,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     limiter,
     shares: writeShares,
     longReadings,
+    parts: new ReceiptParts({ store, shares: writeShares, longReadings }),
     feed,
     ...checking,
     onRejected,

@@ -26,3 +26,6 @@ export const STORE_DEFAULTS = {
   keptMs: 3_600_000,
   compactEveryMs: 60_000,
 };
+
+/** Of shorter moments nobody is told that a value which comes into them writes them again: it costs no more than others. */
+export const LONG_MOMENT_BYTES = 1_024;

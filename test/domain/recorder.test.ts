@@ -6,8 +6,9 @@ import { Feed } from '../../src/domain/measurements/feed.ts';
 import { LongReadings } from '../../src/domain/measurements/long-readings.ts';
 import { Recorder } from '../../src/domain/measurements/recorder.ts';
 import { WriteShares } from '../../src/domain/measurements/write-shares.ts';
+import { ReceiptParts } from '../../src/domain/measurements/receipt-parts.ts';
 import { ReceiptTimes } from '../../src/domain/measurements/receipt-times.ts';
-import type { MeasurementStore, Receipt } from '../../src/domain/measurements/store.ts';
+import type { Batch, LongMoment, MeasurementStore, Receipt } from '../../src/domain/measurements/store.ts';
 import type { Suggestions } from '../../src/domain/measurements/suggestions.ts';
 import { LocalWriteLimiter, type WriteLimiter } from '../../src/domain/measurements/write-limiter.ts';
 
@@ -23,9 +24,10 @@ const device = { key: 1, id: 'd', workspaceId: 'w', product, writeIntervalMs: 60
 
 /** A recorder whose database can be taken away. */
 function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
-  const database = { away: false, receipts: [] as Receipt[] };
+  const database = { away: false, receipts: [] as Receipt[], long: [] as LongMoment[] };
   const store = {
     position: async () => '0',
+    longMoments: async () => database.long,
     append: async (receipt: Receipt) => {
       if (database.away) throw new AppError('UNAVAILABLE', 'away');
       database.receipts.push(receipt);
@@ -40,6 +42,7 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
     suggestions,
     shares,
     longReadings,
+    parts: new ReceiptParts({ store, shares, longReadings }),
     limiter,
     feed: new Feed({ store, cluster: new LocalCluster(), now: () => NOW, onError: () => {} }),
     receiptTimes: new ReceiptTimes(),
@@ -115,13 +118,46 @@ describe('a limiter that spans nodes has to be asked, and meanwhile', () => {
 test('a value for a device whose long readings are written again waits for its turn beside others', async () => {
   const { send, shares, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 40_000_000 }]]));
+  database.long = [[device.key, 1_000, 40_000_000]];
   void shares.turn('others', { values: 1 });
-  await send({ field: 'A', value: 1 });
-  const second = send({ field: 'B', value: 1 });
+  await send({ field: 'A', value: 1, timestamp: 1 });
+  const second = send({ field: 'B', value: 1, timestamp: 1 });
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(database.receipts).toHaveLength(1);
   await second;
   expect(database.receipts).toHaveLength(2);
+});
+
+test('values that come into long moments are committed a few megabytes at a time, beside others in turns', async () => {
+  const { recorder, shares, longReadings, database } = open();
+  longReadings.note(new Map([[device.key, { readings: 1, bytes: 1_000_000 }]]));
+  const moments = Array.from({ length: 10 }, (_, at) => at + 1);
+  database.long = moments.map((at) => [device.key, at * 1_000, 1_000_000]);
+  void shares.turn('others', { values: 1 });
+  const entries = moments.flatMap((timestamp) => ['A', 'B'].map((field) => ({ field, value: timestamp, timestamp })));
+  const sent = recorder.record(device, entries, { limited: false, receivedAt: NOW });
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(database.receipts.length).toBeLessThanOrEqual(2);
+  expect(await sent).toEqual({ stored: 20, rejected: [] });
+  const parts = database.receipts.map(({ batches }) => batches.flatMap(({ timestamps }) => timestamps));
+  expect(parts.map((part) => part.length)).toEqual([6, 6, 6, 2]);
+  expect(parts.flat()).toEqual(moments.flatMap((at) => [at * 1_000, at * 1_000]));
+});
+
+test('what nobody waits for is committed in small parts, what came last into a moment behind what came before', async () => {
+  const { recorder, database } = open();
+  const batch = (value: number): Batch => ({
+    deviceKey: device.key,
+    receivedAt: NOW,
+    fieldKeys: Array.from({ length: 5_000 }, () => 1),
+    timestamps: Array.from({ length: 5_000 }, (_, at) => at),
+    values: Array.from({ length: 5_000 }, () => value),
+  });
+  await recorder.commitInTurns([batch(1), batch(2)], device.product, async () => {});
+  const batches = database.receipts.flatMap((receipt) => receipt.batches);
+  expect(database.receipts.every(({ batches: own }) => own.flatMap(({ values }) => values).length <= 2_000)).toBe(true);
+  expect(batches.flatMap(({ timestamps }) => timestamps)).toEqual([...batch(1).timestamps, ...batch(2).timestamps]);
+  expect(batches.flatMap(({ values }) => values)).toEqual([...batch(1).values, ...batch(2).values]);
 });
 
 test('an entry that could not be stored does not count for the write limit: the retry is stored', async () => {

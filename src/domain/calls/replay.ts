@@ -194,13 +194,9 @@ export class Replay {
     await requireRight();
     if (dryRun) return replayed;
     noteChange();
-    const batches = outcomes.flatMap((outcome) => outcome.batches);
+    const batches = outcomes.flatMap((outcome) => outcome.batches.map(({ batch }) => batch));
     if (batches.length > 0)
-      await retryWhileOverloaded(async () => {
-        // It may have waited for room.
-        await requireRight();
-        await recorder.commit({ batches: batches.map(({ batch }) => batch) });
-      });
+      await retryWhileOverloaded(() => recorder.commitInTurns(batches, product, requireRight));
     const rewritten = replayed.map(({ call }) => call).filter(({ bodyTruncated }) => !bodyTruncated);
     await retryWhileOverloaded(() => store.updateCalls(rewritten));
     for (const call of rewritten) feed.publish(product.id, call, true);

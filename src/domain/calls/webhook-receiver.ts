@@ -4,6 +4,7 @@ import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { DeviceBatch, Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallRow } from '../measurements/store.ts';
+import { textsOf } from '../measurements/receipt-parts.ts';
 import type { Amount, WriteShares } from '../measurements/write-shares.ts';
 import { type InVain, unexplainedPart } from '../refused-work.ts';
 import type { CallFeed } from './call-feed.ts';
@@ -84,7 +85,7 @@ export class WebhookReceiver {
       const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);
       const batches = outcome.batches.map(({ batch }) => batch);
       // What the call brings into the database: its texts, too.
-      const amount = (): Amount => ({ ...recorder.amountOf(batches), characters: charactersOf(call) });
+      const amount = (): Amount => ({ ...recorder.amountOf(batches, product), characters: charactersOf(call) });
       const asked = amount();
       await shares.turn(product.workspaceId, asked);
       recipient = await find();
@@ -92,7 +93,7 @@ export class WebhookReceiver {
         if (runs < MAX_RUNS) continue;
         throw new AppError('OVERLOADED', 'The product is being changed all the time; try again.');
       }
-      const store = (): Promise<number> => recorder.commit({ batches, call });
+      const store = (): Promise<number> => recorder.commit({ batches, call }, product, textsOf(product));
       await shares.storing(product.workspaceId, { asked, amount, store });
       feed.publish(product.id, call);
       return answerOf(outcome);

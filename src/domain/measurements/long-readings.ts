@@ -46,11 +46,22 @@ export class LongReadings {
   }
 
   /** Bytes that are likely to be written again for the batch: of as many moments as last time, as others are new. */
-  bytesFor({ deviceKey, timestamps }: Batch): number {
+  bytesFor(batch: Batch): number {
+    const known = this.#known(batch);
+    return known === null ? 0 : known.each * Math.min(known.readings, new Set(batch.timestamps).size);
+  }
+
+  /** … if all of its moments were such readings. */
+  mostBytesFor(batch: Batch): number {
+    const known = this.#known(batch);
+    return known === null ? 0 : known.each * new Set(batch.timestamps).size;
+  }
+
+  #known({ deviceKey }: Batch): Known | null {
     const known = this.#devices.get(deviceKey);
-    if (known === undefined) return 0;
-    if (known.at > this.#now() - FORGOTTEN_MS) return known.each * Math.min(known.readings, new Set(timestamps).size);
+    if (known === undefined) return null;
+    if (known.at > this.#now() - FORGOTTEN_MS) return known;
     this.#devices.delete(deviceKey);
-    return 0;
+    return null;
   }
 }

@@ -1,8 +1,9 @@
 import { AppError } from '../../errors.ts';
-import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
+import type { DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection, reject } from './entry.ts';
 import type { Feed } from './feed.ts';
 import type { LongReadings } from './long-readings.ts';
+import { type ReceiptParts, textsOf } from './receipt-parts.ts';
 import type { ReceiptTimes } from './receipt-times.ts';
 import type { Batch, MeasurementStore, Receipt } from './store.ts';
 import type { Suggestions } from './suggestions.ts';
@@ -11,6 +12,8 @@ import type { Amount, WriteShares } from './write-shares.ts';
 
 /** What changes while somebody waits is looked at again so often. */
 const MOST_ATTEMPTS = 3;
+/** Values of what nobody waits for. */
+const MOST_IN_TURN = 2_000;
 
 /** What became of a request: the number of values stored, and each entry that was not. */
 export interface RecordOutcome {
@@ -39,6 +42,7 @@ interface RecorderDeps {
   limiter: WriteLimiter;
   shares: WriteShares;
   longReadings: LongReadings;
+  parts: ReceiptParts;
   feed: Feed;
   suggestions: Suggestions;
   receiptTimes: ReceiptTimes;
@@ -99,7 +103,7 @@ export class Recorder {
       }
     }
     if (batch.fieldKeys.length === 0) return { stored: 0, rejected };
-    const asked = this.amountOf([batch]);
+    const asked = this.amountOf([batch], device.product);
     const turn = shares.turn(device.workspaceId, asked);
     if (turn !== null) {
       await turn;
@@ -127,24 +131,54 @@ export class Recorder {
     return { stored: kept.fieldKeys.length, rejected };
   }
 
-  #store({ workspaceId }: DeviceInfo, batch: Batch, asked: Amount): Promise<void> {
+  #store({ workspaceId, product }: DeviceInfo, batch: Batch, asked: Amount): Promise<void> {
     const batches = [batch];
-    const amount = (): Amount => this.amountOf(batches);
-    return this.#deps.shares.storing(workspaceId, { asked, amount, store: () => this.commit({ batches }) });
+    const amount = (): Amount => this.amountOf(batches, product);
+    return this.#deps.shares.storing(workspaceId, {
+      asked,
+      amount,
+      store: () => this.commit({ batches }, product, textsOf(product)),
+    });
   }
 
-  /** What the batches bring into the database. */
-  amountOf(batches: readonly Batch[]): Amount {
+  /** What the batches bring into the database; what very much is written again for is paid for part by part. */
+  amountOf(batches: readonly Batch[], product: ProductInfo): Amount {
+    const { longReadings, parts } = this.#deps;
     let [values, rewritten] = [0, 0];
+    const isDoubtful = parts.isDoubtful(batches, textsOf(product));
     for (const batch of batches) {
       values += batch.fieldKeys.length;
-      rewritten += this.#deps.longReadings.bytesFor(batch);
+      if (!isDoubtful) rewritten += longReadings.bytesFor(batch);
     }
     return { values, rewritten };
   }
 
-  /** Commits a receipt as one whole, then tells the live feed. Resolves as the store does. */
-  async commit(receipt: Receipt): Promise<number> {
+  /**
+   * Commits a receipt of the product, whose values are paid for, as one whole, unless very much is written again for it
+   * (see `ReceiptParts`); then tells the live feed. Resolves as the store does. `texts`: as of its product with most.
+   */
+  async commit(receipt: Receipt, { workspaceId }: ProductInfo, texts: number): Promise<number> {
+    const { parts } = this.#deps;
+    if (!parts.isDoubtful(receipt.batches, texts)) return this.#append(receipt);
+    let tookMs = 0;
+    for (const { receipt: part, bytes } of await parts.of(receipt, texts)) {
+      const store = (): Promise<number> => this.#append(part);
+      tookMs += await (bytes === 0 ? store() : parts.inTurn(workspaceId, { values: 0, bytes }, store));
+    }
+    return tookMs;
+  }
+
+  /** Commits what nobody waits for: in small parts, each in the turn of its workspace, unless `requireRight` rejects then. */
+  async commitInTurns(batches: Batch[], product: ProductInfo, requireRight: () => Promise<void>): Promise<void> {
+    const { parts } = this.#deps;
+    for (const part of await parts.of({ batches }, textsOf(product), MOST_IN_TURN))
+      await parts.inTurn(product.workspaceId, part, async () => {
+        await requireRight();
+        return this.#append(part.receipt);
+      });
+  }
+
+  async #append(receipt: Receipt): Promise<number> {
     const tookMs = await this.#deps.store.append(receipt);
     this.#deps.feed.recorded();
     return tookMs;

@@ -33,6 +33,18 @@ export function noteRewritten(rewritten: RewrittenReadings, deviceKey: number, m
   rewritten.set(deviceKey, { readings: readings + 1, bytes: bytes + more });
 }
 
+/** A value that comes into a moment writes all of it again: so much of that is a commit, then others have their turn. */
+export const PART_BYTES = 2_097_152;
+
+/** Moments of a device, each once. */
+export interface Moments {
+  deviceKey: number;
+  timestamps: number[];
+}
+
+/** Device, timestamp, bytes. */
+export type LongMoment = [deviceKey: number, timestamp: number, bytes: number];
+
 /** The accepted entries of one device of one request: three columns of equal length. Never changed once handed over. */
 export interface Batch {
   deviceKey: number;
@@ -191,6 +203,11 @@ export interface MeasurementStore {
    * nothing of the receipt is stored then.
    */
   append(receipt: Receipt): Promise<number>;
+  /**
+   * Of these moments the long ones that are there, each with its bytes: what comes into it writes them again. What came
+   * within the last second may be left out.
+   */
+  longMoments(moments: readonly Moments[]): Promise<LongMoment[]>;
 
   /** The value with the latest measured time for each of the devices' fields, of everything acknowledged so far. */
   latest(queries: LatestQuery[]): Promise<LatestRow[]>;

@@ -6,6 +6,7 @@ import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { DeviceInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { isPossibleSerial } from '../ingest-cache/possible-serial.ts';
 import { type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
+import { textsOf } from '../measurements/receipt-parts.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import type { Authenticator } from '../tokens/authenticator.ts';
 import type { BackgroundTurns } from '../turns.ts';
@@ -207,11 +208,12 @@ class ImportRun {
     const { devices } = this.#batch;
     if (devices.length === 0) return true;
     const receipt = { batches: devices.map(({ batch }) => batch) };
+    const texts = Math.max(...devices.map(({ device }) => textsOf(device.product)));
     const store = async (): Promise<boolean> => {
       const access = await this.#accessNow();
       for (const { device } of devices) access.requireDevice(device, 'CONFIGURE');
       if (this.#batchFrom !== this.#deps.ingestCache.revision && !(await this.#allThere(devices))) return false;
-      await this.#deps.recorder.commit(receipt);
+      await this.#deps.recorder.commit(receipt, devices[0]!.device.product, texts);
       return true;
     };
     // Who waits for room keeps nobody else from working.

@@ -9,7 +9,9 @@ import type {
   Columns,
   LatestQuery,
   LatestRow,
+  LongMoment,
   MeasurementStore,
+  Moments,
   Piece,
   RangeQuery,
   RecordedPage,
@@ -27,7 +29,7 @@ import { handOver } from '../hand-over.ts';
 import { LatestSearches } from '../latest-searches.ts';
 import { Purger, type PurgeRow } from '../purger.ts';
 import { atOnce, type EditManner, runEdit } from '../run-edit.ts';
-import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
+import { LONG_MOMENT_BYTES, STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
 import { Threads } from '../threads.ts';
 import { stopping, unavailable } from '../unavailable.ts';
 import { PostgresCallLog } from './postgres-call-log.ts';
@@ -49,6 +51,10 @@ const READ_CONNECTIONS = 4;
 const READERS = 3;
 /** For what takes as long as there is something to read; each statement has the connection's limit. */
 const LONG_JOB_MS = 60_000;
+/** How long a value is that stands elsewhere is known without reading it. */
+const LONG_MOMENTS = `
+  SELECT device_key, ts, octet_length(packed) FROM unnest($1::int4[], $2::int8[]) AS wanted (device_key, ts)
+  JOIN reading USING (device_key, ts) WHERE octet_length(packed) >= ${LONG_MOMENT_BYTES}`;
 
 /**
  * The measurement store on PostgreSQL: every flush is one statement; threads with connections of their own read and
@@ -124,6 +130,12 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
 
   append(receipt: Receipt): Promise<number> {
     return this.#commits.append(receipt);
+  }
+
+  async longMoments(moments: readonly Moments[]): Promise<LongMoment[]> {
+    const deviceKeys = moments.flatMap(({ deviceKey, timestamps }) => timestamps.map(() => deviceKey));
+    const timestamps = moments.flatMap((one) => one.timestamps);
+    return this.#rows<LongMoment>({ text: LONG_MOMENTS, values: [deviceKeys, timestamps] });
   }
 
   /** Values that wait for their commit. */

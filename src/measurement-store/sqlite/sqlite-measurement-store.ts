@@ -7,7 +7,9 @@ import type {
   Columns,
   LatestQuery,
   LatestRow,
+  LongMoment,
   MeasurementStore,
+  Moments,
   Piece,
   RangeQuery,
   RecordedPage,
@@ -137,6 +139,10 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
 
   append(receipt: Receipt): Promise<number> {
     return this.#commits.append(receipt);
+  }
+
+  longMoments(moments: readonly Moments[]): Promise<LongMoment[]> {
+    return this.#read({ kind: 'longMoments', moments });
   }
 
   /** Values that wait for their commit. */

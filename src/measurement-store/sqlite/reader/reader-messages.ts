@@ -1,4 +1,4 @@
-import type { CallQuery } from '../../../domain/measurements/store.ts';
+import type { CallQuery, Moments } from '../../../domain/measurements/store.ts';
 import type { DueQuery } from '../../compactor.ts';
 import type { Edit } from '../../chunks/edit.ts';
 import type { ReaderJob } from '../../chunks/reader-job.ts';
@@ -12,6 +12,8 @@ export type SqliteReaderJob =
   | { kind: 'due'; query: DueQuery }
   | { kind: 'purges'; limit: number }
   | { kind: 'lastHeard'; deviceKeys: number[] }
+  /** Answered with LongMoments. */
+  | { kind: 'longMoments'; moments: readonly Moments[] }
   | { kind: 'calls'; query: CallQuery }
   | { kind: 'countCalls'; query: CallQuery }
   | { kind: 'call'; productKey: number; id: string }

@@ -1,0 +1,142 @@
+import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { pause } from '../pause.ts';
+import type { LongReadings } from './long-readings.ts';
+import { type Batch, type MeasurementStore, PART_BYTES, type Receipt } from './store.ts';
+import type { WriteShares } from './write-shares.ts';
+
+/** A text has 4,096 characters at most, in UTF-8 so many bytes. */
+const TEXT_BYTES = 12_288;
+/** What costs so much goes on one after the other, with a rest behind each: SQLite writes it again when it has acknowledged it. */
+const MUCH_BYTES = 1_048_576;
+const REST_MS = 50;
+
+/** What is committed together, how many values it has, and the bytes that are written again for it. */
+interface Part {
+  receipt: Receipt;
+  values: number;
+  bytes: number;
+}
+
+interface ReceiptPartsDeps {
+  store: Pick<MeasurementStore, 'longMoments'>;
+  shares: WriteShares;
+  longReadings: LongReadings;
+}
+
+/**
+ * Receipts that cost the database very much are committed in parts. A value that comes into a moment writes all of it
+ * again, and a moment may have megabytes: a thousand values could take gigabytes, in one flush, behind which everybody
+ * waits. So the database is asked before where that can be. The call comes with the last part: until then nothing is
+ * acknowledged, and who sends again writes the same.
+ */
+export class ReceiptParts {
+  readonly #deps: ReceiptPartsDeps;
+  /** The part under way, of whichever tenant. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(deps: ReceiptPartsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether very much may be written again for them; `texts`: how many fields of their devices are texts. */
+  isDoubtful(batches: readonly Batch[], texts: number): boolean {
+    let known = 0;
+    for (const batch of batches) known += this.#deps.longReadings.mostBytesFor(batch);
+    if (known > MUCH_BYTES) return true;
+    const most = PART_BYTES / (texts * TEXT_BYTES);
+    let moments = 0;
+    for (const { timestamps } of batches) moments += timestamps.length;
+    if (moments <= most) return false;
+    moments = 0;
+    for (const { timestamps } of batches) moments += new Set(timestamps).size;
+    return moments > most;
+  }
+
+  /** The receipt in parts, of not much more than so many values each, in their order. */
+  async of(receipt: Receipt, texts: number, mostValues = Infinity): Promise<Part[]> {
+    const bytes = new Map<string, number>();
+    if (this.isDoubtful(receipt.batches, texts)) {
+      const moments = receipt.batches.map(({ deviceKey, timestamps }) => ({
+        deviceKey,
+        timestamps: [...new Set(timestamps)],
+      }));
+      for (const [deviceKey, timestamp, length] of await this.#deps.store.longMoments(moments))
+        bytes.set(`${deviceKey} ${timestamp}`, length);
+    }
+    return cut(receipt, bytes, mostValues);
+  }
+
+  /** Stores a part when it is the tenant's turn to have so much written; resolves as the store does. */
+  async inTurn(
+    tenant: string,
+    { values, bytes }: Omit<Part, 'receipt'>,
+    store: () => Promise<number>,
+  ): Promise<number> {
+    const asked = { values, rewritten: bytes };
+    await this.#deps.shares.turn(tenant, asked);
+    let tookMs = 0;
+    const counted = async (): Promise<number> => (tookMs = await (bytes < MUCH_BYTES ? store() : this.#inLine(store)));
+    await this.#deps.shares.storing(tenant, { asked, amount: () => asked, store: counted });
+    return tookMs;
+  }
+
+  async #inLine<T>(store: () => Promise<T>): Promise<T> {
+    const before = this.#last;
+    let end!: () => void;
+    this.#last = new Promise((resolve) => (end = resolve));
+    await before;
+    try {
+      return await store();
+    } finally {
+      void pause(REST_MS).then(end);
+    }
+  }
+}
+
+function cut({ batches, call }: Receipt, bytes: ReadonlyMap<string, number>, mostValues: number): Part[] {
+  const parts: Part[] = [];
+  const begin = (): Part => {
+    const begun = { receipt: { batches: [] }, values: 0, bytes: 0 };
+    parts.push(begun);
+    return begun;
+  };
+  let part = begin();
+  for (const batch of batches) {
+    const pieces = new Map<Part, Batch>();
+    const partOf = new Map<number, Part>();
+    for (const [at, timestamp] of batch.timestamps.entries()) {
+      let own = partOf.get(timestamp);
+      if (own === undefined) {
+        if (part.bytes >= PART_BYTES || part.values >= mostValues) part = begin();
+        own = part;
+        own.bytes += bytes.get(`${batch.deviceKey} ${timestamp}`) ?? 0;
+        partOf.set(timestamp, own);
+      }
+      own.values += 1;
+      let piece = pieces.get(own);
+      if (piece === undefined) {
+        piece = { ...batch, fieldKeys: [], timestamps: [], values: [] };
+        pieces.set(own, piece);
+        own.receipt.batches.push(piece);
+      }
+      piece.fieldKeys.push(batch.fieldKeys[at]!);
+      piece.timestamps.push(timestamp);
+      piece.values.push(batch.values[at]!);
+    }
+  }
+  if (call !== undefined) parts.at(-1)!.receipt.call = call;
+  return parts;
+}
+
+const texts = new WeakMap<ProductInfo, number>();
+
+/** How many fields of the product are texts. */
+export function textsOf(product: ProductInfo): number {
+  let count = texts.get(product);
+  if (count === undefined) {
+    count = 0;
+    for (const { type } of product.fieldsByKey.values()) if (type === 'STRING') count += 1;
+    texts.set(product, count);
+  }
+  return count;
+}
