@@ -1,5 +1,5 @@
 import { AppError, badInput, conflict, notFound } from '../../errors.ts';
-import { type CallOutcome, type CallRunner, cutBodyOutcome } from '../decoders/call-runner.ts';
+import { afterLong, type CallOutcome, type CallRunner, cutBodyOutcome } from '../decoders/call-runner.ts';
 import { requestOfCall } from '../decoders/decoder-request.ts';
 import type { DecoderRun } from '../decoders/decoder-run.ts';
 import { type FinishedRun, toDecoderRun } from '../decoders/finished-run.ts';
@@ -54,9 +54,13 @@ interface ReplayDeps {
 }
 
 const AT_ONCE = 10;
+/** Of those that give so many entries together, or in the log so many characters, one: each is a long piece of work. */
+const [MANY_ENTRIES, LONG_RUN] = [1_000, 65_536];
 /** What a call takes of the event loop, and what storing some takes of the database and of those who store beside it. */
 const CALL_MS = 0.15;
 const COMMITS_MS = 0.5;
+/** What was made of each entry, and said of it. */
+const ENTRY_MS = 0.005;
 /** Decoders run in processes of their own: the event loop is free meanwhile, the processor is not. */
 const DECODING_COUNTS = 0.5;
 const MAX_RESULTS = 1_000;
@@ -142,20 +146,22 @@ export class Replay {
     const { ingestCache, store, receiptTimes } = this.#deps;
     const received = receiptTimes.latest(progress.startedAt);
     const results: ReplayResult['results'] = [];
-    let [characters, entries] = [0, 0];
+    let [characters, entries, atOnce] = [0, 0, AT_ONCE];
     for await (const page of replayPages(store, product.key, query, received)) {
       for (let at = 0; at < page.length;) {
         await turns.next();
         // Fields, devices and decoder as they are now: a replay may take minutes.
         const current = await ingestCache.product(product.id);
         if (current === null) throw notFound('product', product.id);
-        const step = stepOf(current);
+        const isLong = (page[at]!.run?.length ?? 0) > LONG_RUN;
+        const step = isLong ? 1 : Math.min(atOnce, stepOf(current));
+        const before = entries;
         turns.spend((progress.dryRun ? 0 : COMMITS_MS) + Math.min(step, page.length - at) * CALL_MS);
         if (this.#stopped) throw new AppError('UNAVAILABLE', 'The server is stopping; replay the rest later.');
         const calls = page.slice(at, at + step);
         at += step;
         for (const { call, outcome, run } of await this.#run(current, calls, progress.dryRun, requireRight)) {
-          turns.spend(run.durationMs * DECODING_COUNTS);
+          turns.spend(run.durationMs * DECODING_COUNTS + run.entries.length * ENTRY_MS);
           progress.calls += 1;
           progress.stored += outcome.stored;
           progress.rejected += outcome.rejected;
@@ -167,13 +173,14 @@ export class Replay {
           if (results.length < MAX_RESULTS && (fits || results.length === 0))
             results.push({ call: new LoggedCall(call), run: toDecoderRun(run) });
         }
+        atOnce = entries - before > MANY_ENTRIES ? 1 : Math.min(2 * atOnce, AT_ONCE);
       }
     }
     const { calls, stored, rejected, failed } = progress;
     return { calls, stored, rejected, failed, results };
   }
 
-  /** Runs a few calls side by side, then stores what they gave in one commit, in their order. */
+  /** Runs a few calls side by side, then stores what they gave, in their order. */
   async #run(
     product: ProductInfo,
     calls: CallRow[],
@@ -182,21 +189,22 @@ export class Replay {
   ): Promise<Replayed[]> {
     const { recorder, store, feed } = this.#deps;
     const outcomes = await Promise.all(calls.map((call) => this.#runOne(product, call)));
-    const replayed = calls.map((call, at) => {
+    const replayed: Replayed[] = [];
+    for (const [at, call] of calls.entries()) {
       const outcome = outcomes[at] as CallOutcome;
       const run = outcome.run ?? NO_RUN;
+      await afterLong(run.output);
       const { status } = outcome;
       const decoderVersion = outcome.run === null ? null : (product.decoder?.version ?? null);
       const after = { ...call, status, decoderVersion, run: outcome.run === null ? null : runText(outcome.run) };
       // Of a cut body nothing new is known: the log keeps what it says of the live call.
-      return { call: dryRun || call.bodyTruncated ? call : after, outcome, run };
-    });
+      replayed.push({ call: dryRun || call.bodyTruncated ? call : after, outcome, run });
+    }
     await requireRight();
     if (dryRun) return replayed;
     noteChange();
     const batches = outcomes.flatMap((outcome) => outcome.batches.map(({ batch }) => batch));
-    if (batches.length > 0)
-      await retryWhileOverloaded(() => recorder.commitInTurns(batches, product, requireRight));
+    if (batches.length > 0) await retryWhileOverloaded(() => recorder.commitInTurns(batches, product, requireRight));
     const rewritten = replayed.map(({ call }) => call).filter(({ bodyTruncated }) => !bodyTruncated);
     await retryWhileOverloaded(() => store.updateCalls(rewritten));
     for (const call of rewritten) feed.publish(product.id, call, true);
