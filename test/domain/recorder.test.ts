@@ -17,6 +17,7 @@ const fields: FieldInfo[] = ['A', 'B'].map(
   (identifier, at) => ({ key: at + 1, identifier, type: 'FLOAT' }) as FieldInfo,
 );
 const product = {
+  workspaceId: 'w',
   fields: new Map(fields.map((field) => [field.identifier, field])),
   fieldsByKey: new Map(fields.map((field) => [field.key, field])),
 } as ProductInfo;
@@ -142,6 +143,19 @@ test('values that come into long moments are committed a few megabytes at a time
   const parts = database.receipts.map(({ batches }) => batches.flatMap(({ timestamps }) => timestamps));
   expect(parts.map((part) => part.length)).toEqual([6, 6, 6, 2]);
   expect(parts.flat()).toEqual(moments.flatMap((at) => [at * 1_000, at * 1_000]));
+});
+
+test('of a workspace alone so many that write very much again wait in memory, others are refused', async () => {
+  const { recorder, longReadings, database } = open();
+  longReadings.note(new Map([[device.key, { readings: 1, bytes: 1_500_000 }]]));
+  database.long = [[device.key, 1_000, 1_500_000]];
+  const send = (): Promise<unknown> =>
+    recorder.record(device, [{ field: 'A', value: 1, timestamp: 1 }], { limited: false, receivedAt: NOW });
+  const ends = await Promise.allSettled(Array.from({ length: 25 }, send));
+  const refused = ends.flatMap((end) => (end.status === 'rejected' ? [(end.reason as AppError).code] : []));
+  expect([...new Set(refused)]).toEqual(['OVERLOADED']);
+  expect(database.receipts.length).toBe(25 - refused.length);
+  expect(database.receipts.length).toBe(20);
 });
 
 test('what nobody waits for is committed in small parts, what came last into a moment behind what came before', async () => {

@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { pause } from '../pause.ts';
 import type { LongReadings } from './long-readings.ts';
@@ -9,6 +10,8 @@ const TEXT_BYTES = 12_288;
 /** What costs so much goes on one after the other, with a rest behind each: SQLite writes it again when it has acknowledged it. */
 const MUCH_BYTES = 1_048_576;
 const REST_MS = 50;
+/** Of a tenant: they are in memory meanwhile. */
+const MOST_IN_LINE = 20;
 
 /** What is committed together, how many values it has, and the bytes that are written again for it. */
 interface Part {
@@ -33,6 +36,8 @@ export class ReceiptParts {
   readonly #deps: ReceiptPartsDeps;
   /** The part under way, of whichever tenant. */
   #last: Promise<void> = Promise.resolve();
+  /** How many of each tenant are in that line. */
+  readonly #inLineOf = new Map<string, number>();
 
   constructor(deps: ReceiptPartsDeps) {
     this.#deps = deps;
@@ -75,12 +80,19 @@ export class ReceiptParts {
     const asked = { values, rewritten: bytes };
     await this.#deps.shares.turn(tenant, asked);
     let tookMs = 0;
-    const counted = async (): Promise<number> => (tookMs = await (bytes < MUCH_BYTES ? store() : this.#inLine(store)));
+    const counted = async (): Promise<number> =>
+      (tookMs = await (bytes < MUCH_BYTES ? store() : this.#inLine(tenant, store)));
     await this.#deps.shares.storing(tenant, { asked, amount: () => asked, store: counted });
     return tookMs;
   }
 
-  async #inLine<T>(store: () => Promise<T>): Promise<T> {
+  async #inLine<T>(tenant: string, store: () => Promise<T>): Promise<T> {
+    const count = this.#inLineOf.get(tenant) ?? 0;
+    if (count >= MOST_IN_LINE)
+      throw new AppError('OVERLOADED', 'This workspace writes into very long moments: send the rest more slowly.', {
+        details: { retryAfterSeconds: 2 },
+      });
+    this.#inLineOf.set(tenant, count + 1);
     const before = this.#last;
     let end!: () => void;
     this.#last = new Promise((resolve) => (end = resolve));
@@ -88,6 +100,9 @@ export class ReceiptParts {
     try {
       return await store();
     } finally {
+      const left = this.#inLineOf.get(tenant)! - 1;
+      if (left > 0) this.#inLineOf.set(tenant, left);
+      else this.#inLineOf.delete(tenant);
       void pause(REST_MS).then(end);
     }
   }
