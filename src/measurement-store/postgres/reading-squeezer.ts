@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LruMap } from '../../domain/lru-map.ts';
 import { lastOfEach } from '../readings/reading-values.ts';
 import type { PipelinedConnection } from './postgres-connection.ts';
 
@@ -17,8 +18,8 @@ const SQUEEZE = 'UPDATE reading SET packed = $4 WHERE device_key = $1 AND ts = $
 export class ReadingSqueezer {
   readonly #connection: PipelinedConnection;
   readonly #waiting = new Map<string, [deviceKey: number, timestamp: number]>();
-  /** Bytes that were left of a moment, of the one squeezed longest ago first. */
-  readonly #left = new Map<string, number>();
+  /** Bytes that squeezing left of a moment. */
+  readonly #left = new LruMap<string, number>({ most: MAX_KNOWN });
   #running: Promise<void> | null = null;
   #stopped = false;
 
@@ -44,7 +45,7 @@ export class ReadingSqueezer {
     const [row] = await this.#connection.query<[Buffer]>({ text, values: [deviceKey, timestamp], rowMode: 'array' });
     if (!row) return;
     const squeezed = lastOfEach(row[0], () => true);
-    this.#note(keyOf(deviceKey, timestamp), squeezed.length);
+    this.#left.set(keyOf(deviceKey, timestamp), squeezed.length);
     if (squeezed.length < row[0].length)
       await this.#connection.query({ text: SQUEEZE, values: [deviceKey, timestamp, row[0], squeezed] });
   }
@@ -54,12 +55,6 @@ export class ReadingSqueezer {
     this.#stopped = true;
     this.#waiting.clear();
     await this.#running;
-  }
-
-  #note(key: string, bytes: number): void {
-    this.#left.delete(key);
-    this.#left.set(key, bytes);
-    if (this.#left.size > MAX_KNOWN) this.#left.delete(this.#left.keys().next().value!);
   }
 
   async #run(): Promise<void> {
