@@ -145,6 +145,25 @@ test('values that come into long moments are committed a few megabytes at a time
   expect(parts.flat()).toEqual(moments.flatMap((at) => [at * 1_000, at * 1_000]));
 });
 
+test.each([
+  ['its sender has lost the right', 'UNAUTHENTICATED'],
+  ['its field is gone', 'OVERLOADED'],
+])('nothing more is committed of what is committed in parts when %s', async (_, code) => {
+  const { recorder, longReadings, database } = open();
+  longReadings.note(new Map([[device.key, { readings: 1, bytes: 1_000_000 }]]));
+  database.long = [1, 2, 3, 4, 5, 6].map((at) => [device.key, at * 1_000, 2_500_000]);
+  const entries = [1, 2, 3, 4, 5, 6].map((timestamp) => ({ field: 'A', value: 1, timestamp }));
+  const recheck = async (): Promise<DeviceInfo> => {
+    if (database.receipts.length < 2) return device;
+    if (code === 'OVERLOADED') return withoutField('A');
+    throw new AppError('UNAUTHENTICATED', 'revoked');
+  };
+  await expect(recorder.record(device, entries, { limited: false, receivedAt: NOW, recheck })).rejects.toMatchObject({
+    code,
+  });
+  expect(database.receipts).toHaveLength(2);
+});
+
 test('of a workspace alone so many that write very much again wait in memory, others are refused', async () => {
   const { recorder, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 1_500_000 }]]));

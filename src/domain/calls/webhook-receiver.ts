@@ -1,10 +1,9 @@
 import { AppError } from '../../errors.ts';
 import type { CallOutcome, CallRunner } from '../decoders/call-runner.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
-import type { DeviceBatch, Recorder } from '../measurements/recorder.ts';
+import { changed, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallRow } from '../measurements/store.ts';
-import { textsOf } from '../measurements/receipt-parts.ts';
 import type { Amount, WriteShares } from '../measurements/write-shares.ts';
 import { type InVain, unexplainedPart } from '../refused-work.ts';
 import type { CallFeed } from './call-feed.ts';
@@ -93,7 +92,11 @@ export class WebhookReceiver {
         if (runs < MAX_RUNS) continue;
         throw new AppError('OVERLOADED', 'The product is being changed all the time; try again.');
       }
-      const store = (): Promise<number> => recorder.commit({ batches, call }, product, textsOf(product));
+      const requireRight = async (): Promise<void> => {
+        const now = await find();
+        if (before !== ingestCache.revision && !(await this.#allThere(now.product, outcome.batches))) throw changed();
+      };
+      const store = (): Promise<number> => recorder.commit({ batches, call }, { product, requireRight });
       await shares.storing(product.workspaceId, { asked, amount, store });
       feed.publish(product.id, call);
       return answerOf(outcome);

@@ -37,6 +37,15 @@ export interface DeviceBatch {
   batch: Batch;
 }
 
+/** Whose receipt is committed. */
+interface Committing {
+  product: ProductInfo;
+  /** Of the product with most of them, where there are several. */
+  texts?: number;
+  /** Asked again before each part of what is committed in parts; rejects to refuse, also when what it is for is gone. */
+  requireRight: () => Promise<unknown>;
+}
+
 interface RecorderDeps {
   store: MeasurementStore;
   limiter: WriteLimiter;
@@ -79,7 +88,7 @@ export class Recorder {
       }
       present = outcome;
     }
-    throw new AppError('OVERLOADED', 'The device or its fields were changed meanwhile; send it again.');
+    throw changed();
   }
 
   /** The outcome; or the device as it is now, for which the entries are to be looked at again. */
@@ -111,7 +120,7 @@ export class Recorder {
       if (!stillTakes(present, batch)) return present;
     }
     if (!limited || device.writeIntervalMs === 0) {
-      await this.#store(device, batch, asked);
+      await this.#store(device, batch, asked, recheck);
       return { stored: batch.fieldKeys.length, rejected };
     }
     const reserving = limiter.reserve(device.key, batch.fieldKeys, device.writeIntervalMs);
@@ -123,7 +132,7 @@ export class Recorder {
         const present = await recheck();
         if (!stillTakes(present, kept)) return present;
       }
-      if (kept.fieldKeys.length > 0) await this.#store(device, kept, asked);
+      if (kept.fieldKeys.length > 0) await this.#store(device, kept, asked, recheck);
       isStored = true;
     } finally {
       if (!isStored) limiter.giveBack(device.key, kept.fieldKeys);
@@ -131,14 +140,14 @@ export class Recorder {
     return { stored: kept.fieldKeys.length, rejected };
   }
 
-  #store({ workspaceId, product }: DeviceInfo, batch: Batch, asked: Amount): Promise<void> {
+  #store({ product }: DeviceInfo, batch: Batch, asked: Amount, recheck: () => Promise<DeviceInfo>): Promise<void> {
     const batches = [batch];
     const amount = (): Amount => this.amountOf(batches, product);
-    return this.#deps.shares.storing(workspaceId, {
-      asked,
-      amount,
-      store: () => this.commit({ batches }, product, textsOf(product)),
-    });
+    const requireRight = async (): Promise<void> => {
+      if (!stillTakes(await recheck(), batch)) throw changed();
+    };
+    const store = (): Promise<number> => this.commit({ batches }, { product, requireRight });
+    return this.#deps.shares.storing(product.workspaceId, { asked, amount, store });
   }
 
   /** What the batches bring into the database; what very much is written again for is paid for part by part. */
@@ -154,16 +163,19 @@ export class Recorder {
   }
 
   /**
-   * Commits a receipt of the product, whose values are paid for, as one whole, unless very much is written again for it
-   * (see `ReceiptParts`); then tells the live feed. Resolves as the store does. `texts`: as of its product with most.
+   * Commits a receipt whose values are paid for, as one whole, unless very much is written again for it (see
+   * `ReceiptParts`); then tells the live feed. Resolves as the store does.
    */
-  async commit(receipt: Receipt, { workspaceId }: ProductInfo, texts: number): Promise<number> {
+  async commit(receipt: Receipt, { product, texts = textsOf(product), requireRight }: Committing): Promise<number> {
     const { parts } = this.#deps;
     if (!parts.isDoubtful(receipt.batches, texts)) return this.#append(receipt);
     let tookMs = 0;
     for (const { receipt: part, bytes } of await parts.of(receipt, texts)) {
-      const store = (): Promise<number> => this.#append(part);
-      tookMs += await (bytes === 0 ? store() : parts.inTurn(workspaceId, { values: 0, bytes }, store));
+      const store = async (): Promise<number> => {
+        await requireRight();
+        return this.#append(part);
+      };
+      tookMs += await (bytes === 0 ? store() : parts.inTurn(product.workspaceId, { values: 0, bytes }, store));
     }
     return tookMs;
   }
@@ -183,6 +195,11 @@ export class Recorder {
     this.#deps.feed.recorded();
     return tookMs;
   }
+}
+
+/** Where something was removed while values for it waited. */
+export function changed(): AppError {
+  return new AppError('OVERLOADED', 'The device or its fields were changed meanwhile; send it again.');
 }
 
 /** What of the batch the limit allows; the rest is rejected, in the order of the entries. */

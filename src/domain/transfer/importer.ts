@@ -5,7 +5,7 @@ import { giveWay } from '../give-way.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { DeviceInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { isPossibleSerial } from '../ingest-cache/possible-serial.ts';
-import { type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
+import { changed, type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
 import { textsOf } from '../measurements/receipt-parts.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import type { Authenticator } from '../tokens/authenticator.ts';
@@ -209,11 +209,17 @@ class ImportRun {
     if (devices.length === 0) return true;
     const receipt = { batches: devices.map(({ batch }) => batch) };
     const texts = Math.max(...devices.map(({ device }) => textsOf(device.product)));
-    const store = async (): Promise<boolean> => {
+    const isAllowed = async (): Promise<boolean> => {
       const access = await this.#accessNow();
       for (const { device } of devices) access.requireDevice(device, 'CONFIGURE');
-      if (this.#batchFrom !== this.#deps.ingestCache.revision && !(await this.#allThere(devices))) return false;
-      await this.#deps.recorder.commit(receipt, devices[0]!.device.product, texts);
+      return this.#batchFrom === this.#deps.ingestCache.revision || (await this.#allThere(devices));
+    };
+    const requireRight = async (): Promise<void> => {
+      if (!(await isAllowed())) throw changed();
+    };
+    const store = async (): Promise<boolean> => {
+      if (!(await isAllowed())) return false;
+      await this.#deps.recorder.commit(receipt, { product: devices[0]!.device.product, texts, requireRight });
       return true;
     };
     // Who waits for room keeps nobody else from working.
