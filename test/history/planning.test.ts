@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { History } from '../../src/domain/history/history.ts';
 import { PointBudget } from '../../src/domain/history/point-budget.ts';
 import type { MeasurementStore } from '../../src/domain/measurements/store.ts';
@@ -27,4 +27,34 @@ test('others have their turn while a zone is found out about', async () => {
   );
   loop.stop();
   expect(loop.turns).toBeGreaterThanOrEqual(3);
+});
+
+test('of many devices whose fields are summed up some are asked for, then others have their turn', async () => {
+  let ms = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (ms += 1));
+  const asked = new Set<number>();
+  const product = { fields: new Map([['f', { key: 1, identifier: 'f', type: 'FLOAT' }]]) };
+  const answer = { before: null, views: [{ count: 0, first: null, last: null }] };
+  const series = async (requests: readonly unknown[]) => requests.map(() => answer);
+  const ofStore = new History({ series } as unknown as MeasurementStore);
+  const budget = new PointBudget();
+  try {
+    const devices = Array.from({ length: 50 }, (_, at) => {
+      const device = {
+        product,
+        get key() {
+          asked.add(at);
+          return at;
+        },
+      };
+      return device as unknown as typeof DEVICE;
+    });
+    const all = Promise.all(devices.map((device) => ofStore.statistics(device, { from: 0, to: 1 }, budget)));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked.size).toBeGreaterThan(0);
+    expect(asked.size).toBeLessThan(25);
+    expect(await all).toMatchObject(devices.map(() => [{ count: 0 }]));
+  } finally {
+    clock.mockRestore();
+  }
 });
