@@ -1,13 +1,12 @@
 import { giveWay } from '../../domain/give-way.ts';
 import { Pieces } from '../../domain/pieces.ts';
-import { MAX_FIRST } from '../paging/page.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import type { Loaders } from './loaders.ts';
 
 /** What is asked of so many takes no long time … */
 const FEW = 50;
 /** … and of a query, of which planned parts have their own ways, not of a page: other lists have thousands. */
-const FEW_OF_QUERY = MAX_FIRST;
+const FEW_OF_QUERY = 500;
 /** So many come first, and at most so many more as before; each time as many as take about this long. */
 const FIRST = 8;
 const MORE = 2;
