@@ -609,6 +609,28 @@ test('cheap events that come in a crowd are paid for by the clock, all together 
   expect(Math.max(...[...turns.values()].map(({ length }) => length))).toBeLessThan(30);
 });
 
+test('of cheap events those that load anything are paid for by the clock, as many as wait beside each other', async () => {
+  const resolve = (_: unknown, __: unknown, { budget }: GraphqlContext): Promise<number> =>
+    budget.load(async () => pause(10).then(() => 1), () => 100); // prettier-ignore
+  const schema = new GraphQLSchema({
+    query: new GraphQLObjectType({ name: 'Query', fields: { value: { type: GraphQLInt, resolve } } }),
+  });
+  const shares = new WorkShares();
+  const operations = new Operations(schema, 'none', shares);
+  const context = new GraphqlContext({ tokenId: 'loads' } as Access, '', {} as never, {} as never);
+  const admitted = await operations.admit({ query: '{ value }' }, context);
+  const spent = vi.spyOn(shares, 'spend');
+  const answer = async (): Promise<unknown> => operations.answer(admitted, { of: null, value: () => ({}) });
+  const answering = (async () => {
+    for (let time = 0; time < 10; time += 1) await answer();
+  })();
+  await vi.advanceTimersByTimeAsync(200);
+  await answering;
+  const paid = spent.mock.calls.reduce((sum, [, ms]) => sum + ms, 0);
+  // So much at most as it may take at its price.
+  expect(paid).toBeGreaterThan(10);
+});
+
 test('long sources are loaded a few at a time, and others have their turn in between', async () => {
   const loads: number[] = [];
   let turn = 0;

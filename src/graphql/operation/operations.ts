@@ -88,7 +88,7 @@ const PUSHED_PER_MS = 1_000_000;
 const LONG_VARIABLES = 16_384;
 /** From this price on an operation runs alone, and it is cheaper to compile it than to run it once as it is. */
 const DEAR = 2000;
-/** Below this price an event counts as so long, its part of what its crowd takes beside, and a millisecond for so many bytes. */
+/** Below this price an event that loads nothing counts so much, its part of what its crowd takes, and its bytes. */
 const CHEAP = 30;
 const EVENT_MS = 0.02;
 const EVENT_BYTES_PER_MS = 20_000;
@@ -107,6 +107,7 @@ export class Operations {
   readonly shares: WorkShares;
   readonly #compiling: Compiling;
   readonly #crowd: EventCrowd;
+  #cheapEvents = 0;
   readonly #answers = new SharedAnswers();
   readonly #mutations = new MutationPlaces();
   readonly #queries = new EqualQueries();
@@ -252,8 +253,10 @@ export class Operations {
     const { caller, budget } = context;
     const expectedMs = admitted.cost * USUAL_MS;
     this.shares.spend(caller, expectedMs);
-    const started = performance.now();
+    const [started, loadedBefore, isEvent] = [performance.now(), budget.loadedBytes, root !== undefined];
+    const isCheap = isEvent && admitted.cost < CHEAP;
     let [bytes, errors, isAway] = [0, 0, false];
+    if (isCheap) this.#cheapEvents += 1;
     try {
       // Who has waited for its turn may be gone, and so may its right.
       budget.check();
@@ -286,15 +289,17 @@ export class Operations {
       const { readMs, workedMs, planMs, spent } = context.points;
       const tookMs = performance.now() - started - readMs * (1 - READING_COUNTS) - planMs;
       const longMs = Math.max(0, workedMs - LONG_READING_MS) * READING_COUNTS;
-      const isEvent = root !== undefined;
+      // Those that load wait beside each other.
+      const beside = isCheap ? this.#cheapEvents : 1;
+      if (isCheap) this.#cheapEvents -= 1;
       const mostMs = 1 + admitted.cost * WORST_MS + budget.loadedBytes / LOADED_BYTES_PER_MS + budget.workedMs;
       const usedMs =
         // Waiting for a database that does not answer is nobody's work.
         isAway
           ? expectedMs
-          : isEvent && admitted.cost < CHEAP
+          : isCheap && budget.loadedBytes === loadedBefore
             ? EVENT_MS + bytes / EVENT_BYTES_PER_MS
-            : Math.min(tookMs, mostMs) * (isEvent ? pushedCounts(admitted.cost) : 1) +
+            : Math.min(tookMs / beside, mostMs) * (isEvent ? pushedCounts(admitted.cost) : 1) +
               bytes / BYTES_PER_MS +
               errors * ERROR_MS;
       this.shares.spend(caller, usedMs + longMs + planMs + spent / POINTS_PER_MS - expectedMs);
