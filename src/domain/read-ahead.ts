@@ -1,6 +1,6 @@
 import type { Party } from './party.ts';
 
-/** Pages of one tenant that lie in memory: at four megabytes each, a tenth of a gigabyte … */
+/** Pages of one tenant that lie in memory: at four megabytes each, a tenth of a gigabyte (and of calls as much) … */
 const MOST_OF_TENANT = 24;
 /** … and of one token, so that none of them has all places of its tenant. */
 const MOST_OF_TOKEN = 20;
