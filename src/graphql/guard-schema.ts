@@ -6,6 +6,7 @@ import { type FieldRight, rightOfField, rightOfOperation } from '../domain/acces
 import type { Device } from '../domain/entities/device.ts';
 import type { Product } from '../domain/entities/product.ts';
 import { GraphqlContext } from './context/graphql-context.ts';
+import { listInPlace } from './context/list-in-slices.ts';
 
 /**
  * Puts the rights of `domain/access/rights` in front of every operation and every field that is not open to all. Throws
@@ -58,8 +59,9 @@ function countFailures(field: GraphQLField<unknown, GraphqlContext>): void {
     if (!(context instanceof GraphqlContext)) return resolve(parent, args, context, info) as unknown;
     context.answersWith(1);
     const counted = (value: unknown): unknown => {
-      if (Array.isArray(value)) context.answersWith(value.length);
-      return value;
+      if (!Array.isArray(value)) return value;
+      context.answersWith(value.length);
+      return listInPlace(value, context);
     };
     const failed = (error: unknown): never => {
       throw context.failure(error);

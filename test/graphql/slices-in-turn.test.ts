@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { listInSlices } from '../../src/graphql/context/list-in-slices.ts';
-import type { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+import { listInPlace, listInSlices } from '../../src/graphql/context/list-in-slices.ts';
 import { createLoaders, type LoaderSources } from '../../src/graphql/context/loaders.ts';
 import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import { countTurns } from '../support/loop-turns.ts';
@@ -23,6 +23,7 @@ test('each slice of what a mutation answers with is paid for at once, and the ne
     caller: { tokenId: 't', tenant: 't' },
     loaders: {},
     answersWith: () => {},
+    untilAnswered: () => new Promise(() => {}),
     nextPiece: (tookMs: number): Promise<void> => {
       paid.push(tookMs);
       return new Promise((resolve) => turns.push(resolve));
@@ -76,4 +77,46 @@ test('lists of very many parents are asked for a hundred at a time, and between 
   loop.stop();
   expect(most).toBe(100);
   expect(loop.turns).toBeGreaterThan(10);
+});
+
+test('of an operation that has its answer, or failed while its lists were under way, nothing more comes', async () => {
+  const come = { first: 0, gone: 0, last: 0 };
+  const ends: (() => void)[] = [];
+  const open = (name: keyof typeof come): GraphqlContext => {
+    const context = new GraphqlContext({ tokenId: 'over', tenant: 'over' } as never, '', {} as never, {} as never);
+    context.nextTurn = async () => {};
+    context.nextPiece = () => new Promise((end) => ends.push(end));
+    const list = listInSlices(Array.from({ length: LENGTH }, Object), context) as unknown as Promise<
+      Promise<unknown>[]
+    >;
+    void list.then((items) => items.forEach((item) => void item.then(() => (come[name] += 1))));
+    return context;
+  };
+  const [first, gone] = [open('first'), open('gone')];
+  open('last');
+  gone.answersWith(6_000);
+  const short = (listInPlace([1], gone) as Promise<unknown>).catch((error: Error) => error.message);
+  await turnsOfTheLoop(20);
+  expect(come).toEqual({ first: 8, gone: 0, last: 0 });
+  gone.over();
+  first.over();
+  expect(await short).toBe('Too many fields failed.');
+  ends[0]!();
+  await turnsOfTheLoop(20);
+  expect(come).toEqual({ first: 8, gone: 0, last: 8 });
+});
+
+test('short lists that waited for their place come one in each turn of the event loop', async () => {
+  const loop = countTurns();
+  const context = new GraphqlContext({ tokenId: 'crowd', tenant: 'crowd' } as never, '', {} as never, {} as never);
+  context.nextTurn = async () => {};
+  expect(listInPlace([1], context)).toEqual([1]);
+  context.answersWith(6_000);
+  const come = Array.from({ length: 20 }, async () => {
+    await listInPlace([1], context);
+    return loop.turns;
+  });
+  expect(new Set(await Promise.all(come)).size).toBe(20);
+  loop.stop();
+  context.over();
 });

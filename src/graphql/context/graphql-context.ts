@@ -55,6 +55,11 @@ export class GraphqlContext {
   readonly #lists = new Map<FieldNode | undefined, readonly string[]>();
   #failures = 0;
   #values = 0;
+  #answered: PromiseWithResolvers<void> | null = null;
+  #isAnswered = false;
+  /** Of a mutation: its place among those that answer with much, which it has until it is answered. */
+  placeOfLists: Promise<void> | null = null;
+  hasPlace = false;
 
   constructor(
     access: Access | NoAccess,
@@ -140,9 +145,32 @@ export class GraphqlContext {
     if (this.isTooMuch) throw ONE_OF_MANY;
   }
 
+  /** How many there are of a mutation so far. */
+  get values(): number {
+    return this.#values;
+  }
+
   /** Whether so many fields have failed, or there are so many values, that the operation has ended. */
   get isTooMuch(): boolean {
     return this.#failures > MOST_ERRORS || this.#values > MOST_VALUES;
+  }
+
+  /** The operation has its answer, or has failed: what it had until then is given back. */
+  over(): void {
+    this.#isAnswered = true;
+    this.#answered?.resolve();
+  }
+
+  /** Whether it has: what is still under way for it is for nothing. */
+  get isAnswered(): boolean {
+    return this.#isAnswered;
+  }
+
+  /** Resolves when it has. */
+  async untilAnswered(): Promise<void> {
+    if (this.#isAnswered) return;
+    this.#answered ??= Promise.withResolvers();
+    await this.#answered.promise;
   }
 
   /** For whom devices are gone through: not any more when the operation has ended. */

@@ -1,7 +1,10 @@
 import { giveWay } from '../../domain/give-way.ts';
+import { Lines } from '../../domain/lines.ts';
 import { Pieces } from '../../domain/pieces.ts';
+import { ONE_OF_MANY } from './error-bounds.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import type { Loaders } from './loaders.ts';
+import type { Promised } from './promised.ts';
 
 /** What is asked of so many takes no long time … */
 const FEW = 50;
@@ -11,31 +14,72 @@ const FEW_OF_QUERY = 500;
 const FIRST = 8;
 const MORE = 2;
 const SLICE_MS = 5;
-/** Of all who ask, unless they take long, and of a token one: 150,000 values take 75 MB until they are written down. */
+/** Lists of all who ask, unless they take long, and of an operation one. */
 const AT_ONCE = 4;
 /** Most of it is waiting for turns: others' lists wait for that no longer. */
 const LONG_MS = 100;
 
+/** Of values, which short lists can bring, too. */
+const MUCH = 5_000;
+/** Operations of a tenant, and of a token one: 150,000 values take 75 MB until they are written down. */
+const OF_TENANT = 4;
+
 /** How many wait is bounded by the mutations that have begun (`MutationPlaces`). */
 const lists = new Pieces({ atOnce: AT_ONCE, maxWaiting: Infinity, longMs: LONG_MS });
+const ofTokens = new Lines({ atOnce: 1, most: Infinity });
+const ofTenants = new Lines({ atOnce: OF_TENANT, most: Infinity });
 
 /**
  * The list as graphql-js may have it: of what a mutation answers with, which can be ten thousand items long, and of a
- * query's where it is longer than a page, each is promised, because it goes on with all that are there at once. As many come as take some milliseconds with all that is
- * asked of them, then others have their turn, and what was asked of the loaders for these is there before the next come,
- * which is when it is their caller's turn again: hundreds may wait for one device, and go on together when it is there. Of
- * several lists one comes after the other: under other names the same is asked for two hundred times.
+ * query's where it is longer than a page, each is promised, because it goes on with all that are there at once. As many
+ * come as take some milliseconds with all that is asked of them, then others have their turn, and what was asked of the
+ * loaders for these is there before the next come, which is when it is their caller's turn again: hundreds may wait for one
+ * device, and go on together when it is there. Of several lists one comes after the other: under other names the same is
+ * asked for two hundred times. What has come stays in memory until its mutation is answered, and until then no other of the
+ * token goes on with one.
  */
 export function listInSlices<Item>(list: Item[], context: GraphqlContext): Item[] {
-  if (list.length <= (context.isMutation ? FEW : FEW_OF_QUERY)) return list;
+  if (list.length <= (context.isMutation ? FEW : FEW_OF_QUERY)) return listInPlace(list, context) as Item[];
   context.answersWith(list.length);
   const come = Promise.withResolvers<Promise<Item>[]>();
-  void lists.one(context.caller, () => {
+  const begin = async (): Promise<void> => {
+    if (context.isAnswered) return;
     const promised = list.map(() => Promise.withResolvers<Item>());
     come.resolve(promised.map(({ promise }) => promise));
-    return handOut(list, promised, context);
-  });
+    await handOut(list, promised, context);
+  };
+  const place = context.isMutation ? placeOf(context) : Promise.resolve();
+  void place.then(() => lists.one(context.caller, begin));
   return come.promise as unknown as Item[];
+}
+
+/** The list, of whatever length, when the operation may have it: of what brings many short ones, too, one of a token goes on. */
+export function listInPlace<List>(list: List, context: GraphqlContext): Promised<List> {
+  if (!context.isMutation || context.values <= MUCH || context.hasPlace) return list;
+  return placeOf(context).then(async () => {
+    // All that wait for it would go on at once.
+    await giveWay();
+    // It has failed elsewhere, and its place is others' by now.
+    if (context.isAnswered) throw ONE_OF_MANY;
+    return list;
+  });
+}
+
+/** Resolves when the operation has its place, for its first long list as for all later ones. */
+function placeOf(context: GraphqlContext): Promise<void> {
+  const { tokenId, tenant } = context.caller;
+  context.placeOfLists ??= new Promise((come) => {
+    const use = async (): Promise<void> => {
+      // Not in the same turn of the event loop as the end of the one before.
+      await giveWay();
+      context.hasPlace = true;
+      come();
+      await context.untilAnswered();
+    };
+    // The last thing that anybody waits for with a place of its own: who has one waits for turns and the database alone.
+    void ofTokens.use(tokenId, () => ofTenants.use(tenant, use));
+  });
+  return context.placeOfLists;
 }
 
 async function handOut<Item>(
@@ -47,7 +91,7 @@ async function handOut<Item>(
   let most = FIRST;
   try {
     await giveWay();
-    while (at < list.length) {
+    while (at < list.length && !context.isAnswered) {
       const { loaders } = context;
       const from = performance.now();
       const end = Math.min(at + most, list.length);

@@ -286,6 +286,7 @@ export class Operations {
     } catch (error) {
       return failed(error);
     } finally {
+      context.over();
       const { readMs, workedMs, planMs, spent } = context.points;
       const tookMs = performance.now() - started - readMs * (1 - READING_COUNTS) - planMs;
       const longMs = Math.max(0, workedMs - LONG_READING_MS) * READING_COUNTS;
