@@ -58,3 +58,31 @@ test('calls that give very many entries, now or in the log, are run one after th
   expect(many.atOnce).toBe(1);
   expect(many.spentMs).toBeGreaterThan(few.spentMs + 70);
 });
+
+test('of a token four replays run at once, a fifth is told so, and others of the tenant run beside them', async () => {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const replay = new Replay({
+    authenticator: { follow: (access: unknown) => async () => access },
+    ingestCache: { product: async (id: string) => ({ id, key: 1, decoder: {}, deviceType: 'API' }) },
+    store: { calls: () => ended.then(() => []) },
+    receiptTimes: { latest: () => 1 },
+    shares: { backgroundOf: () => ({}) },
+    now: () => 1,
+  } as unknown as ConstructorParameters<typeof Replay>[0]);
+  const run = (tokenId: string, id: string) =>
+    replay.replayCalls({ requireProduct: () => {}, tokenId, tenant: 'w' } as never, id, {});
+  const four = ['a', 'b', 'c', 'd'].map((id) => run('one', id));
+  const another = run('two', 'e');
+  const refused = ['f', 'a'].map((id) => run('one', id).catch((error: unknown) => error));
+  await new Promise((resolve) => setImmediate(resolve));
+  end();
+  expect(await refused[0]).toMatchObject({
+    code: 'OVERLOADED',
+    message: '4 replays of this token are running, which is as many as may; wait until one of them is done.',
+  });
+  // What is running is not asked for anew.
+  expect(await refused[1]).toMatchObject({ code: 'CONFLICT' });
+  await Promise.all([...four, another]);
+  expect(await run('one', 'f')).toMatchObject({ calls: 0 });
+});

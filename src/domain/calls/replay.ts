@@ -56,6 +56,8 @@ interface ReplayDeps {
 const AT_ONCE = 10;
 /** Of those that give so many entries together, or in the log so many characters, one: each is a long piece of work. */
 const [MANY_ENTRIES, LONG_RUN] = [1_000, 65_536];
+/** Replays of a token under way, of 16 mutations: each may take hours, and its others must not wait for so long. */
+const MOST_OF_TOKEN = 4;
 /** What a call takes of the event loop, and what storing some takes of the database and of those who store beside it. */
 const CALL_MS = 0.15;
 const COMMITS_MS = 0.5;
@@ -79,7 +81,7 @@ const MAX_RESULT_ENTRIES = 6_000;
  */
 export class Replay {
   readonly #deps: ReplayDeps;
-  readonly #running = new Map<string, ReplayProgress>();
+  readonly #running = new Map<string, { tokenId: string; progress: ReplayProgress }>();
   readonly #endedEarly = new LruMap<string, ReplayProgress>({ most: MAX_ENDED_EARLY });
   #stopped = false;
 
@@ -88,7 +90,7 @@ export class Replay {
   }
 
   /**
-   * CONFLICT while another replay of the product is running on this node. When it ends early, what it has done so far is
+   * CONFLICT while another replay of the product is running on this node, OVERLOADED while four of the token are. When it ends early, what it has done so far is
    * in the details; so it does when its token is revoked or may not CONFIGURE the product any more.
    */
   async replayCalls(access: Access, productId: string, query: ReplayQuery): Promise<ReplayResult> {
@@ -98,13 +100,19 @@ export class Replay {
     if (product.decoder === null && product.deviceType === 'API')
       throw badInput('The product has no active decoder; save one first.');
     if (this.#running.has(product.id)) throw conflict('A replay of this product is running; wait until it is done.');
+    if ([...this.#running.values()].filter(({ tokenId }) => tokenId === access.tokenId).length >= MOST_OF_TOKEN)
+      throw new AppError(
+        'OVERLOADED',
+        `${MOST_OF_TOKEN} replays of this token are running, which is as many as may; wait until one of them is done.`,
+        { details: { allowed: MOST_OF_TOKEN } },
+      );
     const progress = { startedAt: this.#deps.now(), dryRun: query.dryRun === true, endedBecause: null, ...nothing() };
     const accessNow = this.#deps.authenticator.follow(access);
     const asked = {
       turns: this.#deps.shares.backgroundOf(access),
       requireRight: async (): Promise<void> => (await accessNow()).requireProduct(product, 'CONFIGURE'),
     };
-    this.#running.set(product.id, progress);
+    this.#running.set(product.id, { tokenId: access.tokenId, progress });
     this.#endedEarly.delete(product.id);
     try {
       return await this.#replay(product, query, progress, asked);
@@ -128,7 +136,7 @@ export class Replay {
   /** Of the replay of the product that runs on this node, or ended early as the last one; null: neither. */
   async progress(access: Access, productId: string): Promise<ReplayProgress | null> {
     const product = await visibleProduct(this.#deps.ingestCache, access, productId, 'READ');
-    const progress = this.#running.get(product.id) ?? this.#endedEarly.get(product.id);
+    const progress = this.#running.get(product.id)?.progress ?? this.#endedEarly.get(product.id);
     return progress === undefined ? null : { ...progress };
   }
 
