@@ -45,16 +45,18 @@ test('of those that wait for a place all are refused together, unless they came 
   const begin = (): Promise<void> => places.use(party, () => new Promise((end) => ends.push(end)));
   const first = Array.from({ length: 16 }, begin);
   const waiting = [begin(), begin()].map((one) => one.catch((error: Error) => error.message));
-  await new Promise((resolve) => setTimeout(resolve, 30));
-  places.refuse(20, new Error('away'));
-  const late = begin();
-  await turnsOfTheLoop(5);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const last = [begin()];
+  places.refuse(40, new Error('away'));
+  last.push(begin());
+  // However long they wait from then on.
+  await new Promise((resolve) => setTimeout(resolve, 50));
   for (const end of ends) end();
   expect(await Promise.all(waiting)).toEqual(['away', 'away']);
   await turnsOfTheLoop(5);
-  expect(ends).toHaveLength(17);
-  ends[16]!();
-  await Promise.all([...first, late]);
+  expect(ends).toHaveLength(18);
+  for (const end of ends.slice(16)) end();
+  await Promise.all([...first, ...last]);
 });
 
 test('a long list that waits for its turn does not keep others from reading logged runs', async () => {
@@ -98,7 +100,12 @@ function openOperations() {
     return { stored: 1, rejected: [] };
   };
   const device = async (tokenId: string) => ({ id: tokenId, tokenId, product: { fields: new Map() } });
-  const deps = { recorder: { record }, ingestCache: { device }, now: () => 0 };
+  const signIns: string[] = [];
+  const signIn = (email: string): Promise<never> => {
+    signIns.push(email);
+    return new Promise(() => {});
+  };
+  const deps = { recorder: { record }, ingestCache: { device }, users: { signIn }, now: () => 0 };
   const operations = new Operations(createSchema(deps as unknown as ResolverDeps), 'none', new WorkShares());
   const run = async (context: GraphqlContext, query: string, variables = {}) => {
     const { result } = await operations.execute(await operations.admit({ query, variables }, context));
@@ -108,7 +115,7 @@ function openOperations() {
     const allowed = { requireOperation: () => {}, requireDevice: () => {}, requireField: () => {} };
     return new GraphqlContext({ tokenId, tenant, ...allowed } as never, '', {} as never, {} as never);
   };
-  return { held, run, contextOf };
+  return { held, signIns, run, contextOf };
 }
 
 /** Answers with so many items, and then with what takes long. */
@@ -164,4 +171,12 @@ test('short lists that bring as much wait for each other, too', async () => {
   await expect.poll(() => held.length).toBe(1);
   await turnsOfTheLoop(100);
   expect(held).toHaveLength(1);
+});
+
+test('strangers take no place: however many sign in, all are heard', async () => {
+  const { signIns, run } = openOperations();
+  const signIn = 'mutation { signIn(email: "a@b.c", password: "x") { secret } }';
+  for (let at = 0; at < 90; at += 1)
+    void run(new GraphqlContext('missing', 'address', {} as never, {} as never), signIn);
+  await expect.poll(() => signIns.length).toBe(90);
 });
