@@ -1,15 +1,15 @@
 import { Lines } from '../../domain/lines.ts';
 import type { Party } from '../../domain/party.ts';
 
-/** Mutations that have begun and have no answer: of a token and of a tenant so many, as each may hold megabytes of it … */
+/** Mutations that have begun and have no answer: of a token so many, and of a tenant, as each may hold megabytes … */
 const OF_TOKEN = 16;
 const OF_TENANT = 64;
-/** … but who has no more than so many waits for no other token of its tenant. */
+/** … and so many more for each of its tokens: who has no more than these waits for no other token. */
 const FEW = 2;
 /** So many of a token wait for a place. */
 const MAX_WAITING = 200;
 
-/** Where mutations are carried out: whoever sends them and goes away leaves no more behind than there are places. */
+/** Where mutations are carried out: who sends them and goes away leaves no more behind than its token has places. */
 export class MutationPlaces {
   readonly #ofTokens = new Lines({ atOnce: OF_TOKEN, most: OF_TOKEN + MAX_WAITING });
   readonly #ofTenants = new Lines({ atOnce: OF_TENANT, most: Infinity });
