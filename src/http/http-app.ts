@@ -57,7 +57,8 @@ export function createHttpApp(deps: HttpAppDeps): RequestListener {
  * would never come.
  */
 function isChunkedUpgrade({ headers }: IncomingMessage): boolean {
-  return headers.upgrade !== undefined && headers['transfer-encoding'] !== undefined;
+  const isAsked = headers.upgrade !== undefined && /\bupgrade\b/i.test(headers.connection ?? '');
+  return isAsked && headers['transfer-encoding'] !== undefined;
 }
 
 function refuseChunkedUpgrade(response: ServerResponse, log: HttpAppDeps['log']): void {

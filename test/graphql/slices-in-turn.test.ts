@@ -62,6 +62,28 @@ test('a list of a query is sliced, too, where it is longer than a page', async (
   expect(await Promise.all(list)).toEqual(Array.from({ length: 2_000 }, (_, at) => at));
 });
 
+test('where what is asked of its items fails, a list is over for who waits for all of them', async () => {
+  const gone = Promise.reject(new Error('The client is gone.'));
+  gone.catch(() => {});
+  const caller = { tokenId: 'gone', tenant: 't' };
+  const context = { isMutation: false, caller, loaders: { device: { answer: gone } }, answersWith: () => {} };
+  const list = listInSlices(Array.from({ length: 2_000 }, Object), context as unknown as GraphqlContext);
+  const ends = await Promise.allSettled(await (list as unknown as Promise<Promise<unknown>[]>));
+  expect(ends.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(1_000);
+});
+
+test('a list of a query does not stand behind that of a mutation, which may wait for the turn that the query has', async () => {
+  const caller = { tokenId: 'both', tenant: 'both' };
+  const mutation = new GraphqlContext(caller as never, '', {} as never, {} as never);
+  mutation.nextTurn = async () => {};
+  mutation.nextPiece = () => new Promise(() => {});
+  await (listInSlices(Array.from({ length: LENGTH }, Object), mutation) as unknown as Promise<unknown[]>);
+  const query = { isMutation: false, caller, loaders: {}, answersWith: () => {} } as unknown as GraphqlContext;
+  const list = listInSlices(Array.from({ length: 2_000 }, Object), query) as unknown as Promise<Promise<unknown>[]>;
+  expect(await Promise.all(await list)).toHaveLength(2_000);
+  mutation.over();
+});
+
 test('lists of very many parents are asked for a hundred at a time, and between them others have their turn', async () => {
   const loaders = createLoaders({} as LoaderSources, new WorkBudget());
   let underWay = 0;

@@ -285,6 +285,43 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     expect(failures.sort()).toEqual(['a device', 'the second page']);
   });
 
+  test('who comes while it goes on there is told of what is recorded from then on, once', async () => {
+    const { store } = await open();
+    const state = { isAway: false, failed: 0 };
+    const failing: Pick<Store, 'position' | 'recorded'> = {
+      position: () => store.position(),
+      recorded: async (query) => {
+        if (query.place !== null && state.isAway) throw new Error('the second page');
+        return store.recorded(query);
+      },
+    };
+    const onError = (): void => {
+      state.failed += 1;
+      state.isAway = false;
+    };
+    const feed = new Feed({ store: failing, cluster: new LocalCluster(), now: () => Date.now(), onError });
+    stops.push(async () => feed.stop());
+    const first = await feed.subscribe({ accepts: all });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const record = async (from: number, count: number): Promise<void> => {
+      const devices = Array.from({ length: count }, (_, at) => from + at);
+      await store.append({ batches: devices.map((at) => receipt(at, [[1, 1000, at]]).batches[0]!) });
+      feed.recorded();
+    };
+    state.isAway = true;
+    await record(1, 2_500);
+    await expect.poll(() => state.failed).toBe(1);
+    await record(2_501, 100);
+    const later = await feed.subscribe({ accepts: all });
+    const taken = take(later, 50);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await record(2_601, 50);
+    const valuesOf = (events: { values: StoredValue[] }[]): StoredValue[] => events.flatMap(({ values }) => values);
+    expect(valuesOf(await taken)).toEqual(Array.from({ length: 50 }, (_, at) => 2_601 + at));
+    expect(valuesOf(await take(first, 2_650))).toEqual(Array.from({ length: 2_650 }, (_, at) => at + 1));
+    for (const events of [first, later]) await events.return?.();
+  });
+
   test('a device that sends without a pause is told of in few events, which miss nothing', async () => {
     const { store, feed } = await open();
     const events = await feed.subscribe({ accepts: all, deviceKeys: new Set([1]) });

@@ -207,8 +207,9 @@ export class Feed {
       this.#awake = false;
       const began = performance.now();
       try {
-        // Who has caught up before this look: what others read by themselves meanwhile may lie beyond it.
-        const ready = [...this.#joining];
+        // Who has caught up before this look: what others read by themselves meanwhile may lie beyond it. One that goes on
+        // where it has failed is older than all who have come since.
+        const ready = this.#begun === null ? [...this.#joining] : [];
         const found = await this.#handOut();
         await this.#takeIn(ready);
         const rest = found > 0 && found < MANY_READINGS ? 0 : RESTS * (performance.now() - began);

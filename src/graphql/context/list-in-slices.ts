@@ -48,8 +48,9 @@ export function listInSlices<Item>(list: Item[], context: GraphqlContext): Item[
     come.resolve(promised.map(({ promise }) => promise));
     await handOut(list, promised, context);
   };
-  const place = context.isMutation ? placeOf(context) : Promise.resolve();
-  void place.then(() => lists.one(context.caller, begin));
+  // A query has its turn for as long as it takes, which a mutation's list may wait for.
+  if (context.isMutation) void placeOf(context).then(() => lists.one(context.caller, begin));
+  else void begin();
   return come.promise as unknown as Item[];
 }
 
@@ -102,10 +103,11 @@ async function handOut<Item>(
       await context.nextPiece?.(pieces.reduce((sum, ms) => sum + ms, 0));
     }
   } catch (error) {
-    // The operation has ended, the list with the first item that failed.
-    const next = promised[at];
-    next?.promise.catch(() => {});
-    next?.reject(error);
+    // The operation has ended. Some ways to run it wait for all items, however many have failed.
+    for (const { promise, reject } of promised.slice(at)) {
+      promise.catch(() => {});
+      reject(error);
+    }
   }
 }
 

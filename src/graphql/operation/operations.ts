@@ -88,7 +88,7 @@ const PUSHED_PER_MS = 1_000_000;
 const LONG_VARIABLES = 16_384;
 /** From this price on an operation runs alone, and it is cheaper to compile it than to run it once as it is. */
 const DEAR = 2000;
-/** Below this price an event that loads nothing counts so much, its part of what its crowd takes, and its bytes. */
+/** Below this price an event that waits for nothing counts so much, its part of what its crowd takes, and its bytes. */
 const CHEAP = 30;
 const EVENT_MS = 0.02;
 const EVENT_BYTES_PER_MS = 20_000;
@@ -253,9 +253,9 @@ export class Operations {
     const { caller, budget } = context;
     const expectedMs = admitted.cost * USUAL_MS;
     this.shares.spend(caller, expectedMs);
-    const [started, loadedBefore, isEvent] = [performance.now(), budget.loadedBytes, root !== undefined];
+    const [started, isEvent] = [performance.now(), root !== undefined];
     const isCheap = isEvent && admitted.cost < CHEAP;
-    let [bytes, errors, isAway] = [0, 0, false];
+    let [bytes, errors, isAway, waits] = [0, 0, false, false];
     if (isCheap) this.#cheapEvents += 1;
     try {
       // Who has waited for its turn may be gone, and so may its right.
@@ -265,6 +265,7 @@ export class Operations {
       const isMutation = admitted.operation.operation === OperationTypeNode.MUTATION;
       const run = this.#compiled(admitted) ?? execute;
       const running = run({ ...this.#args(admitted), rootValue: root, contextValue: context });
+      waits = running instanceof Promise;
       // What is there at once is not waited for: others would have their turn meanwhile, on this caller's account.
       const all = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
       const away = databaseFailure(all, budget);
@@ -290,19 +291,16 @@ export class Operations {
       const { readMs, workedMs, planMs, spent } = context.points;
       const tookMs = performance.now() - started - readMs * (1 - READING_COUNTS) - planMs;
       const longMs = Math.max(0, workedMs - LONG_READING_MS) * READING_COUNTS;
-      // Those that load wait beside each other.
       const beside = isCheap ? this.#cheapEvents : 1;
       if (isCheap) this.#cheapEvents -= 1;
       const mostMs = 1 + admitted.cost * WORST_MS + budget.loadedBytes / LOADED_BYTES_PER_MS + budget.workedMs;
-      const usedMs =
-        // Waiting for a database that does not answer is nobody's work.
-        isAway
-          ? expectedMs
-          : isCheap && budget.loadedBytes === loadedBefore
-            ? EVENT_MS + bytes / EVENT_BYTES_PER_MS
-            : Math.min(tookMs / beside, mostMs) * (isEvent ? pushedCounts(admitted.cost) : 1) +
-              bytes / BYTES_PER_MS +
-              errors * ERROR_MS;
+      const usedMs = isAway // Waiting for a database that does not answer is nobody's work.
+        ? expectedMs
+        : isCheap && !waits
+          ? EVENT_MS + bytes / EVENT_BYTES_PER_MS
+          : Math.min(tookMs / beside, mostMs) * (isEvent ? pushedCounts(admitted.cost) : 1) +
+            bytes / BYTES_PER_MS +
+            errors * ERROR_MS;
       this.shares.spend(caller, usedMs + longMs + planMs + spent / POINTS_PER_MS - expectedMs);
     }
   }

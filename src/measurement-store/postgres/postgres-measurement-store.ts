@@ -51,10 +51,13 @@ const READ_CONNECTIONS = 4;
 const READERS = 3;
 /** For what takes as long as there is something to read; each statement has the connection's limit. */
 const LONG_JOB_MS = 60_000;
-/** How long a value is that stands elsewhere is known without reading it. */
+/** How long a value is that stands elsewhere is known without reading it. One after the other, along the index. */
 const LONG_MOMENTS = `
-  SELECT device_key, ts, octet_length(packed) FROM unnest($1::int4[], $2::int8[]) AS wanted (device_key, ts)
-  JOIN reading USING (device_key, ts) WHERE octet_length(packed) >= ${LONG_MOMENT_BYTES}`;
+  SELECT device_key, ts, bytes FROM unnest($1::int4[], $2::int8[]) AS wanted (device_key, ts)
+  CROSS JOIN LATERAL (
+    SELECT octet_length(packed) AS bytes FROM reading
+    WHERE reading.device_key = wanted.device_key AND reading.ts = wanted.ts OFFSET 0
+  ) AS own WHERE bytes >= ${LONG_MOMENT_BYTES}`;
 
 /**
  * The measurement store on PostgreSQL: every flush is one statement; threads with connections of their own read and
