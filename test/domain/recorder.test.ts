@@ -145,6 +145,42 @@ test('values that come into long moments are committed a few megabytes at a time
   expect(parts.flat()).toEqual(moments.flatMap((at) => [at * 1_000, at * 1_000]));
 });
 
+test('requests that are under way together are asked about together: what each may have written again adds up', async () => {
+  const { recorder, longReadings, database } = open();
+  longReadings.note(new Map([[device.key, { readings: 1, bytes: 600_000 }]]));
+  database.long = Array.from({ length: 30 }, (_, at): LongMoment => [device.key, (at + 1) * 1_000, 600_000]);
+  const from = performance.now();
+  const send = (timestamp: number): Promise<unknown> =>
+    recorder.record(device, [{ field: 'A', value: 1, timestamp }], { limited: false, receivedAt: NOW });
+  const sent = Promise.all(Array.from({ length: 10 }, (_, at) => send(at + 1)));
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(database.receipts.length).toBeLessThanOrEqual(3);
+  await sent;
+  expect(database.receipts).toHaveLength(10);
+  expect(performance.now() - from).toBeGreaterThan(150);
+});
+
+test('one request has no more than some megabytes written again', async () => {
+  const { recorder, longReadings, database } = open();
+  longReadings.note(new Map([[device.key, { readings: 1, bytes: 3_000_000 }]]));
+  const moments = Array.from({ length: 30 }, (_, at) => at + 1);
+  database.long = moments.map((at) => [device.key, at * 1_000, 3_000_000]);
+  const entries = moments.map((timestamp) => ({ field: 'A', value: 1, timestamp }));
+  const sent = recorder.record(device, entries, { limited: false, receivedAt: NOW });
+  await expect(sent).rejects.toMatchObject({ code: 'OVERLOADED', message: expect.stringContaining('hold 86 MB') });
+  expect(database.receipts).toEqual([]);
+});
+
+test('what comes into no long moment is committed last: who is refused amid it and sends again has nothing twice', async () => {
+  const { recorder, longReadings, database } = open();
+  longReadings.note(new Map([[device.key, { readings: 1, bytes: 2_500_000 }]]));
+  database.long = [1, 2].map((at) => [device.key, at * 1_000, 2_500_000]);
+  const entries = [{ field: 'B', value: 7 }, ...[1, 2].map((timestamp) => ({ field: 'A', value: 1, timestamp }))];
+  await recorder.record(device, entries, { limited: false, receivedAt: NOW });
+  const times = database.receipts.map(({ batches }) => batches.flatMap(({ timestamps }) => timestamps));
+  expect(times).toEqual([[1_000], [2_000], [NOW]]);
+});
+
 test.each([
   ['its sender has lost the right', 'UNAUTHENTICATED'],
   ['its field is gone', 'OVERLOADED'],

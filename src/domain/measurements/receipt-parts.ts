@@ -12,6 +12,10 @@ const MUCH_BYTES = 1_048_576;
 const REST_MS = 50;
 /** Of a tenant: they are in memory meanwhile. */
 const MOST_IN_LINE = 20;
+/** What may be written again for the requests of a tenant that are under way together before the database is asked. */
+const MOST_UNASKED_BYTES = 16 * 1_048_576;
+/** What one request may have written again: some ten seconds beside others. */
+const MOST_BYTES = 64 * 1_048_576;
 
 /** What is committed together, how many values it has, and the bytes that are written again for it. */
 interface Part {
@@ -36,6 +40,8 @@ export class ReceiptParts {
   readonly #deps: ReceiptPartsDeps;
   /** The part under way, of whichever tenant. */
   #last: Promise<void> = Promise.resolve();
+  /** What is, or may be, written again for what is under way of each tenant, in bytes. */
+  readonly #underWay = new Map<string, number>();
   /** How many of each tenant are in that line. */
   readonly #inLineOf = new Map<string, number>();
 
@@ -44,23 +50,66 @@ export class ReceiptParts {
   }
 
   /** Whether very much may be written again for them; `texts`: how many fields of their devices are texts. */
-  isDoubtful(batches: readonly Batch[], texts: number): boolean {
+  isDoubtful(tenant: string, batches: readonly Batch[], texts: number): boolean {
+    const underWay = this.#underWay.get(tenant) ?? 0;
+    const known = this.#known(batches);
+    if (known > 0 && known + underWay > MUCH_BYTES) return true;
+    return texts > 0 && this.#possible(batches, texts) > Math.min(PART_BYTES, MOST_UNASKED_BYTES - underWay);
+  }
+
+  /** Stores what is not doubtful: until it is stored it counts for what else of the tenant comes. */
+  async unasked(
+    tenant: string,
+    batches: readonly Batch[],
+    texts: number,
+    store: () => Promise<number>,
+  ): Promise<number> {
+    const bytes = this.#known(batches) || this.#possible(batches, texts);
+    return bytes === 0 ? store() : this.#counted(tenant, bytes, store);
+  }
+
+  /** If all of their moments were there and as long as they can be. */
+  #possible(batches: readonly Batch[], texts: number): number {
+    if (texts === 0) return 0;
+    let moments = 0;
+    for (const { timestamps } of batches) moments += timestamps.length > 1 ? new Set(timestamps).size : 1;
+    return moments * texts * TEXT_BYTES;
+  }
+
+  #known(batches: readonly Batch[]): number {
     let known = 0;
     for (const batch of batches) known += this.#deps.longReadings.mostBytesFor(batch);
-    if (known > MUCH_BYTES) return true;
-    const most = PART_BYTES / (texts * TEXT_BYTES);
-    let moments = 0;
-    for (const { timestamps } of batches) moments += timestamps.length;
-    if (moments <= most) return false;
-    moments = 0;
-    for (const { timestamps } of batches) moments += new Set(timestamps).size;
-    return moments > most;
+    return known;
+  }
+
+  async #counted<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
+    this.#underWay.set(tenant, (this.#underWay.get(tenant) ?? 0) + bytes);
+    try {
+      return await store();
+    } finally {
+      const left = this.#underWay.get(tenant)! - bytes;
+      if (left > 0) this.#underWay.set(tenant, left);
+      else this.#underWay.delete(tenant);
+    }
+  }
+
+  /** The receipt of somebody who waits for it, in parts. Throws OVERLOADED when it is too much for one. */
+  async ofRequest(tenant: string, receipt: Receipt, texts: number): Promise<Part[]> {
+    const parts = await this.of(tenant, receipt, texts);
+    const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+    if (bytes > MOST_BYTES)
+      throw new AppError(
+        'OVERLOADED',
+        `The moments that these values come into hold ${Math.ceil(bytes / 1_048_576)} MB, of which ` +
+          `${MOST_BYTES / 1_048_576} may be written again for one request: send fewer entries at once.`,
+      );
+    return parts;
   }
 
   /** The receipt in parts, of not much more than so many values each, in their order. */
-  async of(receipt: Receipt, texts: number, mostValues = Infinity): Promise<Part[]> {
+  async of(tenant: string, receipt: Receipt, texts: number, mostValues = Infinity): Promise<Part[]> {
     const bytes = new Map<string, number>();
-    if (this.isDoubtful(receipt.batches, texts)) {
+    if (this.isDoubtful(tenant, receipt.batches, texts)) {
       const moments = receipt.batches.map(({ deviceKey, timestamps }) => ({
         deviceKey,
         timestamps: [...new Set(timestamps)],
@@ -80,13 +129,16 @@ export class ReceiptParts {
     const asked = { values, rewritten: bytes };
     await this.#deps.shares.turn(tenant, asked);
     let tookMs = 0;
-    const counted = async (): Promise<number> =>
-      (tookMs = await (bytes < MUCH_BYTES ? store() : this.#inLine(tenant, store)));
+    const counted = async (): Promise<number> => {
+      const isMuch = bytes + (this.#underWay.get(tenant) ?? 0) > MUCH_BYTES;
+      const work = (): Promise<number> => this.#counted(tenant, bytes, store);
+      return (tookMs = await (bytes > 0 && isMuch ? this.#inLine(tenant, bytes, work) : work()));
+    };
     await this.#deps.shares.storing(tenant, { asked, amount: () => asked, store: counted });
     return tookMs;
   }
 
-  async #inLine<T>(tenant: string, store: () => Promise<T>): Promise<T> {
+  async #inLine<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
     const count = this.#inLineOf.get(tenant) ?? 0;
     if (count >= MOST_IN_LINE)
       throw new AppError('OVERLOADED', 'This workspace writes into very long moments: send the rest more slowly.', {
@@ -103,7 +155,7 @@ export class ReceiptParts {
       const left = this.#inLineOf.get(tenant)! - 1;
       if (left > 0) this.#inLineOf.set(tenant, left);
       else this.#inLineOf.delete(tenant);
-      void pause(REST_MS).then(end);
+      void pause(REST_MS * Math.min(1, bytes / MUCH_BYTES)).then(end);
     }
   }
 }
@@ -116,10 +168,14 @@ function cut({ batches, call }: Receipt, bytes: ReadonlyMap<string, number>, mos
     return begun;
   };
   let part = begin();
-  for (const batch of batches) {
+  // What comes into no long moment comes last: of a request that is refused amid it, and sent again, nothing is there twice
+  // under two receipt times.
+  const passes = bytes.size > 0 ? [true, false] : [false];
+  for (const [isLong, batch] of passes.flatMap((long) => batches.map((one) => [long, one] as const))) {
     const pieces = new Map<Part, Batch>();
     const partOf = new Map<number, Part>();
     for (const [at, timestamp] of batch.timestamps.entries()) {
+      if (bytes.has(`${batch.deviceKey} ${timestamp}`) !== isLong) continue;
       let own = partOf.get(timestamp);
       if (own === undefined) {
         if (part.bytes >= PART_BYTES || part.values >= mostValues) part = begin();

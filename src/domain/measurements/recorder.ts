@@ -42,6 +42,8 @@ interface Committing {
   product: ProductInfo;
   /** Of the product with most of them, where there are several. */
   texts?: number;
+  /** It may take minutes: no device waits for it. */
+  isPatient?: boolean;
   /** Asked again before each part of what is committed in parts; rejects to refuse, also when what it is for is gone. */
   requireRight: () => Promise<unknown>;
 }
@@ -154,7 +156,7 @@ export class Recorder {
   amountOf(batches: readonly Batch[], product: ProductInfo): Amount {
     const { longReadings, parts } = this.#deps;
     let [values, rewritten] = [0, 0];
-    const isDoubtful = parts.isDoubtful(batches, textsOf(product));
+    const isDoubtful = parts.isDoubtful(product.workspaceId, batches, textsOf(product));
     for (const batch of batches) {
       values += batch.fieldKeys.length;
       if (!isDoubtful) rewritten += longReadings.bytesFor(batch);
@@ -166,16 +168,23 @@ export class Recorder {
    * Commits a receipt whose values are paid for, as one whole, unless very much is written again for it (see
    * `ReceiptParts`); then tells the live feed. Resolves as the store does.
    */
-  async commit(receipt: Receipt, { product, texts = textsOf(product), requireRight }: Committing): Promise<number> {
+  async commit(
+    receipt: Receipt,
+    { product, texts = textsOf(product), isPatient = false, requireRight }: Committing,
+  ): Promise<number> {
     const { parts } = this.#deps;
-    if (!parts.isDoubtful(receipt.batches, texts)) return this.#append(receipt);
+    const { workspaceId } = product;
+    const { batches } = receipt;
+    if (!parts.isDoubtful(workspaceId, batches, texts))
+      return parts.unasked(workspaceId, batches, texts, () => this.#append(receipt));
     let tookMs = 0;
-    for (const { receipt: part, bytes } of await parts.of(receipt, texts)) {
+    const all = isPatient ? parts.of(workspaceId, receipt, texts) : parts.ofRequest(workspaceId, receipt, texts);
+    for (const { receipt: part, bytes } of await all) {
       const store = async (): Promise<number> => {
         await requireRight();
         return this.#append(part);
       };
-      tookMs += await (bytes === 0 ? store() : parts.inTurn(product.workspaceId, { values: 0, bytes }, store));
+      tookMs += await (bytes === 0 ? store() : parts.inTurn(workspaceId, { values: 0, bytes }, store));
     }
     return tookMs;
   }
@@ -183,7 +192,7 @@ export class Recorder {
   /** Commits what nobody waits for: in small parts, each in the turn of its workspace, unless `requireRight` rejects then. */
   async commitInTurns(batches: Batch[], product: ProductInfo, requireRight: () => Promise<void>): Promise<void> {
     const { parts } = this.#deps;
-    for (const part of await parts.of({ batches }, textsOf(product), MOST_IN_TURN))
+    for (const part of await parts.of(product.workspaceId, { batches }, textsOf(product), MOST_IN_TURN))
       await parts.inTurn(product.workspaceId, part, async () => {
         await requireRight();
         return this.#append(part.receipt);

@@ -219,7 +219,12 @@ class ImportRun {
     };
     const store = async (): Promise<boolean> => {
       if (!(await isAllowed())) return false;
-      await this.#deps.recorder.commit(receipt, { product: devices[0]!.device.product, texts, requireRight });
+      await this.#deps.recorder.commit(receipt, {
+        product: devices[0]!.device.product,
+        texts,
+        isPatient: true,
+        requireRight,
+      });
       return true;
     };
     // Who waits for room keeps nobody else from working.

@@ -56,10 +56,11 @@ export async function writeChange(
       byteArray(chunksNew.map((chunk) => chunk.bytes)),
     ]);
   if (filled !== null) await fill(client, filled);
-  if (readings.length > 1) await change(LOCK_READINGS, keys(readings).slice(0, 3));
   const gone = readings.filter((reading) => reading.values === null);
   const changed = readings.filter((reading) => reading.values !== null);
   let written = 0;
+  // Each of the two alone goes along the index.
+  if (gone.length > 0 && changed.length > 0) await change(LOCK_READINGS, keys(readings).slice(0, 3));
   if (gone.length > 0) written += await change(DELETE_READINGS, keys(gone));
   if (changed.length > 0)
     written += await change(UPDATE_READINGS, [...keys(changed), byteArray(changed.map((reading) => reading.values))]);

@@ -271,10 +271,16 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     const slice = (key: number, current: Edit): Promise<SliceResult> =>
       this.#locks.run(key, async () => {
         const durable = current.kind !== 'compact';
+        const plan = (): Promise<Plan> => this.#read<Plan>({ kind: 'plan', deviceKey: key, edit: current });
         // A change that was not answered in time is still in the writer's line: planned before it is written, this one
         // would bring back what that removes.
-        await (durable ? this.#sortIn() : this.#write<void>({ kind: 'settle' }));
-        const { change, next } = await this.#read<Plan>({ kind: 'plan', deviceKey: key, edit: current });
+        await this.#write<void>({ kind: 'settle' });
+        let planned = await plan();
+        if (durable && !isEmpty(planned.change)) {
+          await this.#sortIn();
+          planned = await plan();
+        }
+        const { change, next } = planned;
         if (isEmpty(change)) return { next, missed: 0 };
         return { next, missed: await this.#write<number>({ kind: 'change', change, durable }) };
       });
