@@ -90,6 +90,21 @@ describe('calls that another node has logged', () => {
   });
 });
 
+test('who joins is told of no call that was heard before and is only read then', async () => {
+  const { cluster, hear } = newCluster();
+  const letGo = Promise.withResolvers<void>();
+  const call = async (_: number, id: string): Promise<CallRow> => letGo.promise.then(() => ({ ...ROW, id }));
+  const feed = new CallFeed(cluster, { call } as unknown as MeasurementStore);
+  const first = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON, READER);
+  const hearOf = (id: string): void => hear(JSON.stringify({ productId: 'p1', id }));
+  for (let at = 0; at < 15; at += 1) hearOf(`before ${at}`);
+  const later = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON, READER);
+  hearOf('new');
+  letGo.resolve();
+  expect(await idsOf(later, 1)).toEqual(['new']);
+  expect(await idsOf(first, 16)).toHaveLength(16);
+});
+
 /** A log of so many calls of 1 kB, newest last, and how many pages of it are read at once. */
 function newLog(
   count: number,

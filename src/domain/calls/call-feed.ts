@@ -29,12 +29,15 @@ type CallStream = BoundedStream<CallRow, LoggedCall>;
 interface Told {
   row: CallRow;
   again: boolean;
+  /** Of the message in which another node said so, of all of them; left out: it was now, and here. */
+  no?: number;
 }
 
 /** What another node says of that. */
 interface Heard {
   id: string;
   again: boolean;
+  no: number;
 }
 
 /** Who listens to a product. */
@@ -99,8 +102,6 @@ export class CallFeed {
     reader: CallReader,
   ): Promise<LiveQueue<LoggedCall>> {
     const read = new JustRead();
-    const accepts = ({ row: { id, status }, again }: Told): boolean =>
-      (statuses === null || statuses.includes(status)) && (again || !read.isTold(id));
     const stream = new BoundedStream<CallRow, LoggedCall>({
       sizeOf,
       read: (row) => new LoggedCall(row),
@@ -119,6 +120,10 @@ export class CallFeed {
       heard: [],
       isReading: false,
     };
+    // What was heard before is in the log.
+    const { told: joinedAt } = streams;
+    const accepts = ({ row: { id, status }, again, no = Infinity }: Told): boolean =>
+      no > joinedAt && (statuses === null || statuses.includes(status)) && (again || !read.isTold(id));
     streams.accepting.set(stream, accepts);
     this.#streams.set(productId, streams);
     if (last === 0) return stream;
@@ -197,7 +202,7 @@ export class CallFeed {
     const streams = heard && this.#streams.get(heard.productId);
     if (heard === null || streams == null) return;
     streams.told = this.#told += 1;
-    streams.heard.push(heard);
+    streams.heard.push({ id: heard.id, again: heard.again, no: streams.told });
     if (streams.heard.length > MAX_HEARD) this.#fail(streams);
     else if (!streams.isReading) void this.#readHeard(streams);
   }
@@ -210,7 +215,7 @@ export class CallFeed {
       try {
         const rows = await Promise.all(some.map(({ id }) => this.#store.call(streams.productKey, id)));
         // null: it was removed since.
-        for (const [at, row] of rows.entries()) if (row !== null) this.#tell(streams, { row, again: some[at]!.again });
+        for (const [at, row] of rows.entries()) if (row !== null) this.#tell(streams, { ...some[at]!, row });
       } catch {
         this.#fail(streams);
       }
@@ -229,7 +234,7 @@ function sizeOf(row: CallRow): number {
 }
 
 /** null: no node of ours has sent this. */
-function readMessage(message: string): (Heard & { productId: string }) | null {
+function readMessage(message: string): { productId: string; id: string; again: boolean } | null {
   try {
     const { productId, id, again } = JSON.parse(message) as Record<string, unknown>;
     if (typeof productId !== 'string' || typeof id !== 'string') return null;

@@ -134,7 +134,7 @@ class PlannedExecution {
     parent: Place,
   ): void {
     if (value instanceof Error) this.#fail(value, field, { container, key, ...nonNull(type), parent });
-    else if (type.isPlain || value == null) container[key] = plain(type, value);
+    else if (value == null || (type.isPlain && !isPromised(value))) container[key] = plain(type, value);
     else {
       const place: Place = { container, key, ...nonNull(type), parent };
       container[key] =
@@ -206,6 +206,11 @@ function nonNull({ nonNull: is }: PlannedType): { nonNull: boolean; isNull: bool
 
 function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
+}
+
+/** A list of which each item is promised (`listInSlices`). */
+function isPromised(value: unknown): boolean {
+  return Array.isArray(value) && isPromise(value[0]);
 }
 
 function property(source: unknown, { name }: PlannedField): unknown {
