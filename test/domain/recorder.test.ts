@@ -160,6 +160,23 @@ test('requests that are under way together are asked about together: what each m
   expect(performance.now() - from).toBeGreaterThan(150);
 });
 
+test('what writes little again stands in no line, whatever else of its tenant is under way', async () => {
+  const { recorder, longReadings, database } = open();
+  for (const [key, bytes] of [[1, 600_000], [2, 3_000]] as const)
+    longReadings.note(new Map([[key, { readings: 1, bytes }]])); // prettier-ignore
+  database.long = [1, 2].flatMap((key) =>
+    Array.from({ length: 30 }, (_, at): LongMoment => [key, (at + 1) * 1_000, key === 1 ? 600_000 : 3_000]),
+  );
+  const send = (of: DeviceInfo, timestamp: number): Promise<unknown> =>
+    recorder.record(of, [{ field: 'A', value: 1, timestamp }], { limited: false, receivedAt: NOW });
+  const long = Promise.all([1, 2, 3, 4].map((at) => send(device, at)));
+  const from = performance.now();
+  await Promise.all(Array.from({ length: 30 }, (_, at) => send(another, at + 1)));
+  expect(performance.now() - from).toBeLessThan(50);
+  await long;
+  expect(database.receipts).toHaveLength(34);
+});
+
 test('one request has no more than some megabytes written again', async () => {
   const { recorder, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 3_000_000 }]]));

@@ -47,7 +47,8 @@ test('each slice of what a mutation answers with is paid for at once, and the ne
 });
 
 test('a list of a query is sliced, too, where it is longer than a page', async () => {
-  const context = { isMutation: false, caller: { tokenId: 't', tenant: 't' }, loaders: {}, answersWith: () => {} };
+  const query = { isMutation: false, lastList: Promise.resolve(), answersWith: () => {} };
+  const context = { ...query, caller: { tokenId: 't', tenant: 't' }, loaders: {} };
   const sliced = (length: number): unknown => {
     const list = Array.from({ length }, (_, at) => at);
     return listInSlices(list, context as unknown as GraphqlContext);
@@ -66,10 +67,31 @@ test('where what is asked of its items fails, a list is over for who waits for a
   const gone = Promise.reject(new Error('The client is gone.'));
   gone.catch(() => {});
   const caller = { tokenId: 'gone', tenant: 't' };
-  const context = { isMutation: false, caller, loaders: { device: { answer: gone } }, answersWith: () => {} };
+  const query = { isMutation: false, lastList: Promise.resolve(), answersWith: () => {} };
+  const context = { ...query, caller, loaders: { device: { answer: gone } } };
   const list = listInSlices(Array.from({ length: 2_000 }, Object), context as unknown as GraphqlContext);
   const ends = await Promise.allSettled(await (list as unknown as Promise<Promise<unknown>[]>));
-  expect(ends.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(1_000);
+  const failed = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []));
+  expect(failed.length).toBeGreaterThan(1_000);
+  // Of each that is another one graphql-js would make one of its own.
+  expect(new Set(failed).size).toBe(2);
+});
+
+test('of several long lists of a query one comes after the other', async () => {
+  const answered = Promise.withResolvers<number>();
+  const loaders = { device: { answer: answered.promise as Promise<number> | null } };
+  const query = { isMutation: false, lastList: Promise.resolve(), answersWith: () => {}, loaders };
+  const lists = [0, 1].map(
+    () => listInSlices(Array.from({ length: 2_000 }, Object), query as unknown as GraphqlContext) as unknown,
+  ) as [Promise<Promise<unknown>[]>, Promise<Promise<unknown>[]>];
+  let hasSecond = false;
+  void lists[1].then(() => (hasSecond = true));
+  void (await lists[0]);
+  await turnsOfTheLoop(20);
+  expect(hasSecond).toBe(false);
+  loaders.device.answer = null;
+  answered.resolve(performance.now());
+  expect(await Promise.all(await lists[1])).toHaveLength(2_000);
 });
 
 test('a list of a query does not stand behind that of a mutation, which may wait for the turn that the query has', async () => {
@@ -78,7 +100,9 @@ test('a list of a query does not stand behind that of a mutation, which may wait
   mutation.nextTurn = async () => {};
   mutation.nextPiece = () => new Promise(() => {});
   await (listInSlices(Array.from({ length: LENGTH }, Object), mutation) as unknown as Promise<unknown[]>);
-  const query = { isMutation: false, caller, loaders: {}, answersWith: () => {} } as unknown as GraphqlContext;
+  const lastList = Promise.resolve();
+  const asked = { isMutation: false, caller, loaders: {}, answersWith: () => {}, lastList };
+  const query = asked as unknown as GraphqlContext;
   const list = listInSlices(Array.from({ length: 2_000 }, Object), query) as unknown as Promise<Promise<unknown>[]>;
   expect(await Promise.all(await list)).toHaveLength(2_000);
   mutation.over();

@@ -39,7 +39,7 @@ export interface Recipient {
 const MAX_RUNS = 3;
 const WEBHOOK_ID = /^[A-Za-z0-9_-]{16,64}$/;
 
-/** Takes calls in (CONTRACT 4): decoded, logged and stored in one commit before the answer. */
+/** Takes calls in (CONTRACT 4): decoded, logged and stored before the answer, most often in one commit. */
 export class WebhookReceiver {
   readonly #deps: WebhookReceiverDeps;
 
@@ -64,7 +64,7 @@ export class WebhookReceiver {
    * One call. `find` says whose it is and rejects when the sender has no right to it (any more): it is asked before the
    * decoder runs and again before the commit. Where a device or field that it would write to is gone by then, the call
    * runs again as the product is now. `keptSince`: when a call that was kept was received. Rejects with OVERLOADED or
-   * UNAVAILABLE: nothing is logged or stored then, and the sender is to try again.
+   * UNAVAILABLE: nothing is logged then, and the sender is to try again.
    */
   async receive(
     find: () => Promise<Recipient>,
@@ -96,7 +96,8 @@ export class WebhookReceiver {
         const now = await find();
         if (before !== ingestCache.revision && !(await this.#allThere(now.product, outcome.batches))) throw changed();
       };
-      const store = (): Promise<number> => recorder.commit({ batches, call }, { product, requireRight });
+      const isPatient = keptSince !== null;
+      const store = (): Promise<number> => recorder.commit({ batches, call }, { product, isPatient, requireRight });
       await shares.storing(product.workspaceId, { asked, amount, store });
       feed.publish(product.id, call);
       return answerOf(outcome);

@@ -12,6 +12,8 @@ const MUCH_BYTES = 1_048_576;
 const REST_MS = 50;
 /** Of a tenant: they are in memory meanwhile. */
 const MOST_IN_LINE = 20;
+/** What writes so little again stands in no line: the turns of its tenant bound it, and it shares a flush with others. */
+const LITTLE_BYTES = 65_536;
 /** What may be written again for the requests of a tenant that are under way together before the database is asked. */
 const MOST_UNASKED_BYTES = 16 * 1_048_576;
 /** What one request may have written again: some ten seconds beside others. */
@@ -79,7 +81,8 @@ export class ReceiptParts {
   #known(batches: readonly Batch[]): number {
     let known = 0;
     for (const batch of batches) known += this.#deps.longReadings.mostBytesFor(batch);
-    return known;
+    // Whole bytes: what is taken away again leaves nothing.
+    return Math.ceil(known);
   }
 
   async #counted<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
@@ -106,7 +109,7 @@ export class ReceiptParts {
     return parts;
   }
 
-  /** The receipt in parts, of not much more than so many values each, in their order. */
+  /** The receipt in parts, of not much more than so many values each; those of a moment are in one, in their order. */
   async of(tenant: string, receipt: Receipt, texts: number, mostValues = Infinity): Promise<Part[]> {
     const bytes = new Map<string, number>();
     if (this.isDoubtful(tenant, receipt.batches, texts)) {
@@ -130,9 +133,9 @@ export class ReceiptParts {
     await this.#deps.shares.turn(tenant, asked);
     let tookMs = 0;
     const counted = async (): Promise<number> => {
-      const isMuch = bytes + (this.#underWay.get(tenant) ?? 0) > MUCH_BYTES;
+      const isMuch = bytes > LITTLE_BYTES && bytes + (this.#underWay.get(tenant) ?? 0) > MUCH_BYTES;
       const work = (): Promise<number> => this.#counted(tenant, bytes, store);
-      return (tookMs = await (bytes > 0 && isMuch ? this.#inLine(tenant, bytes, work) : work()));
+      return (tookMs = await (isMuch ? this.#inLine(tenant, bytes, work) : work()));
     };
     await this.#deps.shares.storing(tenant, { asked, amount: () => asked, store: counted });
     return tookMs;

@@ -65,14 +65,16 @@ interface RecorderDeps {
 /** THE write path: untrusted entries in, an outcome for each of them out, after the commit is durable (CONTRACT 3). */
 export class Recorder {
   readonly #deps: RecorderDeps;
+  /** What was committed, and paid for, in parts. */
+  readonly #inParts = new WeakSet<readonly Batch[]>();
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
   }
 
   /**
-   * Stores the valid entries of one device in one transaction. Rejects with OVERLOADED or UNAVAILABLE: nothing is stored,
-   * nor counted for the write limit.
+   * Stores the valid entries of one device in one transaction, unless very much is written again for them (`commit`).
+   * Rejects with OVERLOADED or UNAVAILABLE: nothing is counted for the write limit, nor stored, but parts of such.
    */
   async record(device: DeviceInfo, entries: readonly unknown[], options: RecordOptions): Promise<RecordOutcome> {
     const { receiptTimes, suggestions, onRejected } = this.#deps;
@@ -156,7 +158,7 @@ export class Recorder {
   amountOf(batches: readonly Batch[], product: ProductInfo): Amount {
     const { longReadings, parts } = this.#deps;
     let [values, rewritten] = [0, 0];
-    const isDoubtful = parts.isDoubtful(product.workspaceId, batches, textsOf(product));
+    const isDoubtful = this.#inParts.has(batches) || parts.isDoubtful(product.workspaceId, batches, textsOf(product));
     for (const batch of batches) {
       values += batch.fieldKeys.length;
       if (!isDoubtful) rewritten += longReadings.bytesFor(batch);
@@ -177,6 +179,7 @@ export class Recorder {
     const { batches } = receipt;
     if (!parts.isDoubtful(workspaceId, batches, texts))
       return parts.unasked(workspaceId, batches, texts, () => this.#append(receipt));
+    this.#inParts.add(batches);
     let tookMs = 0;
     const all = isPatient ? parts.of(workspaceId, receipt, texts) : parts.ofRequest(workspaceId, receipt, texts);
     for (const { receipt: part, bytes } of await all) {

@@ -60,6 +60,8 @@ export class GraphqlContext {
   /** Of a mutation: its place among those that answer with much, which it has until it is answered. */
   placeOfLists: Promise<void> | null = null;
   hasPlace = false;
+  /** Of a query: when the long lists so far are handed out. */
+  lastList: Promise<void> = Promise.resolve();
 
   constructor(
     access: Access | NoAccess,

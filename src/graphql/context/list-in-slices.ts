@@ -48,9 +48,9 @@ export function listInSlices<Item>(list: Item[], context: GraphqlContext): Item[
     come.resolve(promised.map(({ promise }) => promise));
     await handOut(list, promised, context);
   };
-  // A query has its turn for as long as it takes, which a mutation's list may wait for.
+  // A query has its turn for as long as it takes, which a mutation's list may wait for: its lists wait for each other alone.
   if (context.isMutation) void placeOf(context).then(() => lists.one(context.caller, begin));
-  else void begin();
+  else context.lastList = context.lastList.then(begin);
   return come.promise as unknown as Item[];
 }
 
@@ -103,10 +103,11 @@ async function handOut<Item>(
       await context.nextPiece?.(pieces.reduce((sum, ms) => sum + ms, 0));
     }
   } catch (error) {
-    // The operation has ended. Some ways to run it wait for all items, however many have failed.
-    for (const { promise, reject } of promised.slice(at)) {
+    // The operation has ended. Some ways to run it wait for all items, however many have failed; of each error of its own
+    // graphql-js would make another one, ten thousand in one piece.
+    for (const [after, { promise, reject }] of promised.slice(at).entries()) {
       promise.catch(() => {});
-      reject(error);
+      reject(after === 0 ? error : ONE_OF_MANY);
     }
   }
 }
