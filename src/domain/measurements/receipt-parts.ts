@@ -60,12 +60,7 @@ export class ReceiptParts {
   }
 
   /** Stores what is not doubtful: until it is stored it counts for what else of the tenant comes. */
-  async unasked(
-    tenant: string,
-    batches: readonly Batch[],
-    texts: number,
-    store: () => Promise<number>,
-  ): Promise<number> {
+  unasked(tenant: string, batches: readonly Batch[], texts: number, store: () => Promise<number>): Promise<number> {
     const bytes = this.#known(batches) || this.#possible(batches, texts);
     return bytes === 0 ? store() : this.#counted(tenant, bytes, store);
   }
