@@ -1,4 +1,5 @@
 import { PRESENT_MS } from './allowance.ts';
+import { Tally } from './tally.ts';
 
 /**
  * The tenants to whom devices and platforms send: which came last, which last of all others, and for whom something is
@@ -7,7 +8,7 @@ import { PRESENT_MS } from './allowance.ts';
 export class Senders {
   readonly now: () => number;
   /** What is under way for each tenant. */
-  readonly #present = new Map<string, number>();
+  readonly #present = new Tally();
   #last = { tenant: '', at: Number.NEGATIVE_INFINITY };
   #other = { tenant: '', at: Number.NEGATIVE_INFINITY };
 
@@ -26,21 +27,19 @@ export class Senders {
   /** What `work` for the tenant gives, which begins now: until its end the tenant is there. */
   async meanwhile<T>(tenant: string, work: () => Promise<T>): Promise<T> {
     this.saw(tenant);
-    this.#present.set(tenant, (this.#present.get(tenant) ?? 0) + 1);
+    this.#present.add(tenant, 1);
     try {
       return await work();
     } finally {
       // It was there until now, however long that took.
       this.saw(tenant);
-      const left = this.#present.get(tenant)! - 1;
-      if (left > 0) this.#present.set(tenant, left);
-      else this.#present.delete(tenant);
+      this.#present.add(tenant, -1);
     }
   }
 
   /** Whether something is under way for another one, or it came so lately that it is still there. */
   othersAreThere(tenant: string): boolean {
-    if (this.#present.size > (this.#present.has(tenant) ? 1 : 0)) return true;
+    if (this.#present.size > (this.#present.of(tenant) > 0 ? 1 : 0)) return true;
     const other = this.#last.tenant === tenant ? this.#other : this.#last;
     return other.at > this.now() - PRESENT_MS;
   }

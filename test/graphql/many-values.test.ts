@@ -10,6 +10,16 @@ function aliases(count: number, field: string): string {
   return Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
 }
 
+/** The answer, how long the server heard nobody meanwhile, and what memory it took. */
+async function measured(server: TestServer, ask: () => Promise<GqlAnswer>) {
+  const before = server.process.residentMb();
+  let answer: GqlAnswer = { data: null };
+  const pieceMs = await longestPieceMs(server, async () => {
+    answer = await ask();
+  });
+  return { answer, pieceMs, tookMb: server.process.residentMb() - before };
+}
+
 describe('a mutation whose long list is asked for again and again', () => {
   let server: TestServer;
   let product: TestProduct;
@@ -30,12 +40,7 @@ describe('a mutation whose long list is asked for again and again', () => {
 
   async function asked(fields: string, token: string) {
     const query = `mutation ($d: ID!, $e: [EntryInput!]!) { recordMeasurements(deviceId: $d, entries: $e) { ${fields} } }`;
-    const before = server.process.residentMb();
-    let answer: GqlAnswer = { data: null };
-    const pieceMs = await longestPieceMs(server, async () => {
-      answer = await server.query(query, { d: product.deviceIds[0], e: ENTRIES }, token);
-    });
-    return { answer, pieceMs, tookMb: server.process.residentMb() - before };
+    return measured(server, () => server.query(query, { d: product.deviceIds[0], e: ENTRIES }, token));
   }
 
   const tooMany = { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'values' } };
@@ -58,10 +63,7 @@ describe('a mutation whose long list is asked for again and again', () => {
     const query = `mutation ($p: ID!, $s: String) { testDecoder(productId: $p, source: $s, request: { body: "" }) {
       ${aliases(190, 'console')} } }`;
     const s = 'function Decoder() { for (var i = 0; i < 30000; i++) console.log("") }';
-    let answer: GqlAnswer = { data: null };
-    const pieceMs = await longestPieceMs(server, async () => {
-      answer = await server.query(query, { p: product.id, s });
-    });
+    const { answer, pieceMs } = await measured(server, () => server.query(query, { p: product.id, s }));
     expect(answer).toMatchObject({ data: null, errors: [tooMany] });
     expect(pieceMs).toBeLessThan(PIECE_MS);
   });
@@ -97,10 +99,7 @@ describe('a workspace with very many tokens, each with limits', () => {
 
   async function asked(fields: string) {
     const query = `query ($w: ID!) { workspace(id: $w) { tokens { ${fields} } } }`;
-    const before = server.process.residentMb();
-    let answer: GqlAnswer = { data: null };
-    const pieceMs = await longestPieceMs(server, async () => (answer = await server.query(query, { w: workspaceId })));
-    return { answer, pieceMs, tookMb: server.process.residentMb() - before };
+    return measured(server, () => server.query(query, { w: workspaceId }));
   }
 
   test('tells them a few at a time: 190 fields of each were one piece of up to 0.9 s', async () => {
@@ -136,8 +135,7 @@ describe('a page of which the same is asked again and again', () => {
     ['cursors', `product(id: $p) { devices(first: 500) { edges { ${aliases(190, 'cursor')} } } }`],
   ])('has 190 times the same %s: sealed anew each time they were one piece of 0.8 s', async (_, fields) => {
     const query = `query ($p: ID!) { ${fields} }`;
-    let answer: GqlAnswer = { data: null };
-    const pieceMs = await longestPieceMs(server, async () => (answer = await server.query(query, { p: product.id })));
+    const { answer, pieceMs } = await measured(server, () => server.query(query, { p: product.id }));
     const { fields: items, devices } = answer.data!['product'];
     const ids = ((items ?? devices.edges) as Record<string, string>[]).map((item) => new Set(Object.values(item)));
     expect(ids.map(({ size }) => size)).toEqual(Array.from({ length: 500 }, () => 1));

@@ -1,4 +1,11 @@
-import { GraphQLInt, GraphQLObjectType, GraphQLScalarType, GraphQLSchema, GraphQLString } from 'graphql';
+import {
+  type GraphQLFieldResolver,
+  GraphQLInt,
+  GraphQLObjectType,
+  GraphQLScalarType,
+  GraphQLSchema,
+  GraphQLString,
+} from 'graphql';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { AppError } from '../../src/errors.ts';
@@ -11,6 +18,7 @@ import type { Party } from '../../src/domain/party.ts';
 import { WorkShares } from '../../src/domain/work-shares.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
+import { countTurns } from '../support/loop-turns.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -560,51 +568,47 @@ test('of large answers that come together each is written in a turn of its own',
   const text = { type: GraphQLString, resolve: () => 'x'.repeat(200_000) };
   const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { text } }) });
   const operations = new Operations(schema, 'none', new WorkShares());
-  let turn = 0;
-  const watch = (): void => {
-    turn += 1;
-    if (turn < 20) setImmediate(watch);
-  };
-  setImmediate(watch);
+  const loop = countTurns();
   const seen = await Promise.all(
     Array.from({ length: 4 }, async (_, at) => {
       const context = new GraphqlContext({ tokenId: `${at}` } as Access, '', {} as never, {} as never);
       await operations.execute(await operations.admit({ query: '{ text }' }, context));
-      return turn;
+      return loop.turns;
     }),
   );
+  loop.stop();
   expect(new Set(seen).size).toBe(4);
 });
 
-test('cheap events that come in a crowd are paid for by the clock, all together once, and others have their turn in between', async () => {
-  let turn = 0;
-  let isOver = false;
-  const watch = (): void => {
-    turn += 1;
-    if (!isOver) setImmediate(watch);
-  };
-  setImmediate(watch);
-  const seen: number[] = [];
-  const resolve = (): number => {
-    seen.push(turn);
-    vi.advanceTimersByTime(1);
-    return 1;
-  };
+/** Answers events of a token with one value each, and tells what was held against it for them. */
+async function events(tokenId: string, resolve: GraphQLFieldResolver<unknown, GraphqlContext>) {
   const schema = new GraphQLSchema({
     query: new GraphQLObjectType({ name: 'Query', fields: { value: { type: GraphQLInt, resolve } } }),
   });
   const shares = new WorkShares();
   const operations = new Operations(schema, 'none', shares);
-  const context = new GraphqlContext({ tokenId: 'crowd' } as Access, '', {} as never, {} as never);
+  const context = new GraphqlContext({ tokenId } as Access, '', {} as never, {} as never);
   const admitted = await operations.admit({ query: '{ value }' }, context);
   const spent = vi.spyOn(shares, 'spend');
-  await Promise.all(
-    Array.from({ length: 100 }, async () => operations.answer(admitted, { of: null, value: () => ({}) })),
-  );
-  isOver = true;
-  const paid = spent.mock.calls.reduce((sum, [, ms]) => sum + ms, 0);
-  expect(paid).toBeGreaterThan(90);
-  expect(paid).toBeLessThan(120);
+  return {
+    answer: async (): Promise<unknown> => operations.answer(admitted, { of: null, value: () => ({}) }),
+    paidMs: (): number => spent.mock.calls.reduce((sum, [, ms]) => sum + ms, 0),
+  };
+}
+
+test('cheap events that come in a crowd are paid for by the clock, all together once, and others have their turn in between', async () => {
+  const loop = countTurns();
+  const seen: number[] = [];
+  const resolve = (): number => {
+    seen.push(loop.turns);
+    vi.advanceTimersByTime(1);
+    return 1;
+  };
+  const { answer, paidMs } = await events('crowd', resolve);
+  await Promise.all(Array.from({ length: 100 }, answer));
+  loop.stop();
+  expect(paidMs()).toBeGreaterThan(90);
+  expect(paidMs()).toBeLessThan(120);
   const turns = Map.groupBy(seen, (at) => at);
   expect(Math.max(...[...turns.values()].map(({ length }) => length))).toBeLessThan(30);
 });
@@ -612,35 +616,21 @@ test('cheap events that come in a crowd are paid for by the clock, all together 
 test('of cheap events those that load anything are paid for by the clock, as many as wait beside each other', async () => {
   const resolve = (_: unknown, __: unknown, { budget }: GraphqlContext): Promise<number> =>
     budget.load(async () => pause(10).then(() => 1), () => 100); // prettier-ignore
-  const schema = new GraphQLSchema({
-    query: new GraphQLObjectType({ name: 'Query', fields: { value: { type: GraphQLInt, resolve } } }),
-  });
-  const shares = new WorkShares();
-  const operations = new Operations(schema, 'none', shares);
-  const context = new GraphqlContext({ tokenId: 'loads' } as Access, '', {} as never, {} as never);
-  const admitted = await operations.admit({ query: '{ value }' }, context);
-  const spent = vi.spyOn(shares, 'spend');
-  const answer = async (): Promise<unknown> => operations.answer(admitted, { of: null, value: () => ({}) });
+  const { answer, paidMs } = await events('loads', resolve);
   const answering = (async () => {
     for (let time = 0; time < 10; time += 1) await answer();
   })();
   await vi.advanceTimersByTimeAsync(200);
   await answering;
-  const paid = spent.mock.calls.reduce((sum, [, ms]) => sum + ms, 0);
   // So much at most as it may take at its price.
-  expect(paid).toBeGreaterThan(10);
+  expect(paidMs()).toBeGreaterThan(10);
 });
 
 test('long sources are loaded a few at a time, and others have their turn in between', async () => {
   const loads: number[] = [];
-  let turn = 0;
-  const watch = (): void => {
-    turn += 1;
-    if (turn < 20) setImmediate(watch);
-  };
-  setImmediate(watch);
+  const loop = countTurns();
   const find = async (_: unknown, { $or }: { $or: unknown[] }): Promise<unknown[]> => {
-    loads.push(turn);
+    loads.push(loop.turns);
     expect($or.length).toBeLessThanOrEqual(4);
     return [];
   };
@@ -648,6 +638,7 @@ test('long sources are loaded a few at a time, and others have their turn in bet
   const { decoderSource } = createLoaders(sources as unknown as LoaderSources, new WorkBudget());
   const versions = Array.from({ length: 12 }, (_, version) => ({ product: { key: 1 }, version }) as DecoderVersion);
   await Promise.all(versions.map(async (version) => decoderSource.load(version)));
+  loop.stop();
   expect(loads).toHaveLength(3);
   expect(new Set(loads).size).toBe(3);
 });

@@ -91,7 +91,8 @@ export class CallFeed {
 
   /** Call after the commit of the row. Never waits. `again`: its outcome was rewritten. */
   publish(productId: string, row: CallRow, again = false): void {
-    this.#deliver(productId, { row, again });
+    const streams = this.#streams.get(productId);
+    if (streams !== undefined) this.#tell(streams, { row, again });
     if (this.#cluster.shared) this.#cluster.publish('called', JSON.stringify({ productId, id: row.id, again }));
   }
 
@@ -179,11 +180,6 @@ export class CallFeed {
       }
     };
     return this.#reading.one(party, work);
-  }
-
-  #deliver(productId: string, told: Told): void {
-    const streams = this.#streams.get(productId);
-    if (streams !== undefined) this.#tell(streams, told);
   }
 
   #tell(streams: Streams, told: Told): void {

@@ -90,8 +90,9 @@ export class Replay {
   }
 
   /**
-   * CONFLICT while another replay of the product is running on this node, OVERLOADED while four of the token are. When it ends early, what it has done so far is
-   * in the details; so it does when its token is revoked or may not CONFIGURE the product any more.
+   * CONFLICT while another replay of the product is running on this node, OVERLOADED while four of the token are. When it
+   * ends early, what it has done so far is in the details; so it does when its token is revoked or may not CONFIGURE the
+   * product any more.
    */
   async replayCalls(access: Access, productId: string, query: ReplayQuery): Promise<ReplayResult> {
     const product = await visibleProduct(this.#deps.ingestCache, access, productId, 'CONFIGURE');

@@ -1,3 +1,4 @@
+import { Tally } from '../tally.ts';
 import { AppError } from '../../errors.ts';
 import { giveWay } from '../give-way.ts';
 import type { Watched } from './status-rows.ts';
@@ -10,7 +11,7 @@ const SLICE = 10_000;
 /** Devices whose status somebody watches, by key. A workspace has at most half of what the others leave free. */
 export class WatchedDevices {
   readonly #devices = new Map<number, Watched>();
-  readonly #ofWorkspaces = new Map<string, number>();
+  readonly #ofWorkspaces = new Tally();
   readonly #most: number;
 
   constructor(most = MAX_WATCHED) {
@@ -28,10 +29,10 @@ export class WatchedDevices {
   /** One more; false: its workspace has no room. */
   add(device: Watched): boolean {
     const { deviceKey, workspaceId } = device;
-    const count = this.#ofWorkspaces.get(workspaceId) ?? 0;
+    const count = this.#ofWorkspaces.of(workspaceId);
     if (count >= (this.#most - (this.#devices.size - count)) / 2) return false;
     this.#devices.set(deviceKey, device);
-    this.#ofWorkspaces.set(workspaceId, count + 1);
+    this.#ofWorkspaces.add(workspaceId, 1);
     return true;
   }
 
@@ -52,10 +53,7 @@ export class WatchedDevices {
   /** Forgets those that are gone. */
   forget(isGone: (device: Watched) => boolean): Promise<void> {
     return this.each((device) => {
-      if (!isGone(device) || !this.#devices.delete(device.deviceKey)) return;
-      const left = this.#ofWorkspaces.get(device.workspaceId)! - 1;
-      if (left > 0) this.#ofWorkspaces.set(device.workspaceId, left);
-      else this.#ofWorkspaces.delete(device.workspaceId);
+      if (isGone(device) && this.#devices.delete(device.deviceKey)) this.#ofWorkspaces.add(device.workspaceId, -1);
     });
   }
 

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { pause } from '../pause.ts';
+import { Tally } from '../tally.ts';
 import type { LongReadings } from './long-readings.ts';
 import { type Batch, type MeasurementStore, PART_BYTES, type Receipt } from './store.ts';
 import type { WriteShares } from './write-shares.ts';
@@ -43,9 +44,9 @@ export class ReceiptParts {
   /** The part under way, of whichever tenant. */
   #last: Promise<void> = Promise.resolve();
   /** What is, or may be, written again for what is under way of each tenant, in bytes. */
-  readonly #underWay = new Map<string, number>();
+  readonly #underWay = new Tally();
   /** How many of each tenant are in that line. */
-  readonly #inLineOf = new Map<string, number>();
+  readonly #inLineOf = new Tally();
 
   constructor(deps: ReceiptPartsDeps) {
     this.#deps = deps;
@@ -53,7 +54,7 @@ export class ReceiptParts {
 
   /** Whether very much may be written again for them; `texts`: how many fields of their devices are texts. */
   isDoubtful(tenant: string, batches: readonly Batch[], texts: number): boolean {
-    const underWay = this.#underWay.get(tenant) ?? 0;
+    const underWay = this.#underWay.of(tenant);
     const known = this.#known(batches);
     if (known > 0 && known + underWay > MUCH_BYTES) return true;
     return texts > 0 && this.#possible(batches, texts) > Math.min(PART_BYTES, MOST_UNASKED_BYTES - underWay);
@@ -81,13 +82,11 @@ export class ReceiptParts {
   }
 
   async #counted<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
-    this.#underWay.set(tenant, (this.#underWay.get(tenant) ?? 0) + bytes);
+    this.#underWay.add(tenant, bytes);
     try {
       return await store();
     } finally {
-      const left = this.#underWay.get(tenant)! - bytes;
-      if (left > 0) this.#underWay.set(tenant, left);
-      else this.#underWay.delete(tenant);
+      this.#underWay.add(tenant, -bytes);
     }
   }
 
@@ -128,7 +127,7 @@ export class ReceiptParts {
     await this.#deps.shares.turn(tenant, asked);
     let tookMs = 0;
     const counted = async (): Promise<number> => {
-      const isMuch = bytes > LITTLE_BYTES && bytes + (this.#underWay.get(tenant) ?? 0) > MUCH_BYTES;
+      const isMuch = bytes > LITTLE_BYTES && bytes + this.#underWay.of(tenant) > MUCH_BYTES;
       const work = (): Promise<number> => this.#counted(tenant, bytes, store);
       return (tookMs = await (isMuch ? this.#inLine(tenant, bytes, work) : work()));
     };
@@ -137,12 +136,11 @@ export class ReceiptParts {
   }
 
   async #inLine<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
-    const count = this.#inLineOf.get(tenant) ?? 0;
-    if (count >= MOST_IN_LINE)
+    if (this.#inLineOf.of(tenant) >= MOST_IN_LINE)
       throw new AppError('OVERLOADED', 'This workspace writes into very long moments: send the rest more slowly.', {
         details: { retryAfterSeconds: 2 },
       });
-    this.#inLineOf.set(tenant, count + 1);
+    this.#inLineOf.add(tenant, 1);
     const before = this.#last;
     let end!: () => void;
     this.#last = new Promise((resolve) => (end = resolve));
@@ -150,9 +148,7 @@ export class ReceiptParts {
     try {
       return await store();
     } finally {
-      const left = this.#inLineOf.get(tenant)! - 1;
-      if (left > 0) this.#inLineOf.set(tenant, left);
-      else this.#inLineOf.delete(tenant);
+      this.#inLineOf.add(tenant, -1);
       void pause(REST_MS * Math.min(1, bytes / MUCH_BYTES)).then(end);
     }
   }

@@ -1,3 +1,4 @@
+import { Tally } from '../../domain/tally.ts';
 import { AppError, badInput } from '../../errors.ts';
 import type { CheckedDocument } from '../operation/checked-documents.ts';
 import type { AdmittedOperation } from '../operation/operations.ts';
@@ -14,7 +15,7 @@ const CONTAINER = 64;
 
 /** What the subscriptions of one connection, token or tenant keep together. */
 class Holding {
-  readonly #documents = new Map<CheckedDocument, number>();
+  readonly #documents = new Tally<CheckedDocument>();
   #bytes = 0;
 
   get isEmpty(): boolean {
@@ -23,19 +24,17 @@ class Holding {
 
   /** How much there would be with one more. */
   with(document: CheckedDocument, bytes: number): number {
-    return this.#bytes + bytes + (this.#documents.has(document) ? 0 : document.bytes);
+    return this.#bytes + bytes + (this.#documents.of(document) > 0 ? 0 : document.bytes);
   }
 
   add(document: CheckedDocument, bytes: number): void {
     this.#bytes = this.with(document, bytes);
-    this.#documents.set(document, (this.#documents.get(document) ?? 0) + 1);
+    this.#documents.add(document, 1);
   }
 
   remove(document: CheckedDocument, bytes: number): void {
-    const left = (this.#documents.get(document) ?? 0) - 1;
-    if (left > 0) this.#documents.set(document, left);
-    else this.#documents.delete(document);
-    this.#bytes -= bytes + (left > 0 ? 0 : document.bytes);
+    this.#documents.add(document, -1);
+    this.#bytes -= bytes + (this.#documents.of(document) > 0 ? 0 : document.bytes);
   }
 }
 

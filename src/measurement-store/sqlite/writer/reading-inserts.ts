@@ -1,10 +1,9 @@
 import type Sqlite from 'better-sqlite3';
 import { noteRewritten, type RewrittenReadings } from '../../../domain/measurements/store.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
+import { LONG_MOMENT_BYTES } from '../../store-options.ts';
 
 const ROWS = 16;
-/** Each value that is written into a reading writes all of it again: so many bytes cost more than the value does. */
-const TOLD_BYTES = 1_024;
 /** Sixteen of so many in one statement would be too much … */
 const LONG_BYTES = 16_384;
 /** … as that is for one transaction: some thirty milliseconds. */
@@ -91,7 +90,7 @@ export class ReadingInserts {
 
   #note(deviceKey: number, bytes: number): void {
     this.#rewrittenBytes += bytes;
-    if (bytes < TOLD_BYTES) return;
+    if (bytes < LONG_MOMENT_BYTES) return;
     if (bytes >= LONG_BYTES) this.#isLong = true;
     this.#longest = Math.max(this.#longest, bytes);
     noteRewritten(this.#rewritten, deviceKey, bytes);
