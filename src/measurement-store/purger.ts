@@ -12,8 +12,8 @@ export interface PurgeRow extends Purge {
 }
 
 interface PurgerDeps {
-  /** What is written down, the oldest first. */
-  list(limit: number): Promise<PurgeRow[]>;
+  /** What is written down behind that id, the oldest first. */
+  list(after: number, limit: number): Promise<PurgeRow[]>;
   /** Resolves when the receipts handed over so far are stored: they may be of a device that is to be forgotten. */
   settled(): Promise<void>;
   /** Writes all values of the field to `intoDeviceKey` as well; false: it was stopped before the end. */
@@ -33,17 +33,21 @@ interface PurgerDeps {
 }
 
 const A_PAGE = 100;
-const RETRY_MS = 1_000;
+const [FIRST_RETRY_MS, LONGEST_RETRY_MS] = [1_000, 30_000];
 /** What another node has begun, or only written down, before it ended, is gone on with after so long. */
 const LOOK_EVERY_MS = 30_000;
 
-/** Works off the table `purge` in the background. Several nodes may do the same one at once: what is gone is gone. */
+/**
+ * Works off the table `purge` in the background. Several nodes may do the same one at once: what is gone is gone. One that
+ * fails while the database answers, as where a chunk cannot be read, is left for later, and so is what concerns its devices.
+ */
 export class Purger {
   readonly #deps: PurgerDeps;
   #running: Promise<void> | null = null;
   #again = false;
   #stopped = false;
   #retry: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
   readonly #timer: NodeJS.Timeout;
 
   constructor(deps: PurgerDeps, everyMs: number = LOOK_EVERY_MS) {
@@ -81,23 +85,59 @@ export class Purger {
   }
 
   async #run(): Promise<void> {
-    const { list, settled, forgetHeard, end, log } = this.#deps;
+    const failed = new Set<number>();
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false;
-        const purges = await list(A_PAGE);
-        if (purges.length > 0) await settled();
-        for (const purge of purges) {
-          if (this.#stopped) return;
-          if (purge.fieldKey === null) await forgetHeard(purge.deviceKey);
-          if (await this.#workOff(purge)) await end(purge.id);
-        }
-        if (purges.length > 0) this.#again = true;
+        if ((await this.#pass(failed)) > 0) this.#again = true;
       }
     } catch (error) {
-      if (this.#stopped) return;
-      log?.warn({ err: error }, 'purging failed and will be tried again');
-      this.#retry = setTimeout(() => this.start(), RETRY_MS).unref();
+      if (!this.#stopped) this.#deps.log?.warn({ err: error }, 'purging failed and will be tried again');
+      return this.#tryAgain();
+    }
+    if (failed.size > 0) this.#tryAgain();
+    else this.#retryMs = FIRST_RETRY_MS;
+  }
+
+  #tryAgain(): void {
+    if (this.#stopped) return;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => this.start(), this.#retryMs).unref();
+    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+  }
+
+  /** Once through all but those of devices for which one failed, which are added; how many came to their end. */
+  async #pass(failed: Set<number>): Promise<number> {
+    const { list, settled } = this.#deps;
+    let ended = 0;
+    for (let after = 0; ;) {
+      const purges = await list(after, A_PAGE);
+      if (purges.length === 0) return ended;
+      await settled();
+      for (const purge of purges) {
+        if (this.#stopped) return ended;
+        const devices = [purge.deviceKey, purge.intoDeviceKey].filter((key) => key !== null);
+        // What is handed on behind it may be what it has not handed over yet.
+        const isDone = !devices.some((key) => failed.has(key)) && (await this.#tryOne(purge));
+        if (isDone) ended += 1;
+        else for (const key of devices) failed.add(key);
+      }
+      after = purges.at(-1)!.id;
+    }
+  }
+
+  /** Whether it came to its end. Rejects where it is not the purge that fails, but the database. */
+  async #tryOne(purge: PurgeRow): Promise<boolean> {
+    const { forgetHeard, position, end, log } = this.#deps;
+    try {
+      if (purge.fieldKey === null) await forgetHeard(purge.deviceKey);
+      if (!(await this.#workOff(purge))) return false;
+      await end(purge.id);
+      return true;
+    } catch (err) {
+      await position();
+      if (!this.#stopped) log?.warn({ err, ...purge }, 'a purge failed and will be tried again');
+      return false;
     }
   }
 }

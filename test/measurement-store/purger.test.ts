@@ -1,12 +1,13 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Purger, type PurgeRow } from '../../src/measurement-store/purger.ts';
+import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Store } from './open-store.ts';
 
 test('what another node has written down before it ended is settled', async () => {
   const purges: PurgeRow[] = [];
   const done: string[] = [];
   const purger = new Purger(
     {
-      list: async () => [...purges],
+      list: async (after) => purges.filter(({ id }) => id > after),
       settled: async () => {},
       handOver: async ({ fieldKey }) => done.push(`hand over ${fieldKey}`) > 0,
       forgetHeard: async () => {},
@@ -22,4 +23,44 @@ test('what another node has written down before it ended is settled', async () =
   await expect.poll(() => done).toEqual(['hand over 3', 'forget 7', 'forget 9']);
   await purger.stop();
   expect(purges).toEqual([]);
+});
+
+describe.each(DIALECTS)('on %s', (dialect) => {
+  let database: OpenDatabase;
+  let store: Store;
+
+  beforeEach(async () => {
+    database = await openDatabase(dialect);
+    store = await database.openStore();
+  });
+  afterEach(async () => {
+    await store.stop();
+    await database.close();
+  });
+
+  const left = async (): Promise<unknown[]> => {
+    const rows = await database.sql<{ id: number | string }>('SELECT id FROM purge ORDER BY id');
+    return rows.map(({ id }) => Number(id));
+  };
+
+  test('one that fails keeps no other from being settled, but those that it concerns', async () => {
+    for (const key of [1, 2, 3, 4]) await store.append(receipt(key, [[1, 1_000, key]]));
+    await store.compact([1, 2, 3, 4], Infinity);
+    const [good] = await database.sql<{ packed: Buffer }>('SELECT packed FROM chunk WHERE device_key = 1');
+    await database.sql('UPDATE chunk SET packed = ? WHERE device_key = 1', [Buffer.from([255, 1, 2])]);
+    // The first cannot be handed over; the second would hand on what the first brings; the others have nothing to do with it.
+    await database.sql(
+      'INSERT INTO purge (id, device_key, field_key, into_device_key) VALUES (1, 1, 1, 2), (2, 2, 1, 3), (3, 4, NULL, NULL)',
+    );
+    await store.settlePurges();
+    expect(await everything(store, 4, 1)).toEqual([]);
+    expect(await everything(store, 2, 1)).toEqual([[1_000, 2]]);
+    expect(await left()).toEqual([1, 2]);
+    // Mended, they are settled in their order, by itself.
+    await database.sql('UPDATE chunk SET packed = ? WHERE device_key = 1', [good!.packed]);
+    await expect.poll(left, { timeout: 10_000 }).toEqual([]);
+    expect(await everything(store, 1, 1)).toEqual([]);
+    expect(await everything(store, 2, 1)).toEqual([]);
+    expect(await everything(store, 3, 1)).toEqual([[1_000, 3]]);
+  });
 });

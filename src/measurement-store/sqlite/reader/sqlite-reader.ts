@@ -59,13 +59,13 @@ export class SqliteReader {
     return select.all(after, storedBefore, atLeast, overdueBefore, limit);
   }
 
-  purges(limit: number): PurgeRow[] {
+  purges(after: number, limit: number): PurgeRow[] {
     return this.#db
-      .prepare<[number], PurgeRow>(
+      .prepare<[number, number], PurgeRow>(
         `SELECT id, device_key AS deviceKey, field_key AS fieldKey, into_device_key AS intoDeviceKey FROM purge
-         ORDER BY id LIMIT ?`,
+         WHERE id > ? ORDER BY id LIMIT ?`,
       )
-      .all(limit);
+      .all(after, limit);
   }
 
   calls(query: CallQuery): CallRow[] {
