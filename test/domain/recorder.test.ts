@@ -25,12 +25,14 @@ const device = { key: 1, id: 'd', workspaceId: 'w', product, writeIntervalMs: 60
 
 /** A recorder whose database can be taken away. */
 function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
-  const database = { away: false, receipts: [] as Receipt[], long: [] as LongMoment[] };
+  const database = { away: false, refusals: [] as AppError[], receipts: [] as Receipt[], long: [] as LongMoment[] };
   const store = {
     position: async () => '0',
     longMoments: async () => database.long,
     append: async (receipt: Receipt) => {
       if (database.away) throw new AppError('UNAVAILABLE', 'away');
+      const refusal = database.receipts.length === 2 ? database.refusals.shift() : undefined;
+      if (refusal !== undefined) throw refusal;
       database.receipts.push(receipt);
       return 0;
     },
@@ -244,6 +246,22 @@ test('what nobody waits for is committed in small parts, what came last into a m
   expect(database.receipts.every(({ batches: own }) => own.flatMap(({ values }) => values).length <= 2_000)).toBe(true);
   expect(batches.flatMap(({ timestamps }) => timestamps)).toEqual([...batch(1).timestamps, ...batch(2).timestamps]);
   expect(batches.flatMap(({ values }) => values)).toEqual([...batch(1).values, ...batch(2).values]);
+});
+
+test('what nobody waits for goes on where it was refused', async () => {
+  const { recorder, database } = open();
+  database.refusals = [1, 2].map(() => new AppError('OVERLOADED', 'no room'));
+  const timestamps = Array.from({ length: 8_000 }, (_, at) => at);
+  const batch: Batch = {
+    deviceKey: 1,
+    receivedAt: NOW,
+    fieldKeys: timestamps.map(() => 1),
+    timestamps,
+    values: timestamps,
+  };
+  await recorder.commitInTurns([batch], device.product, async () => {});
+  expect(database.refusals).toEqual([]);
+  expect(database.receipts.flatMap(({ batches }) => batches.flatMap((own) => own.timestamps))).toEqual(timestamps);
 });
 
 test('an entry that could not be stored does not count for the write limit: the retry is stored', async () => {

@@ -16,7 +16,7 @@ import type { Turns } from '../turns.ts';
 import type { WorkShares } from '../work-shares.ts';
 import type { CallFeed } from './call-feed.ts';
 import { LoggedCall } from './logged-call.ts';
-import { retryWhileOverloaded } from './retry-while-overloaded.ts';
+import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
 import { type ReplayQuery, replayPages } from './replay-pages.ts';
 import { runText } from './run-text.ts';
 
@@ -213,7 +213,7 @@ export class Replay {
     if (dryRun) return replayed;
     noteChange();
     const batches = outcomes.flatMap((outcome) => outcome.batches.map(({ batch }) => batch));
-    if (batches.length > 0) await retryWhileOverloaded(() => recorder.commitInTurns(batches, product, requireRight));
+    if (batches.length > 0) await recorder.commitInTurns(batches, product, requireRight);
     const rewritten = replayed.map(({ call }) => call).filter(({ bodyTruncated }) => !bodyTruncated);
     await retryWhileOverloaded(() => store.updateCalls(rewritten));
     for (const call of rewritten) feed.publish(product.id, call, true);

@@ -16,7 +16,7 @@ import { placeholders } from '../long-columns.ts';
 import { maskedHeaders } from '../decoders/masked-headers.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
-import { retryWhileOverloaded } from './retry-while-overloaded.ts';
+import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
 import type { Recipient, WebhookReceiver } from './webhook-receiver.ts';
 import { MAX_UNKNOWN_DEVICES, type UnknownCallSeen, writeUnknownCalls } from './write-unknown-calls.ts';
 

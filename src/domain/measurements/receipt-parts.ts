@@ -21,7 +21,7 @@ const MOST_UNASKED_BYTES = 16 * 1_048_576;
 const MOST_BYTES = 64 * 1_048_576;
 
 /** What is committed together, how many values it has, and the bytes that are written again for it. */
-interface Part {
+export interface Part {
   receipt: Receipt;
   values: number;
   bytes: number;

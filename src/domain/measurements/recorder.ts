@@ -1,9 +1,10 @@
 import { AppError } from '../../errors.ts';
 import type { DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
 import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection, reject } from './entry.ts';
 import type { Feed } from './feed.ts';
 import type { LongReadings } from './long-readings.ts';
-import { type ReceiptParts, textsOf } from './receipt-parts.ts';
+import { type Part, type ReceiptParts, textsOf } from './receipt-parts.ts';
 import type { ReceiptTimes } from './receipt-times.ts';
 import type { Batch, MeasurementStore, Receipt } from './store.ts';
 import type { Suggestions } from './suggestions.ts';
@@ -192,14 +193,21 @@ export class Recorder {
     return tookMs;
   }
 
-  /** Commits what nobody waits for: in small parts, each in the turn of its workspace, unless `requireRight` rejects then. */
+  /**
+   * Commits what nobody waits for: in small parts, each in the turn of its workspace, and again while that is refused as
+   * OVERLOADED, unless `requireRight` rejects then.
+   */
   async commitInTurns(batches: Batch[], product: ProductInfo, requireRight: () => Promise<void>): Promise<void> {
     const { parts } = this.#deps;
-    for (const part of await parts.of(product.workspaceId, { batches }, textsOf(product), MOST_IN_TURN))
-      await parts.inTurn(product.workspaceId, part, async () => {
+    const { workspaceId } = product;
+    const all = (): Promise<Part[]> => parts.of(workspaceId, { batches }, textsOf(product), MOST_IN_TURN);
+    for (const part of await retryWhileOverloaded(all)) {
+      const store = async (): Promise<number> => {
         await requireRight();
         return this.#append(part.receipt);
-      });
+      };
+      await retryWhileOverloaded(() => parts.inTurn(workspaceId, part, store));
+    }
   }
 
   async #append(receipt: Receipt): Promise<number> {

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
-import { retryWhileOverloaded } from '../calls/retry-while-overloaded.ts';
+import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
 import { giveWay } from '../give-way.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { DeviceInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../errors.ts';
 
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
