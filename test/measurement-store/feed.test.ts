@@ -322,6 +322,31 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     for (const events of [first, later]) await events.return?.();
   });
 
+  test('what is recorded between the failure and that is told at its end, though nothing else is recorded', async () => {
+    const { store } = await open();
+    let failed = 0;
+    const feed = new Feed({
+      store,
+      cluster: new LocalCluster(),
+      now: () => Date.now(),
+      onError: () => void (failed += 1),
+    });
+    stops.push(async () => feed.stop());
+    let asked = 0;
+    const events = await feed.subscribe({
+      accepts: async () => {
+        if ((asked += 1) === 1) throw new Error('a device');
+        return true;
+      },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await send(store, feed, 1, [[1, 1000, 1]]);
+    await expect.poll(() => failed).toBe(1);
+    await send(store, feed, 1, [[1, 2000, 2]]);
+    expect((await take(events, 2)).map(({ values: [value] }) => value)).toEqual([1, 2]);
+    await events.return?.();
+  });
+
   test('a device that sends without a pause is told of in few events, which miss nothing', async () => {
     const { store, feed } = await open();
     const events = await feed.subscribe({ accepts: all, deviceKeys: new Set([1]) });

@@ -209,8 +209,11 @@ export class Feed {
       try {
         // Who has caught up before this look: what others read by themselves meanwhile may lie beyond it. One that goes on
         // where it has failed is older than all who have come since.
-        const ready = this.#begun === null ? [...this.#joining] : [];
+        const goesOn = this.#begun !== null;
+        const ready = goesOn ? [] : [...this.#joining];
         const found = await this.#handOut();
+        // Its end is where it was: what came since lies behind that.
+        if (goesOn) this.#awake = true;
         await this.#takeIn(ready);
         const rest = found > 0 && found < MANY_READINGS ? 0 : RESTS * (performance.now() - began);
         await pause(Math.min(Math.max(rest, SHORTEST_MS), LONGEST_MS));
