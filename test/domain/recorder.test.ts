@@ -25,11 +25,18 @@ const device = { key: 1, id: 'd', workspaceId: 'w', product, writeIntervalMs: 60
 
 /** A recorder whose database can be taken away. */
 function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
-  const database = { away: false, refusals: [] as AppError[], receipts: [] as Receipt[], long: [] as LongMoment[] };
+  const database = {
+    away: false,
+    timeOutMs: 0,
+    refusals: [] as AppError[],
+    receipts: [] as Receipt[],
+    long: [] as LongMoment[],
+  };
   const store = {
     position: async () => '0',
     longMoments: async () => database.long,
     append: async (receipt: Receipt) => {
+      if (database.timeOutMs > 0) await new Promise((resolve) => setTimeout(resolve, database.timeOutMs));
       if (database.away) throw new AppError('UNAVAILABLE', 'away');
       const refusal = database.receipts.length === 2 ? database.refusals.shift() : undefined;
       if (refusal !== undefined) throw refusal;
@@ -230,6 +237,23 @@ test('of a workspace alone so many that write very much again wait in memory, ot
   expect([...new Set(refused)]).toEqual(['OVERLOADED']);
   expect(database.receipts.length).toBe(25 - refused.length);
   expect(database.receipts.length).toBe(20);
+});
+
+test('where the database does not answer, those in line do not wait for their own time-outs one after the other', async () => {
+  const { recorder, longReadings, database } = open();
+  longReadings.note(new Map([[device.key, { readings: 1, bytes: 1_500_000 }]]));
+  database.long = [[device.key, 1_000, 1_500_000]];
+  Object.assign(database, { away: true, timeOutMs: 4_100 });
+  const send = (): Promise<unknown> =>
+    recorder.record(device, [{ field: 'A', value: 1, timestamp: 1 }], { limited: false, receivedAt: NOW });
+  const from = performance.now();
+  const ends = await Promise.allSettled(Array.from({ length: 5 }, send));
+  expect(performance.now() - from).toBeLessThan(8_000);
+  const codes = ends.map((end) => (end.status === 'rejected' ? (end.reason as AppError).code : 'stored'));
+  expect(codes).toEqual(['UNAVAILABLE', 'OVERLOADED', 'OVERLOADED', 'OVERLOADED', 'OVERLOADED']);
+  Object.assign(database, { away: false, timeOutMs: 0 });
+  await send();
+  expect(database.receipts).toHaveLength(1);
 });
 
 test('what nobody waits for is committed in small parts, what came last into a moment behind what came before', async () => {

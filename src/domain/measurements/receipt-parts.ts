@@ -13,6 +13,8 @@ const MUCH_BYTES = 1_048_576;
 const REST_MS = 50;
 /** Of a tenant: they are in memory meanwhile. */
 const MOST_IN_LINE = 20;
+/** Who has waited so long for a part that failed with the database waits for no other one. */
+const WAITED_FOR_NOTHING_MS = 4_000;
 /** What writes so little again stands in no line: the turns of its tenant bound it, and it shares a flush with others. */
 const LITTLE_BYTES = 65_536;
 /** What may be written again for the requests of a tenant that are under way together before the database is asked. */
@@ -43,6 +45,8 @@ export class ReceiptParts {
   readonly #deps: ReceiptPartsDeps;
   /** The part under way, of whichever tenant. */
   #last: Promise<void> = Promise.resolve();
+  /** When the database had no answer for one of the line, the last time. */
+  #failedAt = Number.NEGATIVE_INFINITY;
   /** What is, or may be, written again for what is under way of each tenant, in bytes. */
   readonly #underWay = new Tally();
   /** How many of each tenant are in that line. */
@@ -144,9 +148,18 @@ export class ReceiptParts {
     const before = this.#last;
     let end!: () => void;
     this.#last = new Promise((resolve) => (end = resolve));
+    const since = performance.now();
     await before;
     try {
-      return await store();
+      // Twenty would wait for their own time-outs one after the other. What nobody waits for is tried again.
+      if (this.#failedAt - since >= WAITED_FOR_NOTHING_MS)
+        throw new AppError('OVERLOADED', 'The database did not answer in time: send the rest again.', {
+          details: { retryAfterSeconds: 2 },
+        });
+      return await store().catch((error: unknown) => {
+        if (error instanceof AppError && error.code === 'UNAVAILABLE') this.#failedAt = performance.now();
+        throw error;
+      });
     } finally {
       this.#inLineOf.add(tenant, -1);
       void pause(REST_MS * Math.min(1, bytes / MUCH_BYTES)).then(end);
