@@ -31,6 +31,7 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
     refusals: [] as AppError[],
     receipts: [] as Receipt[],
     long: [] as LongMoment[],
+    tells: () => {},
   };
   const store = {
     position: async () => '0',
@@ -41,6 +42,7 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
       const refusal = database.receipts.length === 2 ? database.refusals.shift() : undefined;
       if (refusal !== undefined) throw refusal;
       database.receipts.push(receipt);
+      database.tells();
       return 0;
     },
   } as unknown as MeasurementStore;
@@ -136,6 +138,14 @@ test('a value for a device whose long readings are written again waits for its t
   expect(database.receipts).toHaveLength(1);
   await second;
   expect(database.receipts).toHaveLength(2);
+});
+
+test('what turns out to be very long when it is written again is paid for then', async () => {
+  const { send, shares, longReadings, database } = open();
+  database.tells = () => longReadings.note(new Map([[device.key, { readings: 1, bytes: 4_000_000 }]]));
+  void shares.turn('others', { values: 1 });
+  await send({ field: 'A', value: 1, timestamp: 1 });
+  expect(shares.turn('w', { values: 100 })).not.toBeNull();
 });
 
 test('values that come into long moments are committed a few megabytes at a time, beside others in turns', async () => {

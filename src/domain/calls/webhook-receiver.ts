@@ -84,8 +84,11 @@ export class WebhookReceiver {
       const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);
       const batches = outcome.batches.map(({ batch }) => batch);
       // What the call brings into the database: its texts, too.
-      const amount = (): Amount => ({ ...recorder.amountOf(batches, product), characters: charactersOf(call) });
-      const asked = amount();
+      const amount = (isStored: boolean): Amount => ({
+        ...recorder.amountOf(batches, product, { isStored }),
+        characters: charactersOf(call),
+      });
+      const asked = amount(false);
       await shares.turn(product.workspaceId, asked);
       recipient = await find();
       if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, outcome.batches))) {
@@ -98,7 +101,7 @@ export class WebhookReceiver {
       };
       const isPatient = keptSince !== null;
       const store = (): Promise<number> => recorder.commit({ batches, call }, { product, isPatient, requireRight });
-      await shares.storing(product.workspaceId, { asked, amount, store });
+      await shares.storing(product.workspaceId, { asked, amount: () => amount(true), store });
       feed.publish(product.id, call);
       return answerOf(outcome);
     }

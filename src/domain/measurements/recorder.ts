@@ -147,7 +147,7 @@ export class Recorder {
 
   #store({ product }: DeviceInfo, batch: Batch, asked: Amount, recheck: () => Promise<DeviceInfo>): Promise<void> {
     const batches = [batch];
-    const amount = (): Amount => this.amountOf(batches, product);
+    const amount = (): Amount => this.amountOf(batches, product, { isStored: true });
     const requireRight = async (): Promise<void> => {
       if (!stillTakes(await recheck(), batch)) throw changed();
     };
@@ -155,11 +155,16 @@ export class Recorder {
     return this.#deps.shares.storing(product.workspaceId, { asked, amount, store });
   }
 
-  /** What the batches bring into the database; what very much is written again for is paid for part by part. */
-  amountOf(batches: readonly Batch[], product: ProductInfo): Amount {
+  /**
+   * What the batches bring into the database; what very much is written again for is paid for part by part, but not what
+   * turned out to be so much when it was stored.
+   */
+  amountOf(batches: readonly Batch[], product: ProductInfo, { isStored = false } = {}): Amount {
     const { longReadings, parts } = this.#deps;
     let [values, rewritten] = [0, 0];
-    const isDoubtful = this.#inParts.has(batches) || parts.isDoubtful(product.workspaceId, batches, textsOf(product));
+    const isDoubtful = isStored
+      ? this.#inParts.has(batches)
+      : parts.isDoubtful(product.workspaceId, batches, textsOf(product));
     for (const batch of batches) {
       values += batch.fieldKeys.length;
       if (!isDoubtful) rewritten += longReadings.bytesFor(batch);
