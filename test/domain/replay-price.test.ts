@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Replay } from '../../src/domain/calls/replay.ts';
+import { countTurns } from '../support/loop-turns.ts';
 
 const CALLS = 3;
 
@@ -57,6 +58,24 @@ test('calls that give very many entries, now or in the log, are run one after th
   const many = await replayed(true, { ...NOTHING, run: { ...run, entries } }, 'x'.repeat(100_000));
   expect(many.atOnce).toBe(1);
   expect(many.spentMs).toBeGreaterThan(few.spentMs + 70);
+});
+
+test('long outputs are parsed for the answer one by one, and others have their turn in between', async () => {
+  const output = ' '.repeat(200_000);
+  const parsedIn: number[] = [];
+  const counted = countTurns();
+  const parse = vi.spyOn(JSON, 'parse').mockImplementation((text) => {
+    if (text === output) parsedIn.push(counted.turns);
+    return {};
+  });
+  try {
+    await replayed(true, { ...NOTHING, run: { output, console: [], error: null, durationMs: 0, entries: [] } });
+  } finally {
+    parse.mockRestore();
+    counted.stop();
+  }
+  expect(parsedIn).toHaveLength(CALLS);
+  expect(new Set(parsedIn).size).toBe(CALLS);
 });
 
 test('of a token four replays run at once, a fifth is told so, and others of the tenant run beside them', async () => {
