@@ -73,6 +73,7 @@ test('a long list that waits for its turn does not keep others from reading logg
       caller: { tokenId: 'runs', tenant: 'runs' },
       loaders: {},
       answersWith: () => {},
+      goOn: async () => {},
       untilAnswered: () => new Promise(() => {}),
       nextPiece: () => new Promise(() => {}),
     }) as unknown as GraphqlContext;

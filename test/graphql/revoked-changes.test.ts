@@ -60,6 +60,38 @@ describe.each(DATABASES)('what a token began before it lost its right, on %s', (
     expect(await saving(end)).toEqual({ code: undefined, decoder: { version: 1 } });
   });
 
+  test('an answer with a long list that waited for another one of the token tells nothing of what came since', async () => {
+    const { id } = await createProduct(server, { workspaceId });
+    for (let at = 0; at < EXAMPLES; at += 1) await server.gql(ADD_EXAMPLE, { id, name: `example ${at}` });
+    const { id: tokenId, secret } = await createToken(server, server.adminToken, workspaceId, ALL);
+    const devices = (prefix: string) => Array.from({ length: 60 }, (_, at) => ({ name: `${prefix} ${at}` }));
+    const create = (name: string, fields: string) =>
+      `${name}: createDevices(productId: $id, devices: $${name}, plan: "unlimited") { ${fields} }`;
+    // Has the token's place for long lists until the examples of the decoder have run.
+    const first = server.query(
+      `mutation ($id: ID!, $one: [DeviceInput!]!, $source: String!) {
+         ${create('one', 'id')} saveDecoder(productId: $id, source: $source) { version } }`,
+      { id, one: devices('one'), source: SLOW },
+      secret,
+    );
+    const count = async (): Promise<number> =>
+      (await server.gql('query ($id: ID!) { product(id: $id) { devices { totalCount } } }', { id })).product.devices
+        .totalCount;
+    await expect.poll(count, { interval: 20 }).toBe(61);
+    const second = server.query(
+      `mutation ($id: ID!, $two: [DeviceInput!]!) { ${create('two', 'id product { name }')} }`,
+      { id, two: devices('two') },
+      secret,
+    );
+    await expect.poll(count, { interval: 20 }).toBe(121);
+    await server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: tokenId });
+    await server.gql('mutation ($id: ID!) { updateProduct(id: $id, input: { name: "secret" }) { id } }', { id });
+    expect((await first).errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    const { data, errors } = await second;
+    expect(JSON.stringify(data)).not.toContain('secret');
+    expect(errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
+  });
+
   test('of a workspace that is being deleted no further product goes once the token is revoked', async () => {
     const doomed = await createWorkspace(server, 'doomed');
     const products = 120;

@@ -23,6 +23,7 @@ test('each slice of what a mutation answers with is paid for at once, and the ne
     caller: { tokenId: 't', tenant: 't' },
     loaders: {},
     answersWith: () => {},
+    goOn: async () => {},
     untilAnswered: () => new Promise(() => {}),
     nextPiece: (tookMs: number): Promise<void> => {
       paid.push(tookMs);

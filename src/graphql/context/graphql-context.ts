@@ -21,6 +21,9 @@ const NO_ACCESS: Record<NoAccess, string> = {
   invalid: 'This token is unknown, expired or revoked.',
 };
 
+/** So long an answer goes on before it is asked again whether it may. */
+const GOES_ON_MS = 1_000;
+
 /** What the token of an access may do by now; null: it is gone. */
 type Present = (access: Access) => Promised<Access | null>;
 
@@ -45,6 +48,9 @@ export class GraphqlContext {
   /** Where the request, or the WebSocket, comes from. */
   readonly address: string;
   #presented: Access | NoAccess;
+  /** Whether somebody with a token asked. */
+  readonly #isKnown: boolean;
+  #wentOnAt = Number.NEGATIVE_INFINITY;
   readonly #present: Present | null;
   /** Before each mutation of an operation but the first: waits for the caller's turn again, or throws OVERLOADED. */
   nextTurn: (() => Promise<void>) | null = null;
@@ -73,6 +79,7 @@ export class GraphqlContext {
   ) {
     this.budget = budget;
     this.#presented = access;
+    this.#isKnown = typeof access !== 'string';
     this.#present = present;
     this.address = address;
     this.caller = typeof access === 'string' ? strangerAt(address) : access;
@@ -100,6 +107,20 @@ export class GraphqlContext {
 
   #renewed(access: Access | null): void {
     this.#presented = access ?? 'invalid';
+  }
+
+  /**
+   * `renew` for an answer that has waited, however long. Throws, and ends the operation, when the token is gone. Thousands of
+   * lists may wait, and the database may have to be asked: once in a while is enough.
+   */
+  async goOn(): Promise<void> {
+    this.budget.check();
+    const now = performance.now();
+    if (!this.#isKnown || now - this.#wentOnAt < GOES_ON_MS) return;
+    this.#wentOnAt = now;
+    await this.renew();
+    if (typeof this.#presented === 'string') this.budget.end(unauthenticated(NO_ACCESS[this.#presented]));
+    this.budget.check();
   }
 
   get isMutation(): boolean {

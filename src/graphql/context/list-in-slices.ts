@@ -62,6 +62,7 @@ export function listInPlace<List>(list: List, context: GraphqlContext): Promised
     await giveWay();
     // It has failed elsewhere, and its place is others' by now.
     if (context.isAnswered) throw ONE_OF_MANY;
+    await context.goOn();
     return list;
   });
 }
@@ -93,6 +94,8 @@ async function handOut<Item>(
   try {
     await giveWay();
     while (at < list.length && !context.isAnswered) {
+      // Its place, or its turn, may have come after minutes: a query has half a minute in all.
+      if (context.isMutation) await context.goOn();
       const { loaders } = context;
       const from = performance.now();
       const end = Math.min(at + most, list.length);
