@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { conflict } from '../../src/errors.ts';
+import { conflict, noDatabase } from '../../src/errors.ts';
 import { sweepCalls } from '../../src/domain/calls/sweep-calls.ts';
 import { Sweeper } from '../../src/domain/sweeper.ts';
 import { replayPages } from '../../src/domain/calls/replay-pages.ts';
@@ -156,12 +156,12 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await write('delete from device where key = ?', device.key);
     await write('insert into purge (device_key) values (?)', device.key);
     const purger = new Purger({
-      list: (limit) =>
+      list: (after, limit) =>
         database
           .read()
           .execute(
-            'select id, device_key as "deviceKey", field_key as "fieldKey", null as "intoDeviceKey" from purge limit ?',
-            [limit],
+            'select id, device_key as "deviceKey", field_key as "fieldKey", null as "intoDeviceKey" from purge where id > ? limit ?',
+            [after, limit],
           ),
       settled: async () => {},
       handOver: async () => true,
@@ -182,7 +182,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     expect(await keysLeft(device)).toEqual([]);
   });
 
-  test('values older than the plan keeps are forgotten at start, the newest of each field is not; a busy device holds up no other', async () => {
+  test('values older than the plan keeps are forgotten at start, the newest of each field is not; a busy device holds up no other, nor one that cannot be read', async () => {
     const now = domain.clock.now;
     const fields = ['A', 'B'].map((identifier) => ({ identifier, type: 'FLOAT' as const }));
     const product = await domain.products.create(domain.access, { name: 'p', fields });
@@ -195,17 +195,20 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
       expect(stored).toBe(5);
       return device;
     };
-    const busy = await made('free');
+    const [busy, broken] = [await made('free'), await made('standard')];
     const [free, unlimited] = [await made('free'), await made('unlimited')];
     const [errors, leftOut]: [unknown[], number[]] = [[], []];
+    let isAway = false;
     const { database, store } = domain;
     const onError = (error: unknown): void => void errors.push(error);
     const dropOlderThan: typeof store.dropOlderThan = async (keys, before) => {
       if (keys.includes(busy.key)) throw conflict('The device is written to faster than its values can be removed.');
+      if (keys.includes(broken.key)) throw noDatabase(new Error('A chunk of measurements cannot be read.'));
       return store.dropOlderThan(keys, before);
     };
+    const ping = (): Promise<void> => (isAway ? Promise.reject(noDatabase(new Error('away'))) : store.ping());
     const onLeftOut = (_: unknown, key: number): void => void leftOut.push(key);
-    const deps = { database, store: { dropOlderThan }, now: () => now, onLeftOut };
+    const deps = { database, store: { dropOlderThan, ping }, now: () => now, onLeftOut };
     const sweeper = new Sweeper({ everyMs: 600_000, sweep: (isStopping) => sweepRetention(deps, isStopping), onError });
     const left = async (device: DeviceInfo): Promise<unknown[]> => {
       const ranges = keysOf(device).map((fieldKey) =>
@@ -216,14 +219,13 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await expect.poll(() => left(free), { timeout: 10_000 }).toEqual([[89], [200]]);
     await sweeper.stop();
     expect(await left(unlimited)).toEqual([[200, 91, 89], [300, 200]]); // prettier-ignore
-    expect([leftOut, await left(busy)]).toEqual([
-      [busy.key],
-      [
-        [200, 91, 89],
-        [300, 200],
-      ],
-    ]);
+    const allLeft = [[200, 91, 89], [300, 200]]; // prettier-ignore
+    expect([leftOut, await left(busy), await left(broken)]).toEqual([[busy.key, broken.key], allLeft, allLeft]);
     expect(errors).toEqual([]);
+    // Where nothing can be read, it ends with the first.
+    isAway = true;
+    await expect(sweepRetention(deps, () => false)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(leftOut).toEqual([busy.key, broken.key, busy.key]);
   });
 
   test('a replay takes no call received after it began, and "to" is exclusive', async () => {

@@ -65,6 +65,19 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
 }
 
 const another = { ...device, key: 2 } as DeviceInfo;
+const batchOf = (timestamps: number[]): Batch => ({
+  deviceKey: device.key,
+  receivedAt: NOW,
+  fieldKeys: timestamps.map(() => 1),
+  timestamps,
+  values: timestamps,
+});
+/** The fields A and B, and so many others. */
+const fieldsOf = (type: 'STRING', count: number): ProductInfo['fieldsByKey'] =>
+  new Map([
+    ...product.fieldsByKey,
+    ...Array.from({ length: count }, (_, at) => [at + 10, { key: at + 10, identifier: `T${at}`, type }] as const),
+  ] as [number, FieldInfo][]);
 const withoutField = (identifier: string): DeviceInfo => {
   const fields = new Map(product.fields);
   fields.delete(identifier);
@@ -179,6 +192,34 @@ test('requests that are under way together are asked about together: what each m
   expect(performance.now() - from).toBeGreaterThan(150);
 });
 
+test('what may be written again for others of its tenant puts nothing in line that is known to be less', async () => {
+  const { recorder, longReadings, database } = open();
+  longReadings.note(new Map([[device.key, { readings: 1, bytes: 70_000 }]]));
+  database.long = [[device.key, 1_000, 70_000]];
+  const wide = { ...another, product: { ...product, fieldsByKey: fieldsOf('STRING', 100) } } as DeviceInfo;
+  database.timeOutMs = 200;
+  // Twelve megabytes that may be, and are not.
+  const send = (of: DeviceInfo, timestamp: number): Promise<unknown> =>
+    recorder.record(of, [{ field: 'A', value: 1, timestamp }], { limited: false, receivedAt: NOW });
+  const ordinary = Array.from({ length: 10 }, (_, at) => send(wide, at + 1));
+  const from = performance.now();
+  await Promise.all(Array.from({ length: 14 }, () => send(device, 1)));
+  expect(performance.now() - from).toBeLessThan(1_000);
+  await Promise.all(ordinary);
+});
+
+test('what several batches bring into one moment is written again once', async () => {
+  const { recorder, database } = open();
+  database.long = [[device.key, 1_000, 2_500_000], [device.key, 2_000, 2_500_000]]; // prettier-ignore
+  const batches = [1, 2, 3].map((value) => ({ ...batchOf([1_000, 2_000]), values: [value, value] }));
+  const wide = { ...product, fieldsByKey: fieldsOf('STRING', 100) } as ProductInfo;
+  await recorder.commitInTurns(batches, wide, async () => {});
+  const parts = database.receipts.map((receipt) =>
+    receipt.batches.map(({ timestamps, values }) => [timestamps, values]),
+  );
+  expect(parts).toEqual([1_000, 2_000].map((at) => [1, 2, 3].map((value) => [[at], [value]])));
+});
+
 test('what writes little again stands in no line, whatever else of its tenant is under way', async () => {
   const { recorder, longReadings, database } = open();
   for (const [key, bytes] of [[1, 600_000], [2, 3_000]] as const)
@@ -286,14 +327,7 @@ test('what nobody waits for goes on where it was refused', async () => {
   const { recorder, database } = open();
   database.refusals = [1, 2].map(() => new AppError('OVERLOADED', 'no room'));
   const timestamps = Array.from({ length: 8_000 }, (_, at) => at);
-  const batch: Batch = {
-    deviceKey: 1,
-    receivedAt: NOW,
-    fieldKeys: timestamps.map(() => 1),
-    timestamps,
-    values: timestamps,
-  };
-  await recorder.commitInTurns([batch], device.product, async () => {});
+  await recorder.commitInTurns([batchOf(timestamps)], device.product, async () => {});
   expect(database.refusals).toEqual([]);
   expect(database.receipts.flatMap(({ batches }) => batches.flatMap((own) => own.timestamps))).toEqual(timestamps);
 });

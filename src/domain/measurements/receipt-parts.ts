@@ -47,8 +47,10 @@ export class ReceiptParts {
   #last: Promise<void> = Promise.resolve();
   /** When the database had no answer for one of the line, the last time. */
   #failedAt = Number.NEGATIVE_INFINITY;
-  /** What is, or may be, written again for what is under way of each tenant, in bytes. */
-  readonly #underWay = new Tally();
+  /** What is written again for what is under way of each tenant, in bytes, as far as that is known … */
+  readonly #knownUnderWay = new Tally();
+  /** … and what may be, where nobody has asked. */
+  readonly #possibleUnderWay = new Tally();
   /** How many of each tenant are in that line. */
   readonly #inLineOf = new Tally();
 
@@ -58,16 +60,20 @@ export class ReceiptParts {
 
   /** Whether very much may be written again for them; `texts`: how many fields of their devices are texts. */
   isDoubtful(tenant: string, batches: readonly Batch[], texts: number): boolean {
-    const underWay = this.#underWay.of(tenant);
+    const underWay = this.#knownUnderWay.of(tenant);
     const known = this.#known(batches);
     if (known > 0 && known + underWay > MUCH_BYTES) return true;
-    return texts > 0 && this.#possible(batches, texts) > Math.min(PART_BYTES, MOST_UNASKED_BYTES - underWay);
+    if (texts === 0) return false;
+    const left = MOST_UNASKED_BYTES - underWay - this.#possibleUnderWay.of(tenant);
+    return this.#possible(batches, texts) > Math.min(PART_BYTES, left);
   }
 
   /** Stores what is not doubtful: until it is stored it counts for what else of the tenant comes. */
   unasked(tenant: string, batches: readonly Batch[], texts: number, store: () => Promise<number>): Promise<number> {
-    const bytes = this.#known(batches) || this.#possible(batches, texts);
-    return bytes === 0 ? store() : this.#counted(tenant, bytes, store);
+    const known = this.#known(batches);
+    if (known > 0) return counted(this.#knownUnderWay, tenant, known, store);
+    const possible = this.#possible(batches, texts);
+    return possible === 0 ? store() : counted(this.#possibleUnderWay, tenant, possible, store);
   }
 
   /** If all of their moments were there and as long as they can be. */
@@ -83,15 +89,6 @@ export class ReceiptParts {
     for (const batch of batches) known += this.#deps.longReadings.mostBytesFor(batch);
     // Whole bytes: what is taken away again leaves nothing.
     return Math.ceil(known);
-  }
-
-  async #counted<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
-    this.#underWay.add(tenant, bytes);
-    try {
-      return await store();
-    } finally {
-      this.#underWay.add(tenant, -bytes);
-    }
   }
 
   /** The receipt of somebody who waits for it, in parts. Throws OVERLOADED when it is too much for one. */
@@ -121,22 +118,16 @@ export class ReceiptParts {
     return cut(receipt, bytes, mostValues);
   }
 
-  /** Stores a part when it is the tenant's turn to have so much written; resolves as the store does. */
-  async inTurn(
-    tenant: string,
-    { values, bytes }: Omit<Part, 'receipt'>,
-    store: () => Promise<number>,
-  ): Promise<number> {
+  /** Stores a part, and pays for it, when it is the tenant's turn to have so much written. */
+  async inTurn(tenant: string, { values, bytes }: Omit<Part, 'receipt'>, store: () => Promise<number>): Promise<void> {
     const asked = { values, rewritten: bytes };
     await this.#deps.shares.turn(tenant, asked);
-    let tookMs = 0;
-    const counted = async (): Promise<number> => {
-      const isMuch = bytes > LITTLE_BYTES && bytes + this.#underWay.of(tenant) > MUCH_BYTES;
-      const work = (): Promise<number> => this.#counted(tenant, bytes, store);
-      return (tookMs = await (isMuch ? this.#inLine(tenant, bytes, work) : work()));
+    const stored = (): Promise<number> => {
+      const isMuch = bytes > LITTLE_BYTES && bytes + this.#knownUnderWay.of(tenant) > MUCH_BYTES;
+      const work = (): Promise<number> => counted(this.#knownUnderWay, tenant, bytes, store);
+      return isMuch ? this.#inLine(tenant, bytes, work) : work();
     };
-    await this.#deps.shares.storing(tenant, { asked, amount: () => asked, store: counted });
-    return tookMs;
+    await this.#deps.shares.storing(tenant, { asked, amount: () => asked, store: stored });
   }
 
   async #inLine<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
@@ -167,6 +158,15 @@ export class ReceiptParts {
   }
 }
 
+async function counted<T>(tally: Tally, tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
+  tally.add(tenant, bytes);
+  try {
+    return await store();
+  } finally {
+    tally.add(tenant, -bytes);
+  }
+}
+
 function cut({ batches, call }: Receipt, bytes: ReadonlyMap<string, number>, mostValues: number): Part[] {
   const parts: Part[] = [];
   const begin = (): Part => {
@@ -178,18 +178,22 @@ function cut({ batches, call }: Receipt, bytes: ReadonlyMap<string, number>, mos
   // What comes into no long moment comes last: of a request that is refused amid it, and sent again, nothing is there twice
   // under two receipt times.
   const passes = bytes.size > 0 ? [true, false] : [false];
+  /** Of each long moment: all that comes into it is written at once. */
+  const longIn = new Map<string, Part>();
   for (const [isLong, batch] of passes.flatMap((long) => batches.map((one) => [long, one] as const))) {
     const pieces = new Map<Part, Batch>();
     const partOf = new Map<number, Part>();
     for (const [at, timestamp] of batch.timestamps.entries()) {
-      if (bytes.has(`${batch.deviceKey} ${timestamp}`) !== isLong) continue;
-      let own = partOf.get(timestamp);
+      const moment = `${batch.deviceKey} ${timestamp}`;
+      if (bytes.has(moment) !== isLong) continue;
+      let own = partOf.get(timestamp) ?? longIn.get(moment);
       if (own === undefined) {
         if (part.bytes >= PART_BYTES || part.values >= mostValues) part = begin();
         own = part;
-        own.bytes += bytes.get(`${batch.deviceKey} ${timestamp}`) ?? 0;
-        partOf.set(timestamp, own);
+        own.bytes += bytes.get(moment) ?? 0;
+        if (isLong) longIn.set(moment, own);
       }
+      partOf.set(timestamp, own);
       own.values += 1;
       let piece = pieces.get(own);
       if (piece === undefined) {

@@ -174,7 +174,7 @@ export class Recorder {
 
   /**
    * Commits a receipt whose values are paid for, as one whole, unless very much is written again for it (see
-   * `ReceiptParts`); then tells the live feed. Resolves as the store does.
+   * `ReceiptParts`); then tells the live feed. Resolves as the store does, without what was paid for in parts.
    */
   async commit(
     receipt: Receipt,
@@ -193,7 +193,8 @@ export class Recorder {
         await requireRight();
         return this.#append(part);
       };
-      tookMs += await (bytes === 0 ? store() : parts.inTurn(workspaceId, { values: 0, bytes }, store));
+      if (bytes === 0) tookMs += await store();
+      else await parts.inTurn(workspaceId, { values: 0, bytes }, store);
     }
     return tookMs;
   }

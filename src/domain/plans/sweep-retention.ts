@@ -9,7 +9,7 @@ const DEVICES_A_PAGE = 500;
 
 interface SweepRetentionDeps {
   database: Database;
-  store: Pick<MeasurementStore, 'dropOlderThan'>;
+  store: Pick<MeasurementStore, 'dropOlderThan' | 'ping'>;
   /** ms UTC. */
   now: () => number;
   /** A device was left out until the next time. */
@@ -19,7 +19,7 @@ interface SweepRetentionDeps {
 /**
  * Forgets measurements that are older than the plan of their device keeps them (CONTRACT 1), plan by plan, in the
  * store's small slices. The newest value of each field stays. A device whose old values are written again and again, faster
- * than they can be removed, holds up no other.
+ * than they can be removed, holds up no other, nor does one of which something cannot be read.
  */
 export async function sweepRetention(deps: SweepRetentionDeps, isStopping: () => boolean): Promise<void> {
   for (const { slug, retentionDays } of PLANS)
@@ -40,7 +40,9 @@ async function sweepPlan(
       try {
         await store.dropOlderThan([key], before);
       } catch (error) {
-        if (!(error instanceof AppError && error.code === 'CONFLICT')) throw error;
+        const isConflict = error instanceof AppError && error.code === 'CONFLICT';
+        // Where the database does not answer, the others would fail, too.
+        if (!isConflict) await store.ping();
         onLeftOut(error, key);
       }
     }
