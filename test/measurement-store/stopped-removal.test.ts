@@ -26,3 +26,40 @@ test.each(DIALECTS)('a removal that a stop of the %s store has cut short is not 
   await again.stop();
   await database.close();
 });
+
+test.each(DIALECTS)('wherever a removal on %s ends early, nothing shows again that was replaced', async (dialect) => {
+  const database = await openDatabase(dialect);
+  const times = Array.from({ length: VALUES }, (_, at) => at);
+  for (let slices = 1; ; slices += 1) {
+    const store = await database.openStore();
+    await store.append(
+      receipt(
+        slices,
+        times.map((at): Row => [1, at, 1]),
+      ),
+    );
+    await store.compact([slices], Infinity);
+    await store.append(
+      receipt(
+        slices,
+        times.map((at): Row => [1, at, 2]),
+      ),
+    );
+    let left = slices;
+    const isDone = await store
+      .remove({ deviceKey: slices, fieldKeys: [1], from: 1, to: VALUES, dryRun: false }, async (work) => {
+        const result = await work();
+        if (typeof result !== 'number' && (left -= 1) === 0) throw new Error('ended early');
+        return result;
+      })
+      .then(
+        () => true,
+        () => false,
+      );
+    const values = (await everything(store, slices, 1)).map(([, value]) => value);
+    await store.stop();
+    expect(new Set(values), `after ${slices} slices`).toEqual(new Set([2]));
+    if (isDone) break;
+  }
+  await database.close();
+});

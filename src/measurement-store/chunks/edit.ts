@@ -7,8 +7,10 @@ export type Edit =
   /** Readings that were committed before then go into chunks. */
   | { kind: 'compact'; storedBefore: number; readingsFrom: number }
   /**
-   * Values of these fields (null: of all) from `from` to `to` (exclusive) go; first out of readings, then out of chunks.
-   * Readings committed after the position `upTo` stay (null: none).
+   * Values of these fields (null: of all) from `from` to `to` (exclusive) go: out of readings, and then out of chunks.
+   * Readings committed after the position `upTo` stay (null: none). `first`: chunks of these fields (null: of all) come
+   * before the readings as well, as wherever it ends early, nothing may show again that a reading had replaced; left out:
+   * none do (any more).
    */
   | {
       kind: 'remove';
@@ -17,6 +19,7 @@ export type Edit =
       to: number;
       upTo: string | null;
       readingsFrom: number | null;
+      first?: { fieldKeys: number[] | null };
     }
   /** Values before then go, but for the newest one of each field. */
   | { kind: 'expire'; before: number; readingsFrom: number | null }
@@ -24,13 +27,17 @@ export type Edit =
   | { kind: 'fill'; fieldKey: number; heardAt: number; timestamps: number[]; values: StoredValue[] };
 
 /** The edit that removes values of these fields (null: of all) from `from` to `to` (exclusive). */
-export function removal(fieldKeys: number[] | null, from: number, to: number, upTo: string | null = null): Edit {
-  return { kind: 'remove', fieldKeys, from, to, upTo, readingsFrom: from };
+export function removal(fieldKeys: number[] | null, from: number, to: number): Edit {
+  return { kind: 'remove', fieldKeys, from, to, upTo: null, readingsFrom: from, first: { fieldKeys } };
 }
 
-/** The edit that removes all values of a field (null: of all); readings committed after the position stay (null: none). */
+/**
+ * The edit that removes all values of a field (null: of all), which nobody sees any more; readings committed after the
+ * position stay (null: none).
+ */
 export function forgetting(fieldKey: number | null, upTo: string | null): Edit {
-  return removal(fieldKey === null ? null : [fieldKey], -Infinity, Infinity, upTo);
+  const fieldKeys = fieldKey === null ? null : [fieldKey];
+  return { kind: 'remove', fieldKeys, from: -Infinity, to: Infinity, upTo, readingsFrom: -Infinity };
 }
 
 /** The edit that moves readings that were committed before then into chunks. */

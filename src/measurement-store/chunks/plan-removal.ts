@@ -4,7 +4,7 @@ import { indexAt } from '../../domain/history/index-at.ts';
 import { sliceColumns } from './columns.ts';
 import { committedBy } from './committed-by.ts';
 import { cutChunks } from './cut-chunks.ts';
-import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
+import { type Change, type Edit, emptyChange, isEmpty, type Plan } from './edit.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 
 const READINGS_A_SLICE = 1_000;
@@ -14,13 +14,19 @@ const CHUNKS_A_SLICE = 200;
 type Removal = Extract<Edit, { kind: 'remove' }>;
 
 /**
- * Takes values out of readings, and when these are done, out of chunks: what moves from one to the other meanwhile is
- * met there.
+ * Takes values out of chunks that come first, out of readings, and when these are done, out of chunks: what moves from one
+ * to the other meanwhile is met there.
  */
-export function planRemoval(snapshot: Snapshot, deviceKey: number, edit: Removal): Promise<Plan> {
-  return edit.readingsFrom === null
-    ? fromChunks(snapshot, deviceKey, edit)
-    : fromReadings(snapshot, deviceKey, edit, edit.readingsFrom);
+export async function planRemoval(snapshot: Snapshot, deviceKey: number, edit: Removal): Promise<Plan> {
+  const { first, ...then } = edit;
+  if (first !== undefined) {
+    const { change, left } = await fromChunks(snapshot, deviceKey, { ...edit, fieldKeys: first.fieldKeys });
+    if (left !== null) return { change, next: { ...edit, first: { fieldKeys: left } } };
+    return isEmpty(change) ? planRemoval(snapshot, deviceKey, then) : { change, next: then };
+  }
+  if (edit.readingsFrom !== null) return fromReadings(snapshot, deviceKey, edit, edit.readingsFrom);
+  const { change, left } = await fromChunks(snapshot, deviceKey, edit);
+  return { change, next: left === null ? null : { ...edit, fieldKeys: left } };
 }
 
 async function fromReadings(snapshot: Snapshot, deviceKey: number, edit: Removal, from: number): Promise<Plan> {
@@ -40,7 +46,12 @@ async function fromReadings(snapshot: Snapshot, deviceKey: number, edit: Removal
   return { change, next: { ...edit, readingsFrom: isLast ? null : readings.at(-1)!.timestamp + 1 } };
 }
 
-async function fromChunks(snapshot: Snapshot, deviceKey: number, edit: Removal): Promise<Plan> {
+/** `left`: the fields that have more of it; null: none. */
+async function fromChunks(
+  snapshot: Snapshot,
+  deviceKey: number,
+  edit: Removal,
+): Promise<{ change: Change; left: number[] | null }> {
   const change = emptyChange(deviceKey);
   const fieldKeys = edit.fieldKeys ?? (await snapshot.chunkFields(deviceKey));
   const { from, to } = edit;
@@ -49,11 +60,11 @@ async function fromChunks(snapshot: Snapshot, deviceKey: number, edit: Removal):
     const heads = await snapshot.chunks(range);
     for (const head of heads) await removeFromChunk(snapshot, change, fieldKey, head, edit);
     // What is left of this field is met again: chunks that reach out of the range have become some that do not.
-    if (heads.length === CHUNKS_A_SLICE) return { change, next: { ...edit, fieldKeys: fieldKeys.slice(i) } };
+    if (heads.length === CHUNKS_A_SLICE) return { change, left: fieldKeys.slice(i) };
     if (change.chunksGone.length >= CHUNKS_A_SLICE / 4 && i < fieldKeys.length - 1)
-      return { change, next: { ...edit, fieldKeys: fieldKeys.slice(i + 1) } };
+      return { change, left: fieldKeys.slice(i + 1) };
   }
-  return { change, next: null };
+  return { change, left: null };
 }
 
 async function removeFromChunk(
