@@ -153,6 +153,17 @@ describe('the calls that were logged before', () => {
     await calls.return();
   });
 
+  test('what is replayed while it is read is told: it may have been read as it was before', async () => {
+    const { rows, reads, feed } = newLog(3);
+    const calls = await feed.subscribe({ id: 'p1', key: 1 }, { last: 3, statuses: null }, READER);
+    const read = calls.take(50);
+    while (reads.now === 0) await new Promise((resolve) => setImmediate(resolve));
+    feed.publish('p1', { ...rows[1]!, status: 'STORED' }, true);
+    expect((await read).map(({ id }) => id)).toEqual(['call 0', 'call 1', 'call 2']);
+    expect((await calls.take(50)).map(({ id, status }) => [id, status])).toEqual([['call 1', 'STORED']]);
+    await calls.return();
+  });
+
   test('all of them, where there are no more', async () => {
     const { rows, feed } = newLog(12);
     const calls = await feed.subscribe({ id: 'p1', key: 1 }, { last: 12, statuses: null }, READER);

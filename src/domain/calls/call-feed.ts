@@ -10,7 +10,7 @@ import { SharedLoads } from '../shared-loads.ts';
 import type { Turns } from '../turns.ts';
 import { LoggedCall } from './logged-call.ts';
 import { JustRead } from './just-read.ts';
-import { LoggedThenLive } from './logged-then-live.ts';
+import { LoggedThenLive, type LogPage, type ToldCall } from './logged-then-live.ts';
 
 /** The threads that read them read charts, too: so many pages at a time, one of a tenant; of one token so many wait. */
 const PAGES_AT_ONCE = 2;
@@ -23,12 +23,10 @@ const UNREAD_CHARACTERS = 8_000_000;
 const HEARD_AT_ONCE = 10;
 const MAX_HEARD = 5_000;
 
-type CallStream = BoundedStream<CallRow, LoggedCall>;
+type CallStream = BoundedStream<ToldCall, LoggedCall>;
 
-/** What happened to a call: it was logged, or (`again`) its outcome was rewritten. */
-interface Told {
-  row: CallRow;
-  again: boolean;
+/** What is told of a call. */
+interface Told extends Omit<ToldCall, 'at'> {
   /** Of the message in which another node said so, of all of them; left out: it was now, and here. */
   no?: number;
 }
@@ -71,7 +69,7 @@ export class CallFeed {
   readonly #cluster: Cluster;
   readonly #store: MeasurementStore;
   readonly #counts = new SharedLoads<CallCount>();
-  readonly #loads = new SharedLoads<CallRow[]>();
+  readonly #loads = new SharedLoads<LogPage>();
   readonly #reading = new Pieces({ atOnce: PAGES_AT_ONCE, maxWaiting: MAX_WAITING });
   readonly #places = new PagePlaces();
   readonly #missed = new AppError('UNAVAILABLE', 'Calls to other nodes were missed; subscribe again and read `calls`.');
@@ -103,9 +101,9 @@ export class CallFeed {
     reader: CallReader,
   ): Promise<LiveQueue<LoggedCall>> {
     const read = new JustRead();
-    const stream = new BoundedStream<CallRow, LoggedCall>({
-      sizeOf,
-      read: (row) => new LoggedCall(row),
+    const stream = new BoundedStream<ToldCall, LoggedCall>({
+      sizeOf: ({ row }) => sizeOf(row),
+      read: ({ row }) => new LoggedCall(row),
       maxUnread: UNREAD_CHARACTERS,
       tooSlow: 'This subscriber reads too slowly; subscribe again and read `calls`.',
       onEnd: () => {
@@ -156,12 +154,13 @@ export class CallFeed {
   }
 
   /** Subscribers of a token that ask for the same at once read it together: nobody waits for what another token owes. */
-  #page(query: CallQuery, reader: CallReader, told: number): Promise<CallRow[]> {
+  #page(query: CallQuery, reader: CallReader, told: number): Promise<LogPage> {
     return this.#loads.of(keyOf(reader, told, query), () =>
       this.#inLine(reader, async () => {
+        const after = this.#told;
         const rows = await this.#store.calls(query);
         reader.turns.spend(rows.reduce((sum, row) => sum + sizeOf(row), 0) / CHARACTERS_PER_MS);
-        return rows;
+        return { rows, after };
       }),
     );
   }
@@ -184,7 +183,9 @@ export class CallFeed {
 
   #tell(streams: Streams, told: Told): void {
     streams.told = this.#told += 1;
-    for (const [stream, accepts] of streams.accepting) if (accepts(told)) stream.offer(told.row);
+    const { row, again } = told;
+    const call: ToldCall = { row, again, at: streams.told };
+    for (const [stream, accepts] of streams.accepting) if (accepts(told)) stream.offer(call);
   }
 
   #fail({ accepting, heard }: Streams): void {

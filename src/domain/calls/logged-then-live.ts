@@ -8,9 +8,23 @@ import { LoggedCall } from './logged-call.ts';
 /** Up to hundreds of kilobytes each. */
 const READ_AT_ONCE = 10;
 
+/** What happened to a call: it was logged, or (`again`) its outcome was rewritten. */
+export interface ToldCall {
+  row: CallRow;
+  again: boolean;
+  /** The number of that among all that was told. */
+  at: number;
+}
+
+/** Calls of the log, read after what was told by the number `after`. */
+export interface LogPage {
+  rows: CallRow[];
+  after: number;
+}
+
 interface LoggedThenLiveDeps {
   /** What is logged from now on. */
-  live: BoundedStream<CallRow, LoggedCall>;
+  live: BoundedStream<ToldCall, LoggedCall>;
   /** Told what was read: `live` leaves out what is only then said to be logged. */
   justRead: JustRead;
   /** Of the logged ones that come first the last, and the one before them, by their ids; null: there is none. */
@@ -19,7 +33,7 @@ interface LoggedThenLiveDeps {
   /** Before each page. */
   turn: () => Promise<void>;
   /** Oldest first. */
-  read: (after: { after?: string }, limit: number) => Promise<CallRow[]>;
+  read: (after: { after?: string }, limit: number) => Promise<LogPage>;
   /** A page has a place until it is sent: its party's. */
   places: PagePlaces;
   party: Party;
@@ -73,13 +87,13 @@ export class LoggedThenLive implements LiveQueue<LoggedCall> {
   /** Others may be logged between those that were there, or vanish, meanwhile: they are not numbered. */
   async #page(): Promise<LoggedCall[]> {
     const { read: readAfter, upTo, live, justRead } = this.#deps;
-    const page = await readAfter(this.#after === null ? {} : { after: this.#after }, READ_AT_ONCE);
+    const { rows: page, after } = await readAfter(this.#after === null ? {} : { after: this.#after }, READ_AT_ONCE);
     const end = page.findIndex(({ id }) => id === upTo) + 1;
     const rows = end > 0 ? page.slice(0, end) : page;
     if (end > 0 || page.length < READ_AT_ONCE) this.#isBehind = false;
-    // What was logged, or replayed, before it was read.
+    // What was logged, or replayed before it was read: what was replayed meanwhile may be newer.
     const read = new Set(rows.map(({ id }) => id));
-    live.drop(({ id }) => read.has(id));
+    live.drop(({ row: { id }, again, at }) => read.has(id) && (!again || at <= after));
     // Another node may say so later: its row was committed before.
     justRead.add(read);
     this.#after = rows.at(-1)?.id ?? this.#after;
