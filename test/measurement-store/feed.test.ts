@@ -347,6 +347,32 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     await events.return?.();
   });
 
+  test('who comes, with however many others, holds up nobody who follows already', async () => {
+    const { store } = await open();
+    let reads = 0;
+    const slow: Pick<Store, 'position' | 'recorded'> = {
+      position: () => store.position(),
+      recorded: async (query) => {
+        reads += 1;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return store.recorded(query);
+      },
+    };
+    const onError = (error: unknown): void => expect.unreachable(String(error));
+    const feed = new Feed({ store: slow, cluster: new LocalCluster(), now: () => Date.now(), onError });
+    stops.push(async () => feed.stop());
+    const first = await feed.subscribe({ accepts: all });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const others = await Promise.all(Array.from({ length: 200 }, () => feed.subscribe({ accepts: all })));
+    reads = 0;
+    for (const value of [1, 2]) await send(store, feed, 1, [[1, value * 1000, value]]);
+    await take(first, 1);
+    expect(reads).toBeLessThan(50);
+    await send(store, feed, 1, [[1, 3000, 3]]);
+    for (const events of others) expect((await take(events, 3)).map(({ values: [value] }) => value)).toEqual([1, 2, 3]);
+    for (const events of [first, ...others]) await events.return?.();
+  });
+
   test('a device that sends without a pause is told of in few events, which miss nothing', async () => {
     const { store, feed } = await open();
     const events = await feed.subscribe({ accepts: all, deviceKeys: new Set([1]) });

@@ -59,6 +59,8 @@ const SHORTEST_MS = 5;
 const RESTS = 10;
 const LONGEST_MS = 25;
 const MANY_READINGS = 40;
+/** After so long what was recorded goes before the next of those who come: a thousand of one token would hold it up for a second. */
+const TAKES_IN_MS = 10;
 /** Where there are many, those of one device come as one event when they were recorded so close together. */
 const TOGETHER_MS = 100;
 const TELL_OTHERS_MS = 10;
@@ -215,7 +217,8 @@ export class Feed {
         // Its end is where it was: what came since lies behind that.
         if (goesOn) this.#awake = true;
         await this.#takeIn(ready);
-        const rest = found > 0 && found < MANY_READINGS ? 0 : RESTS * (performance.now() - began);
+        const isBusy = this.#joining.length > 0 || (found > 0 && found < MANY_READINGS);
+        const rest = isBusy ? 0 : RESTS * (performance.now() - began);
         await pause(Math.min(Math.max(rest, SHORTEST_MS), LONGEST_MS));
       } catch (error) {
         if (this.#followers.size === 0 && this.#joining.length === 0) break;
@@ -247,9 +250,11 @@ export class Feed {
     this.#begun = null;
   }
 
-  /** Those who have caught up get what lies between them and the others, and are one of them from then on. */
+  /** Those who have caught up get what lies between them and the others, and are one of them from then on: the first of them. */
   async #takeIn(ready: readonly Follower[]): Promise<void> {
+    const until = performance.now() + TAKES_IN_MS;
     for (const follower of ready) {
+      if (performance.now() > until) return;
       this.#joining = this.#joining.filter((other) => other !== follower);
       if (follower.ended) continue;
       try {
