@@ -80,7 +80,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   const live = {
     measurements: new LiveMeasurements({ feed, ingestCache, devices, shares: domain.shares }),
     calls: new LiveCalls(ingestCache, domain.calls),
-    status: new LiveStatus(domain.statusWatch, ingestCache, devices),
+    status: new LiveStatus(domain.statusWatch, ingestCache, devices, domain.shares),
   };
   const graphql = await createGraphqlTransport({
     resolvers: { ...domain, database, store, baseUrl, now },

@@ -8,6 +8,8 @@ import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 
+const TURNS = { next: async () => {}, spend: () => {} };
+
 describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) => {
   let domain: OpenDomain;
   beforeAll(async () => {
@@ -17,7 +19,8 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
 
   test('is told of what changes from then on, not of what had changed and others are yet to be told', async () => {
     const [workspaceId] = domain.access.workspaceIds() as [string];
-    const subscribe = (): Promise<LiveQueue<StatusEvent>> => domain.statusWatch.subscribe([workspaceId], () => true);
+    const subscribe = (): Promise<LiveQueue<StatusEvent>> =>
+      domain.statusWatch.subscribe([workspaceId], () => true, TURNS);
     const told = async (queue: LiveQueue<StatusEvent>): Promise<boolean[]> =>
       (await queue.take(100)).map(({ online }) => online);
     const product = await domain.products.create(domain.access, { name: 'p', offlineAfterSeconds: 60 });
@@ -59,7 +62,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
     await domain.store.append({
       batches: [there!, gone!].map(({ key: deviceKey }) => ({ deviceKey, receivedAt, ...values })),
     });
-    const queue = await domain.statusWatch.subscribe([workspaceId], ({ productId }) => productId === product.id);
+    const queue = await domain.statusWatch.subscribe([workspaceId], ({ productId }) => productId === product.id, TURNS);
 
     // As by another node, whose word of it is lost.
     await domain.database.write(async (em) => {
@@ -83,7 +86,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
     const [workspaceId] = domain.access.workspaceIds() as [string];
     const product = await domain.products.create(domain.access, { name: 't' });
     const [device] = await domain.devices.create(domain.access, product.id, [{ name: 'd' }], 'unlimited');
-    const queue = await domain.statusWatch.subscribe([workspaceId], ({ productId }) => productId === product.id);
+    const queue = await domain.statusWatch.subscribe([workspaceId], ({ productId }) => productId === product.id, TURNS);
     // What it asks when it begins to listen is over.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     const reading = Promise.withResolvers<void>();
@@ -103,6 +106,26 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
     expect(told).toMatchObject([{ deviceId: device!.id, online: true }]);
   });
 
+  test('pays in its turn for the devices that are read for it, and for none that are watched already', async () => {
+    const [workspaceId] = domain.access.workspaceIds() as [string];
+    const product = await domain.products.create(domain.access, { name: 'paid' });
+    const many = Array.from({ length: 100 }, () => ({ name: 'd' }));
+    await domain.devices.create(domain.access, product.id, many, 'unlimited');
+    const subscribe = async (): Promise<{ queue: LiveQueue<StatusEvent>; spentMs: number; turns: number }> => {
+      let [spentMs, turns] = [0, 0];
+      const next = async (): Promise<void> => void (turns += 1);
+      const spend = (ms: number): void => void (spentMs += ms);
+      const queue = await domain.statusWatch.subscribe([workspaceId], () => true, { next, spend });
+      return { queue, spentMs, turns };
+    };
+    const [first, second] = [await subscribe(), await subscribe()];
+    for (const { queue } of [first, second]) await queue.return();
+    const again = await subscribe();
+    await again.queue.return();
+    for (const { turns, spentMs } of [first, again]) expect([turns, spentMs >= 1]).toEqual([1, true]);
+    expect(second).toMatchObject({ turns: 1, spentMs: 0 });
+  });
+
   test('leaves nothing behind when it ends as soon as it began', async () => {
     const [workspaceId] = domain.access.workspaceIds() as [string];
     const subscribe = domain.feed.subscribe.bind(domain.feed);
@@ -120,7 +143,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
       return events;
     });
     for (let times = 0; times < 30; times += 1)
-      await (await domain.statusWatch.subscribe([workspaceId], () => true)).return();
+      await (await domain.statusWatch.subscribe([workspaceId], () => true, TURNS)).return();
     await Promise.all(spied.mock.results.map(({ value }) => value));
     await expect.poll(() => open.size).toBe(0);
     spied.mockRestore();
@@ -137,7 +160,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
     const receivedAt = domain.clock.now;
     const values = { fieldKeys: [1], timestamps: [receivedAt], values: [1] };
     await domain.store.append({ batches: [{ deviceKey: device!.key, receivedAt, ...values }] });
-    const queue = await domain.statusWatch.subscribe([workspaceId], ({ productId }) => productId === product.id);
+    const queue = await domain.statusWatch.subscribe([workspaceId], ({ productId }) => productId === product.id, TURNS);
     // What it asks when it begins to listen is over.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     const asked = vi.spyOn(domain.store, 'lastHeard');

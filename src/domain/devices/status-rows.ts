@@ -6,6 +6,15 @@ import type { Conditions } from './device-scan.ts';
 
 /** Rows that are read at once. */
 export const PAGE = 2_000;
+/** What reading a device takes, and asking for it once more. */
+export const DEVICE_MS = 0.02;
+
+/** Of which all devices are read, and who pays for that. */
+export interface WholeWorkspace {
+  id: string;
+  since: number;
+  spend: (milliseconds: number) => void;
+}
 
 /** Where a device belongs whose status somebody watches. */
 export interface WatchedPlace {

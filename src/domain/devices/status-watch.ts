@@ -8,6 +8,7 @@ import type { MeasurementStore } from '../measurements/store.ts';
 import { pause } from '../pause.ts';
 import type { Conditions } from './device-scan.ts';
 import {
+  DEVICE_MS,
   isOverdue,
   isWorthARetry,
   limitOf,
@@ -18,7 +19,9 @@ import {
   type StatusEvent,
   type Watched,
   type WatchedPlace,
+  type WholeWorkspace,
 } from './status-rows.ts';
+import type { Turns } from '../turns.ts';
 import { UnreadChanges } from './unread-changes.ts';
 import { WatchedDevices } from './watched-devices.ts';
 
@@ -40,8 +43,7 @@ interface Subscriber {
   stream: BoundedStream<StatusEvent>;
 }
 
-const EVERY_MS = 1_000;
-const MAX_UNREAD = 10_000;
+const [EVERY_MS, MAX_UNREAD] = [1_000, 10_000];
 
 /**
  * Tells when devices go silent and when they are heard again (contract `deviceStatusChanged`), each once. Works from the
@@ -78,6 +80,7 @@ export class StatusWatch {
   async subscribe(
     workspaceIds: readonly string[],
     accepts: (device: WatchedPlace) => boolean,
+    { next, spend }: Turns,
   ): Promise<LiveQueue<StatusEvent>> {
     const stream = new BoundedStream<StatusEvent>({
       sizeOf: () => 1,
@@ -94,8 +97,10 @@ export class StatusWatch {
     this.#subscribers.add(subscriber);
     this.#wake();
     try {
+      // Whoever leaves and comes again has all of them read again.
+      await next();
       await this.#run(async () => {
-        for (const id of workspaceIds) if (!this.#loaded.has(id)) await this.#loadWorkspace({ id, since });
+        for (const id of workspaceIds) if (!this.#loaded.has(id)) await this.#loadWorkspace({ id, since, spend });
       });
     } catch (error) {
       await stream.return();
@@ -275,7 +280,7 @@ export class StatusWatch {
     for (const id of ids) {
       this.#doubted.delete(id);
       try {
-        const there = await this.#loadWorkspace({ id, since: this.#deps.now() });
+        const there = await this.#loadWorkspace({ id, since: this.#deps.now(), spend: () => {} });
         await this.#watched.forget(({ deviceId, workspaceId }) => workspaceId === id && !there.has(deviceId));
       } catch (error) {
         if (isWorthARetry(error)) this.#doubted.add(id);
@@ -284,7 +289,7 @@ export class StatusWatch {
     }
   }
 
-  async #loadWorkspace(workspace: { id: string; since: number }): Promise<Set<string>> {
+  async #loadWorkspace(workspace: WholeWorkspace): Promise<Set<string>> {
     const { id } = workspace;
     try {
       return await this.#load({ sql: ['d.workspace_id = ?'], values: [id] }, workspace);
@@ -295,12 +300,13 @@ export class StatusWatch {
   }
 
   /** Reads devices of watched workspaces (all of `wholeWorkspace`, when given); returns the ids that are there. */
-  async #load(where: Conditions, wholeWorkspace: { id: string; since: number } | null = null): Promise<Set<string>> {
+  async #load(where: Conditions, wholeWorkspace: WholeWorkspace | null = null): Promise<Set<string>> {
     const ids = new Set<string>();
     const timer = this.#timer;
     for (let after = 0; ;) {
       const rows = await readPlaces(this.#deps.database, where, after);
       const heard = await this.#deps.store.lastHeard(rows.map(({ deviceKey }) => deviceKey));
+      wholeWorkspace?.spend(rows.length * DEVICE_MS);
       for (const row of rows) {
         ids.add(row.deviceId);
         if (wholeWorkspace !== null || this.#loaded.has(row.workspaceId))

@@ -2,6 +2,7 @@ import type { Access } from '../../domain/access/access.ts';
 import type { StatusEvent } from '../../domain/devices/status-rows.ts';
 import type { StatusWatch } from '../../domain/devices/status-watch.ts';
 import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
+import type { WorkShares } from '../../domain/work-shares.ts';
 import type { DeviceStatus } from '../types/device.ts';
 import type { DeviceCache } from '../../domain/devices/device-cache.ts';
 import { LiveStream } from './live-stream.ts';
@@ -12,17 +13,23 @@ export class LiveStatus {
   readonly #watch: StatusWatch;
   readonly #ingestCache: IngestCache;
   readonly #devices: DeviceCache;
+  readonly #shares: WorkShares;
 
-  constructor(watch: StatusWatch, ingestCache: IngestCache, devices: DeviceCache) {
+  constructor(watch: StatusWatch, ingestCache: IngestCache, devices: DeviceCache, shares: WorkShares) {
     this.#watch = watch;
     this.#ingestCache = ingestCache;
     this.#devices = devices;
+    this.#shares = shares;
   }
 
   /** The errors of `narrowed`. */
   async open(access: Access, choice: LiveChoice): Promise<LiveStream<StatusEvent>> {
     const { workspaceIds, accepts } = await narrowed(access, this.#ingestCache, choice);
-    const events = await this.#watch.subscribe(workspaceIds, ({ deviceId: id, ...place }) => accepts({ id, ...place }));
+    const events = await this.#watch.subscribe(
+      workspaceIds,
+      ({ deviceId: id, ...place }) => accepts({ id, ...place }),
+      this.#shares.turnsOf(access, { patient: true }),
+    );
     const changeOf = async ({ deviceKey, online, at }: StatusEvent): Promise<DeviceStatus | null> => {
       const device = await this.#devices.get(deviceKey);
       return device && { device, online, at };
