@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SeriesRequest } from '../../src/domain/measurements/series-request.ts';
-import type { Change, Edit } from '../../src/measurement-store/chunks/edit.ts';
+import { type Change, type Edit, expiry } from '../../src/measurement-store/chunks/edit.ts';
 import { planExpiry } from '../../src/measurement-store/chunks/plan-expiry.ts';
 import { readSeries } from '../../src/measurement-store/chunks/read-series.ts';
 import type { Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
 import { openSlices, type Slices } from './open-slices.ts';
-import { DIALECTS, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
+import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 const BEFORE = 1_000_000;
 const BUSY = 0;
@@ -70,6 +70,19 @@ describe.each(DIALECTS)('what may take long is read in slices, on %s:', (dialect
     expect(change.chunksNew).toMatchObject([{ fieldKey: 1, firstAt: 9, count: 1 }]);
     const whole = (await planned(null, Infinity)).change;
     expect([whole.chunksGone.length, whole.chunksNew.length]).toEqual([1, 0]);
+  });
+
+  test('what expires goes out of chunks first, so that nothing shows again that was replaced', async () => {
+    const rows = (value: number): Row[] => Array.from({ length: 10 }, (_, at) => [1, at, value]);
+    await store.append(receipt(device, rows(1)));
+    await store.compact([device], Infinity);
+    await store.append(receipt(device, [...rows(2), [1, BEFORE + 1, 3]]));
+    await store.compact([], 0);
+    const { readingsFrom } = expiry(BEFORE) as Extract<Edit, { kind: 'expire' }>;
+    const { change } = await planned(readingsFrom, Infinity);
+    expect([change.chunksGone.length, change.readings]).toEqual([1, []]);
+    await store.dropOlderThan([device], BEFORE);
+    expect(await everything(store, device, 1)).toEqual([[BEFORE + 1, 3]]);
   });
 
   test('charts, device by device, and those that are left are told', async () => {

@@ -21,7 +21,7 @@ export type Edit =
       readingsFrom: number | null;
       first?: { fieldKeys: number[] | null };
     }
-  /** Values before then go, but for the newest one of each field. */
+  /** Values before then go, but for the newest one of each field: out of chunks (`readingsFrom`: null), then out of readings. */
   | { kind: 'expire'; before: number; readingsFrom: number | null }
   /** Values of a field, in order of time, come where the device has none; it was heard at that time, or later. */
   | { kind: 'fill'; fieldKey: number; heardAt: number; timestamps: number[]; values: StoredValue[] };
@@ -38,6 +38,11 @@ export function removal(fieldKeys: number[] | null, from: number, to: number): E
 export function forgetting(fieldKey: number | null, upTo: string | null): Edit {
   const fieldKeys = fieldKey === null ? null : [fieldKey];
   return { kind: 'remove', fieldKeys, from: -Infinity, to: Infinity, upTo, readingsFrom: -Infinity };
+}
+
+/** The edit that drops values before then, but for the newest one of each field. */
+export function expiry(before: number): Edit {
+  return { kind: 'expire', before, readingsFrom: null };
 }
 
 /** The edit that moves readings that were committed before then into chunks. */

@@ -2,7 +2,7 @@ import { fieldsOf, lastOfEach } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import { sliceColumns } from './columns.ts';
 import { cutChunks } from './cut-chunks.ts';
-import { type Edit, emptyChange, type Plan } from './edit.ts';
+import { type Change, type Edit, emptyChange, isEmpty, type Plan } from './edit.ts';
 import { LatestMemory } from './latest-memory.ts';
 import { latestSlice } from './latest-values.ts';
 import { LONG_SLICE_MS, SearchSlice } from './search-slice.ts';
@@ -14,11 +14,12 @@ const CHUNKS_A_SLICE = 200;
 type Expiry = Extract<Edit, { kind: 'expire' }>;
 
 /**
- * Drops readings, then whole chunks, that are older than `before`. The newest value of each field stays, however old;
- * a chunk that reaches over `before` stays until all of it is older, and so do readings that correct it. Where the
- * newest values are not found within the slice, some of the older ones stay until the next time as well.
+ * Drops whole chunks, then readings, that are older than `before`: in this order, wherever it ends early, nothing shows
+ * again that a reading had replaced. The newest value of each field stays, however old; a chunk that reaches over `before`
+ * stays until all of it is older, and so do readings that correct it. Where the newest values are not found within the
+ * slice, some of the older ones stay until the next time as well, and so does what goes from readings into chunks meanwhile.
  */
-export function planExpiry(
+export async function planExpiry(
   snapshot: Snapshot,
   deviceKey: number,
   edit: Expiry,
@@ -26,9 +27,10 @@ export function planExpiry(
 ): Promise<Plan> {
   // What is learned here is not for others: the parts of an edit may see different states of the database.
   const slice = new SearchSlice(new LatestMemory(), searchMs);
-  return edit.readingsFrom === null
-    ? ofChunks(snapshot, deviceKey, edit, slice)
-    : ofReadings(snapshot, deviceKey, { ...edit, readingsFrom: edit.readingsFrom }, slice);
+  if (edit.readingsFrom !== null)
+    return ofReadings(snapshot, deviceKey, { ...edit, readingsFrom: edit.readingsFrom }, slice);
+  const plan = await ofChunks(snapshot, deviceKey, edit, slice);
+  return isEmpty(plan.change) ? planExpiry(snapshot, deviceKey, plan.next, searchMs) : plan;
 }
 
 async function ofReadings(
@@ -52,10 +54,15 @@ async function ofReadings(
     const kept = fieldsOf(left).size;
     if (kept < fields.size) change.readings.push({ timestamp, seq, values: kept === 0 ? null : left });
   }
-  return { change, next: { ...edit, readingsFrom: isLast ? null : readings.at(-1)!.timestamp + 1 } };
+  return { change, next: isLast ? null : { ...edit, readingsFrom: readings.at(-1)!.timestamp + 1 } };
 }
 
-async function ofChunks(snapshot: Snapshot, deviceKey: number, edit: Expiry, slice: SearchSlice): Promise<Plan> {
+async function ofChunks(
+  snapshot: Snapshot,
+  deviceKey: number,
+  edit: Expiry,
+  slice: SearchSlice,
+): Promise<{ change: Change; next: Expiry }> {
   const change = emptyChange(deviceKey);
   const fieldKeys = await snapshot.chunkFields(deviceKey);
   const heads = await snapshot.newestChunks(deviceKey, fieldKeys);
@@ -74,7 +81,7 @@ async function ofChunks(snapshot: Snapshot, deviceKey: number, edit: Expiry, sli
     }
     if (change.chunksGone.length >= CHUNKS_A_SLICE) return { change, next: edit };
   }
-  return { change, next: null };
+  return { change, next: { ...edit, readingsFrom: -Infinity } };
 }
 
 /** By field: when the chunk begins that reaches over `before`, if there is one. */

@@ -21,7 +21,7 @@ import type {
 } from '../../domain/measurements/store.ts';
 import { programFile } from '../../program-file.ts';
 import type { CallOutcome } from '../call-columns.ts';
-import { compaction, type Edit, forgetting, removal } from '../chunks/edit.ts';
+import { compaction, type Edit, expiry, forgetting, removal } from '../chunks/edit.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor, dueSelect } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
@@ -193,8 +193,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   async dropOlderThan(deviceKeys: number[], before: number): Promise<void> {
-    for (const deviceKey of deviceKeys)
-      await this.#edit(deviceKey, { kind: 'expire', before, readingsFrom: -Infinity });
+    for (const deviceKey of deviceKeys) await this.#edit(deviceKey, expiry(before));
   }
 
   async compact(deviceKeys: number[], storedBefore: number): Promise<void> {

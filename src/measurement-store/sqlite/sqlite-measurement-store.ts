@@ -20,7 +20,7 @@ import type {
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import { programFile } from '../../program-file.ts';
 import type { CallOutcome } from '../call-columns.ts';
-import { compaction, type Edit, isEmpty, type Plan, forgetting, removal } from '../chunks/edit.ts';
+import { compaction, type Edit, expiry, isEmpty, type Plan, forgetting, removal } from '../chunks/edit.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
@@ -194,8 +194,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   async dropOlderThan(deviceKeys: number[], before: number): Promise<void> {
-    for (const deviceKey of deviceKeys)
-      await this.#edit(deviceKey, { kind: 'expire', before, readingsFrom: -Infinity });
+    for (const deviceKey of deviceKeys) await this.#edit(deviceKey, expiry(before));
   }
 
   async compact(deviceKeys: number[], storedBefore: number): Promise<void> {
