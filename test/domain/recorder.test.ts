@@ -220,6 +220,15 @@ test('what several batches bring into one moment is written again once', async (
   expect(parts).toEqual([1_000, 2_000].map((at) => [1, 2, 3].map((value) => [[at], [value]])));
 });
 
+test('what several batches bring into one moment is no more at once than nobody waits for', async () => {
+  const { recorder, database } = open();
+  database.long = [[device.key, 1_000, 2_500_000]];
+  const batches = Array.from({ length: 10 }, () => batchOf(Array.from({ length: 1_500 }, () => 1_000)));
+  const wide = { ...product, fieldsByKey: fieldsOf('STRING', 100) } as ProductInfo;
+  await recorder.commitInTurns(batches, wide, async () => {});
+  expect(database.receipts.map((receipt) => receipt.batches.length)).toEqual([2, 2, 2, 2, 2]);
+});
+
 test('what writes little again stands in no line, whatever else of its tenant is under way', async () => {
   const { recorder, longReadings, database } = open();
   for (const [key, bytes] of [[1, 600_000], [2, 3_000]] as const)

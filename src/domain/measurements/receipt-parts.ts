@@ -178,7 +178,7 @@ function cut({ batches, call }: Receipt, bytes: ReadonlyMap<string, number>, mos
   // What comes into no long moment comes last: of a request that is refused amid it, and sent again, nothing is there twice
   // under two receipt times.
   const passes = bytes.size > 0 ? [true, false] : [false];
-  /** Of each long moment: all that comes into it is written at once. */
+  /** Of each long moment: what comes into it is written at once, unless it is more than a part is to have. */
   const longIn = new Map<string, Part>();
   for (const [isLong, batch] of passes.flatMap((long) => batches.map((one) => [long, one] as const))) {
     const pieces = new Map<Part, Batch>();
@@ -186,7 +186,8 @@ function cut({ batches, call }: Receipt, bytes: ReadonlyMap<string, number>, mos
     for (const [at, timestamp] of batch.timestamps.entries()) {
       const moment = `${batch.deviceKey} ${timestamp}`;
       if (bytes.has(moment) !== isLong) continue;
-      let own = partOf.get(timestamp) ?? longIn.get(moment);
+      const begun = longIn.get(moment);
+      let own = partOf.get(timestamp) ?? (begun && begun.values < mostValues ? begun : undefined);
       if (own === undefined) {
         if (part.bytes >= PART_BYTES || part.values >= mostValues) part = begin();
         own = part;
