@@ -373,6 +373,42 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     for (const events of [first, ...others]) await events.return?.();
   });
 
+  test('who waits until it is taken in has no more to read the longer that takes', async () => {
+    const { store } = await open();
+    let most = 0;
+    const slow: Pick<Store, 'position' | 'recorded'> = {
+      position: () => store.position(),
+      recorded: async (query) => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        const page = await store.recorded(query);
+        most = Math.max(most, page.readings.length);
+        return page;
+      },
+    };
+    const onError = (error: unknown): void => expect.unreachable(String(error));
+    const feed = new Feed({ store: slow, cluster: new LocalCluster(), now: () => Date.now(), onError });
+    stops.push(async () => feed.stop());
+    const first = await feed.subscribe({ accepts: all });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const others = await Promise.all(Array.from({ length: 200 }, () => feed.subscribe({ accepts: all })));
+    let at = 0;
+    for (const from = performance.now(); performance.now() < from + 1_500;) {
+      at += 1;
+      await send(store, feed, 1, [[1, at, at]]);
+    }
+    const told = async (events: AsyncIterator<RecordedEvent>): Promise<unknown[]> => {
+      const values: unknown[] = [];
+      while (values.length < at) values.push(...(await take(events, 1))[0]!.values);
+      return values;
+    };
+    const sent = Array.from({ length: at }, (_, before) => before + 1);
+    for (const events of [first, ...others]) {
+      expect(await told(events)).toEqual(sent);
+      await events.return?.();
+    }
+    expect(most).toBeLessThan(at / 3);
+  });
+
   test('a device that sends without a pause is told of in few events, which miss nothing', async () => {
     const { store, feed } = await open();
     const events = await feed.subscribe({ accepts: all, deviceKeys: new Set([1]) });

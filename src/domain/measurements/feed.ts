@@ -48,6 +48,9 @@ interface Stretch {
   count: number;
 }
 
+/** Who is told of an event. */
+type Told = Pick<Follower, 'accepts' | 'offer'>;
+
 const PAGE_READINGS = 2_000;
 /** What reading one back takes of the processor, most of it for the way between threads. */
 const READING_MS = 0.003;
@@ -80,6 +83,8 @@ export class Feed {
   readonly #places = new PagePlaces();
   /** Those who have caught up, as far as they know. */
   #joining: Follower[] = [];
+  /** Those who follow, but were not told yet what lies between them and where it stood when they came: up to there. */
+  readonly #entering = new Map<Follower, string | null>();
   /** Everything before it has been handed out; null: nobody follows. */
   #position: string | null = null;
   /** What was being handed out when the database failed. */
@@ -193,6 +198,7 @@ export class Feed {
 
   #leave(follower: Follower): void {
     this.#followers.delete(follower);
+    this.#entering.delete(follower);
     this.#joining = this.#joining.filter((other) => other !== follower);
     if (this.#followers.size === 0) this.#look();
   }
@@ -217,7 +223,7 @@ export class Feed {
         // Its end is where it was: what came since lies behind that.
         if (goesOn) this.#awake = true;
         await this.#takeIn(ready);
-        const isBusy = this.#joining.length > 0 || (found > 0 && found < MANY_READINGS);
+        const isBusy = this.#isTakingIn || (found > 0 && found < MANY_READINGS);
         const rest = isBusy ? 0 : RESTS * (performance.now() - began);
         await pause(Math.min(Math.max(rest, SHORTEST_MS), LONGEST_MS));
       } catch (error) {
@@ -228,7 +234,7 @@ export class Feed {
         // What was to be handed out still is, though nobody may record anything for hours.
         this.#awake = true;
       }
-      if (!this.#awake && this.#joining.length === 0) await this.#sleep();
+      if (!this.#awake && !this.#isTakingIn) await this.#sleep();
     }
     this.#lastKnown = this.#position;
     this.#forgetPosition();
@@ -250,32 +256,46 @@ export class Feed {
     this.#begun = null;
   }
 
-  /** Those who have caught up get what lies between them and the others, and are one of them from then on: the first of them. */
+  get #isTakingIn(): boolean {
+    return this.#joining.length > 0 || this.#entering.size > 0;
+  }
+
+  /**
+   * Those who have caught up follow from here on; the first of them are told what lies before that, of which there is no
+   * more the longer the others wait for it.
+   */
   async #takeIn(ready: readonly Follower[]): Promise<void> {
-    const until = performance.now() + TAKES_IN_MS;
     for (const follower of ready) {
-      if (performance.now() > until) return;
-      this.#joining = this.#joining.filter((other) => other !== follower);
+      // Gone meanwhile.
       if (follower.ended) continue;
+      follower.hold();
+      this.#followers.add(follower);
+      this.#entering.set(follower, this.#position);
+    }
+    if (ready.length > 0) this.#joining = this.#joining.filter((other) => !other.ended && !this.#entering.has(other));
+    const until = performance.now() + TAKES_IN_MS;
+    for (const [follower, upTo] of this.#entering) {
+      if (performance.now() > until) return;
+      const deviceKeys = follower.deviceKeys && [...follower.deviceKeys];
+      const told: Told = {
+        accepts: (deviceKey) => follower.accepts(deviceKey),
+        offer: (event) => follower.catchUp(event),
+      };
       try {
-        const deviceKeys = follower.deviceKeys && [...follower.deviceKeys];
-        await this.#deliver(newStretch(follower.after, this.#position, deviceKeys), () => [follower]);
-        // Perhaps gone meanwhile.
-        if (!follower.ended) this.#followers.add(follower);
+        await this.#deliver(newStretch(follower.after, upTo, deviceKeys), () => [told]);
+        follower.letGo();
       } catch (error) {
         follower.fail(error);
       }
+      this.#entering.delete(follower);
     }
   }
 
   /** What of the stretch was not told yet: its end, and so many readings. Called again after a failure it goes on there. */
-  async #deliver(
-    stretch: Stretch,
-    of: (deviceKey: number) => Follower[],
-  ): Promise<{ upTo: string | null; count: number }> {
+  async #deliver(stretch: Stretch, of: (deviceKey: number) => Told[]): Promise<{ upTo: string | null; count: number }> {
     for (;;) {
       for (let event = stretch.ahead[0]; event !== undefined; event = stretch.ahead[0]) {
-        const wanting: Follower[] = [];
+        const wanting: Told[] = [];
         // Asked before anybody is told: the database may fail meanwhile.
         for (const follower of of(event.deviceKey)) {
           const accepted = follower.accepts(event.deviceKey);

@@ -17,6 +17,11 @@ export interface Follower {
   /** Whether it wants what the device sends. A promise only when it takes a look at the database to know that. */
   accepts(deviceKey: number): boolean | Promise<boolean>;
   offer(event: RecordedEvent): void;
+  /** What it is offered from now on is kept until it is let go. */
+  hold(): void;
+  /** What comes before that. */
+  catchUp(event: RecordedEvent): void;
+  letGo(): void;
   fail(error: unknown): void;
 }
 
@@ -51,6 +56,9 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
   /** Read by itself. */
   readonly #own: ReadAhead<RecordedEvent>;
   #isBehind = true;
+  /** What lies behind that with which it has yet to catch up; null: it has. */
+  #held: RecordedEvent[] | null = null;
+  #heldBytes = 0;
   #ended = false;
 
   constructor(deps: LiveFollowerDeps) {
@@ -64,6 +72,7 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
       tooSlow: 'This subscriber reads too slowly; subscribe again with "after".',
       onEnd: () => {
         this.#ended = true;
+        this.#held = null;
         this.#own.end();
         deps.leave(this);
       },
@@ -93,7 +102,24 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
   }
 
   offer(event: RecordedEvent): void {
+    if (this.#held === null) return this.#stream.offer(event);
+    this.#held.push(event);
+    this.#heldBytes += bytesOfEvent(event);
+    if (this.#heldBytes > UNREAD_BYTES && this.#held.length > 1) this.#stream.tooSlow();
+  }
+
+  hold(): void {
+    this.#held = [];
+  }
+
+  catchUp(event: RecordedEvent): void {
     this.#stream.offer(event);
+  }
+
+  letGo(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const event of held) this.#stream.offer(event);
   }
 
   fail(error: unknown): void {
