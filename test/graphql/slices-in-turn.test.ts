@@ -153,6 +153,26 @@ test('of an operation that has its answer, or failed while its lists were under 
   expect(come).toEqual({ first: 8, gone: 0, last: 8 });
 });
 
+test('short lists that waited for their place come when it is known that their token is good, all of them', async () => {
+  const known = Promise.withResolvers<null>();
+  const present = (): Promise<null> => known.promise;
+  const access = { tokenId: 'revoked', tenant: 'revoked' } as never;
+  const context = new GraphqlContext(access, '', {} as never, {} as never, new WorkBudget(), present);
+  context.nextTurn = async () => {};
+  context.answersWith(6_000);
+  let come = 0;
+  const lists = Array.from({ length: 5 }, async () => {
+    await listInPlace([1], context);
+    come += 1;
+  });
+  await turnsOfTheLoop(30);
+  expect(come).toBe(0);
+  known.resolve(null);
+  for (const ended of await Promise.allSettled(lists))
+    expect(ended).toMatchObject({ status: 'rejected', reason: { code: 'UNAUTHENTICATED' } });
+  context.over();
+});
+
 test('short lists that waited for their place come one in each turn of the event loop', async () => {
   const loop = countTurns();
   const context = new GraphqlContext({ tokenId: 'crowd', tenant: 'crowd' } as never, '', {} as never, {} as never);

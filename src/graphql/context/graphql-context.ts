@@ -51,6 +51,7 @@ export class GraphqlContext {
   /** Whether somebody with a token asked. */
   readonly #isKnown: boolean;
   #wentOnAt = Number.NEGATIVE_INFINITY;
+  #goingOn: Promise<void> | null = null;
   readonly #present: Present | null;
   /** Before each mutation of an operation but the first: waits for the caller's turn again, or throws OVERLOADED. */
   nextTurn: (() => Promise<void>) | null = null;
@@ -111,16 +112,23 @@ export class GraphqlContext {
 
   /**
    * `renew` for an answer that has waited, however long. Throws, and ends the operation, when the token is gone. Thousands of
-   * lists may wait, and the database may have to be asked: once in a while is enough.
+   * lists may wait, and the database may have to be asked: once in a while is enough, and all that go on wait for that.
    */
   async goOn(): Promise<void> {
     this.budget.check();
+    if (!this.#isKnown) return;
     const now = performance.now();
-    if (!this.#isKnown || now - this.#wentOnAt < GOES_ON_MS) return;
-    this.#wentOnAt = now;
+    if (now - this.#wentOnAt >= GOES_ON_MS) {
+      this.#wentOnAt = now;
+      this.#goingOn = this.#renewOrEnd();
+    }
+    await this.#goingOn;
+    this.budget.check();
+  }
+
+  async #renewOrEnd(): Promise<void> {
     await this.renew();
     if (typeof this.#presented === 'string') this.budget.end(unauthenticated(NO_ACCESS[this.#presented]));
-    this.budget.check();
   }
 
   get isMutation(): boolean {
