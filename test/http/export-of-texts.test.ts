@@ -33,14 +33,18 @@ describe.each(DATABASES)('files of long texts on %s', (database) => {
     'are whole (%s), and come in small pieces',
     async (layout) => {
       let lines: string[] = [];
-      const piece = await longestPieceMs(server, async () => {
-        const response = await fetch(`${server.url}/v1/devices/${device}/history.csv?layout=${layout}`, {
-          headers: { Authorization: `Token ${server.adminToken}`, 'Accept-Encoding': 'identity' },
-        });
-        lines = (await response.text()).split('\n').slice(1, -1);
-      });
+      const piece = await longestPieceMs(
+        server,
+        async () => {
+          const response = await fetch(`${server.url}/v1/devices/${device}/history.csv?layout=${layout}`, {
+            headers: { Authorization: `Token ${server.adminToken}`, 'Accept-Encoding': 'identity' },
+          });
+          lines = (await response.text()).split('\n').slice(1, -1);
+        },
+        '/graphql/nothing',
+      );
       expect(lines.length).toBe(layout === 'long' ? FIELDS * MOMENTS : MOMENTS);
-      lines.forEach((line, at) => expect(line.endsWith(`,${textAt(at % MOMENTS)}`)).toBe(true));
+      expect(lines.findIndex((line, at) => !line.endsWith(`,${textAt(at % MOMENTS)}`))).toBe(-1);
       expect(piece).toBeLessThan(100);
     },
     120_000,
