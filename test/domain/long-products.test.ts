@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { openGraphql } from '../support/open-graphql.ts';
@@ -66,7 +67,7 @@ describe.each(DATABASES)('products that hold much, on %s', (name) => {
   test('dashboards are read and written one by one', async () => {
     const some = '{ products(first: 20, search: "long") { edges { node { name dashboard } } } }';
     const { products } = await ask(some);
-    for (const { node } of products.edges) expect(node.dashboard).toEqual(DASHBOARD);
+    expect(products.edges.findIndex(({ node }: any) => !isDeepStrictEqual(node.dashboard, DASHBOARD))).toBe(-1);
     expect(await longestPieceMs(() => answer(some))).toBeLessThan(MOST_MS);
   });
 
