@@ -34,6 +34,8 @@ interface PurgerDeps {
 
 const A_PAGE = 100;
 const [FIRST_RETRY_MS, LONGEST_RETRY_MS] = [1_000, 30_000];
+/** Of those that fail, so many are told of each time: where nothing can be written, all do. */
+const MOST_TOLD = 10;
 /** What another node has begun, or only written down, before it ended, is gone on with after so long. */
 const LOOK_EVERY_MS = 30_000;
 
@@ -45,6 +47,9 @@ export class Purger {
   readonly #deps: PurgerDeps;
   #running: Promise<void> | null = null;
   #again = false;
+  /** Devices for which one failed: left out until all are tried again. */
+  readonly #failed = new Set<number>();
+  #triesAll = true;
   #stopped = false;
   #retry: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
@@ -52,13 +57,19 @@ export class Purger {
 
   constructor(deps: PurgerDeps, everyMs: number = LOOK_EVERY_MS) {
     this.#deps = deps;
-    this.#timer = setInterval(() => this.start(), everyMs).unref();
+    this.#timer = setInterval(() => this.#startAll(), everyMs).unref();
   }
 
   /** In the background. */
   start(): void {
     this.#again = true;
     this.#running ??= this.#run().finally(() => (this.#running = null));
+  }
+
+  /** … with those, too, that have failed. */
+  #startAll(): void {
+    this.#triesAll = true;
+    this.start();
   }
 
   /** Resolves when nothing is written down any more, or when it has to be tried again later. */
@@ -85,31 +96,35 @@ export class Purger {
   }
 
   async #run(): Promise<void> {
-    const failed = new Set<number>();
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false;
-        if ((await this.#pass(failed)) > 0) this.#again = true;
+        if ((await this.#pass()) > 0) this.#again = true;
       }
+      if (this.#failed.size > 0) this.#tryAgain();
+      else this.#retryMs = FIRST_RETRY_MS;
     } catch (error) {
       if (!this.#stopped) this.#deps.log?.warn({ err: error }, 'purging failed and will be tried again');
-      return this.#tryAgain();
+      this.#tryAgain();
     }
-    if (failed.size > 0) this.#tryAgain();
-    else this.#retryMs = FIRST_RETRY_MS;
   }
 
   #tryAgain(): void {
-    if (this.#stopped) return;
-    clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => this.start(), this.#retryMs).unref();
+    if (this.#stopped || this.#retry !== undefined) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#startAll();
+    }, this.#retryMs).unref();
     this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
   }
 
-  /** Once through all but those of devices for which one failed, which are added; how many came to their end. */
-  async #pass(failed: Set<number>): Promise<number> {
+  /** Once through all but those of devices for which one failed; how many came to their end. */
+  async #pass(): Promise<number> {
     const { list, settled } = this.#deps;
-    let ended = 0;
+    // Amid a pass, one behind those that failed would come before them.
+    if (this.#triesAll) this.#failed.clear();
+    this.#triesAll = false;
+    let [ended, told] = [0, 0];
     for (let after = 0; ;) {
       const purges = await list(after, A_PAGE);
       if (purges.length === 0) return ended;
@@ -118,16 +133,20 @@ export class Purger {
         if (this.#stopped) return ended;
         const devices = [purge.deviceKey, purge.intoDeviceKey].filter((key) => key !== null);
         // What is handed on behind it may be what it has not handed over yet.
-        const isDone = !devices.some((key) => failed.has(key)) && (await this.#tryOne(purge));
-        if (isDone) ended += 1;
-        else for (const key of devices) failed.add(key);
+        const isLeftOut = devices.some((key) => this.#failed.has(key));
+        if (!isLeftOut && (await this.#tryOne(purge, told < MOST_TOLD))) {
+          ended += 1;
+          continue;
+        }
+        if (!isLeftOut) told += 1;
+        for (const key of devices) this.#failed.add(key);
       }
       after = purges.at(-1)!.id;
     }
   }
 
   /** Whether it came to its end. Rejects where it is not the purge that fails, but the database. */
-  async #tryOne(purge: PurgeRow): Promise<boolean> {
+  async #tryOne(purge: PurgeRow, isTold: boolean): Promise<boolean> {
     const { forgetHeard, position, end, log } = this.#deps;
     try {
       if (purge.fieldKey === null) await forgetHeard(purge.deviceKey);
@@ -136,7 +155,7 @@ export class Purger {
       return true;
     } catch (err) {
       await position();
-      if (!this.#stopped) log?.warn({ err, ...purge }, 'a purge failed and will be tried again');
+      if (isTold && !this.#stopped) log?.warn({ err, ...purge }, 'a purge failed and will be tried again');
       return false;
     }
   }

@@ -25,6 +25,54 @@ test('what another node has written down before it ended is settled', async () =
   expect(purges).toEqual([]);
 });
 
+test('where the database does not answer, the first that fails is the last that is tried', async () => {
+  const tried: number[] = [];
+  const purger = new Purger({
+    list: async (after) => [1, 2, 3].filter((id) => id > after).map((id) => ({ id, deviceKey: id, fieldKey: null, intoDeviceKey: null })), // prettier-ignore
+    settled: async () => {},
+    handOver: async () => true,
+    forgetHeard: async () => {},
+    position: () => Promise.reject(new Error('away')),
+    forget: ({ id }) => Promise.reject(new Error(`failed ${tried.push(id)}`)),
+    end: async () => {},
+    log: undefined,
+  });
+  purger.start();
+  await purger.idle();
+  await purger.stop();
+  expect(tried).toEqual([1]);
+});
+
+test('one that fails is tried again later, and not whenever another is written down', async () => {
+  const tried: number[] = [];
+  const warned: unknown[] = [];
+  const ids = Array.from({ length: 30 }, (_, at) => at + 1);
+  const purger = new Purger({
+    list: async (after) => ids.filter((id) => id > after).map((id) => ({ id, deviceKey: id, fieldKey: null, intoDeviceKey: null })), // prettier-ignore
+    settled: async () => {},
+    handOver: async () => true,
+    forgetHeard: async () => {},
+    position: async () => '0',
+    forget: async ({ id }) => {
+      tried.push(id);
+      if (id <= 20) throw new Error('unreadable');
+      return true;
+    },
+    end: async (id) => void ids.splice(ids.indexOf(id), 1), // prettier-ignore
+    log: { warn: (what) => warned.push(what) },
+  });
+  purger.start();
+  await purger.idle();
+  expect(tried).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
+  expect(warned).toHaveLength(10);
+  ids.push(31);
+  purger.start();
+  await purger.idle();
+  expect(tried.slice(30)).toEqual([31]);
+  await expect.poll(() => tried.slice(31), { timeout: 3_000 }).toEqual(ids);
+  await purger.stop();
+});
+
 describe.each(DIALECTS)('on %s', (dialect) => {
   let database: OpenDatabase;
   let store: Store;

@@ -82,6 +82,8 @@ export class StatusWatch {
     accepts: (device: WatchedPlace) => boolean,
     { next, spend }: Turns,
   ): Promise<LiveQueue<StatusEvent>> {
+    // Whoever leaves and comes again has all of them read again. What changes while it waits is not told.
+    await next();
     const stream = new BoundedStream<StatusEvent>({
       sizeOf: () => 1,
       read: (event) => event,
@@ -97,8 +99,6 @@ export class StatusWatch {
     this.#subscribers.add(subscriber);
     this.#wake();
     try {
-      // Whoever leaves and comes again has all of them read again.
-      await next();
       await this.#run(async () => {
         for (const id of workspaceIds) if (!this.#loaded.has(id)) await this.#loadWorkspace({ id, since, spend });
       });

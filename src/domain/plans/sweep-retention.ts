@@ -6,10 +6,12 @@ import { PLANS } from './plans.ts';
 
 const DAY_MS = 86_400_000;
 const DEVICES_A_PAGE = 500;
+/** One after the other: it is the database then. */
+const MAX_FAILURES = 3;
 
 interface SweepRetentionDeps {
   database: Database;
-  store: Pick<MeasurementStore, 'dropOlderThan' | 'ping'>;
+  store: Pick<MeasurementStore, 'dropOlderThan'>;
   /** ms UTC. */
   now: () => number;
   /** A device was left out until the next time. */
@@ -33,16 +35,16 @@ async function sweepPlan(
   isStopping: () => boolean,
 ): Promise<void> {
   const options = { fields: ['key'], orderBy: { key: 'asc' }, limit: DEVICES_A_PAGE } as const;
+  let failures = 0;
   for (let after = 0; !isStopping();) {
     const page = await database.read().find(DeviceSchema, { plan, key: { $gt: after } }, options);
     for (const { key } of page) {
       if (isStopping()) return;
       try {
         await store.dropOlderThan([key], before);
+        failures = 0;
       } catch (error) {
-        const isConflict = error instanceof AppError && error.code === 'CONFLICT';
-        // Where the database does not answer, the others would fail, too.
-        if (!isConflict) await store.ping();
+        if (!(error instanceof AppError && error.code === 'CONFLICT') && (failures += 1) === MAX_FAILURES) throw error;
         onLeftOut(error, key);
       }
     }
