@@ -47,6 +47,25 @@ test('each slice of what a mutation answers with is paid for at once, and the ne
   expect(come).toBe(LENGTH);
 });
 
+test.each([5, LENGTH])(
+  'a list of %i items that waited for its place does not come once its token is gone',
+  async (length) => {
+    const context = {
+      isMutation: true,
+      values: 1_000_000,
+      caller: { tokenId: `gone ${length}`, tenant: 't' },
+      loaders: {},
+      answersWith: () => {},
+      goOn: () => Promise.reject(new Error('gone')),
+      untilAnswered: async () => {},
+    };
+    const list = Array.from({ length }, (_, at) => at);
+    const came = async (): Promise<unknown> =>
+      Promise.all(await listInSlices(list, context as unknown as GraphqlContext));
+    await expect(came()).rejects.toThrow('gone');
+  },
+);
+
 test('a list of a query is sliced, too, where it is longer than a page', async () => {
   const query = { isMutation: false, lastList: Promise.resolve(), answersWith: () => {} };
   const context = { ...query, caller: { tokenId: 't', tenant: 't' }, loaders: {} };
