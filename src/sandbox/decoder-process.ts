@@ -52,6 +52,8 @@ interface ProcessEvents {
 }
 
 const MAX_BYTES_UNDER_WAY = 4 << 20;
+/** What a process is given is usually done within so long: who comes next stands behind all of it, whoever's it is. */
+const MAX_USUAL_MS = 10;
 /** Fits into the socket of a process that has taken in all before it. */
 const PIECE_BYTES = 64 << 10;
 /** 1 MiB of characters outside ASCII, or in quotes twice, and the console. */
@@ -75,6 +77,8 @@ export class DecoderProcess {
    */
   #underWay: PoolJob[] = [];
   #bytes = 0;
+  /** What they usually take together. */
+  #usualMs = 0;
   /** Jobs so far, and how many of them have left altogether: a megabyte takes many turns of the event loop. */
   #sent = 0;
   #delivered = 0;
@@ -174,7 +178,10 @@ export class DecoderProcess {
       job.source.trust = 0;
       job.endedMs = costMs;
     }
-    for (const { inputBytes } of gone) this.#bytes -= inputBytes;
+    for (const { inputBytes, chargedMs } of gone) {
+      this.#bytes -= inputBytes;
+      this.#usualMs -= chargedMs;
+    }
     this.#underWay = this.#underWay.filter(({ product }) => product.workspace === workspace);
     this.#isSpoilt = true;
     return gone;
@@ -188,7 +195,7 @@ export class DecoderProcess {
       this.#killed === null &&
       !this.#gone &&
       this.#underWay.length < this.#limits.window &&
-      (this.#underWay.length === 0 || this.#bytes < MAX_BYTES_UNDER_WAY)
+      (this.#underWay.length === 0 || (this.#bytes < MAX_BYTES_UNDER_WAY && this.#usualMs < MAX_USUAL_MS))
     );
   }
 
@@ -198,6 +205,7 @@ export class DecoderProcess {
     this.#underWay.push(job);
     this.#sent += 1;
     this.#bytes += job.inputBytes;
+    this.#usualMs += job.chargedMs;
     this.runs += 1;
     job.isAlone = job.job === null || job.source.trust < TRUSTED_RUNS;
     this.#closed = job.isAlone;
@@ -307,7 +315,11 @@ export class DecoderProcess {
     if (at < 0) return;
     const job = this.#underWay.splice(at, 1)[0]!;
     this.#bytes -= job.inputBytes;
-    if (this.#underWay.length === 0) this.#closed = false;
+    this.#usualMs -= job.chargedMs;
+    if (this.#underWay.length === 0) {
+      this.#closed = false;
+      this.#usualMs = 0;
+    }
     this.#watch.begin(performance.now());
     this.#events.result(job, took, frame.toString('utf8', 21));
     if (this.#underWay.length > 0) return;

@@ -42,3 +42,26 @@ test('what has ended does not wait in its process for the run of another product
     expect(read.get(last)! - read.get(last - 1)!).toBeGreaterThan(25);
   }
 });
+
+test('a run is told to have taken what the opening of its isolate took, too', async () => {
+  const { command, args } = decoderCommand(64);
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const socket = child.stdio[3] as Socket;
+  const reader = new FrameReader(1 << 20);
+  const took: { wallUs: number; keptUs: number }[] = [];
+  socket.on('data', (chunk: Buffer) =>
+    reader.push(chunk, (frame) => {
+      if (frame[0] === FRAME.RESULT) took.push({ wallUs: frame.readUInt32LE(9), keptUs: frame.readUInt32LE(17) });
+    }),
+  );
+  socket.write(encodeFrame(FRAME.SOURCE, [1], 'function Decoder() { return [] }'));
+  const input = webhookInput();
+  for (let productNo = 0; productNo < 40; productNo += 1) {
+    const numbers = [productNo, productNo, 1, 1, 250, RUN_FLAG.ALONE, Buffer.byteLength(input)];
+    socket.write(encodeFrame(FRAME.RUN, numbers, input));
+    await expect.poll(() => took.length, { timeout: 30_000, interval: 2 }).toBe(productNo + 1);
+  }
+  const shares = took.map(({ wallUs, keptUs }) => wallUs / keptUs).toSorted((a, b) => a - b);
+  expect(shares[20]).toBeGreaterThan(0.9);
+});
