@@ -94,10 +94,10 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const auditLog = new AuditLog({ database: bare, now });
   // For the services of administration: what they change under audit has its entry in the same transaction.
   const { database } = auditLog;
-  const checkDecoder = async (source: string, workspaceId: string): Promise<void> => {
-    await checkSource(engine, source, workspaceId);
+  const checkDecoder = async (source: string, workspaceId: string, tokenId: string): Promise<void> => {
+    await checkSource(engine, source, workspaceId, tokenId);
     const remedy = 'create the product without it and use saveDecoder with "force".';
-    await requireDecoderFunction(engine, workspaceId, source, remedy);
+    await requireDecoderFunction(engine, workspaceId, tokenId, source, remedy);
   };
 
   const authenticator = new Authenticator(bare, cluster, now);

@@ -4,7 +4,7 @@ import type { Metrics } from './metrics.ts';
 /** The same engine, whose runs are counted by outcome. */
 export function measuredEngine(engine: DecoderEngine, metrics: Metrics): DecoderEngine {
   return {
-    check: (source, workspaceId) => engine.check(source, workspaceId),
+    check: (source, workspaceId, tokenId) => engine.check(source, workspaceId, tokenId),
     statistics: (productId) => engine.statistics(productId),
     ready: () => engine.ready(),
     stop: () => engine.stop(),

@@ -83,10 +83,10 @@ export class DecoderPool implements DecoderEngine {
     return this.#statistics.of(productId);
   }
 
-  async check(source: string, workspaceId: string): Promise<DecoderFailure | null> {
+  async check(source: string, workspaceId: string, tokenId = ''): Promise<DecoderFailure | null> {
     const tooLarge = this.#intake.sizeFailure(source);
     if (tooLarge !== null) return tooLarge;
-    const admitted = this.#intake.admitCheck(source, workspaceId);
+    const admitted = this.#intake.admitCheck(source, workspaceId, tokenId);
     try {
       return (await this.#accept((settle) => this.#intake.checkOf(source, admitted, settle))).error;
     } finally {

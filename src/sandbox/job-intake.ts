@@ -41,9 +41,10 @@ export class JobIntake {
     return this.#room.enter(this.#penalties.of(productId, workspaceId), Buffer.byteLength(input));
   }
 
-  /** Finds room for a check of the syntax, which takes turns as a product of its workspace would. Throws OVERLOADED. */
-  admitCheck(source: string, workspaceId: string): Admitted {
-    return this.#room.enter(this.#penalties.of(CHECKS + workspaceId, workspaceId), Buffer.byteLength(source));
+  /** Finds room for a check of the syntax, which takes turns as a product of its workspace would, those of each token. Throws OVERLOADED. */
+  admitCheck(source: string, workspaceId: string, tokenId: string): Admitted {
+    const checks = this.#penalties.of(`${CHECKS}${workspaceId} ${tokenId}`, workspaceId);
+    return this.#room.enter(checks, Buffer.byteLength(source));
   }
 
   /** It is settled. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
+import { createToken } from '../support/tenant.ts';
 import { callsOf, callWebhook, latestOf, RUN_FIELDS, saveDecoder, type ShownRun } from './webhook-client.ts';
 
 const SOURCE = 'function Decoder(r) { return { device: "d1", field: "T", value: r.body.length }; }';
@@ -34,6 +36,31 @@ describe.each(DATABASES)("a product's decoder on %s", (database) => {
       { id: product.id, name, request, expected },
     );
   const codeOf = (answer: { errors?: { extensions: { code: string } }[] }) => answer.errors?.[0]?.extensions.code;
+
+  test('who saves what never ends keeps no other token from saving', { timeout: 60_000 }, async () => {
+    const { workspaces } = await server.gql('{ workspaces { id } }');
+    const { secret } = await createToken(server, ADMIN_TOKEN, workspaces[0].id, ['CONFIGURE']);
+    const loop = 'function Decoder() {} for (;;);';
+    const hogging = { isOver: false, ended: 0 };
+    const hog = async (): Promise<void> => {
+      while (!hogging.isOver) {
+        await server.query(
+          'mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source) { version } }',
+          { id: product.id, source: loop },
+          secret,
+        );
+        hogging.ended += 1;
+      }
+    };
+    const hogs = Array.from({ length: 12 }, hog);
+    await expect.poll(() => hogging.ended, { timeout: 20_000 }).toBeGreaterThan(1);
+    const from = performance.now();
+    expect((await save(SOURCE)).errors).toBeUndefined();
+    const tookMs = performance.now() - from;
+    hogging.isOver = true;
+    await Promise.all(hogs);
+    expect(tookMs).toBeLessThan(1_500);
+  });
 
   test('each save is a new version that the next call uses; any can be activated again', async () => {
     expect((await save(SOURCE, { note: 'first' })).data).toEqual({

@@ -10,7 +10,12 @@ const NOTHING_TO_CALL =
   'for LoRaWAN, Decoder(payload, event) for Particle.';
 
 /** INVALID_DECODER, with `kind`, `line` and `column` in its details, when the source may not be saved. */
-export async function checkSource(engine: DecoderEngine, source: string, workspaceId: string): Promise<void> {
+export async function checkSource(
+  engine: DecoderEngine,
+  source: string,
+  workspaceId: string,
+  tokenId: string,
+): Promise<void> {
   const bytes = Buffer.byteLength(source);
   if (bytes > MAX_SOURCE_BYTES)
     throw invalidDecoder({
@@ -29,18 +34,20 @@ export async function checkSource(engine: DecoderEngine, source: string, workspa
       column: (before.at(-1) ?? '').length + 1,
     });
   }
-  const failure = await engine.check(source, workspaceId);
+  const failure = await engine.check(source, workspaceId, tokenId);
   if (failure !== null) throw invalidDecoder(failure);
 }
 
 /**
  * INVALID_DECODER (kind NO_DECODER_FUNCTION) when nothing in the source could be called: no Decoder, decodeUplink or
- * Decode. Runs it once on an empty uplink, aside from the runs and statistics of `owner`, a product or the workspace of
- * a new one; how that ends otherwise does not matter. `remedy`: what to do if it is wanted all the same.
+ * Decode. Runs it once on an empty uplink, aside from the runs and statistics of its product; how that ends otherwise
+ * does not matter, nor to what others of the workspace save: each token has a line of its own. `remedy`: what to do if it
+ * is wanted all the same.
  */
 export async function requireDecoderFunction(
   engine: DecoderEngine,
   workspaceId: string,
+  tokenId: string,
   source: string,
   remedy = '"force" saves it as it is.',
 ): Promise<void> {
@@ -48,7 +55,7 @@ export async function requireDecoderFunction(
   const input = { bytes: [], fPort: 1, recvTime: new Date(0).toISOString(), variables: {}, ...payload };
   const { error } = await engine.run({
     workspaceId,
-    productId: `${workspaceId} saved`,
+    productId: `${workspaceId} saved ${tokenId}`,
     source,
     entryPoint: 'lorawan',
     input: JSON.stringify(input),

@@ -84,8 +84,11 @@ export interface DecoderStatistics {
 
 /** Where decoders run: within their limits, without harm to anybody else (CONTRACT 5). */
 export interface DecoderEngine {
-  /** Compiles only. The first mistake, or null when the source parses and is within its size limit. */
-  check(source: string, workspaceId: string): Promise<DecoderFailure | null>;
+  /**
+   * Compiles only, in a line of the token's own. The first mistake, or null when the source parses and is within its size
+   * limit.
+   */
+  check(source: string, workspaceId: string, tokenId: string): Promise<DecoderFailure | null>;
   /**
    * Resolves whatever the code does. Rejects only with AppError `OVERLOADED` (bounded waiting is full) or `UNAVAILABLE`
    * (stopping).

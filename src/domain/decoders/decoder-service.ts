@@ -64,9 +64,9 @@ export class DecoderService {
     const { database, cluster, engine, examples, now } = this.#deps;
     const product = await this.#product(access, productId, 'CONFIGURE');
     const note = checkOptionalText(options.note, 'note', { max: 10_000, multiline: true });
-    await checkSource(engine, source, product.workspaceId);
+    await checkSource(engine, source, product.workspaceId, access.tokenId);
     if (options.force !== true) {
-      await requireDecoderFunction(engine, product.workspaceId, source);
+      await requireDecoderFunction(engine, product.workspaceId, access.tokenId, source);
       await examples.run(access, product, source);
     }
     const version = await database.write(async (em) => {

@@ -31,7 +31,7 @@ interface ProductServiceDeps {
   cluster: Cluster;
   store: MeasurementStore;
   /** Throws AppError INVALID_DECODER when the source may not be the first one of a product of that workspace. */
-  checkDecoder: (source: string, workspaceId: string) => Promise<void>;
+  checkDecoder: (source: string, workspaceId: string, tokenId: string) => Promise<void>;
   now: () => number;
 }
 
@@ -112,7 +112,7 @@ export class ProductService {
     const source = input.decoder ?? null;
     if (source !== null) {
       checkStorable(source, 'input.decoder');
-      await this.#deps.checkDecoder(source, workspaceId);
+      await this.#deps.checkDecoder(source, workspaceId, access.tokenId);
     }
     return this.#deps.database.write(async (em) => {
       const workspace = await lockWorkspace(em, workspaceId);
