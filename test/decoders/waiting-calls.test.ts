@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, test } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
 import { CallRunner } from '../../src/domain/decoders/call-runner.ts';
 import type { DecoderRequest } from '../../src/domain/decoders/decoder-request.ts';
 import type { Access } from '../../src/domain/access/access.ts';
@@ -8,6 +9,9 @@ import { NetworkReceiver } from '../../src/domain/calls/network-receiver.ts';
 import type { UnknownDevices } from '../../src/domain/calls/unknown-devices.ts';
 import { WebhookReceiver } from '../../src/domain/calls/webhook-receiver.ts';
 import type { DeviceFinder } from '../../src/domain/ingest-cache/device-finder.ts';
+import { createProduct, DATABASES, startServer } from '../support/server.ts';
+import { createMember, createWorkspace } from '../support/tenant.ts';
+import { callWebhook } from './webhook-client.ts';
 
 const CALLS = 10;
 const BODY = `{"end_device_ids":{"dev_eui":"70B3D57ED0000001"},"uplink_message":{"frm_payload":"AQ==","f_port":1,"rx_metadata":[${'{"rssi":[-1]},'.repeat(24_000)}{}]}}`;
@@ -47,3 +51,35 @@ test("a network's message is not held as objects while its decoder is waited for
   expect(heapMb() - before).toBeLessThan(CALLS);
   expect(waiting).toHaveLength(CALLS);
 });
+
+test.each(DATABASES)(
+  'long forms at one webhook leave others most of what they record on %s',
+  async (database) => {
+    const server = await startServer({ database });
+    onTestFinished(() => server.stop());
+    const product = await createProduct(server);
+    const workspaceId = await createWorkspace(server, 'forms');
+    const decoder = 'function Decoder() { return [] }';
+    const { token } = await createMember(server, workspaceId, 'ADMIN');
+    const forms = await createProduct(server, { workspaceId, token, input: { decoder } });
+    const recorded = async (): Promise<number> => {
+      let count = 0;
+      for (const end = performance.now() + 3_000; performance.now() < end; count += 1)
+        expect((await server.record(product.deviceIds[0]!, [{ field: 'temperature', value: count }])).status).toBe(200);
+      return count;
+    };
+    const before = await recorded();
+    const body = Array.from({ length: 80_000 }, (_, at) => `a${at}=%ff`).join('&');
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const sending = { isOver: false };
+    const senders = Array.from({ length: 12 }, async () => {
+      while (!sending.isOver) await callWebhook(server, forms, { headers, body });
+    });
+    await pause(1_000);
+    const beside = await recorded();
+    sending.isOver = true;
+    await Promise.all(senders);
+    expect(beside / Math.min(before, await recorded())).toBeGreaterThan(0.3);
+  },
+  60_000,
+);

@@ -10,8 +10,9 @@ import type { DecoderEngine, DecoderEntryPoint, DecoderFailure, DecoderResult } 
 import { type RawEntry, readEntries, readUplinkEntries } from './decoder-output.ts';
 import { LookedUpValues } from './looked-up-values.ts';
 import { configurationVariables } from '../ingest-cache/device-configuration.ts';
-import { type DecoderRequest, webhookInput } from './decoder-request.ts';
+import { type DecoderRequest, isForm, webhookInput } from './decoder-request.ts';
 import { giveWay } from '../give-way.ts';
+import { HeldWork } from '../held-work.ts';
 import { LoopTurns } from '../loop-turns.ts';
 import { worksFor } from '../whose-work.ts';
 import type { Senders } from '../senders.ts';
@@ -52,6 +53,16 @@ export interface CallOutcome {
 
 /** A network's time further ahead of ours than this is wrong, and not worth losing the values for. */
 const MAX_AHEAD_MS = 86_400_000;
+/** In characters: to read a form of so many takes a millisecond or two, of a megabyte half a second. */
+const LONG_FORM = 4_096;
+/** What a piece of one takes, before that is known. */
+const PIECE_MS = 5;
+const FORMS = {
+  burstMs: 50,
+  mostUnderWayMs: 10,
+  tooMuch:
+    'The forms sent to the webhooks of this workspace are very long, and wait while others send. Send less at once.',
+};
 
 interface CallRunnerDeps {
   engine: DecoderEngine;
@@ -69,11 +80,13 @@ interface CallRunnerDeps {
 export class CallRunner {
   readonly #deps: CallRunnerDeps;
   readonly #lookedUp: LookedUpValues;
-  readonly #forms = new LoopTurns();
+  readonly #forms = new LoopTurns(PIECE_MS);
+  readonly #longForms: HeldWork;
 
   constructor(deps: CallRunnerDeps) {
     this.#deps = deps;
     this.#lookedUp = new LookedUpValues(deps);
+    this.#longForms = new HeldWork(deps.senders, FORMS);
   }
 
   async run(call: CallToRun): Promise<CallOutcome> {
@@ -86,9 +99,7 @@ export class CallRunner {
 
   async #runWebhook({ product, source, request, receivedAt, counted, kept = false }: CallToRun): Promise<CallOutcome> {
     if (source === null) return notRun('NO_DECODER');
-    const input = await worksFor({ tokenId: product.id, tenant: product.workspaceId }, () =>
-      webhookInput(request, this.#forms),
-    );
+    const input = await this.#inputOf(product, request);
     const result = await this.#execute(product, source, 'webhook', input, null);
     if (result.output === null) return failedOutcome({ ...result, error: atWrongDoor(result.error, request) });
     await afterLong(result.output);
@@ -96,6 +107,29 @@ export class CallRunner {
     if (error !== null) return failedOutcome({ ...result, error: atWrongDoor(error, request) });
     const options = { receivedAt, networkTime: null, counted, kept, mask: maskOf(product, request), sender: null };
     return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options));
+  }
+
+  /** Piece by piece, long forms are held against the workspace: a few connections' would have all of the event loop. */
+  #inputOf({ id: source, workspaceId: tenant }: ProductInfo, request: DecoderRequest): Promise<string> {
+    const [forms, held] = [this.#forms, this.#longForms];
+    const run = <T>(work: () => Promise<T>): Promise<T> => {
+      let ms = PIECE_MS;
+      const timed = async (): Promise<T> => {
+        const from = performance.now();
+        try {
+          return await work();
+        } finally {
+          ms = performance.now() - from;
+        }
+      };
+      return held.run(
+        { tenant, source, ms },
+        () => forms.run(timed),
+        () => ms,
+      );
+    };
+    const isLong = request.body.length > LONG_FORM && isForm(request);
+    return worksFor({ tokenId: source, tenant }, () => webhookInput(request, isLong ? { run } : forms));
   }
 
   async #runNative(call: CallToRun, network: Network, device: DeviceInfo | null): Promise<CallOutcome> {
