@@ -1,10 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import type { Answer } from '../domain/calls/webhook-receiver.ts';
+import { type Answer, inVainOf } from '../domain/calls/webhook-receiver.ts';
+import type { InVain } from '../domain/refused-work.ts';
 import { type DecoderRequest, parseParameters } from '../domain/decoders/decoder-request.ts';
 import { headerList } from '../domain/decoders/header-names.ts';
 import { requestBodyText } from '../domain/decoders/request-body.ts';
 import type { ServerResponse } from 'node:http';
 import { commonHeaders } from './error-responder.ts';
+
+/** In bytes: proxies add theirs, platforms tokens of their own. */
+const USUAL_HEAD = 4_096;
+/** Bytes of it cost more than those of a body: 12 KB of headers take 1.3 ms, 14 KB of parameters 0.5. */
+const HEAD_COUNTS = 2;
 
 /** A call's URL as sent, from `root` on: whatever a proxy put before it is not the sender's. Path without the query. */
 export function splitUrl(url: string, root: string): { path: string; query: string } {
@@ -23,6 +29,22 @@ export function decoderRequestOf(request: IncomingMessage, path: string, query: 
     headers: headerList(request.rawHeaders),
     body: requestBodyText(body, request.headers['content-type']),
   };
+}
+
+/**
+ * What the head has beyond what senders usually send, as bytes of a body: it is parsed, logged and shown to the decoder, name
+ * by name.
+ */
+export function bytesOfHead({ url = '', rawHeaders }: IncomingMessage): number {
+  let bytes = url.length;
+  for (const part of rawHeaders) bytes += part.length;
+  return Math.max(0, bytes - USUAL_HEAD) * HEAD_COUNTS;
+}
+
+/** What a call was sent for in vain: the head beyond the usual always is. */
+export function callInVain(answer: Answer, body: number, head: number, beside: number): InVain {
+  const { part, entries } = inVainOf(answer, body, beside);
+  return { part: body + head === 0 ? part : (part * body + head) / (body + head), entries };
 }
 
 /** Tiny, written past Koa: every layer here costs. */

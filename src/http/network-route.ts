@@ -1,7 +1,7 @@
 import type { NetworkReceiver } from '../domain/calls/network-receiver.ts';
 import { networkOfPath } from '../domain/networks/network-call.ts';
 import { NETWORKS } from '../domain/networks/network-event.ts';
-import { type Answer, inVainOf } from '../domain/calls/webhook-receiver.ts';
+import type { Answer } from '../domain/calls/webhook-receiver.ts';
 import type { Access } from '../domain/access/access.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
@@ -10,7 +10,7 @@ import { worksFor } from '../domain/whose-work.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate } from './authenticate.ts';
 import { type BodyBounds, isSenderGone, readBody } from './body.ts';
-import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
+import { bytesOfHead, callInVain, decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import type { TokenHandler } from './routes.ts';
 
 /** In bytes: fifty gateways that heard a message take 40 KB. */
@@ -38,10 +38,10 @@ export function networkRoute(deps: IntegrationRouteDeps): TokenHandler {
     const whose = (): Promise<Access> => authenticate(request, deps);
     const receive = (): Promise<Answer> =>
       receiver.receive(whose, network, decoderRequestOf(request, path, query, body));
-    const bytes = body.length;
-    const sent = { tenant, source, bytes, isGone: (): boolean => isSenderGone(request) };
+    const head = bytesOfHead(request);
+    const sent = { tenant, source, bytes: body.length + head, isGone: (): boolean => isSenderGone(request) };
     const answer = await worksFor({ tenant, tokenId: source }, () =>
-      refused.watch(sent, receive, (given) => inVainOf(given, bytes, BESIDE_VALUES)),
+      refused.watch(sent, receive, (given) => callInVain(given, body.length, head, BESIDE_VALUES)),
     );
     context.respond = false;
     respondToCall(response, answer);

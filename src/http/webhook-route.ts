@@ -1,11 +1,11 @@
 import { PATHS } from '../domain/access/rights.ts';
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
-import { type Answer, type Recipient, inVainOf, type WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
+import type { Answer, Recipient, WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
 import type { RefusedWork } from '../domain/refused-work.ts';
 import { worksFor } from '../domain/whose-work.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { type BodyBounds, isSenderGone, readBody } from './body.ts';
-import { decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
+import { bytesOfHead, callInVain, decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import type { BareHandler } from './ingest-routes.ts';
 import { requireMethod } from './require-method.ts';
 
@@ -36,10 +36,10 @@ export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRo
     const body = await readBody(request, bounds, { tenant, tokenId: source });
     // Asks again: the id may have been rotated while the body came in.
     const receive = (): Promise<Answer> => receiver.receive(find, decoderRequestOf(request, path, query, body));
-    const bytes = body.length;
-    const sent = { tenant, source, bytes, isGone: (): boolean => isSenderGone(request) };
+    const head = bytesOfHead(request);
+    const sent = { tenant, source, bytes: body.length + head, isGone: (): boolean => isSenderGone(request) };
     const answer = await worksFor({ tenant, tokenId: source }, () =>
-      refused.watch(sent, receive, (given) => inVainOf(given, bytes, BESIDE_VALUES)),
+      refused.watch(sent, receive, (given) => callInVain(given, body.length, head, BESIDE_VALUES)),
     );
     respondToCall(response, answer);
   };

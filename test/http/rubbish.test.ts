@@ -7,6 +7,8 @@ const SENDERS = 16;
 const SENDING_MS = 2_000;
 /** Ten at once, then three a second; of what is held against nobody a hundred and more. */
 const MOST = 30;
+/** Three hundred ms at once, then a fifth of the time, each 1.2 ms; of what is held against nobody two thousand. */
+const MOST_LONG_HEADS = 800;
 /** What is held against its sender takes three times as long. */
 const HONEST_MS = 4_000;
 const BLANKS = `[${' '.repeat(MB - 2)}]`;
@@ -82,6 +84,21 @@ describe('bodies of which hardly anything is stored', () => {
     expect(taken).toBeLessThan(MOST);
     // Others are gone, and what it counts is forgiven.
     await new Promise((resolve) => setTimeout(resolve, 3_200));
+  });
+
+  test('calls wait while others send: whose heads are long', { timeout: 60_000 }, async () => {
+    const source = 'function Decoder() { return [{ device: "bad", field: "temperature", value: 1 }]; }';
+    await server.gql('mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source, force: true) { version } }', { id: bad.id, source }); // prettier-ignore
+    const call = (query: string) => (): Promise<number> => post(`/integrations/api/${bad.webhookId}/${query}`, '{}');
+    const taken = async (query: string): Promise<number> => {
+      const calls = await besideOthers(() => takenOf(call(query)));
+      await new Promise((resolve) => setTimeout(resolve, 3_200));
+      return calls;
+    };
+    const [usual, long] = [await taken('?a=1'), await taken(`${'/'.repeat(9_000)}?${'a=1&'.repeat(1_200)}`)];
+    expect(long).toBeGreaterThan(0);
+    expect(long).toBeLessThan(MOST_LONG_HEADS);
+    expect(usual).toBeGreaterThan(long);
   });
 
   const texts = Array.from({ length: 240 }, (__, at) => ({ field: 'text', value: 'ü'.repeat(2_000), timestamp: at }));
