@@ -4,6 +4,7 @@ import { LocalCluster } from '../../src/cluster/local-cluster.ts';
 import { Feed } from '../../src/domain/measurements/feed.ts';
 import type { RecordedEvent } from '../../src/domain/measurements/recorded-event.ts';
 import type { StoredValue } from '../../src/domain/measurements/store.ts';
+import { countTurns } from '../support/loop-turns.ts';
 import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 const all = (): boolean => true;
@@ -371,6 +372,37 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     await send(store, feed, 1, [[1, 3000, 3]]);
     for (const events of others) expect((await take(events, 3)).map(({ values: [value] }) => value)).toEqual([1, 2, 3]);
     for (const events of [first, ...others]) await events.return?.();
+  });
+
+  test('others have their turns while much is handed out to many, and who wants the same is asked as one', async () => {
+    const { store, feed } = await open();
+    let asked = 0;
+    const turns = countTurns();
+    stops.push(async () => turns.stop());
+    let [first, last] = [Infinity, 0];
+    const accepts = (): boolean => {
+      first = Math.min(first, turns.turns);
+      last = turns.turns;
+      return false;
+    };
+    const many = { length: 1_000 };
+    const alike = Array.from(many, () =>
+      feed.subscribe({ audience: 'alike', accepts: (key) => (asked += 1) > 0 && key === 1_500 }),
+    );
+    const each = Array.from(many, () => feed.subscribe({ accepts }));
+    const followers = await Promise.all([...alike, ...each]);
+    const end = await feed.subscribe({ accepts: (key) => key === 1_500 });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await store.append({
+      batches: Array.from({ length: 1_500 }, (_, at) => receipt(at + 1, [[1, 1000, at]]).batches[0]!),
+    });
+    feed.recorded();
+    await take(end, 1);
+    for (const events of followers.slice(0, many.length))
+      expect((await take(events, 1))[0]).toMatchObject({ deviceKey: 1_500 });
+    expect(asked).toBeLessThan(10_000);
+    expect(last - first).toBeGreaterThan(4);
+    for (const events of [end, ...followers]) await events.return?.();
   });
 
   test('who waits until it is taken in has no more to read the longer that takes', async () => {

@@ -5,6 +5,7 @@ import { decodeCursor, type FeedCursor } from './feed-cursor.ts';
 import { Followers } from './followers.ts';
 import { type Follower, LiveFollower } from './live-follower.ts';
 import { type RecordedEvent, toEvents } from './recorded-event.ts';
+import { giveWay } from '../give-way.ts';
 import type { Party } from '../party.ts';
 import { pause } from '../pause.ts';
 import { PagePlaces } from '../read-ahead.ts';
@@ -23,6 +24,8 @@ interface FeedDeps {
 /** What somebody follows. `deviceKeys`: only these; null: any. `accepts`: whether it wants what this device sends. */
 interface FeedSubscription {
   deviceKeys?: ReadonlySet<number> | null;
+  /** Whose `accepts` are alike, but for `deviceKeys`, have the same. */
+  audience?: string;
   accepts: (deviceKey: number) => boolean | Promise<boolean>;
   /** A cursor of an event: begins with everything recorded since. */
   after?: string | undefined;
@@ -67,6 +70,8 @@ const TAKES_IN_MS = 10;
 /** Where there are many, those of one device come as one event when they were recorded so close together. */
 const TOGETHER_MS = 100;
 const TELL_OTHERS_MS = 10;
+/** Two thousand events for eight thousand who follow are 16 million times one for one. */
+const SLICE_MS = 5;
 /** Other nodes say when they record; should that be lost, we look anyway. */
 const LOOK_ANYWAY_MS = 1_000;
 const AFTER_FAILURE_MS = 1_000;
@@ -122,6 +127,7 @@ export class Feed {
    */
   async subscribe({
     deviceKeys = null,
+    audience,
     accepts,
     after,
     turns = ALWAYS,
@@ -135,6 +141,7 @@ export class Feed {
       cursor,
       notBefore: isNew ? subscribedAt : -Infinity,
       deviceKeys,
+      audience,
       accepts,
       // Those who come at once read the same pages.
       read: (query) =>
@@ -282,7 +289,7 @@ export class Feed {
         offer: (event) => follower.catchUp(event),
       };
       try {
-        await this.#deliver(newStretch(follower.after, upTo, deviceKeys), () => [told]);
+        await this.#deliver(newStretch(follower.after, upTo, deviceKeys), () => [[told]]);
         follower.letGo();
       } catch (error) {
         follower.fail(error);
@@ -292,17 +299,31 @@ export class Feed {
   }
 
   /** What of the stretch was not told yet: its end, and so many readings. Called again after a failure it goes on there. */
-  async #deliver(stretch: Stretch, of: (deviceKey: number) => Told[]): Promise<{ upTo: string | null; count: number }> {
+  async #deliver(
+    stretch: Stretch,
+    of: (deviceKey: number) => Iterable<Told>[],
+  ): Promise<{ upTo: string | null; count: number }> {
+    let until = performance.now() + SLICE_MS;
+    const othersFirst = async (): Promise<void> => {
+      await giveWay(NOBODY);
+      until = performance.now() + SLICE_MS;
+    };
     for (;;) {
       for (let event = stretch.ahead[0]; event !== undefined; event = stretch.ahead[0]) {
-        const wanting: Told[] = [];
+        const wanting: Iterable<Told>[] = [];
         // Asked before anybody is told: the database may fail meanwhile.
-        for (const follower of of(event.deviceKey)) {
-          const accepted = follower.accepts(event.deviceKey);
-          if (typeof accepted === 'boolean' ? accepted : await accepted) wanting.push(follower);
+        for (const audience of of(event.deviceKey)) {
+          const [anybody] = audience;
+          const accepted = anybody?.accepts(event.deviceKey) ?? false;
+          if (typeof accepted === 'boolean' ? accepted : await accepted) wanting.push(audience);
+          if (performance.now() > until) await othersFirst();
         }
         stretch.ahead.shift();
-        for (const follower of wanting) follower.offer(event);
+        for (const audience of wanting)
+          for (const follower of audience) {
+            follower.offer(event);
+            if (performance.now() > until) await othersFirst();
+          }
       }
       if (stretch.isComplete) return stretch;
       const { after, upTo, place, deviceKeys } = stretch;

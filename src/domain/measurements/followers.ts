@@ -3,12 +3,15 @@ import type { Follower } from './live-follower.ts';
 /** From so many on it is quicker to read what all devices record. */
 const MOST_NAMED = 1_000;
 
+/** By `Follower.audience`. */
+type Audiences = Map<unknown, Set<Follower>>;
+
 /** Those who follow, found by the device that sent: what a thousand wait for each of a device of its own concerns one. */
 export class Followers {
   readonly #all = new Set<Follower>();
   /** Who named no devices. */
-  readonly #ofAny = new Set<Follower>();
-  readonly #byDevice = new Map<number, Set<Follower>>();
+  readonly #ofAny: Audiences = new Map();
+  readonly #byDevice = new Map<number, Audiences>();
 
   get size(): number {
     return this.#all.size;
@@ -21,30 +24,43 @@ export class Followers {
 
   add(follower: Follower): void {
     this.#all.add(follower);
-    if (follower.deviceKeys === null) this.#ofAny.add(follower);
+    if (follower.deviceKeys === null) addTo(this.#ofAny, follower);
     for (const key of follower.deviceKeys ?? []) {
-      const same = this.#byDevice.get(key);
-      if (same === undefined) this.#byDevice.set(key, new Set([follower]));
-      else same.add(follower);
+      const audiences = this.#byDevice.get(key) ?? new Map();
+      this.#byDevice.set(key, audiences);
+      addTo(audiences, follower);
     }
   }
 
   delete(follower: Follower): void {
     this.#all.delete(follower);
-    this.#ofAny.delete(follower);
+    deleteFrom(this.#ofAny, follower);
     for (const key of follower.deviceKeys ?? []) {
-      const same = this.#byDevice.get(key);
-      same?.delete(follower);
-      if (same?.size === 0) this.#byDevice.delete(key);
+      const audiences = this.#byDevice.get(key);
+      if (audiences === undefined) continue;
+      deleteFrom(audiences, follower);
+      if (audiences.size === 0) this.#byDevice.delete(key);
     }
   }
 
-  /** Who may want what the device sends. */
-  ofDevice(key: number): Follower[] {
-    return [...this.#ofAny, ...(this.#byDevice.get(key) ?? [])];
+  /** Who may want what the device sends: of each audience all or none. */
+  ofDevice(key: number): ReadonlySet<Follower>[] {
+    return [...this.#ofAny.values(), ...(this.#byDevice.get(key)?.values() ?? [])];
   }
 
   [Symbol.iterator](): IterableIterator<Follower> {
     return this.#all.values();
   }
+}
+
+function addTo(audiences: Audiences, follower: Follower): void {
+  const same = audiences.get(follower.audience);
+  if (same === undefined) audiences.set(follower.audience, new Set([follower]));
+  else same.add(follower);
+}
+
+function deleteFrom(audiences: Audiences, follower: Follower): void {
+  const same = audiences.get(follower.audience);
+  same?.delete(follower);
+  if (same?.size === 0) audiences.delete(follower.audience);
 }

@@ -14,6 +14,8 @@ export interface Follower {
   readonly ended: boolean;
   /** It wants nothing of others; null: of any. */
   readonly deviceKeys: ReadonlySet<number> | null;
+  /** Of one audience, of what concerns their devices, all accept the same. */
+  readonly audience: unknown;
   /** Whether it wants what the device sends. A promise only when it takes a look at the database to know that. */
   accepts(deviceKey: number): boolean | Promise<boolean>;
   offer(event: RecordedEvent): void;
@@ -30,6 +32,8 @@ interface LiveFollowerDeps {
   /** Of what was committed before it follows with the others: only what is not older (ms UTC). */
   notBefore: number;
   deviceKeys: ReadonlySet<number> | null;
+  /** undefined: one of its own. */
+  audience: string | undefined;
   accepts: (deviceKey: number) => boolean | Promise<boolean>;
   read: MeasurementStore['recorded'];
   /** Whoever catches up does so page by page … */
@@ -81,6 +85,10 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
 
   get deviceKeys(): ReadonlySet<number> | null {
     return this.#deps.deviceKeys;
+  }
+
+  get audience(): unknown {
+    return this.#deps.audience ?? this;
   }
 
   get after(): string {

@@ -31,6 +31,10 @@ export class LiveMeasurements {
   readonly #deps: LiveMeasurementsDeps;
   readonly #cursors = new WeakMap<RecordedEvent, string>();
 
+  /** Rights do not change, but the token may get others. */
+  readonly #accesses = new WeakMap<Access, number>();
+  #numbered = 0;
+
   constructor(deps: LiveMeasurementsDeps) {
     this.#deps = deps;
   }
@@ -44,6 +48,7 @@ export class LiveMeasurements {
     const acceptsDevice = (device: Device | null): boolean => device !== null && accepts(placeOfDevice(device));
     const events = await feed.subscribe({
       deviceKeys,
+      audience: JSON.stringify([this.#numberOf(access), query.workspaceId, query.productId]),
       accepts: (deviceKey) => {
         const device = devices.cached(deviceKey);
         return device === undefined ? devices.get(deviceKey).then(acceptsDevice) : acceptsDevice(device);
@@ -79,6 +84,12 @@ export class LiveMeasurements {
       device,
       measurements,
     };
+  }
+
+  #numberOf(access: Access): number {
+    let number = this.#accesses.get(access);
+    if (number === undefined) this.#accesses.set(access, (number = this.#numbered += 1));
+    return number;
   }
 
   /** Sealed once for all who follow. */
