@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
+import { DeviceCache } from '../../src/domain/devices/device-cache.ts';
 import { DeviceSchema } from '../../src/domain/entities/device.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { ProductSchema } from '../../src/domain/entities/product.ts';
@@ -40,6 +41,35 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     const found = await domain.ingestCache.devicesOfProduct(info, [serialNumber]);
     expect(found.get(serialNumber)?.name).toBe('new');
     expect(domain.ingestCache.cachedDevice(id)?.name ?? 'new').toBe('new');
+  });
+
+  test('devices that live values are about are read together, and one that is gone once', async () => {
+    const [one, other] = [await device(), await device()];
+    const database = domain.database;
+    let reads = 0;
+    const counting = {
+      read: () => {
+        reads += 1;
+        return database.read();
+      },
+    } as unknown as typeof database;
+    const cache = new DeviceCache(counting, domain.cluster);
+    const keys = await database
+      .read()
+      .execute<{ key: number }[]>(`select "key" from device where id in (?, ?) order by "key"`, [one.id, other.id]);
+    const [first, second] = keys.map(({ key }) => key) as [number, number];
+    const gone = 2_000_000;
+    const got = await Promise.all([first, second, gone].map((key) => cache.get(key)));
+    expect(got.map((row) => row?.key ?? null)).toEqual([first, second, null]);
+    expect([cache.cached(first)?.name, cache.cached(gone)]).toEqual(['old', null]);
+    await cache.get(gone);
+    expect(reads).toBe(1);
+    await rename(one.product.id, one.id, 'new');
+    expect((await cache.get(first))?.name).toBe('new');
+    await domain.devices.delete(domain.access, [other.id]);
+    expect(await cache.get(second)).toBe(null);
+    await cache.get(second);
+    expect(reads).toBe(3);
   });
 
   test('so is a product', async () => {

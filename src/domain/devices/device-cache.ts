@@ -4,6 +4,8 @@ import type { Device } from '../entities/device.ts';
 import { readDevices } from './device-record.ts';
 
 const MAX_KEPT = 10_000;
+/** In one statement. */
+const READ_AT_ONCE = 200;
 
 /**
  * Device rows for pushed events, which name the same few devices again and again; each is dropped by the commit that
@@ -13,6 +15,10 @@ export class DeviceCache {
   readonly #database: Database;
   readonly #rows = new Map<number, Device>();
   readonly #keyOf = new Map<string, number>();
+  /** There are no such devices: a key is given once. */
+  readonly #gone = new Set<number>();
+  /** Asked for at one moment. */
+  #asked: { keys: Set<number>; rows: Promise<Map<number, Device>> } | null = null;
   #revision = 0;
 
   constructor(database: Database, cluster: Cluster) {
@@ -26,24 +32,52 @@ export class DeviceCache {
     });
   }
 
-  /** The row without waiting, when it is in memory. */
-  cached(key: number): Device | undefined {
-    return this.#rows.get(key);
+  /** The row without waiting, when it is in memory; null: there is no such device (any more). */
+  cached(key: number): Device | null | undefined {
+    return this.#rows.get(key) ?? (this.#gone.has(key) ? null : undefined);
   }
 
-  /** null: there is no such device (any more). */
+  /** null: there is no such device (any more). What is asked for at one moment is read together. */
   async get(key: number): Promise<Device | null> {
-    const known = this.#rows.get(key);
+    const known = this.cached(key);
     if (known !== undefined) return known;
-    const before = this.#revision;
-    const [row = null] = await readDevices(this.#database, 'key', [key]);
-    // Changed while it was read: good enough for an event of before the change, not for keeping.
-    if (row === null || before !== this.#revision) return row;
+    if (this.#asked === null) {
+      const keys = new Set<number>();
+      const rows = Promise.resolve().then(() => {
+        this.#asked = null;
+        return this.#read([...keys]);
+      });
+      this.#asked = { keys, rows };
+    }
+    this.#asked.keys.add(key);
+    return (await this.#asked.rows).get(key) ?? null;
+  }
+
+  async #read(keys: readonly number[]): Promise<Map<number, Device>> {
+    const found = new Map<number, Device>();
+    for (let from = 0; from < keys.length; from += READ_AT_ONCE) {
+      const some = keys.slice(from, from + READ_AT_ONCE);
+      const before = this.#revision;
+      for (const row of await readDevices(this.#database, 'key', some)) {
+        found.set(row.key, row);
+        // Changed while it was read: good enough for an event of before the change, not for keeping.
+        if (before === this.#revision) this.#keep(row);
+      }
+      for (const key of some) if (!found.has(key)) this.#isGone(key);
+    }
+    return found;
+  }
+
+  #keep(row: Device): void {
     const oldest = this.#keyOf.size >= MAX_KEPT ? this.#keyOf.keys().next().value : undefined;
     if (oldest !== undefined) this.#drop(oldest);
-    this.#rows.set(key, row);
-    this.#keyOf.set(row.id, key);
-    return row;
+    this.#rows.set(row.key, row);
+    this.#keyOf.set(row.id, row.key);
+  }
+
+  #isGone(key: number): void {
+    if (this.#gone.size >= MAX_KEPT) this.#gone.clear();
+    this.#gone.add(key);
   }
 
   #drop(id: string): void {

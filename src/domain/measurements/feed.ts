@@ -4,14 +4,14 @@ import { type Cluster, earliestNow } from '../cluster.ts';
 import { decodeCursor, type FeedCursor } from './feed-cursor.ts';
 import { Followers } from './followers.ts';
 import { type Follower, LiveFollower } from './live-follower.ts';
-import { type RecordedEvent, toEvents } from './recorded-event.ts';
-import { giveWay } from '../give-way.ts';
+import type { RecordedEvent } from './recorded-event.ts';
 import type { Party } from '../party.ts';
 import { pause } from '../pause.ts';
 import { PagePlaces } from '../read-ahead.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import type { Turns } from '../turns.ts';
-import type { MeasurementStore, RecordedPage, RecordedPlace, RecordedQuery } from './store.ts';
+import { MANY_READINGS, newStretch, type Stretch, tellStretch, type Told } from './stretch.ts';
+import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';
 
 interface FeedDeps {
   store: Pick<MeasurementStore, 'position' | 'recorded'>;
@@ -35,26 +35,6 @@ interface FeedSubscription {
   party?: Party;
 }
 
-/** Of the order of commits, and how far it was told: whoever goes on with it tells nothing again. */
-interface Stretch {
-  after: string;
-  /** null: until now, and not read yet. */
-  upTo: string | null;
-  /** null: of any. */
-  deviceKeys: number[] | null;
-  /** Behind what was read; null: nothing was. */
-  place: RecordedPlace | null;
-  /** Read and not told yet. */
-  ahead: RecordedEvent[];
-  isComplete: boolean;
-  /** Readings. */
-  count: number;
-}
-
-/** Who is told of an event. */
-type Told = Pick<Follower, 'accepts' | 'offer'>;
-
-const PAGE_READINGS = 2_000;
 /** What reading one back takes of the processor, most of it for the way between threads. */
 const READING_MS = 0.003;
 const NOBODY: Party = { tokenId: '', tenant: '' };
@@ -64,14 +44,9 @@ const SHORTEST_MS = 5;
 /** A look that finds nothing, or very much, can wait: so many times as long as it took, but not longer than this. */
 const RESTS = 10;
 const LONGEST_MS = 25;
-const MANY_READINGS = 40;
 /** After so long what was recorded goes before the next of those who come: a thousand of one token would hold it up for a second. */
 const TAKES_IN_MS = 10;
-/** Where there are many, those of one device come as one event when they were recorded so close together. */
-const TOGETHER_MS = 100;
 const TELL_OTHERS_MS = 10;
-/** Two thousand events for eight thousand who follow are 16 million times one for one. */
-const SLICE_MS = 5;
 /** Other nodes say when they record; should that be lost, we look anyway. */
 const LOOK_ANYWAY_MS = 1_000;
 const AFTER_FAILURE_MS = 1_000;
@@ -178,7 +153,7 @@ export class Feed {
     this.#lastKnown = await this.#deps.store.position().catch(() => null);
   }
 
-  async #read(query: RecordedQuery): Promise<RecordedPage> {
+  readonly #read = async (query: RecordedQuery): Promise<RecordedPage> => {
     const page = await this.#deps.store.recorded(query);
     if (page.expired)
       throw new AppError(
@@ -186,7 +161,7 @@ export class Feed {
         'What was recorded after this cursor is no longer kept in its order; read it with `history` and subscribe without "after".',
       );
     return page;
-  }
+  };
 
   #join(follower: Follower): void {
     this.#joining.push(follower);
@@ -252,7 +227,7 @@ export class Feed {
     if (this.#followers.size === 0) this.#forgetPosition();
     this.#position ??= await this.#deps.store.position();
     this.#begun ??= newStretch(this.#position, null, this.#followers.deviceKeys);
-    const { upTo, count } = await this.#deliver(this.#begun, (key) => this.#followers.ofDevice(key));
+    const { upTo, count } = await tellStretch(this.#begun, this.#read, (key) => this.#followers.ofDevice(key));
     this.#position = upTo;
     this.#begun = null;
     return count;
@@ -289,52 +264,12 @@ export class Feed {
         offer: (event) => follower.catchUp(event),
       };
       try {
-        await this.#deliver(newStretch(follower.after, upTo, deviceKeys), () => [[told]]);
+        await tellStretch(newStretch(follower.after, upTo, deviceKeys), this.#read, () => [[told]]);
         follower.letGo();
       } catch (error) {
         follower.fail(error);
       }
       this.#entering.delete(follower);
-    }
-  }
-
-  /** What of the stretch was not told yet: its end, and so many readings. Called again after a failure it goes on there. */
-  async #deliver(
-    stretch: Stretch,
-    of: (deviceKey: number) => Iterable<Told>[],
-  ): Promise<{ upTo: string | null; count: number }> {
-    let until = performance.now() + SLICE_MS;
-    const othersFirst = async (): Promise<void> => {
-      await giveWay(NOBODY);
-      until = performance.now() + SLICE_MS;
-    };
-    for (;;) {
-      for (let event = stretch.ahead[0]; event !== undefined; event = stretch.ahead[0]) {
-        const wanting: Iterable<Told>[] = [];
-        // Asked before anybody is told: the database may fail meanwhile.
-        for (const audience of of(event.deviceKey)) {
-          const [anybody] = audience;
-          const accepted = anybody?.accepts(event.deviceKey) ?? false;
-          if (typeof accepted === 'boolean' ? accepted : await accepted) wanting.push(audience);
-          if (performance.now() > until) await othersFirst();
-        }
-        stretch.ahead.shift();
-        for (const audience of wanting)
-          for (const follower of audience) {
-            follower.offer(event);
-            if (performance.now() > until) await othersFirst();
-          }
-      }
-      if (stretch.isComplete) return stretch;
-      const { after, upTo, place, deviceKeys } = stretch;
-      const page: RecordedPage = await this.#read({ after, upTo, place, deviceKeys, limit: PAGE_READINGS });
-      stretch.upTo = page.upTo;
-      stretch.count += page.readings.length;
-      const apartMs = page.readings.length < MANY_READINGS ? undefined : TOGETHER_MS;
-      stretch.ahead = toEvents(page, after, { apartMs });
-      const last = page.readings.at(-1);
-      stretch.isComplete = page.complete || last === undefined;
-      if (last !== undefined) stretch.place = { seq: last.seq, deviceKey: last.deviceKey, timestamp: last.timestamp };
     }
   }
 
@@ -354,8 +289,4 @@ export class Feed {
       };
     });
   }
-}
-
-function newStretch(after: string, upTo: string | null, deviceKeys: number[] | null): Stretch {
-  return { after, upTo, deviceKeys, place: null, ahead: [], isComplete: false, count: 0 };
 }

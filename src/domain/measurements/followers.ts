@@ -44,8 +44,9 @@ export class Followers {
   }
 
   /** Who may want what the device sends: of each audience all or none. */
-  ofDevice(key: number): ReadonlySet<Follower>[] {
-    return [...this.#ofAny.values(), ...(this.#byDevice.get(key)?.values() ?? [])];
+  *ofDevice(key: number): Generator<ReadonlySet<Follower>, void> {
+    yield* this.#ofAny.values();
+    yield* this.#byDevice.get(key)?.values() ?? [];
   }
 
   [Symbol.iterator](): IterableIterator<Follower> {

@@ -1,0 +1,87 @@
+import { giveWay } from '../give-way.ts';
+import type { Party } from '../party.ts';
+import type { Follower } from './live-follower.ts';
+import { type RecordedEvent, toEvents } from './recorded-event.ts';
+import type { RecordedPage, RecordedPlace, RecordedQuery } from './store.ts';
+
+/** Of the order of commits, and how far it was told: whoever goes on with it tells nothing again. */
+export interface Stretch {
+  after: string;
+  /** null: until now, and not read yet. */
+  upTo: string | null;
+  /** null: of any. */
+  deviceKeys: number[] | null;
+  /** Behind what was read; null: nothing was. */
+  place: RecordedPlace | null;
+  /** Read and not told yet. */
+  ahead: RecordedEvent[];
+  isComplete: boolean;
+  /** Readings. */
+  count: number;
+}
+
+/** Who is told of an event. */
+export type Told = Pick<Follower, 'accepts' | 'offer'>;
+
+const PAGE_READINGS = 2_000;
+/** In one page, or look. */
+export const MANY_READINGS = 40;
+/** Where there are many, those of one device come as one event when they were recorded so close together. */
+const TOGETHER_MS = 100;
+/** Two thousand events for eight thousand who follow are 16 million times one for one. */
+const SLICE_MS = 5;
+const NOBODY: Party = { tokenId: '', tenant: '' };
+
+/** Nothing of it is told yet. */
+export function newStretch(after: string, upTo: string | null, deviceKeys: number[] | null): Stretch {
+  return { after, upTo, deviceKeys, place: null, ahead: [], isComplete: false, count: 0 };
+}
+
+/** What of the stretch was not told yet: its end, and so many readings. Called again after a failure it goes on there. */
+export async function tellStretch(
+  stretch: Stretch,
+  read: (query: RecordedQuery) => Promise<RecordedPage>,
+  of: (deviceKey: number) => Iterable<Iterable<Told>>,
+): Promise<{ upTo: string | null; count: number }> {
+  let until = performance.now() + SLICE_MS;
+  const othersFirst = async (): Promise<void> => {
+    await giveWay(NOBODY);
+    until = performance.now() + SLICE_MS;
+  };
+  for (;;) {
+    for (let event = stretch.ahead[0]; event !== undefined; event = stretch.ahead[0]) {
+      const wanting: Iterable<Told>[] = [];
+      // Asked before anybody is told: the database may fail meanwhile.
+      for (const audience of of(event.deviceKey)) {
+        const accepted = anyOf(audience)?.accepts(event.deviceKey) ?? false;
+        if (typeof accepted === 'boolean' ? accepted : await accepted) wanting.push(audience);
+        if (performance.now() > until) await othersFirst();
+      }
+      stretch.ahead.shift();
+      for (const audience of wanting)
+        for (const follower of audience) {
+          follower.offer(event);
+          if (performance.now() > until) await othersFirst();
+        }
+    }
+    if (stretch.isComplete) return stretch;
+    const { after, upTo, place, deviceKeys } = stretch;
+    const page: RecordedPage = await read({ after, upTo, place, deviceKeys, limit: PAGE_READINGS });
+    const apartMs = page.readings.length < MANY_READINGS ? undefined : TOGETHER_MS;
+    const events = toEvents(page, after, { apartMs });
+    // Who does not know a device looks it up: those of a page at once, and not one after the other.
+    const devices = new Set(events.map(({ deviceKey }) => deviceKey));
+    await Promise.all([...devices].map(async (deviceKey) => anyOf(anyOf(of(deviceKey)) ?? [])?.accepts(deviceKey)));
+    stretch.upTo = page.upTo;
+    stretch.count += page.readings.length;
+    stretch.ahead = events;
+    const last = page.readings.at(-1);
+    stretch.isComplete = page.complete || last === undefined;
+    if (last !== undefined) stretch.place = { seq: last.seq, deviceKey: last.deviceKey, timestamp: last.timestamp };
+  }
+}
+
+function anyOf<Item>(some: Iterable<Item>): Item | undefined {
+  for (const item of some) return item;
+  return undefined;
+}
