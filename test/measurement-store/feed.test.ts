@@ -405,6 +405,34 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     for (const events of [end, ...followers]) await events.return?.();
   });
 
+  test('who comes behind the many of another token is taken in before them', async () => {
+    const { store } = await open();
+    const slow: Pick<Store, 'position' | 'recorded'> = {
+      position: () => store.position(),
+      recorded: async (query) => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return store.recorded(query);
+      },
+    };
+    const onError = (error: unknown): void => expect.unreachable(String(error));
+    const feed = new Feed({ store: slow, cluster: new LocalCluster(), now: () => Date.now(), onError });
+    stops.push(async () => feed.stop());
+    const subscribe = (tokenId: string): ReturnType<Feed['subscribe']> =>
+      feed.subscribe({ accepts: all, party: { tokenId, tenant: tokenId } });
+    const many = await Promise.all(Array.from({ length: 400 }, () => subscribe('many')));
+    const one = await subscribe('one');
+    await send(store, feed, 1, [[1, 1000, 1]]);
+    let told = 0;
+    const followers = many.map(async (events) => {
+      await take(events, 1);
+      told += 1;
+    });
+    await take(one, 1);
+    expect(told).toBeLessThan(100);
+    await Promise.all(followers);
+    for (const events of [one, ...many]) await events.return?.();
+  });
+
   test('devices that nobody knows yet are looked up together', async () => {
     const { store, feed } = await open();
     let [atOnce, most] = [0, 0];

@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts';
 import type { LiveQueue } from '../bounded-stream.ts';
 import { type Cluster, earliestNow } from '../cluster.ts';
 import { decodeCursor, type FeedCursor } from './feed-cursor.ts';
+import { FairLine } from '../fair-line.ts';
 import { Followers } from './followers.ts';
 import { type Follower, LiveFollower } from './live-follower.ts';
 import type { RecordedEvent } from './recorded-event.ts';
@@ -64,7 +65,7 @@ export class Feed {
   /** Those who have caught up, as far as they know. */
   #joining: Follower[] = [];
   /** Those who follow, but were not told yet what lies between them and where it stood when they came: up to there. */
-  readonly #entering = new Map<Follower, string | null>();
+  #entering = new FairLine<{ follower: Follower; upTo: string | null }>();
   /** Everything before it has been handed out; null: nobody follows. */
   #position: string | null = null;
   /** What was being handed out when the database failed. */
@@ -180,7 +181,6 @@ export class Feed {
 
   #leave(follower: Follower): void {
     this.#followers.delete(follower);
-    this.#entering.delete(follower);
     this.#joining = this.#joining.filter((other) => other !== follower);
     if (this.#followers.size === 0) this.#look();
   }
@@ -220,6 +220,8 @@ export class Feed {
     }
     this.#lastKnown = this.#position;
     this.#forgetPosition();
+    // All of them are gone.
+    this.#entering = new FairLine();
   }
 
   /** What was committed since the last look, to all who follow: so many readings. */
@@ -239,12 +241,12 @@ export class Feed {
   }
 
   get #isTakingIn(): boolean {
-    return this.#joining.length > 0 || this.#entering.size > 0;
+    return this.#joining.length > 0 || !this.#entering.isEmpty;
   }
 
   /**
-   * Those who have caught up follow from here on; the first of them are told what lies before that, of which there is no
-   * more the longer the others wait for it.
+   * Those who have caught up follow from here on; some of them, of each token in its turn, are told what lies before that,
+   * of which there is no more the longer the others wait for it.
    */
   async #takeIn(ready: readonly Follower[]): Promise<void> {
     for (const follower of ready) {
@@ -252,12 +254,16 @@ export class Feed {
       if (follower.ended) continue;
       follower.hold();
       this.#followers.add(follower);
-      this.#entering.set(follower, this.#position);
+      this.#entering.add(follower.party, { follower, upTo: this.#position });
     }
-    if (ready.length > 0) this.#joining = this.#joining.filter((other) => !other.ended && !this.#entering.has(other));
+    const taken = new Set(ready);
+    if (taken.size > 0) this.#joining = this.#joining.filter((other) => !taken.has(other));
     const until = performance.now() + TAKES_IN_MS;
-    for (const [follower, upTo] of this.#entering) {
-      if (performance.now() > until) return;
+    while (performance.now() <= until) {
+      const next = this.#entering.take();
+      if (next === undefined) return;
+      const { follower, upTo } = next;
+      if (follower.ended) continue;
       const deviceKeys = follower.deviceKeys && [...follower.deviceKeys];
       const told: Told = {
         accepts: (deviceKey) => follower.accepts(deviceKey),
@@ -269,7 +275,6 @@ export class Feed {
       } catch (error) {
         follower.fail(error);
       }
-      this.#entering.delete(follower);
     }
   }
 

@@ -11,6 +11,7 @@ import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';
 export interface Follower {
   /** It has everything before this position. */
   readonly after: string;
+  readonly party: Party;
   readonly ended: boolean;
   /** It wants nothing of others; null: of any. */
   readonly deviceKeys: ReadonlySet<number> | null;
@@ -85,6 +86,10 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
 
   get deviceKeys(): ReadonlySet<number> | null {
     return this.#deps.deviceKeys;
+  }
+
+  get party(): Party {
+    return this.#deps.party;
   }
 
   get audience(): unknown {
