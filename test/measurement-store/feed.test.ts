@@ -4,6 +4,7 @@ import { LocalCluster } from '../../src/cluster/local-cluster.ts';
 import { Feed } from '../../src/domain/measurements/feed.ts';
 import type { RecordedEvent } from '../../src/domain/measurements/recorded-event.ts';
 import type { StoredValue } from '../../src/domain/measurements/store.ts';
+import { whoseWork, worksFor } from '../../src/domain/whose-work.ts';
 import { countTurns } from '../support/loop-turns.ts';
 import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
 
@@ -431,6 +432,20 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     expect(told).toBeLessThan(100);
     await Promise.all(followers);
     for (const events of [one, ...many]) await events.return?.();
+  });
+
+  test('what is handed out stands in the line of none of those who follow', async () => {
+    const { store, feed } = await open();
+    const seen = new Set<string>();
+    const party = { tokenId: 'first', tenant: 'first' };
+    const accepts = (): boolean => seen.add(whoseWork().tokenId).size > 0;
+    const events = await worksFor(party, () => feed.subscribe({ accepts, party }));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    seen.clear();
+    await worksFor(party, () => send(store, feed, 1, [[1, 1000, 1]]));
+    await take(events, 1);
+    expect([...seen]).toEqual(['']);
+    await events.return?.();
   });
 
   test('devices that nobody knows yet are looked up together', async () => {

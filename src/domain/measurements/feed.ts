@@ -12,6 +12,7 @@ import { PagePlaces } from '../read-ahead.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import type { Turns } from '../turns.ts';
 import { MANY_READINGS, newStretch, type Stretch, tellStretch, type Told } from './stretch.ts';
+import { worksFor } from '../whose-work.ts';
 import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';
 
 interface FeedDeps {
@@ -173,7 +174,8 @@ export class Feed {
   #start(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    void this.#run().finally(() => {
+    // Of nobody's share, whoever it was that came first.
+    void worksFor(NOBODY, () => this.#run()).finally(() => {
       this.#isRunning = false;
       if (this.#joining.length > 0) this.#start();
     });
