@@ -12,6 +12,8 @@ const SHARE_OF_SOURCE = 0.05;
 const LOOK_AGAIN_MS = 50;
 /** Of one source while much is held against its tenant; what waits is kept in memory meanwhile. */
 const MAX_WAITING = 50;
+/** Of those that go on: what was done of them would be in vain, and where those who come again took their places, all was. */
+const MAX_GOING_ON = 100;
 const MAX_LINES = 2_000;
 const MAX_SOURCES = 10_000;
 
@@ -21,6 +23,8 @@ interface Held {
   source: string;
   /** What it costs at most, as far as that is known before. */
   ms: number;
+  /** It is a further piece of what has begun: who comes newly is refused before it is. */
+  goesOn?: boolean;
   /** Whether nobody waits for what it gives any more: it does not begin then. */
   isGone?: () => boolean;
 }
@@ -77,13 +81,13 @@ export class HeldWork {
    * Throws what `work` throws, and OVERLOADED when too many of a source wait.
    */
   async run<T>(
-    { tenant, source, ms, isGone }: Held,
+    { tenant, source, ms, goesOn, isGone }: Held,
     work: () => Promise<T>,
     costOf: (result: T) => number,
   ): Promise<T> {
     const name = `${tenant} ${source}`;
     const line = this.#lineOf(tenant, this.#isHeld(name) ? this.#held : this.#free);
-    if (line.waiting.size > 0 || !this.#mayBegin(line, ms)) await this.#turn(line, source, { ms, isGone });
+    if (line.waiting.size > 0 || !this.#mayBegin(line, ms)) await this.#turn(line, source, { ms, goesOn, isGone });
     else this.#start(line, ms);
     let cost = 0;
     try {
@@ -116,9 +120,10 @@ export class HeldWork {
     return !this.#senders.othersAreThere(tenant);
   }
 
-  #turn(line: Line, source: string, asked: Pick<Held, 'ms' | 'isGone'>): Promise<void> {
+  #turn(line: Line, source: string, { goesOn, ...asked }: Omit<Held, 'tenant' | 'source'>): Promise<void> {
     const ofSource = line.waiting.get(source) ?? [];
-    if (ofSource.length >= MAX_WAITING && this.#debtOf(line) > this.#burstMs)
+    const most = goesOn === true ? MAX_GOING_ON : MAX_WAITING;
+    if (ofSource.length >= most && this.#debtOf(line) > this.#burstMs)
       throw new AppError('OVERLOADED', this.#tooMuch, { details: { retryAfterSeconds: 5 } });
     return new Promise((begin, refuse) => {
       ofSource.push({ ...asked, begin, refuse });

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { HeldWork } from '../../src/domain/held-work.ts';
 import { Senders } from '../../src/domain/senders.ts';
@@ -56,4 +57,35 @@ test('what waits does not begin, and is kept no longer, when nobody waits for it
   end();
   await Promise.all([running, waiting[0]]);
   expect(begun).toBe(1);
+});
+
+test('what has begun comes to its end beside others, however many come again whenever they are refused', async () => {
+  const senders = new Senders();
+  const held = new HeldWork(senders, { burstMs: 5, mostUnderWayMs: 2, tooMuch: 'too much' });
+  const others = setInterval(() => senders.saw('other'), 10);
+  const sending = { isOver: false };
+  let [ended, refusedAmid] = [0, 0];
+  const send = async (): Promise<void> => {
+    for (let pieces = 0; !sending.isOver;) {
+      try {
+        for (pieces = 0; pieces < 4; pieces += 1)
+          await held.run(
+            { tenant: 'w', source: 's', ms: 1, goesOn: pieces > 0 },
+            () => pause(1, 1),
+            () => 1,
+          );
+        ended += 1;
+      } catch {
+        if (pieces > 0) refusedAmid += 1;
+        await pause(5);
+      }
+    }
+  };
+  const sent = Array.from({ length: 90 }, send);
+  await pause(2_000);
+  sending.isOver = true;
+  await Promise.all(sent);
+  clearInterval(others);
+  expect(refusedAmid).toBe(0);
+  expect(ended).toBeGreaterThan(40);
 });

@@ -112,8 +112,11 @@ export class CallRunner {
   /** Piece by piece, long forms are held against the workspace: a few connections' would have all of the event loop. */
   #inputOf({ id: source, workspaceId: tenant }: ProductInfo, request: DecoderRequest): Promise<string> {
     const [forms, held] = [this.#forms, this.#longForms];
+    let goesOn = false;
     const run = <T>(work: () => Promise<T>): Promise<T> => {
       let ms = PIECE_MS;
+      const piece = { tenant, source, ms, goesOn };
+      goesOn = true;
       const timed = async (): Promise<T> => {
         const from = performance.now();
         try {
@@ -123,7 +126,7 @@ export class CallRunner {
         }
       };
       return held.run(
-        { tenant, source, ms },
+        piece,
         () => forms.run(timed),
         () => ms,
       );

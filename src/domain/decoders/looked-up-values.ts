@@ -65,7 +65,8 @@ export class LookedUpValues {
         if (some.length * each > LITTLE) await giveWay({ tokenId: source, tenant });
         return this.#read(product, some);
       };
-      const told = await this.#held.run({ tenant, source, ms }, read, (found) => sizeOf(found) / CHARACTERS_PER_MS);
+      const piece = { tenant, source, ms, goesOn: at > 0 };
+      const told = await this.#held.run(piece, read, (found) => sizeOf(found) / CHARACTERS_PER_MS);
       yield* told;
       at += told.length;
       each = Math.max(each, sizeOf(told) / told.length);
