@@ -9,6 +9,8 @@ import { NetworkReceiver } from '../../src/domain/calls/network-receiver.ts';
 import type { UnknownDevices } from '../../src/domain/calls/unknown-devices.ts';
 import { WebhookReceiver } from '../../src/domain/calls/webhook-receiver.ts';
 import type { DeviceFinder } from '../../src/domain/ingest-cache/device-finder.ts';
+import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
+import { Senders } from '../../src/domain/senders.ts';
 import { createProduct, DATABASES, startServer } from '../support/server.ts';
 import { createMember, createWorkspace } from '../support/tenant.ts';
 import { callWebhook } from './webhook-client.ts';
@@ -51,6 +53,35 @@ test("a network's message is not held as objects while its decoder is waited for
   expect(heapMb() - before).toBeLessThan(CALLS);
   expect(waiting).toHaveLength(CALLS);
 });
+
+test('who tries a decoder on a long form is not refused for what others send to the webhook', async () => {
+  const senders = new Senders();
+  const engine = { run: async () => ({ output: null, console: [], error: null, durationMs: 0 }) };
+  const ingestCache = { serials: () => ({ version: '1', load: async () => '{}' }) };
+  const deps = { engine, ingestCache, senders } as unknown as ConstructorParameters<typeof CallRunner>[0];
+  const runner = new CallRunner(deps);
+  const headers: DecoderRequest['headers'] = [['Content-Type', 'application/x-www-form-urlencoded']];
+  const request = { method: 'POST', path: '/integrations/api/x/', GET: {}, headers, body: 'a=%ff&'.repeat(4_000) };
+  const product = { id: 'p', workspaceId: 'w' } as unknown as ProductInfo;
+  const run = (counted: boolean): Promise<unknown> =>
+    runner.run({ product, source: 'x', request, receivedAt: 0, counted });
+  const others = setInterval(() => senders.saw('other'), 10);
+  const sending = { isOver: false, refused: 0 };
+  const calls = Array.from({ length: 100 }, async () => {
+    while (!sending.isOver)
+      await run(true).catch(async () => {
+        sending.refused += 1;
+        await pause(1);
+      });
+  });
+  onTestFinished(async () => {
+    sending.isOver = true;
+    clearInterval(others);
+    await Promise.all(calls);
+  });
+  await expect.poll(() => sending.refused, { timeout: 20_000 }).toBeGreaterThan(0);
+  for (let tries = 0; tries < 3; tries += 1) await run(false);
+}, 60_000);
 
 test.each(DATABASES)(
   'long forms at one webhook leave others most of what they record on %s',

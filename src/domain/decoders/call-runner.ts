@@ -99,7 +99,7 @@ export class CallRunner {
 
   async #runWebhook({ product, source, request, receivedAt, counted, kept = false }: CallToRun): Promise<CallOutcome> {
     if (source === null) return notRun('NO_DECODER');
-    const input = await this.#inputOf(product, request);
+    const input = await this.#inputOf(product, request, counted);
     const result = await this.#execute(product, source, 'webhook', input, null);
     if (result.output === null) return failedOutcome({ ...result, error: atWrongDoor(result.error, request) });
     await afterLong(result.output);
@@ -109,9 +109,13 @@ export class CallRunner {
     return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options));
   }
 
-  /** Piece by piece, long forms are held against the workspace: a few connections' would have all of the event loop. */
-  #inputOf({ id: source, workspaceId: tenant }: ProductInfo, request: DecoderRequest): Promise<string> {
+  /**
+   * Piece by piece, long forms are held against the workspace: a few connections' would have all of the event loop. Who
+   * replays calls, or tries a decoder, does not stand behind what somebody sends to the product's webhook.
+   */
+  #inputOf({ id, workspaceId: tenant }: ProductInfo, request: DecoderRequest, isLive: boolean): Promise<string> {
     const [forms, held] = [this.#forms, this.#longForms];
+    const source = isLive ? id : `${id} tried`;
     let goesOn = false;
     const run = <T>(work: () => Promise<T>): Promise<T> => {
       let ms = PIECE_MS;
