@@ -1,4 +1,5 @@
 import type { DecoderFailureKind, DecoderStatistics } from '../domain/decoders/decoder-engine.ts';
+import { LruMap } from '../domain/lru-map.ts';
 
 const KEPT_DURATIONS = 256;
 const KEPT_PRODUCTS = 5_000;
@@ -12,18 +13,12 @@ interface ProductRecord {
 
 /** Counts of runs and failures and recent durations of the most recently active products, in bounded memory. */
 export class RunStatistics {
-  #records = new Map<string, ProductRecord>();
+  readonly #records = new LruMap<string, ProductRecord>({ most: KEPT_PRODUCTS });
 
   record(productId: string, durationMs: number, failure: DecoderFailureKind | null): void {
     let record = this.#records.get(productId);
     if (record === undefined) {
       record = { runs: 0, failures: {}, durations: new Float32Array(KEPT_DURATIONS) };
-      if (this.#records.size >= KEPT_PRODUCTS) {
-        for (const oldest of this.#records.keys()) {
-          this.#records.delete(oldest);
-          break;
-        }
-      }
       this.#records.set(productId, record);
     }
     record.durations[record.runs % KEPT_DURATIONS] = durationMs;

@@ -323,9 +323,14 @@ test('a thread that is at work is busy, one that waits is not', async () => {
   expect(load.tick(performance.now() + 500)).toBe(false);
 });
 
-test('statistics of 5,000 products are kept, the latest', () => {
+test('statistics of 5,000 products are kept, of those that ran last', () => {
   const statistics = new RunStatistics();
-  for (let i = 0; i < 11_000; i += 1) statistics.record(`p${i}`, 1, null);
+  statistics.record('busy', 1, null);
+  for (let i = 0; i < 11_000; i += 1) {
+    statistics.record(`p${i}`, 1, null);
+    if (i % 1_000 === 0) statistics.record('busy', 1, null);
+  }
   expect(statistics.of('p0').runs).toBe(0);
+  expect(statistics.of('busy').runs).toBe(12);
   expect(statistics.of('p10999').runs).toBe(1);
 });
