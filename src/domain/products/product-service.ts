@@ -18,6 +18,7 @@ import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
 import { copyProduct } from './copy-product.ts';
+import { deleteInSlices } from './delete-in-slices.ts';
 import { checkDashboard, EMPTY_DASHBOARD } from './dashboard.ts';
 import { findProduct, lockProduct, placeOfProduct } from '../access/find-product.ts';
 import { type DeviceType, type Product, ProductSchema } from '../entities/product.ts';
@@ -25,6 +26,8 @@ import { newWebhookId } from './webhook-id.ts';
 
 const MAX_NAME = 200;
 const DELETED_AT_ONCE = 1000;
+/** Of 256 KiB each: some 10 ms of SQLite. There may be any number of them. */
+const VERSIONS_AT_ONCE = 40;
 
 interface ProductServiceDeps {
   database: Database;
@@ -212,6 +215,8 @@ export class ProductService {
     const { database, cluster, store } = this.#deps;
     // First, so that nothing is recorded for a device whose measurements are already forgotten.
     await cluster.changed([{ kind: 'product', id }]);
+    const versions = { table: 'decoder_version', key: 'version', where: 'product_key = ?', of: [key] };
+    await deleteInSlices(database, { ...versions, atOnce: VERSIONS_AT_ONCE });
     for (;;) {
       const { ids, isLast } = await database.write(async (em) => {
         const rows = await em.execute<{ key: number }[]>(

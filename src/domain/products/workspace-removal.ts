@@ -1,18 +1,21 @@
+import type { EntityManager } from '@mikro-orm/sql';
 import { conflict } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { holdRights } from '../access/hold-rights.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Database } from '../database.ts';
-import { AuditEntrySchema } from '../entities/audit-entry.ts';
 import { MemberSchema } from '../entities/member.ts';
 import { ProductSchema } from '../entities/product.ts';
 import { TokenSchema } from '../entities/token.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import type { Authenticator } from '../tokens/authenticator.ts';
+import { deleteInSlices } from './delete-in-slices.ts';
 import type { ProductService } from './product-service.ts';
 
 /** So often products that were created meanwhile are deleted too. */
 const ROUNDS = 10;
+/** Of 64 KiB each at most, of 80 KB with all limits, of a few KB: 10 ms of SQLite. */
+const [CALLS_AT_ONCE, TOKENS_AT_ONCE, ENTRIES_AT_ONCE] = [100, 100, 500];
 
 interface WorkspaceRemovalDeps {
   authenticator: Pick<Authenticator, 'follow'>;
@@ -31,9 +34,9 @@ export class WorkspaceRemoval {
   }
 
   /**
-   * Products one by one, each with its measurements and calls, then members and INDIVIDUAL tokens; users stay. Stopped
-   * halfway, also by the end of the right to it, it can be asked for again. CONFLICT when others go on creating products.
-   * Returns the id.
+   * Products one by one, each with its measurements and calls, then what unknown devices sent, INDIVIDUAL tokens and
+   * members; users stay. Stopped halfway, also by the end of the right to it, it can be asked for again. CONFLICT when
+   * others go on creating products. Returns the id.
    */
   async delete(access: Access, id: string): Promise<string> {
     const { authenticator, database, cluster, products, now } = this.#deps;
@@ -50,6 +53,7 @@ export class WorkspaceRemoval {
       for (const product of rows) await products.delete(await allowed(), product.id);
       // Those whose deletion was begun before, and perhaps interrupted.
       await products.finishDeletions();
+      await this.#emptyOut(id, access.tokenId, allowed);
       const gone = await database.write(async (em) => {
         const held = { workspaces: { id }, tokens: { workspace: id } };
         (await holdRights(em, access, now(), held)).requireWorkspace(id, 'ADMIN');
@@ -58,7 +62,6 @@ export class WorkspaceRemoval {
         const tokens = await em.find(TokenSchema, { workspace: id }, { fields: ['id'] });
         const members = await em.find(MemberSchema, { workspace: id });
         em.remove(workspace);
-        await em.nativeDelete(AuditEntrySchema, { workspaceId: id });
         return [
           ...tokens.map((token) => ({ kind: 'token' as const, id: token.id })),
           ...members.map(({ user }) => ({ kind: 'user' as const, id: user.id })),
@@ -66,8 +69,25 @@ export class WorkspaceRemoval {
       });
       if (gone === null) continue;
       await cluster.changed([{ kind: 'workspace', id }, ...gone]);
+      // Last: a workspace that stays keeps its log.
+      const entries = { table: 'audit_entry', key: 'id', where: 'workspace_id = ?', of: [id] };
+      await deleteInSlices(database, { ...entries, atOnce: ENTRIES_AT_ONCE });
       return id;
     }
     throw conflict('Products are being created in the workspace all the time; stop that first.');
+  }
+
+  /** Of what a workspace may have hundreds of megabytes. The calling token stays to the end. */
+  async #emptyOut(id: string, callingTokenId: string, allowed: () => Promise<unknown>): Promise<void> {
+    const { database, cluster } = this.#deps;
+    const hold = (em: EntityManager): Promise<unknown> => lockWorkspace(em, id);
+    const around = { before: allowed, hold };
+    const ofDevices = 'unknown_device_id in (select id from unknown_device where workspace_id = ?)';
+    const calls = { table: 'unknown_call', key: 'id', where: ofDevices, of: [id] };
+    await deleteInSlices(database, { ...calls, atOnce: CALLS_AT_ONCE }, around);
+    const others = { table: 'token', key: 'id', where: 'workspace_id = ? and id <> ?', of: [id, callingTokenId] };
+    const after = (ids: readonly unknown[]): Promise<void> =>
+      cluster.changed(ids.map((token) => ({ kind: 'token', id: String(token) })));
+    await deleteInSlices(database, { ...others, atOnce: TOKENS_AT_ONCE }, { ...around, after });
   }
 }

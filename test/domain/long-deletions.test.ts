@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Access } from '../../src/domain/access/access.ts';
+import { uuidV7 } from '../../src/domain/uuid.ts';
+import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { longestPieceMs } from '../support/processor-time.ts';
+import { DATABASES } from '../support/server.ts';
+
+/** A tenth of a second is what people notice; half of it is for what else goes on. */
+const MOST_MS = 50;
+
+describe.each(DATABASES)('what holds much is deleted with turns for others in between, on %s', (name) => {
+  let domain: OpenDomain;
+  beforeAll(async () => {
+    domain = await openDomain(name);
+    // The first deletions compile what they run.
+    const { id } = await domain.workspaces.create(domain.access, 'first');
+    await domain.products.create(domain.access, { name: 'p', workspaceId: id });
+    await domain.workspaceRemoval.delete(domain.access, id);
+  });
+  afterAll(() => domain.close());
+
+  async function insert(table: string, columns: string, rows: unknown[][]): Promise<void> {
+    await domain.database.write(async (em) => {
+      const places = columns.split(', ').map(() => '?');
+      for (const row of rows)
+        await em.execute(`insert into ${table} (${columns}) values (${places.join(', ')})`, row, 'run');
+    });
+  }
+
+  async function count(table: string, column: string, value: unknown): Promise<number> {
+    const sql = `select count(*) as rows from ${table} where ${column} = ?`;
+    const [row] = await domain.database.read().execute<{ rows: number }[]>(sql, [value]);
+    return Number(row!.rows);
+  }
+
+  function many(length: number, row: (at: number) => unknown[]): unknown[][] {
+    return Array.from({ length }, (_, at) => row(at));
+  }
+
+  test('a product with 600 versions of its decoder', async () => {
+    const { access, products, workspaces } = domain;
+    const { id: workspaceId } = await workspaces.create(access, 'w');
+    const { id, key } = await products.create(access, { name: 'p', workspaceId });
+    const source = 'x'.repeat(262_000);
+    const versions = many(600, (at) => [key, at + 1, 1, source]);
+    await insert('decoder_version', 'product_key, version, created_at, source', versions);
+    expect(await longestPieceMs(() => products.delete(access, id))).toBeLessThan(MOST_MS);
+    expect(await count('decoder_version', 'product_key', key)).toBe(0);
+  });
+
+  test('a workspace with tokens of many limits, calls of unknown devices and a long log, by one of its tokens', async () => {
+    const { access, workspaces, tokens, authenticator, workspaceRemoval } = domain;
+    const { id } = await workspaces.create(access, 'w');
+    const scopes = ['READ', 'CONFIGURE', 'ADMIN'] as const;
+    const made = await tokens.create(access, { name: 't', kind: 'INDIVIDUAL', workspaceId: id, scopes: [...scopes] });
+    const caller: Access = (await authenticator.authenticate(made.secret))!;
+    const limits = JSON.stringify(many(1_000, () => [uuidV7()]).flat());
+    await insert(
+      'token',
+      'id, name, kind, workspace_id, scopes, product_ids, device_ids, hash, created_at, signed_in',
+      many(600, () => [uuidV7(), 't', 'INDIVIDUAL', id, '["READ"]', limits, limits, uuidV7(), 1, false].map(stored)),
+    );
+    const device = uuidV7();
+    await insert(
+      'unknown_device',
+      'id, workspace_id, identifier, identity, network, first_seen_at, last_seen_at, seen',
+      [[device, id, 'i', 'i', 'TTN', 1, 1, 1]],
+    );
+    await insert(
+      'unknown_call',
+      'id, unknown_device_id, received_at, path, query, headers, body',
+      many(1_000, () => [uuidV7(), device, 1, '', '', '{}', 'x'.repeat(65_536)]),
+    );
+    await insert(
+      'audit_entry',
+      'id, workspace_id, at, operation, token_id, subjects, arguments',
+      many(5_000, () => [uuidV7(), id, 1, 'updateDevice', 't', '[]', 'x'.repeat(3_000)]),
+    );
+    expect(await longestPieceMs(() => workspaceRemoval.delete(caller, id))).toBeLessThan(MOST_MS);
+    for (const table of ['token', 'unknown_device', 'audit_entry'])
+      expect(await count(table, 'workspace_id', id)).toBe(0);
+    expect(await count('unknown_call', 'unknown_device_id', device)).toBe(0);
+    expect(await authenticator.authenticate(made.secret)).toBeNull();
+  }, 60_000);
+
+  /** SQLite has no booleans. */
+  function stored(value: unknown): unknown {
+    return typeof value === 'boolean' && name === 'sqlite' ? Number(value) : value;
+  }
+});
