@@ -48,6 +48,20 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
     expect(await count('decoder_version', 'product_key', key)).toBe(0);
   });
 
+  test('500 devices with long metadata and configurations', async () => {
+    const { access, products, workspaces, devices } = domain;
+    const { id: workspaceId } = await workspaces.create(access, 'w');
+    const product = await products.create(access, { name: 'p', workspaceId });
+    const rows = many(500, () => []).map(() => ({ name: 'd' }));
+    const ids = (await devices.create(access, product.id, rows, 'unlimited')).map(({ id }) => id);
+    const text = JSON.stringify({ a: 'x'.repeat(65_000) });
+    await domain.database.write((em) =>
+      em.execute('update device set metadata = ?, configuration = ? where product_key = ?', [text, text, product.key]),
+    );
+    expect(await longestPieceMs(() => devices.delete(access, ids))).toBeLessThan(MOST_MS);
+    expect(await count('device', 'product_key', product.key)).toBe(0);
+  });
+
   test('a workspace with tokens of many limits, calls of unknown devices and a long log, by one of its tokens', async () => {
     const { access, workspaces, tokens, authenticator, workspaceRemoval } = domain;
     const { id } = await workspaces.create(access, 'w');
