@@ -62,6 +62,27 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
     expect(await count('device', 'product_key', product.key)).toBe(0);
   });
 
+  test('unknown devices that were last heard of long ago, with their calls', async () => {
+    const { access, workspaces, unknownDevices } = domain;
+    const { id } = await workspaces.create(access, 'w');
+    const [old, recent] = [uuidV7(), uuidV7()];
+    await insert(
+      'unknown_device',
+      'id, workspace_id, identifier, identity, network, first_seen_at, last_seen_at, seen',
+      [
+        [old, id, 'old', 'old', 'TTN', 1, 1, 1],
+        [recent, id, 'recent', 'recent', 'TTN', 1, 1_000, 1],
+      ],
+    );
+    const columns = 'id, unknown_device_id, received_at, path, query, headers, body';
+    const call = (of: string): unknown[] => [uuidV7(), of, 1, '', '', '{}', 'x'.repeat(65_536)];
+    await insert('unknown_call', columns, [call(recent), ...many(1_000, () => call(old))]);
+    expect(await longestPieceMs(() => unknownDevices.forgetBefore(1_000))).toBeLessThan(MOST_MS);
+    expect(await count('unknown_device', 'workspace_id', id)).toBe(1);
+    expect(await count('unknown_call', 'unknown_device_id', old)).toBe(0);
+    expect(await count('unknown_call', 'unknown_device_id', recent)).toBe(1);
+  });
+
   test('a workspace with tokens of many limits, calls of unknown devices and a long log, by one of its tokens', async () => {
     const { access, workspaces, tokens, authenticator, workspaceRemoval } = domain;
     const { id } = await workspaces.create(access, 'w');

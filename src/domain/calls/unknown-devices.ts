@@ -1,4 +1,5 @@
 import type { Database } from '../database.ts';
+import { deleteInSlices } from '../delete-in-slices.ts';
 import { badInput, conflict, notFound } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { findDevice } from '../access/find-device.ts';
@@ -22,6 +23,8 @@ import { MAX_UNKNOWN_DEVICES, type UnknownCallSeen, writeUnknownCalls } from './
 
 /** Longer bodies are counted, not kept: no network's message is that long. */
 const MAX_BODY = 65_536;
+/** Calls of that length, and devices that have none any more. */
+const FORGOTTEN_AT_ONCE = 100;
 
 interface UnknownDevicesDeps {
   authenticator: Authenticator;
@@ -139,9 +142,12 @@ export class UnknownDevices {
 
   /** Forgets what was last heard of before the time, in ms UTC. */
   async forgetBefore(time: number): Promise<void> {
-    await this.#deps.database.write(async (em) => {
-      await em.nativeDelete(UnknownDeviceSchema, { lastSeenAt: { $lt: time } });
-    });
+    const { database } = this.#deps;
+    const old = 'last_seen_at < ?';
+    const ofOld = `unknown_device_id in (select id from unknown_device where ${old})`;
+    const shared = { key: 'id', of: [time], atOnce: FORGOTTEN_AT_ONCE };
+    await deleteInSlices(database, { ...shared, table: 'unknown_call', where: ofOld });
+    await deleteInSlices(database, { ...shared, table: 'unknown_device', where: old });
   }
 
   /** false: the product or the device was deleted meanwhile. */

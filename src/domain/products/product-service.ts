@@ -18,7 +18,7 @@ import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
 import { copyProduct } from './copy-product.ts';
-import { deleteInSlices } from './delete-in-slices.ts';
+import { deleteInSlices } from '../delete-in-slices.ts';
 import { checkDashboard, EMPTY_DASHBOARD } from './dashboard.ts';
 import { findProduct, lockProduct, placeOfProduct } from '../access/find-product.ts';
 import { type DeviceType, type Product, ProductSchema } from '../entities/product.ts';

@@ -9,7 +9,7 @@ import { ProductSchema } from '../entities/product.ts';
 import { TokenSchema } from '../entities/token.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import type { Authenticator } from '../tokens/authenticator.ts';
-import { deleteInSlices } from './delete-in-slices.ts';
+import { deleteInSlices } from '../delete-in-slices.ts';
 import type { ProductService } from './product-service.ts';
 
 /** So often products that were created meanwhile are deleted too. */

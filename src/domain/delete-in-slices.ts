@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import type { Database } from '../database.ts';
-import { giveWay } from '../give-way.ts';
-import { placeholders } from '../long-columns.ts';
+import type { Database } from './database.ts';
+import { giveWay } from './give-way.ts';
+import { placeholders } from './long-columns.ts';
 
 /** Rows of one table, and how many of them go at once. */
 interface Slices {
