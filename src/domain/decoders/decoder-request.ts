@@ -43,7 +43,7 @@ export function parseParameters(text: string): Record<string, string[]> {
 }
 
 /** When the next piece of a form is read. */
-export interface FormTurns {
+interface FormTurns {
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
