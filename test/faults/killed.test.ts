@@ -77,7 +77,10 @@ describe.each(DATABASES)('a server killed under load, on %s', (name) => {
           acknowledged,
         ),
       );
+      const before = acknowledged.length;
       await new Promise((resolve) => setTimeout(resolve, 700));
+      // A busy machine has hardly begun by then.
+      await expect.poll(() => acknowledged.length - before, { timeout: 20_000 }).toBeGreaterThan(20);
       await server.process.stop('SIGKILL');
       await Promise.all(senders);
       server = await startServer({ database: fresh });
