@@ -596,22 +596,28 @@ async function events(tokenId: string, resolve: GraphQLFieldResolver<unknown, Gr
   };
 }
 
-test('cheap events that come in a crowd are paid for by the clock, all together once, and others have their turn in between', async () => {
-  const loop = countTurns();
-  const seen: number[] = [];
-  const resolve = (): number => {
-    seen.push(loop.turns);
-    vi.advanceTimersByTime(1);
-    return 1;
-  };
-  const { answer, paidMs } = await events('crowd', resolve);
-  await Promise.all(Array.from({ length: 100 }, answer));
-  loop.stop();
-  expect(paidMs()).toBeGreaterThan(90);
-  expect(paidMs()).toBeLessThan(120);
-  const turns = Map.groupBy(seen, (at) => at);
-  expect(Math.max(...[...turns.values()].map(({ length }) => length))).toBeLessThan(30);
-});
+test.each([
+  ['at once', (value: number) => value],
+  ['by promises that are there', (value: number) => Promise.resolve(value)],
+])(
+  'cheap events that come in a crowd, answered %s, are paid for by the clock, all together once, and others have their turn in between',
+  async (kind, answered) => {
+    const loop = countTurns();
+    const seen: number[] = [];
+    const resolve = (): unknown => {
+      seen.push(loop.turns);
+      vi.advanceTimersByTime(1);
+      return answered(1);
+    };
+    const { answer, paidMs } = await events(`crowd ${kind}`, resolve);
+    await Promise.all(Array.from({ length: 100 }, answer));
+    loop.stop();
+    expect(paidMs()).toBeGreaterThan(90);
+    expect(paidMs()).toBeLessThan(120);
+    const turns = Map.groupBy(seen, (at) => at);
+    expect(Math.max(...[...turns.values()].map(({ length }) => length))).toBeLessThan(30);
+  },
+);
 
 test('of cheap events those that load anything are paid for by the clock, as many as wait beside each other', async () => {
   const resolve = (_: unknown, __: unknown, { budget }: GraphqlContext): Promise<number> =>

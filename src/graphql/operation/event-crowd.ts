@@ -6,6 +6,8 @@ const GIVES_WAY_AFTER_MS = 20;
 
 interface Crowd {
   from: number;
+  /** What is not answered by then waits for more than the others. */
+  isOver: boolean;
   /** So many of each token, by its id. */
   events: Map<string, { party: Party; count: number }>;
 }
@@ -25,11 +27,11 @@ export class EventCrowd {
     this.#eachMs = eachMs;
   }
 
-  /** Resolves when the event may be answered: in a later turn of the loop when this one's have taken long. */
-  async begin(party: Party): Promise<void> {
+  /** Resolves with its crowd when the event may be answered: in a later turn of the loop when this one's have taken long. */
+  async begin(party: Party): Promise<Readonly<Pick<Crowd, 'isOver'>>> {
     while (this.#crowd !== null && performance.now() - this.#crowd.from > GIVES_WAY_AFTER_MS) await giveWay(party);
     if (this.#crowd === null) {
-      this.#crowd = { from: performance.now(), events: new Map() };
+      this.#crowd = { from: performance.now(), isOver: false, events: new Map() };
       // Behind all that goes on without waiting for anything.
       process.nextTick(() => this.#over());
     }
@@ -37,10 +39,12 @@ export class EventCrowd {
     const known = events.get(party.tokenId);
     if (known === undefined) events.set(party.tokenId, { party, count: 1 });
     else known.count += 1;
+    return this.#crowd;
   }
 
   #over(): void {
     const { from, events } = this.#crowd!;
+    this.#crowd!.isOver = true;
     this.#crowd = null;
     const tookMs = performance.now() - from;
     let all = 0;

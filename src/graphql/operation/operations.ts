@@ -88,7 +88,7 @@ const PUSHED_PER_MS = 1_000_000;
 const LONG_VARIABLES = 16_384;
 /** From this price on an operation runs alone, and it is cheaper to compile it than to run it once as it is. */
 const DEAR = 2000;
-/** Below this price an event that waits for nothing counts so much, its part of what its crowd takes, and its bytes. */
+/** Below this price an event that is answered with its crowd counts so much, its part of what that takes, and its bytes. */
 const CHEAP = 30;
 const EVENT_MS = 0.02;
 const EVENT_BYTES_PER_MS = 20_000;
@@ -222,8 +222,9 @@ export class Operations {
   async #inTurn(admitted: AdmittedOperation, running: Running): Promise<Executed> {
     const { context, root } = running;
     const isEvent = root !== undefined;
-    const begun = (): Promise<Executed> => worksFor(context.caller, () => this.#run(admitted, running));
-    const run = isEvent && admitted.cost < CHEAP ? () => this.#crowd.begin(context.caller).then(begun) : begun;
+    const begun = (crowd?: { isOver: boolean }): Promise<Executed> =>
+      worksFor(context.caller, () => this.#run(admitted, running, crowd));
+    const run = isEvent && admitted.cost < CHEAP ? () => this.#crowd.begin(context.caller).then(begun) : () => begun();
     const kind = { dear: admitted.cost >= DEAR, patient: isEvent };
     // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
     if (admitted.operation.operation === OperationTypeNode.MUTATION) {
@@ -249,14 +250,14 @@ export class Operations {
     };
   }
 
-  async #run(admitted: AdmittedOperation, { context, root }: Running): Promise<Executed> {
+  /** `crowd`: in which a cheap event is answered. */
+  async #run(admitted: AdmittedOperation, { context, root }: Running, crowd?: { isOver: boolean }): Promise<Executed> {
     const { caller, budget } = context;
     const expectedMs = admitted.cost * USUAL_MS;
     this.shares.spend(caller, expectedMs);
     const [started, isEvent] = [performance.now(), root !== undefined];
-    const isCheap = isEvent && admitted.cost < CHEAP;
-    let [bytes, errors, isAway, waits] = [0, 0, false, false];
-    if (isCheap) this.#cheapEvents += 1;
+    let [bytes, errors, isAway] = [0, 0, false];
+    if (crowd) this.#cheapEvents += 1;
     try {
       // Who has waited for its turn may be gone, and so may its right.
       budget.check();
@@ -265,7 +266,6 @@ export class Operations {
       const isMutation = admitted.operation.operation === OperationTypeNode.MUTATION;
       const run = this.#compiled(admitted) ?? execute;
       const running = run({ ...this.#args(admitted), rootValue: root, contextValue: context });
-      waits = running instanceof Promise;
       // What is there at once is not waited for: others would have their turn meanwhile, on this caller's account.
       const all = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
       const away = databaseFailure(all, budget);
@@ -291,12 +291,12 @@ export class Operations {
       const { readMs, workedMs, planMs, spent } = context.points;
       const tookMs = performance.now() - started - readMs * (1 - READING_COUNTS) - planMs;
       const longMs = Math.max(0, workedMs - LONG_READING_MS) * READING_COUNTS;
-      const beside = isCheap ? this.#cheapEvents : 1;
-      if (isCheap) this.#cheapEvents -= 1;
+      const beside = crowd ? this.#cheapEvents : 1;
+      if (crowd) this.#cheapEvents -= 1;
       const mostMs = 1 + admitted.cost * WORST_MS + budget.loadedBytes / LOADED_BYTES_PER_MS + budget.workedMs;
       const usedMs = isAway // Waiting for a database that does not answer is nobody's work.
         ? expectedMs
-        : isCheap && !waits
+        : crowd?.isOver === false // Its crowd pays for the time.
           ? EVENT_MS + bytes / EVENT_BYTES_PER_MS
           : Math.min(tookMs / beside, mostMs) * (isEvent ? pushedCounts(admitted.cost) : 1) +
             bytes / BYTES_PER_MS +
