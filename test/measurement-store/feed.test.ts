@@ -36,7 +36,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     stops.push(() => store.stop());
     return { store, feed: feedOver(store) };
   }
-  const feedOver = (store: Store): Feed => {
+  const feedOver = (store: Pick<Store, 'position' | 'recorded'>): Feed => {
     const feed = new Feed({
       store,
       cluster: new LocalCluster(),
@@ -46,6 +46,18 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     stops.push(async () => feed.stop());
     return feed;
   };
+
+  /** A feed over a store whose reads take 5 ms each, of which it is told. */
+  const slowFeedOver = (store: Store, onRead: (page: Awaited<ReturnType<Store['recorded']>>) => void): Feed =>
+    feedOver({
+      position: () => store.position(),
+      recorded: async (query) => {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        const page = await store.recorded(query);
+        onRead(page);
+        return page;
+      },
+    });
 
   async function send(store: Store, feed: Feed, deviceKey: number, rows: Row[]): Promise<void> {
     await store.append(receipt(deviceKey, rows));
@@ -352,17 +364,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   test('who comes, with however many others, holds up nobody who follows already', async () => {
     const { store } = await open();
     let reads = 0;
-    const slow: Pick<Store, 'position' | 'recorded'> = {
-      position: () => store.position(),
-      recorded: async (query) => {
-        reads += 1;
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        return store.recorded(query);
-      },
-    };
-    const onError = (error: unknown): void => expect.unreachable(String(error));
-    const feed = new Feed({ store: slow, cluster: new LocalCluster(), now: () => Date.now(), onError });
-    stops.push(async () => feed.stop());
+    const feed = slowFeedOver(store, () => void (reads += 1));
     const first = await feed.subscribe({ accepts: all });
     await new Promise((resolve) => setTimeout(resolve, 100));
     const others = await Promise.all(Array.from({ length: 200 }, () => feed.subscribe({ accepts: all })));
@@ -472,18 +474,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   test('who waits until it is taken in has no more to read the longer that takes', async () => {
     const { store } = await open();
     let most = 0;
-    const slow: Pick<Store, 'position' | 'recorded'> = {
-      position: () => store.position(),
-      recorded: async (query) => {
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        const page = await store.recorded(query);
-        most = Math.max(most, page.readings.length);
-        return page;
-      },
-    };
-    const onError = (error: unknown): void => expect.unreachable(String(error));
-    const feed = new Feed({ store: slow, cluster: new LocalCluster(), now: () => Date.now(), onError });
-    stops.push(async () => feed.stop());
+    const feed = slowFeedOver(store, ({ readings }) => void (most = Math.max(most, readings.length)));
     const first = await feed.subscribe({ accepts: all });
     await new Promise((resolve) => setTimeout(resolve, 100));
     const others = await Promise.all(Array.from({ length: 200 }, () => feed.subscribe({ accepts: all })));

@@ -5,19 +5,25 @@ import { decoderCommand } from '../../src/sandbox/decoder-command.ts';
 import { encodeFrame, FRAME, FrameReader, RUN_FLAG } from '../../src/sandbox/frames.ts';
 import { webhookInput } from './pool.ts';
 
-test('what has ended does not wait in its process for the run of another product', async () => {
+/** The socket of a decoder process of the test's own, which tells the frame of each result. */
+function startDecoders(onResult: (frame: Buffer) => void): Socket {
   const { command, args } = decoderCommand(64);
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const socket = child.stdio[3] as Socket;
   const reader = new FrameReader(1 << 20);
-  /** By job: when its result was read. */
-  const read = new Map<number, number>();
   socket.on('data', (chunk: Buffer) =>
     reader.push(chunk, (frame) => {
-      if (frame[0] === FRAME.RESULT) read.set(frame.readUInt32LE(1), performance.now());
+      if (frame[0] === FRAME.RESULT) onResult(frame);
     }),
   );
+  return socket;
+}
+
+test('what has ended does not wait in its process for the run of another product', async () => {
+  /** By job: when its result was read. */
+  const read = new Map<number, number>();
+  const socket = startDecoders((frame) => read.set(frame.readUInt32LE(1), performance.now()));
   const source = 'function Decoder(r) { for (var end = Date.now() + +r.body; Date.now() < end;); return [] }';
   socket.write(encodeFrame(FRAME.SOURCE, [1], source));
   let jobs = 0;
@@ -44,17 +50,8 @@ test('what has ended does not wait in its process for the run of another product
 });
 
 test('a run is told to have taken what the opening of its isolate took, too', async () => {
-  const { command, args } = decoderCommand(64);
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const socket = child.stdio[3] as Socket;
-  const reader = new FrameReader(1 << 20);
   const took: { wallUs: number; keptUs: number }[] = [];
-  socket.on('data', (chunk: Buffer) =>
-    reader.push(chunk, (frame) => {
-      if (frame[0] === FRAME.RESULT) took.push({ wallUs: frame.readUInt32LE(9), keptUs: frame.readUInt32LE(17) });
-    }),
-  );
+  const socket = startDecoders((frame) => took.push({ wallUs: frame.readUInt32LE(9), keptUs: frame.readUInt32LE(17) }));
   socket.write(encodeFrame(FRAME.SOURCE, [1], 'function Decoder() { return [] }'));
   const input = webhookInput();
   for (let productNo = 0; productNo < 40; productNo += 1) {

@@ -104,7 +104,10 @@ export class ReceiptParts {
     return parts;
   }
 
-  /** The receipt in parts, of not much more than so many values each; those of a moment are in one, in their order. */
+  /**
+   * The receipt in parts, of not much more than so many values each; those that a batch has of a moment are in one, and all
+   * of a long moment unless they are more. They stay in their order.
+   */
   async of(tenant: string, receipt: Receipt, texts: number, mostValues = Infinity): Promise<Part[]> {
     const bytes = new Map<string, number>();
     if (this.isDoubtful(tenant, receipt.batches, texts)) {

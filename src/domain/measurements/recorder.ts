@@ -189,10 +189,7 @@ export class Recorder {
     let tookMs = 0;
     const all = isPatient ? parts.of(workspaceId, receipt, texts) : parts.ofRequest(workspaceId, receipt, texts);
     for (const { receipt: part, bytes } of await all) {
-      const store = async (): Promise<number> => {
-        await requireRight();
-        return this.#append(part);
-      };
+      const store = (): Promise<number> => this.#appendPart(part, requireRight);
       if (bytes === 0) tookMs += await store();
       else await parts.inTurn(workspaceId, { values: 0, bytes }, store);
     }
@@ -208,12 +205,14 @@ export class Recorder {
     const { workspaceId } = product;
     const all = (): Promise<Part[]> => parts.of(workspaceId, { batches }, textsOf(product), MOST_IN_TURN);
     for (const part of await retryWhileOverloaded(all)) {
-      const store = async (): Promise<number> => {
-        await requireRight();
-        return this.#append(part.receipt);
-      };
+      const store = (): Promise<number> => this.#appendPart(part.receipt, requireRight);
       await retryWhileOverloaded(() => parts.inTurn(workspaceId, part, store));
     }
+  }
+
+  async #appendPart(receipt: Receipt, requireRight: () => Promise<unknown>): Promise<number> {
+    await requireRight();
+    return this.#append(receipt);
   }
 
   async #append(receipt: Receipt): Promise<number> {

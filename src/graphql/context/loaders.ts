@@ -19,6 +19,7 @@ import {
   readFields,
 } from '../../domain/products/field-rows.ts';
 import type { WorkBudget } from './work-budget.ts';
+import { numbering } from '../../domain/numbering.ts';
 import type { TokenScope } from '../../domain/entities/token.ts';
 import { personalScopes } from '../../domain/tokens/personal-scopes.ts';
 import { bytesOfLimits, readTokenLimits, type TokenLimits } from '../../domain/tokens/token-limits.ts';
@@ -93,6 +94,7 @@ export interface LoaderSources {
  * be long counts to the budget.
  */
 export function createLoaders({ database, store, history }: LoaderSources, budget: WorkBudget): Loaders {
+  // A long list is not read again for each device.
   const numberOf = numbering();
   const stored = (column: LongColumn): Batch<number, StoredJson | null> =>
     new Batch(async (keys) => {
@@ -219,15 +221,6 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
       const heard = await store.lastHeard([...keys]);
       return keys.map((key) => heard.get(key) ?? null);
     }),
-  };
-}
-
-/** Numbers objects, each by itself: a long list is not read again for each device. */
-function numbering(): (object: object) => number {
-  const numbers = new Map<object, number>();
-  return (object) => {
-    if (!numbers.has(object)) numbers.set(object, numbers.size);
-    return numbers.get(object)!;
   };
 }
 

@@ -9,6 +9,7 @@ import type { Access } from '../../domain/access/access.ts';
 import { badInput } from '../../errors.ts';
 import type { WorkShares } from '../../domain/work-shares.ts';
 import type { DeviceCache } from '../../domain/devices/device-cache.ts';
+import { numbering } from '../../domain/numbering.ts';
 import { LiveStream } from './live-stream.ts';
 import { type LiveChoice, narrowed } from './narrowed.ts';
 import type { RecordedBatch } from '../types/measurement.ts';
@@ -30,10 +31,8 @@ interface LiveMeasurementsDeps {
 export class LiveMeasurements {
   readonly #deps: LiveMeasurementsDeps;
   readonly #cursors = new WeakMap<RecordedEvent, string>();
-
   /** Rights do not change, but the token may get others. */
-  readonly #accesses = new WeakMap<Access, number>();
-  #numbered = 0;
+  readonly #numberOf = numbering();
 
   constructor(deps: LiveMeasurementsDeps) {
     this.#deps = deps;
@@ -84,12 +83,6 @@ export class LiveMeasurements {
       device,
       measurements,
     };
-  }
-
-  #numberOf(access: Access): number {
-    let number = this.#accesses.get(access);
-    if (number === undefined) this.#accesses.set(access, (number = this.#numbered += 1));
-    return number;
   }
 
   /** Sealed once for all who follow. */

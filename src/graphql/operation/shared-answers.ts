@@ -1,5 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { LruMap } from '../../domain/lru-map.ts';
+import { numbering } from '../../domain/numbering.ts';
 import type { Promised } from '../context/promised.ts';
 import { WorkBudget } from '../context/work-budget.ts';
 
@@ -30,8 +31,8 @@ export class SharedAnswers {
     most: MAX_KEPT,
     sizeOf: ({ text }) => ENTRY + (text?.length ?? 0),
   });
-  readonly #numbers = new WeakMap<object, number>();
-  #last = 0;
+  /** What tells an object from all others, for as long as it lives. */
+  readonly numberOf = numbering();
 
   /**
    * The answer of the subscription to the event; `make` is called when nobody equal has asked before, with a budget that
@@ -69,13 +70,5 @@ export class SharedAnswers {
     } finally {
       if (this.#making.get(key)?.budget === budget) this.#making.delete(key);
     }
-  }
-
-  /** What tells an object from all others, for as long as it lives. */
-  numberOf(object: object): number {
-    const known = this.#numbers.get(object);
-    if (known !== undefined) return known;
-    this.#numbers.set(object, (this.#last += 1));
-    return this.#last;
   }
 }

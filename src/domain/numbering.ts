@@ -1,0 +1,10 @@
+/** Numbers that tell objects from all others, each for as long as it lives. */
+export function numbering(): (object: object) => number {
+  const numbers = new WeakMap<object, number>();
+  let last = 0;
+  return (object) => {
+    let number = numbers.get(object);
+    if (number === undefined) numbers.set(object, (number = last += 1));
+    return number;
+  };
+}
