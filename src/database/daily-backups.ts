@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { programFile } from '../program-file.ts';
 import { makeFolder } from './make-folder.ts';
@@ -52,7 +52,10 @@ export class DailyBackups {
 
   #backup(file: string): void {
     const { path, tell } = this.#options;
-    const child = spawn(process.execPath, [programFile('cli/inlet'), 'backup', file], {
+    // Whoever is stopped amid it leaves a name without a copy: that must be none of ours.
+    const making = `${file}.making`;
+    rmSync(making, { force: true });
+    const child = spawn(process.execPath, [programFile('cli/inlet'), 'backup', making], {
       env: { DATABASE_URL: `sqlite:${path}` },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -61,11 +64,21 @@ export class DailyBackups {
     child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(0, 1_000)));
     const ended = (failure: string | null): void => {
       this.#running = null;
-      tell(file, failure);
-      if (failure === null) this.#removeOldest();
+      tell(file, failure ?? this.#keep(making, file));
     };
     child.once('error', (error) => ended(error.message));
     child.once('exit', (code) => ended(code === 0 ? null : said.trim() || `ended with ${code}`));
+  }
+
+  /** What keeps it from that; null: nothing. */
+  #keep(making: string, file: string): string | null {
+    try {
+      renameSync(making, file);
+      this.#removeOldest();
+      return null;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
   }
 
   #removeOldest(): void {

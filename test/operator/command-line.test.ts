@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import flags from '../../src/v8-flags.json' with { type: 'json' };
 import { ServerProcess } from '../support/server-process.ts';
@@ -193,6 +194,33 @@ describe('inlet backup, check and restore', () => {
     const wrong = startServer({ database: { url: 'sqlite::memory:', drop: async () => {} }, env });
     await expect(wrong).rejects.toThrow(/BACKUP_DIR: only for a SQLite file/);
   });
+
+  test(
+    'a stop amid a daily copy leaves none that is empty, and the next start makes it',
+    { timeout: 60_000 },
+    async () => {
+      const backups = join(folder, 'backups');
+      const path = join(folder, 'inlet.db');
+      // So that it takes a moment.
+      const large = new Sqlite(path);
+      large.exec('create table ballast (bytes blob)');
+      for (let at = 0; at < 100; at += 1) large.exec('insert into ballast values (randomblob(1048576))');
+      large.close();
+      const options = { database: { url: `sqlite:${path}`, drop: async () => {} }, env: { BACKUP_DIR: backups } };
+      const server = await startServer(options);
+      const isUnderWay = (): boolean =>
+        existsSync(backups) && readdirSync(backups).some((name) => name.endsWith('.part'));
+      await expect.poll(isUnderWay, { timeout: 20_000, interval: 1 }).toBe(true);
+      await server.stop();
+      const copies = (): string[] => readdirSync(backups).filter((name) => name.endsWith('.db'));
+      expect(copies()).toEqual([]);
+      const again = await startServer(options);
+      await expect.poll(copies, { timeout: 20_000 }).toHaveLength(1);
+      await again.stop();
+      expect(readdirSync(backups)).toEqual(copies());
+      expect((await inlet(['check', join(backups, copies()[0]!)], {})).code).toBe(0);
+    },
+  );
 
   test('a BACKUP_DIR that cannot be made is told, and holds up nobody', async () => {
     const url = `sqlite:${join(folder, 'inlet.db')}`;
