@@ -153,6 +153,28 @@ describe.each(DATABASES)('replaceDevice on %s', (database) => {
     expect(refusal(await replace(mine, 'nobody has it', null, whole.secret))).toBeUndefined();
   });
 
+  test('calls that are replayed meanwhile are stored for the device that takes over', { timeout: 60_000 }, async () => {
+    const decoder = (factor: number, ms: number): string => `function Decoder(r) {
+      for (var until = Date.now() + ${ms}; Date.now() < until;);
+      return { device: 'old', field: 'temperature', value: r.body * ${factor}, timestamp: +r.body } }`;
+    const input = { decoder: decoder(1, 0) };
+    const { id, webhookId, deviceIds } = await createProduct(server, { token, serialNumbers: ['new', 'old'], input });
+    const times = Array.from({ length: 10 }, (_, at) => at + 1);
+    for (const body of times)
+      await fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: String(body) });
+    await server.gql(
+      'mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source) { version } }',
+      { id, source: decoder(100, 150) },
+      token,
+    );
+    const replaying = server.query('mutation ($id: ID!) { replayCalls(productId: $id) { stored } }', { id }, token);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect((await replace(deviceIds[0]!, 'old', deviceIds[1]!)).errors).toBeUndefined();
+    expect((await replaying).data?.replayCalls).toEqual({ stored: 10 });
+    const stored = times.map((at) => [new Date(at * 1000).toISOString(), 100 * at]);
+    await expect.poll(() => values(deviceIds[0]!)).toEqual(stored);
+  });
+
   test('only a device of the same product that has the serial number is absorbed, and none of it happens by halves', async () => {
     const { deviceIds } = await createProduct(server, { token, serialNumbers: ['one', 'two', 'three'] });
     const other = await createProduct(server, { token, serialNumbers: ['two'] });

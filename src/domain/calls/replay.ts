@@ -3,10 +3,11 @@ import { afterLong, type CallOutcome, type CallRunner, cutBodyOutcome } from '..
 import { requestOfCall } from '../decoders/decoder-request.ts';
 import type { DecoderRun } from '../decoders/decoder-run.ts';
 import { type FinishedRun, toDecoderRun } from '../decoders/finished-run.ts';
+import { giveWay } from '../give-way.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import { LruMap } from '../lru-map.ts';
 import type { ReceiptTimes } from '../measurements/receipt-times.ts';
-import type { Recorder } from '../measurements/recorder.ts';
+import { changed, type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
 import type { CallRow, MeasurementStore } from '../measurements/store.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Access } from '../access/access.ts';
@@ -56,6 +57,8 @@ interface ReplayDeps {
 const AT_ONCE = 10;
 /** Of those that give so many entries together, or in the log so many characters, one: each is a long piece of work. */
 const [MANY_ENTRIES, LONG_RUN] = [1_000, 65_536];
+/** Calls whose devices are changed all the time are run so often; devices are looked up so many at a time. */
+const [MOST_RUNS, LOOKED_UP_AT_ONCE] = [10, 500];
 /** Replays of a token under way, of 16 mutations: each may take hours, and its others must not wait for so long. */
 const MOST_OF_TOKEN = 4;
 /** What a call takes of the event loop, and what storing some takes of the database and of those who store beside it. */
@@ -191,14 +194,36 @@ export class Replay {
     return { calls, stored, rejected, failed, results };
   }
 
-  /** Runs a few calls side by side, then stores what they gave, in their order. */
+  /**
+   * Runs a few calls side by side, then stores what they gave, in their order. Where a device or field that they would
+   * write to is gone by then, they run again as the product is now: what is stored for one that was absorbed may be
+   * nowhere, and the log would say that it is there.
+   */
   async #run(
     product: ProductInfo,
     calls: CallRow[],
     dryRun: boolean,
     requireRight: Asked['requireRight'],
   ): Promise<Replayed[]> {
-    const { recorder, store, feed } = this.#deps;
+    let current: ProductInfo | null = product;
+    for (let runs = 0; runs < MOST_RUNS; runs += 1) {
+      const replayed = await this.#runOnce(current, calls, dryRun, requireRight);
+      if (replayed !== null) return replayed;
+      current = await this.#deps.ingestCache.product(product.id);
+      if (current === null) throw notFound('product', product.id);
+    }
+    throw changed();
+  }
+
+  /** null: a device or field is gone. */
+  async #runOnce(
+    product: ProductInfo,
+    calls: CallRow[],
+    dryRun: boolean,
+    requireRight: Asked['requireRight'],
+  ): Promise<Replayed[] | null> {
+    const { ingestCache, recorder, store, feed } = this.#deps;
+    let { revision } = ingestCache;
     const outcomes = await Promise.all(calls.map((call) => this.#runOne(product, call)));
     const replayed: Replayed[] = [];
     for (const [at, call] of calls.entries()) {
@@ -214,12 +239,37 @@ export class Replay {
     await requireRight();
     if (dryRun) return replayed;
     noteChange();
-    const batches = outcomes.flatMap((outcome) => outcome.batches.map(({ batch }) => batch));
-    if (batches.length > 0) await recorder.commitInTurns(batches, product, requireRight);
+    const found = outcomes.flatMap((outcome) => outcome.batches);
+    const gone = conflict('A device or field that a call writes to is gone.');
+    const requireAll = async (): Promise<void> => {
+      await requireRight();
+      while (revision !== ingestCache.revision) {
+        ({ revision } = ingestCache);
+        if (!(await this.#allThere(found))) throw gone;
+      }
+    };
+    const batches = found.map(({ batch }) => batch);
+    try {
+      if (batches.length > 0) await recorder.commitInTurns(batches, product, requireAll);
+    } catch (error) {
+      if (error === gone) return null;
+      throw error;
+    }
     const rewritten = replayed.map(({ call }) => call).filter(({ bodyTruncated }) => !bodyTruncated);
     await retryWhileOverloaded(() => store.updateCalls(rewritten));
     for (const call of rewritten) feed.publish(product.id, call, true);
     return replayed;
+  }
+
+  async #allThere(batches: readonly DeviceBatch[]): Promise<boolean> {
+    for (let at = 0; at < batches.length; at += LOOKED_UP_AT_ONCE) {
+      if (at > 0) await giveWay();
+      const some = batches.slice(at, at + LOOKED_UP_AT_ONCE);
+      const present = await Promise.all(some.map(({ device }) => this.#deps.ingestCache.device(device.id)));
+      const areThere = some.every(({ batch }, nth) => present[nth] != null && stillTakes(present[nth], batch));
+      if (!areThere) return false;
+    }
+    return true;
   }
 
   async #runOne(product: ProductInfo, call: CallRow): Promise<CallOutcome> {
