@@ -2,6 +2,7 @@ import { Catalogue } from './0001-catalogue.ts';
 import { Measurements } from './0002-measurements.ts';
 import { FlushNumbers } from './0003-flush-numbers.ts';
 import { AbsorbedDevices } from './0004-absorbed-devices.ts';
+import { BegunAdoptions } from './0005-begun-adoptions.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -9,4 +10,5 @@ export const MIGRATIONS = [
   { name: '0002-measurements', class: Measurements },
   { name: '0003-flush-numbers', class: FlushNumbers },
   { name: '0004-absorbed-devices', class: AbsorbedDevices },
+  { name: '0005-begun-adoptions', class: BegunAdoptions },
 ];

@@ -174,6 +174,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     ingestCache,
     runner,
     recorder,
+    store,
     shares: writeShares,
     feed: callFeed,
     bodyBytes: config.callLog.bodyBytes,

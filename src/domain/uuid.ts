@@ -26,6 +26,12 @@ export function uuidV7(ms: number = Date.now()): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
+/** The same id, but of that time in ms. */
+export function uuidAt(ms: number, id: string): string {
+  const hex = ms.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}`;
+}
+
 function randomId(): Buffer {
   if (used === pool.length) {
     randomFillSync(pool);

@@ -12,17 +12,18 @@ export function httpStatusOf({ status }: Pick<CallOutcome, 'status'>): 200 | 202
   return status === 'DECODER_FAILED' || status === 'NO_DECODER' ? 202 : 200;
 }
 
-/** The call and what became of it, as the log keeps it; `bodyBytes` at most of the body. */
+/** The call and what became of it, as the log keeps it, under an id of the receipt time; `bodyBytes` at most of the body. */
 export function callRow(
   product: ProductInfo,
   request: DecoderRequest,
   outcome: CallOutcome,
   receivedAt: number,
   bodyBytes: number,
+  id = uuidV7(receivedAt),
 ): CallRow {
   const body = cutText(request.body, bodyBytes);
   return {
-    id: uuidV7(receivedAt),
+    id,
     productKey: product.key,
     receivedAt,
     method: request.method,

@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from '../database.ts';
 import { deleteInSlices } from '../delete-in-slices.ts';
 import { badInput, conflict, notFound } from '../../errors.ts';
@@ -9,13 +10,13 @@ import type { Authenticator } from '../tokens/authenticator.ts';
 import type { Device } from '../entities/device.ts';
 import { UnknownCallSchema } from '../entities/unknown-call.ts';
 import { type UnknownDevice, UnknownDeviceSchema } from '../entities/unknown-device.ts';
-import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import type { DeviceInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { Network } from '../networks/network-event.ts';
 import { GatheredRounds } from './gathered-rounds.ts';
 import { placeholders } from '../long-columns.ts';
 import { maskedHeaders } from '../decoders/masked-headers.ts';
-import { uuidV7 } from '../uuid.ts';
+import { uuidAt, uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
 import type { Recipient, WebhookReceiver } from './webhook-receiver.ts';
@@ -72,7 +73,10 @@ export class UnknownDevices {
     return this.#rounds.settled();
   }
 
-  /** Of one workspace, or of all that the token may READ; last seen first. What a device has by now is left out. */
+  /**
+   * Of one workspace, or of all that the token may READ; last seen first. What a device has by now is left out, but for an
+   * adoption that was cut off.
+   */
   async list(access: Access, workspaceId: string | null | undefined): Promise<ListedUnknownDevice[]> {
     if (workspaceId != null) access.requireWorkspace(workspaceId, 'READ');
     access.requireUnlimited();
@@ -80,8 +84,8 @@ export class UnknownDevices {
     // Plain rows: as entities a thousand held the event loop for 20 ms.
     const rows = await this.#deps.database.read().execute<ListedUnknownDevice[]>(
       `select id, identifier, network, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", seen
-       from unknown_device u where workspace_id in (${placeholders(workspaceIds)}) and not exists
-         (select 1 from device d where d.workspace_id = u.workspace_id and d.serial_folded = u.identity)
+       from unknown_device u where workspace_id in (${placeholders(workspaceIds)}) and (adopted_at is not null or not exists
+         (select 1 from device d where d.workspace_id = u.workspace_id and d.serial_folded = u.identity))
        order by last_seen_at desc, id desc limit ${MAX_UNKNOWN_DEVICES}`,
       [...workspaceIds],
     );
@@ -127,16 +131,18 @@ export class UnknownDevices {
     name: string,
     plan: string | null | undefined,
   ): Promise<Device> {
-    const { database, devices } = this.#deps;
-    const { identifier } = row;
+    const { authenticator, database, devices, now } = this.#deps;
+    const { id, identifier } = row;
+    // Together: of an adoption that is cut off the device is there, and what is left of it is in the list.
+    const begin = (em: EntityManager): Promise<unknown> =>
+      em.nativeUpdate(UnknownDeviceSchema, { id }, { adoptedAt: now() });
     if ((await this.#deviceOf(product, identifier)) === null)
-      await devices.create(access, product.id, [{ name, serialNumber: identifier }], plan);
+      await devices.create(access, product.id, [{ name, serialNumber: identifier }], plan, begin);
     // What is sent from now on finds the device; what was sent before is to be replayed.
     const replayed = new Set<string>();
-    do if (!(await this.#replay(this.#deps.authenticator.follow(access), product, row, replayed))) break;
+    do await this.#replay(authenticator.follow(access), product, row, replayed);
     while (!(await this.#forget(row, replayed)));
-    const device = await this.#deviceOf(product, identifier);
-    if (device === null) throw notFound('device', identifier);
+    const { device } = await this.#recipient(product, identifier);
     return findDevice(database.read(), access, device.id, 'CONFIGURE');
   }
 
@@ -150,33 +156,40 @@ export class UnknownDevices {
     await deleteInSlices(database, { ...shared, table: 'unknown_device', where: old });
   }
 
-  /** false: the product or the device was deleted meanwhile. */
+  /** Rejects with NOT_FOUND when the product or the device was deleted meanwhile. */
   async #replay(
     accessNow: () => Promise<Access>,
     product: ProductInfo,
     { id, identifier }: UnknownDevice,
     replayed: Set<string>,
-  ): Promise<boolean> {
-    const { database, ingestCache, receiver } = this.#deps;
+  ): Promise<void> {
+    const { database, receiver } = this.#deps;
     const calls = await database.read().find(UnknownCallSchema, { unknownDevice: id }, { orderBy: { id: 'asc' } });
     let last = 0;
     for (const { receivedAt, ...call } of calls) {
       // Of several in a millisecond each has its own, and the same ones when it is done again.
       last = Math.max(receivedAt, last + 1);
-      const keptSince = last;
+      const kept = { since: last, id: uuidAt(last, call.id) };
       if (replayed.has(call.id)) continue;
-      const current = await ingestCache.product(product.id);
-      const device = current === null ? null : await this.#deviceOf(current, identifier);
-      if (current === null || device === null) return false;
       const request = requestOfCall({ ...call, method: 'POST' });
       const find = async (): Promise<Recipient> => {
-        (await accessNow()).requireProduct(current, 'CONFIGURE');
+        const present = await accessNow();
+        const { product: current, device } = await this.#recipient(product, identifier);
+        present.requireProduct(current, 'CONFIGURE');
         return { product: current, native: { device } };
       };
-      await retryWhileOverloaded(() => receiver.receive(find, request, keptSince));
+      await retryWhileOverloaded(() => receiver.receive(find, request, kept));
       replayed.add(call.id);
     }
-    return true;
+  }
+
+  /** The product and its device as they are now. */
+  async #recipient({ id }: ProductInfo, identifier: string): Promise<{ product: ProductInfo; device: DeviceInfo }> {
+    const product = await this.#deps.ingestCache.product(id);
+    if (product === null) throw notFound('product', id);
+    const device = await this.#deviceOf(product, identifier);
+    if (device === null) throw notFound('device', identifier);
+    return { product, device };
   }
 
   /** Forgets a device whose calls were replayed; false: more of them have come. */

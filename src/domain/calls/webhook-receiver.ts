@@ -3,7 +3,7 @@ import type { CallOutcome, CallRunner } from '../decoders/call-runner.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import { changed, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { CallRow } from '../measurements/store.ts';
+import type { CallRow, MeasurementStore } from '../measurements/store.ts';
 import type { Amount, WriteShares } from '../measurements/write-shares.ts';
 import { type InVain, unexplainedPart } from '../refused-work.ts';
 import type { CallFeed } from './call-feed.ts';
@@ -13,6 +13,7 @@ interface WebhookReceiverDeps {
   ingestCache: IngestCache;
   runner: CallRunner;
   recorder: Recorder;
+  store: Pick<MeasurementStore, 'updateCalls'>;
   shares: WriteShares;
   feed: CallFeed;
   /** CALL_LOG_BODY_BYTES */
@@ -27,6 +28,12 @@ export interface Answer {
   rejected: number;
   /** JSON text, ASCII. */
   body: string;
+}
+
+/** A call that was kept: when it was received, and the id by which the log knows it. */
+export interface Kept {
+  since: number;
+  id: string;
 }
 
 /** Whose call it is. `native`: of a native network, from this device. */
@@ -63,25 +70,21 @@ export class WebhookReceiver {
   /**
    * One call. `find` says whose it is and rejects when the sender has no right to it (any more): it is asked before the
    * decoder runs and again before the commit. Where a device or field that it would write to is gone by then, the call
-   * runs again as the product is now. `keptSince`: when a call that was kept was received. Rejects with OVERLOADED or
+   * runs again as the product is now. `kept`: of a call that was kept; done again it is in the log once. Rejects with OVERLOADED or
    * UNAVAILABLE: nothing is logged then, and the sender is to try again.
    */
-  async receive(
-    find: () => Promise<Recipient>,
-    request: DecoderRequest,
-    keptSince: number | null = null,
-  ): Promise<Answer> {
-    const { ingestCache, runner, recorder, shares, feed, bodyBytes } = this.#deps;
-    const receivedAt = keptSince ?? this.#deps.now();
+  async receive(find: () => Promise<Recipient>, request: DecoderRequest, kept: Kept | null = null): Promise<Answer> {
+    const { ingestCache, runner, recorder, store: log, shares, feed, bodyBytes } = this.#deps;
+    const receivedAt = kept?.since ?? this.#deps.now();
     let recipient = await find();
     for (let runs = 1; ; runs += 1) {
       const before = ingestCache.revision;
       const { product, native } = recipient;
       const source = product.decoder?.source ?? null;
-      const what = { product, source, request, receivedAt, counted: true, kept: keptSince !== null };
+      const what = { product, source, request, receivedAt, counted: true, kept: kept !== null };
       const outcome = await runner.run(native === undefined ? what : { ...what, native });
       // A replay finds the values under the time by which the log knows the call.
-      const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes);
+      const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes, kept?.id);
       const batches = outcome.batches.map(({ batch }) => batch);
       // What the call brings into the database: its texts, too.
       const amount = (isStored: boolean): Amount => ({
@@ -99,9 +102,11 @@ export class WebhookReceiver {
         const now = await find();
         if (before !== ingestCache.revision && !(await this.#allThere(now.product, outcome.batches))) throw changed();
       };
-      const isPatient = keptSince !== null;
+      const isPatient = kept !== null;
       const store = (): Promise<number> => recorder.commit({ batches, call }, { product, isPatient, requireRight });
       await shares.storing(product.workspaceId, { asked, amount: () => amount(true), store });
+      // It may be there of an adoption that was cut off, as it was then.
+      if (kept !== null) await log.updateCalls([call]);
       feed.publish(product.id, call);
       return answerOf(outcome);
     }

@@ -66,9 +66,15 @@ export class DeviceService {
 
   /**
    * All or none, in the order given; without a plan on `free`. CONFLICT names the serial number that is taken,
-   * PLAN_LIMIT the plan to choose.
+   * PLAN_LIMIT the plan to choose. `also`: what is written in the same transaction.
    */
-  async create(access: Access, productId: string, devices: NewDevice[], planSlug?: string | null): Promise<Device[]> {
+  async create(
+    access: Access,
+    productId: string,
+    devices: NewDevice[],
+    planSlug?: string | null,
+    also?: (em: EntityManager) => Promise<unknown>,
+  ): Promise<Device[]> {
     if (devices.length === 0 || devices.length > MAX_AT_ONCE)
       throw badInput(`devices: from 1 to ${MAX_AT_ONCE} at once, not ${devices.length}.`);
     const plan = planBySlug(planSlug ?? DEFAULT_PLAN, 'plan');
@@ -92,6 +98,7 @@ export class DeviceService {
       const { dialect } = this.#deps.database;
       const shared = { product: locked, workspace: locked.workspace, plan: plan.slug, createdAt };
       const keys = await insertDeviceSlices(em, dialect, slices, shared);
+      await also?.(em);
       const unset = { configuration: null, offlineAfterSeconds: null, writeRate: null };
       // Rows like those that are read, without the weight of entities that somebody may still change.
       return checked.map((row) => ({ ...row, ...shared, ...unset, key: keys.get(row.id)! }) as Device);

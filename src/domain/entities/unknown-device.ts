@@ -16,6 +16,8 @@ export const UnknownDeviceSchema = defineEntity({
     firstSeenAt: p.bigint('number'),
     lastSeenAt: p.bigint('number'),
     seen: p.integer(),
+    /** When a device was made of it that does not have all of its calls yet. */
+    adoptedAt: p.bigint('number').nullable(),
   },
 });
 
