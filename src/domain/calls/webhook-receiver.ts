@@ -31,7 +31,7 @@ export interface Answer {
 }
 
 /** A call that was kept: when it was received, and the id by which the log knows it. */
-export interface Kept {
+interface Kept {
   since: number;
   id: string;
 }
