@@ -140,6 +140,11 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     await listener.stop({ endSockets: () => transports.endSockets(), graceMs: config.shutdownGraceMs });
     await transports.stop();
   });
+  // First: what was accepted is waited for, and these may take minutes.
+  closers.add('replays and adoptions', () => {
+    domain.replay.stop();
+    domain.unknownDevices.endAdoptions();
+  });
   tellLoad(metrics, { store, pool, transports, domain, cluster, accepting: () => listener.accepting });
   if (config.metricsPort !== null) await startMetricsServer(metrics, config, closers);
   await listen(server, config.host, config.port, 'HOST, PORT');

@@ -169,7 +169,6 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const calls = new CallLog({ ingestCache, store, feed: callFeed, shares });
   const replaying = { authenticator, ingestCache, store, recorder, runner, feed: callFeed, receiptTimes, shares, now };
   const replay = new Replay(replaying);
-  closers.add('replay', () => replay.stop());
   const receiving = {
     ingestCache,
     runner,

@@ -85,6 +85,30 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
     expect(server.process.lines.filter(({ level }) => level === 'fatal')).toEqual([]);
   });
 
+  test('does not wait for a replay to its end: who asked is told how far it came', { timeout: 60_000 }, async () => {
+    const server = await startServer({ database });
+    const decoder = 'function Decoder() { for (var until = Date.now() + 150; Date.now() < until;); }';
+    const { id, webhookId } = await createProduct(server, { serialNumbers: ['replayed'] });
+    const call = (): Promise<unknown> =>
+      fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: 'x' });
+    for (let at = 0; at < 300; at += 50) await Promise.all(Array.from({ length: 50 }, call));
+    await server.gql(
+      'mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source) { version } }',
+      {
+        id,
+        source: decoder,
+      },
+    );
+    const replaying = server.query('mutation ($id: ID!) { replayCalls(productId: $id) { calls } }', { id });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const from = performance.now();
+    expect(await server.process.stop('SIGTERM')).toBe(0);
+    expect(performance.now() - from).toBeLessThan(12_000);
+    const [error] = (await replaying).errors ?? [];
+    expect(error?.extensions).toMatchObject({ code: 'UNAVAILABLE', calls: expect.any(Number) });
+    expect(server.process.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
   test('the first start prints a token that works, later starts print none', async () => {
     const fresh = await createDatabase(name);
     const server = await startServer({ database: fresh, env: { ADMIN_TOKEN: '' } });

@@ -185,30 +185,32 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     }
   });
 
-  test('an adoption that a kill has cut off is in the list, and goes on: each call is in the log once', async () => {
-    const identifier = eui();
-    const slow = 'var until = Date.now() + 40; while (Date.now() < until); return { data: { t: input.bytes[0] } };';
-    const input = { decoder: `function decodeUplink(input) { ${slow} }` };
-    const { id: productId } = await createProduct(server, {
-      workspaceId,
-      fields: { t: 'FLOAT' },
-      serialNumbers: [],
-      input,
-    });
-    await sendAll(Array.from({ length: 25 }, () => identifier));
-    const [unknown] = await list();
-    const cutOff = adopt(unknown!.id, productId).catch(() => 'cut off');
-    const calls = async (): Promise<number> => (await callsOf(server, productId)).length;
-    await expect.poll(calls, { timeout: 20_000, interval: 20 }).toBeGreaterThan(2);
-    await server.process.stop('SIGKILL');
-    expect(await cutOff).toBe('cut off');
-    server = await startServer({ database });
-    expect(await calls()).toBeLessThan(25);
-    expect(await list()).toEqual([unknown]);
-    await adopt(unknown!.id, productId);
-    expect(await list()).toEqual([]);
-    expect(await calls()).toBe(25);
-  });
+  test(
+    'an adoption that a kill or a stop has cut off is in the list, and goes on: each call is in the log once',
+    { timeout: 60_000 },
+    async () => {
+      const slow = 'var until = Date.now() + 40; while (Date.now() < until); return { data: { t: input.bytes[0] } };';
+      const input = { decoder: `function decodeUplink(input) { ${slow} }` };
+      for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+        const identifier = eui();
+        const shared = { workspaceId, fields: { t: 'FLOAT' }, serialNumbers: [], input };
+        const { id: productId } = await createProduct(server, shared);
+        await sendAll(Array.from({ length: 25 }, () => identifier));
+        const [unknown] = await list();
+        const cutOff = adopt(unknown!.id, productId).catch((error: Error) => error.message);
+        const calls = async (): Promise<number> => (await callsOf(server, productId)).length;
+        await expect.poll(calls, { timeout: 20_000, interval: 20 }).toBeGreaterThan(2);
+        await server.process.stop(signal);
+        expect(await cutOff).toMatch(signal === 'SIGKILL' ? 'fetch failed' : 'UNAVAILABLE');
+        server = await startServer({ database });
+        expect(await calls()).toBeLessThan(25);
+        expect(await list()).toEqual([unknown]);
+        await adopt(unknown!.id, productId);
+        expect(await list()).toEqual([]);
+        expect(await calls()).toBe(25);
+      }
+    },
+  );
 
   test('what waits when the domain is closed is written', async () => {
     const domain = await openDomain(name);

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from '../database.ts';
 import { deleteInSlices } from '../delete-in-slices.ts';
-import { badInput, conflict, notFound } from '../../errors.ts';
+import { AppError, badInput, conflict, notFound } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { findDevice } from '../access/find-device.ts';
 import { requestOfCall, type DecoderRequest } from '../decoders/decoder-request.ts';
@@ -45,6 +45,7 @@ export class UnknownDevices {
   readonly #rounds: GatheredRounds<UnknownCallSeen, boolean>;
   /** Those that this node adopts just now: by two at once their calls would be logged twice. */
   readonly #adopting = new Set<string>();
+  #isEnding = false;
 
   constructor(deps: UnknownDevicesDeps) {
     this.#deps = deps;
@@ -66,6 +67,11 @@ export class UnknownDevices {
     const kept = request.body.length > MAX_BODY ? null : keptOf(request, receivedAt);
     const bytes = kept === null ? 0 : kept.headers.length + kept.query.length + kept.body.length;
     return this.#rounds.add(workspaceId, { network, identifier, receivedAt, kept }, bytes);
+  }
+
+  /** Adoptions under way end after the call in hand; done again they go on. */
+  endAdoptions(): void {
+    this.#isEnding = true;
   }
 
   /** Whatever waits has been written when this resolves, or its senders were told that it was not. */
@@ -171,6 +177,7 @@ export class UnknownDevices {
       last = Math.max(receivedAt, last + 1);
       const kept = { since: last, id: uuidAt(last, call.id) };
       if (replayed.has(call.id)) continue;
+      if (this.#isEnding) throw new AppError('UNAVAILABLE', 'The server is stopping; adopt the device again later.');
       const request = requestOfCall({ ...call, method: 'POST' });
       const find = async (): Promise<Recipient> => {
         const present = await accessNow();
