@@ -12,8 +12,6 @@ const SHARE_OF_SOURCE = 0.05;
 const LOOK_AGAIN_MS = 50;
 /** Of one source while much is held against its tenant; what waits is kept in memory meanwhile. */
 const MAX_WAITING = 50;
-/** Of those that go on: what was done of them would be in vain, and where those who come again took their places, all was. */
-const MAX_GOING_ON = 100;
 const MAX_LINES = 2_000;
 const MAX_SOURCES = 10_000;
 
@@ -23,13 +21,16 @@ interface Held {
   source: string;
   /** What it costs at most, as far as that is known before. */
   ms: number;
-  /** It is a further piece of what has begun: who comes newly is refused before it is. */
+  /**
+   * It is a further piece of what has begun: it is not refused, and goes before what comes newly, so that there is little of
+   * it. Of hundreds that go on beside each other none would come to its end.
+   */
   goesOn?: boolean;
   /** Whether nobody waits for what it gives any more: it does not begin then. */
   isGone?: () => boolean;
 }
 
-interface Waiting extends Pick<Held, 'ms' | 'isGone'> {
+interface Waiting extends Pick<Held, 'ms' | 'goesOn' | 'isGone'> {
   begin: () => void;
   refuse: (error: AppError) => void;
 }
@@ -120,13 +121,14 @@ export class HeldWork {
     return !this.#senders.othersAreThere(tenant);
   }
 
-  #turn(line: Line, source: string, { goesOn, ...asked }: Omit<Held, 'tenant' | 'source'>): Promise<void> {
+  #turn(line: Line, source: string, asked: Omit<Held, 'tenant' | 'source'>): Promise<void> {
     const ofSource = line.waiting.get(source) ?? [];
-    const most = goesOn === true ? MAX_GOING_ON : MAX_WAITING;
-    if (ofSource.length >= most && this.#debtOf(line) > this.#burstMs)
+    const { goesOn = false } = asked;
+    if (!goesOn && ofSource.length >= MAX_WAITING && this.#debtOf(line) > this.#burstMs)
       throw new AppError('OVERLOADED', this.#tooMuch, { details: { retryAfterSeconds: 5 } });
     return new Promise((begin, refuse) => {
-      ofSource.push({ ...asked, begin, refuse });
+      const firstNew = goesOn ? ofSource.findIndex((one) => one.goesOn !== true) : -1;
+      ofSource.splice(firstNew < 0 ? ofSource.length : firstNew, 0, { ...asked, begin, refuse });
       line.waiting.set(source, ofSource);
       this.#beginNext(line);
     });

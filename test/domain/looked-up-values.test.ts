@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { DecoderEngine, DecoderJob } from '../../src/domain/decoders/decoder-engine.ts';
+import { HeldWork } from '../../src/domain/held-work.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
@@ -65,6 +66,15 @@ describe.each(DATABASES)('what decoders look up, %s', (name) => {
     expect(seen).toBe(9);
     expect(asking.mock.calls.flatMap(([queries]) => queries).length).toBeLessThan(DEVICES);
     asking.mockRestore();
+  });
+
+  test('goes on, once begun, before what others look up newly', async () => {
+    const run = vi.spyOn(HeldWork.prototype, 'run');
+    await told(names);
+    const goesOn = run.mock.calls.map(([held]) => held.goesOn);
+    run.mockRestore();
+    expect(goesOn.length).toBeGreaterThan(1);
+    expect(goesOn).toEqual(goesOn.map((_, at) => at > 0));
   });
 
   test('is none of a device that the product has not', async () => {
