@@ -97,10 +97,11 @@ export class CallRunner {
     return this.#runNative(call, network, await this.#senderOf(call.product, deviceIdentifier));
   }
 
-  async #runWebhook({ product, source, request, receivedAt, counted, kept = false }: CallToRun): Promise<CallOutcome> {
+  async #runWebhook(call: CallToRun): Promise<CallOutcome> {
+    const { product, source, request, receivedAt, counted, kept = false } = call;
     if (source === null) return notRun('NO_DECODER');
-    const input = await this.#inputOf(product, request, counted);
-    const result = await this.#execute(product, source, 'webhook', input, null);
+    const input = await this.#inputOf(call);
+    const result = await this.#execute(call, source, 'webhook', input, null);
     if (result.output === null) return failedOutcome({ ...result, error: atWrongDoor(result.error, request) });
     await afterLong(result.output);
     const { entries: raw, error } = readEntries(result, product.fields);
@@ -109,13 +110,11 @@ export class CallRunner {
     return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options));
   }
 
-  /**
-   * Piece by piece, long forms are held against the workspace: a few connections' would have all of the event loop. Who
-   * replays calls, or tries a decoder, does not stand behind what somebody sends to the product's webhook.
-   */
-  #inputOf({ id, workspaceId: tenant }: ProductInfo, request: DecoderRequest, isLive: boolean): Promise<string> {
+  /** Piece by piece, long forms are held against the workspace: a few connections' would have all of the event loop. */
+  #inputOf(call: CallToRun): Promise<string> {
+    const { request } = call;
     const [forms, held] = [this.#forms, this.#longForms];
-    const source = isLive ? id : `${id} tried`;
+    const [source, tenant] = [sourceOf(call), call.product.workspaceId];
     let goesOn = false;
     const run = <T>(work: () => Promise<T>): Promise<T> => {
       let ms = PIECE_MS;
@@ -147,7 +146,7 @@ export class CallRunner {
     let result: DecoderResult;
     if (source !== null) {
       if (!uplink.carriesPayload) return notRun('NOTHING_STORED');
-      result = await this.#execute(product, source, uplink.kind, uplink.input, device);
+      result = await this.#execute(call, source, uplink.kind, uplink.input, device);
     } else if (uplink.decodedByNetwork === null) return notRun(uplink.carriesPayload ? 'NO_DECODER' : 'NOTHING_STORED');
     else result = uplink.decodedByNetwork;
     if (result.output === null) return failedOutcome(result);
@@ -172,13 +171,15 @@ export class CallRunner {
   }
 
   #execute(
-    product: ProductInfo,
+    call: CallToRun,
     source: string,
     entryPoint: DecoderEntryPoint,
     input: string,
     sender: DeviceInfo | null,
   ): Promise<DecoderResult> {
     const { engine, ingestCache } = this.#deps;
+    const { product } = call;
+    const waitsAs = sourceOf(call);
     return engine.run({
       workspaceId: product.workspaceId,
       productId: product.id,
@@ -186,7 +187,7 @@ export class CallRunner {
       entryPoint,
       input,
       serials: ingestCache.serials(product),
-      lookUp: (names) => this.#lookedUp.of(product, names),
+      lookUp: (names) => this.#lookedUp.of(product, names, waitsAs),
       senderId: sender?.id ?? null,
     });
   }
@@ -227,6 +228,11 @@ function uplinkToRun(call: CallToRun, network: Network, device: DeviceInfo | nul
     input: call.source !== null && carriesPayload ? uplinkInput(event, call.receivedAt, variables) : '',
     decodedByNetwork: isDecoded ? decodedByNetwork(decoded) : null,
   };
+}
+
+/** Who replays calls, or tries a decoder, does not stand behind what somebody sends to the product's webhook. */
+function sourceOf({ product: { id }, counted }: CallToRun): string {
+  return counted ? id : `${id} tried`;
 }
 
 function eventOf({ native, request }: CallToRun, network: Network): NetworkEvent {

@@ -53,9 +53,12 @@ export class LookedUpValues {
     });
   }
 
-  /** JSON text of the `DeviceValues` of each device with these ids or serial numbers; null: the product has none. */
-  async *of(product: ProductInfo, names: readonly string[]): AsyncGenerator<Told> {
-    const { id: source, workspaceId: tenant, fields } = product;
+  /**
+   * JSON text of the `DeviceValues` of each device with these ids or serial numbers; null: the product has none. `source`:
+   * in whose line of the workspace that waits.
+   */
+  async *of(product: ProductInfo, names: readonly string[], source: string): AsyncGenerator<Told> {
+    const { workspaceId: tenant, fields } = product;
     const texts = [...fields.values()].filter(({ type }) => type === 'STRING').length * TEXT;
     for (let at = 0, each = DEVICE + fields.size * VALUE; at < names.length;) {
       const most = Math.min(AT_ONCE, PIECE / each, TEXTS_AT_ONCE / texts);
