@@ -450,26 +450,34 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     await events.return?.();
   });
 
-  test('devices that nobody knows yet are looked up together', async () => {
-    const { store, feed } = await open();
-    let [atOnce, most] = [0, 0];
-    const events = await feed.subscribe({
-      accepts: async () => {
-        most = Math.max(most, (atOnce += 1));
-        await new Promise((resolve) => setTimeout(resolve, 1));
-        atOnce -= 1;
-        return true;
-      },
-    });
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    await store.append({
-      batches: Array.from({ length: 30 }, (_, at) => receipt(at + 1, [[1, 1000, at]]).batches[0]!),
-    });
-    feed.recorded();
-    expect((await take(events, 30)).map(({ deviceKey }) => deviceKey)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1)); // prettier-ignore
-    expect(most).toBe(30);
-    await events.return?.();
-  });
+  test.each([0, 1])(
+    'devices that nobody knows yet are looked up together, %i others being told of them without',
+    async (others) => {
+      const { store, feed } = await open();
+      // As who watches the status of devices.
+      const watching = await Promise.all(
+        Array.from({ length: others }, () => feed.subscribe({ accepts: () => false })),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 100 * others));
+      let [atOnce, most] = [0, 0];
+      const events = await feed.subscribe({
+        accepts: async () => {
+          most = Math.max(most, (atOnce += 1));
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          atOnce -= 1;
+          return true;
+        },
+      });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await store.append({
+        batches: Array.from({ length: 30 }, (_, at) => receipt(at + 1, [[1, 1000, at]]).batches[0]!),
+      });
+      feed.recorded();
+      expect((await take(events, 30)).map(({ deviceKey }) => deviceKey)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1)); // prettier-ignore
+      expect(most).toBe(30);
+      for (const one of [events, ...watching]) await one.return?.();
+    },
+  );
 
   test('who waits until it is taken in has no more to read the longer that takes', async () => {
     const { store } = await open();
