@@ -89,12 +89,10 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
     const scopes = ['READ', 'CONFIGURE', 'ADMIN'] as const;
     const made = await tokens.create(access, { name: 't', kind: 'INDIVIDUAL', workspaceId: id, scopes: [...scopes] });
     const caller: Access = (await authenticator.authenticate(made.secret))!;
+    const other = await tokens.create(access, { name: 'o', kind: 'INDIVIDUAL', workspaceId: id, scopes: ['READ'] });
+    expect(await authenticator.authenticate(other.secret)).not.toBeNull();
     const limits = JSON.stringify(many(1_000, () => [uuidV7()]).flat());
-    await insert(
-      'token',
-      'id, name, kind, workspace_id, scopes, product_ids, device_ids, hash, created_at, signed_in',
-      many(600, () => [uuidV7(), 't', 'INDIVIDUAL', id, '["READ"]', limits, limits, uuidV7(), 1, false].map(stored)),
-    );
+    await insertTokens(id, 600, limits);
     const device = uuidV7();
     await insert(
       'unknown_device',
@@ -115,8 +113,35 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
     for (const table of ['token', 'unknown_device', 'audit_entry'])
       expect(await count(table, 'workspace_id', id)).toBe(0);
     expect(await count('unknown_call', 'unknown_device_id', device)).toBe(0);
-    expect(await authenticator.authenticate(made.secret)).toBeNull();
+    for (const { secret } of [made, other]) expect(await authenticator.authenticate(secret)).toBeNull();
   }, 60_000);
+
+  test('of a workspace no more than its caller may', async () => {
+    const { access, workspaces, tokens, authenticator, cluster, workspaceRemoval } = domain;
+    const { id } = await workspaces.create(access, 'w');
+    const scopes = ['READ', 'CONFIGURE', 'ADMIN'] as const;
+    const made = await tokens.create(access, { name: 't', kind: 'INDIVIDUAL', workspaceId: id, scopes: [...scopes] });
+    const caller = (await authenticator.authenticate(made.secret))!;
+    await insertTokens(id, 450, '[]');
+    const revoking: Promise<unknown>[] = [];
+    cluster.onChanged((changes) => {
+      const isSlice = changes.length > 1 && changes[0]!.kind === 'token';
+      if (isSlice && revoking.length === 0) revoking.push(tokens.revoke(access, made.token.id));
+    });
+    await expect(workspaceRemoval.delete(caller, id)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await Promise.all(revoking);
+    expect(await count('token', 'workspace_id', id)).toBeGreaterThan(100);
+  });
+
+  async function insertTokens(workspaceId: string, length: number, limits: string): Promise<void> {
+    await insert(
+      'token',
+      'id, name, kind, workspace_id, scopes, product_ids, device_ids, hash, created_at, signed_in',
+      many(length, () =>
+        [uuidV7(), 't', 'INDIVIDUAL', workspaceId, '["READ"]', limits, limits, uuidV7(), 1, false].map(stored),
+      ),
+    );
+  }
 
   /** SQLite has no booleans. */
   function stored(value: unknown): unknown {

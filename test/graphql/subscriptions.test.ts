@@ -246,10 +246,14 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
     expect(await codeOf({}, recording.secret)).toBe('FORBIDDEN');
     expect(await codeOf({ d: [] }, ADMIN_TOKEN)).toBe('BAD_USER_INPUT');
     expect(await codeOf({ p: product.id, f: ['nope'] }, ADMIN_TOKEN)).toBe('BAD_USER_INPUT');
+    // Beside one that asks for the same and may see more.
+    const all = await subscribe(LIVE, {});
     const pushes = await subscribe(LIVE, {}, limited.secret);
     await record(one, { field: 'temperature', value: 1 });
     await record(two, { field: 'temperature', value: 2 });
-    expect((await pushes.next()).data?.['measurementsRecorded'].device.id).toBe(two);
+    const idOf = async (of: Pushes) => (await of.next()).data?.['measurementsRecorded'].device.id;
+    expect([await idOf(all), await idOf(all)]).toEqual([one, two]);
+    expect(await idOf(pushes)).toBe(two);
     expect(pushes.unread).toBe(0);
   });
 

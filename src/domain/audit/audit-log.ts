@@ -1,6 +1,7 @@
 import type { Access } from '../access/access.ts';
 import { underAudit } from '../access/audit-trail.ts';
 import type { Database } from '../database.ts';
+import { deleteInSlices } from '../delete-in-slices.ts';
 import { type AuditEntry, AuditEntrySchema } from '../entities/audit-entry.ts';
 import { type Page, pageOf } from '../page.ts';
 import { AUDITED } from './audited-operations.ts';
@@ -83,7 +84,8 @@ export class AuditLog {
 
   /** Forgets what is older than `before` (ms UTC), and the oldest of those that are too many; in small transactions. */
   async forgetBefore(before: number): Promise<void> {
-    while (await this.#deleteSome('at < ?', [before]));
+    const entries = { table: 'audit_entry', key: 'id', atOnce: DELETED_AT_ONCE };
+    await deleteInSlices(this.#bare, { ...entries, where: 'at < ?', of: [before] });
     const full = await this.#bare
       .read()
       .execute<{ workspace_id: string | null }[]>(
@@ -94,20 +96,9 @@ export class AuditLog {
       const [oldest] = await this.#bare.read().find(AuditEntrySchema, { workspaceId }, options);
       if (oldest === undefined) continue;
       const where = workspaceId === null ? 'workspace_id is null and id < ?' : 'workspace_id = ? and id < ?';
-      while (await this.#deleteSome(where, workspaceId === null ? [oldest.id] : [workspaceId, oldest.id]));
+      const of = workspaceId === null ? [oldest.id] : [workspaceId, oldest.id];
+      await deleteInSlices(this.#bare, { ...entries, where, of });
     }
-  }
-
-  /** Whether there may be more. */
-  #deleteSome(where: string, parameters: unknown[]): Promise<boolean> {
-    return this.#bare.write(async (em) => {
-      const { affectedRows } = await em.execute<{ affectedRows: number }>(
-        `delete from audit_entry where id in (select id from audit_entry where ${where} limit ${DELETED_AT_ONCE})`,
-        parameters,
-        'run',
-      );
-      return affectedRows === DELETED_AT_ONCE;
-    });
   }
 }
 
