@@ -4,6 +4,7 @@ import { LocalCluster } from '../../src/cluster/local-cluster.ts';
 import { Feed } from '../../src/domain/measurements/feed.ts';
 import type { RecordedEvent } from '../../src/domain/measurements/recorded-event.ts';
 import type { StoredValue } from '../../src/domain/measurements/store.ts';
+import { newStretch, tellStretch } from '../../src/domain/measurements/stretch.ts';
 import { whoseWork, worksFor } from '../../src/domain/whose-work.ts';
 import { countTurns } from '../support/loop-turns.ts';
 import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
@@ -612,4 +613,24 @@ test('on PostgreSQL a commit belongs behind the positions at which it was not do
   expect(await devices(before, null)).toEqual([2, 1, 3]);
   await store.stop();
   await database.close();
+});
+
+test('others have their turns while one event is handed out to many who want the same', async () => {
+  const turns = countTurns();
+  const seen = new Set<number>();
+  const offer = (): void => {
+    seen.add(turns.turns);
+    for (const end = performance.now() + 0.1; performance.now() < end;);
+  };
+  const many = Array.from({ length: 300 }, () => ({ accepts: all, offer }));
+  const reading = { seq: '1', deviceKey: 1, timestamp: 1, storedAt: 1, fieldKeys: [1], values: [1] };
+  const page = { upTo: 'b', readings: [reading], complete: true, expired: false };
+  await tellStretch(
+    newStretch('a', null, null),
+    async () => page,
+    () => [many],
+  );
+  turns.stop();
+  // Of 30 ms in slices of 5.
+  expect(seen.size).toBeGreaterThan(3);
 });
