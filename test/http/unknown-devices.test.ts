@@ -155,6 +155,27 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     expect(await callsOf(server, productId)).toHaveLength(10);
   });
 
+  test(
+    'whoever makes the device by hand meanwhile leaves the calls to who adopts it',
+    { timeout: 60_000 },
+    async () => {
+      const byHand = `mutation ($p: ID!, $s: String!) {
+      createDevices(productId: $p, devices: [{ name: "by hand", serialNumber: $s }], plan: "unlimited") { id } }`;
+      const productId = await newProduct();
+      const identifiers = Array.from({ length: 20 }, eui);
+      await sendAll(identifiers);
+      for (const { id, identifier } of await list())
+        await Promise.all([
+          adopt(id, productId),
+          server.gql(byHand, { p: productId, s: identifier }).catch((error: Error) => {
+            expect(error.message).toContain('CONFLICT');
+          }),
+        ]);
+      expect(await list()).toEqual([]);
+      expect(await callsOf(server, productId)).toHaveLength(identifiers.length);
+    },
+  );
+
   test('a token that is limited to some devices puts nothing aside, and nothing out of what the workspace keeps', async () => {
     expect(await send(eui())).toBe(202);
     const { deviceIds } = await createProduct(server, { workspaceId });

@@ -139,11 +139,19 @@ export class UnknownDevices {
   ): Promise<Device> {
     const { authenticator, database, devices, now } = this.#deps;
     const { id, identifier } = row;
-    // Together: of an adoption that is cut off the device is there, and what is left of it is in the list.
+    // Of an adoption that is cut off the device is there: what is left of it is in the list.
     const begin = (em: EntityManager): Promise<unknown> =>
       em.nativeUpdate(UnknownDeviceSchema, { id }, { adoptedAt: now() });
-    if ((await this.#deviceOf(product, identifier)) === null)
-      await devices.create(access, product.id, [{ name, serialNumber: identifier }], plan, begin);
+    const isThere = async (): Promise<boolean> => (await this.#deviceOf(product, identifier)) !== null;
+    if (await isThere()) await database.write(begin);
+    else
+      try {
+        await devices.create(access, product.id, [{ name, serialNumber: identifier }], plan, begin);
+      } catch (error) {
+        // Somebody made it meanwhile.
+        if (!(error instanceof AppError && error.code === 'CONFLICT' && (await isThere()))) throw error;
+        await database.write(begin);
+      }
     // What is sent from now on finds the device; what was sent before is to be replayed.
     const replayed = new Set<string>();
     do await this.#replay(authenticator.follow(access), product, row, replayed);
