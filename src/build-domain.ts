@@ -15,6 +15,7 @@ import { DeviceService } from './domain/devices/device-service.ts';
 import { handOverLateValues, sweepLateValues } from './domain/measurements/sweep-late-values.ts';
 import { StatusWatch } from './domain/devices/status-watch.ts';
 import { WriteRateService } from './domain/devices/write-rate-service.ts';
+import { FieldRemovals } from './domain/products/field-removals.ts';
 import { FieldService } from './domain/products/field-service.ts';
 import { NetworkReceiver } from './domain/calls/network-receiver.ts';
 import { Feed } from './domain/measurements/feed.ts';
@@ -131,7 +132,13 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const workspaces = new WorkspaceService({ database, cluster, now });
   const products = new ProductService({ database, cluster, store, checkDecoder, now });
   const workspaceRemoval = new WorkspaceRemoval({ authenticator, database, cluster, products, now });
-  const fields = new FieldService({ database, cluster, store, suggestions, now });
+  const removals = new FieldRemovals({
+    database: bare,
+    store,
+    onError: (error) => log.warn({ err: error }, 'forgetting the values of a removed field'),
+  });
+  closers.add('values of removed fields', () => removals.stop());
+  const fields = new FieldService({ database, cluster, store, removals, suggestions, now });
   const devices = new DeviceService({ database, cluster, store, now });
   const configurations = new ConfigurationService({ database, cluster });
   const shares = new WorkShares();
@@ -192,8 +199,9 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   };
   const callSweep = { store, unknownDevices, products, days: config.callLog.days, now };
   sweep('call log', 10 * MINUTE_MS, () => sweepCalls(callSweep));
-  sweep('late values of what is gone', 10 * MINUTE_MS, () => sweepLateValues({ database: bare, store, now }));
-  sweep('late values of what was absorbed', 2_000, () => handOverLateValues({ database: bare, store, now }));
+  const late = { database: bare, store, now };
+  sweep('late values of what is gone', 10 * MINUTE_MS, (isStopping) => sweepLateValues(late, isStopping));
+  sweep('late values of what was absorbed', 2_000, () => handOverLateValues(late));
   const onLeftOut = (error: unknown, deviceKey: number): void =>
     log.warn({ err: error, deviceKey }, 'forgetting what is old: a device was left out until the next time');
   const retention = { database: bare, store, now, onLeftOut };

@@ -1,4 +1,5 @@
 import type { Database } from '../database.ts';
+import { forgetFieldOfSome, type RemovedField } from './forget-field.ts';
 import type { MeasurementStore } from './store.ts';
 
 interface SweepLateValuesDeps {
@@ -17,30 +18,60 @@ const ORPHANS =
   'and not exists (select 1 from purge where purge.device_key = device_state.device_key and field_key is null) ' +
   'and not exists (select 1 from absorbed_device where absorbed_device.device_key = device_state.device_key)';
 
-const REMOVED = 'from removed_field where removed_at < ?';
+const REMOVED = 'select field_key, product_key, removed_at from removed_field where removed_at < ? limit 100';
 
 /**
  * Forgets what was committed for devices and fields just after their purge: another node may have accepted it before it
  * heard that they are gone. Devices at once; fields, whose values nobody sees any more, once, an hour after their removal.
  */
-export async function sweepLateValues({ database, store, now }: SweepLateValuesDeps): Promise<void> {
+export async function sweepLateValues(
+  deps: SweepLateValuesDeps,
+  isStopping: () => boolean = () => false,
+): Promise<void> {
+  const { database, store, now } = deps;
   await store.showHeard();
-  const before = now() - LATE_MS;
-  const found = await database
-    .read()
-    .execute<unknown[]>(`select * from (${ORPHANS} limit 1) as o union all select field_key ${REMOVED}`, [before]);
-  if (found.length === 0) return;
-  await database.write(async (em) => {
-    const write = (statement: string, values: number[]): Promise<unknown> => em.execute(statement, values, 'run');
-    await write(`insert into purge (device_key, field_key) select device_key, null from (${ORPHANS}) as gone`, []);
-    await write(
-      `insert into purge (device_key, field_key) select device.key, gone.field_key
-       from (select * ${REMOVED}) as gone join device on device.product_key = gone.product_key`,
-      [before],
+  const orphans = await database.read().execute<unknown[]>(`${ORPHANS} limit 1`);
+  if (orphans.length > 0) {
+    const statement = `insert into purge (device_key, field_key) select device_key, null from (${ORPHANS}) as gone`;
+    await database.write((em) => em.execute(statement, [], 'run'));
+    await store.settlePurges();
+  }
+  for (;;) {
+    const removed = await database
+      .read()
+      .execute<{ field_key: number; product_key: number; removed_at: number | string }[]>(REMOVED, [now() - LATE_MS]);
+    if (removed.length === 0) return;
+    for (const { field_key: fieldKey, product_key: productKey, removed_at: removedAt } of removed) {
+      if (isStopping()) return;
+      await forgetField(deps, { fieldKey, productKey }, Number(removedAt), isStopping);
+    }
+  }
+}
+
+/** A node begins with one; what it cannot bring to its end another does an hour later. */
+async function forgetField(
+  { database, store, now }: SweepLateValuesDeps,
+  removed: RemovedField,
+  removedAt: number,
+  isStopping: () => boolean,
+): Promise<void> {
+  const { fieldKey } = removed;
+  const isOurs = await database.write(async (em) => {
+    const { affectedRows } = await em.execute<{ affectedRows: number }>(
+      'update removed_field set removed_at = ? where field_key = ? and removed_at = ?',
+      [now(), fieldKey, removedAt],
+      'run',
     );
-    await write(`delete ${REMOVED}`, [before]);
+    return affectedRows === 1;
   });
-  await store.settlePurges();
+  if (!isOurs) return;
+  for (let after: number | null = 0; after !== null;) {
+    const behind: number = after;
+    after = await database.write((em) => forgetFieldOfSome(em, removed, behind));
+    await store.settlePurges();
+    if (isStopping()) return;
+  }
+  await database.write((em) => em.execute('delete from removed_field where field_key = ?', [fieldKey], 'run'));
 }
 
 /** Absorbed devices that have values again, or for which none can come any more. */

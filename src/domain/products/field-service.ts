@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from '../database.ts';
 import { badInput, conflict, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
+import { forgetFieldOfSome } from '../measurements/forget-field.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { findProduct, lockPart, lockProduct } from '../access/find-product.ts';
 import { checkOptionalText } from '../text.ts';
@@ -17,12 +18,14 @@ import {
   tooManyFields,
 } from './new-field.ts';
 import { fieldKeyOf } from './field-id.ts';
+import type { FieldRemovals } from './field-removals.ts';
 import { type SuggestedField, SuggestedFieldSchema } from '../entities/suggested-field.ts';
 
 interface FieldServiceDeps {
   database: Database;
   cluster: Cluster;
   store: MeasurementStore;
+  removals: FieldRemovals;
   /** Sightings of unknown identifiers that wait in memory. */
   suggestions: { flush: () => Promise<void> };
   now: () => number;
@@ -84,24 +87,23 @@ export class FieldService {
 
   /** With its measurements on every device of the product. */
   async remove(access: Access, id: string): Promise<string> {
-    const field = await this.#deps.database.write(async (em) => {
+    const { removals } = this.#deps;
+    removals.requireRoom(access);
+    const { field, after } = await this.#deps.database.write(async (em) => {
       const found = await lockPart(em, access, FieldSchema, { what: 'field', id, key: fieldKeyOf(id) });
-      await em.execute(
-        'insert into purge (device_key, field_key) select key, ? from device where product_key = ?',
-        [found.key, found.product.key],
-        'run',
-      );
+      const removed = { fieldKey: found.key, productKey: found.product.key };
       // What another node has accepted for it already may be committed after the purge.
       await em.execute(
         'insert into removed_field (field_key, product_key, removed_at) values (?, ?, ?)',
-        [found.key, found.product.key, this.#deps.now()],
+        [removed.fieldKey, removed.productKey, this.#deps.now()],
         'run',
       );
       await em.nativeDelete(FieldSchema, { key: found.key });
-      return found;
+      return { field: found, after: await forgetFieldOfSome(em, removed, 0) };
     });
     await this.#changed(field);
     void this.#deps.store.settlePurges();
+    if (after !== null) removals.begin({ fieldKey: field.key, productKey: field.product.key, after, party: access });
     return id;
   }
 

@@ -1,0 +1,27 @@
+import type { EntityManager } from '@mikro-orm/sql';
+
+/** A product may have 100,000: on SQLite what one statement writes down has the event loop. */
+const DEVICES_AT_ONCE = 500;
+
+/** A field that was removed, of a product. */
+export interface RemovedField {
+  fieldKey: number;
+  productKey: number;
+}
+
+/**
+ * Writes down that the store is to forget the field's values of the product's next devices behind the key `after`: call
+ * `settlePurges` after the commit. Returns the key of the last of them; null: there are no more behind them.
+ */
+export async function forgetFieldOfSome(
+  em: EntityManager,
+  { fieldKey, productKey }: RemovedField,
+  after: number,
+): Promise<number | null> {
+  const rows = await em.execute<{ device_key: number }[]>(
+    'insert into purge (device_key, field_key) select key, ? from device where product_key = ? and key > ? ' +
+      `order by key limit ${DEVICES_AT_ONCE} returning device_key`,
+    [fieldKey, productKey, after],
+  );
+  return rows.length < DEVICES_AT_ONCE ? null : Math.max(...rows.map((row) => row.device_key));
+}

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fieldId } from '../../src/domain/products/field-id.ts';
+import type { Product } from '../../src/domain/entities/product.ts';
+import { sweepLateValues } from '../../src/domain/measurements/sweep-late-values.ts';
+import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { longestPieceMs } from '../support/processor-time.ts';
+import { DATABASES } from '../support/server.ts';
+
+const DEVICES = 30_000;
+/** A tenth of a second is what people notice; half of it is for what else goes on. */
+const MOST_MS = 50;
+/** Of which a field is forgotten at once. */
+const SLICE = 500;
+
+describe.each(DATABASES)('beside very many devices, on %s', (name) => {
+  let domain: OpenDomain;
+  let product: Product;
+  beforeAll(async () => {
+    domain = await openDomain(name);
+    const { access, products, database } = domain;
+    product = await products.create(access, { name: 'p', fields: [{ identifier: 'A', type: 'FLOAT' }] });
+    const numbers =
+      name === 'sqlite'
+        ? `with recursive n (x) as (select 1 union all select x + 1 from n where x < ${DEVICES})`
+        : `with n as (select x from generate_series(1, ${DEVICES}) as s (x))`;
+    await database.write((em) =>
+      em.execute(
+        `insert into device (id, workspace_id, product_key, name, serial_number, serial_folded, search_text, plan, tags, created_at)
+         ${numbers} select cast(x as varchar(36)), ?, ?, 'd', cast(x as varchar(36)), cast(x as varchar(36)), '', 'unlimited', '', 1 from n`.replace(
+          /^(insert .*?)\s+(with .*?\)) (select)/s,
+          '$2 $1 $3',
+        ),
+        [product.workspace.id, product.key],
+        'run',
+      ),
+    );
+  });
+  afterAll(() => domain.close());
+
+  async function purges(fieldKey: number): Promise<number> {
+    const sql = 'select count(*) as rows from purge where field_key = ?';
+    const [row] = await domain.database.read().execute<{ rows: number }[]>(sql, [fieldKey]);
+    return Number(row!.rows);
+  }
+
+  test('fields that were removed an hour ago are forgotten of some of them at a time, however many there are', async () => {
+    const { clock, database } = domain;
+    const store = { showHeard: async () => {}, settlePurges: async () => {} };
+    const fieldKeys = Array.from({ length: 20 }, (_, at) => 1_000_000 + at);
+    await database.write(async (em) => {
+      const insert = 'insert into removed_field (field_key, product_key, removed_at) values (?, ?, 0)';
+      for (const key of fieldKeys) await em.execute(insert, [key, product.key], 'run');
+    });
+    let looks = 0;
+    const sweep = () => sweepLateValues({ database, store, now: () => clock.now }, () => (looks += 1) > 2);
+    expect(await longestPieceMs(sweep)).toBeLessThan(MOST_MS);
+    expect(looks).toBeGreaterThan(2);
+    for (const key of fieldKeys) expect(await purges(key)).toBeLessThanOrEqual(2 * SLICE);
+  });
+
+  test('and so is one that is removed', async () => {
+    const { access, database, fields } = domain;
+    const sql = 'select key from field where product_key = ?';
+    const [field] = await database.read().execute<{ key: number }[]>(sql, [product.key]);
+    await fields.remove(access, fieldId(field!.key));
+    expect(await purges(field!.key)).toBeLessThanOrEqual(SLICE);
+  });
+});
