@@ -12,8 +12,8 @@ export interface PurgeRow extends Purge {
 }
 
 interface PurgerDeps {
-  /** What is written down behind that id, the oldest first. */
-  list(after: number, limit: number): Promise<PurgeRow[]>;
+  /** What is written down behind that id, the oldest first: what is to be handed over, or the rest. */
+  list(handsOver: boolean, after: number, limit: number): Promise<PurgeRow[]>;
   /** Resolves when the receipts handed over so far are stored: they may be of a device that is to be forgotten. */
   settled(): Promise<void>;
   /** Writes all values of the field to `intoDeviceKey` as well; false: it was stopped before the end. */
@@ -125,9 +125,14 @@ export class Purger {
     if (this.#triesAll) this.#failed.clear();
     this.#triesAll = false;
     let [ended, told] = [0, 0];
-    for (let after = 0; ;) {
-      const purges = await list(after, A_PAGE);
+    const after = { handOvers: 0, others: 0 };
+    for (;;) {
+      // Somebody waits for what is handed over, and others may have written down any number that nobody waits for. No device
+      // gets values once it is written down to be forgotten: the order of the two changes nothing.
+      const handedOver = await list(true, after.handOvers, A_PAGE);
+      const purges = handedOver.length > 0 ? handedOver : await list(false, after.others, A_PAGE);
       if (purges.length === 0) return ended;
+      after[handedOver.length > 0 ? 'handOvers' : 'others'] = purges.at(-1)!.id;
       await settled();
       for (const purge of purges) {
         if (this.#stopped) return ended;
@@ -141,7 +146,6 @@ export class Purger {
         if (!isLeftOut) told += 1;
         for (const key of devices) this.#failed.add(key);
       }
-      after = purges.at(-1)!.id;
     }
   }
 

@@ -156,13 +156,15 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await write('delete from device where key = ?', device.key);
     await write('insert into purge (device_key) values (?)', device.key);
     const purger = new Purger({
-      list: (after, limit) =>
-        database
-          .read()
-          .execute(
-            'select id, device_key as "deviceKey", field_key as "fieldKey", null as "intoDeviceKey" from purge where id > ? limit ?',
-            [after, limit],
-          ),
+      list: async (handsOver, after, limit) =>
+        handsOver
+          ? []
+          : database
+              .read()
+              .execute(
+                'select id, device_key as "deviceKey", field_key as "fieldKey", null as "intoDeviceKey" from purge where id > ? limit ?',
+                [after, limit],
+              ),
       settled: async () => {},
       handOver: async () => true,
       position: () => store.position(),

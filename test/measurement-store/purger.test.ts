@@ -7,7 +7,8 @@ test('what another node has written down before it ended is settled', async () =
   const done: string[] = [];
   const purger = new Purger(
     {
-      list: async (after) => purges.filter(({ id }) => id > after),
+      list: async (handsOver, after) =>
+        purges.filter(({ id, intoDeviceKey }) => id > after && (intoDeviceKey !== null) === handsOver),
       settled: async () => {},
       handOver: async ({ fieldKey }) => done.push(`hand over ${fieldKey}`) > 0,
       forgetHeard: async () => {},
@@ -28,7 +29,7 @@ test('what another node has written down before it ended is settled', async () =
 test('where the database does not answer, the first that fails is the last that is tried', async () => {
   const tried: number[] = [];
   const purger = new Purger({
-    list: async (after) => [1, 2, 3].filter((id) => id > after).map((id) => ({ id, deviceKey: id, fieldKey: null, intoDeviceKey: null })), // prettier-ignore
+    list: async (handsOver, after) => [1, 2, 3].filter((id) => !handsOver && id > after).map((id) => ({ id, deviceKey: id, fieldKey: null, intoDeviceKey: null })), // prettier-ignore
     settled: async () => {},
     handOver: async () => true,
     forgetHeard: async () => {},
@@ -48,7 +49,7 @@ test('one that fails is tried again later, and not whenever another is written d
   const warned: unknown[] = [];
   const ids = Array.from({ length: 30 }, (_, at) => at + 1);
   const purger = new Purger({
-    list: async (after) => ids.filter((id) => id > after).map((id) => ({ id, deviceKey: id, fieldKey: null, intoDeviceKey: null })), // prettier-ignore
+    list: async (handsOver, after) => ids.filter((id) => !handsOver && id > after).map((id) => ({ id, deviceKey: id, fieldKey: null, intoDeviceKey: null })), // prettier-ignore
     settled: async () => {},
     handOver: async () => true,
     forgetHeard: async () => {},
@@ -71,6 +72,31 @@ test('one that fails is tried again later, and not whenever another is written d
   expect(tried.slice(30)).toEqual([31]);
   await expect.poll(() => tried.slice(31), { timeout: 3_000 }).toEqual(ids);
   await purger.stop();
+});
+
+test('what is handed over waits for nothing that is only forgotten', async () => {
+  const done: number[] = [];
+  const purges = Array.from({ length: 250 }, (_, at): PurgeRow => ({ id: at + 1, deviceKey: at + 1, fieldKey: 1, intoDeviceKey: null })); // prettier-ignore
+  const purger = new Purger({
+    list: async (handsOver, after, limit) =>
+      purges.filter(({ id, intoDeviceKey }) => id > after && (intoDeviceKey !== null) === handsOver).slice(0, limit),
+    settled: async () => {},
+    handOver: async () => true,
+    forgetHeard: async () => {},
+    position: async () => '0',
+    forget: async ({ id }) => {
+      // Written down meanwhile.
+      if (done.push(id) === 1) purges.push({ id: 1_000, deviceKey: 1_000, fieldKey: 1, intoDeviceKey: 1_001 });
+      return true;
+    },
+    end: async (id) => void purges.splice(purges.findIndex((purge) => purge.id === id), 1), // prettier-ignore
+    log: undefined,
+  });
+  purger.start();
+  await purger.idle();
+  await purger.stop();
+  expect(done.indexOf(1_000)).toBe(100);
+  expect(done).toHaveLength(251);
 });
 
 describe.each(DIALECTS)('on %s', (dialect) => {

@@ -90,7 +90,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     this.#flushes = new PostgresFlushes(this.#writes, options.onRewritten);
     this.#commits = new GroupCommit(this.#flushes, { ...STORE_DEFAULTS, ...options });
     this.#purger = new Purger({
-      list: (after, limit) => this.#purges(after, limit),
+      list: (handsOver, after, limit) => this.#purges(handsOver, after, limit),
       settled: () => this.#commits.settled(),
       handOver: (purge, isStopped) =>
         handOver({ store: this, edit: (deviceKey, edit) => this.#edit(deviceKey, edit) }, purge, isStopped),
@@ -259,8 +259,9 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return left;
   }
 
-  async #purges(after: number, limit: number): Promise<PurgeRow[]> {
-    const text = 'SELECT id, device_key, field_key, into_device_key FROM purge WHERE id > $1 ORDER BY id LIMIT $2';
+  async #purges(handsOver: boolean, after: number, limit: number): Promise<PurgeRow[]> {
+    const which = `into_device_key IS ${handsOver ? 'NOT ' : ''}NULL`;
+    const text = `SELECT id, device_key, field_key, into_device_key FROM purge WHERE id > $1 AND ${which} ORDER BY id LIMIT $2`;
     const rows = await this.#rows<[number, number, number | null, number | null]>({ text, values: [after, limit] });
     return rows.map(([id, deviceKey, fieldKey, intoDeviceKey]) => ({ id, deviceKey, fieldKey, intoDeviceKey }));
   }

@@ -103,7 +103,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
       ...options,
     });
     this.#purger = new Purger({
-      list: (after, limit) => this.#read({ kind: 'purges', after, limit }),
+      list: (handsOver, after, limit) => this.#read({ kind: 'purges', handsOver, after, limit }),
       settled: () => this.#commits.settled(),
       handOver: (purge, isStopped) =>
         handOver({ store: this, edit: (deviceKey, edit) => this.#edit(deviceKey, edit) }, purge, isStopped),

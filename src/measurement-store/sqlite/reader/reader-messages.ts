@@ -10,7 +10,7 @@ export type SqliteReaderJob =
   | { kind: 'plan'; deviceKey: number; edit: Edit }
   /** Answered with device keys. */
   | { kind: 'due'; query: DueQuery }
-  | { kind: 'purges'; after: number; limit: number }
+  | { kind: 'purges'; handsOver: boolean; after: number; limit: number }
   | { kind: 'lastHeard'; deviceKeys: number[] }
   /** Answered with LongMoments. */
   | { kind: 'longMoments'; moments: readonly Moments[] }

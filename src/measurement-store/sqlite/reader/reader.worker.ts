@@ -22,7 +22,7 @@ async function run({ reader, snapshot }: Lane, job: SnapshotJob): Promise<unknow
     case 'due':
       return reader.due(job.query);
     case 'purges':
-      return reader.purges(job.after, job.limit);
+      return reader.purges(job.handsOver, job.after, job.limit);
     case 'lastHeard':
       return reader.lastHeard(job.deviceKeys);
     case 'longMoments':

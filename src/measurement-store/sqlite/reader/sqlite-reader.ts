@@ -59,11 +59,11 @@ export class SqliteReader {
     return select.all(after, storedBefore, atLeast, overdueBefore, limit);
   }
 
-  purges(after: number, limit: number): PurgeRow[] {
+  purges(handsOver: boolean, after: number, limit: number): PurgeRow[] {
     return this.#db
       .prepare<[number, number], PurgeRow>(
         `SELECT id, device_key AS deviceKey, field_key AS fieldKey, into_device_key AS intoDeviceKey FROM purge
-         WHERE id > ? ORDER BY id LIMIT ?`,
+         WHERE id > ? AND into_device_key IS ${handsOver ? 'NOT ' : ''}NULL ORDER BY id LIMIT ?`,
       )
       .all(after, limit);
   }
