@@ -3,6 +3,7 @@ import { Measurements } from './0002-measurements.ts';
 import { FlushNumbers } from './0003-flush-numbers.ts';
 import { AbsorbedDevices } from './0004-absorbed-devices.ts';
 import { BegunAdoptions } from './0005-begun-adoptions.ts';
+import { DevicesOfPlans } from './0006-devices-of-plans.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -11,4 +12,5 @@ export const MIGRATIONS = [
   { name: '0003-flush-numbers', class: FlushNumbers },
   { name: '0004-absorbed-devices', class: AbsorbedDevices },
   { name: '0005-begun-adoptions', class: BegunAdoptions },
+  { name: '0006-devices-of-plans', class: DevicesOfPlans },
 ];

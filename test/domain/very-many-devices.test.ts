@@ -43,6 +43,18 @@ describe.each(DATABASES)('beside very many devices, on %s', (name) => {
     return Number(row!.rows);
   }
 
+  test('a plan is given as quickly as beside none', async () => {
+    const { access, devices } = domain;
+    const [device] = await devices.create(access, product.id, [{ name: 'd' }], 'unlimited');
+    const give = async (plan: string): Promise<void> => void (await devices.update(access, device!.id, { plan }));
+    await give('free');
+    expect(await longestPieceMs(() => give('standard'))).toBeLessThan(MOST_MS);
+    if (name === 'postgres') return;
+    const counting = 'explain query plan select count(*) from device where workspace_id = ? and plan = ?';
+    const [step] = await domain.database.read().execute<{ detail: string }[]>(counting, ['w', 'standard']);
+    expect(step!.detail).toContain('device_workspace_id_plan_index');
+  });
+
   test('fields that were removed an hour ago are forgotten of some of them at a time, however many there are', async () => {
     const { clock, database } = domain;
     const store = { showHeard: async () => {}, settlePurges: async () => {} };

@@ -12,7 +12,11 @@ export const DeviceSchema = defineEntity({
   name: 'Device',
   tableName: 'device',
   uniques: [{ properties: ['product', 'serialNumber'] }],
-  indexes: [{ properties: ['workspace', 'serialNumber'] }, { properties: ['workspace', 'serialFolded'] }],
+  indexes: [
+    { properties: ['workspace', 'serialNumber'] },
+    { properties: ['workspace', 'serialFolded'] },
+    { properties: ['workspace', 'plan'] },
+  ],
   properties: {
     key: p.integer().primary().autoincrement(),
     id: p.string().length(36).unique(),
