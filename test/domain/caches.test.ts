@@ -5,6 +5,7 @@ import { DeviceSchema } from '../../src/domain/entities/device.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { ProductSchema } from '../../src/domain/entities/product.ts';
 import { TokenSchema } from '../../src/domain/entities/token.ts';
+import { hashSecret } from '../../src/domain/tokens/authenticator.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 
@@ -26,6 +27,25 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     await domain.database.write((em) => em.nativeUpdate(DeviceSchema, { id }, { name: to }));
     await domain.cluster.changed([{ kind: 'devices', productId, ids: [id] }]);
   }
+
+  test('of tokens with very many limits a few hundred are', async () => {
+    const { database, authenticator } = domain;
+    const ids = Array.from({ length: 1_000 }, () => crypto.randomUUID());
+    const [workspace] = domain.access.workspaceIds();
+    const secrets = Array.from({ length: 500 }, (_, at) => `secret ${at}`);
+    for (let at = 0; at < secrets.length; at += 20)
+      await database.write(async (em) => {
+        for (const secret of secrets.slice(at, at + 20)) {
+          const limits = { productIds: ids, deviceIds: ids };
+          const rest = { user: null, workspace: workspace!, createdAt: 1, signedIn: false, hash: hashSecret(secret) };
+          const kind = 'INDIVIDUAL';
+          em.create(TokenSchema, { id: crypto.randomUUID(), name: 't', kind, scopes: ['READ'], ...limits, ...rest });
+        }
+      });
+    for (const secret of secrets) expect((await authenticator.authenticate(secret))?.deviceIds?.size).toBe(1_000);
+    expect(authenticator.size).toBeLessThan(450);
+    expect(authenticator.cached(secrets.at(-1)!)).not.toBeNull();
+  });
 
   test('a device that changes while it is read is read again', async () => {
     const { product, id } = await device();

@@ -141,13 +141,13 @@ describe.each(DATABASES)('rights are made by who has them when they are made, on
     const em = domain.database.read();
     for (const id of [access.tokenId, domain.access.tokenId, made.token.id]) {
       const [present, byEntities] = [
-        await readPresentAccess(em, id, domain.clock.now),
+        await readPresentAccess(em, { id }, domain.clock.now),
         await readAccess(em, { id }, domain.clock.now),
       ];
       expect(byEntities!.changedSince(present)).toBeNull();
       expect([present!.tenant, present!.signedIn]).toEqual([byEntities!.tenant, byEntities!.signedIn]);
     }
-    expect(await readPresentAccess(em, made.token.id, limits.expiresAt)).toBeNull();
-    expect(await readPresentAccess(em, userId, domain.clock.now)).toBeNull();
+    expect(await readPresentAccess(em, { id: made.token.id }, limits.expiresAt)).toBeNull();
+    expect(await readPresentAccess(em, { id: userId }, domain.clock.now)).toBeNull();
   });
 });

@@ -61,7 +61,7 @@ export class AuditedDatabase implements Database {
     if (trail.settled) return this.#bare.write(work, trail.access);
     return this.#settle(trail, async (em) => {
       // Before the work: it may be that token that it takes away.
-      const present = await readPresentAccess(em, trail.access.tokenId, this.#now());
+      const present = await readPresentAccess(em, { id: trail.access.tokenId }, this.#now());
       if (present === null) throw unauthenticated();
       const result = await work(em);
       if (trail.access.changedSince(present) !== null) for (const askAgain of trail.granted.values()) askAgain(present);

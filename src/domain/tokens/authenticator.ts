@@ -5,11 +5,14 @@ import { LruMap } from '../lru-map.ts';
 import { Revisions } from '../revisions.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import type { Access } from '../access/access.ts';
-import { readAccess, readAccesses } from '../access/read-access.ts';
+import { readAccesses, readPresentAccess } from '../access/read-access.ts';
 import { TokenSchema } from '../entities/token.ts';
 import { unauthenticated } from '../../errors.ts';
 
-const MAX_CACHED = 50_000;
+/** What tokens in memory may take together: 50,000, of those with 2,000 ids a few hundred. */
+const MAX_CACHED_BYTES = 64 * 1_048_576;
+/** About what one takes beside its limits, and each id that it is limited to. */
+const [TOKEN_BYTES, ID_BYTES] = [1_300, 80];
 const LAST_USED_EVERY_MS = 10_000;
 /** Others change theirs all the time. */
 const MAX_TRIES = 3;
@@ -24,6 +27,10 @@ interface Known {
   lastUsedAt: number;
 }
 
+function bytesOf({ access: { productIds, deviceIds } }: Known): number {
+  return TOKEN_BYTES + ((productIds?.size ?? 0) + (deviceIds?.size ?? 0)) * ID_BYTES;
+}
+
 /**
  * Secret → what it may do, from memory where possible. A revoked token, a changed role or a removed member is dropped
  * by the commit that changes it, on every node. `lastUsedAt` is written in the background, a few seconds late.
@@ -32,7 +39,7 @@ export class Authenticator {
   readonly #revisions = new Revisions();
   readonly #database: Database;
   readonly #now: () => number;
-  readonly #known = new LruMap<string, Known>({ most: MAX_CACHED });
+  readonly #known = new LruMap<string, Known>({ most: MAX_CACHED_BYTES, sizeOf: bytesOf });
   readonly #loads = new SharedLoads<Access | null>();
   /** By which hash an access was found, and is found again. */
   readonly #hashes = new WeakMap<Access, string>();
@@ -166,6 +173,6 @@ export class Authenticator {
   }
 
   #read(which: { hash: string } | { id: string }): Promise<Access | null> {
-    return readAccess(this.#database.read(), which, this.#now());
+    return readPresentAccess(this.#database.read(), which, this.#now());
   }
 }
