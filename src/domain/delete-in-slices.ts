@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from './database.ts';
 import { giveWay } from './give-way.ts';
 import { placeholders } from './long-columns.ts';
+import type { Party } from './party.ts';
 
 /** Rows of one table, and how many of them go at once. */
 interface Slices {
@@ -22,6 +23,8 @@ interface Around {
   hold?: (em: EntityManager) => Promise<unknown>;
   /** Behind it, with what tells apart the rows that are gone. */
   after?: (keys: readonly unknown[]) => Promise<unknown>;
+  /** On whose account; the server's own without. */
+  party?: Party | undefined;
 }
 
 /**
@@ -31,7 +34,7 @@ interface Around {
 export async function deleteInSlices(
   database: Database,
   { table, key, where, of, atOnce }: Slices,
-  { before, hold, after }: Around = {},
+  { before, hold, after, party }: Around = {},
 ): Promise<void> {
   for (;;) {
     const rows = await database
@@ -50,7 +53,7 @@ export async function deleteInSlices(
         const held = `select ${key} from ${table} where ${among} order by ${key} for update`;
         await em.execute(`delete from ${table} where ${where} and ${key} in (${held})`, [...of, ...some], 'run');
       }
-    });
+    }, party);
     await after?.(keys);
     if (rows.length < atOnce) return;
     await giveWay();

@@ -4,12 +4,16 @@ import type { Database } from '../database.ts';
 import { deleteInSlices } from '../delete-in-slices.ts';
 import { type AuditEntry, AuditEntrySchema } from '../entities/audit-entry.ts';
 import { type Page, pageOf } from '../page.ts';
+import type { Party } from '../party.ts';
+import { Tally } from '../tally.ts';
 import { AUDITED } from './audited-operations.ts';
 import { AuditedDatabase, OperationTrail } from './audited-database.ts';
 
 /** Of each workspace, and of the installation; the oldest make room. */
 export const MAX_AUDIT_ENTRIES = 20_000;
-const DELETED_AT_ONCE = 1_000;
+const ENTRIES = { table: 'audit_entry', key: 'id', atOnce: 1_000 };
+/** So many new entries later it is looked whether the oldest have to make room. */
+const ROOM_FOR = 100;
 
 /** Which entries of a log; what is left out does not narrow. Times in ms UTC, start inclusive, end exclusive. */
 interface AuditFilter {
@@ -29,6 +33,8 @@ export class AuditLog {
   /** For the services of administration: see `AuditedDatabase`. */
   readonly database: AuditedDatabase;
   readonly #bare: Database;
+  /** How many entries each log (null: the installation's) got since that was looked at. */
+  readonly #added = new Tally<string | null>();
 
   constructor({ database, now }: AuditLogDeps) {
     this.#bare = database;
@@ -52,6 +58,7 @@ export class AuditLog {
       try {
         const result = await work();
         if (!trail.settled) await this.database.tell(trail);
+        for (const log of trail.toldIn) await this.#makeRoom(log, access);
         return result;
       } catch (error) {
         // Why it could not go on is what matters to who asked.
@@ -84,21 +91,31 @@ export class AuditLog {
 
   /** Forgets what is older than `before` (ms UTC), and the oldest of those that are too many; in small transactions. */
   async forgetBefore(before: number): Promise<void> {
-    const entries = { table: 'audit_entry', key: 'id', atOnce: DELETED_AT_ONCE };
-    await deleteInSlices(this.#bare, { ...entries, where: 'at < ?', of: [before] });
+    await deleteInSlices(this.#bare, { ...ENTRIES, where: 'at < ?', of: [before] });
     const full = await this.#bare
       .read()
       .execute<{ workspace_id: string | null }[]>(
         `select workspace_id from audit_entry group by workspace_id having count(*) > ${MAX_AUDIT_ENTRIES}`,
       );
-    for (const { workspace_id: workspaceId } of full) {
-      const options = { orderBy: { id: 'desc' }, offset: MAX_AUDIT_ENTRIES - 1, limit: 1, fields: ['id'] } as const;
-      const [oldest] = await this.#bare.read().find(AuditEntrySchema, { workspaceId }, options);
-      if (oldest === undefined) continue;
-      const where = workspaceId === null ? 'workspace_id is null and id < ?' : 'workspace_id = ? and id < ?';
-      const of = workspaceId === null ? [oldest.id] : [workspaceId, oldest.id];
-      await deleteInSlices(this.#bare, { ...entries, where, of });
-    }
+    for (const { workspace_id: workspaceId } of full) await this.#forgetOldest(workspaceId);
+  }
+
+  /** Who writes very many waits for it: until the next sweep there may come millions, which every list goes through. */
+  async #makeRoom(log: string | null, party: Party): Promise<void> {
+    this.#added.add(log, 1);
+    if (this.#added.of(log) < ROOM_FOR) return;
+    this.#added.add(log, -ROOM_FOR);
+    // The mutation is done; the sweep does what fails here.
+    await this.#forgetOldest(log, party).catch(() => {});
+  }
+
+  async #forgetOldest(log: string | null, party?: Party): Promise<void> {
+    const options = { orderBy: { id: 'desc' }, offset: MAX_AUDIT_ENTRIES - 1, limit: 1, fields: ['id'] } as const;
+    const [oldest] = await this.#bare.read().find(AuditEntrySchema, { workspaceId: log }, options);
+    if (oldest === undefined) return;
+    const where = log === null ? 'workspace_id is null and id < ?' : 'workspace_id = ? and id < ?';
+    const of = log === null ? [oldest.id] : [log, oldest.id];
+    await deleteInSlices(this.#bare, { ...ENTRIES, where, of }, { party });
   }
 }
 

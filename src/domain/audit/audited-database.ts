@@ -20,6 +20,8 @@ export class OperationTrail implements AuditTrail<Access> {
   readonly granted = new Map<string, (present: Access) => void>();
   hasChanged = false;
   settled = false;
+  /** The logs in which it has its entry: of workspaces; null: of the installation. */
+  toldIn: readonly (string | null)[] = [];
 
   constructor(
     readonly operation: string,
@@ -75,14 +77,15 @@ export class AuditedDatabase implements Database {
   }
 
   async #settle<T>(trail: OperationTrail, work: (em: EntityManager) => Promise<T>): Promise<T> {
-    const done = await this.#bare.write(async (em) => {
+    const { result, logs } = await this.#bare.write(async (em) => {
       const who = await whoIs(em, trail.access.tokenId);
-      const result = await work(em);
-      await insertEntries(em, trail, { ...who, subjects: subjectsOf(result), at: this.#now() });
-      return result;
+      const given = await work(em);
+      const told = await insertEntries(em, trail, { ...who, subjects: subjectsOf(given), at: this.#now() });
+      return { result: given, logs: told };
     }, trail.access);
     trail.settled = true;
-    return done;
+    trail.toldIn = logs;
+    return result;
   }
 }
 
@@ -93,12 +96,14 @@ interface Facts {
   at: number;
 }
 
-async function insertEntries(em: EntityManager, trail: OperationTrail, facts: Facts): Promise<void> {
+/** Returns the logs they are in. */
+async function insertEntries(em: EntityManager, trail: OperationTrail, facts: Facts): Promise<(string | null)[]> {
   const { operation, access, workspaceIds } = trail;
   const ofInstallation = AUDITED[operation] === 'installation' || workspaceIds.size === 0;
   // What one mutation changed in several workspaces is told to none of them in full: the rest is another's.
   const shared = !ofInstallation && workspaceIds.size > 1;
-  for (const workspaceId of ofInstallation ? [null] : workspaceIds)
+  const logs = ofInstallation ? [null] : [...workspaceIds];
+  for (const workspaceId of logs)
     await em.insert(AuditEntrySchema, {
       id: uuidV7(facts.at),
       workspaceId,
@@ -111,6 +116,7 @@ async function insertEntries(em: EntityManager, trail: OperationTrail, facts: Fa
       subjects: JSON.stringify(shared ? [] : facts.subjects),
       arguments: shared ? '"(in several workspaces at once)"' : toldArguments(trail.args),
     });
+  return logs;
 }
 
 /** The ids of what the work returned: an entity, or a list of them. */
