@@ -40,6 +40,8 @@ export class AppError extends Error {
   }
 }
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 /** No token, or one that is unknown, expired or revoked (HTTP 401). */
 export const unauthenticated = (message = 'This token is unknown, expired or revoked.'): AppError =>
   new AppError('UNAUTHENTICATED', message);
@@ -47,8 +49,11 @@ export const unauthenticated = (message = 'This token is unknown, expired or rev
 /** The token sees it but may not do this with it (HTTP 403). */
 export const forbidden = (message: string): AppError => new AppError('FORBIDDEN', message);
 /** Also for what another tenant owns: the two must not differ. */
-export const notFound = (what: string, id: string): AppError =>
-  new AppError('NOT_FOUND', `No ${what} "${id.slice(0, 100)}" is visible to this token.`);
+export const notFound = (what: string, id: string): AppError => {
+  // What exists is named as it is stored: in whatever case it was asked for, so is what does not.
+  const named = UUID.test(id) ? id.toLowerCase() : id.slice(0, 100);
+  return new AppError('NOT_FOUND', `No ${what} "${named}" is visible to this token.`);
+};
 
 /** An argument is wrong: the message begins with its path and says what would be right (HTTP 400). */
 export const badInput = (message: string, details?: Record<string, unknown>): AppError =>

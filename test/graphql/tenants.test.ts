@@ -206,6 +206,34 @@ describe.each(DATABASES)('tenants on %s', (database) => {
     }
   });
 
+  test("another tenant's ids in capitals are told of as those that nobody has", async () => {
+    const capitals = (of: (id: string) => string): Tenant => {
+      const tenant = { ...theirs };
+      for (const key of Object.keys(tenant) as (keyof Tenant)[])
+        if (/^[0-9a-f]{8}-/.test(tenant[key])) tenant[key] = of(tenant[key]).toUpperCase();
+      return tenant;
+    };
+    const told = async (reach: Reach, target: Tenant): Promise<string> => {
+      let text = JSON.stringify(await send(reach, target, mine.personal));
+      for (const id of Object.values(target))
+        if (/^[0-9A-F]{8}-/.test(id)) text = text.replaceAll(id.toLowerCase(), 'ID').replaceAll(id, 'Id');
+      return text;
+    };
+    for (const { title, reach } of reaches.filter(({ reach: { query } }) => !query.startsWith('subscription')))
+      expect(
+        await told(
+          reach,
+          capitals((id) => id),
+        ),
+        title,
+      ).toBe(
+        await told(
+          reach,
+          capitals(() => crypto.randomUUID()),
+        ),
+      );
+  });
+
   test('nothing was changed by all that', async () => {
     for (const tenant of [mine, theirs]) {
       const data = await server.gql(
