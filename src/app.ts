@@ -21,7 +21,6 @@ import type { MeasurementStore, RewrittenReadings } from './domain/measurements/
 import { StoredReceiptMarks } from './domain/measurements/receipt-marks.ts';
 import type { NodePlace } from './domain/measurements/receipt-times.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
-import { UserSchema } from './domain/entities/user.ts';
 import { tellLoad } from './build-metrics.ts';
 import { createTransports } from './build-transports.ts';
 import { createDomain } from './build-domain.ts';
@@ -73,7 +72,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const { database, store, nodePlace } = await openDatabase(config, watchers, log, closers).catch(cannotOpen);
   const { adminToken } = config;
   const first = await bootstrap(database, { adminToken, now }).catch(cannotOpen);
-  const { generatedToken, adminTokenRevoked, cursorKey } = first;
+  const { generatedToken, adminTokenRevoked, cursorKey, clusterName } = first;
   if (adminTokenRevoked) log.warn('ADMIN_TOKEN was revoked earlier and stays so; set another one to get in');
   sealWith(cursorKey);
   // At once, as what comes next may fail, and whatever the log level: it is shown this once and kept nowhere.
@@ -85,7 +84,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
         token: generatedToken,
       }),
     );
-  const { cluster, limiter } = await joinCluster(config, database, log, closers);
+  const { cluster, limiter } = await joinCluster(config, database, clusterName, log, closers);
   doubts.start({
     ask: (statement) => database.read().execute(statement),
     forget: () => cluster.changed([{ kind: 'everything' }]),
@@ -231,17 +230,14 @@ function cannotOpen(cause: unknown): never {
 async function joinCluster(
   { redisUrl }: Config,
   database: Database,
+  clusterName: string,
   log: Logger,
   closers: Closers,
 ): Promise<{ cluster: Cluster; limiter: WriteLimiter }> {
   if (redisUrl === null) return { cluster: new LocalCluster(), limiter: new LocalWriteLimiter() };
   const { RedisCluster } = await import('./cluster/redis-cluster.ts');
   const { RedisWriteLimiter } = await import('./cluster/redis-write-limiter.ts');
-  // The oldest user tells databases apart, under whatever name each node reaches its database.
-  const oldest = await database
-    .read()
-    .findOneOrFail(UserSchema, { id: { $ne: '' } }, { orderBy: { createdAt: 'asc', id: 'asc' } });
-  const prefix = `inlet:${oldest.id}`;
+  const prefix = `inlet:${clusterName}`;
   const shared = database.dialect === 'postgres' ? database : null;
   const cluster = await RedisCluster.connect({ url: redisUrl, prefix, database: shared, log }).catch(
     (cause: unknown) => {

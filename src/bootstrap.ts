@@ -30,6 +30,8 @@ interface Bootstrapped {
   adminTokenRevoked: boolean;
   /** What cursors and ids are sealed with. */
   cursorKey: string;
+  /** What tells nodes on this database from those on others, under whatever name each reaches it. */
+  clusterName: string;
 }
 
 /**
@@ -43,11 +45,15 @@ export function bootstrap(database: Database, { adminToken, now }: BootstrapOpti
     const cursorKey = await fact(em, 'cursor key', () => randomBytes(32).toString('hex'));
     if ((await em.count(UserSchema)) === 0) {
       const secret = adminToken ?? newSecret();
-      createToken(em, createOperator(em, now()), 'first token', secret, now());
+      const operator = createOperator(em, now());
+      createToken(em, operator, 'first token', secret, now());
+      const clusterName = await fact(em, 'cluster name', () => operator.id);
       if (adminToken !== null) await fact(em, adminTokenFact(adminToken), () => String(now()));
       const generatedToken = adminToken === null ? secret : null;
-      return { firstStart: true, generatedToken, adminTokenRevoked: false, cursorKey };
+      return { firstStart: true, generatedToken, adminTokenRevoked: false, cursorKey, clusterName };
     }
+    // Kept: whoever is the first user may be deleted, and nodes that start after that must find the others.
+    const clusterName = await fact(em, 'cluster name', () => firstUserId(em));
     const known = adminToken === null || (await em.count(TokenSchema, { hash: hashSecret(adminToken) })) > 0;
     let adminTokenRevoked = false;
     if (!known) {
@@ -58,7 +64,7 @@ export function bootstrap(database: Database, { adminToken, now }: BootstrapOpti
         await fact(em, adminTokenFact(adminToken), () => String(now()));
       }
     }
-    return { firstStart: false, generatedToken: null, adminTokenRevoked, cursorKey };
+    return { firstStart: false, generatedToken: null, adminTokenRevoked, cursorKey, clusterName };
   });
 }
 
@@ -77,14 +83,19 @@ function findOperator(em: EntityManager): Promise<User | null> {
   return em.findOne(UserSchema, { operator: true }, { orderBy: { createdAt: 'asc', id: 'asc' } });
 }
 
+async function firstUserId(em: EntityManager): Promise<string> {
+  const oldestFirst = { orderBy: { createdAt: 'asc', id: 'asc' } } as const;
+  return (await em.findOneOrFail(UserSchema, { id: { $ne: '' } }, oldestFirst)).id;
+}
+
 function adminTokenFact(adminToken: string): string {
   return `admin token ${hashSecret(adminToken)}`;
 }
 
 /** A fact of the installation, made now if it is not there yet. */
-async function fact(em: EntityManager, name: string, make: () => string): Promise<string> {
+async function fact(em: EntityManager, name: string, make: () => string | Promise<string>): Promise<string> {
   const known = await em.findOne(InstallationSchema, { name });
-  return (known ?? em.create(InstallationSchema, { name, value: make() })).value;
+  return (known ?? em.create(InstallationSchema, { name, value: await make() })).value;
 }
 
 function createOperator(em: EntityManager, createdAt: number): User {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { firstPush } from '../support/subscribe.ts';
+import { createMember } from '../support/tenant.ts';
 import { createDatabase, createProduct, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
 
 const redisUrl = inject('redisUrl');
@@ -99,5 +100,32 @@ describe.skipIf(redisUrl === null)('two nodes on one PostgreSQL and one Redis', 
     await new Promise((resolve) => setTimeout(resolve, 1100));
     expect((await b.record(deviceIds[0]!, entry)).status).toBe(200);
     expect((await a.record(deviceIds[0]!, entry)).status).toBe(429);
+  });
+
+  test('a node that starts after the first user was deleted hears the others, and they hear it', async () => {
+    const { deviceIds } = await createProduct(a);
+    const { workspaces } = await a.gql('{ workspaces { id } }');
+    const second = await createMember(a, workspaces[0].id, 'ADMIN');
+    await a.gql('mutation ($id: ID!) { updateUser(id: $id, input: { operator: true }) { id } }', { id: second.userId });
+    const { viewer } = await a.gql('{ viewer { user { id } } }');
+    await a.gql('mutation ($id: ID!) { deleteUser(id: $id) }', { id: viewer.user.id }, second.token);
+    const late = await startServer({ database, env: { REDIS_URL: redisUrl! } });
+    const revokedHere = async (here: TestServer, there: TestServer): Promise<number[]> => {
+      const create = 'mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { id } } }';
+      const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+      const input = { name: 't', kind: 'INDIVIDUAL', workspaceId: workspaces[0].id, scopes: ['RECORD'], expiresAt };
+      const { secret, token } = (await here.gql(create, { input }, second.token))['createToken'];
+      const record = async (): Promise<number> =>
+        (await there.record(deviceIds[0]!, { field: 'other', value: 1 }, { token: secret })).status;
+      const before = await record();
+      await here.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: token.id }, second.token);
+      return [before, await record()];
+    };
+    try {
+      expect(await revokedHere(a, late)).toEqual([400, 401]);
+      expect(await revokedHere(late, a)).toEqual([400, 401]);
+    } finally {
+      await late.stop();
+    }
   });
 });
