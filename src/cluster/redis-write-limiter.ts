@@ -3,11 +3,19 @@ import { LocalWriteLimiter, type WriteLimiter } from '../domain/measurements/wri
 import { OnceAMinute } from './once-a-minute.ts';
 import type { RedisLink } from './redis-link.ts';
 
-/** Takes each key in turn, so that a field sent twice in one request is refused the second time. */
+/**
+ * Takes each key in turn, so that a field sent twice in one request is refused the second time. A key holds the interval
+ * that it was set with: once the limit has changed, it is not its end that counts, but how long ago it was set.
+ */
 const RESERVE = `
+local interval = tonumber(ARGV[1])
 local allowed = {}
 for at, key in ipairs(KEYS) do
-  allowed[at] = redis.call('SET', key, '1', 'NX', 'PX', ARGV[1]) and 1 or 0
+  allowed[at] = redis.call('SET', key, interval, 'NX', 'PX', interval) and 1 or 0
+  if allowed[at] == 0 and redis.call('GET', key) - redis.call('PTTL', key) >= interval then
+    redis.call('SET', key, interval, 'PX', interval)
+    allowed[at] = 1
+  end
 end
 return allowed`;
 

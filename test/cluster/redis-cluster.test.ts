@@ -77,6 +77,16 @@ describe.skipIf(redisUrl === null)('two nodes around one Redis', () => {
     expect(await onB!.reserve(1, [8], 60_000)).toEqual([false]);
   });
 
+  test('a limit that was made wider holds at once for what was written under the one before', async () => {
+    const limiter = new RedisWriteLimiter(a.commands, prefix, log);
+    expect(await limiter.reserve(3, [7, 8], 60_000)).toEqual([true, true]);
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    expect(await limiter.reserve(3, [7], 60_000)).toEqual([false]);
+    expect(await limiter.reserve(3, [7], 100)).toEqual([true]);
+    expect(await limiter.reserve(3, [7, 8, 8], 60_000)).toEqual([false, false, false]);
+    expect(await limiter.reserve(3, [8, 8], 100)).toEqual([true, false]);
+  });
+
   test('without Redis each node limits for itself', async () => {
     const gone = await connect();
     const limiter = new RedisWriteLimiter(gone.commands, prefix, log);
