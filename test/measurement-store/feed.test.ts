@@ -634,3 +634,31 @@ test('others have their turns while one event is handed out to many who want the
   // Of 30 ms in slices of 5.
   expect(seen.size).toBeGreaterThan(3);
 });
+
+test('on PostgreSQL a transaction of somebody else that stays open expires no position, nor does its end', async () => {
+  const database = await openDatabase('postgres');
+  const store = await database.openStore();
+  // As one in any database of the server.
+  const other = new pg.Client({ connectionString: database.place });
+  await other.connect();
+  await other.query('BEGIN');
+  await other.query('SELECT pg_current_xact_id()');
+  const values = async (after: string): Promise<unknown[]> => {
+    const page = await store.recorded({ after, upTo: null, place: null, deviceKeys: null, limit: 10 });
+    return page.expired ? ['expired'] : page.readings.flatMap(({ values: [value] }) => value);
+  };
+  const record = (value: number): Promise<number> => store.append(receipt(1, [[1, value, value]]));
+  const first = await store.position();
+  await record(1);
+  const before = await store.position();
+  await store.compact([1], Infinity);
+  await record(2);
+  const after = await store.position();
+  await record(3);
+  expect([await values(first), await values(before), await values(after)]).toEqual([['expired'], [2, 3], [3]]);
+  await other.query('COMMIT');
+  await other.end();
+  expect([await values(first), await values(after)]).toEqual([['expired'], [3]]);
+  await store.stop();
+  await database.close();
+});

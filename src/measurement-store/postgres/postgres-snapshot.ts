@@ -16,6 +16,7 @@ import { fitting, LARGE_BYTES, COMMITTED_A_PAGE, type Page, PAGE_BYTES } from '.
 import { unpackSummary } from '../chunks/summary-bytes.ts';
 import { copyOut } from './copy-out.ts';
 import { isSnapshot } from './is-snapshot.ts';
+import { POSITION, recordedSelect } from './recorded-select.ts';
 import { toBigint } from './to-bigint.ts';
 
 /** Of large values there is only the size. */
@@ -31,8 +32,6 @@ type RawRecorded = [
 type NoRecorded = [seq: null, ...unknown[]];
 type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer | null];
 
-/** By the order of commits, not by the table's key: a device may have years of readings. */
-const OF_DEVICES = 'AND device_key + 0 = ANY($7::int4[])';
 /** From so many on it pays not to prepare the statement. */
 const MANY = 8;
 /** From so many on a page of readings comes so, of about so many bytes. */
@@ -130,32 +129,21 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   async position(): Promise<string> {
-    const [row] = await this.#rows<[string]>('inlet-position', 'SELECT pg_current_snapshot()::text', []);
+    const [row] = await this.#rows<[string]>('inlet-position', `SELECT ${POSITION}::text`, []);
     return row![0];
   }
 
   /**
    * In the order of transaction ids: those that committed meanwhile are told apart by the two snapshots. All in one
    * statement: a node that is followed asks this dozens of times a second. A position is kept when everything up to the
-   * horizon had ended when it was taken, and it was taken of this database.
+   * horizon that has ended by now had ended when it was taken, and it was taken of this database.
    */
   async recorded({ after, upTo, place, deviceKeys, limit }: RecordedQuery): Promise<Recorded> {
     if (!isSnapshot(after) || !isSnapshot(upTo ?? after)) return { rows: [], isLast: true, upTo: after, isKept: false };
     const from = place ?? { seq: '0', deviceKey: 0, timestamp: 0 };
     const found = await this.#rows<[upTo: string, isKept: boolean | null, ...(RawRecorded | NoRecorded)]>(
       deviceKeys === null ? 'inlet-recorded' : 'inlet-recorded-of',
-      `SELECT stretch.up_to::text, stretch.is_kept, found.seq::text, device_key, ts, stored_at,
-         ${PACKED}
-       FROM (SELECT coalesce($2::pg_snapshot, pg_current_snapshot()) AS up_to,
-         (SELECT live_horizon.seq < pg_snapshot_xmin($1::pg_snapshot)
-           AND pg_snapshot_xmax($1::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()) FROM live_horizon) AS is_kept
-         OFFSET 0) AS stretch
-       LEFT JOIN LATERAL (SELECT * FROM reading
-         WHERE seq >= pg_snapshot_xmin($1::pg_snapshot) AND seq < pg_snapshot_xmax(stretch.up_to)
-           AND NOT pg_visible_in_snapshot(seq, $1::pg_snapshot) AND pg_visible_in_snapshot(seq, stretch.up_to)
-           AND stored_at > 0 AND (seq, device_key, ts) > ($3::xid8, $4::int4, $5::int8) ${deviceKeys === null ? '' : OF_DEVICES}
-         ORDER BY seq, device_key, ts LIMIT $6) AS found ON true
-       ORDER BY found.seq, device_key, ts`,
+      recordedSelect(PACKED, deviceKeys !== null),
       [after, upTo, from.seq, from.deviceKey, from.timestamp, limit, ...(deviceKeys === null ? [] : [deviceKeys])],
     );
     const [end, isKept] = found[0]!;

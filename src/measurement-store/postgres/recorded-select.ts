@@ -1,0 +1,40 @@
+/**
+ * Where the order of commits stands, as far as it is of use: what is in progress since before the horizon is none of our
+ * transactions, which take seconds. Others may stay open for days, in any database of the server, and with one of those in
+ * it every position would have expired.
+ */
+export const POSITION = `(SELECT CASE WHEN pg_snapshot_xmin(now.at) > live_horizon.seq THEN now.at ELSE (
+    SELECT concat(coalesce(min(id::text::numeric)::text, pg_snapshot_xmax(now.at)::text), ':', pg_snapshot_xmax(now.at),
+      ':', string_agg(id::text, ',' ORDER BY id))::pg_snapshot
+    FROM pg_snapshot_xip(now.at) AS late (id) WHERE id > live_horizon.seq) END
+  FROM live_horizon, (SELECT pg_current_snapshot() AS at OFFSET 0) AS now)`;
+
+/** Whether all behind a position ($1) is there: of what was in progress then nothing is moved that still is. */
+const IS_KEPT = `(SELECT pg_snapshot_xmax($1::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
+    AND (live_horizon.seq < pg_snapshot_xmin($1::pg_snapshot) OR live_horizon.seq < pg_snapshot_xmax($1::pg_snapshot)
+      AND NOT EXISTS (SELECT FROM pg_snapshot_xip($1::pg_snapshot) AS late (id)
+        WHERE id <= live_horizon.seq AND id NOT IN (SELECT pg_snapshot_xip(pg_current_snapshot()))))
+  FROM live_horizon)`;
+
+/** By the order of commits, not by the table's key: a device may have years of readings. */
+const OF_DEVICES = 'AND device_key + 0 = ANY($7::int4[])';
+
+/**
+ * Readings between two positions ($1, $2; null: until now) behind a place ($3 to $5), at most $6, perhaps of some devices
+ * ($7), each with the end of the stretch and whether it is kept; without any there is one row of these alone. What was in
+ * progress at the first position is looked for by name: from the oldest of it on, one that lasts would make everything new.
+ */
+export function recordedSelect(columns: string, ofDevices: boolean): string {
+  const wanted = `pg_visible_in_snapshot(seq, stretch.up_to) AND stored_at > 0
+    AND (seq, device_key, ts) > ($3::xid8, $4::int4, $5::int8) ${ofDevices ? OF_DEVICES : ''}`;
+  return `SELECT stretch.up_to::text, stretch.is_kept, found.seq::text, device_key, ts, stored_at, ${columns}
+    FROM (SELECT coalesce($2::pg_snapshot, ${POSITION}) AS up_to, ${IS_KEPT} AS is_kept OFFSET 0) AS stretch
+    LEFT JOIN LATERAL (SELECT * FROM (
+        SELECT own.* FROM pg_snapshot_xip($1::pg_snapshot) AS late (id)
+          CROSS JOIN LATERAL (SELECT * FROM reading WHERE seq = late.id AND ${wanted} OFFSET 0) AS own
+        UNION ALL (SELECT * FROM reading
+          WHERE seq >= pg_snapshot_xmax($1::pg_snapshot) AND seq < pg_snapshot_xmax(stretch.up_to) AND ${wanted}
+          ORDER BY seq, device_key, ts LIMIT $6)) AS either
+      ORDER BY seq, device_key, ts LIMIT $6) AS found ON true
+    ORDER BY found.seq, device_key, ts`;
+}
