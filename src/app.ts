@@ -69,7 +69,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const doubts = new CommitsInDoubt();
   const longReadings = new LongReadings();
   const watchers = { metrics, doubts, longReadings };
-  const { database, store, nodePlace } = await openDatabase(config, watchers, log, closers).catch(cannotOpen);
+  const { database, store, nodePlace, nodes } = await openDatabase(config, watchers, log, closers).catch(cannotOpen);
   const { adminToken } = config;
   const first = await bootstrap(database, { adminToken, now }).catch(cannotOpen);
   const { generatedToken, adminTokenRevoked, cursorKey, clusterName } = first;
@@ -84,7 +84,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
         token: generatedToken,
       }),
     );
-  const { cluster, limiter } = await joinCluster(config, database, clusterName, log, closers);
+  const { cluster, limiter } = await joinCluster(config, { database, name: clusterName, nodes }, log, closers);
   doubts.start({
     ask: (statement) => database.read().execute(statement),
     forget: () => cluster.changed([{ kind: 'everything' }]),
@@ -176,7 +176,7 @@ async function openDatabase(
   { metrics, doubts, longReadings }: { metrics: Metrics; doubts: CommitsInDoubt; longReadings: LongReadings },
   log: Logger,
   closers: Closers,
-): Promise<{ database: OrmDatabase; store: WatchedStore; nodePlace?: () => NodePlace }> {
+): Promise<{ database: OrmDatabase; store: WatchedStore; nodePlace?: () => NodePlace; nodes?: () => number }> {
   const { database: setting } = config;
   // Imported when needed: a server uses one of the two, and start-up is mostly reading modules.
   const { openPostgresOrm, openSqliteOrm } = await import('./database/open-orm.ts');
@@ -201,7 +201,7 @@ async function openDatabase(
     closers.add('orm', () => orm.close());
     const { PostgresMeasurementStore } = await import('./measurement-store/postgres/postgres-measurement-store.ts');
     const store = await PostgresMeasurementStore.open({ url: setting.url, ...options });
-    return { ...finish(orm, 'postgres', store, guard), nodePlace: () => guard.place };
+    return { ...finish(orm, 'postgres', store, guard), nodePlace: () => guard.place, nodes: () => guard.nodes };
   }
   const { SqliteGuard } = await import('./database/sqlite-guard.ts');
   const path = setting.inMemory ? temporaryFile(closers) : setting.path;
@@ -229,17 +229,16 @@ function cannotOpen(cause: unknown): never {
 
 async function joinCluster(
   { redisUrl }: Config,
-  database: Database,
-  clusterName: string,
+  { database, name, nodes = () => 0 }: { database: Database; name: string; nodes: (() => number) | undefined },
   log: Logger,
   closers: Closers,
 ): Promise<{ cluster: Cluster; limiter: WriteLimiter }> {
   if (redisUrl === null) return { cluster: new LocalCluster(), limiter: new LocalWriteLimiter() };
   const { RedisCluster } = await import('./cluster/redis-cluster.ts');
   const { RedisWriteLimiter } = await import('./cluster/redis-write-limiter.ts');
-  const prefix = `inlet:${clusterName}`;
+  const prefix = `inlet:${name}`;
   const shared = database.dialect === 'postgres' ? database : null;
-  const cluster = await RedisCluster.connect({ url: redisUrl, prefix, database: shared, log }).catch(
+  const cluster = await RedisCluster.connect({ url: redisUrl, prefix, database: shared, nodes, log }).catch(
     (cause: unknown) => {
       throw new StartError('REDIS_URL', 'Redis cannot be reached', cause);
     },

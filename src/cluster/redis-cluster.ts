@@ -20,6 +20,8 @@ interface RedisClusterOptions {
   prefix: string;
   /** What all nodes share; null: there are no others, as on SQLite. */
   database: Database | null;
+  /** How many nodes the database knows, as it was a moment ago; left out: nobody knows. */
+  nodes?: () => number;
   log: Logger;
 }
 
@@ -34,6 +36,7 @@ export class RedisCluster implements Cluster {
   readonly commands: RedisLink;
   readonly #hearing: RedisLink;
   readonly #mark: ChangeMark | null;
+  readonly #nodes: () => number;
   readonly #node = randomUUID();
   readonly #prefix: string;
   readonly #log: Logger;
@@ -48,8 +51,9 @@ export class RedisCluster implements Cluster {
   #unsaid = false;
   #stopping = false;
 
-  private constructor({ url, prefix, database, log }: RedisClusterOptions) {
+  private constructor({ url, prefix, database, nodes = () => 0, log }: RedisClusterOptions) {
     this.#prefix = prefix;
+    this.#nodes = nodes;
     this.#log = log;
     this.#complaints = new OnceAMinute(log);
     const onError = (error: unknown): void => this.#complaints.say('looking for changes in the database', error);
@@ -146,6 +150,8 @@ export class RedisCluster implements Cluster {
           this.#unsaid = true;
           throw error;
         });
+      // One that has lost Redis forgets its caches every half second: until then it knows what is no more.
+      if (nodes < this.#nodes()) throw new Error('some node does not hear what Redis says');
       // Acknowledgements may have come before the count; both meet at zero.
       this.#acknowledged(id, -nodes);
       await acknowledgedInTime(heard);

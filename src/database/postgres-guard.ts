@@ -27,6 +27,7 @@ export class PostgresGuard implements DatabaseGuard {
   readonly #name = `inlet guard ${randomUUID().slice(0, 8)}`;
   #client: pg.Client | null = null;
   #place: NodePlace = { at: 0, of: 1 };
+  #nodes = 1;
   #timer: NodeJS.Timeout | undefined;
   #refusal: AppError | null = null;
   #stopped = false;
@@ -54,6 +55,11 @@ export class PostgresGuard implements DatabaseGuard {
     return this.#place;
   }
 
+  /** How many share the database, this one included, as it was a moment ago. */
+  get nodes(): number {
+    return this.#nodes;
+  }
+
   get refusal(): AppError | null {
     return this.#refusal;
   }
@@ -73,7 +79,7 @@ export class PostgresGuard implements DatabaseGuard {
   async #look(): Promise<void> {
     const before = this.#refusal;
     try {
-      if (this.#client !== null) await ask(this.#client, 'SELECT 1');
+      if (this.#client !== null) await this.#count(this.#client);
       else if (await this.#lock()) this.#refusal = null;
       else this.#refusal ??= noDatabase(new Error(this.#shared ? SHARED_REFUSED : ALONE_REFUSED));
     } catch {
@@ -106,12 +112,18 @@ export class PostgresGuard implements DatabaseGuard {
         return false;
       }
       if (this.#shared) this.#place = await takePlace(client, this.#place);
+      await this.#count(client);
     } catch (error) {
       void client.end().catch(() => {});
       throw error;
     }
     this.#client = client;
     return true;
+  }
+
+  async #count(client: pg.Client): Promise<void> {
+    const [row] = await ask(client, COUNT_NODES);
+    this.#nodes = Number(row?.['nodes']);
   }
 
   async #drop(): Promise<void> {
@@ -121,6 +133,11 @@ export class PostgresGuard implements DatabaseGuard {
     await Promise.race([client?.end().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 500).unref())]);
   }
 }
+
+/** Everybody who holds the lock on this database. */
+const COUNT_NODES = `
+  SELECT count(*)::int AS nodes FROM pg_locks WHERE locktype = 'advisory' AND classid = 0 AND objid = ${LOCK} AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 const ALONE_REFUSED =
   'another Inlet is running on this database. Nodes that share one need the same REDIS_URL, each of them';

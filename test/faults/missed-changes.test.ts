@@ -139,6 +139,39 @@ describe.skipIf(inject('redisUrl') === null)('two nodes, and changes that one of
     },
   );
 
+  test(
+    'what a node changes that Redis reaches is seen by one that it does not reach',
+    { timeout: 60_000 },
+    async () => {
+      const { proxy, url } = await SilentProxy.before(redisUrl);
+      const cut = await startServer({ database, env: { REDIS_URL: url } });
+      try {
+        await proxy.stop();
+        await expect.poll(() => status(cut)).toBe('degraded');
+        const { deviceIds } = await createProduct(a);
+        const recordsAfter: number[] = [];
+        for (let time = 0; time < 3; time += 1) {
+          const { secret, token } = await createToken(['RECORD']);
+          const entry = { field: 'temperature', value: 1 };
+          const record = async (): Promise<number> =>
+            (await cut.record(deviceIds[0]!, entry, { token: secret })).status;
+          const sending = { on: true };
+          // Somebody who is in its memory all the time.
+          const sender = (async () => {
+            while (sending.on) await record();
+          })();
+          await revoke(token.id);
+          recordsAfter.push(await record());
+          sending.on = false;
+          await sender;
+        }
+        expect(recordsAfter).toEqual([401, 401, 401]);
+      } finally {
+        await cut.stop();
+      }
+    },
+  );
+
   test('what Redis does not let through is seen all the same, and missed calls are told as soon as it does', async () => {
     const { id, webhookId } = await createProduct(a, { input: { decoder: 'function Decoder() { return [] }' } });
     const call = (): Promise<unknown> =>
