@@ -214,3 +214,25 @@ test('what is never freed takes no memory from the next call', async () => {
     expect(outputOf(await run('use'))).toEqual([{ value: 'use' }]);
   }
 });
+
+test('keys that were deleted and put back are in their old order for the next call', async () => {
+  const source = `function Decoder({ body }) {
+    var G = global\\u0054his, moved = [[][Symbol.unscopables], (console), (Error), G];
+    var told = {orders: moved.map(Reflect.ownKeys).map(String), kept: Object.isFrozen([].push)};
+    function move(o, key) { var value = o[key]; if (delete o[key]) o[key] = value; }
+    if (body === 'all') moved.slice(0, 3).forEach(function (o) { Object.keys(o).forEach(function (key) { move(o, key) }) });
+    else if (body === 'look-ups') move(G, 'deviceSerialToId');
+    else if (body !== '') delete G[body];
+    measurements.no = configurationValues.no;
+    return [told];
+  }`;
+  const told = async (body: string): Promise<unknown> =>
+    (outputOf(await pool.run(jobOf(source, { input: webhookInput({ body }), productId: 'ordered' }))) as unknown[])[0];
+  await told('');
+  const before = await told('');
+  expect(before).toMatchObject({ kept: true });
+  for (const body of ['all', 'look-ups', 'measurements', 'deviceSerialToId']) {
+    await told(body);
+    expect(await told('')).toEqual(before);
+  }
+});

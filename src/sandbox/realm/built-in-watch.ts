@@ -7,8 +7,9 @@ import type { Builtins } from './builtins.ts';
  * Comparing every property descriptor costs some 100 µs. It is enough to compare, for each of the ~150 built-in objects,
  * the number of enumerable keys, and all writable values (a few µs), because
  * - methods (functions that are no constructors) are frozen, so they cannot carry anything;
- * - accessors, read-only values, symbol keys, and values that would be missed under an equal inherited one, are made
- *   permanent: they can neither be deleted nor become enumerable;
+ * - accessors, read-only values, symbol keys, values that would be missed under an equal inherited one, and what is
+ *   enumerable from the beginning (of `console`), which could come back in another order, are made permanent: they can
+ *   neither be deleted nor become enumerable;
  * - assignment, class fields and every other built-in can only create *enumerable* properties, or make one so;
  * - symbol keys, which take as long again to count, can only be created by who got hold of a symbol, and that is noted;
  * - the few functions that can do otherwise on an existing object, exchange what it inherits from, or let it take no more
@@ -155,7 +156,8 @@ export function watchBuiltins(b: Builtins) {
     for (const key of b.ownKeys(object)) {
       const descriptor = b.getOwnPropertyDescriptor(object, key)!;
       const isOrdinary = 'value' in descriptor && descriptor.writable && typeof key === 'string';
-      if (!isMethod && descriptor.configurable && (!isOrdinary || isInherited(object, key))) {
+      const isPermanent = !isOrdinary || descriptor.enumerable || isInherited(object, key);
+      if (!isMethod && descriptor.configurable && isPermanent) {
         b.defineProperty(object, key, { __proto__: null, configurable: false } as any);
       }
       if ('value' in descriptor) {

@@ -47,6 +47,7 @@ export function makeRunner(
   requestOf: ReturnType<typeof makeRequestBuilder>,
   lookups: ReturnType<typeof makeLookups>,
   unchanged: () => boolean,
+  watched: boolean,
 ) {
   type EntryFunctions = { Decoder: any; decodeUplink: any; Decode: any };
   const maxOutput = 1_048_576;
@@ -69,7 +70,8 @@ export function makeRunner(
       value,
       writable: true,
       enumerable: false,
-      configurable: true,
+      // What a call deletes would be the last of the global's keys for the next one.
+      configurable: !watched,
     } as any);
     if (!done) throw changed;
   };
