@@ -20,8 +20,8 @@ interface ProcessLimits {
   worker?: string | undefined;
 }
 
-/** Why a process is gone: over a limit, by a signal from outside, by itself, or for no fault of any of its jobs. */
-type EndReason = 'TIMEOUT' | 'OUT_OF_MEMORY' | 'KILLED' | 'ENDED' | 'GIVEN_BACK';
+/** Why a process is gone: over a limit, not let run, by a signal from outside, by itself, or for no fault of its jobs. */
+type EndReason = 'TIMEOUT' | 'OUT_OF_MEMORY' | 'STARVED' | 'KILLED' | 'ENDED' | 'GIVEN_BACK';
 
 /** A process that is gone. `blame`: the jobs of which one was running; `rest`: those that had not begun. */
 export interface Loss {
@@ -63,6 +63,8 @@ export const MAX_ROUNDS = 5;
 const TRUSTED_RUNS = 10;
 /** A run that takes longer has shown that it computes: it was looked at twice. */
 const HELD_UP_MS = 25;
+/** Without its socket a process ends, but for one that is stopped. */
+const MAX_END_MS = 1_000;
 const OUTSIDE_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
 /** One decoder process (`decoder.worker.ts`): sends it jobs, knows which one is running, and kills it over its limits. */
@@ -117,7 +119,11 @@ export class DecoderProcess {
         this.kill('ENDED');
       }
     });
-    this.#socket.on('error', () => this.kill('ENDED'));
+    this.#socket.on('error', () => {
+      // What was not read yet of one that is killed from outside is an error here, before its end is heard of.
+      this.#retiring = true;
+      this.#end();
+    });
     this.#done = new Promise((resolve) => {
       const end = (): void => {
         this.#lost();
@@ -264,8 +270,9 @@ export class DecoderProcess {
   }
 
   #end(): void {
-    if (this.isReady) this.#socket.end();
-    else this.kill('ENDED');
+    if (!this.isReady) return this.kill('ENDED');
+    this.#socket.end();
+    setTimeout(() => this.kill('ENDED'), MAX_END_MS).unref();
   }
 
   #queue(frame: Buffer, jobs: number): void {

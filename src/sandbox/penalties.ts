@@ -135,12 +135,13 @@ export function release(product: PoolProduct): void {
 
 /**
  * The job for which its process was lost; null: none is to blame, or not yet. Of several one was running, and being killed
- * from outside is nobody's fault: the first time all of them become suspects, who run again alone.
+ * from outside, or stopped, is nobody's fault: the first time all of them become suspects, who run again alone.
  */
 export function guiltyOf({ reason, blame, busyMs }: Loss): PoolJob | null {
   const [only] = blame;
   if (only === undefined) return null;
-  if (blame.length > 1 || (reason === 'KILLED' && !only.isSuspect)) {
+  const isOutside = reason === 'KILLED' || reason === 'STARVED';
+  if (blame.length > 1 || (isOutside && !only.isSuspect)) {
     for (const job of blame) job.isSuspect = true;
     return null;
   }

@@ -50,7 +50,7 @@ export const timedOut = (limitMs: number, spentMs: number): DecoderResult =>
 /** What a job is told whose process had to be ended for it. */
 export function lostResult(job: PoolJob, reason: Loss['reason'], limits: Limits): DecoderResult {
   if (job.job === null) return failed('SYNTAX', 'The source takes too much time or memory to be parsed.', 0);
-  if (reason === 'TIMEOUT') return timedOut(limits.timeoutMs, limits.timeoutMs);
+  if (reason === 'TIMEOUT' || reason === 'STARVED') return timedOut(limits.timeoutMs, limits.timeoutMs);
   return failed('OUT_OF_MEMORY', memoryMessage(limits.memoryMb), job.spentMs);
 }
 

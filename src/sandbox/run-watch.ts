@@ -12,6 +12,8 @@ const GRACE_MS = 150;
 const WITH_ATTEMPTS = 1.75;
 /** Wall time for each millisecond of the limit, as a last resort: a machine may let a run have little of its processors. */
 const MAX_STARVED = 12;
+/** A run that had less than this part of its time by then was stopped, or had no processor. */
+const FAIR_SHARE = 0.75;
 const START_MS = 15_000;
 /** A process is looked at so often or less; what it uses before the first look is not known. */
 const UNSEEN_MS = 40;
@@ -65,7 +67,7 @@ export class RunWatch {
   }
 
   /** For a process at work: which limit the run has passed, null while it has passed none. */
-  verdict(now: number): 'TIMEOUT' | 'OUT_OF_MEMORY' | null {
+  verdict(now: number): 'TIMEOUT' | 'OUT_OF_MEMORY' | 'STARVED' | null {
     const busyMs = now - this.#since;
     if (busyMs < 15) return null;
     const { timeoutMs, memoryMb } = this.#limits;
@@ -87,6 +89,8 @@ export class RunWatch {
     // Where the processor time cannot be known it counts as all of the wall time.
     const usedMs = ms === Infinity ? busyMs : ms - this.#beganMs;
     const isOver = usedMs > timeoutMs * WITH_ATTEMPTS + GRACE_MS || busyMs > (timeoutMs + GRACE_MS) * MAX_STARVED;
-    return isOver ? (grownMb > memoryMb ? 'OUT_OF_MEMORY' : 'TIMEOUT') : null;
+    if (!isOver) return null;
+    if (grownMb > memoryMb) return 'OUT_OF_MEMORY';
+    return usedMs < timeoutMs * FAIR_SHARE ? 'STARVED' : 'TIMEOUT';
   }
 }

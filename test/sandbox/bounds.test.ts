@@ -4,6 +4,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pause } from '../../src/domain/pause.ts';
 import { FRAME } from '../../src/sandbox/frames.ts';
 import { JobIntake } from '../../src/sandbox/job-intake.ts';
+import { guiltyOf } from '../../src/sandbox/penalties.ts';
 import type { PoolJob } from '../../src/sandbox/pool-job.ts';
 import { ProcessKnowledge } from '../../src/sandbox/process-knowledge.ts';
 import { RunWatch } from '../../src/sandbox/run-watch.ts';
@@ -156,6 +157,23 @@ test('a process that grows by more than a run may have is ended for its memory',
     const watch = new RunWatch(child.pid, { timeoutMs: 120_000, memoryMb: 64 });
     watch.begin(performance.now());
     await expect.poll(() => watch.verdict(performance.now()), { timeout: 20_000 }).toBe('OUT_OF_MEMORY');
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+test('a run whose process is stopped has not used up its time', () => {
+  const child = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
+  try {
+    child.kill('SIGSTOP');
+    const watch = new RunWatch(child.pid, { timeoutMs: 250, memoryMb: 64 });
+    const began = performance.now();
+    watch.begin(began);
+    expect(watch.verdict(began + 30)).toBeNull();
+    expect(watch.verdict(began + 5_000)).toBe('STARVED');
+    const job = { isSuspect: false } as PoolJob;
+    expect(guiltyOf({ reason: 'STARVED', blame: [job], rest: [], busyMs: 5_000, wasReady: true })).toBeNull();
+    expect(job.isSuspect).toBe(true);
   } finally {
     child.kill('SIGKILL');
   }

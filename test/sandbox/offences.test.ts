@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { DecoderJob } from '../../src/domain/decoders/decoder-engine.ts';
 import type { DecoderPool } from '../../src/sandbox/decoder-pool.ts';
+import { FRAME } from '../../src/sandbox/frames.ts';
 import { childrenWith, processorMs } from '../support/processor-time.ts';
 import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool, valueOf, webhookInput } from './pool.ts';
 
@@ -233,6 +237,34 @@ describe('signals from outside', () => {
     expect(reasons).toContain('KILLED');
     expect(pool.statistics('product').failures).toEqual({});
     expect(outputOf(await pool.run(jobOf(GOOD)))).toEqual(GOOD_OUTPUT);
+  });
+
+  test('so does one that its process had not read yet', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'inlet-deaf-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const worker = join(folder, 'deaf.cjs');
+    writeFileSync(
+      worker,
+      `require('fs').writeSync(3, Buffer.from([1, 0, 0, 0, ${FRAME.READY}])); setInterval(() => {}, 1e3)`,
+    );
+    const reasons: unknown[] = [];
+    pool = startPool({ worker, log: (_level, _message, facts) => reasons.push(facts['reason']) });
+    await expect.poll(() => pool.ready(), { timeout: 20_000 }).toBe(true);
+    const run = pool.run(jobOf(GOOD)).catch(() => null);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (const pid of childrenWith('deaf.cjs')) process.kill(pid, 'SIGKILL');
+    await expect.poll(() => reasons, { timeout: 20_000 }).toContain('KILLED');
+    expect(reasons).not.toContain('ENDED');
+    await pool.stop();
+    await run;
+  });
+
+  test('a stop does not wait for processes that are stopped', async () => {
+    pool = startPool();
+    await valueOf(pool, 'return []');
+    for (const pid of processes()) process.kill(pid, 'SIGSTOP');
+    await pool.stop();
+    expect(processes()).toEqual([]);
   });
 
   test('the second time it is the call that is blamed', async () => {
