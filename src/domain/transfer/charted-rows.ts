@@ -1,18 +1,14 @@
-import { giveWay } from '../give-way.ts';
 import type { Series } from '../history/history.ts';
 import { type ExportedValue, type ExportFormat, PIECE } from './export-format.ts';
 
-/** Points put into rows at a time: 5 ms. */
-const POINTS_A_TURN = 20_000;
-
 /** The charts of a device as rows, piece by piece; `wide`: a row for each time, with these columns. */
-export async function* chartedRows(
+export function* chartedRows(
   format: ExportFormat,
   serialNumber: string,
   series: readonly Series[],
   wide: readonly string[] | null,
-): AsyncGenerator<Uint8Array> {
-  if (wide !== null) yield* wideRows(format, serialNumber, await rowsByTime(series, wide));
+): Generator<Uint8Array> {
+  if (wide !== null) yield* wideRows(format, serialNumber, series, wide);
   else
     for (const { field, timestamps, values } of series) {
       format.begin(serialNumber, field.identifier);
@@ -24,29 +20,28 @@ export async function* chartedRows(
     }
 }
 
-type Rows = Map<number, (ExportedValue | undefined)[]>;
-
-async function rowsByTime(series: readonly Series[], columns: readonly string[]): Promise<Rows> {
-  const rows: Rows = new Map();
-  let points = 0;
-  for (const { field, timestamps, values } of series) {
-    const column = columns.indexOf(field.identifier);
-    for (const [at, seconds] of timestamps.entries()) {
-      if ((points += 1) % POINTS_A_TURN === 0) await giveWay();
-      const value = values[at] ?? undefined;
-      if (value === undefined) continue;
-      const row = rows.get(toMs(seconds)) ?? columns.map(() => undefined);
-      row[column] = value;
-      rows.set(toMs(seconds), row);
-    }
-  }
-  return rows;
-}
-
-async function* wideRows(format: ExportFormat, serialNumber: string, rows: Rows): AsyncGenerator<Uint8Array> {
+/** One row at a time: there may be 200,000 of them, each with thousands of columns, nearly all of which are empty. */
+function* wideRows(
+  format: ExportFormat,
+  serialNumber: string,
+  series: readonly Series[],
+  columns: readonly string[],
+): Generator<Uint8Array> {
   format.begin(serialNumber, null);
-  for (const time of Float64Array.from(rows.keys()).sort()) {
-    format.wideRow(time, rows.get(time)!);
+  const places = new Map(columns.map((name, at) => [name, at]));
+  const runs = series.map(({ field, ...points }) => ({ ...points, at: 0, column: places.get(field.identifier)! }));
+  const row: (ExportedValue | undefined)[] = columns.map(() => undefined);
+  for (;;) {
+    let time = Infinity;
+    for (const { timestamps, at } of runs) if (timestamps[at]! < time) time = timestamps[at]!;
+    if (time === Infinity) return;
+    const here = runs.filter(({ timestamps, at }) => timestamps[at] === time);
+    for (const { values, at, column } of here) row[column] = values[at] ?? undefined;
+    if (here.some(({ column }) => row[column] !== undefined)) format.wideRow(toMs(time), row);
+    for (const run of here) {
+      row[run.column] = undefined;
+      run.at += 1;
+    }
     if (format.out.length >= PIECE) yield format.out.take();
   }
 }
