@@ -1,0 +1,34 @@
+import type { LatestWanted, MeasuredValue } from '../../domain/history/history.ts';
+
+/** About what a text takes that is as long as it may be, in numbers: how long it is is not known before. */
+const TEXT = 10;
+/** A number, its time, and where it belongs. */
+const VALUE_BYTES = 40;
+
+/** How many values there may be for each of the devices, a text counted as several. */
+export function latestSizes(wanted: readonly LatestWanted[]): number[] {
+  // Devices of one product are asked for the same list, which may be long.
+  const known = new Map<object, number>();
+  return wanted.map(({ device: { product }, fields }) => {
+    const list = fields ?? product;
+    let size = known.get(list);
+    if (size === undefined) {
+      size = 0;
+      for (const name of fields ?? product.fields.keys())
+        size += product.fields.get(name)?.type === 'STRING' ? TEXT : 1;
+      known.set(list, size);
+    }
+    return size;
+  });
+}
+
+/** About how many bytes were found. */
+export function latestBytes(found: readonly (readonly MeasuredValue[] | Error)[]): number {
+  let bytes = 0;
+  for (const values of found) {
+    if (values instanceof Error) continue;
+    bytes += values.length * VALUE_BYTES;
+    for (const { value } of values) if (typeof value === 'string') bytes += value.length;
+  }
+  return bytes;
+}
