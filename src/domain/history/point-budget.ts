@@ -20,6 +20,7 @@ export class PointBudget {
   readonly party: Party;
   readonly #checkOperation: () => void;
   readonly #pages = new Slots(PAGES_AT_ONCE, () => null);
+  readonly #shown = new WeakSet<readonly unknown[]>();
   #spent = 0;
   #underWay = 0;
   #waiting: (() => void)[] = [];
@@ -48,6 +49,13 @@ export class PointBudget {
       this.#checkOperation();
       return read();
     });
+  }
+
+  /** A column of points goes into the answer: under each further name it counts again. Throws as `check` does. */
+  show(column: readonly unknown[]): void {
+    if (this.#shown.has(column)) this.#spent += column.length;
+    this.#shown.add(column);
+    this.check();
   }
 
   /** How many there were so far. */

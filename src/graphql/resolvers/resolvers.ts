@@ -40,6 +40,7 @@ import { FieldObjectResolver } from './objects/field-object-resolver.ts';
 import { ProductCallsResolver } from './objects/product-calls-resolver.ts';
 import { ProductDecoderResolver } from './objects/product-decoder-resolver.ts';
 import { ProductObjectResolver } from './objects/product-object-resolver.ts';
+import { SeriesResolver } from './objects/series-resolver.ts';
 import { TokenObjectResolver } from './objects/token-object-resolver.ts';
 import { WebhookCallResolver } from './objects/webhook-call-resolver.ts';
 import { WorkspaceObjectResolver } from './objects/workspace-object-resolver.ts';
@@ -119,6 +120,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates)],
   [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.now)],
   [DeviceValuesResolver, (d) => new DeviceValuesResolver(d.ingestCache, d.history)],
+  [SeriesResolver, () => new SeriesResolver()],
   [DeviceWriteRateResolver, (d) => new DeviceWriteRateResolver(d.writeRates)],
   [ProductWriteRateResolver, (d) => new ProductWriteRateResolver(d.writeRates)],
   [WorkspaceWriteRateResolver, (d) => new WorkspaceWriteRateResolver(d.writeRates)],
