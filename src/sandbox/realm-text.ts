@@ -33,5 +33,5 @@ const lookups = (${makeLookups})(b);
 const watchBuiltins = ${watchBuiltins};
 const makeRunner = ${makeRunner};
 return (watched) =>
-  makeRunner(b, output, describe, lines, requestOf, lookups, watched ? watchBuiltins(b) : () => false, watched);
+  makeRunner(b, output, describe, lines, requestOf, lookups, watched ? watchBuiltins(b) : () => false);
 })()`;

@@ -47,7 +47,6 @@ export function makeRunner(
   requestOf: ReturnType<typeof makeRequestBuilder>,
   lookups: ReturnType<typeof makeLookups>,
   unchanged: () => boolean,
-  watched: boolean,
 ) {
   type EntryFunctions = { Decoder: any; decodeUplink: any; Decode: any };
   const maxOutput = 1_048_576;
@@ -71,7 +70,7 @@ export function makeRunner(
       writable: true,
       enumerable: false,
       // What a call deletes would be the last of the global's keys for the next one.
-      configurable: !watched,
+      configurable: false,
     } as any);
     if (!done) throw changed;
   };
