@@ -662,3 +662,31 @@ test('on PostgreSQL a transaction of somebody else that stays open expires no po
   await store.stop();
   await database.close();
 });
+
+test('on PostgreSQL a transaction of ours that lasts is told of, or expires positions, however new what was moved is', async () => {
+  const database = await openDatabase('postgres');
+  const [store, another] = [await database.openStore(), await database.openStore()];
+  await store.append(receipt(1, [[1, 1, 1]]));
+  const other = new pg.Client({ connectionString: database.place });
+  await other.connect();
+  await other.query('BEGIN');
+  await other.query('SELECT 1 FROM reading WHERE device_key = 1 FOR UPDATE');
+  const late = store.append(receipt(1, [[1, 1, 2]]));
+  await expect
+    .poll(() =>
+      database.sql(
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'transactionid'",
+      ),
+    )
+    .toHaveLength(1);
+  await another.append(receipt(2, [[1, 1, 3]]));
+  await another.compact([2], Infinity);
+  const after = await another.position();
+  await other.query('COMMIT');
+  await late;
+  const { expired } = await store.recorded({ after, upTo: null, place: null, deviceKeys: null, limit: 10 });
+  expect(expired).toBe(true);
+  await other.end();
+  await Promise.all([store.stop(), another.stop()]);
+  await database.close();
+});

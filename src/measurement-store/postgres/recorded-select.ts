@@ -1,12 +1,23 @@
 /**
- * Where the order of commits stands, as far as it is of use: what is in progress since before the horizon is none of our
- * transactions, which take seconds. Others may stay open for days, in any database of the server, and with one of those in
- * it every position would have expired.
+ * Whether a transaction that is in progress (`id`) is somebody else's: ours lock one of these tables before they have an
+ * id of use here, until they end. One that has ended since the locks were looked at may have been one of ours.
+ */
+const IS_OF_OTHERS = `CASE WHEN EXISTS (SELECT FROM held WHERE held.transactionid = late.id::xid AND held.mode = 'ExclusiveLock'
+    AND held.virtualtransaction NOT IN (SELECT virtualtransaction FROM held
+      WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND relation IN ('reading'::regclass, 'device_state'::regclass) AND mode = 'RowExclusiveLock'))
+  THEN pg_xact_status(late.id) IS NOT DISTINCT FROM 'in progress' ELSE false END`;
+
+/**
+ * Where the order of commits stands, as far as it is of use: without what others have in progress since before the
+ * horizon. That may stay open for days, in any database of the server, and with it every position would have expired.
  */
 export const POSITION = `(SELECT CASE WHEN pg_snapshot_xmin(now.at) > live_horizon.seq THEN now.at ELSE (
+    WITH held AS MATERIALIZED (SELECT * FROM pg_locks)
     SELECT concat(coalesce(min(id::text::numeric)::text, pg_snapshot_xmax(now.at)::text), ':', pg_snapshot_xmax(now.at),
       ':', string_agg(id::text, ',' ORDER BY id))::pg_snapshot
-    FROM pg_snapshot_xip(now.at) AS late (id) WHERE id > live_horizon.seq) END
+    FROM pg_snapshot_xip(now.at) AS late (id)
+    WHERE CASE WHEN id <= live_horizon.seq THEN NOT ${IS_OF_OTHERS} ELSE true END) END
   FROM live_horizon, (SELECT pg_current_snapshot() AS at OFFSET 0) AS now)`;
 
 /** Whether all behind a position ($1) is there: of what was in progress then nothing is moved that still is. */
