@@ -101,6 +101,7 @@ export class PostgresGuard implements DatabaseGuard {
     client.on('error', () => (this.#client = null));
     try {
       await client.connect();
+      await ask(client, NOTICE_POWER_LOSS);
       const ghosts = await ask(
         client,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${this.#name}' AND pid <> pg_backend_pid()`,
@@ -133,6 +134,14 @@ export class PostgresGuard implements DatabaseGuard {
     await Promise.race([client?.end().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 500).unref())]);
   }
 }
+
+/**
+ * By default the server keeps the session of a host that is gone without a word for two hours: nobody might start in its
+ * place, and it would count among the nodes. Afterwards, as poolers take no such options.
+ */
+const NOTICE_POWER_LOSS = `SELECT ${Object.entries({ idle: 10, interval: 5, count: 3 })
+  .map(([name, value]) => `set_config('tcp_keepalives_${name}', '${value}', false)`)
+  .join(', ')}`;
 
 /** Everybody who holds the lock on this database. */
 const COUNT_NODES = `

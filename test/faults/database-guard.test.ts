@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -38,6 +47,29 @@ test.skipIf(inject('redisUrl') === null)('nodes with and without REDIS_URL do no
   await Promise.all(nodes.map((node) => node.stop()));
   await database.drop();
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'PostgreSQL looks after a moment whether the host with the lock is there',
+  async () => {
+    const database = await createDatabase('postgres');
+    const guard = await PostgresGuard.open(database.url, true, () => {});
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      const { rows } = await client.query("SELECT client_port, inet_server_port() AS port FROM pg_stat_activity WHERE application_name LIKE 'inlet guard %' AND datname = current_database()"); // prettier-ignore
+      const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
+      const ofServer = new RegExp(`:${hex(rows[0].port)} [0-9A-F]+:${hex(rows[0].client_port)} 01 \\S+ 02:([0-9A-F]+)`);
+      // Of the server's end, once all that it said has been acknowledged: in hundredths of a second.
+      const due = (): number => Number.parseInt(ofServer.exec(readFileSync('/proc/net/tcp', 'utf8'))?.[1] ?? '', 16);
+      await expect.poll(due).toBeGreaterThan(0);
+      expect(due()).toBeLessThanOrEqual(1_000);
+    } finally {
+      await client.end();
+      await guard.stop();
+      await database.drop();
+    }
+  },
+);
 
 test('nodes that all lost their connections keep their places', async () => {
   const database = await createDatabase('postgres');
