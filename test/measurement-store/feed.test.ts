@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
 import { Feed } from '../../src/domain/measurements/feed.ts';
 import type { RecordedEvent } from '../../src/domain/measurements/recorded-event.ts';
-import type { StoredValue } from '../../src/domain/measurements/store.ts';
+import { LONG_AGO, type StoredValue } from '../../src/domain/measurements/store.ts';
 import { newStretch, tellStretch } from '../../src/domain/measurements/stretch.ts';
 import { whoseWork, worksFor } from '../../src/domain/whose-work.ts';
 import { countTurns } from '../support/loop-turns.ts';
@@ -690,3 +690,22 @@ test('on PostgreSQL a transaction of ours that lasts is told of, or expires posi
   await Promise.all([store.stop(), another.stop()]);
   await database.close();
 });
+
+test.each(DIALECTS)(
+  'on %s a file over moments that were followed live expires no positions of others',
+  async (dialect) => {
+    const database = await openDatabase(dialect);
+    const store = await database.openStore();
+    await store.append(receipt(1, [[1, 1, 1]]));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const kept = Date.now();
+    const after = await store.position();
+    await store.append(receipt(2, [[1, 1, 2]]));
+    await store.append(receipt(1, [[1, 1, 3]], LONG_AGO));
+    await store.compact([1], kept);
+    const page = await store.recorded({ after, upTo: null, place: null, deviceKeys: [2], limit: 10 });
+    expect(page).toMatchObject({ expired: false, readings: [{ deviceKey: 2, values: [2] }] });
+    await store.stop();
+    await database.close();
+  },
+);

@@ -17,11 +17,16 @@ export const NOT_HEARD = 0;
 export const LONG_AGO = -1;
 
 /**
- * When a batch was stored, in ms; below zero: so long after zero, and it is none of the live values. Of a reading that is
- * written again the larger one counts.
+ * When a batch was stored, in ms; below zero: so long after zero, and it is none of the live values. A reading that is
+ * written again is live if it was, and as new as what is written.
  */
 export function storedAtOf(receivedAt: number, now: number): number {
   return receivedAt === LONG_AGO ? -now : now;
+}
+
+/** When a reading that was stored before was stored again, as above. */
+export function storedAgainAt(before: number, storedAt: number): number {
+  return Math.max(before, before > 0 ? Math.abs(storedAt) : storedAt);
 }
 
 /** Long readings that the database had to write again for a value in them: of each device how many, and their bytes. */

@@ -11,10 +11,14 @@ const LARGE_BYTES = 8_192;
 const INSERT = `
   INSERT INTO reading (device_key, ts, stored_at, packed)
   SELECT * FROM unnest($1::int4[], $2::int8[], $6::int8[], $3::bytea[])`;
-/** What is put behind counts. A row that was there has been locked to be written over; a new one nobody has. */
+/**
+ * What is put behind counts. A row that was there has been locked to be written over; a new one nobody has. A live one
+ * stays so, and is as new as its place in the order of commits: what is moved into chunks takes all before it along.
+ */
 const MERGE = `${INSERT}
   ON CONFLICT (device_key, ts) DO UPDATE SET packed = reading.packed || excluded.packed, seq = excluded.seq,
-    stored_at = greatest(reading.stored_at, excluded.stored_at)
+    stored_at = greatest(reading.stored_at,
+      CASE WHEN reading.stored_at > 0 THEN abs(excluded.stored_at) ELSE excluded.stored_at END)
   RETURNING device_key, ts, octet_length(packed) AS bytes, xmax <> 0 AS was_there`;
 /** The devices with their receipt times: a later one stays. */
 export const hearing = (devices: string): string => `

@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3';
 import type { Page } from '../../chunks/page.ts';
 import type { ReadingRange, ReadingRow, RecordedRow } from '../../chunks/snapshot.ts';
-import { storedAtOf } from '../../../domain/measurements/store.ts';
+import { storedAgainAt, storedAtOf } from '../../../domain/measurements/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
 
@@ -171,7 +171,7 @@ export class IntakeView {
       },
       (_deviceKey, timestamp, start, end) => {
         const older = of.moments.get(timestamp);
-        const came = { seq, timestamp, storedAt: Math.max(older?.came.storedAt ?? -Infinity, batchStoredAt) };
+        const came = { seq, timestamp, storedAt: storedAgainAt(older?.came.storedAt ?? -Infinity, batchStoredAt) };
         const parts = older?.parts ?? [];
         parts.push({ seq, values: frames.subarray(start, end) });
         of.inOrder.push(came);

@@ -9,11 +9,14 @@ const LONG_BYTES = 16_384;
 /** … as that is for one transaction: some thirty milliseconds. */
 const MUCH_BYTES = 4_194_304;
 
-/** So many rows: device, time, when it was committed, number of the flush, values; where one is, in which order they count. */
+/**
+ * So many rows: device, time, when it was committed, number of the flush, values; where one is, in which order they count. A
+ * live one stays so, and is as new as its place in the order of commits: what is moved into chunks takes all before it along.
+ */
 export function readingInsert(rows: number, oldestFirst: string): string {
   return `INSERT INTO reading (device_key, ts, stored_at, seq, packed) VALUES ${Array(rows).fill('(?,?,?,?,?)').join(',')}
     ON CONFLICT DO UPDATE SET packed = merge_values(device_key, ${oldestFirst}), seq = excluded.seq,
-      stored_at = max(stored_at, excluded.stored_at)`;
+      stored_at = max(stored_at, iif(stored_at > 0, abs(excluded.stored_at), excluded.stored_at))`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { storedAtOf } from '../../../domain/measurements/store.ts';
+import { storedAgainAt, storedAtOf } from '../../../domain/measurements/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
 import type { ReadingInserts } from './reading-inserts.ts';
@@ -85,7 +85,7 @@ export class WaitingReadings {
         const next = this.#order[at]!;
         if (deviceKey[next] !== deviceKey[first] || timestamp[next] !== timestamp[first]) break;
         last = next;
-        newest = Math.max(newest, storedAt[next]!);
+        newest = storedAgainAt(newest, storedAt[next]!);
       }
       const values = last === first ? this.#valuesOf(first) : this.#merged(begin, at);
       inserts.add(deviceKey[first]!, timestamp[first]!, newest, seq[last]!, values);
