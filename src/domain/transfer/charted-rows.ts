@@ -29,22 +29,69 @@ function* wideRows(
 ): Generator<Uint8Array> {
   format.begin(serialNumber, null);
   const places = new Map(columns.map((name, at) => [name, at]));
-  const runs = series.map(({ field, ...points }) => ({ ...points, at: 0, column: places.get(field.identifier)! }));
   const row: (ExportedValue | undefined)[] = columns.map(() => undefined);
-  for (;;) {
-    let time = Infinity;
-    for (const { timestamps, at } of runs) if (timestamps[at]! < time) time = timestamps[at]!;
-    if (time === Infinity) return;
-    const here = runs.filter(({ timestamps, at }) => timestamps[at] === time);
-    for (const { values, at, column } of here) row[column] = values[at] ?? undefined;
-    if (here.some(({ column }) => row[column] !== undefined)) format.wideRow(toMs(time), row);
-    for (const run of here) {
-      row[run.column] = undefined;
-      run.at += 1;
+  const runs = new Runs(series);
+  for (let next = runs.first; next !== undefined;) {
+    const time = timeOf(next);
+    const here: number[] = [];
+    for (; next !== undefined && timeOf(next) === time; next = runs.advance()) {
+      const column = places.get(next.field.identifier)!;
+      row[column] = next.values[next.at]!;
+      here.push(column);
     }
+    format.wideRow(toMs(time), row);
+    for (const column of here) row[column] = undefined;
     if (format.out.length >= PIECE) yield format.out.take();
   }
 }
+
+/** A series, and where in it the next value is. */
+interface Run extends Series {
+  at: number;
+}
+
+/**
+ * The series of a device by the time of what is next in them: a heap, since for each row of 500 fields, of which mostly
+ * one has a value, all of them would be looked through.
+ */
+class Runs {
+  readonly #runs: Run[];
+
+  constructor(series: readonly Series[]) {
+    const runs = series.map((one) => ({ ...one, at: -1 }));
+    this.#runs = runs.filter(goOn).sort((left, right) => timeOf(left) - timeOf(right));
+  }
+
+  /** The one with the earliest value; undefined: there is none any more. */
+  get first(): Run | undefined {
+    return this.#runs[0];
+  }
+
+  /** The first one goes on to its next value: the one that is first then. */
+  advance(): Run | undefined {
+    const runs = this.#runs;
+    const moved = goOn(runs[0]!) ? runs[0]! : runs.pop()!;
+    if (runs.length === 0) return undefined;
+    let at = 0;
+    for (let child = 1; child < runs.length; child = at * 2 + 1) {
+      if (child + 1 < runs.length && timeOf(runs[child + 1]!) < timeOf(runs[child]!)) child += 1;
+      if (timeOf(runs[child]!) >= timeOf(moved)) break;
+      runs[at] = runs[child]!;
+      at = child;
+    }
+    runs[at] = moved;
+    return runs[0];
+  }
+}
+
+/** To the next value that is there; false: there is none. */
+function goOn(run: Run): boolean {
+  do run.at += 1;
+  while (run.at < run.values.length && run.values[run.at] === null);
+  return run.at < run.values.length;
+}
+
+const timeOf = ({ timestamps, at }: Run): number => timestamps[at]!;
 
 function toMs(seconds: number): number {
   return Math.round(seconds * 1000);
