@@ -132,9 +132,15 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const workspaces = new WorkspaceService({ database, cluster, now });
   const products = new ProductService({ database, cluster, store, checkDecoder, now });
   const workspaceRemoval = new WorkspaceRemoval({ authenticator, database, cluster, products, now });
+  // A stop waits for nothing that is written down to be forgotten: the next start goes on with it.
+  const stopping = Promise.withResolvers<void>();
+  const settling = {
+    showHeard: () => store.showHeard(),
+    settlePurges: () => Promise.race([store.settlePurges(), stopping.promise]),
+  };
   const removals = new FieldRemovals({
     database: bare,
-    store,
+    store: settling,
     onError: (error) => log.warn({ err: error }, 'forgetting the values of a removed field'),
   });
   closers.add('values of removed fields', () => removals.stop());
@@ -199,7 +205,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   };
   const callSweep = { store, unknownDevices, products, days: config.callLog.days, now };
   sweep('call log', 10 * MINUTE_MS, () => sweepCalls(callSweep));
-  const late = { database: bare, store, now };
+  const late = { database: bare, store: settling, now };
   sweep('late values of what is gone', 10 * MINUTE_MS, (isStopping) => sweepLateValues(late, isStopping));
   sweep('late values of what was absorbed', 2_000, () => handOverLateValues(late));
   const onLeftOut = (error: unknown, deviceKey: number): void =>
@@ -207,6 +213,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const retention = { database: bare, store, now, onLeftOut };
   sweep('retention', 360 * MINUTE_MS, (isStopping) => sweepRetention(retention, isStopping));
   sweep('audit log', 60 * MINUTE_MS, () => auditLog.forgetBefore(now() - config.auditLogDays * DAY_MS));
+  closers.add('waiting until it is forgotten', () => stopping.resolve());
 
   return {
     shares,

@@ -33,6 +33,8 @@ interface PurgerDeps {
 }
 
 const A_PAGE = 100;
+/** What nobody waits for goes on so many at a time beside what somebody waits for: that may be without end. */
+const A_FEW = 10;
 const [FIRST_RETRY_MS, LONGEST_RETRY_MS] = [1_000, 30_000];
 /** Of those that fail, so many are told of each time: where nothing can be written, all do. */
 const MOST_TOLD = 10;
@@ -125,14 +127,16 @@ export class Purger {
     if (this.#triesAll) this.#failed.clear();
     this.#triesAll = false;
     let [ended, told] = [0, 0];
-    const after = { handOvers: 0, others: 0 };
+    let [afterHandOvers, afterOthers] = [0, 0];
     for (;;) {
       // Somebody waits for what is handed over, and others may have written down any number that nobody waits for. No device
       // gets values once it is written down to be forgotten: the order of the two changes nothing.
-      const handedOver = await list(true, after.handOvers, A_PAGE);
-      const purges = handedOver.length > 0 ? handedOver : await list(false, after.others, A_PAGE);
+      const handOvers = await list(true, afterHandOvers, A_PAGE);
+      const others = await list(false, afterOthers, handOvers.length > 0 ? A_FEW : A_PAGE);
+      const purges = [...handOvers, ...others];
       if (purges.length === 0) return ended;
-      after[handedOver.length > 0 ? 'handOvers' : 'others'] = purges.at(-1)!.id;
+      afterHandOvers = handOvers.at(-1)?.id ?? afterHandOvers;
+      afterOthers = others.at(-1)?.id ?? afterOthers;
       await settled();
       for (const purge of purges) {
         if (this.#stopped) return ended;

@@ -77,4 +77,21 @@ describe.each(DATABASES)('beside very many devices, on %s', (name) => {
     await fields.remove(access, fieldId(field!.key));
     expect(await purges(field!.key)).toBeLessThanOrEqual(SLICE);
   });
+
+  test('a stop waits for nothing that is still to be forgotten', async () => {
+    const stopped = await openDomain(name);
+    const { database } = stopped;
+    await database.write(async (em) => {
+      const from = name === 'sqlite' ? 'json_each(?)' : 'json_array_elements_text(?::json) as rows (value)';
+      const keys = JSON.stringify(Array.from({ length: 20_000 }, (_, at) => 1_000_000 + at));
+      const insert = 'insert into purge (device_key, field_key) select cast(value as integer), null';
+      await em.execute(`${insert} from ${from}`, [keys], 'run');
+      await em.execute('insert into absorbed_device (device_key, into_device_key, absorbed_at) values (1, 2, 0)');
+    });
+    const absorbed = (): Promise<unknown[]> => database.read().execute('select * from absorbed_device');
+    await expect.poll(absorbed, { timeout: 10_000 }).toEqual([]);
+    const from = performance.now();
+    await stopped.close();
+    expect(performance.now() - from).toBeLessThan(5_000);
+  }, 60_000);
 });

@@ -18,6 +18,7 @@ interface Removal extends RemovedField {
 
 interface FieldRemovalsDeps {
   database: Database;
+  /** `settlePurges` gives up when the server stops. */
   store: Pick<MeasurementStore, 'settlePurges'>;
   onError: (error: unknown) => void;
 }
@@ -33,7 +34,6 @@ export class FieldRemovals {
   readonly #waiting = new Tally();
   #running: Promise<void> | null = null;
   #stopped = false;
-  readonly #stopping = Promise.withResolvers<void>();
 
   constructor(deps: FieldRemovalsDeps) {
     this.#deps = deps;
@@ -58,7 +58,6 @@ export class FieldRemovals {
   /** Resolves when nothing more is written down; what is, the next start does. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#stopping.resolve();
     await this.#running;
   }
 
@@ -85,7 +84,7 @@ export class FieldRemovals {
     const { database, store, onError } = this.#deps;
     try {
       const after = await database.write((em) => forgetFieldOfSome(em, removal, removal.after));
-      await Promise.race([store.settlePurges(), this.#stopping.promise]);
+      await store.settlePurges();
       return after;
     } catch (error) {
       onError(error);
