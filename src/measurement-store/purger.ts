@@ -33,7 +33,7 @@ interface PurgerDeps {
 }
 
 const A_PAGE = 100;
-/** What nobody waits for goes on so many at a time beside what somebody waits for: that may be without end. */
+/** … and of what nobody waits for beside what somebody waits for, of which there may be no end. */
 const A_FEW = 10;
 const [FIRST_RETRY_MS, LONGEST_RETRY_MS] = [1_000, 30_000];
 /** Of those that fail, so many are told of each time: where nothing can be written, all do. */
@@ -130,13 +130,16 @@ export class Purger {
     let [afterHandOvers, afterOthers] = [0, 0];
     for (;;) {
       // Somebody waits for what is handed over, and others may have written down any number that nobody waits for. No device
-      // gets values once it is written down to be forgotten: the order of the two changes nothing.
+      // gets values once it is written down to be forgotten, so that it does not matter what is handed over before that; but
+      // what has something to hand over is not forgotten before.
       const handOvers = await list(true, afterHandOvers, A_PAGE);
-      const others = await list(false, afterOthers, handOvers.length > 0 ? A_FEW : A_PAGE);
-      const purges = [...handOvers, ...others];
+      const [next] = handOvers;
+      const others = await list(false, afterOthers, next === undefined ? A_PAGE : A_FEW);
+      const purges = [...handOvers, ...others.filter(({ id }) => next === undefined || id < next.id)];
       if (purges.length === 0) return ended;
-      afterHandOvers = handOvers.at(-1)?.id ?? afterHandOvers;
-      afterOthers = others.at(-1)?.id ?? afterOthers;
+      for (const { id, intoDeviceKey } of purges)
+        if (intoDeviceKey === null) afterOthers = id;
+        else afterHandOvers = id;
       await settled();
       for (const purge of purges) {
         if (this.#stopped) return ended;

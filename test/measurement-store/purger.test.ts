@@ -99,6 +99,36 @@ test('what is handed over waits for nothing that is only forgotten', async () =>
   expect(done).toHaveLength(251);
 });
 
+test('what is only forgotten comes to its turn beside ever more that is handed over, but not before what it has to hand over', async () => {
+  const done: number[] = [];
+  const row = (id: number, intoDeviceKey: number | null): PurgeRow => ({ id, deviceKey: id, fieldKey: 1, intoDeviceKey }); // prettier-ignore
+  const purges = [...Array.from({ length: 15 }, (_, at) => row(at + 1, null)), ...Array.from({ length: 250 }, (_, at) => row(at + 100, 5_000)), row(350, null)]; // prettier-ignore
+  const workOff = async ({ id }: { deviceKey: number } & PurgeRow): Promise<boolean> => {
+    done.push(id);
+    // As long as anything else is left.
+    if (id >= 100 && id !== 350 && purges.some(({ intoDeviceKey }) => intoDeviceKey === null)) purges.push(row(done.length + 1_000, 5_000)); // prettier-ignore
+    return done.length < 2_000;
+  };
+  const purger = new Purger({
+    list: async (handsOver, after, limit) =>
+      purges.filter(({ id, intoDeviceKey }) => id > after && (intoDeviceKey !== null) === handsOver).slice(0, limit),
+    settled: async () => {},
+    handOver: async (purge) => workOff(purge as PurgeRow),
+    forgetHeard: async () => {},
+    position: async () => '0',
+    forget: async ({ intoDeviceKey, ...purge }) =>
+      intoDeviceKey !== null || (await workOff({ ...purge, intoDeviceKey })),
+    end: async (id) => void purges.splice(purges.findIndex((purge) => purge.id === id), 1), // prettier-ignore
+    log: undefined,
+  });
+  purger.start();
+  await purger.idle();
+  await purger.stop();
+  expect(done.slice(0, 110)).toEqual([...Array.from({ length: 100 }, (_, at) => at + 100), ...Array.from({ length: 10 }, (_, at) => at + 1)]); // prettier-ignore
+  expect(purges).toEqual([]);
+  expect(done.indexOf(350)).toBeGreaterThan(done.indexOf(349));
+});
+
 describe.each(DIALECTS)('on %s', (dialect) => {
   let database: OpenDatabase;
   let store: Store;
