@@ -47,6 +47,28 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     expect(authenticator.cached(secrets.at(-1)!)).not.toBeNull();
   });
 
+  test('nor more of tokens whose users see very many workspaces', async () => {
+    const own = await openDomain(name);
+    const { database, authenticator, access } = own;
+    const workspaces = Array.from({ length: 2_000 }, () => crypto.randomUUID());
+    const secrets = Array.from({ length: 500 }, (_, at) => `user's secret ${at}`);
+    const user = access.userId!;
+    await database.write(async (em) => {
+      const from = name === 'sqlite' ? 'json_each(?)' : 'json_array_elements_text(?::json) as rows (value)';
+      const rows = (what: string): string => `select ${what} from ${from}`;
+      const [ids, hashes] = [JSON.stringify(workspaces), JSON.stringify(secrets.map(hashSecret))];
+      await em.execute(`insert into workspace (id, name, created_at) ${rows("value, 'w', 1")}`, [ids]);
+      await em.execute(`insert into member (user_id, workspace_id, role) ${rows("?, value, 'VIEWER'")}`, [user, ids]);
+      const columns = 'id, name, kind, user_id, scopes, hash, created_at, signed_in';
+      const values = `substr(value, 1, 36), 't', 'PERSONAL', ?, '[]', value, 1, ${name === 'sqlite' ? '0' : 'false'}`;
+      await em.execute(`insert into token (${columns}) ${rows(values)}`, [user, hashes]);
+    });
+    for (const secret of secrets) expect((await authenticator.authenticate(secret))?.workspaces).toBeGreaterThan(1_999);
+    expect(authenticator.size).toBeLessThan(450);
+    expect(authenticator.cached(secrets.at(-1)!)).not.toBeNull();
+    await own.close();
+  });
+
   test('a device that changes while it is read is read again', async () => {
     const { product, id } = await device();
     domain.pause.afterRead = () => rename(product.id, id, 'new');

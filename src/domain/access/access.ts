@@ -4,10 +4,10 @@ import { noteChangeOf } from './audit-trail.ts';
 import type { FieldRight, OperationRight } from './rights.ts';
 import type { TokenKind, TokenScope } from '../entities/token.ts';
 
-const ROLE_SCOPES: Record<Role, readonly TokenScope[]> = {
-  VIEWER: ['READ'],
-  EDITOR: ['READ', 'RECORD', 'CONFIGURE'],
-  ADMIN: ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'],
+const ROLE_SCOPES: Record<Role, ReadonlySet<TokenScope>> = {
+  VIEWER: new Set<TokenScope>(['READ']),
+  EDITOR: new Set<TokenScope>(['READ', 'RECORD', 'CONFIGURE']),
+  ADMIN: new Set<TokenScope>(['READ', 'RECORD', 'CONFIGURE', 'ADMIN']),
 };
 
 /** What an access is made of. */
@@ -40,7 +40,7 @@ export interface DevicePlace {
 
 /** The rights of a role, as scopes. */
 export function scopesOfRole(role: Role): ReadonlySet<TokenScope> {
-  return new Set(ROLE_SCOPES[role]);
+  return ROLE_SCOPES[role];
 }
 
 /**
@@ -89,6 +89,11 @@ export class Access {
     if (this.operator !== now.operator || this.#scopes.size !== now.#scopes.size) return 'user';
     for (const [id, scopes] of this.#scopes) if (!isSame(scopes, now.#scopes.get(id) ?? null)) return 'user';
     return null;
+  }
+
+  /** How many workspaces the token sees. */
+  get workspaces(): number {
+    return this.#scopes.size;
   }
 
   /** Every workspace the token sees. */

@@ -9,9 +9,9 @@ import { readAccesses, readPresentAccess } from '../access/read-access.ts';
 import { TokenSchema } from '../entities/token.ts';
 import { unauthenticated } from '../../errors.ts';
 
-/** What tokens in memory may take together: 50,000, of those with 2,000 ids a few hundred. */
+/** What tokens in memory may take together: 50,000, of those with 2,000 ids or workspaces a few hundred. */
 const MAX_CACHED_BYTES = 64 * 1_048_576;
-/** About what one takes beside its limits, and each id that it is limited to. */
+/** About what one takes beside what it sees, and each id that it is limited to, or workspace of its user. */
 const [TOKEN_BYTES, ID_BYTES] = [1_300, 80];
 const LAST_USED_EVERY_MS = 10_000;
 /** Others change theirs all the time. */
@@ -24,11 +24,13 @@ export function hashSecret(secret: string): string {
 
 interface Known {
   access: Access;
+  /** As it was taken in: its user may join others. */
+  bytes: number;
   lastUsedAt: number;
 }
 
-function bytesOf({ access: { productIds, deviceIds } }: Known): number {
-  return TOKEN_BYTES + ((productIds?.size ?? 0) + (deviceIds?.size ?? 0)) * ID_BYTES;
+function bytesOf({ productIds, deviceIds, workspaces }: Access): number {
+  return TOKEN_BYTES + ((productIds?.size ?? 0) + (deviceIds?.size ?? 0) + workspaces) * ID_BYTES;
 }
 
 /**
@@ -39,7 +41,7 @@ export class Authenticator {
   readonly #revisions = new Revisions();
   readonly #database: Database;
   readonly #now: () => number;
-  readonly #known = new LruMap<string, Known>({ most: MAX_CACHED_BYTES, sizeOf: bytesOf });
+  readonly #known = new LruMap<string, Known>({ most: MAX_CACHED_BYTES, sizeOf: ({ bytes }) => bytes });
   readonly #loads = new SharedLoads<Access | null>();
   /** By which hash an access was found, and is found again. */
   readonly #hashes = new WeakMap<Access, string>();
@@ -165,7 +167,7 @@ export class Authenticator {
       const { tokenId, userId } = access;
       if (this.#revisions.hasChanged(userId === null ? [tokenId] : [tokenId, userId], before)) continue;
       const now = this.#now();
-      this.#known.set(hashed, { access, lastUsedAt: now });
+      this.#known.set(hashed, { access, bytes: bytesOf(access), lastUsedAt: now });
       this.#hashes.set(access, hashed);
       this.#used.set(access.tokenId, now);
       return access;
