@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Replay } from '../../src/domain/calls/replay.ts';
+import { Revisions } from '../../src/domain/revisions.ts';
 import { countTurns } from '../support/loop-turns.ts';
 
 const CALLS = 3;
@@ -104,4 +105,50 @@ test('of a token four replays run at once, a fifth is told so, and others of the
   expect(await refused[1]).toMatchObject({ code: 'CONFLICT' });
   await Promise.all([...four, another]);
   expect(await run('one', 'f')).toMatchObject({ calls: 0 });
+});
+
+test('whoever else changes things all the time does not keep what is replayed from being stored', async () => {
+  const product = { id: 'p', workspaceId: 'w', key: 1, decoder: { source: '', version: 1 }, fieldsByKey: new Map() };
+  const device = { id: 'd', productId: 'p', product };
+  const batches = Array.from({ length: 2_000 }, () => ({ device, batch: { fieldKeys: [] } }));
+  const call = { method: 'POST', path: '/', query: '{}', headers: '{}', body: '', run: null, receivedAt: 0 };
+  const revisions = new Revisions();
+  let [looks, commits, isOver] = [0, 0, false];
+  const others = (): void => {
+    revisions.changed('another');
+    if (!isOver) setImmediate(others);
+  };
+  const replay = new Replay({
+    authenticator: { follow: (access: unknown) => async () => access },
+    ingestCache: {
+      product: async () => product,
+      device: async () => (looks += 1) && device,
+      get revision() {
+        return revisions.now;
+      },
+      hasChanged: ({ id }: { id: string }, since: number) => revisions.hasChanged([id], since),
+    },
+    store: { calls: async () => [call], updateCalls: async () => {} },
+    recorder: {
+      commitInTurns: async (_batches: unknown, _product: unknown, requireRight: () => Promise<void>) => {
+        await requireRight();
+        revisions.changed('p');
+        await requireRight();
+        commits += 1;
+      },
+    },
+    runner: { run: async () => ({ ...NOTHING, run: null, batches }) },
+    feed: { publish: () => {} },
+    receiptTimes: { latest: () => 1 },
+    shares: { backgroundOf: () => ({ next: async () => {}, spend: () => {} }) },
+    now: () => 1,
+  } as unknown as ConstructorParameters<typeof Replay>[0]);
+  others();
+  try {
+    const access = { requireProduct: () => {}, tokenId: 't' } as unknown as Parameters<Replay['replayCalls']>[0];
+    expect((await replay.replayCalls(access, 'p', {})).calls).toBe(1);
+  } finally {
+    isOver = true;
+  }
+  expect([looks, commits]).toEqual([batches.length, 1]);
 });

@@ -223,7 +223,7 @@ export class Replay {
     requireRight: Asked['requireRight'],
   ): Promise<Replayed[] | null> {
     const { ingestCache, recorder, store, feed } = this.#deps;
-    let { revision } = ingestCache;
+    let seen = ingestCache.revision;
     const outcomes = await Promise.all(calls.map((call) => this.#runOne(product, call)));
     const replayed: Replayed[] = [];
     for (const [at, call] of calls.entries()) {
@@ -243,9 +243,10 @@ export class Replay {
     const gone = conflict('A device or field that a call writes to is gone.');
     const requireAll = async (): Promise<void> => {
       await requireRight();
-      while (revision !== ingestCache.revision) {
-        ({ revision } = ingestCache);
+      while (ingestCache.hasChanged(product, seen)) {
+        const { revision } = ingestCache;
         if (!(await this.#allThere(found))) throw gone;
+        seen = revision;
       }
     };
     const batches = found.map(({ batch }) => batch);

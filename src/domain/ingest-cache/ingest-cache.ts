@@ -118,6 +118,11 @@ export class IngestCache {
     return this.#revisions.now;
   }
 
+  /** Whether the product, its workspace or any of its devices has changed since that revision; others change all the time. */
+  hasChanged(product: Pick<ProductInfo, 'id' | 'workspaceId'>, since: number): boolean {
+    return this.#revisions.hasChanged([product.id, product.workspaceId], since);
+  }
+
   async product(id: string): Promise<ProductInfo | null> {
     return this.#products.get(id) ?? this.#productLoads.of(id, () => this.#readProduct(id));
   }
@@ -286,7 +291,7 @@ export class IngestCache {
   }
 
   #hasChanged(products: Iterable<ProductInfo>, since: number): boolean {
-    for (const { id, workspaceId } of products) if (this.#revisions.hasChanged([id, workspaceId], since)) return true;
+    for (const product of products) if (this.hasChanged(product, since)) return true;
     return false;
   }
 
