@@ -89,8 +89,20 @@ describe.each(DATABASES)('the audit log in %s', (name) => {
     expect((await list(full.id)).items[0]!.at).toBe(now - 30_000 + MAX_AUDIT_ENTRIES + 1499);
     expect((await list(other.id)).items.map(({ at }) => (now - at) / DAY)).toEqual([364]);
     // Until the next sweep there may come any number.
+    const rename = () =>
+      auditLog.run('renameWorkspace', {}, access, () => domain.workspaces.rename(access, full.id, 'w'));
+    for (let count = 0; count < 99; count += 1) await rename();
+    expect(await auditLog.count(access, full.id, {})).toBe(MAX_AUDIT_ENTRIES + 99);
+    await rename();
+    expect(await auditLog.count(access, full.id, {})).toBe(MAX_AUDIT_ENTRIES);
+    // Also of what could not go on to its end.
+    const failing = async (): Promise<never> => {
+      access.requireWorkspace(full.id, 'CONFIGURE');
+      noteChange();
+      throw new Error('power cut');
+    };
     for (let count = 0; count < 100; count += 1)
-      await auditLog.run('renameWorkspace', {}, access, () => domain.workspaces.rename(access, full.id, 'w'));
+      await auditLog.run('deleteMeasurements', {}, access, failing).catch(() => {});
     expect(await auditLog.count(access, full.id, {})).toBe(MAX_AUDIT_ENTRIES);
   });
 });

@@ -3,9 +3,9 @@ import { underAudit } from '../access/audit-trail.ts';
 import type { Database } from '../database.ts';
 import { deleteInSlices } from '../delete-in-slices.ts';
 import { type AuditEntry, AuditEntrySchema } from '../entities/audit-entry.ts';
+import { LruMap } from '../lru-map.ts';
 import { type Page, pageOf } from '../page.ts';
 import type { Party } from '../party.ts';
-import { Tally } from '../tally.ts';
 import { AUDITED } from './audited-operations.ts';
 import { AuditedDatabase, OperationTrail } from './audited-database.ts';
 
@@ -14,6 +14,7 @@ export const MAX_AUDIT_ENTRIES = 20_000;
 const ENTRIES = { table: 'audit_entry', key: 'id', atOnce: 1_000 };
 /** So many new entries later it is looked whether the oldest have to make room. */
 const ROOM_FOR = 100;
+const MAX_COUNTED = 10_000;
 
 /** Which entries of a log; what is left out does not narrow. Times in ms UTC, start inclusive, end exclusive. */
 interface AuditFilter {
@@ -33,8 +34,8 @@ export class AuditLog {
   /** For the services of administration: see `AuditedDatabase`. */
   readonly database: AuditedDatabase;
   readonly #bare: Database;
-  /** How many entries each log (null: the installation's) got since that was looked at. */
-  readonly #added = new Tally<string | null>();
+  /** How many entries each log ('': the installation's) got since that was looked at. */
+  readonly #added = new LruMap<string, number>({ most: MAX_COUNTED });
 
   constructor({ database, now }: AuditLogDeps) {
     this.#bare = database;
@@ -58,7 +59,6 @@ export class AuditLog {
       try {
         const result = await work();
         if (!trail.settled) await this.database.tell(trail);
-        for (const log of trail.toldIn) await this.#makeRoom(log, access);
         return result;
       } catch (error) {
         // Why it could not go on is what matters to who asked.
@@ -67,6 +67,7 @@ export class AuditLog {
       } finally {
         // What it left running must not bring along an entry of something that was refused.
         trail.settled = true;
+        for (const log of trail.toldIn) await this.#makeRoom(log, access);
       }
     });
   }
@@ -102,9 +103,9 @@ export class AuditLog {
 
   /** Who writes very many waits for it: until the next sweep there may come millions, which every list goes through. */
   async #makeRoom(log: string | null, party: Party): Promise<void> {
-    this.#added.add(log, 1);
-    if (this.#added.of(log) < ROOM_FOR) return;
-    this.#added.add(log, -ROOM_FOR);
+    const added = (this.#added.get(log ?? '') ?? 0) + 1;
+    this.#added.set(log ?? '', added % ROOM_FOR);
+    if (added < ROOM_FOR) return;
     // The mutation is done; the sweep does what fails here.
     await this.#forgetOldest(log, party).catch(() => {});
   }
