@@ -6,6 +6,8 @@ import { makeFolder } from './make-folder.ts';
 
 const LOOK_EVERY_MS = 60_000;
 const NAME = /^inlet-\d{4}-\d\d-\d\d\.db$/;
+/** What is there of a copy until it is whole. */
+const UNFINISHED = /^inlet-\d{4}-\d\d-\d\d\.db\.making(\.part)?$/;
 
 interface DailyBackupsOptions {
   /** The SQLite file that the server has open. */
@@ -51,10 +53,10 @@ export class DailyBackups {
   }
 
   #backup(file: string): void {
-    const { path, tell } = this.#options;
+    const { folder, path, tell } = this.#options;
     // Whoever is stopped amid it leaves a name without a copy: that must be none of ours.
     const making = `${file}.making`;
-    rmSync(making, { force: true });
+    for (const name of readdirSync(folder)) if (UNFINISHED.test(name)) rmSync(join(folder, name), { force: true });
     const child = spawn(process.execPath, [programFile('cli/inlet'), 'backup', making], {
       env: { DATABASE_URL: `sqlite:${path}` },
       stdio: ['ignore', 'ignore', 'pipe'],

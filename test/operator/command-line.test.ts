@@ -214,6 +214,8 @@ describe('inlet backup, check and restore', () => {
       await server.stop();
       const copies = (): string[] => readdirSync(backups).filter((name) => name.endsWith('.db'));
       expect(copies()).toEqual([]);
+      // As one that was stopped on another day.
+      writeFileSync(join(backups, 'inlet-2020-01-01.db.making.part'), 'half');
       const again = await startServer(options);
       await expect.poll(copies, { timeout: 20_000 }).toHaveLength(1);
       await again.stop();
