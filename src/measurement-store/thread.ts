@@ -11,6 +11,8 @@ interface Waiting {
 
 /** How long a question may take; a job in many steps says so. */
 const ANSWER_MS = 8_000;
+/** So many that come late of a thread that does answer: what it has not done yet is in memory. */
+const MOST_OVERDUE = 1_000;
 
 /** Which worker a thread runs, and with what. */
 export interface ThreadOptions {
@@ -28,13 +30,18 @@ export interface ThreadOptions {
 
 /**
  * A worker thread that answers questions. If it dies, what it had not answered rejects, and the next question starts a
- * new one. A question that is not answered in time rejects, and so does every new one until it was answered after all: a
- * disk that hangs must not fill the memory with questions.
+ * new one. A question that is not answered in time rejects; where nothing else was answered meanwhile either, so does
+ * every new one until something is: a disk that hangs must not fill the memory with questions. One that only waits its
+ * turn among others is no sign of that.
  */
 export class Thread<Job> {
   readonly #options: ThreadOptions;
   readonly #waiting = new Map<number, Waiting>();
   readonly #overdue = new Set<number>();
+  /** So often it did what it was asked. */
+  #answers = 0;
+  /** It has done nothing of what it was asked for as long as a question may take. */
+  #isSilent = false;
   #worker: Worker | null = null;
   #opening: Promise<void> | null = null;
   #nextId = 1;
@@ -51,15 +58,20 @@ export class Thread<Job> {
 
   /** `limitMs`: what takes longer than usual by its nature; it does not count as a sign that the thread hangs. */
   async ask<T>(job: Job, transfer: ArrayBuffer[] = [], limitMs: number = ANSWER_MS): Promise<T> {
-    if (this.#overdue.size > 0) throw new Error(`the ${this.#options.name} thread hangs`);
+    if (this.#overdue.size >= (this.#isSilent ? 1 : MOST_OVERDUE))
+      throw new Error(`the ${this.#options.name} thread hangs`);
     if (!this.#worker) await this.#restart();
     const worker = this.#worker;
     if (!worker) throw new Error(`the ${this.#options.name} thread is not there`);
     return new Promise<T>((resolve, reject) => {
       const id = this.#nextId++;
+      const answers = this.#answers;
       const timer = setTimeout(() => {
         this.#waiting.delete(id);
-        if (limitMs <= ANSWER_MS) this.#overdue.add(id);
+        if (limitMs <= ANSWER_MS) {
+          this.#overdue.add(id);
+          this.#isSilent ||= this.#answers === answers;
+        }
         reject(new Error(`the ${this.#options.name} thread did not answer within ${limitMs / 1000} seconds`));
       }, limitMs);
       this.#waiting.set(id, { resolve, reject, timer });
@@ -117,8 +129,10 @@ export class Thread<Job> {
     this.#waiting.delete(answer.id);
     this.#overdue.delete(answer.id);
     clearTimeout(waiting?.timer);
-    if ('failure' in answer) waiting?.reject(toError(answer.failure));
-    else waiting?.resolve(answer.value);
+    if ('failure' in answer) return waiting?.reject(toError(answer.failure));
+    this.#answers += 1;
+    this.#isSilent = false;
+    waiting?.resolve(answer.value);
   }
 
   #died(error: Error): void {
@@ -130,6 +144,7 @@ export class Thread<Job> {
     }
     this.#waiting.clear();
     this.#overdue.clear();
+    this.#isSilent = false;
   }
 }
 

@@ -88,6 +88,43 @@ describe('the SQLite store', () => {
     expect(await everything(store, 1, 1)).toEqual([[1, 1]]);
   });
 
+  test('refuses to ask a thread that answers nothing, and none that has not come to one question yet', async () => {
+    const post = Worker.prototype.postMessage;
+    let come: (() => void)[] = [];
+    vi.spyOn(Worker.prototype, 'postMessage').mockImplementation(function (this: Worker, question, transfer) {
+      if (question.job.kind === 'position') come.push(() => post.call(this, question, transfer));
+      else post.call(this, question, transfer);
+    });
+    const askTooLong = async (meanwhile: () => Promise<void>): Promise<void> => {
+      const late = expect(store.position()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      await meanwhile();
+      vi.advanceTimersByTime(8_000);
+      await late;
+    };
+    await store.ping();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      await askTooLong(() => store.ping());
+      await store.ping();
+      await askTooLong(async () => {});
+      await expect(store.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      for (const comes of come) comes();
+      await expect.poll(() => store.ping().then(() => true, () => false)).toBe(true); // prettier-ignore
+      // What it has not done yet is bounded, too.
+      come = [];
+      await askTooLong(async () => {
+        for (let i = 1; i < 1_000; i++) store.position().catch(() => {});
+        await store.ping();
+      });
+      await expect(store.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      come[0]!();
+      await expect.poll(() => store.ping().then(() => true, () => false)).toBe(true); // prettier-ignore
+    } finally {
+      vi.useRealTimers();
+      for (const comes of come) comes();
+    }
+  });
+
   test('writes nothing while somebody has a turn, and hands turns out in order', async () => {
     const giveBack = await store.take();
     const order: string[] = [];
