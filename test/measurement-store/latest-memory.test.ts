@@ -197,7 +197,7 @@ describe('searches for newest values side by side', () => {
     intake.refresh();
     const older = new SqliteSnapshot(db, intake);
     const isUsable = async (position: string): Promise<boolean> =>
-      (await older.committedSince({ deviceKey: 2, position, to: Infinity, most: 1_000 })) !== null;
+      (await older.committedSince({ deviceKey: 2, position, upTo: null, to: Infinity, most: 1_000 })) !== null;
     expect(await isUsable(await older.position())).toBe(true);
     await store.append(receipt(2, [[BUSY, START, 0]]));
     expect(await isUsable(await store.position())).toBe(false);

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { LatestQuery } from '../../src/domain/measurements/store.ts';
+import type { CommittedSince, Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
 import { LatestSearches } from '../../src/measurement-store/latest-searches.ts';
 import { openSlices, type Slices } from './open-slices.ts';
 import { DIALECTS, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
@@ -91,6 +92,44 @@ describe.each(DIALECTS)('a search for newest values in slices, on %s,', (dialect
     const rows = await searches.latest([{ deviceKey: device, fieldKeys: [1, 2] }]);
     expect(rows.map(({ fieldKey, value }) => [fieldKey, value]).sort()).toEqual(isOther ? [[1, 7]] : [[1, 7], [2, 8]]); // prettier-ignore
     expect(slices.count).toBeLessThan(8);
+  });
+
+  test('ends a slice within what was committed since, and goes on behind it', async () => {
+    const much = 60_000;
+    await store.append(receipt(device, [[1, START - 1, 1], ...busy(START, 4 * SLICE)]));
+    const looked: number[] = [];
+    const inSnapshot = slices.inSnapshot;
+    slices.inSnapshot = (work) => inSnapshot((snapshot) => {
+      looked.push(0);
+      return work(new Proxy(snapshot, {
+        get: (target, name: keyof Snapshot) => name !== 'committedSince' ? target[name].bind(target) : async (which: CommittedSince) => {
+          const page = await target.committedSince(which);
+          looked.push(looked.pop()! + page!.rows.length);
+          return page;
+        },
+      }));
+    }); // prettier-ignore
+    const from = START + 4 * SLICE;
+    const send = async (rows: Row[]): Promise<void> => {
+      for (let at = 0; at < rows.length; at += 10_000) await store.append(receipt(device, rows.slice(at, at + 10_000)));
+      await store.compact([], 0);
+    };
+    const asked: LatestQuery[] = [{ deviceKey: device, fieldKeys: [1, 2, 3, 4] }];
+    between = async () => {
+      if (looked.length === 1) await send([[2, START - 2, 2], [3, START - 3, 2], ...busy(from, much), [4, START - 4, 3], [2, START - 5, 1], ...busy(from + much, much)]); // prettier-ignore
+      // While it is in the middle: once more what was found, older and newer.
+      if (looked.length === 2)
+        await send([
+          [2, START - 2, 5],
+          [3, START - 4, 6],
+          [4, START - 3, 7],
+        ]);
+    };
+    const rows = await searches.latest(asked);
+    expect(rows.map((row) => [row.fieldKey, row.timestamp, row.value]).sort()).toEqual(
+      [[1, START - 1, 1], [2, START - 2, 5], [3, START - 3, 2], [4, START - 3, 7]]); // prettier-ignore
+    // On PostgreSQL the database looks, and nobody waits for it.
+    if (dialect === 'sqlite') expect(Math.max(...looked)).toBeLessThan(60_000);
   });
 
   test('goes on where it was, wherever it found something', async () => {

@@ -32,7 +32,7 @@ export function openSlices({ place }: OpenDatabase): Slices {
     ask: async (queries, progress) => {
       slices.count += 1;
       const slice = new SearchSlice(slices.memory, 0, progress);
-      return inSnapshot((snapshot) => latestOfMany(snapshot, queries, slice));
+      return slices.inSnapshot((snapshot) => latestOfMany(snapshot, queries, slice));
     },
     inSnapshot,
     close,

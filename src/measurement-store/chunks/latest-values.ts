@@ -12,7 +12,6 @@ import {
   searchBack,
   takeFrom,
 } from './search-back.ts';
-import type { SearchMemory } from './search-memory.ts';
 import type { SearchSlice } from './search-slice.ts';
 import type { ChunkHead, CommittedSince, Newest, Snapshot } from './snapshot.ts';
 
@@ -83,7 +82,8 @@ async function latestOfOne(
 async function searchSlice(snapshot: Snapshot, search: Search, slice: SearchSlice): Promise<Found> {
   if (!slice.begins()) return { rows: [], isDone: false, isFar: false };
   const fields = [...search.wanted];
-  const since = await takeSince(snapshot, search, slice.memory);
+  const since = await takeSince(snapshot, search, slice);
+  if (since === 'over') return { rows: [], isDone: false, isFar: false };
   const behind = await searchBack(snapshot, search, since === null, slice);
   const found = [...(since ?? []), ...behind.rows];
   if (since !== null || behind.isFar || !behind.isDone) {
@@ -95,30 +95,65 @@ async function searchSlice(snapshot: Snapshot, search: Search, slice: SearchSlic
   return { ...behind, rows: found };
 }
 
-/** What was committed since the fields were last looked for; null: it is not known when that was, or too much. */
-async function takeSince(snapshot: Snapshot, search: Search, memory: SearchMemory): Promise<LatestRow[] | null> {
+/**
+ * What was committed since the fields were last looked for; null: it is not known when that was, or too much; 'over': the
+ * slice is, the next one goes on with what was committed later.
+ */
+async function takeSince(snapshot: Snapshot, search: Search, slice: SearchSlice): Promise<LatestRow[] | null | 'over'> {
   const { deviceKey, wanted } = search;
   const to = endOfAll(search);
-  // Others may add to the memory meanwhile.
-  const known = memory.known(deviceKey, wanted.keys());
+  // Others may add to the memory meanwhile. Behind what this search has learned there may be more than fits into a slice.
+  const known = slice.memory.known(deviceKey, wanted.keys()).sort((a, b) => Number(b.isOwn) - Number(a.isOwn));
   let rows: LatestRow[] | null = null;
   for (const [position, ofFields] of Map.groupBy(known, (one) => one.position)) {
-    const unseen = ofFields.map(({ fieldKey, upTo }) => {
-      const { from, to } = wanted.get(fieldKey)!;
-      return [fieldKey, { from: Math.max(from, upTo), to: Math.min(to, upTo + 1) }] as const;
-    });
+    const unseen = new Map(
+      ofFields.map(({ fieldKey, upTo }) => {
+        const { from, to } = wanted.get(fieldKey)!;
+        return [fieldKey, { from: Math.max(from, upTo), to: Math.min(to, upTo + 1) }];
+      }),
+    );
     const most = ofFields.some(({ isOwn }) => isOwn) ? MANY_WHILE_SEARCHED : MANY_COMMITTED;
-    const found = await takeCommitted(snapshot, { deviceKey, wanted: new Map(unseen) }, { position, to, most });
-    if (found === null) continue;
+    const since = { position, to, most };
+    const taken = await takeCommitted(snapshot, { deviceKey, wanted: unseen }, since, slice);
+    if (taken === null) continue;
+    if (taken.upTo !== null) {
+      const upTo = new Map(ofFields.map((field) => [field.fieldKey, field.upTo]));
+      for (const { fieldKey, timestamp } of taken.rows) upTo.set(fieldKey, timestamp);
+      slice.memory.remember(deviceKey, taken.upTo, upTo);
+      return 'over';
+    }
     for (const [fieldKey, stretch] of unseen) wanted.get(fieldKey)!.to = stretch.to;
-    for (const { fieldKey } of found) wanted.delete(fieldKey);
-    rows = [...(rows ?? []), ...found];
+    for (const { fieldKey } of taken.rows) wanted.delete(fieldKey);
+    rows = [...(rows ?? []), ...taken.rows];
   }
   return rows;
 }
 
-/** null: too much was committed. */
+/** Part by part, until the slice is over; `upTo`: where, null: all is looked through. null: too much was committed. */
 async function takeCommitted(
+  snapshot: Snapshot,
+  { deviceKey, wanted }: Search,
+  { position, ...since }: Omit<CommittedSince, 'deviceKey' | 'upTo'>,
+  slice: SearchSlice,
+): Promise<{ rows: LatestRow[]; upTo: string | null } | null> {
+  const found = new Map<number, LatestRow>();
+  for (let after = position; ;) {
+    const upTo = await snapshot.partSince(after);
+    // What was committed later may be newer, or the same moment once more.
+    const unseen = [...wanted].map(
+      ([key, { from, to }]) => [key, { from: found.get(key)?.timestamp ?? from, to }] as const,
+    );
+    const part = { deviceKey, wanted: new Map(unseen) };
+    const rows = await takePart(snapshot, part, { ...since, position: after, upTo });
+    if (rows === null) return null;
+    for (const row of rows) found.set(row.fieldKey, row);
+    if (upTo === null || slice.isOver()) return { rows: [...found.values()], upTo };
+    after = upTo;
+  }
+}
+
+/** null: too much was committed. */
+async function takePart(
   snapshot: Snapshot,
   search: Search,
   { to, ...since }: Omit<CommittedSince, 'deviceKey'>,

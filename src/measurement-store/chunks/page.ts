@@ -20,3 +20,5 @@ export function fitting(sizes: readonly number[], most = PAGE_BYTES): number {
 
 /** Of what was committed since, so much of one device: more than pages elsewhere, as each goes over all of it. */
 export const COMMITTED_A_PAGE = 20_000;
+/** Of any device, before a search may give way: while less comes between its slices, it comes to its end. */
+export const COMMITTED_A_PART = 2 * COMMITTED_A_PAGE;

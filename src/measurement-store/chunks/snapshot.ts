@@ -63,6 +63,8 @@ export interface ReadingRange {
 export interface CommittedSince {
   deviceKey: number;
   position: string;
+  /** And not after this one, of `partSince`. */
+  upTo: string | null;
   /** Exclusive; may be infinite. */
   to: number;
   /** So many of any device are too many to be looked through. */
@@ -93,6 +95,8 @@ export interface Snapshot {
   readings(range: ReadingRange): Promise<Page<ReadingRow>>;
   /** In order of time; a device's readings from then on that may go into chunks. */
   oldReadings(deviceKey: number, which: OldReadings): Promise<Page<OldReading>>;
+  /** Up to where what was committed since is looked through at once, in the order of commits; null: all of it. */
+  partSince(position: string): Promise<string | null>;
   /** From the newest back, page by page; null: there is too much, of this device or of others. */
   committedSince(which: CommittedSince): Promise<Page<ReadingRow> | null>;
   /** Everything committed so far is before it (see `RecordedQuery`). */

@@ -99,6 +99,11 @@ export class PostgresSnapshot implements Snapshot {
     return this.#page(sized, limit, deviceKey, bytes);
   }
 
+  /** The thread waits for the database meanwhile, and answers others. */
+  partSince(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
   async committedSince({ deviceKey, position, to, most }: CommittedSince): Promise<Page<ReadingRow> | null> {
     if (!isSnapshot(position) || (this.#muchSince.get(position) ?? 0) >= most) return null;
     const rows = await this.#rows<[tooMuch: boolean, ...RawReading]>(

@@ -121,10 +121,12 @@ export class IntakeView {
     return { rows: all.slice(0, limit), isLast: isLast && all.length <= limit };
   }
 
-  /** A device's moments before `to` that came with a later flush; of each what is in here. */
-  committedSince(deviceKey: number, after: number, to: number): ReadingRow[] {
+  /** A device's moments of the range that came with flushes after one, up to another; of each what is in here. */
+  committedSince(deviceKey: number, after: number, upTo: number, from: number, to: number): ReadingRow[] {
     const moments = this.#came.get(deviceKey)?.moments.values() ?? [];
-    return [...moments].filter(({ came }) => came.seq > after && came.timestamp < to).map(rowOf);
+    const isAmong = ({ came: { seq, timestamp } }: Moment): boolean =>
+      seq > after && seq <= upTo && timestamp >= from && timestamp < to;
+    return [...moments].filter(isAmong).map(rowOf);
   }
 
   /**

@@ -14,14 +14,19 @@ import type {
   Snapshot,
 } from '../../chunks/snapshot.ts';
 import { giveWay } from '../../../domain/give-way.ts';
-import { LARGE_BYTES, COMMITTED_A_PAGE, type Page, PAGE_BYTES } from '../../chunks/page.ts';
-import { unpackSummary } from '../../chunks/summary-bytes.ts';
+import { LARGE_BYTES, COMMITTED_A_PAGE, COMMITTED_A_PART, type Page, PAGE_BYTES } from '../../chunks/page.ts';
 import { joined, numbers, toHeads, toReadings } from './in-one-piece.ts';
 import type { IntakeView, Place } from './intake-view.ts';
-
-type RawReading = [timestamp: number, seq: number, values: Buffer];
-type RawRecorded = [seq: number, deviceKey: number, timestamp: number, storedAt: number, values: Buffer];
-type RawChunk = [firstAt: number, lastAt: number, count: number, summary: Buffer | null];
+import {
+  pageOf,
+  type RawChunk,
+  type RawReading,
+  type RawRecorded,
+  toHead,
+  toOldReading,
+  toReading,
+  toRecorded,
+} from './raw-rows.ts';
 
 /**
  * From so many rows on their bytes come in one piece: a Buffer for each takes as long as all else (measured, 526 chunks of
@@ -48,6 +53,7 @@ export class SqliteSnapshot implements Snapshot {
   readonly #manyReadings: Record<'asc' | 'desc', Sqlite.Statement<number[], [Buffer | null, string | null, number]>>;
   readonly #oldReadings: Sqlite.Statement<number[], [...RawReading, storedAt: number]>;
   readonly #countSince: Sqlite.Statement<[number, number], number>;
+  readonly #partSince: Sqlite.Statement<[number, number], number>;
   readonly #committedSince: Sqlite.Statement<number[], RawReading>;
   readonly #position: Sqlite.Statement<[], number>;
   readonly #horizon: Sqlite.Statement<[], number>;
@@ -61,6 +67,8 @@ export class SqliteSnapshot implements Snapshot {
   readonly #nextField: Sqlite.Statement<number[], number>;
   readonly #intake: IntakeView;
   #turnBegan = 0;
+  /** Behind this flush there was less than `most`, up to that one. */
+  #fewSince = { flush: -1, after: 0, most: 0 };
 
   constructor(db: Sqlite.Database, intake: IntakeView) {
     this.#intake = intake;
@@ -86,10 +94,13 @@ export class SqliteSnapshot implements Snapshot {
     this.#countSince = db
       .prepare<[number, number], number>('SELECT count(*) FROM (SELECT 1 FROM reading WHERE seq > ? LIMIT ?)')
       .pluck();
+    this.#partSince = db
+      .prepare<[number, number], number>('SELECT seq FROM reading WHERE seq > ? ORDER BY seq LIMIT 1 OFFSET ?')
+      .pluck();
     this.#committedSince = db
       .prepare<number[], RawReading>(
         `SELECT whole.ts, whole.seq, whole.packed FROM
-           (SELECT ts FROM reading WHERE seq > ? AND +device_key = ? AND ts < ? ORDER BY ts DESC LIMIT ?) AS since
+           (SELECT ts FROM reading WHERE seq > ? AND seq <= ? AND +device_key = ? AND ts < ? ORDER BY ts DESC LIMIT ?) AS since
          CROSS JOIN reading AS whole WHERE whole.device_key = ? AND whole.ts = since.ts`,
       )
       .raw();
@@ -174,18 +185,34 @@ export class SqliteSnapshot implements Snapshot {
     return Promise.resolve(pageOf(rows, limit, toOldReading, bytes));
   }
 
-  async committedSince({ deviceKey, position, to, most }: CommittedSince): Promise<Page<ReadingRow> | null> {
+  partSince(position: string): Promise<string | null> {
+    const end = this.#partSince.get(Number(position), COMMITTED_A_PART);
+    return Promise.resolve(end === undefined ? null : String(end));
+  }
+
+  async committedSince({ deviceKey, position, upTo, to, most }: CommittedSince): Promise<Page<ReadingRow> | null> {
     await this.#turn();
-    const after = Number(position);
-    // A position that another lane took later says nothing of what is seen here.
-    if (after > this.#lastFlush() || this.#countSince.get(after, most)! >= most) return null;
-    const sortedIn = this.#committedSince.iterate(after, deviceKey, to, COMMITTED_A_PAGE, deviceKey);
+    const [after, last] = [Number(position), upTo === null ? Number.MAX_SAFE_INTEGER : Number(upTo)];
+    if (this.#isMuchSince(after, most)) return null;
+    const sortedIn = this.#committedSince.iterate(after, last, deviceKey, to, COMMITTED_A_PAGE, deviceKey);
     const page = pageOf(sortedIn, COMMITTED_A_PAGE, toReading);
     const end = page.isLast ? -Infinity : page.rows.at(-1)!.timestamp;
-    const waiting = this.#intake.committedSince(deviceKey, after, to).filter(({ timestamp }) => timestamp >= end);
+    const waiting = this.#intake.committedSince(deviceKey, after, last, end, to);
     // What is not sorted in yet is the newer of the two at its time.
     const rows = [...waiting, ...page.rows].sort((a, b) => b.timestamp - a.timestamp);
     return { rows, isLast: page.isLast };
+  }
+
+  /** Counted once for all pages and parts; what is sorted in meanwhile was looked through before, too. */
+  #isMuchSince(after: number, most: number): boolean {
+    const flush = this.#lastFlush();
+    // A position that another lane took later says nothing of what is seen here.
+    if (after > flush) return true;
+    const few = this.#fewSince;
+    if (flush === few.flush && after >= few.after && most >= few.most) return false;
+    if (this.#countSince.get(after, most)! >= most) return true;
+    this.#fewSince = { flush, after, most };
+    return false;
   }
 
   /** The number of the last flush. */
@@ -299,38 +326,4 @@ export class SqliteSnapshot implements Snapshot {
       fields.push(key);
     return Promise.resolve(fields);
   }
-}
-
-/** As far as they fit into a page: what comes behind is not read, as stepping over a large row is reading it. */
-function pageOf<Raw, Row extends { values: Buffer }>(
-  raws: Iterable<Raw>,
-  limit: number,
-  toRow: (raw: Raw) => Row,
-  most = PAGE_BYTES,
-): Page<Row> {
-  const rows: Row[] = [];
-  let bytes = 0;
-  for (const raw of raws) {
-    const row = toRow(raw);
-    rows.push(row);
-    bytes += row.values.length;
-    if (bytes > most) return { rows, isLast: false };
-  }
-  return { rows, isLast: rows.length < limit };
-}
-
-function toReading([timestamp, seq, values]: RawReading): ReadingRow {
-  return { timestamp, seq, values };
-}
-
-function toOldReading([timestamp, seq, values, storedAt]: [...RawReading, storedAt: number]): OldReading {
-  return { timestamp, seq, values, isLive: storedAt > 0 };
-}
-
-function toRecorded([seq, deviceKey, timestamp, storedAt, values]: RawRecorded): RecordedRow {
-  return { seq: String(seq), deviceKey, timestamp, storedAt, values };
-}
-
-function toHead([firstAt, lastAt, count, summary]: RawChunk): ChunkHead {
-  return { firstAt, lastAt, count, summary: summary && unpackSummary(summary) };
 }
