@@ -1,8 +1,12 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { RecordedPlace } from '../../src/domain/measurements/store.ts';
+import { fieldsOf } from '../../src/measurement-store/readings/reading-values.ts';
+import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
+import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
+import { SqliteSnapshot } from '../../src/measurement-store/sqlite/reader/sqlite-snapshot.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 import { openForWriting } from '../../src/measurement-store/sqlite/writer/open-for-writing.ts';
 import { SqliteWriter } from '../../src/measurement-store/sqlite/writer/sqlite-writer.ts';
@@ -153,6 +157,69 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
       for (const device of [0, 2, 20, 38]) await check(killed, device, model);
       await killed.stop();
     }
+  });
+
+  /** What a thread sees of as many as are told while nothing is sorted in. */
+  async function whileWaiting(
+    appended: { device: number; rows: Row[] }[],
+    work: (snapshot: SqliteSnapshot, view: IntakeView) => Promise<void>,
+  ): Promise<void> {
+    const { device, rows } = appended.pop()!;
+    for (const one of appended) await store.append(receipt(one.device, one.rows));
+    await expect.poll(() => count('intake'), { timeout: 30_000 }).toBe(0);
+    await store.append(receipt(device, rows));
+    const release = await store.take();
+    const db = openForReading(database.place);
+    const view = new IntakeView(db);
+    view.refresh();
+    await work(new SqliteSnapshot(db, view), view).finally(release);
+    db.close();
+  }
+
+  test('are gone over once for the newest of a device, however often it is asked for, and others have their turn', async () => {
+    const rows = Array.from({ length: 5_000 }, (_, i): Row => [1, (i * 1_597) % 5_000, i]);
+    await whileWaiting([{ device: 1, rows }], async (snapshot, view) => {
+      expect(view.first).toBeLessThan(Infinity);
+      const over = vi.spyOn(view, 'over');
+      const queries = Array.from({ length: 50 }, (_, i) => ({ deviceKey: 1, fieldKeys: [i] }));
+      let now = 0;
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 3));
+      let turns = 0;
+      const turn = (): void => void (turns += 1, next = setImmediate(turn)); // prettier-ignore
+      let next = setImmediate(turn);
+      const newest = await snapshot.newest(queries, 2);
+      clearImmediate(next);
+      clock.mockRestore();
+      for (const { readings } of newest)
+        expect(readings.rows.map(({ timestamp }) => timestamp)).toEqual([4_999, 4_998]);
+      expect(over).toHaveBeenCalledTimes(1);
+      expect(turns).toBeGreaterThan(10);
+    });
+  });
+
+  test('come among those of the table as far as a page goes, from both ends', async () => {
+    const at = (i: number, of: number): number => 10 * ((i * 37) % 100) + of;
+    const table = Array.from({ length: 100 }, (_, i): Row[] => [[1, at(i, 0), i], [1, at(i, 1), i]]).flat(); // prettier-ignore
+    const waiting = Array.from({ length: 100 }, (_, i): Row[] => [[2, at(i, 0), -i], [2, at(i, 2), -i]]).flat(); // prettier-ignore
+    const times = [...new Set([...table, ...waiting].map(([, time]) => time))].toSorted((a, b) => a - b);
+    const fields = [[1, 2], [1], [2]];
+    await whileWaiting(
+      [
+        { device: 1, rows: table },
+        { device: 1, rows: waiting },
+      ],
+      async (snapshot) => {
+        for (const newestFirst of [true, false])
+          for (const limit of [1, 2, 7, 150, 299, 300, 301]) {
+            const range = { deviceKey: 1, from: -Infinity, to: Infinity, newestFirst, limit };
+            const { rows, isLast } = await snapshot.readings(range);
+            const expected = (newestFirst ? times.toReversed() : times).slice(0, limit);
+            expect(rows.map(({ timestamp }) => timestamp)).toEqual(expected);
+            for (const { timestamp, values } of rows) expect([...fieldsOf(values)]).toEqual(fields[timestamp % 10]);
+            expect(isLast).toBe(limit >= 300);
+          }
+      },
+    );
   });
 
   test('do not come back once they are deleted, not after a kill either', async () => {

@@ -105,20 +105,22 @@ export class IntakeView {
     const { rows, isLast } = page;
     // Beyond the last row of a full page the table may have more that belongs in between.
     const end = !isLast ? rows.at(-1)!.timestamp : newestFirst ? -Infinity : Infinity;
-    const merged = new Map<number, ReadingRow>();
+    const among: Moment[] = [];
     for (const moment of to - from === 1 ? only(moments.get(from)) : moments.values()) {
       const { timestamp } = moment.came;
       if (timestamp < from || timestamp >= to || (newestFirst ? timestamp < end : timestamp > end)) continue;
-      merged.set(timestamp, rowOf(moment));
+      among.push(moment);
     }
-    if (merged.size === 0) return page;
+    if (among.length === 0) return page;
+    const merged = new Map<number, ReadingRow>();
+    for (const moment of nearest(among, limit, newestFirst)) merged.set(moment.came.timestamp, rowOf(moment));
     for (const row of rows) {
       const newer = merged.get(row.timestamp);
       merged.set(row.timestamp, newer ? { ...newer, values: mergeValues(row.values, newer.values) } : row);
     }
     const all = [...merged.values()];
     all.sort(newestFirst ? (a, b) => b.timestamp - a.timestamp : (a, b) => a.timestamp - b.timestamp);
-    return { rows: all.slice(0, limit), isLast: isLast && all.length <= limit };
+    return { rows: all.slice(0, limit), isLast: isLast && among.length <= limit && all.length <= limit };
   }
 
   /** A device's moments of the range that came with flushes after one, up to another; of each what is in here. */
@@ -198,6 +200,14 @@ export class IntakeView {
       }
     }
   }
+}
+
+/** The first so many in order of time; all that wait of a device may be gone over for two. */
+function nearest(moments: Moment[], limit: number, newestFirst: boolean): Moment[] {
+  if (moments.length <= limit) return moments;
+  const times = Float64Array.from(moments, ({ came }) => came.timestamp).sort();
+  const [from, to] = newestFirst ? [times.at(-limit)!, Infinity] : [-Infinity, times[limit - 1]!];
+  return moments.filter(({ came: { timestamp } }) => timestamp >= from && timestamp <= to);
 }
 
 function only(moment: Moment | undefined): Moment[] {

@@ -272,14 +272,18 @@ export class SqliteSnapshot implements Snapshot {
     return Promise.resolve(toHeads(summaries, numbers(columns)));
   }
 
-  newest(queries: readonly LatestQuery[], readings: number): Promise<Newest[]> {
+  async newest(queries: readonly LatestQuery[], readings: number): Promise<Newest[]> {
     const all = { from: -Infinity, to: Infinity, newestFirst: true, limit: readings };
-    return Promise.all(
-      queries.map(async ({ deviceKey, fieldKeys }) => ({
-        chunks: await this.newestChunks(deviceKey, fieldKeys),
-        readings: await this.#newestReadings({ deviceKey, ...all }),
-      })),
-    );
+    const found: Newest[] = [];
+    // One device may be asked for under many lists of fields.
+    const ofDevices = new Map<number, Page<ReadingRow>>();
+    for (const { deviceKey, fieldKeys } of queries) {
+      if (found.length > 0) await this.#turn();
+      const ofDevice = ofDevices.get(deviceKey) ?? this.#newestReadings({ deviceKey, ...all });
+      ofDevices.set(deviceKey, ofDevice);
+      found.push({ chunks: await this.newestChunks(deviceKey, fieldKeys), readings: ofDevice });
+    }
+    return found;
   }
 
   newestChunks(deviceKey: number, fieldKeys: number[]): Promise<Map<number, ChunkHead>> {
@@ -301,11 +305,11 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   /** Those of many devices are in memory at once. */
-  #newestReadings(range: ReadingRange): Promise<Page<ReadingRow>> {
+  #newestReadings(range: ReadingRange): Page<ReadingRow> {
     const { deviceKey, from, to, limit } = range;
     const rows = this.#readings.desc.all(deviceKey, from, to, limit).map(toReading);
-    if (rows.some(({ values }) => values.length > LARGE_BYTES)) return Promise.resolve({ rows: [], isLast: false });
-    return Promise.resolve(this.#intake.over({ rows, isLast: rows.length < limit }, range));
+    if (rows.some(({ values }) => values.length > LARGE_BYTES)) return { rows: [], isLast: false };
+    return this.#intake.over({ rows, isLast: rows.length < limit }, range);
   }
 
   /** By `firstAt`, with those in between, without the largest. */
