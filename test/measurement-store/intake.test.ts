@@ -197,6 +197,37 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
     });
   });
 
+  test('are gone over as far as a page of what was recorded goes', async () => {
+    // Of each device's hundred 40 are written again with the next one.
+    for (let n = 0; n < 12; n++) {
+      const rows = Array.from({ length: 100 }, (_, i): Row => [1, n * 60 + i, n]);
+      await Promise.all([1, 2, 3].map((device) => store.append(receipt(device, rows))));
+    }
+    const db = openForReading(database.place);
+    const view = new IntakeView(db);
+    view.refresh();
+    db.close();
+    const all = view.recorded(null, [0, 0, 0], Infinity, Infinity);
+    const keys = all.map(({ deviceKey, timestamp }) => `${deviceKey} ${timestamp}`);
+    expect([keys.length, new Set(keys).size]).toEqual([3 * 760, 3 * 760]);
+    for (const deviceKeys of [null, [1, 3], [2, 9]]) {
+      const expected = all.filter(({ deviceKey }) => deviceKeys?.includes(deviceKey) ?? true);
+      for (const at of [-1, 0, 99, 100, 217]) {
+        const { seq, deviceKey, timestamp } = at < 0 ? { seq: 0, deviceKey: 0, timestamp: 0 } : expected[at]!;
+        const looked = vi.spyOn(Map.prototype, 'get');
+        const page = view.recorded(deviceKeys, [Number(seq), deviceKey, timestamp], Infinity, 5);
+        const count = looked.mock.calls.length;
+        looked.mockRestore();
+        expect(page).toEqual(expected.slice(at + 1, at + 6));
+        // A flush or two, not all that wait.
+        expect(count).toBeLessThan(1_000);
+      }
+    }
+    const middle = Number(all[700]!.seq);
+    const before = view.recorded(null, [0, 0, 0], middle, Infinity);
+    expect(before).toEqual(all.filter(({ seq }) => Number(seq) <= middle));
+  });
+
   test('come among those of the table as far as a page goes, from both ends', async () => {
     const at = (i: number, of: number): number => 10 * ((i * 37) % 100) + of;
     const table = Array.from({ length: 100 }, (_, i): Row[] => [[1, at(i, 0), i], [1, at(i, 1), i]]).flat(); // prettier-ignore

@@ -27,8 +27,19 @@ interface OfDevice {
 /** Where a moment stands in the order of commits: flush, device, time. */
 export type Place = [seq: number, deviceKey: number, timestamp: number];
 
+/** What came with a flush. */
+interface Flush {
+  seq: number;
+  deviceKeys: Set<number>;
+}
+
 interface Seen {
   last: number;
+}
+
+interface Found {
+  place: Place;
+  storedAt: number;
 }
 
 interface Heard {
@@ -45,6 +56,8 @@ export class IntakeView {
   readonly #after: Sqlite.Statement<[number], { seq: number; stored_at: number; frames: Buffer }>;
   readonly #came = new Map<number, OfDevice>();
   readonly #heard = new Map<number, Heard>();
+  /** In their order. */
+  #flushes: Flush[] = [];
   readonly #seen: Seen;
   #first = Infinity;
   #last = 0;
@@ -75,6 +88,7 @@ export class IntakeView {
   letGo(): void {
     this.#came.clear();
     this.#heard.clear();
+    this.#flushes = [];
     this.#added = 0;
   }
 
@@ -141,20 +155,26 @@ export class IntakeView {
     upTo: number,
     limit: number,
   ): Omit<RecordedRow, 'values'>[] {
-    const found: { place: Place; storedAt: number }[] = [];
+    const found: Found[] = [];
     if (limit <= 0 || this.#last < from[0]) return [];
-    for (const deviceKey of deviceKeys ?? this.#heard.keys()) {
-      const of = this.#came.get(deviceKey);
-      if (of === undefined || (this.#heard.get(deviceKey)?.seq ?? -1) < from[0]) continue;
-      for (const came of since(of.inOrder, from[0])) {
-        const { seq, timestamp, storedAt } = came;
-        const place: Place = [seq, deviceKey, timestamp];
-        if (storedAt > 0 && of.moments.get(timestamp)?.came === came && seq <= upTo && inOrder(place, from) > 0)
-          found.push({ place, storedAt });
+    const wanted = deviceKeys && new Set(deviceKeys);
+    // Flush by flush: of all that waits a page needs little.
+    for (const { seq, deviceKeys: all } of since(this.#flushes, from[0])) {
+      if (seq > upTo || found.length >= limit) break;
+      const ofFlush: Found[] = [];
+      for (const deviceKey of wanted ? inBoth(wanted, all) : all) {
+        const of = this.#came.get(deviceKey);
+        for (const came of of ? cameWith(of.inOrder, seq) : []) {
+          const { timestamp, storedAt } = came;
+          const place: Place = [seq, deviceKey, timestamp];
+          if (storedAt > 0 && of!.moments.get(timestamp)?.came === came && inOrder(place, from) > 0)
+            ofFlush.push({ place, storedAt });
+        }
       }
+      ofFlush.sort((a, b) => inOrder(a.place, b.place));
+      for (const one of ofFlush.slice(0, limit - found.length)) found.push(one);
     }
-    found.sort((a, b) => inOrder(a.place, b.place));
-    return found.slice(0, limit).map(({ place: [seq, deviceKey, timestamp], storedAt }) => ({
+    return found.map(({ place: [seq, deviceKey, timestamp], storedAt }) => ({
       seq: String(seq),
       deviceKey,
       timestamp,
@@ -165,9 +185,12 @@ export class IntakeView {
   #add(seq: number, storedAt: number, frames: Buffer): void {
     let of: OfDevice = { inOrder: [], moments: new Map() };
     let batchStoredAt = storedAt;
+    const deviceKeys = new Set<number>();
+    this.#flushes.push({ seq, deviceKeys });
     eachFrame(
       frames,
       (deviceKey, at) => {
+        deviceKeys.add(deviceKey);
         batchStoredAt = storedAtOf(at, storedAt);
         of = this.#came.get(deviceKey) ?? { inOrder: [], moments: new Map() };
         this.#came.set(deviceKey, of);
@@ -185,6 +208,7 @@ export class IntakeView {
   }
 
   #forgetBefore(first: number): void {
+    this.#flushes = since(this.#flushes, first);
     for (const [deviceKey, { seq }] of this.#heard) {
       if (seq >= first) continue;
       this.#heard.delete(deviceKey);
@@ -221,8 +245,30 @@ function rowOf(moment: Moment): ReadingRow & { seq: number } {
 }
 
 /** What came with the flush or later; whoever follows asks for little of it, again and again. */
-function since(came: Came[], seq: number): Came[] {
+function since<T extends { seq: number }>(came: T[], seq: number): T[] {
   return came.slice(came.findLastIndex((one) => one.seq < seq) + 1);
+}
+
+function inBoth(a: Set<number>, b: Set<number>): number[] {
+  const [fewer, more] = a.size < b.size ? [a, b] : [b, a];
+  return [...fewer].filter((one) => more.has(one));
+}
+
+/** What came with the flush, among what came in the order of flushes. */
+function cameWith(came: Came[], seq: number): Came[] {
+  const from = firstOf(came, seq);
+  return came.slice(from, firstOf(came, seq + 1, from));
+}
+
+/** Where what came with the flush or later begins. */
+function firstOf(came: Came[], seq: number, from = 0): number {
+  let [low, high] = [from, came.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (came[middle]!.seq < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function inOrder(a: Place, b: Place): number {
