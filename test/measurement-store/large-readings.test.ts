@@ -1,5 +1,6 @@
+import Sqlite from 'better-sqlite3';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import type { SeriesRequest, SeriesView } from '../../src/domain/measurements/series-request.ts';
 import type { Page } from '../../src/measurement-store/chunks/page.ts';
@@ -134,6 +135,21 @@ describe.each(DIALECTS)('readings of half a megabyte in the %s store', (dialect)
         false,
       ]);
     });
+  });
+
+  const onSqlite = dialect === 'sqlite' ? test : () => {};
+  onSqlite('are not read to see that they are large', async () => {
+    const db = new Sqlite(':memory:');
+    const all = vi.spyOn(Object.getPrototypeOf(db.prepare('SELECT 1')) as Sqlite.Statement, 'all');
+    await withSnapshot(async (snapshot) => {
+      const [large] = await snapshot.newest([{ deviceKey: 1, fieldKeys: [1] }], 2);
+      expect(large!.readings).toEqual({ rows: [], isLast: false });
+    });
+    const read = all.mock.results.flatMap(({ value }) => value as unknown[]).flat();
+    all.mockRestore();
+    db.close();
+    expect(read).toContain(1_000 * READINGS);
+    expect(read.filter((value) => Buffer.isBuffer(value) && value.length > 1_024)).toEqual([]);
   });
 
   test('come in such pages when they were just written again, too', async () => {

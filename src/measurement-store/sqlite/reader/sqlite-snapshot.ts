@@ -38,6 +38,9 @@ const MANY_READINGS = 100;
 /** Chunks of numbers are never larger; a thousand of texts would be more than belongs into one piece. */
 const MAX_DENSE_BYTES = 16_384;
 
+/** The values of a reading unless they are large: of these not even the bytes are read. */
+const SMALL = `CASE WHEN length(packed) <= ${LARGE_BYTES} THEN packed END`;
+
 /** The number of a flush. */
 const POSITION = /^\d{1,15}$/;
 
@@ -50,6 +53,7 @@ const TURN_MS = 5;
  */
 export class SqliteSnapshot implements Snapshot {
   readonly #readings: Record<'asc' | 'desc', Sqlite.Statement<number[], RawReading>>;
+  readonly #newestReadings: Sqlite.Statement<number[], [timestamp: number, seq: number, values: Buffer | null]>;
   readonly #manyReadings: Record<'asc' | 'desc', Sqlite.Statement<number[], [Buffer | null, string | null, number]>>;
   readonly #oldReadings: Sqlite.Statement<number[], [...RawReading, storedAt: number]>;
   readonly #countSince: Sqlite.Statement<[number, number], number>;
@@ -77,10 +81,15 @@ export class SqliteSnapshot implements Snapshot {
     const readings = (order: string): Sqlite.Statement<number[], RawReading> =>
       db.prepare<number[], RawReading>(readingsSelect(order)).raw();
     this.#readings = { asc: readings('ASC'), desc: readings('DESC') };
+    this.#newestReadings = db
+      .prepare<number[], [timestamp: number, seq: number, values: Buffer | null]>(
+        `SELECT ts, seq, ${SMALL} FROM reading WHERE device_key = ? ORDER BY ts DESC LIMIT ?`,
+      )
+      .raw();
     const manyReadings = (order: string): Sqlite.Statement<number[], [Buffer | null, string | null, number]> =>
       db
         .prepare<number[], [Buffer | null, string | null, number]>(
-          `SELECT ${joined(`CASE WHEN length(packed) <= ${LARGE_BYTES} THEN packed END`)},
+          `SELECT ${joined(SMALL)},
              group_concat(ts || ',' || seq || ',' || length(packed)), coalesce(max(length(packed)), 0)
            FROM (${readingsSelect(order)})`,
         )
@@ -279,7 +288,7 @@ export class SqliteSnapshot implements Snapshot {
     const ofDevices = new Map<number, Page<ReadingRow>>();
     for (const { deviceKey, fieldKeys } of queries) {
       if (found.length > 0) await this.#turn();
-      const ofDevice = ofDevices.get(deviceKey) ?? this.#newestReadings({ deviceKey, ...all });
+      const ofDevice = ofDevices.get(deviceKey) ?? this.#newestOf({ deviceKey, ...all });
       ofDevices.set(deviceKey, ofDevice);
       found.push({ chunks: await this.newestChunks(deviceKey, fieldKeys), readings: ofDevice });
     }
@@ -304,12 +313,11 @@ export class SqliteSnapshot implements Snapshot {
     this.#turnBegan = performance.now();
   }
 
-  /** Those of many devices are in memory at once. */
-  #newestReadings(range: ReadingRange): Page<ReadingRow> {
-    const { deviceKey, from, to, limit } = range;
-    const rows = this.#readings.desc.all(deviceKey, from, to, limit).map(toReading);
-    if (rows.some(({ values }) => values.length > LARGE_BYTES)) return { rows: [], isLast: false };
-    return this.#intake.over({ rows, isLast: rows.length < limit }, range);
+  /** Those of many devices are in memory at once: none where one of them is large. */
+  #newestOf(range: ReadingRange): Page<ReadingRow> {
+    const rows = this.#newestReadings.all(range.deviceKey, range.limit);
+    if (!rows.every(isSmall)) return { rows: [], isLast: false };
+    return this.#intake.over({ rows: rows.map(toReading), isLast: rows.length < range.limit }, range);
   }
 
   /** By `firstAt`, with those in between, without the largest. */
@@ -330,4 +338,8 @@ export class SqliteSnapshot implements Snapshot {
       fields.push(key);
     return Promise.resolve(fields);
   }
+}
+
+function isSmall(row: [timestamp: number, seq: number, values: Buffer | null]): row is RawReading {
+  return row[2] !== null;
 }
