@@ -24,8 +24,9 @@ export class WorkspaceObjectResolver {
   @FieldResolver(() => [MemberObject], {
     description: 'Its users and their roles, oldest user first; not for tokens limited to some products or devices.',
   })
-  members(@Root() { id }: WorkspaceObject, @Ctx() { access }: GraphqlContext): Promise<MemberObject[]> {
-    return this.#workspaces.members(access, id);
+  members(@Root() { id }: WorkspaceObject, @Ctx() context: GraphqlContext): Promised<MemberObject[]> {
+    const read = () => this.#workspaces.members(context.access, id);
+    return whenKnown(this.#lists.once(context, `members of ${id}`, read), (members) => listInSlices(members, context));
   }
 
   @FieldResolver(() => [TokenObject], { description: 'The INDIVIDUAL tokens; for ADMINs.' })
