@@ -1,4 +1,13 @@
-import { defaultFieldResolver, type GraphQLField, type GraphQLSchema, isObjectType } from 'graphql';
+import {
+  defaultFieldResolver,
+  getNamedType,
+  getNullableType,
+  type GraphQLField,
+  type GraphQLSchema,
+  isLeafType,
+  isListType,
+  isObjectType,
+} from 'graphql';
 import type { DevicePlace, ProductPlace } from '../domain/access/access.ts';
 import { placeOfDevice } from '../domain/access/find-device.ts';
 import { placeOfProduct } from '../domain/access/find-product.ts';
@@ -7,6 +16,8 @@ import type { Device } from '../domain/entities/device.ts';
 import type { Product } from '../domain/entities/product.ts';
 import { GraphqlContext } from './context/graphql-context.ts';
 import { listInPlace } from './context/list-in-slices.ts';
+import { whenKnown } from './context/promised.ts';
+import { listInTurn } from './operation/list-in-turn.ts';
 
 /**
  * Puts the rights of `domain/access/rights` in front of every operation and every field that is not open to all. Throws
@@ -53,7 +64,7 @@ function guardField(type: string, field: GraphQLField<unknown, GraphqlContext>):
 
 /** A field of each item of a list may fail for each, and be asked for 190 times: of 100,000 errors telling took 10 s. */
 function countFailures(field: GraphQLField<unknown, GraphqlContext>): void {
-  const { resolve } = field;
+  const { resolve = isListOfObjects(field) ? defaultFieldResolver : undefined } = field;
   if (resolve === undefined) return;
   field.resolve = (parent, args, context, info) => {
     if (!(context instanceof GraphqlContext)) return resolve(parent, args, context, info) as unknown;
@@ -61,7 +72,7 @@ function countFailures(field: GraphQLField<unknown, GraphqlContext>): void {
     const counted = (value: unknown): unknown => {
       if (!Array.isArray(value)) return value;
       context.answersWith(value.length);
-      return listInPlace(value, context);
+      return whenKnown(listInPlace(value, context), (list) => listInTurn(list, context, info));
     };
     const failed = (error: unknown): never => {
       throw context.failure(error);
@@ -73,6 +84,11 @@ function countFailures(field: GraphQLField<unknown, GraphqlContext>): void {
       return failed(error);
     }
   };
+}
+
+/** Those of pages are priced as what they are. */
+function isListOfObjects({ name, type }: GraphQLField<unknown, GraphqlContext>): boolean {
+  return name !== 'edges' && isListType(getNullableType(type)) && !isLeafType(getNamedType(type));
 }
 
 function placeReader(type: string, { on }: FieldRight): (parent: unknown) => ProductPlace | DevicePlace | null {

@@ -16,6 +16,7 @@ const ENTRIES = Array.from({ length: 10_000 }, () => ({ field: 'x', value: 1 }))
 const PIECE_MS = 150;
 const TOKENS = 1_500;
 const MEMBERS = 1_000;
+const DEVICES = 57;
 
 function aliases(count: number, field: string): string {
   return Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
@@ -212,8 +213,33 @@ describe('a page of which the same is asked again and again', () => {
     const fields = Array.from({ length: 500 }, (_, at) => [`f${at}`, 'FLOAT']);
     const serialNumbers = Array.from({ length: 500 }, (_, at) => `s${at}`);
     product = await createProduct(server, { fields: Object.fromEntries(fields), serialNumbers });
-  });
+    const entries = fields.map(([field], value) => ({ field, value, timestamp: 1e9 }));
+    for (const device of product.deviceIds.slice(0, DEVICES)) await server.record(device, entries);
+  }, 60_000);
   afterAll(() => server.stop());
+
+  test('has 190 times all newest values: of lists with 500 items, priced as ten, they were one piece of 1.4 s', async () => {
+    const query = `query ($p: ID!) { devices(productId: $p, first: ${DEVICES}) { edges { node {
+      latest { ${aliases(190, 'timestamp')} } } } } }`;
+    for (const _ of ['at first', 'and planned']) {
+      const { answer, pieceMs, tookMb } = await measured(server, () => server.query(query, { p: product.id }));
+      expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'bytes' } }]);
+      expect(pieceMs).toBeLessThan(PIECE_MS);
+      expect(tookMb).toBeLessThan(150);
+    }
+  });
+
+  test('has many fields of each newest value, which come a few at a time and are all there', async () => {
+    const query = `query ($d: ID!) { device(id: $d) { latest { value ${aliases(190, 'field { identifier type role }')} } } }`;
+    for (const _ of ['at first', 'and planned']) {
+      const { answer, pieceMs } = await measured(server, () => server.query(query, { d: product.deviceIds[0] }));
+      expect(answer.errors).toBeUndefined();
+      const latest = answer.data!['device'].latest as { value: number; a189: { identifier: string } }[];
+      expect(latest.map(({ a189 }) => a189.identifier)).toEqual(latest.map(({ value }) => `f${value}`));
+      expect(latest).toHaveLength(500);
+      expect(pieceMs).toBeLessThan(PIECE_MS);
+    }
+  });
 
   test.each([
     ['ids of fields', `product(id: $p) { fields { ${aliases(190, 'id')} } }`],

@@ -41,6 +41,11 @@ const ofTenants = new Lines({ atOnce: OF_TENANT, most: Infinity });
 export function listInSlices<Item>(list: Item[], context: GraphqlContext): Item[] {
   if (list.length <= (context.isMutation ? FEW : FEW_OF_QUERY)) return listInPlace(list, context) as Item[];
   context.answersWith(list.length);
+  return inSlices(list, context);
+}
+
+/** `listInSlices` of a list of whatever length. */
+export function inSlices<Item>(list: readonly Item[], context: GraphqlContext): Item[] {
   const come = Promise.withResolvers<Promise<Item>[]>();
   const begin = async (): Promise<void> => {
     if (context.isAnswered) return;

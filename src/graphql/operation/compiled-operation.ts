@@ -43,6 +43,7 @@ export function compileOperation(
   if (!operation) return null;
   const source: PlanSource = { schema, operation, fragments };
   const names = deciders(source);
+  const facts = { schema, operation, fragments: Object.fromEntries(fragments) };
   const plans = new Map<string, readonly PlannedField[] | null>();
   const planFor = (variables: Record<string, unknown>): readonly PlannedField[] | null => {
     const choice = names.map((name) => String(variables[name])).join();
@@ -68,7 +69,7 @@ export function compileOperation(
     const fields = coerced === undefined ? null : planFor(coerced);
     if (fields === null || coerced === undefined) return execute(args);
     const { rootValue, contextValue } = args;
-    const planned = executePlanned({ fields, schema, rootValue, contextValue, variables: coerced });
+    const planned = executePlanned({ ...facts, fields, rootValue, contextValue, variables: coerced });
     if (planned instanceof Promise) return planned.then((result) => result ?? execute(anew(args)));
     return planned ?? execute(anew(args));
   };

@@ -8,6 +8,7 @@ import {
   GraphQLIncludeDirective,
   type GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   GraphQLSkipDirective,
   isLeafType,
@@ -84,6 +85,35 @@ export function plannedFields(fields: readonly PlannedField[]): number {
   return sum;
 }
 
+/** How many fields are asked for below each item of a list. */
+export interface FieldsBelow {
+  /** With those of objects that may be null, lists counted as one item. */
+  most: number;
+  /** Those that are in the answer whatever comes. */
+  least: number;
+}
+
+/** Of what is not planned: as many as an operation may have. */
+const UNKNOWN: FieldsBelow = { most: 3000, least: 0 };
+
+/** Those below the field that is resolved. */
+export function fieldsBelow(info: GraphQLResolveInfo): FieldsBelow {
+  const { schema, fragments, operation, returnType, fieldNodes, variableValues } = info;
+  const source = { schema, operation, fragments: new Map(Object.entries(fragments)) };
+  let type = new Planning(source, variableValues).type(
+    returnType,
+    fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []),
+  );
+  while (type?.kind === 'list') type = type.item;
+  if (type === null) return UNKNOWN;
+  return type.kind === 'object' ? { most: plannedFields(type.fields), least: sureFields(type) } : { most: 0, least: 0 };
+}
+
+function sureFields(type: PlannedType): number {
+  if (type.kind !== 'object' || !type.nonNull) return 0;
+  return type.fields.reduce((sum, field) => sum + 1 + sureFields(field.type), 0);
+}
+
 /** Names of the fields that @skip and @include leave of the operation itself; throws where they have no argument. */
 export function fieldsLeft(source: PlanSource, variables: Record<string, unknown>): string[] {
   const root = source.schema.getRootType(source.operation.operation);
@@ -124,7 +154,7 @@ class Planning {
     const definition = this.#definition(parentType, name);
     if (definition === undefined || key === '__proto__') return null;
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    const type = this.#type(definition.type, sets);
+    const type = this.type(definition.type, sets);
     if (type === null) return null;
     const constant = definition === TypeNameMetaFieldDef ? parentType.name : null;
     const resolve = constant === null ? (definition.resolve ?? null) : null;
@@ -140,13 +170,13 @@ class Planning {
     return parentType.getFields()[name];
   }
 
-  #type(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): PlannedType | null {
+  type(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): PlannedType | null {
     const nonNull = isNonNullType(type);
     const inner = nonNull ? type.ofType : type;
     if (isLeafType(inner))
       return { kind: 'leaf', nonNull, isPlain: true, serialize: (value) => inner.serialize(value) };
     if (isListType(inner)) {
-      const item = this.#type(inner.ofType, sets);
+      const item = this.type(inner.ofType, sets);
       return item && { kind: 'list', nonNull, isPlain: item.isPlain, item };
     }
     if (!isObjectType(inner) || inner.isTypeOf) return null;

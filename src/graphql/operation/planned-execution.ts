@@ -6,6 +6,8 @@ import type { PlannedField, PlannedType } from './operation-plan.ts';
 interface PlannedRequest {
   fields: readonly PlannedField[];
   schema: GraphQLResolveInfo['schema'];
+  fragments: GraphQLResolveInfo['fragments'];
+  operation: GraphQLResolveInfo['operation'];
   rootValue: unknown;
   contextValue: unknown;
   variables: Record<string, unknown>;
@@ -176,13 +178,13 @@ class PlannedExecution {
   }
 
   /**
-   * As much as resolvers of this schema look at: type-graphql reads nothing of it, introspection the schema, lists its
-   * nodes.
+   * As much as resolvers of this schema look at: type-graphql reads nothing of it, introspection the schema, lists what
+   * is asked of them.
    */
   #infoOf(field: PlannedField): GraphQLResolveInfo {
     let info = this.#infos.get(field);
     if (info === undefined) {
-      const { schema, variables: variableValues, rootValue } = this.#request;
+      const { schema, fragments, operation, variables: variableValues, rootValue } = this.#request;
       const { name: fieldName, nodes: fieldNodes, parentType, definition } = field;
       const facts = {
         fieldName,
@@ -190,6 +192,8 @@ class PlannedExecution {
         parentType,
         returnType: definition.type,
         schema,
+        fragments,
+        operation,
         variableValues,
         rootValue,
       };
