@@ -3,6 +3,7 @@ import { type FragmentDefinitionNode, Kind, type OperationDefinitionNode, parse,
 import { AppError } from '../../src/errors.ts';
 import { checkLists } from '../../src/graphql/operation/list-limits.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
+import { longestPieceMs } from '../support/longest-piece.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
 const schema = createSchema(null);
@@ -96,6 +97,21 @@ describe('the lists of an operation', () => {
     const create = 'mutation ($i: CreateProductInput!) { createProduct(input: $i) { id } }';
     for (const i of [null, 3, 'x', { fields: 3 }, { fields: [3] }]) expect(refusalOf(create, { i })).toBeNull();
   });
+
+  test('and ids that stand alone have at most 1,000 characters', () => {
+    const [long, tooLong] = ['x'.repeat(1_000), 'x'.repeat(1_001)];
+    const device = 'query ($i: ID!) { device(id: $i) { id } }';
+    expect(refusalOf(device, { i: long })).toBeNull();
+    expect(refusalOf(device, { i: 12 })).toBeNull();
+    expect(refusalOf(device, { i: tooLong })).toBe('"id": at most 1000 characters are allowed.');
+    expect(refusalOf(`{ product(id: "a") { call(id: "${tooLong}") { id } } }`)).toBe(
+      '"id": at most 1000 characters are allowed.',
+    );
+    const create = 'mutation ($i: CreateProductInput!) { createProduct(input: $i) { id } }';
+    expect(refusalOf(create, { i: { name: 'x', workspaceId: tooLong } })).toBe(
+      '"input.workspaceId": at most 1000 characters are allowed.',
+    );
+  });
 });
 
 describe('a server that is asked for long lists', () => {
@@ -110,6 +126,17 @@ describe('a server that is asked for long lists', () => {
   afterAll(async () => {
     await server?.stop();
   });
+
+  test('refuses long ids at once: 50 times one of 900,000 characters was one piece of 13 s', async () => {
+    const query = `query ($i: ID!) { ${Array.from({ length: 50 }, (_, at) => `a${at}: device(id: $i) { id }`).join(' ')} }`;
+    let code: string | undefined;
+    const pieceMs = await longestPieceMs(server, async () => {
+      const { errors } = await server.query(query, { i: 'x'.repeat(900_000) });
+      code = errors?.[0]?.extensions.code;
+    });
+    expect(code).toBe('BAD_USER_INPUT');
+    expect(pieceMs).toBeLessThan(150);
+  }, 60_000);
 
   test('refuses them for every field and device at once, and names them once for all devices of a page', async () => {
     const identifiers = Array.from({ length: 500 }, (_, at) => `${at}`.padStart(64, 'f'));

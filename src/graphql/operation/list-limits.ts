@@ -2,6 +2,7 @@ import {
   type ArgumentNode,
   type FragmentDefinitionNode,
   getNullableType,
+  GraphQLID,
   type GraphQLInputType,
   type GraphQLSchema,
   isInputObjectType,
@@ -35,7 +36,10 @@ const LARGE_LISTS: ReadonlySet<string> = new Set([
   'recordMeasurements.entries',
 ]);
 
-/** An argument of an operation's fields that is a list, or has lists in it. */
+/** Of an id that stands alone: none is longer than a UUID, and what looks one up may go through it letter by letter. */
+const ID_CHARACTERS = USUAL.characters;
+
+/** An argument of an operation's fields that is a list or an id, or has some in it. */
 interface ListArgument {
   /** Of the field that has it. */
   field: string;
@@ -44,7 +48,7 @@ interface ListArgument {
   value: ValueNode;
 }
 
-/** What an operation or a fragment says itself: its list arguments, each under what tells it from others, and its spreads. */
+/** What an operation or a fragment says itself: these arguments, each under what tells it from others, and its spreads. */
 interface Part {
   lists: ReadonlyMap<unknown, ListArgument>;
   spreads: readonly string[];
@@ -56,8 +60,8 @@ type Definition = OperationDefinitionNode | FragmentDefinitionNode;
 const found = new WeakMap<Definition, Part>();
 
 /**
- * Bounds every list that an operation gives to its fields, before anything is done with it: what is done for each device
- * of a page is done with the list, too. Expects a validated document. Throws AppError BAD_USER_INPUT, naming the argument.
+ * Bounds every list and every id that an operation gives to its fields, before anything is done with it: what is done for
+ * each device of a page is done with the list, too. Expects a validated document. Throws AppError BAD_USER_INPUT, naming the argument.
  */
 export function checkLists(
   schema: GraphQLSchema,
@@ -75,16 +79,27 @@ export function checkLists(
 function check(type: GraphQLInputType, value: unknown, path: readonly string[], field: string): void {
   const known = getNullableType(type);
   if (value == null) return;
-  if (isListType(known)) {
+  if (known === GraphQLID) checkId(value, path);
+  else if (isListType(known)) {
     // One that stands alone becomes a list.
     const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
     checkList(entries, limitOf(field, path), path);
-    if (hasLists(known.ofType)) for (const entry of entries) check(known.ofType, entry, path, field);
+    if (isBounded(known.ofType) && getNullableType(known.ofType) !== GraphQLID)
+      for (const entry of entries) check(known.ofType, entry, path, field);
   } else if (isInputObjectType(known) && typeof value === 'object') {
     for (const part of Object.values(known.getFields()))
-      if (hasLists(part.type))
+      if (isBounded(part.type))
         check(part.type, (value as Record<string, unknown>)[part.name], [...path, part.name], field);
   }
+}
+
+function checkId(value: unknown, path: readonly string[]): void {
+  if (typeof value !== 'string' || value.length <= ID_CHARACTERS) return;
+  const argument = path.join('.');
+  throw badInput(`"${argument}": at most ${ID_CHARACTERS} characters are allowed.`, {
+    argument,
+    allowed: ID_CHARACTERS,
+  });
 }
 
 function checkList(entries: readonly unknown[], limit: ListLimit, path: readonly string[]): void {
@@ -107,11 +122,11 @@ function limitOf(field: string, path: readonly string[]): ListLimit {
   return LARGE_LISTS.has(`${field}.${path.join('.')}`) ? LARGE : USUAL;
 }
 
-/** Whether values of the type hold lists that are bounded here. */
-function hasLists(type: GraphQLInputType): boolean {
+/** Whether values of the type are, or hold, lists or ids that are bounded here. */
+function isBounded(type: GraphQLInputType): boolean {
   const known = getNullableType(type);
-  if (isListType(known)) return true;
-  return isInputObjectType(known) && Object.values(known.getFields()).some((part) => hasLists(part.type));
+  if (isListType(known) || known === GraphQLID) return true;
+  return isInputObjectType(known) && Object.values(known.getFields()).some((part) => isBounded(part.type));
 }
 
 /** Of all fields that the operation reaches; what several are given by one variable is looked at once. */
@@ -145,7 +160,7 @@ function partOf(schema: GraphQLSchema, definition: Definition): Part {
     FragmentSpread: ({ name }) => void spreads.add(name.value),
     Argument: ({ name, value }: ArgumentNode) => {
       const [type, field] = [types.getInputType(), types.getFieldDef()?.name ?? ''];
-      if (type == null || !hasLists(type)) return false;
+      if (type == null || !isBounded(type)) return false;
       const key = value.kind === Kind.VARIABLE ? `${field} ${name.value} ${value.name.value}` : value;
       lists.set(key, { field, name: name.value, type, value });
       return false;
