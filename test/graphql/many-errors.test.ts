@@ -52,6 +52,13 @@ describe('an operation in which very much fails', () => {
   const authors = (count: number, name = 'devices'): string =>
     `{ ${name}: devices(first: ${DEVICES}) { edges { node { product { decoder { ${aliases(count, 'author')} } } } } } }`;
 
+  test('is no piece where nothing of it fails: 95,000 look-ups of what is known were promises of 0.4 s', async () => {
+    const { answer, pieceMs } = await asked(authors(190), {}, server.adminToken);
+    expect(answer.errors).toBeUndefined();
+    expect(answer.data?.['devices'].edges).toHaveLength(DEVICES);
+    expect(pieceMs).toBeLessThan(PIECE_MS);
+  });
+
   test('is refused as a whole when more fails than is told', async () => {
     const { answer, pieceMs } = await asked(authors(190), {}, reader);
     expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'errors' } }]);

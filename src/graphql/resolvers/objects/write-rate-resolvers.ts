@@ -4,6 +4,7 @@ import type { Device } from '../../../domain/entities/device.ts';
 import type { Product } from '../../../domain/entities/product.ts';
 import type { Workspace } from '../../../domain/entities/workspace.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { type Promised, whenKnown } from '../../context/promised.ts';
 import { DeviceObject } from '../../types/device.ts';
 import { ProductObject } from '../../types/product.ts';
 import { WorkspaceObject } from '../../types/workspace.ts';
@@ -19,9 +20,12 @@ export class DeviceWriteRateResolver {
   }
 
   @FieldResolver(() => WriteRateObject, { description: 'The write limit of the device on the record endpoint.' })
-  async writeRate(@Root() device: Device, @Ctx() { loaders }: GraphqlContext): Promise<WriteRateObject> {
-    const product = await loaders.product.load(device.product.key);
-    return this.#rates.effective(device, product, await loaders.workspace.load(device.workspace.id));
+  writeRate(@Root() device: Device, @Ctx() { loaders }: GraphqlContext): Promised<WriteRateObject> {
+    return whenKnown(loaders.product.load(device.product.key), (product) =>
+      whenKnown(loaders.workspace.load(device.workspace.id), (workspace) =>
+        this.#rates.effective(device, product, workspace),
+      ),
+    );
   }
 }
 
@@ -37,8 +41,10 @@ export class ProductWriteRateResolver {
   @FieldResolver(() => WriteRateObject, {
     description: 'The write limit of its devices on the record endpoint, where they have none of their own.',
   })
-  async writeRate(@Root() product: Product, @Ctx() { loaders }: GraphqlContext): Promise<WriteRateObject> {
-    return this.#rates.effective(null, product, await loaders.workspace.load(product.workspace.id));
+  writeRate(@Root() product: Product, @Ctx() { loaders }: GraphqlContext): Promised<WriteRateObject> {
+    return whenKnown(loaders.workspace.load(product.workspace.id), (workspace) =>
+      this.#rates.effective(null, product, workspace),
+    );
   }
 }
 
