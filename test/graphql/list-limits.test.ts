@@ -111,6 +111,17 @@ describe('the lists of an operation', () => {
     expect(refusalOf(create, { i: { name: 'x', workspaceId: tooLong } })).toBe(
       '"input.workspaceId": at most 1000 characters are allowed.',
     );
+    // An id may be written as an integer.
+    const digits = '1'.repeat(1_001);
+    for (const query of [
+      `query ($i: ID! = ${digits}) { device(id: $i) { id } }`,
+      `{ device(id: -${digits}) { id } }`,
+      `{ product(id: "x") { call(id: ${digits}) { id } } }`,
+    ])
+      expect(refusalOf(query)).toBe('"id": at most 1000 characters are allowed.');
+    expect(refusalOf(`{ devices(ids: [1, ${digits}]) { totalCount } }`)).toBe(
+      '"ids[1]": at most 1000 characters are allowed.',
+    );
   });
 });
 

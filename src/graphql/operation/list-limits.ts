@@ -94,7 +94,7 @@ function check(type: GraphQLInputType, value: unknown, path: readonly string[], 
 }
 
 function checkId(value: unknown, path: readonly string[]): void {
-  if (typeof value !== 'string' || value.length <= ID_CHARACTERS) return;
+  if (!isLonger(value, ID_CHARACTERS)) return;
   const argument = path.join('.');
   throw badInput(`"${argument}": at most ${ID_CHARACTERS} characters are allowed.`, {
     argument,
@@ -109,12 +109,17 @@ function checkList(entries: readonly unknown[], limit: ListLimit, path: readonly
       argument,
       allowed: limit.entries,
     });
-  const at = entries.findIndex((entry) => typeof entry === 'string' && entry.length > limit.characters);
+  const at = entries.findIndex((entry) => isLonger(entry, limit.characters));
   if (at !== -1)
     throw badInput(`"${argument}[${at}]": at most ${limit.characters} characters are allowed.`, {
       argument,
       allowed: limit.characters,
     });
+}
+
+/** An id may be written as an integer: one of over 308 digits is no number any more, but its field is given the digits. */
+function isLonger(value: unknown, characters: number): boolean {
+  return typeof value === 'string' ? value.length > characters : value === Infinity || value === -Infinity;
 }
 
 function limitOf(field: string, path: readonly string[]): ListLimit {
