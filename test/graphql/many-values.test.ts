@@ -229,6 +229,21 @@ describe('a page of which the same is asked again and again', () => {
     }
   });
 
+  test('has them behind a fragment that stands elsewhere with little beside it', async () => {
+    const much = `latest { ${aliases(190, 'timestamp')} }`;
+    const fragment = 'fragment F on Device { latest { t: timestamp } }';
+    const page = (first: number, fields: string): string =>
+      `devices(productId: $p, first: ${first}) { edges { node { ...F ${fields} } } }`;
+    const hidden = `query ($p: ID!) { few: ${page(1, '')} ${page(DEVICES, much)} } ${fragment}`;
+    const shown = `query ($p: ID!) { few: ${page(1, much)} ${page(DEVICES, '')} } ${fragment}`;
+    for (const _ of ['at first', 'and planned']) {
+      const { answer, pieceMs } = await measured(server, () => server.query(hidden, { p: product.id }));
+      expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'bytes' } }]);
+      expect(pieceMs).toBeLessThan(PIECE_MS);
+      expect((await server.query(shown, { p: product.id })).errors).toBeUndefined();
+    }
+  });
+
   test('has many fields of each newest value, which come a few at a time and are all there', async () => {
     const query = `query ($d: ID!) { device(id: $d) { latest { value ${aliases(190, 'field { identifier type role }')} } } }`;
     for (const _ of ['at first', 'and planned']) {

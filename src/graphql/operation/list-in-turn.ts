@@ -24,7 +24,8 @@ interface Asked {
   values: number;
   /** That its answer has at least. */
   bytes: number;
-  readonly below: Map<FieldNode | undefined, FieldsBelow>;
+  /** By the first of its nodes: behind that of a fragment others may stand, where it is spread elsewhere. */
+  readonly below: Map<FieldNode | undefined, { nodes: readonly FieldNode[]; fields: FieldsBelow }[]>;
 }
 
 const askedBy = new WeakMap<GraphqlContext, Asked>();
@@ -39,9 +40,7 @@ export function listInTurn<Item>(list: Item[], context: GraphqlContext, info: Gr
   if (list.length <= PRICED || list[0] instanceof Promise) return list;
   const asked = askedBy.get(context) ?? { values: 0, bytes: 0, below: new Map() };
   askedBy.set(context, asked);
-  const [node] = info.fieldNodes;
-  const below = asked.below.get(node) ?? fieldsBelow(info);
-  asked.below.set(node, below);
+  const below = belowOf(asked, info);
   const values = list.length * (1 + below.most);
   asked.values += values;
   asked.bytes += list.length * (VALUE_BYTES + below.least * FIELD_BYTES);
@@ -53,4 +52,16 @@ export function listInTurn<Item>(list: Item[], context: GraphqlContext, info: Gr
     context.budget.check();
     return list;
   }, values * VALUE_MS);
+}
+
+function belowOf({ below }: Asked, info: GraphQLResolveInfo): FieldsBelow {
+  const { fieldNodes: nodes } = info;
+  const known = below.get(nodes[0]) ?? [];
+  const areSame = (others: readonly FieldNode[]): boolean =>
+    others === nodes || (others.length === nodes.length && others.every((node, at) => node === nodes[at]));
+  const before = known.find((one) => areSame(one.nodes));
+  if (before !== undefined) return before.fields;
+  const fields = fieldsBelow(info);
+  below.set(nodes[0], [...known, { nodes, fields }]);
+  return fields;
 }
