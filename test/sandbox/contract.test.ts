@@ -77,6 +77,10 @@ describe('sloppy script semantics', () => {
       function Decoder(request) { b = a + 010; with ({c: 5}) { b += c; } return ['abc'.substr(1, 1), b, this === globalThis]; }`;
     expect(outputOf(await run(source))).toEqual(['b', 15, true]);
   });
+  test('a function of its own may have the name of what is looked up', async () => {
+    const source = `function measurements(list) { return list; } function Decoder() { return measurements([7]); }`;
+    for (const _ of ['in the first call', 'and later']) expect(outputOf(await run(source))).toEqual([7]);
+  });
   test('a strict directive is in force', async () => {
     const result = await run(`'use strict';\nfunction Decoder() {\n  undeclared = 1;\n}`);
     expect(result.error).toMatchObject({ kind: 'THREW', line: 3, column: 14 });

@@ -69,8 +69,9 @@ export function makeRunner(
       value,
       writable: true,
       enumerable: false,
-      // What a call deletes would be the last of the global's keys for the next one.
-      configurable: false,
+      // What a call deletes would be the last of the global's keys for the next one. A script, which has a context for each
+      // call, may declare a function of that name.
+      configurable: factory === null,
     } as any);
     if (!done) throw changed;
   };
