@@ -11,11 +11,11 @@ interface Waiting {
 
 /** How long a question may take; a job in many steps says so. */
 const ANSWER_MS = 8_000;
-/** So many that come late of a thread that does answer: what it has not done yet is in memory. */
-const MOST_OVERDUE = 1_000;
 
 /** Which worker a thread runs, and with what. */
 export interface ThreadOptions {
+  /** So many may come late of a thread that does answer, as what it has not done is in memory; left out: none. */
+  mostOverdue?: number;
   /** What it is called in the log. */
   name: string;
   /** The worker's file, as `Worker` takes it. */
@@ -58,7 +58,7 @@ export class Thread<Job> {
 
   /** `limitMs`: what takes longer than usual by its nature; it does not count as a sign that the thread hangs. */
   async ask<T>(job: Job, transfer: ArrayBuffer[] = [], limitMs: number = ANSWER_MS): Promise<T> {
-    if (this.#overdue.size >= (this.#isSilent ? 1 : MOST_OVERDUE))
+    if (this.#overdue.size >= (this.#isSilent ? 1 : (this.#options.mostOverdue ?? 1)))
       throw new Error(`the ${this.#options.name} thread hangs`);
     if (!this.#worker) await this.#restart();
     const worker = this.#worker;

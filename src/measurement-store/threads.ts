@@ -1,5 +1,8 @@
 import { Thread, type ThreadOptions } from './thread.ts';
 
+/** Questions are short, and one may wait its turn among many. */
+const MOST_OVERDUE = 1_000;
+
 /**
  * Some threads that do the same. Short questions go to the first, which gets none that may take long: they go to
  * whichever of the others has the fewest to answer.
@@ -8,7 +11,8 @@ export class Threads<Job> {
   readonly #threads: { thread: Thread<Job>; asked: number }[];
 
   constructor(count: number, options: ThreadOptions) {
-    this.#threads = Array.from({ length: count }, () => ({ thread: new Thread<Job>(options), asked: 0 }));
+    const each = { ...options, mostOverdue: MOST_OVERDUE };
+    this.#threads = Array.from({ length: count }, () => ({ thread: new Thread<Job>(each), asked: 0 }));
   }
 
   /** Starts the first, and rejects if that fails; the others start when they are needed. */

@@ -2,7 +2,11 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { LatestQuery } from '../../src/domain/measurements/store.ts';
 import type { CommittedSince, Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
+import { latestRows } from '../../src/measurement-store/chunks/latest-columns.ts';
 import { LatestSearches } from '../../src/measurement-store/latest-searches.ts';
+import { ReadingFrames } from '../../src/measurement-store/readings/reading-frames.ts';
+import { openForWriting } from '../../src/measurement-store/sqlite/writer/open-for-writing.ts';
+import { SqliteWriter } from '../../src/measurement-store/sqlite/writer/sqlite-writer.ts';
 import { openSlices, type Slices } from './open-slices.ts';
 import { DIALECTS, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
 
@@ -218,4 +222,40 @@ describe('searches for newest values at the same time', () => {
     expect(most).toBe(1);
     expect(asked).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3, 2, 3, 2, 3, 3, 3]);
   });
+});
+
+test('a search looks at a moment that is being sorted in while a slice of it ends (SQLite)', async () => {
+  const database = await openDatabase('sqlite');
+  await (await database.openStore()).stop();
+  const writer = new SqliteWriter(openForWriting(database.place));
+  const slices = openSlices(database);
+  const [device, other] = [9, 1];
+  const flush = (batches: Record<number, Row[]>): void => {
+    const frames = new ReadingFrames();
+    for (const [deviceKey, rows] of Object.entries(batches))
+      for (const batch of receipt(Number(deviceKey), rows).batches) frames.add(batch);
+    const { buffer, length } = frames.take(undefined);
+    writer.flush(Buffer.from(buffer, 0, length), []);
+  };
+  const queries: LatestQuery[] = [{ deviceKey: device, fieldKeys: [1, 2] }];
+  flush({ [device]: busy(START, 2_000) });
+  while (writer.sortInSome());
+  let { found, left, progress } = await slices.ask(queries);
+  const rows = latestRows(found);
+  flush({ [other]: busy(START, 39_900) });
+  while (writer.sortInSome());
+  // Half of it finds its place, and what is looked for does not.
+  const moment = START + 10_000;
+  flush({ [other]: busy(START + 50_000, 600), [device]: [[1, moment, 7]] });
+  writer.sortInSome();
+  flush({ [device]: [[3, moment, 1], [BUSY, moment + 1, 0], [BUSY, moment + 2, 0]] }); // prettier-ignore
+  for (let asked = 0; left.length > 0 && asked < 20; asked += 1) {
+    ({ found, left, progress } = await slices.ask(queries, progress));
+    rows.push(...latestRows(found));
+    if (asked === 0) writer.sortInSome();
+  }
+  expect(rows).toMatchObject([{ fieldKey: 1, timestamp: moment, value: 7 }]);
+  writer.close();
+  await slices.close();
+  await database.close();
 });

@@ -119,7 +119,7 @@ async function takeSince(snapshot: Snapshot, search: Search, slice: SearchSlice)
     if (taken.upTo !== null) {
       const upTo = new Map(ofFields.map((field) => [field.fieldKey, field.upTo]));
       for (const { fieldKey, timestamp } of taken.rows) upTo.set(fieldKey, timestamp);
-      slice.memory.remember(deviceKey, taken.upTo, upTo);
+      slice.memory.remember(deviceKey, taken.upTo, upTo, true);
       return 'over';
     }
     for (const [fieldKey, stretch] of unseen) wanted.get(fieldKey)!.to = stretch.to;

@@ -55,10 +55,14 @@ export class SearchMemory {
     });
   }
 
-  /** `upTo`: by field, of all that were searched; nothing comes of it if the thread's memory was cleared meanwhile. */
-  remember(deviceKey: number, position: string, upTo: Map<number, number>): void {
+  /**
+   * `upTo`: by field, of all that were searched; nothing comes of it if the thread's memory was cleared meanwhile. `isPart`:
+   * the position lies before the end of the snapshot, so it is for the next slice alone: others may see an older one.
+   */
+  remember(deviceKey: number, position: string, upTo: Map<number, number>, isPart = false): void {
     if (this.#shared.era !== this.#era) return;
     this.#own.set(deviceKey, { deviceKey, position, fieldKeys: [...upTo.keys()], upTo: [...upTo.values()] });
+    if (isPart) return;
     for (const [fieldKey, at] of upTo) this.#shared.set(deviceKey, fieldKey, { position, upTo: at });
   }
 

@@ -196,7 +196,9 @@ export class SqliteSnapshot implements Snapshot {
 
   partSince(position: string): Promise<string | null> {
     const end = this.#partSince.get(Number(position), COMMITTED_A_PART);
-    return Promise.resolve(end === undefined ? null : String(end));
+    // Amid what is being sorted in no part ends: a moment of it that was written again since would be looked at in none, as
+    // the next slice may find it in its place, under the earlier number.
+    return Promise.resolve(end === undefined || end >= this.#intake.first ? null : String(end));
   }
 
   async committedSince({ deviceKey, position, upTo, to, most }: CommittedSince): Promise<Page<ReadingRow> | null> {
