@@ -133,10 +133,16 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const products = new ProductService({ database, cluster, store, checkDecoder, now });
   const workspaceRemoval = new WorkspaceRemoval({ authenticator, database, cluster, products, now });
   // A stop waits for nothing that is written down to be forgotten: the next start goes on with it.
-  const stopping = Promise.withResolvers<void>();
+  let isClosing = false;
+  const settlings = new Set<() => void>();
   const settling = {
     showHeard: () => store.showHeard(),
-    settlePurges: () => Promise.race([store.settlePurges(), stopping.promise]),
+    settlePurges: async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      if (isClosing) resolve();
+      settlings.add(resolve);
+      await Promise.race([store.settlePurges(), promise]).finally(() => settlings.delete(resolve));
+    },
   };
   const removals = new FieldRemovals({
     database: bare,
@@ -206,14 +212,21 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const callSweep = { store, unknownDevices, products, days: config.callLog.days, now };
   sweep('call log', 10 * MINUTE_MS, () => sweepCalls(callSweep));
   const late = { database: bare, store: settling, now };
-  sweep('late values of what is gone', 10 * MINUTE_MS, (isStopping) => sweepLateValues(late, isStopping));
+  sweep('late values of what is gone', 10 * MINUTE_MS, (isStopping) =>
+    sweepLateValues(late, () => isClosing || isStopping()),
+  );
   sweep('late values of what was absorbed', 2_000, () => handOverLateValues(late));
   const onLeftOut = (error: unknown, deviceKey: number): void =>
     log.warn({ err: error, deviceKey }, 'forgetting what is old: a device was left out until the next time');
   const retention = { database: bare, store, now, onLeftOut };
   sweep('retention', 360 * MINUTE_MS, (isStopping) => sweepRetention(retention, isStopping));
   sweep('audit log', 60 * MINUTE_MS, () => auditLog.forgetBefore(now() - config.auditLogDays * DAY_MS));
-  closers.add('waiting until it is forgotten', () => stopping.resolve());
+  closers.add('waiting until it is forgotten', () => {
+    isClosing = true;
+    for (const goOn of settlings) goOn();
+    // Without a wait between them it would write down the next ones until its own turn to stop.
+    void removals.stop();
+  });
 
   return {
     shares,

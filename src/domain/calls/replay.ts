@@ -57,8 +57,8 @@ interface ReplayDeps {
 const AT_ONCE = 10;
 /** Of those that give so many entries together, or in the log so many characters, one: each is a long piece of work. */
 const [MANY_ENTRIES, LONG_RUN] = [1_000, 65_536];
-/** Calls whose devices are changed all the time are run so often; devices are looked up so many at a time. */
-const [MOST_RUNS, LOOKED_UP_AT_ONCE] = [10, 500];
+/** Calls whose devices are changed all the time are run, and looked at, so often; devices are looked up so many at a time. */
+const [MOST_RUNS, MOST_LOOKS, LOOKED_UP_AT_ONCE] = [10, 3, 500];
 /** Replays of a token under way, of 16 mutations: each may take hours, and its others must not wait for so long. */
 const MOST_OF_TOKEN = 4;
 /** What a call takes of the event loop, and what storing some takes of the database and of those who store beside it. */
@@ -243,7 +243,9 @@ export class Replay {
     const gone = conflict('A device or field that a call writes to is gone.');
     const requireAll = async (): Promise<void> => {
       await requireRight();
-      while (ingestCache.hasChanged(product, seen)) {
+      for (let looks = 0; ingestCache.hasChanged(product, seen); looks += 1) {
+        // What is changed all the time keeps nobody who waits in the same line: it has its turn again.
+        if (looks === MOST_LOOKS) throw changed();
         const { revision } = ingestCache;
         if (!(await this.#allThere(found))) throw gone;
         seen = revision;
