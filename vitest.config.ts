@@ -20,12 +20,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'all', include: ['test/**/*.test.ts'], exclude: [GRAPHQL, ...TIMED] },
-      },
-      {
-        extends: true,
-        // Many that are short and of one thing each: a process of its own costs most of them more than they do.
-        test: { name: 'parts', include: ['src/**/*.test.ts'], isolate: false },
+        test: { name: 'all', include: ['test/**/*.test.ts', 'src/**/*.test.ts'], exclude: [GRAPHQL, ...TIMED] },
       },
       {
         extends: true,
