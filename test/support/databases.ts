@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { makeMemoryFolder } from './memory-folder.ts';
 import { endProcess, freePort, ready, startPostgres } from './postgres.ts';
 
 declare module 'vitest' {
@@ -17,17 +16,12 @@ declare module 'vitest' {
 
 /**
  * vitest's global set-up: one PostgreSQL and one Redis for the whole run, unless TEST_POSTGRES_URL or TEST_REDIS_URL
- * names one. A database that does not start fails the run. What they and all tests write is in memory, unless TMPDIR
- * says where or there is no room.
+ * names one. A database that does not start fails the run.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const stops: (() => Promise<void>)[] = [];
-  const memory = process.env['TMPDIR'] === undefined ? makeMemoryFolder() : null;
-  // For the processes of the tests, too.
-  if (memory !== null) process.env['TMPDIR'] = memory;
   const stopAll = async (): Promise<void> => {
     await Promise.all(stops.map((stop) => stop()));
-    if (memory !== null) rmSync(memory, { recursive: true, force: true });
   };
   try {
     let postgresUrl = process.env['TEST_POSTGRES_URL'];
