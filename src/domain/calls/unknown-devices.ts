@@ -18,6 +18,7 @@ import { placeholders } from '../long-columns.ts';
 import { maskedHeaders } from '../decoders/masked-headers.ts';
 import { uuidAt, uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
+import { pause } from '../pause.ts';
 import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
 import type { Recipient, WebhookReceiver } from './webhook-receiver.ts';
 import { MAX_UNKNOWN_DEVICES, type UnknownCallSeen, writeUnknownCalls } from './write-unknown-calls.ts';
@@ -26,6 +27,8 @@ import { MAX_UNKNOWN_DEVICES, type UnknownCallSeen, writeUnknownCalls } from './
 const MAX_BODY = 65_536;
 /** Calls of that length, and devices that have none any more. */
 const FORGOTTEN_AT_ONCE = 100;
+/** Until all nodes know of a device that was just made. */
+const [MOST_LOOKS, LOOK_AGAIN_MS] = [40, 50];
 
 interface UnknownDevicesDeps {
   authenticator: Authenticator;
@@ -148,8 +151,12 @@ export class UnknownDevices {
       try {
         await devices.create(access, product.id, [{ name, serialNumber: identifier }], plan, begin);
       } catch (error) {
-        // Somebody made it meanwhile.
-        if (!(error instanceof AppError && error.code === 'CONFLICT' && (await isThere()))) throw error;
+        if (!(error instanceof AppError && error.code === 'CONFLICT')) throw error;
+        // Somebody made it meanwhile: here it is known a moment later, by another node within 1.2 s.
+        for (let looks = 0; !(await isThere()); looks += 1) {
+          if (looks === MOST_LOOKS) throw error;
+          await pause(LOOK_AGAIN_MS);
+        }
         await database.write(begin);
       }
     // What is sent from now on finds the device; what was sent before is to be replayed.
