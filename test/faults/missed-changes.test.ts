@@ -148,6 +148,8 @@ describe.skipIf(inject('redisUrl') === null)('two nodes, and changes that one of
       try {
         await proxy.stop();
         await expect.poll(() => status(cut)).toBe('degraded');
+        // Nodes count each other every two seconds.
+        await new Promise((resolve) => setTimeout(resolve, 2_500));
         const { deviceIds } = await createProduct(a);
         const recordsAfter: number[] = [];
         for (let time = 0; time < 3; time += 1) {
