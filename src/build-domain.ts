@@ -149,7 +149,6 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     store: settling,
     onError: (error) => log.warn({ err: error }, 'forgetting the values of a removed field'),
   });
-  closers.add('values of removed fields', () => removals.stop());
   const fields = new FieldService({ database, cluster, store, removals, suggestions, now });
   const devices = new DeviceService({ database, cluster, store, now });
   const configurations = new ConfigurationService({ database, cluster });
@@ -221,11 +220,11 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const retention = { database: bare, store, now, onLeftOut };
   sweep('retention', 360 * MINUTE_MS, (isStopping) => sweepRetention(retention, isStopping));
   sweep('audit log', 60 * MINUTE_MS, () => auditLog.forgetBefore(now() - config.auditLogDays * DAY_MS));
-  closers.add('waiting until it is forgotten', () => {
+  // First: none of those that wait is waited for.
+  closers.add('values of removed fields', () => {
     isClosing = true;
     for (const goOn of settlings) goOn();
-    // Without a wait between them it would write down the next ones until its own turn to stop.
-    void removals.stop();
+    return removals.stop();
   });
 
   return {

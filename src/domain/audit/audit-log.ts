@@ -15,6 +15,8 @@ const ENTRIES = { table: 'audit_entry', key: 'id', atOnce: 1_000 };
 /** So many new entries later it is looked whether the oldest have to make room. */
 const ROOM_FOR = 100;
 const MAX_COUNTED = 10_000;
+/** No mutation has such a long name, and what looks for one goes through it letter by letter. */
+const LONGER_THAN_ANY = 100;
 
 /** Which entries of a log; what is left out does not narrow. Times in ms UTC, start inclusive, end exclusive. */
 interface AuditFilter {
@@ -28,9 +30,6 @@ interface AuditLogDeps {
   database: Database;
   now: () => number;
 }
-
-/** No mutation has such a long name, and what looks for one goes through it letter by letter. */
-const LONGER_THAN_ANY = 100;
 
 /** Who changed what, when: the administrative mutations that were done (see `audited-operations`). */
 export class AuditLog {

@@ -15,7 +15,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { badInput } from '../../errors.ts';
+import { type AppError, badInput } from '../../errors.ts';
 import { MAX_FIELDS_PER_PRODUCT } from '../../domain/products/new-field.ts';
 
 /** What one list of an operation may hold: so many entries, and those that are texts so many characters each. */
@@ -94,12 +94,7 @@ function check(type: GraphQLInputType, value: unknown, path: readonly string[], 
 }
 
 function checkId(value: unknown, path: readonly string[]): void {
-  if (!isLonger(value, ID_CHARACTERS)) return;
-  const argument = path.join('.');
-  throw badInput(`"${argument}": at most ${ID_CHARACTERS} characters are allowed.`, {
-    argument,
-    allowed: ID_CHARACTERS,
-  });
+  if (isLonger(value, ID_CHARACTERS)) throw tooLong(path.join('.'), ID_CHARACTERS);
 }
 
 function checkList(entries: readonly unknown[], limit: ListLimit, path: readonly string[]): void {
@@ -110,11 +105,12 @@ function checkList(entries: readonly unknown[], limit: ListLimit, path: readonly
       allowed: limit.entries,
     });
   const at = entries.findIndex((entry) => isLonger(entry, limit.characters));
-  if (at !== -1)
-    throw badInput(`"${argument}[${at}]": at most ${limit.characters} characters are allowed.`, {
-      argument,
-      allowed: limit.characters,
-    });
+  if (at !== -1) throw tooLong(argument, limit.characters, `[${at}]`);
+}
+
+/** `entry`: which of the argument. */
+function tooLong(argument: string, allowed: number, entry = ''): AppError {
+  return badInput(`"${argument}${entry}": at most ${allowed} characters are allowed.`, { argument, allowed });
 }
 
 /** An id may be written as an integer: one of over 308 digits is no number any more, but its field is given the digits. */
