@@ -2,7 +2,8 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { RecordedPlace } from '../../src/domain/measurements/store.ts';
+import { LONG_AGO, type RecordedPlace } from '../../src/domain/measurements/store.ts';
+import { ReadingFrames } from '../../src/measurement-store/readings/reading-frames.ts';
 import { fieldsOf } from '../../src/measurement-store/readings/reading-values.ts';
 import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
 import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
@@ -157,6 +158,32 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
       for (const device of [0, 2, 20, 38]) await check(killed, device, model);
       await killed.stop();
     }
+  });
+
+  test('leave none of the live values untold while they find their place, though a file writes over these', async () => {
+    const live = Array.from({ length: 2_000 }, (_, i): Row => [1, i, i]);
+    await store.append(receipt(1, live));
+    await expect.poll(() => count('intake'), { timeout: 30_000 }).toBe(0);
+    const path = copyFiles();
+    const [db, reading] = [openForWriting(path), openForReading(path)];
+    const writer = new SqliteWriter(db);
+    const frames = new ReadingFrames();
+    const written = live.map(([, at]): Row[] => [[2, at, -at], [2, at + 10_000, 0]]).flat(); // prettier-ignore
+    for (const batch of receipt(1, written, LONG_AGO).batches) frames.add(batch);
+    const { buffer, length } = frames.take(undefined);
+    writer.flush(Buffer.from(buffer, 0, length), []);
+    const view = new IntakeView(reading);
+    const stages: number[] = [];
+    for (let isMore = true; isMore;) {
+      isMore = writer.sortInSome();
+      view.refresh();
+      const told = new SqliteSnapshot(reading, view).recorded({ after: '0', upTo: null, place: null, deviceKeys: null, limit: 5_000 }); // prettier-ignore
+      stages.push(new Set((await told).rows.map(({ timestamp }) => timestamp)).size);
+    }
+    expect(stages.length).toBeGreaterThan(3);
+    expect(new Set(stages)).toEqual(new Set([2_000]));
+    reading.close();
+    db.close();
   });
 
   /** What a thread sees of as many as are told while nothing is sorted in. */

@@ -54,6 +54,7 @@ interface Heard {
 export class IntakeView {
   readonly #bounds: Sqlite.Statement<[], [number | null, number | null]>;
   readonly #after: Sqlite.Statement<[number], { seq: number; stored_at: number; frames: Buffer }>;
+  readonly #liveInTable: Sqlite.Statement<[number, number], [deviceKey: number, timestamp: number, storedAt: number]>;
   readonly #came = new Map<number, OfDevice>();
   readonly #heard = new Map<number, Heard>();
   /** In their order. */
@@ -69,6 +70,11 @@ export class IntakeView {
     this.#seen = seen;
     this.#bounds = db.prepare<[], [number | null, number | null]>('SELECT min(seq), max(seq) FROM intake').raw();
     this.#after = db.prepare('SELECT seq, stored_at, frames FROM intake WHERE seq > ? ORDER BY seq');
+    this.#liveInTable = db
+      .prepare<[number, number], [deviceKey: number, timestamp: number, storedAt: number]>(
+        'SELECT device_key, ts, stored_at FROM reading WHERE seq BETWEEN ? AND ? AND stored_at > 0',
+      )
+      .raw();
   }
 
   /** At the start of each transaction. */
@@ -158,6 +164,7 @@ export class IntakeView {
     const found: Found[] = [];
     if (limit <= 0 || this.#last < from[0]) return [];
     const wanted = deviceKeys && new Set(deviceKeys);
+    const storedAtOfLive = this.#withTable(upTo);
     // Flush by flush: of all that waits a page needs little.
     for (const { seq, deviceKeys: all } of since(this.#flushes, from[0])) {
       if (seq > upTo || found.length >= limit) break;
@@ -165,10 +172,10 @@ export class IntakeView {
       for (const deviceKey of wanted ? inBoth(wanted, all) : all) {
         const of = this.#came.get(deviceKey);
         for (const came of of ? cameWith(of.inOrder, seq) : []) {
-          const { timestamp, storedAt } = came;
-          const place: Place = [seq, deviceKey, timestamp];
-          if (storedAt > 0 && of!.moments.get(timestamp)?.came === came && inOrder(place, from) > 0)
-            ofFlush.push({ place, storedAt });
+          const place: Place = [seq, deviceKey, came.timestamp];
+          if (of!.moments.get(came.timestamp)?.came !== came || inOrder(place, from) <= 0) continue;
+          const storedAt = storedAtOfLive(deviceKey, came);
+          if (storedAt > 0) ofFlush.push({ place, storedAt });
         }
       }
       ofFlush.sort((a, b) => inOrder(a.place, b.place));
@@ -180,6 +187,20 @@ export class IntakeView {
       timestamp,
       storedAt,
     }));
+  }
+
+  /**
+   * When a moment in here was stored; what is none of the live values may have been written over one that is, which stands
+   * in its place already, under the number of a flush that is in here.
+   */
+  #withTable(upTo: number): (deviceKey: number, came: Came) => number {
+    let live: Map<string, number> | null = null;
+    return (deviceKey, { timestamp, storedAt }) => {
+      if (storedAt > 0) return storedAt;
+      live ??= new Map(this.#liveInTable.all(this.#first, upTo).map(([key, ts, at]) => [`${key} ${ts}`, at]));
+      const before = live.size === 0 ? undefined : live.get(`${deviceKey} ${timestamp}`);
+      return storedAgainAt(before ?? -Infinity, storedAt);
+    };
   }
 
   #add(seq: number, storedAt: number, frames: Buffer): void {
