@@ -149,6 +149,34 @@ describe('a server that is asked for long lists', () => {
     expect(pieceMs).toBeLessThan(150);
   }, 60_000);
 
+  test('refuses what variables make of a short text by standing in its lists: 2,000 times a list was 38 s, of rows 1 GB', async () => {
+    const { id, deviceIds } = await createProduct(server, { serialNumbers: ['repeated'] });
+    const often = (text: string): string => Array.from({ length: 2_000 }, () => text).join(' ');
+    const metadata = (list: string): string => `updateDevice(id: "${deviceIds[0]}", input: { metadata: [${list}] })`;
+    const inObject = Array.from({ length: 7 }, (_, at) => `a${at}: ${metadata('{ v: $v }')} { id }`).join(' ');
+    const zeros = Array.from({ length: 400_000 }, () => 0);
+    const device = { name: 'x', metadata: 'y'.repeat(60_000) };
+    const dear: [query: string, v: unknown][] = [
+      [`mutation ($v: JSON) { ${metadata(often('$v'))} { id } }`, zeros],
+      [`mutation ($v: JSON) { ${inObject} }`, 'x'.repeat(900_000)],
+      [`mutation ($v: JSON = "${'x'.repeat(900_000)}") { ${metadata(often('$v'))} { id } }`, undefined],
+      [`mutation ($v: JSON) { ...A } fragment A on Mutation { ${metadata(often('$v'))} { id } }`, zeros],
+      [`mutation ($v: DeviceInput!) { createDevices(productId: "${id}", devices: [${often('$v')}]) { id } }`, device],
+    ];
+    for (const [query, v] of dear) {
+      let refusal: unknown;
+      const pieceMs = await longestPieceMs(server, async () => {
+        refusal = (await server.query(query, v === undefined ? {} : { v })).errors?.map(({ extensions }) => extensions);
+      });
+      expect(refusal).toMatchObject([{ code: 'BAD_USER_INPUT', variable: 'v' }]);
+      expect(pieceMs).toBeLessThan(150);
+    }
+    // What is sent once is as long as it is, and what is short may stand anywhere.
+    const text = 'x'.repeat(60_000);
+    const update = `mutation ($v: JSON, $w: JSON) { ${metadata(`$v ${often('$w')}`)} { metadata } }`;
+    expect((await server.gql(update, { v: text, w: 1 })).updateDevice.metadata).toHaveLength(2_001);
+  }, 120_000);
+
   test('refuses them for every field and device at once, and names them once for all devices of a page', async () => {
     const identifiers = Array.from({ length: 500 }, (_, at) => `${at}`.padStart(64, 'f'));
     const { id, deviceIds } = await createProduct(server, {

@@ -19,6 +19,7 @@ import { checkLists } from './list-limits.ts';
 import { MAX_COST, operationCost } from './operation-cost.ts';
 import { fieldsLeft, type PlanSource } from './operation-plan.ts';
 import { tooComplex } from './shape-limits.ts';
+import { checkVariableUses } from './variable-uses.ts';
 
 /** What graphql-js answers by itself; a subscription to it is none. */
 const META: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
@@ -38,6 +39,7 @@ export function admit(
   // Denied before any resolver runs: the getter throws when there is no access.
   if (!names.every((name) => isOpenToAll(operation.operation, name))) void context.access;
 
+  checkVariableUses(fragments, operation, variables);
   // Before they are converted: a body holds 250,000 entries.
   checkLists(schema, fragments, operation, variables);
   const { values: coerced, mistaken } = coercedValues(schema, operation, variables);
