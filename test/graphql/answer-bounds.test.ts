@@ -1,15 +1,21 @@
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { longestPieceMs } from '../support/longest-piece.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, DATABASES, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
+import { firstPush } from '../support/subscribe.ts';
 
 describe.each(DATABASES)('what an answer may hold on %s', (database) => {
   let server: TestServer;
 
   beforeAll(async () => {
     // As it runs: what is read twice to be compared would count twice, and differ where rows go in between.
-    server = await startServer({ database, env: { GRAPHQL_COMPILE: 'seen', CALL_LOG_BODY_BYTES: '524288' } });
+    server = await startServer({
+      database,
+      env: { GRAPHQL_COMPILE: 'seen', CALL_LOG_BODY_BYTES: '524288', MAX_BODY_BYTES: '8388608' },
+    });
   });
 
   afterAll(async () => {
@@ -210,6 +216,38 @@ describe.each(DATABASES)('what an answer may hold on %s', (database) => {
 
   // It does not come to any database.
   if (database === 'postgres') return;
+
+  test('a long event is written piece by piece: of characters that are escaped one was a piece of 0.25 s', async () => {
+    const names = Array.from({ length: 200 }, (_, at) => `f${at}`);
+    const { deviceIds } = await createProduct(server, {
+      fields: Object.fromEntries(names.map((name) => [name, 'STRING'])),
+      serialNumbers: ['escaped'],
+    });
+    const following = (fields: string, after: string | null) =>
+      firstPush(
+        server.url,
+        ADMIN_TOKEN,
+        `subscription ($d: [ID!], $after: String) { measurementsRecorded(deviceIds: $d, after: $after) { ${fields} } }`,
+        { d: deviceIds, after },
+      );
+    const begun = following('cursor', null);
+    await pause(500);
+    await server.record(deviceIds[0]!, [{ field: 'f0', value: 'x', timestamp: 1_700_000_000 }]);
+    const cursor = (await begun)?.data?.['measurementsRecorded'].cursor;
+    const value = '\u0001'.repeat(4_096);
+    const entries = names.map((field) => ({ field, value, timestamp: 1_700_000_001 }));
+    expect((await server.record(deviceIds[0]!, entries)).status).toBe(200);
+    const values = (times: number): string => Array.from({ length: times }, (_, at) => `a${at}: value`).join(' ');
+    const answers: (GqlAnswer | null)[] = [];
+    const pieceMs = await longestPieceMs(server, async () => {
+      for (const times of [6, 100]) answers.push(await following(`measurements { ${values(times)} }`, cursor));
+    });
+    const measurements = answers[0]?.data?.['measurementsRecorded'].measurements;
+    expect(measurements).toHaveLength(names.length);
+    expect(measurements[0]).toMatchObject({ a0: value, a5: value });
+    expect(answers[1]).toMatchObject({ errors: [{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'bytes' } }] });
+    expect(pieceMs).toBeLessThan(100);
+  }, 60_000);
 
   test('what anonymous strangers ask leaves no memory behind', async () => {
     const ask = async (from: number, count: number): Promise<void> => {

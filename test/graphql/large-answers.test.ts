@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { countTurns } from '../support/loop-turns.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { ShownJson } from '../../src/graphql/context/shown-json.ts';
+import type { AppError } from '../../src/errors.ts';
 import { StoredJson } from '../../src/graphql/context/stored-json.ts';
 import { jsonPieces, LargeAnswers } from '../../src/graphql/operation/large-answers.ts';
 
@@ -61,6 +62,18 @@ test('nothing more is written when nobody waits for it any more', async () => {
   };
   await expect(new LargeAnswers().write(page(60, 'x'.repeat(50_000)), check)).rejects.toThrow('gone');
   expect(checks).toBe(3);
+});
+
+test('what is much longer as JSON than it was counted is refused, and not written to its end', async () => {
+  const answer = page(300, '\u0001'.repeat(50_000));
+  let pieces = 0;
+  const check = (): void => void (pieces += 1);
+  const outcome = new LargeAnswers().write(answer, check).then(
+    ({ length }) => length,
+    ({ code }: AppError) => code,
+  );
+  expect(await outcome).toBe('QUERY_TOO_COMPLEX');
+  expect(pieces).toBeLessThan(130);
 });
 
 test('others have their turns while several are written', async () => {

@@ -1,5 +1,6 @@
 import { LoopTurns } from '../../domain/loop-turns.ts';
 import { answerBytes } from '../context/answer-size.ts';
+import { answerTooLarge, MAX_ANSWER_BYTES } from '../context/work-budget.ts';
 import { StoredJson } from '../context/stored-json.ts';
 
 /**
@@ -12,12 +13,17 @@ const PIECE_BYTES = 131_072;
 /** Others have their turn after so long. */
 const GIVES_WAY_AFTER_MS = 4;
 const LINE_END = Buffer.from('\n');
+/** Characters that are escaped take up to six bytes, and are counted as one: so much longer than counted an answer may be. */
+const MOST_WRITTEN = 2 * MAX_ANSWER_BYTES;
 
 /** Writes large answers as JSON: all of them one piece after the other, and between pieces others have their turn. */
 export class LargeAnswers {
   readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
 
-  /** The answer as JSON in UTF-8, with a line end; what `check` throws ends it: nobody waits for it any more. */
+  /**
+   * The answer as JSON in UTF-8, with a line end; what `check` throws ends it: nobody waits for it any more. Throws
+   * QUERY_TOO_COMPLEX when it is much longer than it was counted.
+   */
   async write(answer: unknown, check: () => void): Promise<Buffer> {
     const [pieces, written]: [Iterator<string>, Buffer[]] = [jsonPieces(answer), []];
     const next = (): Promise<Buffer | null> =>
@@ -26,7 +32,12 @@ export class LargeAnswers {
         const piece = pieces.next();
         return piece.done === true ? null : Buffer.from(piece.value);
       });
-    for (let bytes = await next(); bytes !== null; bytes = await next()) written.push(bytes);
+    let length = 0;
+    for (let bytes = await next(); bytes !== null; bytes = await next()) {
+      length += bytes.length;
+      if (length > MOST_WRITTEN) throw answerTooLarge();
+      written.push(bytes);
+    }
     written.push(LINE_END);
     return Buffer.concat(written);
   }

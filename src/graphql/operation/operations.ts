@@ -170,8 +170,9 @@ export class Operations {
     const make = async (budget?: WorkBudget): Promise<EventAnswer> => {
       const root = await value();
       if (root === null) return { result: null, text: null };
-      const { result } = await this.#inTurn(admitted, { context: context.again(budget), root });
-      return { result, text: result.errors === undefined ? JSON.stringify(result) : null };
+      const { result, written } = await this.#inTurn(admitted, { context: context.again(budget), root });
+      if (result.errors !== undefined) return { result, text: null, written };
+      return { result, text: written ?? JSON.stringify(result) };
     };
     return of === null ? make() : this.#answers.of(of, admitted.sharing, context.budget, make);
   }
@@ -278,7 +279,7 @@ export class Operations {
       const result = withinErrors(all);
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
-      const isLarge = root === undefined && bytes > LARGE_BYTES;
+      const isLarge = bytes > LARGE_BYTES;
       // Within its turn: so many are in memory at once as run.
       const written = isLarge ? await this.#large.write({ data: result.data }, () => budget.check()) : null;
       // Nor is what comes out together.

@@ -9,7 +9,9 @@ export interface EventAnswer {
   /** null: the event has nothing for it. */
   result: ExecutionResult | null;
   /** The result as JSON, unless it has errors: those say to whom they were told. */
-  text: string | null;
+  text: string | Buffer | null;
+  /** The data of one with errors as JSON, where it is long. */
+  written?: Buffer | null;
 }
 
 /** Of answers that are kept, in characters: readers of the same come at about the same time. */

@@ -10,9 +10,12 @@ import { type SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 /** Events that are answered before it is looked whether the reader takes what is sent: of one who does not, no more. */
 const AT_ONCE = 50;
 
-/** How a message of an operation's results begins, in front of its payload and a brace. */
-export function nextHead(id: string): string {
-  return `{"id":${JSON.stringify(id)},"type":"next","payload":`;
+/** A message with a result of the operation, as JSON; what is long is one buffer already. */
+export function nextMessage(id: string, payload: string | Buffer): string | Buffer {
+  const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
+  return typeof payload === 'string'
+    ? `${head}${payload}}`
+    : Buffer.concat([Buffer.from(head), payload, Buffer.from('}')]);
 }
 
 interface EventPushDeps {
@@ -27,7 +30,7 @@ interface EventPushDeps {
   /** A thousand that are told of the same at once send it in turns. */
   turns: LoopTurns;
   /** The payload of an event as JSON; null: there is nothing to tell. */
-  payloadOf: (event: LiveEvent) => Promised<string | null>;
+  payloadOf: (event: LiveEvent) => Promised<string | Buffer | null>;
   /** So many messages and characters were handed to the socket. */
   onPushed: (messages: number, characters: number) => void;
 }
@@ -38,11 +41,9 @@ interface EventPushDeps {
  */
 export class EventPush implements AsyncIterableIterator<never> {
   readonly #deps: EventPushDeps;
-  readonly #head: string;
 
   constructor(deps: EventPushDeps) {
     this.#deps = deps;
-    this.#head = nextHead(deps.id);
   }
 
   /** Resolves at the end of the events. */
@@ -78,7 +79,7 @@ export class EventPush implements AsyncIterableIterator<never> {
 
   async #push(taken: readonly LiveEvent[]): Promise<void> {
     const { session, budget, payloadOf } = this.#deps;
-    let ready: string[] = [];
+    let ready: (string | Buffer)[] = [];
     for (const event of taken) {
       // No event is answered for who has lost its rights, or is gone.
       if (session.ending || budget.isEnded) return;
@@ -95,14 +96,14 @@ export class EventPush implements AsyncIterableIterator<never> {
     await session.sent();
   }
 
-  async #send(payloads: readonly string[]): Promise<void> {
+  async #send(payloads: readonly (string | Buffer)[]): Promise<void> {
     if (payloads.length === 0) return;
-    const { session, turns, onPushed } = this.#deps;
+    const { id, session, turns, onPushed } = this.#deps;
     await turns.run(async () => {
       if (session.ending) return;
       let characters = 0;
       for (const payload of payloads) {
-        session.push(`${this.#head}${payload}}`);
+        session.push(nextMessage(id, payload));
         characters += payload.length;
       }
       onPushed(payloads.length, characters);

@@ -10,7 +10,7 @@ import type { Authenticator } from '../../domain/tokens/authenticator.ts';
 import { AppError, badInput, databaseAway } from '../../errors.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
 import { type Promised, whenKnown } from '../context/promised.ts';
-import { EventPush, nextHead } from './event-push.ts';
+import { EventPush, nextMessage } from './event-push.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
 import { type BodyMemory, countHalfMessages } from './half-messages.ts';
 import type { LoaderSources } from '../context/loaders.ts';
@@ -271,9 +271,8 @@ export class GraphqlSockets {
     if (written === null) return result;
     const errors = this.#formatted(result.errors ?? [], session);
     const payload = withErrors(written, errors.length === 0 ? undefined : errors);
-    const message = Buffer.concat([Buffer.from(nextHead(id)), payload, Buffer.from('}')]);
     const next = async (): Promise<IteratorResult<never>> => {
-      session.push(message);
+      session.push(nextMessage(id, payload));
       await session.sent();
       return { done: true, value: undefined };
     };
@@ -284,8 +283,11 @@ export class GraphqlSockets {
     const { operations } = this.#deps;
     const events = await kept!.during(() => operations.subscribe(admitted));
     if (!(events instanceof LiveStream)) return events;
-    const payloadOf = ({ result, text }: EventAnswer): string | null =>
-      text ?? (result && JSON.stringify({ ...result, errors: this.#formatted(result.errors ?? [], session) }));
+    const payloadOf = ({ result, text, written }: EventAnswer): string | Buffer | null => {
+      if (text !== null || result === null) return text;
+      const errors = this.#formatted(result.errors ?? [], session);
+      return written ? withErrors(written, errors) : JSON.stringify({ ...result, errors });
+    };
     return new EventPush({
       id,
       session,
