@@ -107,6 +107,79 @@ test('of a token four replays run at once, a fifth is told so, and others of the
   expect(await run('one', 'f')).toMatchObject({ calls: 0 });
 });
 
+test('of a workspace eight replays run at once, whatever the tokens; another workspace has its own', async () => {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const product = (id: string) => ({ id, key: 1, workspaceId: id.slice(0, 1), decoder: {}, deviceType: 'API' });
+  const replay = new Replay({
+    authenticator: { follow: (access: unknown) => async () => access },
+    ingestCache: { product: async (id: string) => product(id) },
+    store: { calls: () => ended.then(() => []) },
+    receiptTimes: { latest: () => 1 },
+    shares: { backgroundOf: () => ({}) },
+    now: () => 1,
+  } as unknown as ConstructorParameters<typeof Replay>[0]);
+  const run = (id: string) => replay.replayCalls({ requireProduct: () => {}, tokenId: id } as never, id, {});
+  const running = [1, 2, 3, 4, 5, 6, 7, 8].map((at) => run(`a${at}`));
+  const refused = run('a9').catch((error: unknown) => error);
+  running.push(run('b1'));
+  await new Promise((resolve) => setImmediate(resolve));
+  end();
+  expect(await refused).toMatchObject({ code: 'OVERLOADED', details: { allowed: 8 } });
+  await Promise.all(running);
+});
+
+test('calls are read as they are run, a few at a time, those that are named too', async () => {
+  const ids = Array.from({ length: 30 }, (_, at) => `id-${String(at).padStart(2, '0')}`);
+  const callOf = (id: string) => ({
+    id,
+    method: 'POST',
+    path: '/',
+    query: '{}',
+    headers: '{}',
+    body: id,
+    run: null,
+    receivedAt: 0,
+  });
+  const unread = new Set<string>();
+  let [runs, mostUnread] = [0, 0];
+  const read = (id: string) => {
+    unread.add(id);
+    mostUnread = Math.max(mostUnread, unread.size);
+    return callOf(id);
+  };
+  let looks = 0;
+  const replay = new Replay({
+    authenticator: { follow: (access: unknown) => async () => access },
+    ingestCache: { product: async () => ({ id: 'p', key: 1, decoder: { source: '', version: 1 }, deviceType: 'API' }) },
+    store: {
+      // At first it is only looked whether they are there.
+      call: async (_: number, id: string) =>
+        (looks += 1) <= ids.length ? callOf(id) : id === ids[4] ? null : read(id),
+      calls: async ({ after, limit }: { after?: string; limit: number }) =>
+        ids
+          .filter((id) => after === undefined || id > after)
+          .slice(0, limit)
+          .map(read),
+    },
+    runner: {
+      run: async ({ request: { body } }: { request: { body: string } }) => {
+        unread.delete(body);
+        runs += 1;
+        return { ...NOTHING, run: null };
+      },
+    },
+    receiptTimes: { latest: () => 1 },
+    shares: { backgroundOf: () => ({ next: async () => {}, spend: () => {} }) },
+    now: () => 1,
+  } as unknown as ConstructorParameters<typeof Replay>[0]);
+  const access = { requireProduct: () => {}, tokenId: 't' } as unknown as Parameters<Replay['replayCalls']>[0];
+  // One was forgotten by the log meanwhile.
+  expect((await replay.replayCalls(access, 'p', { dryRun: true, callIds: ids })).calls).toBe(29);
+  expect((await replay.replayCalls(access, 'p', { dryRun: true })).calls).toBe(30);
+  expect([runs, mostUnread]).toEqual([59, 10]);
+});
+
 test('whoever else changes things all the time does not keep what is replayed from being stored', async () => {
   const product = { id: 'p', workspaceId: 'w', key: 1, decoder: { source: '', version: 1 }, fieldsByKey: new Map() };
   const device = { id: 'd', productId: 'p', product };

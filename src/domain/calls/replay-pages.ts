@@ -12,10 +12,14 @@ export interface ReplayQuery {
   dryRun?: boolean | null | undefined;
 }
 
-const PAGE = 100;
+/** Each may have half a megabyte, and lies in memory until its turn comes. */
+const PAGE = 10;
 const MAX_CALL_IDS = 1_000;
 
-/** The calls, oldest first and page by page; none received after `received`: the active decoder has had those. */
+/**
+ * The calls, oldest first and page by page; none received after `received`: the active decoder has had those. Of those that
+ * are named the ones that are forgotten meanwhile are left out.
+ */
 export async function* replayPages(
   store: MeasurementStore,
   productKey: number,
@@ -23,13 +27,19 @@ export async function* replayPages(
   received: number,
 ): AsyncGenerator<CallRow[]> {
   if (callIds != null) {
-    const rows = (await namedCalls(store, productKey, callIds)).filter(
-      (row) =>
-        (from == null || row.receivedAt >= from) &&
-        (to == null || row.receivedAt < to) &&
-        (status == null || status.includes(row.status)),
-    );
-    for (let at = 0; at < rows.length; at += PAGE) yield rows.slice(at, at + PAGE);
+    const isAsked = (row: CallRow): boolean =>
+      (from == null || row.receivedAt >= from) &&
+      (to == null || row.receivedAt < to) &&
+      (status == null || status.includes(row.status));
+    const ids = await namedCalls(store, productKey, callIds, isAsked);
+    for (let at = 0; at < ids.length; at += PAGE) {
+      const page: CallRow[] = [];
+      for (const id of ids.slice(at, at + PAGE)) {
+        const row = await store.call(productKey, id);
+        if (row !== null) page.push(row);
+      }
+      if (page.length > 0) yield page;
+    }
     return;
   }
   const query: CallQuery = {
@@ -49,15 +59,20 @@ export async function* replayPages(
   }
 }
 
-/** NOT_FOUND when one of the ids is no call of the product. */
-async function namedCalls(store: MeasurementStore, productKey: number, callIds: string[]): Promise<CallRow[]> {
+/** The ids of those that are asked for, in their order; NOT_FOUND when one of the given ones is no call of the product. */
+async function namedCalls(
+  store: MeasurementStore,
+  productKey: number,
+  callIds: string[],
+  isAsked: (row: CallRow) => boolean,
+): Promise<string[]> {
   if (callIds.length > MAX_CALL_IDS) throw badInput(`callIds: at most ${MAX_CALL_IDS}; use from and to for more.`);
-  const ids = [...new Set(callIds.map((id) => id.toLowerCase()))].sort();
-  const rows: CallRow[] = [];
-  for (const id of ids) {
+  const asked: string[] = [];
+  for (const id of [...new Set(callIds.map((given) => given.toLowerCase()))].sort()) {
     const row = id.includes('\0') ? null : await store.call(productKey, id);
     if (row === null) throw notFound('call', id);
-    rows.push(row);
+    // Not the calls themselves: a thousand may have half a gigabyte.
+    if (isAsked(row)) asked.push(id);
   }
-  return rows;
+  return asked;
 }

@@ -61,6 +61,8 @@ const [MANY_ENTRIES, LONG_RUN] = [1_000, 65_536];
 const [MOST_RUNS, MOST_LOOKS, LOOKED_UP_AT_ONCE] = [10, 3, 500];
 /** Replays of a token under way, of 16 mutations: each may take hours, and its others must not wait for so long. */
 const MOST_OF_TOKEN = 4;
+/** … and of a workspace: each keeps what its answer shows, and the calls in hand. */
+const MOST_OF_WORKSPACE = 8;
 /** What a call takes of the event loop, and what storing some takes of the database and of those who store beside it. */
 const CALL_MS = 0.15;
 const COMMITS_MS = 0.5;
@@ -84,7 +86,7 @@ const MAX_RESULT_ENTRIES = 6_000;
  */
 export class Replay {
   readonly #deps: ReplayDeps;
-  readonly #running = new Map<string, { tokenId: string; progress: ReplayProgress }>();
+  readonly #running = new Map<string, { tokenId: string; workspaceId: string; progress: ReplayProgress }>();
   readonly #endedEarly = new LruMap<string, ReplayProgress>({ most: MAX_ENDED_EARLY });
   #stopped = false;
 
@@ -93,9 +95,9 @@ export class Replay {
   }
 
   /**
-   * CONFLICT while another replay of the product is running on this node, OVERLOADED while four of the token are. When it
-   * ends early, what it has done so far is in the details; so it does when its token is revoked or may not CONFIGURE the
-   * product any more.
+   * CONFLICT while another replay of the product is running on this node, OVERLOADED while four of the token are, or eight
+   * of the workspace. When it ends early, what it has done so far is in the details; so it does when its token is revoked or
+   * may not CONFIGURE the product any more.
    */
   async replayCalls(access: Access, productId: string, query: ReplayQuery): Promise<ReplayResult> {
     const product = await visibleProduct(this.#deps.ingestCache, access, productId, 'CONFIGURE');
@@ -104,19 +106,19 @@ export class Replay {
     if (product.decoder === null && product.deviceType === 'API')
       throw badInput('The product has no active decoder; save one first.');
     if (this.#running.has(product.id)) throw conflict('A replay of this product is running; wait until it is done.');
-    if ([...this.#running.values()].filter(({ tokenId }) => tokenId === access.tokenId).length >= MOST_OF_TOKEN)
-      throw new AppError(
-        'OVERLOADED',
-        `${MOST_OF_TOKEN} replays of this token are running, which is as many as may; wait until one of them is done.`,
-        { details: { allowed: MOST_OF_TOKEN } },
-      );
+    const running = [...this.#running.values()];
+    if (running.filter(({ tokenId }) => tokenId === access.tokenId).length >= MOST_OF_TOKEN)
+      throw tooMany('token', MOST_OF_TOKEN);
+    const { workspaceId } = product;
+    if (running.filter((other) => other.workspaceId === workspaceId).length >= MOST_OF_WORKSPACE)
+      throw tooMany('workspace', MOST_OF_WORKSPACE);
     const progress = { startedAt: this.#deps.now(), dryRun: query.dryRun === true, endedBecause: null, ...nothing() };
     const accessNow = this.#deps.authenticator.follow(access);
     const asked = {
       turns: this.#deps.shares.backgroundOf(access),
       requireRight: async (): Promise<void> => (await accessNow()).requireProduct(product, 'CONFIGURE'),
     };
-    this.#running.set(product.id, { tokenId: access.tokenId, progress });
+    this.#running.set(product.id, { tokenId: access.tokenId, workspaceId, progress });
     this.#endedEarly.delete(product.id);
     try {
       return await this.#replay(product, query, progress, asked);
@@ -294,6 +296,11 @@ interface Replayed {
   call: CallRow;
   outcome: CallOutcome;
   run: FinishedRun;
+}
+
+function tooMany(whose: string, allowed: number): AppError {
+  const message = `${allowed} replays of this ${whose} are running, which is as many as may; wait until one of them is done.`;
+  return new AppError('OVERLOADED', message, { details: { allowed } });
 }
 
 const NO_RUN: FinishedRun = { output: null, console: [], error: null, durationMs: 0, entries: [] };
