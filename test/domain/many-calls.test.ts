@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Access } from '../../src/domain/access/access.ts';
+import type { TokenScope } from '../../src/domain/entities/token.ts';
 import type { CallRow, CallStatus } from '../../src/domain/measurements/store.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
@@ -10,12 +12,12 @@ const AT_ONCE = 5_000;
 
 describe.each(DATABASES)('a log of many calls, %s', (name) => {
   let domain: OpenDomain;
-  let productId: string;
+  let [productId, workspaceId] = ['', ''];
 
   beforeAll(async () => {
     domain = await openDomain(name);
-    const workspace = await domain.workspaces.create(domain.access, 'w');
-    productId = (await domain.products.create(domain.access, { name: 'p', workspaceId: workspace.id })).id;
+    workspaceId = (await domain.workspaces.create(domain.access, 'w')).id;
+    productId = (await domain.products.create(domain.access, { name: 'p', workspaceId })).id;
     const { key } = (await domain.ingestCache.product(productId))!;
     const from = Date.now() - CALLS;
     for (let at = 0; at < CALLS; at += AT_ONCE)
@@ -49,6 +51,23 @@ describe.each(DATABASES)('a log of many calls, %s', (name) => {
     expect(spending.mock.calls.map(([caller]) => caller)).toEqual(counted.map(() => access));
     counting.mockRestore();
     spending.mockRestore();
+  });
+
+  test('is counted in turns of the tenants: who asks once does not wait for the many times of another', async () => {
+    const { calls, access } = domain;
+    const scopes = new Map([[workspaceId, new Set<TokenScope>(['READ'])]]);
+    const kept = { kind: 'INDIVIDUAL' as const, operator: false, signedIn: false };
+    const unlimited = { userId: null, productIds: null, deviceIds: null, expiresAt: null };
+    const other = new Access({ tokenId: 'other', scopes, ...kept, ...unlimited });
+    const counting = vi.spyOn(domain.store, 'countCalls');
+    const many = Array.from({ length: 20 }, (_, at) => calls.count(access, productId, { from: at }));
+    await vi.waitFor(() => expect(counting).toHaveBeenCalled());
+    const before = counting.mock.calls.length;
+    const few = await calls.count(other, productId, { status: ['DECODER_FAILED'] });
+    const meanwhile = counting.mock.calls.length - before;
+    expect([few, ...new Set(await Promise.all(many))]).toEqual([FAILED, CALLS]);
+    expect(meanwhile).toBeLessThan(6);
+    counting.mockRestore();
   });
 
   test('is not read as a whole for the few of some statuses', async () => {

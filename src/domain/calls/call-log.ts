@@ -6,7 +6,7 @@ import { type IngestCache, isUuid, type ProductInfo } from '../ingest-cache/inge
 import type { Access } from '../access/access.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { CallFeed, LiveCallChoice } from './call-feed.ts';
-import { Slots } from '../slots.ts';
+import { Pieces } from '../pieces.ts';
 import type { WorkShares } from '../work-shares.ts';
 import { LoggedCall } from './logged-call.ts';
 
@@ -25,8 +25,8 @@ interface CallLogDeps {
   shares: Pick<WorkShares, 'spend' | 'turnsOf'>;
 }
 
-/** Counting so many takes a few milliseconds. */
-const COUNTED_AT_ONCE = 20_000;
+/** Counting so many takes a few milliseconds; of one token so many slices wait. */
+const [COUNTED_AT_ONCE, MAX_WAITING] = [20_000, 1_000];
 
 /** Reading the call log of a product (CONTRACT 4): needs scope READ for the product as a whole. */
 export class CallLog {
@@ -34,8 +34,8 @@ export class CallLog {
   readonly #store: CallLogDeps['store'];
   readonly #feed: CallFeed;
   readonly #shares: Pick<WorkShares, 'spend' | 'turnsOf'>;
-  /** Of all callers one slice at a time: the threads that count them also read charts. */
-  readonly #counting = new Slots(1, () => null);
+  /** Of all callers one slice at a time, tenants in turns: the threads that count them also read charts. */
+  readonly #counting = new Pieces({ atOnce: 1, maxWaiting: MAX_WAITING });
 
   constructor({ ingestCache, store, feed, shares }: CallLogDeps) {
     this.#ingestCache = ingestCache;
@@ -68,7 +68,7 @@ export class CallLog {
     let count = 0;
     for (let last: string | null = null; ;) {
       const after: { after?: string } = last === null ? {} : { after: last };
-      const some: CallCount = await this.#counting.use(() => this.#counted(access, { ...query, ...after }));
+      const some: CallCount = await this.#counting.one(access, () => this.#counted(access, { ...query, ...after }));
       count += some.count;
       if (some.count < COUNTED_AT_ONCE) return count;
       last = some.last;
