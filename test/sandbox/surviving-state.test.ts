@@ -236,3 +236,27 @@ test('keys that were deleted and put back are in their old order for the next ca
     expect(await told('')).toEqual(before);
   }
 });
+
+test('what takes part in reading a header carries nothing to the next call', async () => {
+  const source = `var S = Symbol, own = 'T' + Math.random(), asked = 0, kept = Object.isFrozen([].push);
+  function ask() { asked++; return [own] }
+  String.prototype[S.split] = ask;
+  function Decoder({ headers }) {
+    void headers['another-name'];
+    delete String.prototype[S.split];
+    return [{ kept, asked, names: Object.keys(headers), read: headers['x-a--b-'] }];
+  }`;
+  const input = webhookInput({
+    headers: [
+      ['content-type', 'a'],
+      ['x-a--b-', 'c'],
+      ['x-a--b-', 'd'],
+    ],
+  });
+  const told: unknown[] = [];
+  for (let call = 0; call < 6; call += 1)
+    told.push(...(outputOf(await pool.run(jobOf(source, { input, productId: 'split' }))) as unknown[]));
+  const one = { asked: 0, names: ['Content-Type', 'X-A--B-'], read: 'c, d' };
+  expect(told).toContainEqual({ ...one, kept: true });
+  expect(told).toEqual(told.map((each) => ({ ...one, kept: (each as { kept: boolean }).kept })));
+});

@@ -48,7 +48,6 @@ export function captureBuiltins() {
     fromCharCode: String.fromCharCode,
     slice: uncurry(String.prototype.slice),
     charCodeAt: uncurry(String.prototype.charCodeAt),
-    split: uncurry(String.prototype.split),
     toUpperCase: uncurry(String.prototype.toUpperCase),
     toLowerCase: uncurry(String.prototype.toLowerCase),
     indexOf: uncurry(String.prototype.indexOf),

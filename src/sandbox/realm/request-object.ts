@@ -8,11 +8,14 @@ export function makeRequestBuilder(b: Builtins) {
   const titleCase = (name: string): string => {
     const known = b.mapGet(titles, name);
     if (known !== undefined) return known;
-    const words = b.split(name, '-');
     let title = '';
-    for (let i = 0; i < words.length; i += 1) {
-      const word: string = words[i];
-      title += (i > 0 ? '-' : '') + b.toUpperCase(b.slice(word, 0, 1)) + b.toLowerCase(b.slice(word, 1));
+    // Not `split`: it calls what users' code has put on `String.prototype`, and titles outlive the call.
+    for (let from = 0; from <= name.length;) {
+      const dash = b.indexOf(name, '-', from);
+      const end = dash < 0 ? name.length : dash;
+      const word: string = b.slice(name, from, end);
+      title += (from > 0 ? '-' : '') + b.toUpperCase(b.slice(word, 0, 1)) + b.toLowerCase(b.slice(word, 1));
+      from = end + 1;
     }
     if (titles.size < 500 && name.length < 100) b.mapSet(titles, name, title);
     return title;
