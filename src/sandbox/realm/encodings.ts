@@ -3,11 +3,14 @@
 /** Puts `atob`, `btoa`, `TextEncoder`, `TextDecoder` (as on the web) and `__base64decode` on the global (CONTRACT 5). */
 export function installEncodings(define: (name: string, value: unknown) => void): void {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-  const codeOf = new Int8Array(128).fill(-1);
-  for (let i = 0; i < 64; i += 1) codeOf[alphabet.charCodeAt(i)] = i;
-  const tolerantCodeOf = codeOf.slice();
-  tolerantCodeOf['-'.charCodeAt(0)] = 62;
-  tolerantCodeOf['_'.charCodeAt(0)] = 63;
+  /** Frozen: whoever replaces `String` can look up what he likes in it, and get hold of what he finds. */
+  const codesOf = (digits: string): readonly number[] => {
+    const codes = Array.from({ length: 128 }, () => -1);
+    for (let i = 0; i < digits.length; i += 1) codes[digits.charCodeAt(i)] = i % 64;
+    return Object.freeze(codes);
+  };
+  const codeOf = codesOf(alphabet);
+  const tolerantCodeOf = codesOf(`${alphabet}${alphabet.slice(0, 62)}-_`);
   const isBlank = (c: number): boolean => c === 32 || c === 10 || c === 13 || c === 9 || c === 12;
 
   const invalidCharacter = (message: string): Error => {
@@ -26,7 +29,11 @@ export function installEncodings(define: (name: string, value: unknown) => void)
   };
 
   /** Bytes of base64 text; null when a character, the padding or the length is not what `codes` allows. */
-  const decode = (text: string, codes: Int8Array, strict: boolean): { bytes: Uint8Array; length: number } | null => {
+  const decode = (
+    text: string,
+    codes: readonly number[],
+    strict: boolean,
+  ): { bytes: Uint8Array; length: number } | null => {
     const bytes = new Uint8Array(((text.length * 3) >> 2) + 3);
     let length = 0;
     let bits = 0;
