@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   networkOfBody,
   networkOfPath,
@@ -356,4 +356,14 @@ describe('any network', () => {
   ])('time %s', (given, expected) => {
     expect(timeIn(given)).toBe(expected);
   });
+
+  test.each(['2026-02-12T15:15:46', '2026-02-12 15:15:46.000', ' 2026-02-12t15:15:46Z '])(
+    'time %s is in UTC wherever the server stands',
+    (given) => {
+      vi.stubEnv('TZ', 'Asia/Tokyo');
+      onTestFinished(() => void vi.unstubAllEnvs());
+      expect(new Date(0).getHours()).toBe(9);
+      expect(timeIn(given)).toBe(Date.UTC(2026, 1, 12, 15, 15, 46));
+    },
+  );
 });

@@ -49,13 +49,17 @@ export function bytesIn(value: unknown): Buffer {
   return typeof value === 'string' ? Buffer.from(value, 'base64') : Buffer.alloc(0);
 }
 
+/** Without a zone it would be the server's. */
+const LOCAL_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/i;
+
 /**
- * Milliseconds of an ISO 8601 text, or of a number (also as text) of seconds, milli-, micro- or nanoseconds since 1970,
- * told apart by their size; null when it is neither or before 1970.
+ * Milliseconds of an ISO 8601 text (without a zone in UTC), or of a number (also as text) of seconds, milli-, micro- or
+ * nanoseconds since 1970, told apart by their size; null when it is neither or before 1970.
  */
 export function timeIn(value: unknown): number | null {
   const number = numberIn(value);
-  let ms = number ?? (typeof value === 'string' ? Date.parse(value) : Number.NaN);
+  const text = typeof value === 'string' ? value.trim() : '';
+  let ms = number ?? Date.parse(LOCAL_TIME.test(text) ? `${text}Z` : text);
   if (number !== null) {
     if (number < 1e11) ms = number * 1e3;
     else if (number >= 1e17) ms = number / 1e6;
