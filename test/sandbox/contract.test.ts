@@ -266,7 +266,11 @@ describe('helpers', () => {
         b instanceof Uint8Array, Object.keys(Buffer.from('ab')), Buffer.from('abc').indexOf(99), Buffer.from(Buffer.from('abc').toJSON()).toString(),
         String(b.readBigUInt64LE(0)), b.slice(0, 2).map(function (x) { return x + 1 }).toString('hex'), new Buffer('QQ==', 'base64').toString('ascii'),
         (function () { try { b.readUInt32BE(6) } catch (e) { return e.name } })(), (function () { try { b.readUIntBE(0, 7) } catch (e) { return e.name } })(),
-        (function () { var c = Buffer.alloc(4); return [c.write('abcdef', 1), c.toString('hex'), Buffer.from('xyz').copy(c, 2), c.toString('latin1')] })()]`;
+        (function () { var c = Buffer.alloc(4); return [c.write('abcdef', 1), c.toString('hex'), Buffer.from('xyz').copy(c, 2), c.toString('latin1')] })(),
+        u.indexOf('ß'), u.indexOf(u.slice(-3), 2), u.indexOf('ü', 3), u.indexOf('fc', 'hex'), u.indexOf(-1), u.indexOf(''), u.lastIndexOf('', 2),
+        b.lastIndexOf('ff', undefined, 'hex'), b.lastIndexOf(Buffer.from([255, 254]), -3), b.lastIndexOf(0), u.lastIndexOf('e', -99), u.includes('Gr'), u.includes('x'),
+        Buffer.alloc(5).fill(Buffer.from([1, 2])).toString('hex'), Buffer.from('abcdefgh').swap16().swap32().swap64().toString(),
+        (function () { try { Buffer.alloc(3).swap16() } catch (e) { return e.name } })()]`;
     // oxlint-disable-next-line no-implied-eval -- the same code under Node's own Buffer
     const expected = new Function('Buffer', code)(Buffer) as unknown[];
     expect(await valueOf(pool, code)).toEqual(JSON.parse(JSON.stringify(expected)));

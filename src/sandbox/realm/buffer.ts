@@ -124,6 +124,35 @@ export function installBuffer(define: (name: string, value: unknown) => void): v
     },
   };
 
+  /** Where the bytes or the text stand. Uint8Array's own would take them for a number, and never find them. */
+  const find = (bytes: Bytes, value: any, isLast: boolean, from?: any, encoding?: any): number => {
+    if (typeof from === 'string') return find(bytes, value, isLast, undefined, from);
+    const wanted: ArrayLike<number> =
+      typeof value === 'string' ? bytesOf(value, encoding) : typeof value === 'number' ? [value & 255] : value;
+    const most = bytes.length - wanted.length;
+    let at = Math.trunc(Number(from));
+    if (Number.isNaN(at)) at = isLast ? most : 0;
+    if (at < 0) at += bytes.length;
+    at = isLast ? Math.min(at, most) : Math.max(at, 0);
+    for (; at >= 0 && at <= most; at += isLast ? -1 : 1) {
+      let same = 0;
+      while (same < wanted.length && bytes[at + same] === wanted[same]) same += 1;
+      if (same === wanted.length) return at;
+    }
+    return -1;
+  };
+  const swap = (bytes: Bytes, size: number): Bytes => {
+    if (bytes.length % size !== 0) throw new RangeError(`Buffer size must be a multiple of ${size * 8}-bits`);
+    for (let from = 0; from < bytes.length; from += size) {
+      for (let at = from, to = from + size - 1; at < to; at += 1, to -= 1) {
+        const byte = bytes[at]!;
+        bytes[at] = bytes[to]!;
+        bytes[to] = byte;
+      }
+    }
+    return bytes;
+  };
+
   const fillBytes = Uint8Array.prototype.fill;
   const methods: Record<string, any> = {
     toString(this: Bytes, encoding?: any, start = 0, end = this.length) {
@@ -155,11 +184,29 @@ export function installBuffer(define: (name: string, value: unknown) => void): v
       return part.length;
     },
     fill(this: Bytes, value?: any, start?: any, end?: any, encoding?: any) {
-      if (typeof value !== 'string') return fillBytes.call(this, value, start, end);
-      const part = bytesOf(value, typeof start === 'string' ? start : encoding);
+      if (typeof value !== 'string' && !(value instanceof Uint8Array)) return fillBytes.call(this, value, start, end);
+      const part = typeof value === 'string' ? bytesOf(value, typeof start === 'string' ? start : encoding) : value;
       const [first, last] = typeof start === 'string' ? [0, this.length] : [start ?? 0, end ?? this.length];
       for (let i = first; i < last && part.length > 0; i += 1) this[i] = part[(i - first) % part.length]!;
       return this;
+    },
+    indexOf(this: Bytes, value: any, from?: any, encoding?: any) {
+      return find(this, value, false, from, encoding);
+    },
+    lastIndexOf(this: Bytes, value: any, from?: any, encoding?: any) {
+      return find(this, value, true, from, encoding);
+    },
+    includes(this: Bytes, value: any, from?: any, encoding?: any) {
+      return find(this, value, false, from, encoding) !== -1;
+    },
+    swap16(this: Bytes) {
+      return swap(this, 2);
+    },
+    swap32(this: Bytes) {
+      return swap(this, 4);
+    },
+    swap64(this: Bytes) {
+      return swap(this, 8);
     },
   };
 
