@@ -1,4 +1,5 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { chownSync, copyFileSync, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { copySqlite, findDamage } from '../database/sqlite-copy.ts';
 import { SqliteGuard } from '../database/sqlite-guard.ts';
 import type { CommandInput } from './command.ts';
@@ -6,27 +7,48 @@ import { fileArgument, mustExist } from './file-argument.ts';
 import { sqliteFile } from './sqlite-file.ts';
 
 /**
- * `inlet restore FILE`: a checked copy of the backup takes the place of the database in one move; what was there is kept
- * beside it as `.before-restore`. Refused while a server runs on it.
+ * `inlet restore FILE`: a checked copy of the backup takes the place of the database in one move; what was there, damaged or
+ * not, is kept beside it as `.before-restore`. Refused while a server runs on it.
  */
 export async function restore(input: CommandInput): Promise<void> {
   const from = fileArgument(input);
-  const to = sqliteFile(input);
+  const named = sqliteFile(input);
   mustExist(from);
   const damage = findDamage(from);
   if (damage.length > 0) throw new Error(`${from} is damaged: ${damage.join('; ')}`);
-  const isNew = !existsSync(to);
-  const guard = new SqliteGuard(to, () => {});
+  const isNew = !existsSync(named);
+  const guard = new SqliteGuard(named, () => {});
+  // A link leads to the disk that it is for.
+  const to = realpathSync(named);
+  const kept = `${to}.before-restore`;
   try {
     const fresh = `${to}.restoring`;
-    rmSync(fresh, { force: true });
-    await copySqlite(from, fresh);
-    if (!isNew) await copySqlite(to, `${to}.before-restore`, true);
+    await copySqlite(from, fresh, true);
+    if (!isNew) await keep(to, kept);
+    giveToOwner([fresh, kept, `${to}.lock`], isNew ? dirname(to) : to);
     // The old file's log must never be read into the new one.
     for (const end of ['-wal', '-shm']) rmSync(`${to}${end}`, { force: true });
     renameSync(fresh, to);
   } finally {
     await guard.stop();
   }
-  console.log(`${to}: restored from ${from}${isNew ? '' : `; what was there is in ${to}.before-restore`}`);
+  console.log(`${to}: restored from ${from}${isNew ? '' : `; what was there is in ${kept}`}`);
+}
+
+/** In one file, if it can be read; else as it is, with its log. */
+async function keep(path: string, kept: string): Promise<void> {
+  for (const end of ['-wal', '-shm']) rmSync(`${kept}${end}`, { force: true });
+  try {
+    await copySqlite(path, kept, true);
+  } catch (error) {
+    if (!/^SQLITE_(?!FULL|BUSY)/.test((error as { code?: string }).code ?? '')) throw error;
+    for (const end of ['', '-wal']) if (existsSync(`${path}${end}`)) copyFileSync(`${path}${end}`, `${kept}${end}`);
+  }
+}
+
+/** Made by root, they would be shut to the server that runs as somebody else. */
+function giveToOwner(paths: string[], like: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(like);
+  for (const path of paths) if (existsSync(path)) chownSync(path, uid, gid);
 }

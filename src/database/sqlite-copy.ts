@@ -1,5 +1,9 @@
-import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
+
+/** Of what is copied: who writes beside it needs some room meanwhile. */
+const ROOM = 1.1;
 
 /**
  * Copies a SQLite database as it is at one moment, while others write to it, into one compact file (mode 0600) that is
@@ -13,6 +17,7 @@ export async function copySqlite(from: string, to: string, replace = false): Pro
   const source = new Sqlite(from, { fileMustExist: true, timeout: 10_000 });
   try {
     source.pragma('wal_autocheckpoint = 0');
+    requireRoom(source, dirname(to));
     source.prepare('VACUUM INTO ?').run(part);
     chmodSync(part, 0o600);
     const file = openSync(part, 'r');
@@ -26,6 +31,16 @@ export async function copySqlite(from: string, to: string, replace = false): Pro
   } finally {
     source.close();
   }
+}
+
+/** It would fill the disk to the last block before it failed, and a server on the same one could store nothing meanwhile. */
+function requireRoom(source: Sqlite.Database, folder: string): void {
+  const number = (name: string): number => source.pragma(name, { simple: true }) as number;
+  const needed = (number('page_count') - number('freelist_count')) * number('page_size') * ROOM;
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize >= needed) return;
+  const [mb, free] = [needed, bavail * bsize].map((bytes) => Math.ceil(bytes / 1_048_576));
+  throw new Error(`${folder} has too little room for a copy: ${mb} MB are needed, ${free} MB are free`);
 }
 
 /** What SQLite finds wrong with the file, at most ten sentences; none: it is whole, and an Inlet's. */

@@ -1,13 +1,16 @@
 import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import {
+  chownSync,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -18,6 +21,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import flags from '../../src/v8-flags.json' with { type: 'json' };
 import { ServerProcess } from '../support/server-process.ts';
 import { createDatabase, createProduct, DATABASES, startServer } from '../support/server.ts';
+import { SmallFileSystem } from '../support/small-file-system.ts';
 
 /** `inlet …` as an operator runs it, to its end. */
 function inlet(
@@ -176,6 +180,52 @@ describe('inlet backup, check and restore', () => {
       await again.stop();
     },
   );
+
+  test('restore takes the place of what is damaged, where a link leads to, and leaves it to its owner', async () => {
+    const [disk, path, copy] = [join(folder, 'disk.db'), join(folder, 'inlet.db'), join(folder, 'copy.db')];
+    symlinkSync(disk, path);
+    const database = { url: `sqlite:${path}`, drop: async () => {} };
+    await (await startServer({ database })).stop();
+    const env = { DATABASE_URL: database.url };
+    expect((await inlet(['backup', copy], env)).code).toBe(0);
+    const isRoot = process.getuid?.() === 0;
+    const [owner] = isRoot ? [65_534] : [statSync(disk).uid];
+    if (isRoot) chownSync(disk, owner, owner);
+    const damaged = Buffer.from(readFileSync(disk).fill('no pages', 4_096));
+    writeFileSync(disk, damaged);
+    expect((await inlet(['check'], env)).code).toBe(1);
+    const said = `${disk}: restored from ${copy}; what was there is in ${disk}.before-restore\n`;
+    expect(await inlet(['restore', copy], env)).toEqual({ code: 0, out: said, err: '' });
+    expect(readFileSync(`${disk}.before-restore`).equals(damaged)).toBe(true);
+    expect(lstatSync(path).isSymbolicLink()).toBe(true);
+    for (const end of ['', '.lock', '.before-restore']) expect(statSync(disk + end).uid).toBe(owner);
+    expect((await inlet(['check'], env)).code).toBe(0);
+    // What a restore that was cut off has left, too.
+    copyFileSync(copy, `${disk}.restoring`);
+    expect((await inlet(['restore', `${disk}.restoring`], env)).code).toBe(0);
+    expect((await inlet(['check'], env)).code).toBe(0);
+    expect(readdirSync(folder).sort()).toEqual([
+      'copy.db',
+      'disk.db',
+      'disk.db.before-restore',
+      'disk.db.lock',
+      'inlet.db',
+    ]);
+  });
+
+  test('a copy for which there is no room is not begun: it would fill the disk, and nothing could be stored', async () => {
+    const small = SmallFileSystem.mount(32);
+    if (small === null) return;
+    const path = join(small.folder, 'inlet.db');
+    const large = new Sqlite(path);
+    large.exec('create table ballast (bytes blob); insert into ballast values (randomblob(20000000))');
+    large.close();
+    const { code, err } = await inlet(['backup', join(small.folder, 'copy.db')], { DATABASE_URL: `sqlite:${path}` });
+    const left = readdirSync(small.folder);
+    small.unmount();
+    expect([code, left]).toEqual([1, ['inlet.db']]);
+    expect(err).toMatch(/too little room for a copy: 2\d MB are needed, 1\d MB are free/);
+  });
 
   test('BACKUP_DIR gets a whole copy each day and keeps the newest', async () => {
     const backups = join(folder, 'backups');
