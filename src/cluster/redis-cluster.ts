@@ -11,6 +11,10 @@ const ACKNOWLEDGE_MS = 2_000;
 const PUBLISH_MS = 1_000;
 const BLIND_EVERY_MS = 500;
 const SAY_AGAIN_MS = 1_000;
+/** Of a message. What is longer is read by nobody: everything is forgotten, which takes less time than a list of so many. */
+const MAX_CHARACTERS = 1_000_000;
+
+const EVERYTHING: Change[] = [{ kind: 'everything' }];
 
 type Channel = 'recorded' | 'called';
 
@@ -143,7 +147,8 @@ export class RedisCluster implements Cluster {
     const message: ChangeMessage = { id, from: this.#node, changes };
     const heard = new Promise<void>((resolve) => this.#waiting.set(id, { missing: 0, done: resolve }));
     try {
-      const text = JSON.stringify(message);
+      let text = JSON.stringify(message);
+      if (text.length > MAX_CHARACTERS) text = JSON.stringify({ ...message, changes: EVERYTHING });
       const nodes = await this.commands
         .run((client) => client.publish(`${this.#prefix}:changed`, text), PUBLISH_MS)
         .catch((error: unknown) => {
@@ -161,16 +166,24 @@ export class RedisCluster implements Cluster {
   }
 
   #receive(channel: Channel, text: string): void {
+    if (text.length > MAX_CHARACTERS) return this.#tooLong(text);
     if (!text.startsWith(this.#node)) this.#listeners.get(channel)?.(text.slice(this.#node.length));
   }
 
   #hear(text: string): void {
+    if (text.length > MAX_CHARACTERS) return this.#tooLong(text);
     const message = readChangeMessage(text);
     if (message === null) return this.#complaints.say('a message from Redis is none of ours', text.slice(0, 100));
     const { id, from, changes } = message;
     if (from !== this.#node) for (const listener of this.#changed) listener(changes);
     // Without it the sender waits its time out, and says so.
     this.commands.run((client) => client.publish(`${this.#prefix}:ack:${from}`, id), PUBLISH_MS).catch(() => {});
+  }
+
+  /** None of ours, or of another version: whatever it says. */
+  #tooLong(text: string): void {
+    this.#complaints.say('a message from Redis is too long', `${text.length} characters`);
+    this.#miss();
   }
 
   #acknowledged(id: string, count: number): void {
@@ -211,7 +224,7 @@ export class RedisCluster implements Cluster {
   }
 
   #forget(): void {
-    for (const listener of this.#changed) listener([{ kind: 'everything' }]);
+    for (const listener of this.#changed) listener(EVERYTHING);
   }
 }
 

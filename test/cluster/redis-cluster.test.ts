@@ -58,6 +58,25 @@ describe.skipIf(redisUrl === null)('two nodes around one Redis', () => {
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(Array(2).fill('a message from Redis is none of ours'));
   });
 
+  test('a list that is too long is heard as everything, and one of somebody else is not even read', async () => {
+    const [heard, called]: [Change[], string[]] = [[], []];
+    b.onChanged((changes) => heard.push(...changes));
+    b.onMessage('called', (message) => called.push(message));
+    const list: Change = { kind: 'devices', productId: 'p', ids: Array.from({ length: 30_000 }, () => randomUUID()) };
+    await a.changed([list]);
+    expect(heard).toEqual([{ kind: 'everything' }]);
+    expect(lines).toEqual([]);
+    let missed = 0;
+    b.onMissed(() => (missed += 1));
+    const text = JSON.stringify({ id: 'x', from: 'y', changes: [list] });
+    for (const channel of ['changed', 'called', 'recorded'])
+      await a.commands.run((client) => client.publish(`${prefix}:${channel}`, text));
+    await expect.poll(() => missed).toBe(3);
+    expect(heard.map(({ kind }) => kind)).toEqual(Array(4).fill('everything'));
+    expect(called).toEqual([]);
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual(Array(2).fill('a message from Redis is too long'));
+  });
+
   test('that something was recorded is told to the other node, and not to oneself', async () => {
     const heard: string[] = [];
     a.onMessage('recorded', () => heard.push('a'));
