@@ -20,8 +20,9 @@ import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import flags from '../../src/v8-flags.json' with { type: 'json' };
 import { ServerProcess } from '../support/server-process.ts';
-import { createDatabase, createProduct, DATABASES, startServer } from '../support/server.ts';
+import { createDatabase, createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
 import { SmallFileSystem } from '../support/small-file-system.ts';
+import { firstPush } from '../support/subscribe.ts';
 
 /** `inlet …` as an operator runs it, to its end. */
 function inlet(
@@ -211,6 +212,34 @@ describe('inlet backup, check and restore', () => {
       'disk.db.lock',
       'inlet.db',
     ]);
+  });
+
+  test('live values are not resumed beyond a restore: what came since would be passed over', async () => {
+    const [path, copy] = [join(folder, 'inlet.db'), join(folder, 'copy.db')];
+    const database = { url: `sqlite:${path}`, drop: async () => {} };
+    const env = { DATABASE_URL: database.url };
+    const [query, times] = [
+      'subscription ($after: String) { measurementsRecorded(after: $after) { cursor measurements { value } } }',
+      Array.from({ length: 20 }, (_, at) => at + 1),
+    ];
+    const server = await startServer({ database });
+    const { deviceIds } = await createProduct(server);
+    const recordSome = async (on: TestServer): Promise<void> => {
+      for (const timestamp of times) await on.record(deviceIds[0]!, { field: 'temperature', value: 1, timestamp });
+    };
+    await inlet(['backup', copy], env);
+    const pushed = firstPush(server.url, server.adminToken, query, {});
+    let isPushed = false;
+    void pushed.then(() => (isPushed = true));
+    await expect.poll(() => recordSome(server).then(() => isPushed)).toBe(true);
+    const { cursor } = (await pushed)!.data!['measurementsRecorded'];
+    await server.stop();
+    expect((await inlet(['restore', copy], env)).code).toBe(0);
+    const again = await startServer({ database });
+    for (let round = 0; round < 3; round += 1) await recordSome(again);
+    const [error] = (await firstPush(again.url, again.adminToken, query, { after: cursor }))!.errors!;
+    expect(error!.extensions.code).toBe('CURSOR_EXPIRED');
+    await again.stop();
   });
 
   test('a copy for which there is no room is not begun: it would fill the disk, and nothing could be stored', async () => {
