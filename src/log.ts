@@ -55,10 +55,12 @@ export function createLog(level: LogLevel): Logger {
 
 /**
  * What no guard has caught, promises that nobody waits for included, ends the process, as its state is not known any
- * more; but never without a line that says why (`fatal` is written before it returns).
+ * more; but never without a line that says why (`fatal` is written before it returns). `isHarmless`: of what a promise
+ * that nobody waits for was rejected with.
  */
-export function endOnUncaught(log: Logger): void {
-  process.on('uncaughtException', (error: unknown) => {
+export function endOnUncaught(log: Logger, isHarmless: (error: unknown) => boolean): void {
+  process.on('uncaughtException', (error: unknown, origin) => {
+    if (origin === 'unhandledRejection' && isHarmless(error)) return;
     try {
       log.fatal({ err: error, id: randomBytes(6).toString('hex') }, 'uncaught error: the server ends');
     } finally {

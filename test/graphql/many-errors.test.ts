@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { GraphQLInt, GraphQLList, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
@@ -117,6 +118,38 @@ describe('an operation in which very much fails', () => {
     const { answer, pieceMs } = await asked(query, { x: null }, reader);
     expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'cost' } }]);
     expect(pieceMs).toBeLessThan(PIECE_MS);
+  });
+
+  test('leaves the server running where one item of a list fails at once, and one before it later: it had ended', async () => {
+    const password = 'a password of hers';
+    const person = { email: 'two-roles@example.org', name: 'two roles', password };
+    const { createUser } = await server.gql(
+      'mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }',
+      { input: person },
+    );
+    const { createWorkspace } = await server.gql('mutation { createWorkspace(name: "other") { id } }');
+    await createProduct(server, { workspaceId: createWorkspace.id, serialNumbers: [] });
+    const { workspaces } = await server.gql('{ workspaces { id } }');
+    for (const { id } of workspaces)
+      await server.gql(
+        'mutation ($w: ID!, $u: ID!, $r: Role!) { setMember(workspaceId: $w, userId: $u, role: $r) { id } }',
+        {
+          w: id,
+          u: createUser.id,
+          r: id === createWorkspace.id ? 'VIEWER' : 'EDITOR',
+        },
+      );
+    const { signIn } = await server.gql(
+      'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { secret } }',
+      { email: person.email, password },
+      null,
+    );
+    const query = '{ products { edges { node { webhookUrl devices(first: 0) { totalCount } } } } }';
+    const { errors } = await server.query(query, {}, signIn.secret);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN']);
+    await pause(200);
+    expect((await server.gql('{ viewer { user { email } } }', {}, signIn.secret)).viewer.user.email).toBe(person.email);
+    expect(server.process.child.exitCode).toBeNull();
   });
 
   test('says what is wrong with variables, of long ones the first', async () => {
