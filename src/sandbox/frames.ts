@@ -47,6 +47,13 @@ export function encodeFrame(type: number, numbers: readonly number[], text: stri
   return frame;
 }
 
+/** The beginning of a frame whose text follows in pieces of so many bytes together. */
+export function frameHead(type: number, numbers: readonly number[], textBytes: number): Buffer {
+  const head = encodeFrame(type, numbers, '');
+  head.writeUInt32LE(head.length - 4 + textBytes, 0);
+  return head;
+}
+
 /** Cuts a stream of bytes into frames; `take` gets each frame without its length. A frame over `maxBytes` is a RangeError. */
 export class FrameReader {
   #maxBytes: number;

@@ -1,4 +1,4 @@
-import { encodeFrame, FRAME } from './frames.ts';
+import { encodeFrame, FRAME, frameHead } from './frames.ts';
 import type { PoolJob } from './pool-job.ts';
 
 /** In bytes of UTF-8, about. */
@@ -14,7 +14,7 @@ export class ProcessKnowledge {
   readonly #serials = new Map<number, { version: string; size: number }>();
   #serialBytes = 0;
 
-  /** Frames that tell the process what the job needs and it does not know yet, and what to forget for it. */
+  /** Frames, some in pieces, that tell the process what the job needs and it does not know yet, and what to forget for it. */
   missing({ source, product, serials }: PoolJob): readonly Buffer[] {
     // Most often it is the same as before.
     if (source.no === this.#newest && serials === null) return NOTHING;
@@ -36,10 +36,11 @@ export class ProcessKnowledge {
     if (serials === null) return frames;
     const before = this.#serials.get(product.no);
     if (before?.version === serials.version) return frames;
-    frames.push(encodeFrame(FRAME.SERIALS, [product.no], serials.text));
-    this.#serialBytes += serials.text.length - (before?.size ?? 0);
+    const { version, pieces, bytes } = serials;
+    frames.push(frameHead(FRAME.SERIALS, [product.no], bytes), ...pieces);
+    this.#serialBytes += bytes - (before?.size ?? 0);
     this.#serials.delete(product.no);
-    this.#serials.set(product.no, { version: serials.version, size: serials.text.length });
+    this.#serials.set(product.no, { version, size: bytes });
     for (const [no, { size }] of this.#serials) {
       if (this.#serialBytes <= KNOWN_SERIAL_BYTES) break;
       this.#serials.delete(no);

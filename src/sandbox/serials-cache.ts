@@ -3,72 +3,93 @@ import type { DecoderJob } from '../domain/decoders/decoder-engine.ts';
 /** Serial numbers of one product at one version, ready for a decoder process. */
 export interface SerialsText {
   version: string;
-  /** JSON text of serial number → device id. */
-  text: string;
-  /** What is wrong when there is more of it than a decoder may have; `text` then names none. */
+  /** JSON text of serial number → device id, in UTF-8. */
+  pieces: readonly Buffer[];
+  /** Of all of them. */
+  bytes: number;
+  /** What is wrong when there is more of it than a decoder may have; the text then names none. */
   tooLarge: string | null;
 }
+
+type Serials = DecoderJob['serials'];
 
 interface SerialsEntry {
   version: string;
   loading: Promise<SerialsText>;
-  size: number;
+  /** null: it is being loaded. */
+  size: number | null;
+  /** What is loaded when this is: the newest that was asked for meanwhile. */
+  next: { serials: Serials; loading: Promise<SerialsText> } | null;
 }
 
-const MAX_CHARACTERS = 32_000_000;
+const MAX_KEPT_BYTES = 32_000_000;
 const MAX_BYTES = 16 << 20;
 
-/** The serial numbers of the latest products that asked for them, loaded once for each version, in bounded memory. */
+/**
+ * The serial numbers of the latest products that asked for them, loaded once for each version, in bounded memory. Of a product
+ * one version is loaded at a time: whoever asks for newer ones meanwhile gets one that is begun after it, all the same one.
+ */
 export class SerialsCache {
   #entries = new Map<string, SerialsEntry>();
   #size = 0;
 
-  of(productId: string, { version, load }: DecoderJob['serials']): Promise<SerialsText> {
+  of(productId: string, serials: Serials): Promise<SerialsText> {
     const known = this.#entries.get(productId);
-    if (known !== undefined) {
+    if (known === undefined) return this.#load(productId, serials);
+    if (known.version === serials.version) {
       this.#entries.delete(productId);
-      if (known.version === version) {
-        this.#entries.set(productId, known);
-        return known.loading;
-      }
-      this.#size -= known.size;
+      this.#entries.set(productId, known);
+      return known.loading;
     }
-    const entry: SerialsEntry = {
-      version,
-      size: 0,
-      loading: load(MAX_BYTES).then((text) => serialsText(version, text)),
-    };
+    if (known.size !== null) {
+      this.#forget(productId, known);
+      return this.#load(productId, serials);
+    }
+    if (known.next === null) {
+      const begin = (): Promise<SerialsText> => this.of(productId, known.next!.serials);
+      known.next = { serials, loading: known.loading.then(begin, begin) };
+    }
+    known.next.serials = serials;
+    return known.next.loading;
+  }
+
+  #load(productId: string, { version, load }: Serials): Promise<SerialsText> {
+    const loading = load(MAX_BYTES).then((pieces) => serialsText(version, pieces));
+    const entry: SerialsEntry = { version, size: null, next: null, loading };
+    entry.loading = loading.then(
+      (text) => {
+        entry.size = text.bytes;
+        this.#size += text.bytes;
+        this.#shrink();
+        return text;
+      },
+      (error: unknown) => {
+        // Whoever waits for it is told; the next one tries again.
+        if (this.#entries.get(productId) === entry) this.#entries.delete(productId);
+        throw error;
+      },
+    );
     this.#entries.set(productId, entry);
-    void this.#measure(productId, entry);
     return entry.loading;
   }
 
-  async #measure(productId: string, entry: SerialsEntry): Promise<void> {
-    let size = -1;
-    try {
-      size = (await entry.loading).text.length;
-    } catch {
-      // Whoever waits for it is told; the next one tries again.
-    }
-    if (this.#entries.get(productId) !== entry) return;
-    if (size < 0) this.#entries.delete(productId);
-    else {
-      entry.size = size;
-      this.#size += size;
-      this.#shrink();
+  #shrink(): void {
+    for (const [productId, entry] of this.#entries) {
+      if (this.#size <= MAX_KEPT_BYTES) return;
+      if (entry.size !== null) this.#forget(productId, entry);
     }
   }
 
-  #shrink(): void {
-    for (const [productId, { size }] of this.#entries) {
-      if (this.#size <= MAX_CHARACTERS) return;
-      this.#entries.delete(productId);
-      this.#size -= size;
-    }
+  #forget(productId: string, { size }: SerialsEntry): void {
+    this.#entries.delete(productId);
+    this.#size -= size ?? 0;
   }
 }
 
-function serialsText(version: string, text: string | null): SerialsText {
-  if (text !== null) return { version, text, tooLarge: null };
-  return { version, text: '{}', tooLarge: `deviceSerialToId would have more than ${MAX_BYTES >> 20} MiB.` };
+function serialsText(version: string, pieces: readonly Buffer[] | null): SerialsText {
+  if (pieces === null) {
+    const tooLarge = `deviceSerialToId would have more than ${MAX_BYTES >> 20} MiB.`;
+    return { version, pieces: [Buffer.from('{}')], bytes: 2, tooLarge };
+  }
+  return { version, pieces, bytes: pieces.reduce((sum, { length }) => sum + length, 0), tooLarge: null };
 }

@@ -157,7 +157,7 @@ async function pooledRuns(pool: DecoderPool, scenario: Scenario, seconds: number
         source: scenario.source,
         entryPoint: 'webhook',
         input: inputs[n]!,
-        serials: { version: '1', load: async () => '{}' },
+        serials: { version: '1', load: async () => [Buffer.from('{}')] },
         lookUp: async function* () {},
         senderId: null,
       };

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pause } from '../../src/domain/pause.ts';
-import { FRAME } from '../../src/sandbox/frames.ts';
+import { FRAME, FrameReader } from '../../src/sandbox/frames.ts';
 import { JobIntake } from '../../src/sandbox/job-intake.ts';
 import { guiltyOf } from '../../src/sandbox/penalties.ts';
 import type { PoolJob } from '../../src/sandbox/pool-job.ts';
@@ -37,17 +37,55 @@ describe('what is kept in the server', () => {
         version: '1',
         load: async () => {
           loads.set(productId, (loads.get(productId) ?? 0) + 1);
-          return JSON.stringify({ ['s'.repeat(15_000_000)]: 'device' });
+          return [Buffer.alloc(15_000_000, 's'), Buffer.from('}')];
         },
       });
     for (const productId of ['a', 'b', 'a', 'c', 'a', 'b']) await ask(productId);
     expect(Object.fromEntries(loads)).toEqual({ a: 1, b: 2, c: 1 });
   });
+
+  test('of serial numbers that change all the time one version is loaded at a time, and a newer one for all who wait', async () => {
+    const cache = new SerialsCache();
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const ask = (version: string) =>
+      cache.of('p', {
+        version,
+        load: async () => {
+          begun.push(version);
+          await new Promise<void>((resolve) => ends.push(resolve));
+          if (version === 'fails') throw new Error('away');
+          return [Buffer.from(version)];
+        },
+      });
+    const first = ask('1');
+    const others = ['2', '3', '4', '4'].map((version) => ask(version));
+    expect(begun).toEqual(['1']);
+    ends.shift()!();
+    expect((await first).version).toBe('1');
+    await expect.poll(() => begun).toEqual(['1', '4']);
+    const failing = ask('fails').catch(() => 'failed');
+    ends.shift()!();
+    for (const text of await Promise.all(others)) expect(text).toMatchObject({ version: '4', bytes: 1 });
+    await expect.poll(() => begun).toEqual(['1', '4', 'fails']);
+    const last = ask('5');
+    ends.shift()!();
+    expect(await failing).toBe('failed');
+    await expect.poll(() => ends.length).toBe(1);
+    ends.shift()!();
+    expect(await last).toMatchObject({ version: '5' });
+    expect(await ask('5')).toMatchObject({ version: '5' });
+    expect(begun).toEqual(['1', '4', 'fails', '5']);
+  });
 });
 
 describe('what a decoder process is told to keep', () => {
-  const framesOf = (knowledge: ProcessKnowledge, job: PoolJob): number[] =>
-    knowledge.missing(job).map((frame) => frame[4]!);
+  const framesOf = (knowledge: ProcessKnowledge, job: PoolJob): number[] => {
+    const types: number[] = [];
+    const reader = new FrameReader(64 << 20);
+    for (const piece of knowledge.missing(job)) reader.push(piece, (frame) => types.push(frame[0]!));
+    return types;
+  };
 
   test('of sources is bounded: the one that was used longest ago is dropped', () => {
     const intake = new JobIntake(2_000);
@@ -64,10 +102,10 @@ describe('what a decoder process is told to keep', () => {
   test('of serial numbers too', () => {
     const intake = new JobIntake(2_000);
     const knowledge = new ProcessKnowledge();
-    const text = 's'.repeat(15 << 20);
+    const pieces = [Buffer.alloc(10 << 20, 's'), Buffer.alloc(5 << 20, 's')];
     const using = (productId: string): PoolJob => ({
       ...jobFrom(intake, GOOD, productId),
-      serials: { version: '1', text, tooLarge: null },
+      serials: { version: '1', pieces, bytes: 15 << 20, tooLarge: null },
     });
     expect(framesOf(knowledge, using('a'))).toEqual([FRAME.SOURCE, FRAME.SERIALS]);
     expect(framesOf(knowledge, using('b'))).toEqual([FRAME.SERIALS]);

@@ -302,7 +302,8 @@ describe('helpers', () => {
 });
 
 describe('look-ups', () => {
-  const serials = { version: '1', load: async () => '{"S1":"id-1","S2":"id-2","__proto__":"odd"}' };
+  const pieces = ['{"S1":"id-1","S', '2":"id-2","__proto__":"odd"}'].map((piece) => Buffer.from(piece));
+  const serials = { version: '1', load: async () => pieces };
   const asked: string[] = [];
   const lookUp = telling(async (ids) => {
     asked.push(...ids);
@@ -328,7 +329,7 @@ describe('look-ups', () => {
       version,
       load: async () => {
         loads += 1;
-        return JSON.stringify({ S: `id-${version}` });
+        return [Buffer.from(JSON.stringify({ S: `id-${version}` }))];
       },
     });
     const body = 'return [deviceSerialToId.S]';

@@ -24,7 +24,7 @@ export function jobOf(source: string, fields: Partial<DecoderJob> = {}): Decoder
     source,
     entryPoint: 'webhook',
     input: webhookInput(),
-    serials: { version: '1', load: async () => '{}' },
+    serials: { version: '1', load: async () => [Buffer.from('{}')] },
     lookUp: async function* () {},
     senderId: null,
     ...fields,

@@ -6,13 +6,15 @@ import type { DeviceBatch } from '../measurements/recorder.ts';
 import type { CallStatus } from '../measurements/store.ts';
 import type { History } from '../history/history.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { DecoderEngine, DecoderEntryPoint, DecoderFailure, DecoderResult } from './decoder-engine.ts';
+import type { DecoderEngine, DecoderEntryPoint, DecoderFailure, DecoderJob, DecoderResult } from './decoder-engine.ts';
 import { type RawEntry, readEntries, readUplinkEntries } from './decoder-output.ts';
 import { LookedUpValues } from './looked-up-values.ts';
 import { configurationVariables } from '../ingest-cache/device-configuration.ts';
 import { type DecoderRequest, isForm, webhookInput } from './decoder-request.ts';
 import { giveWay } from '../give-way.ts';
+import { heldTurns } from '../held-turns.ts';
 import { HeldWork } from '../held-work.ts';
+import { Lines } from '../lines.ts';
 import { LoopTurns } from '../loop-turns.ts';
 import { worksFor } from '../whose-work.ts';
 import type { Senders } from '../senders.ts';
@@ -80,13 +82,15 @@ interface CallRunnerDeps {
 export class CallRunner {
   readonly #deps: CallRunnerDeps;
   readonly #lookedUp: LookedUpValues;
-  readonly #forms = new LoopTurns(PIECE_MS);
-  readonly #longForms: HeldWork;
+  readonly #turns = new LoopTurns(PIECE_MS);
+  readonly #held: HeldWork;
+  /** Of a workspace the serial numbers of one product are read at a time: they have up to 16 MiB. */
+  readonly #reading = new Lines({ atOnce: 1, most: Infinity });
 
   constructor(deps: CallRunnerDeps) {
     this.#deps = deps;
     this.#lookedUp = new LookedUpValues(deps);
-    this.#longForms = new HeldWork(deps.senders, FORMS);
+    this.#held = new HeldWork(deps.senders, FORMS);
   }
 
   async run(call: CallToRun): Promise<CallOutcome> {
@@ -113,29 +117,10 @@ export class CallRunner {
   /** Piece by piece, long forms are held against the workspace: a few connections' would have all of the event loop. */
   #inputOf(call: CallToRun): Promise<string> {
     const { request } = call;
-    const [forms, held] = [this.#forms, this.#longForms];
     const [source, tenant] = [sourceOf(call), call.product.workspaceId];
-    let goesOn = false;
-    const run = <T>(work: () => Promise<T>): Promise<T> => {
-      let ms = PIECE_MS;
-      const piece = { tenant, source, ms, goesOn };
-      goesOn = true;
-      const timed = async (): Promise<T> => {
-        const from = performance.now();
-        try {
-          return await work();
-        } finally {
-          ms = performance.now() - from;
-        }
-      };
-      return held.run(
-        piece,
-        () => forms.run(timed),
-        () => ms,
-      );
-    };
     const isLong = request.body.length > LONG_FORM && isForm(request);
-    return worksFor({ tokenId: source, tenant }, () => webhookInput(request, isLong ? { run } : forms));
+    const turns = isLong ? heldTurns(this.#held, this.#turns, { tenant, source, ms: PIECE_MS }) : this.#turns;
+    return worksFor({ tokenId: source, tenant }, () => webhookInput(request, turns));
   }
 
   async #runNative(call: CallToRun, network: Network, device: DeviceInfo | null): Promise<CallOutcome> {
@@ -177,7 +162,7 @@ export class CallRunner {
     input: string,
     sender: DeviceInfo | null,
   ): Promise<DecoderResult> {
-    const { engine, ingestCache } = this.#deps;
+    const { engine } = this.#deps;
     const { product } = call;
     const waitsAs = sourceOf(call);
     return engine.run({
@@ -186,10 +171,21 @@ export class CallRunner {
       source,
       entryPoint,
       input,
-      serials: ingestCache.serials(product),
+      serials: this.#serialsOf(product),
       lookUp: (names) => this.#lookedUp.of(product, names, waitsAs),
       senderId: sender?.id ?? null,
     });
+  }
+
+  /** Whoever changes a device has all of its product read again: that is held against the workspace, too. */
+  #serialsOf(product: ProductInfo): DecoderJob['serials'] {
+    const { version, load } = this.#deps.ingestCache.serials(product);
+    const tenant = product.workspaceId;
+    const piece = { tenant, source: `${product.id} serials`, ms: PIECE_MS };
+    return {
+      version,
+      load: (maxBytes) => this.#reading.use(tenant, () => load(maxBytes, heldTurns(this.#held, this.#turns, piece))),
+    };
   }
 
   /** The product's device that the message is from. */

@@ -59,7 +59,7 @@ export async function requireDecoderFunction(
     source,
     entryPoint: 'lorawan',
     input: JSON.stringify(input),
-    serials: { version: '', load: () => Promise.resolve('{}') },
+    serials: { version: '', load: () => Promise.resolve([]) },
     lookUp: async function* () {},
     senderId: null,
   });

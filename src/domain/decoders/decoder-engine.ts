@@ -45,10 +45,10 @@ export interface DecoderJob {
    */
   input: string;
   /**
-   * JSON text of serial number → device id of the product's devices; null: it would have more bytes. Asked for only if
-   * the source can touch it; cached by `version`.
+   * JSON text of serial number → device id of the product's devices, as bytes that are never in one piece; null: it would
+   * have more of them. Asked for only if the source can touch it; cached by `version`.
    */
-  serials: { version: string; load: (maxBytes: number) => Promise<string | null> };
+  serials: { version: string; load: (maxBytes: number) => Promise<readonly Buffer[] | null> };
   /**
    * JSON text of the `DeviceValues` of devices of the product, as they are read, until nobody wants more; null or left
    * out: the product has no such device.

@@ -5,7 +5,7 @@ import type { FieldRole, FieldType } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { CollectedLoads } from '../collected-loads.ts';
 import { giveWay } from '../give-way.ts';
-import { LoopTurns } from '../loop-turns.ts';
+import type { HeldTurns } from '../held-turns.ts';
 import { worksFor } from '../whose-work.ts';
 import { LruMap } from '../lru-map.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
@@ -70,8 +70,6 @@ const MAX_WEBHOOKS = 100_000;
 const MAX_DEVICES = 200_000;
 const LOADED_AT_ONCE = 500;
 const MAX_NAMES = 400_000;
-/** Others have their turn after reading serial numbers for so long. */
-const GIVES_WAY_AFTER_MS = 4;
 
 /**
  * What every ingest path reads: products with fields and decoder, devices, and the ways to find them, in memory. An
@@ -92,7 +90,6 @@ export class IngestCache {
   readonly #deviceLoads = new CollectedLoads<DeviceInfo>((ids) => this.#readDevices(ids));
   /** The revision when a product's serial numbers were first asked for since any of its devices changed. */
   readonly #serialsVersions = new LruMap<string, string>({ most: MAX_WEBHOOKS });
-  readonly #serialsTurns = new LoopTurns(GIVES_WAY_AFTER_MS);
 
   constructor(database: Database, cluster: Cluster, defaultWriteRate: number) {
     this.#database = database;
@@ -211,13 +208,19 @@ export class IngestCache {
     return this.#devicesNamed(workspaceIds, 'serialFolded', networkIdentity(identifier));
   }
 
-  /** JSON text of serial number → device id of all devices of the product; `version` changes when they do. */
-  serials(product: ProductInfo): { version: string; load: (maxBytes: number) => Promise<string | null> } {
+  /**
+   * JSON text of serial number → device id of all devices of the product, in pieces read in `turns`; `version` changes when
+   * they do.
+   */
+  serials(product: ProductInfo): {
+    version: string;
+    load: (maxBytes: number, turns: HeldTurns) => Promise<readonly Buffer[] | null>;
+  } {
     const version = this.#serialsVersions.get(product.id) ?? String(this.#revisions.now);
     this.#serialsVersions.set(product.id, version);
-    const load = (maxBytes: number): Promise<string | null> =>
+    const load = (maxBytes: number, turns: HeldTurns): Promise<readonly Buffer[] | null> =>
       worksFor({ tokenId: product.id, tenant: product.workspaceId }, () =>
-        serialsText(this.#database, this.#serialsTurns, product.key, maxBytes),
+        serialsText(this.#database, turns, product.key, maxBytes),
       );
     return { version, load };
   }

@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts';
-import type { LoopTurns } from '../loop-turns.ts';
+import type { HeldTurns } from '../held-turns.ts';
 
 /** So many devices are read at once: about 3 ms. */
 const SLICE = 2_000;
@@ -12,27 +12,27 @@ interface Row {
 }
 
 /**
- * JSON text of serial number → device id of all devices of a product, slice by slice: others have their turn in between.
- * null: it would have more bytes.
+ * JSON text of serial number → device id of all devices of a product, slice by slice: others have their turn in between,
+ * and nothing is made of all of it in one piece. null: it would have more bytes.
  */
 export async function serialsText(
   database: Database,
-  turns: LoopTurns,
+  turns: HeldTurns,
   productKey: number,
   maxBytes: number,
-): Promise<string | null> {
-  const parts: string[] = [];
+): Promise<readonly Buffer[] | null> {
+  const parts: Buffer[] = [];
   let bytes = 2;
   for (let behind = ''; ;) {
     const rows = await turns.run(async () => {
       const slice = await database.read().execute<Row[]>(BEHIND, [productKey, behind, SLICE]);
       const part = slice.map(({ serialNumber, id }) => `${JSON.stringify(serialNumber)}:"${id}"`).join(',');
-      if (part !== '') parts.push(part);
-      bytes += Buffer.byteLength(part) + 1;
+      if (part !== '') parts.push(Buffer.from(`${parts.length === 0 ? '{' : ','}${part}`));
+      bytes += parts.at(-1)?.length ?? 0;
       return slice;
     });
     if (bytes > maxBytes) return null;
-    if (rows.length < SLICE) return `{${parts.join(',')}}`;
+    if (rows.length < SLICE) return [...parts, Buffer.from(parts.length === 0 ? '{}' : '}')];
     behind = rows.at(-1)!.serialNumber;
   }
 }
