@@ -134,15 +134,16 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const workspaceRemoval = new WorkspaceRemoval({ authenticator, database, cluster, products, now });
   // A stop waits for nothing that is written down to be forgotten: the next start goes on with it.
   let isClosing = false;
-  const settlings = new Set<() => void>();
+  const waiting = new Set<() => void>();
+  const untilClosing = async (forgetting: Promise<unknown>): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (isClosing) resolve();
+    waiting.add(resolve);
+    await Promise.race([forgetting, promise]).finally(() => waiting.delete(resolve));
+  };
   const settling = {
     showHeard: () => store.showHeard(),
-    settlePurges: async () => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      if (isClosing) resolve();
-      settlings.add(resolve);
-      await Promise.race([store.settlePurges(), promise]).finally(() => settlings.delete(resolve));
-    },
+    settlePurges: () => untilClosing(store.settlePurges()),
   };
   const removals = new FieldRemovals({
     database: bare,
@@ -208,8 +209,9 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     const sweeper = new Sweeper({ everyMs, sweep: work, onError });
     closers.add(`forgetting: ${what}`, () => sweeper.stop());
   };
-  const callSweep = { store, unknownDevices, products, days: config.callLog.days, now };
-  sweep('call log', 10 * MINUTE_MS, () => sweepCalls(callSweep));
+  const oldCalls = { removeCalls: (before: number) => untilClosing(store.removeCalls(before)) };
+  const callSweep = { store: oldCalls, unknownDevices, products, days: config.callLog.days, now };
+  sweep('call log', 10 * MINUTE_MS, (isStopping) => sweepCalls(callSweep, () => isClosing || isStopping()));
   const late = { database: bare, store: settling, now };
   sweep('late values of what is gone', 10 * MINUTE_MS, (isStopping) =>
     sweepLateValues(late, () => isClosing || isStopping()),
@@ -223,7 +225,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   // First: none of those that wait is waited for.
   closers.add('values of removed fields', () => {
     isClosing = true;
-    for (const goOn of settlings) goOn();
+    for (const goOn of waiting) goOn();
     return removals.stop();
   });
 

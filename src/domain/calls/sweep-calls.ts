@@ -1,12 +1,11 @@
-import type { MeasurementStore } from '../measurements/store.ts';
 import type { UnknownDevices } from './unknown-devices.ts';
 
 const DAY_MS = 86_400_000;
 
 interface SweepCallsDeps {
-  store: Pick<MeasurementStore, 'removeCalls'>;
+  store: { removeCalls: (receivedBefore: number) => Promise<unknown> };
   unknownDevices: Pick<UnknownDevices, 'forgetBefore'>;
-  products: { finishDeletions: () => Promise<void> };
+  products: { finishDeletions: (isStopping: () => boolean) => Promise<void> };
   /** CALL_LOG_DAYS */
   days: number;
   now: () => number;
@@ -16,9 +15,14 @@ interface SweepCallsDeps {
  * Forgets calls of the log, and unknown devices, that are too old (CONTRACT 2), and what is left of products whose
  * deletion was interrupted; in small chunks.
  */
-export async function sweepCalls({ store, unknownDevices, products, days, now }: SweepCallsDeps): Promise<void> {
+export async function sweepCalls(
+  { store, unknownDevices, products, days, now }: SweepCallsDeps,
+  isStopping: () => boolean = () => false,
+): Promise<void> {
   const before = now() - days * DAY_MS;
-  await products.finishDeletions();
+  await products.finishDeletions(isStopping);
+  if (isStopping()) return;
   await store.removeCalls(before);
+  if (isStopping()) return;
   await unknownDevices.forgetBefore(before);
 }

@@ -6,12 +6,12 @@ import { PLANS } from './plans.ts';
 
 const DAY_MS = 86_400_000;
 const DEVICES_A_PAGE = 500;
-/** One after the other: it is the database then. */
+/** One after the other: it may be the database then, or a place in it where nothing can be read. */
 const MAX_FAILURES = 3;
 
 interface SweepRetentionDeps {
   database: Database;
-  store: Pick<MeasurementStore, 'dropOlderThan'>;
+  store: Pick<MeasurementStore, 'dropOlderThan' | 'ping'>;
   /** ms UTC. */
   now: () => number;
   /** A device was left out until the next time. */
@@ -44,7 +44,10 @@ async function sweepPlan(
         await store.dropOlderThan([key], before);
         failures = 0;
       } catch (error) {
-        if (!(error instanceof AppError && error.code === 'CONFLICT') && (failures += 1) === MAX_FAILURES) throw error;
+        if (!(error instanceof AppError && error.code === 'CONFLICT') && (failures += 1) === MAX_FAILURES) {
+          await store.ping();
+          failures = 0;
+        }
         onLeftOut(error, key);
       }
     }

@@ -202,22 +202,26 @@ export class ProductService {
     return product.id;
   }
 
-  /** Goes on with deletions that a stop or a failure of the database has interrupted. */
-  async finishDeletions(): Promise<void> {
+  /** Goes on with deletions that a stop or a failure of the database has interrupted; another stop does so between two slices. */
+  async finishDeletions(isStopping: () => boolean = () => false): Promise<void> {
     const begun = await this.#deps.database
       .read()
       .find(ProductSchema, { deletedAt: { $ne: null } }, { fields: ['id', 'key'] });
-    for (const { id, key } of begun) await this.#finishDeletion({ id, key });
+    for (const { id, key } of begun) if (!isStopping()) await this.#finishDeletion({ id, key }, isStopping);
   }
 
   /** Each slice is a short transaction: nobody waits long for their turn to write. */
-  async #finishDeletion({ id, key }: { id: string; key: number }): Promise<void> {
+  async #finishDeletion({ id, key }: { id: string; key: number }, isStopping = () => false): Promise<void> {
     const { database, cluster, store } = this.#deps;
     // First, so that nothing is recorded for a device whose measurements are already forgotten.
     await cluster.changed([{ kind: 'product', id }]);
     const versions = { table: 'decoder_version', key: 'version', where: 'product_key = ?', of: [key] };
     await deleteInSlices(database, { ...versions, atOnce: VERSIONS_AT_ONCE });
+    // While the product is there, so that whatever interrupts it, it is gone on with; and behind it what came late.
+    const removeCalls = (): Promise<unknown> => store.removeCalls(Number.MAX_SAFE_INTEGER, key);
+    await removeCalls();
     for (;;) {
+      if (isStopping()) return;
       const { ids, isLast } = await database.write(async (em) => {
         const rows = await em.execute<{ key: number }[]>(
           `select key from device where product_key = ? order by key limit ${DELETED_AT_ONCE}`,
@@ -235,6 +239,6 @@ export class ProductService {
       if (isLast) break;
     }
     void store.settlePurges();
-    await store.removeCalls(Number.MAX_SAFE_INTEGER, key);
+    await removeCalls();
   }
 }
