@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type ivm from 'isolated-vm';
 import { REALM_TEXT, ENTRY_FUNCTIONS } from './realm-text.ts';
 import { memoryMessage, timeoutMessage } from './limit-messages.ts';
@@ -43,6 +44,7 @@ const MAX_SPOILT_IN_A_ROW = 3;
 const FAIR_SHARE = 0.75;
 /** Wall time for each millisecond of the limit, as a last resort. */
 const MAX_STARVED = 8;
+const MAX_SEED = 2 ** 48 - 1;
 const FILE = { filename: 'decoder.js' };
 
 /** The isolate of one product: its sources' contexts, kept between calls. */
@@ -172,7 +174,7 @@ export class ProductIsolate {
     const started = performance.now();
     this.#clock.begin(started);
     try {
-      text = cell.run.applySync(undefined, [input, lookedUp, lastRound], limit) as string;
+      text = cell.run.applySync(undefined, [input, lookedUp, lastRound, randomInt(MAX_SEED)], limit) as string;
       if (text === 'P') {
         // Without it the pool would end the run, at most three quarters of the limit later (see `RunWatch`).
         const left = Math.max(1, Math.round(timeout - (performance.now() - started)));

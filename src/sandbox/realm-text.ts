@@ -4,6 +4,7 @@ import { watchBuiltins } from './realm/built-in-watch.ts';
 import { makeConsole } from './realm/console-capture.ts';
 import { installEncodings } from './realm/encodings.ts';
 import { makeOutputWriter } from './realm/output-text.ts';
+import { makeRandom } from './realm/random.ts';
 import { makeLookups, makeRequestBuilder } from './realm/request-object.ts';
 import { makeErrorDescription, makeRunner } from './realm/run-decoder.ts';
 
@@ -28,10 +29,12 @@ const write = output.write;
 const describe = (${makeErrorDescription})(b, write);
 const lines = (${makeConsole})(b, write, describe);
 define('console', lines.object);
+const random = (${makeRandom})();
+b.defineProperty(Math, 'random', { value: random.random, writable: true, enumerable: false, configurable: true });
 const requestOf = (${makeRequestBuilder})(b);
 const lookups = (${makeLookups})(b);
 const watchBuiltins = ${watchBuiltins};
 const makeRunner = ${makeRunner};
 return (watched) =>
-  makeRunner(b, output, describe, lines, requestOf, lookups, watched ? watchBuiltins(b) : () => false);
+  makeRunner(b, output, describe, lines, random, requestOf, lookups, watched ? watchBuiltins(b) : () => false);
 })()`;

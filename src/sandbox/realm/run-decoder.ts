@@ -2,6 +2,7 @@
 import type { Builtins } from './builtins.ts';
 import type { makeConsole } from './console-capture.ts';
 import type { OutputWriter, Write } from './output-text.ts';
+import type { CallRandom } from './random.ts';
 import type { makeLookups, makeRequestBuilder } from './request-object.ts';
 
 /** Error → `Name: message`, whatever was thrown, without trusting any of it. */
@@ -44,6 +45,7 @@ export function makeRunner(
   { write, refusalOf }: OutputWriter,
   describe: (error: unknown) => string,
   lines: ReturnType<typeof makeConsole>,
+  random: CallRandom,
   requestOf: ReturnType<typeof makeRequestBuilder>,
   lookups: ReturnType<typeof makeLookups>,
   unchanged: () => boolean,
@@ -223,11 +225,12 @@ export function makeRunner(
       for (let i = 0; i < names.length && i < 1000; i += 1) ids[i] = map[names[i]!];
       serialIds = ids;
     },
-    /** `lastRound`: ids that are still missing then count as unknown devices. */
-    run(inputText: string, lookedUpText: string, lastRound: boolean): string {
+    /** `lastRound`: ids that are still missing then count as unknown devices. `seed`: of its random numbers. */
+    run(inputText: string, lookedUpText: string, lastRound: boolean, seed: number): string {
       if (used && !unchanged()) return 'D';
       used = true;
       b.regExpExec(/^/, ''); // forgets RegExp.$1 and its kin
+      random.begin(seed);
       lines.clear();
       pending = null;
       missingText = '';
