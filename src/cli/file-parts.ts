@@ -55,5 +55,6 @@ export async function* fileParts(
   }
   const rest = cutter.rest();
   if (rest !== '') take(`${rest}\n`);
-  if (part.records > 0) yield whole();
+  // Whether a header alone is one is for the server to say.
+  if (part.records > 0 || (seen === 0 && header)) yield whole();
 }

@@ -22,10 +22,14 @@ export class Remote {
   /** `--url` or INLET_URL; `--token-file` or INLET_TOKEN. Throws with what is missing. */
   constructor(options: { url?: string | undefined; 'token-file'?: string | undefined }, env: NodeJS.ProcessEnv) {
     this.#url = withoutEndSlashes(options.url ?? env['INLET_URL'] ?? LOCAL);
+    if (!/^https?:\/\//i.test(this.#url) || !URL.canParse(this.#url))
+      throw new Error(`"${this.#url}" is no URL of a server such as ${LOCAL}`);
     const file = options['token-file'];
     if (file !== undefined) mustExist(file);
     this.#token = (file === undefined ? (env['INLET_TOKEN'] ?? '') : readFileSync(file, 'utf8')).trim();
     if (this.#token === '') throw new Error('set INLET_TOKEN, or name a file that holds the token: --token-file FILE');
+    // What complains of it later would show it.
+    if (!/^[\x21-\x7e]+$/.test(this.#token)) throw new Error('the token has a blank, a line break or the like in it');
   }
 
   /** Throws Refused with what the server says. */

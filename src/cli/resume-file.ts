@@ -14,9 +14,17 @@ export class ResumeFile<Place> {
   /** null: it begins. Throws when the file is of something else. */
   read(): Place | null {
     if (!existsSync(this.#path)) return null;
-    const { of, place } = JSON.parse(readFileSync(this.#path, 'utf8')) as { of: string; place: Place };
+    const { of, place } = this.#parsed();
     if (of === this.#of) return place;
     throw new Error(`${this.#path} is of something else that was not finished; finish that, or delete the file`);
+  }
+
+  #parsed(): { of: string; place: Place } {
+    try {
+      return JSON.parse(readFileSync(this.#path, 'utf8')) as { of: string; place: Place };
+    } catch (error) {
+      throw new Error(`${this.#path} cannot be read; delete it to begin anew`, { cause: error });
+    }
   }
 
   /** Whole or not at all. */

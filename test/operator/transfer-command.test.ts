@@ -141,6 +141,19 @@ describe.each(DATABASES)('inlet export and import, %s', (database) => {
     expect(await said(['export', file, '--token-file', join(folder, 'none')])).toContain('there is no file');
     expect(await said(['export', join(folder, 'x.txt')])).toContain('--format');
     expect(await said(['export', file, '--token', ADMIN_TOKEN])).toContain('--token');
+    for (const url of ['localhost:8080', 'nowhere', 'ftp://localhost'])
+      expect(await said(['export', file], { url })).toBe(
+        `inlet export: "${url}" is no URL of a server such as http://localhost:8080\n`,
+      );
+    const broken = await said(['export', file], { token: `${ADMIN_TOKEN}\nx` });
+    expect(broken).toContain('line break');
+    expect(broken).not.toContain(ADMIN_TOKEN);
+    writeFileSync(join(folder, 'old.csv'), 'device,field,timestamp,value\rs-1,temperature,1,1\r');
+    expect(await said(['import', join(folder, 'old.csv')])).toContain('not with CR alone');
+    writeFileSync(join(folder, 'one.csv'), 'nonsense');
+    expect(await said(['import', join(folder, 'one.csv')])).toContain('must name the columns');
+    writeFileSync(`${file}.part.json`, '{"of":');
+    expect(await said(['export', file])).toContain(`${file}.part.json cannot be read; delete it`);
     writeFileSync(join(folder, 'there.csv'), '');
     expect(await said(['export', join(folder, 'there.csv')])).toContain('is there already');
   });

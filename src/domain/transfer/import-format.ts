@@ -70,6 +70,11 @@ class CsvImport implements ImportFormat {
 
 /** The first column of each name counts for device and timestamp: a field may have the same identifier. */
 function columnsOf(names: string[]): CsvColumns {
+  // Else all of the file is one line, and nothing of it is missed.
+  if (names.some((name) => name.includes('\r')))
+    throw badInput(
+      'Line 1 has a carriage return in it: lines must end with a line feed (LF or CRLF), not with CR alone.',
+    );
   const [device, timestamp] = [names.indexOf('device'), names.indexOf('timestamp')];
   if (timestamp < 0)
     throw badInput(
