@@ -62,3 +62,8 @@ test(
     }
   },
 );
+
+test('the nodes behind the proxy of compose.yaml tell its clients apart', () => {
+  const nodes = /^x-node:.*?^$/ms.exec(readFileSync('deploy/compose.yaml', 'utf8'))![0];
+  expect(nodes).toContain("TRUSTED_PROXIES: '1'");
+});
