@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/sql';
-import { describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { describe, expect, inject, test } from 'vitest';
 import { openPostgresOrm, openSqliteOrm } from '../src/database/open-orm.ts';
 import { createDatabase, DATABASES } from './support/server.ts';
 
@@ -19,4 +20,19 @@ describe.each(DATABASES)('migrations on %s', (name) => {
       await database.drop();
     }
   });
+});
+
+test('administration commits durably too, and waits for others, whatever the defaults of the database are', async () => {
+  const database = await createDatabase('postgres');
+  const name = new URL(database.url).pathname.slice(1);
+  const admin = new pg.Client({ connectionString: inject('postgresUrl') });
+  await admin.connect();
+  await admin.query(`ALTER DATABASE ${name} SET synchronous_commit = off`);
+  await admin.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);
+  await admin.end();
+  const orm = await openPostgresOrm(database.url);
+  const settings = "SELECT current_setting('synchronous_commit') AS c, current_setting('transaction_isolation') AS i";
+  expect(await orm.em.fork().transactional((em) => em.execute(settings))).toEqual([{ c: 'on', i: 'read committed' }]);
+  await orm.close();
+  await database.drop();
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { setDefaults } from '../../database/session-defaults.ts';
 import { watchPool } from '../../database/watch-pool.ts';
 import type { StoreLog } from '../store-log.ts';
 
@@ -24,7 +25,7 @@ type PoolConfig = Omit<pg.PoolConfig, 'onConnect'> & {
  */
 export function openPool(url: string, max: number, log: StoreLog | undefined, forReading = false): pg.Pool {
   const onConnect = async (client: pg.ClientBase): Promise<void> => {
-    await makeCommitsDurable(client);
+    await setDefaults(client);
     if (forReading) await client.query(GO_ALONG_INDEXES);
   };
   const pool = new pg.Pool({ ...settings(url), min: 1, max, pipeline: forReading, onConnect } as PoolConfig);
@@ -91,7 +92,7 @@ export class PipelinedConnection {
   #open(): Promise<pg.Client> {
     const client = new pg.Client({ ...settings(this.#url), application_name: this.#name, pipeline: true });
     const opened = client.connect().then(async () => {
-      await Promise.all([makeCommitsDurable(client), client.query(END_FORMER, [this.#name])]);
+      await Promise.all([setDefaults(client), client.query(END_FORMER, [this.#name])]);
       return client;
     });
     const forget = (): void => {
@@ -129,13 +130,6 @@ function settings(url: string): pg.ClientConfig {
     keepAliveInitialDelayMillis: 5_000,
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
   };
-}
-
-/** The acknowledgement promises durable commits, whatever the server's default is. */
-async function makeCommitsDurable(client: pg.ClientBase): Promise<void> {
-  await client.query(
-    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
-  );
 }
 
 function typeParser(oid: Parameters<typeof pg.types.getTypeParser>[0], format?: 'text'): unknown {
