@@ -1,7 +1,6 @@
 import { chownSync, copyFileSync, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Sqlite from 'better-sqlite3';
-import { copySqlite, findDamage } from '../database/sqlite-copy.ts';
+import { copySqlite, findDamage, goOnBeyondAll } from '../database/sqlite-copy.ts';
 import { SqliteGuard } from '../database/sqlite-guard.ts';
 import type { CommandInput } from './command.ts';
 import { fileArgument, mustExist } from './file-argument.ts';
@@ -35,17 +34,6 @@ export async function restore(input: CommandInput): Promise<void> {
     await guard.stop();
   }
   console.log(`${to}: restored from ${from}${isNew ? '' : `; what was there is in ${kept}`}`);
-}
-
-/**
- * Cursors of live values that were given since the backup would name places of other values, which would be passed over: all
- * of them have expired. By the clock, so that it is also beyond what was given since the last time.
- */
-function goOnBeyondAll(path: string): void {
-  const database = new Sqlite(path, { fileMustExist: true });
-  const last = ['reading', 'device_state', 'intake'].map((table) => `(SELECT coalesce(max(seq), 0) FROM ${table})`);
-  database.prepare(`UPDATE live_horizon SET seq = max(?, seq, ${last.join(', ')}) + 1`).run(Date.now());
-  database.close();
 }
 
 /** In one file, if it can be read; else as it is, with its log. */

@@ -9,7 +9,7 @@ import {
   type QueryResult,
 } from 'kysely';
 import pg from 'pg';
-import { setDefaults } from './session-defaults.ts';
+import { type PoolSettings, setDefaults } from './session-defaults.ts';
 import { TransactionDriver } from './transaction-driver.ts';
 import { watchPool } from './watch-pool.ts';
 
@@ -63,9 +63,8 @@ class PostgresPoolDriver extends TransactionDriver {
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: 5_000,
-      // pg-pool awaits it; its types do not say so.
       onConnect: setDefaults,
-    } as pg.PoolConfig);
+    } as PoolSettings);
     watchPool(this.#pool);
   }
 

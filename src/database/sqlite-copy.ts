@@ -58,3 +58,14 @@ export function findDamage(path: string): string[] {
     database?.close();
   }
 }
+
+/**
+ * Cursors of live values that were given since the backup would name places of other values, which would be passed over: all
+ * of them have expired. By the clock, so that it is also beyond what was given since the last time.
+ */
+export function goOnBeyondAll(path: string): void {
+  const database = new Sqlite(path, { fileMustExist: true });
+  const last = ['reading', 'device_state', 'intake'].map((table) => `(SELECT coalesce(max(seq), 0) FROM ${table})`);
+  database.prepare(`UPDATE live_horizon SET seq = max(?, seq, ${last.join(', ')}) + 1`).run(Date.now());
+  database.close();
+}

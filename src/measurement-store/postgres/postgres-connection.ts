@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { setDefaults } from '../../database/session-defaults.ts';
+import { type PoolSettings, setDefaults } from '../../database/session-defaults.ts';
 import { watchPool } from '../../database/watch-pool.ts';
 import type { StoreLog } from '../store-log.ts';
 
@@ -13,12 +13,6 @@ const GO_ALONG_INDEXES = `SELECT ${['enable_seqscan', 'enable_bitmapscan', 'enab
   .map((name) => `set_config('${name}', 'off', false)`)
   .join(', ')}`;
 
-/** pg-pool awaits it; its types do not say so. */
-type PoolConfig = Omit<pg.PoolConfig, 'onConnect'> & {
-  pipeline: boolean;
-  onConnect: (client: pg.ClientBase) => Promise<void>;
-};
-
 /**
  * Connections whose commits are durable and whose bigints are numbers; one stays when there is nothing to do.
  * `forReading`: several statements may be under way on one, and they are answered by going along an index.
@@ -28,7 +22,7 @@ export function openPool(url: string, max: number, log: StoreLog | undefined, fo
     await setDefaults(client);
     if (forReading) await client.query(GO_ALONG_INDEXES);
   };
-  const pool = new pg.Pool({ ...settings(url), min: 1, max, pipeline: forReading, onConnect } as PoolConfig);
+  const pool = new pg.Pool({ ...settings(url), min: 1, max, pipeline: forReading, onConnect } as PoolSettings);
   watchPool(pool, (error) => log?.warn({ err: error }, 'an idle database connection was lost'));
   return pool;
 }
