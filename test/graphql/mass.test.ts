@@ -102,6 +102,25 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
     return least;
   }
 
+  test('a few that are asked for by id are found by it, however many others the workspace has', async () => {
+    const productId = await newProduct();
+    const ids = await create(productId, named(10_000, 'e'));
+    await create(productId, named(10_000, 'f'));
+    const some = ids.slice(0, 3);
+    const lists = Array.from({ length: 40 }, (_, at) => `a${at}: devices(ids: $ids) { totalCount }`).join(' ');
+    const { id: workspaceId } = (await server.gql('{ workspaces { id } }')).workspaces[0];
+    const token = { name: 'few', kind: 'INDIVIDUAL', workspaceId, scopes: ['READ'], deviceIds: some };
+    // SQLite went through all 20,000 each time, in 2,770 ms together: 270 now, on PostgreSQL 440.
+    const bound = 1_200;
+    const took = await computedMs(bound, async () => async () => {
+      for (let at = 0; at < 10; at += 1) {
+        await server.gql(`query ($ids: [ID!]) { ${lists} }`, { ids: some });
+        await server.gql('mutation ($i: CreateTokenInput!) { createToken(input: $i) { secret } }', { i: token });
+      }
+    });
+    expect(took).toBeLessThan(bound);
+  });
+
   test('a file of what devices have that nobody asked for lately takes few look-ups', async () => {
     // One by one they take 3,100 on SQLite and 3,500 on PostgreSQL, together 430 and 770.
     const bound = 1_700;

@@ -3,9 +3,9 @@ import { type EntityManager, type FilterQuery, LockMode } from '@mikro-orm/core'
 import type { Database } from '../database.ts';
 import { badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
-import { DeviceSchema } from '../entities/device.ts';
 import { placeOfProduct } from '../access/find-product.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
+import { placeholders } from '../long-columns.ts';
 import { checkText } from '../text.ts';
 import { uuidV7 } from '../uuid.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
@@ -149,9 +149,12 @@ export class TokenService {
   async productsOf(access: Access, token: Pick<Token, 'workspace' | 'productIds'>): Promise<Product[] | null> {
     if (token.productIds == null || token.workspace == null) return null;
     access.requireWorkspace(token.workspace.id, 'READ');
-    const where = { id: { $in: token.productIds }, workspace: token.workspace.id };
+    const { id: workspaceId } = token.workspace;
+    const where = { id: { $in: token.productIds } };
     const products = await this.#deps.database.read().find(ProductSchema, where, { orderBy: { key: 'asc' } });
-    return products.filter((product) => access.coversProduct(placeOfProduct(product)));
+    return products
+      .filter((product) => product.workspace.id === workspaceId)
+      .filter((product) => access.coversProduct(placeOfProduct(product)));
   }
 
   async #read(behind: (last: string | undefined) => FilterQuery<Token>, order: 'asc' | 'desc', most: number) {
@@ -215,13 +218,15 @@ export class TokenService {
 
   async #requireAll(what: 'product' | 'device', workspaceId: string, ids: string[] | null): Promise<void> {
     if (ids === null) return;
-    const em = this.#deps.database.read();
-    const where = { id: { $in: ids.filter((id) => !id.includes('\0')) }, workspace: workspaceId };
-    const rows =
-      what === 'product'
-        ? await em.find(ProductSchema, where, { fields: ['id'] })
-        : await em.find(DeviceSchema, where, { fields: ['id'] });
-    const found = new Set(rows.map((row) => row.id));
+    const asked = ids.filter((id) => !id.includes('\0'));
+    // Of which workspace each is, is asked here: SQLite would go through all that the workspace has.
+    const rows = await this.#deps.database
+      .read()
+      .execute<{ id: string; workspaceId: string }[]>(
+        `select id, workspace_id as "workspaceId" from ${what} where id in (${placeholders(asked) || 'null'})`,
+        asked,
+      );
+    const found = new Set(rows.flatMap((row) => (row.workspaceId === workspaceId ? [row.id] : [])));
     const missing = ids.find((id) => !found.has(id));
     if (missing !== undefined) throw notFound(what, missing);
   }
