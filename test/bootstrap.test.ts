@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 test.each(DATABASES)('%s: without ADMIN_TOKEN the first start prints a token, later starts do not', async (name) => {
-  database = await createDatabase(name);
+  database = await createDatabase(name, { migrated: false });
   const first = await start('');
   const [token, ...others] = printedTokens(first);
   expect(others).toEqual([]);
@@ -47,7 +47,7 @@ test.each(DATABASES)('%s: without ADMIN_TOKEN the first start prints a token, la
 });
 
 test.each(DATABASES)('%s: a changed ADMIN_TOKEN works beside the old one, for the same operator', async (name) => {
-  database = await createDatabase(name);
+  database = await createDatabase(name, { migrated: false });
   const first = await startServer({ database });
   const before = (await first.gql(VIEWER))['viewer'];
   expect(printedTokens(first)).toEqual([]);
@@ -66,7 +66,7 @@ test.each(DATABASES)('%s: a changed ADMIN_TOKEN works beside the old one, for th
 
 const redisUrl = inject('redisUrl');
 test.skipIf(redisUrl === null)('postgres: of three nodes that start at once, one makes the operator', async () => {
-  database = await createDatabase('postgres');
+  database = await createDatabase('postgres', { migrated: false });
   const env = { REDIS_URL: redisUrl! };
   const nodes = await Promise.all([start('', env), start('', env), start('', env)]);
   const tokens = nodes.flatMap(printedTokens);

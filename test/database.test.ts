@@ -6,7 +6,7 @@ import { createDatabase, DATABASES } from './support/server.ts';
 
 describe.each(DATABASES)('migrations on %s', (name) => {
   test('bring an empty database to exactly what the entities say, and run once', async () => {
-    const database = await createDatabase(name);
+    const database = await createDatabase(name, { migrated: false });
     const open = (): Promise<MikroORM> =>
       name === 'postgres' ? openPostgresOrm(database.url) : openSqliteOrm(database.url.slice('sqlite:'.length));
     // Two nodes that start together on PostgreSQL must not migrate twice.

@@ -43,7 +43,7 @@ export async function openDatabase(dialect: Dialect): Promise<OpenDatabase> {
       },
     };
   }
-  const { url, drop } = await createPostgresDatabase(inject('postgresUrl'));
+  const { url, drop } = await createPostgresDatabase(inject('postgresUrl'), inject('migratedTemplate'));
   const orm = await openPostgresOrm(url);
   return {
     place: url,

@@ -114,7 +114,7 @@ async function openSqlite(closers: Closers) {
 }
 
 async function openPostgres(closers: Closers) {
-  const { url, drop } = await createPostgresDatabase(inject('postgresUrl'));
+  const { url, drop } = await createPostgresDatabase(inject('postgresUrl'), inject('migratedTemplate'));
   closers.add('database', drop);
   const orm = await openPostgresOrm(url);
   closers.add('orm', () => orm.close());

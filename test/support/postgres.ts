@@ -80,8 +80,14 @@ async function ageLog(url: string): Promise<void> {
   await client.end();
 }
 
-/** A new, empty database with a random name on the server at `baseUrl`; `drop` also ends connections left open. */
-export async function createPostgresDatabase(baseUrl: string): Promise<{ url: string; drop: () => Promise<void> }> {
+/**
+ * A new database with a random name on the server at `baseUrl`, empty or a copy of another one that nobody is connected
+ * to; `drop` also ends connections left open.
+ */
+export async function createPostgresDatabase(
+  baseUrl: string,
+  template = 'template1',
+): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = `inlet_${randomBytes(8).toString('hex')}`;
   const run = async (sql: string): Promise<void> => {
     const client = new pg.Client({ connectionString: baseUrl });
@@ -92,7 +98,7 @@ export async function createPostgresDatabase(baseUrl: string): Promise<{ url: st
       await client.end();
     }
   };
-  await run(`CREATE DATABASE ${name}`);
+  await run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = new URL(baseUrl);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
