@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, type TestContext, vi } from 'vitest';
 import { createHttpServer } from './http-server.ts';
 import { keepOwnTime } from './own-time.ts';
 
-/** Ten bytes to a server at which a whole request has a second, and what becomes of them. */
-async function send(keeps: boolean, everyMs: number): Promise<{ said: string; isLate: boolean }> {
+/** Five bytes to a server at which a whole request has a second, and what becomes of them. */
+async function send(
+  { onTestFinished: atEnd }: TestContext,
+  keeps: boolean,
+  everyMs: number,
+): Promise<{ said: string; isLate: boolean }> {
   const server = createHttpServer({ connectionsPerAddress: 0, isQuiet: () => true, endBehindAnswers: () => true });
   server.headersTimeout = server.requestTimeout = 1_000;
   const outcome = { said: '', isLate: false };
@@ -14,32 +18,35 @@ async function send(keeps: boolean, everyMs: number): Promise<{ said: string; is
     if (keeps) keepOwnTime(request, 3_000, () => (outcome.isLate = true));
     request.resume().on('end', () => response.end('whole'));
   });
-  onTestFinished(() => {
+  atEnd(() => {
     server.closeAllConnections();
     server.close();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
   socket.on('data', (data) => (outcome.said += data.toString()));
-  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n');
-  let left = 10;
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n');
+  let left = 5;
   const sending = setInterval(() => (left -= 1) >= 0 && socket.write('x'), everyMs);
-  onTestFinished(() => clearInterval(sending));
+  atEnd(() => clearInterval(sending));
   await Promise.race([once(socket, 'close'), once(socket, 'data')]);
   return outcome;
 }
 
-test('a body that keeps its own time is not ended by that of a whole request', async () => {
-  expect((await send(true, 800)).said).toMatch(/^HTTP\/1\.1 200 [\s\S]*whole$/);
-}, 60_000);
+// They do nothing but wait.
+describe.concurrent('of a body that comes slowly', () => {
+  test('a body that keeps its own time is not ended by that of a whole request', async (context) => {
+    expect((await send(context, true, 800)).said).toMatch(/^HTTP\/1\.1 200 [\s\S]*whole$/);
+  }, 60_000);
 
-test('any other one is', async () => {
-  expect((await send(false, 800)).said).toMatch(/^HTTP\/1\.1 408 /);
-}, 60_000);
+  test('any other one is', async (context) => {
+    expect((await send(context, false, 800)).said).toMatch(/^HTTP\/1\.1 408 /);
+  }, 60_000);
 
-test('one that stops coming is late, and its connection ends', async () => {
-  expect(await send(true, 1e9)).toMatchObject({ said: '', isLate: true });
-}, 60_000);
+  test('one that stops coming is late, and its connection ends', async (context) => {
+    expect(await send(context, true, 1e9)).toMatchObject({ said: '', isLate: true });
+  }, 60_000);
+});
 
 test.each([
   [1, 300],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, type TestContext, vi } from 'vitest';
 import type { LiveQueue } from '../../src/domain/bounded-stream.ts';
 import type { StatusEvent } from '../../src/domain/devices/status-rows.ts';
 import { DeviceSchema } from '../../src/domain/entities/device.ts';
@@ -16,6 +16,12 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
     domain = await openDomain(name);
   });
   afterAll(() => domain.close());
+
+  async function ownDomain(atEnd: TestContext['onTestFinished']): Promise<OpenDomain> {
+    const own = await openDomain(name);
+    atEnd(() => own.close());
+    return own;
+  }
 
   test('is told of what changes from then on, not of what had changed and others are yet to be told', async () => {
     const [workspaceId] = domain.access.workspaceIds() as [string];
@@ -46,64 +52,6 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
       expect(await told(queue)).toEqual([true]);
       await queue.return();
     }
-  });
-
-  test('is told of limits that were changed unheard, and of nothing deleted unheard, also when the database is away first', async () => {
-    const [workspaceId] = domain.access.workspaceIds() as [string];
-    const product = await domain.products.create(domain.access, { name: 'q', offlineAfterSeconds: 60 });
-    const [there, gone] = await domain.devices.create(
-      domain.access,
-      product.id,
-      [{ name: 'a' }, { name: 'b' }],
-      'unlimited',
-    );
-    const receivedAt = domain.clock.now;
-    const values = { fieldKeys: [1], timestamps: [receivedAt], values: [1] };
-    await domain.store.append({
-      batches: [there!, gone!].map(({ key: deviceKey }) => ({ deviceKey, receivedAt, ...values })),
-    });
-    const queue = await domain.statusWatch.subscribe([workspaceId], ({ productId }) => productId === product.id, TURNS);
-
-    // As by another node, whose word of it is lost.
-    await domain.database.write(async (em) => {
-      await em.nativeDelete(DeviceSchema, { id: gone!.id });
-      await em.nativeUpdate(ProductSchema, { id: product.id }, { offlineAfterSeconds: 1 });
-    });
-    domain.clock.now += 5_000;
-    domain.pause.afterRead = () => Promise.reject(noDatabase(new Error('away')));
-    await domain.cluster.changed([{ kind: 'everything' }]);
-    expect(await queue.take(100)).toMatchObject([{ deviceId: there!.id, online: false }]);
-    domain.clock.now += 100_000;
-    await domain.cluster.changed([{ kind: 'everything' }]);
-    expect(domain.pause.afterRead).toBeNull();
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    const later = queue.take(100).then((events) => events.map(({ deviceId }) => deviceId));
-    await queue.return();
-    expect(await later).toEqual([]);
-  });
-
-  test('is told once of a device that is heard while all are read again', async () => {
-    const [workspaceId] = domain.access.workspaceIds() as [string];
-    const product = await domain.products.create(domain.access, { name: 't' });
-    const [device] = await domain.devices.create(domain.access, product.id, [{ name: 'd' }], 'unlimited');
-    const queue = await domain.statusWatch.subscribe([workspaceId], ({ productId }) => productId === product.id, TURNS);
-    // What it asks when it begins to listen is over.
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    const reading = Promise.withResolvers<void>();
-    domain.pause.afterRead = () => reading.promise;
-    await domain.cluster.changed([{ kind: 'everything' }]);
-    await expect.poll(() => domain.pause.afterRead).toBeNull();
-
-    const receivedAt = domain.clock.now;
-    const values = { fieldKeys: [1], timestamps: [receivedAt], values: [1] };
-    await domain.store.append({ batches: [{ deviceKey: device!.key, receivedAt, ...values }] });
-    domain.feed.recorded();
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    reading.resolve();
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    const told = await queue.take(100);
-    await queue.return();
-    expect(told).toMatchObject([{ deviceId: device!.id, online: true }]);
   });
 
   test('pays in its turn for the devices that are read for it, and for none that are watched already', async () => {
@@ -149,36 +97,119 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
     spied.mockRestore();
   });
 
-  test('costs others little: a hundred changes of a product read none of its devices, those of an unwatched workspace neither', async () => {
-    const [workspaceId] = domain.access.workspaceIds() as [string];
-    const elsewhere = await domain.workspaces.create(domain.access, 'elsewhere');
-    const access = (await domain.authenticator.authenticate(ADMIN_TOKEN))!;
-    const product = await domain.products.create(access, { name: 'r', workspaceId });
-    const unwatched = await domain.products.create(access, { name: 's', workspaceId: elsewhere.id });
-    const [device] = await domain.devices.create(access, product.id, [{ name: 'a' }], 'unlimited');
-    const [other] = await domain.devices.create(access, unwatched.id, [{ name: 'b' }], 'unlimited');
-    const receivedAt = domain.clock.now;
-    const values = { fieldKeys: [1], timestamps: [receivedAt], values: [1] };
-    await domain.store.append({ batches: [{ deviceKey: device!.key, receivedAt, ...values }] });
-    const queue = await domain.statusWatch.subscribe([workspaceId], ({ productId }) => productId === product.id, TURNS);
-    // What it asks when it begins to listen is over.
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    const asked = vi.spyOn(domain.store, 'lastHeard');
-    const keysAsked = (): number[] => asked.mock.calls.flatMap(([keys]) => [...keys]);
+  // These mostly wait: side by side, each in a domain of its own.
+  test.concurrent(
+    'is told of limits that were changed unheard, and of nothing deleted unheard, also when the database is away first',
+    async ({ expect, onTestFinished }) => {
+      const domain = await ownDomain(onTestFinished);
+      const [workspaceId] = domain.access.workspaceIds() as [string];
+      const product = await domain.products.create(domain.access, { name: 'q', offlineAfterSeconds: 60 });
+      const [there, gone] = await domain.devices.create(
+        domain.access,
+        product.id,
+        [{ name: 'a' }, { name: 'b' }],
+        'unlimited',
+      );
+      const receivedAt = domain.clock.now;
+      const values = { fieldKeys: [1], timestamps: [receivedAt], values: [1] };
+      await domain.store.append({
+        batches: [there!, gone!].map(({ key: deviceKey }) => ({ deviceKey, receivedAt, ...values })),
+      });
+      const queue = await domain.statusWatch.subscribe(
+        [workspaceId],
+        ({ productId }) => productId === product.id,
+        TURNS,
+      );
 
-    for (let seconds = 100; seconds < 200; seconds += 1)
-      await domain.products.update(access, product.id, { offlineAfterSeconds: seconds });
-    await domain.cluster.changed([{ kind: 'devices', productId: unwatched.id, ids: [other!.id] }]);
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    expect(keysAsked().filter((key) => key === device!.key || key === other!.key)).toEqual([]);
+      // As by another node, whose word of it is lost.
+      await domain.database.write(async (em) => {
+        await em.nativeDelete(DeviceSchema, { id: gone!.id });
+        await em.nativeUpdate(ProductSchema, { id: product.id }, { offlineAfterSeconds: 1 });
+      });
+      domain.clock.now += 5_000;
+      domain.pause.afterRead = () => Promise.reject(noDatabase(new Error('away')));
+      await domain.cluster.changed([{ kind: 'everything' }]);
+      expect(await queue.take(100)).toMatchObject([{ deviceId: there!.id, online: false }]);
+      domain.clock.now += 100_000;
+      await domain.cluster.changed([{ kind: 'everything' }]);
+      expect(domain.pause.afterRead).toBeNull();
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      const later = queue.take(100).then((events) => events.map(({ deviceId }) => deviceId));
+      await queue.return();
+      expect(await later).toEqual([]);
+    },
+  );
 
-    // What does alter the status is told, by the last of its limits.
-    domain.clock.now += 50_000;
-    await domain.products.update(access, product.id, { offlineAfterSeconds: 60 });
-    await domain.products.update(access, product.id, { offlineAfterSeconds: 40 });
-    expect(await queue.take(100)).toMatchObject([{ deviceId: device!.id, online: false }]);
-    expect(keysAsked().filter((key) => key === device!.key).length).toBeLessThan(4);
-    await queue.return();
-    asked.mockRestore();
-  });
+  test.concurrent(
+    'is told once of a device that is heard while all are read again',
+    async ({ expect, onTestFinished }) => {
+      const domain = await ownDomain(onTestFinished);
+      const [workspaceId] = domain.access.workspaceIds() as [string];
+      const product = await domain.products.create(domain.access, { name: 't' });
+      const [device] = await domain.devices.create(domain.access, product.id, [{ name: 'd' }], 'unlimited');
+      const queue = await domain.statusWatch.subscribe(
+        [workspaceId],
+        ({ productId }) => productId === product.id,
+        TURNS,
+      );
+      // What it asks when it begins to listen is over.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const reading = Promise.withResolvers<void>();
+      domain.pause.afterRead = () => reading.promise;
+      await domain.cluster.changed([{ kind: 'everything' }]);
+      await expect.poll(() => domain.pause.afterRead).toBeNull();
+
+      const receivedAt = domain.clock.now;
+      const values = { fieldKeys: [1], timestamps: [receivedAt], values: [1] };
+      await domain.store.append({ batches: [{ deviceKey: device!.key, receivedAt, ...values }] });
+      domain.feed.recorded();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      reading.resolve();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const told = await queue.take(100);
+      await queue.return();
+      expect(told).toMatchObject([{ deviceId: device!.id, online: true }]);
+    },
+  );
+
+  test.concurrent(
+    'costs others little: a hundred changes of a product read none of its devices, those of an unwatched workspace neither',
+    async ({ expect, onTestFinished }) => {
+      const domain = await ownDomain(onTestFinished);
+      const [workspaceId] = domain.access.workspaceIds() as [string];
+      const elsewhere = await domain.workspaces.create(domain.access, 'elsewhere');
+      const access = (await domain.authenticator.authenticate(ADMIN_TOKEN))!;
+      const product = await domain.products.create(access, { name: 'r', workspaceId });
+      const unwatched = await domain.products.create(access, { name: 's', workspaceId: elsewhere.id });
+      const [device] = await domain.devices.create(access, product.id, [{ name: 'a' }], 'unlimited');
+      const [other] = await domain.devices.create(access, unwatched.id, [{ name: 'b' }], 'unlimited');
+      const receivedAt = domain.clock.now;
+      const values = { fieldKeys: [1], timestamps: [receivedAt], values: [1] };
+      await domain.store.append({ batches: [{ deviceKey: device!.key, receivedAt, ...values }] });
+      const queue = await domain.statusWatch.subscribe(
+        [workspaceId],
+        ({ productId }) => productId === product.id,
+        TURNS,
+      );
+      // What it asks when it begins to listen is over.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const asked = vi.spyOn(domain.store, 'lastHeard');
+      const keysAsked = (): number[] => asked.mock.calls.flatMap(([keys]) => [...keys]);
+
+      for (let seconds = 100; seconds < 200; seconds += 1)
+        await domain.products.update(access, product.id, { offlineAfterSeconds: seconds });
+      await domain.cluster.changed([{ kind: 'devices', productId: unwatched.id, ids: [other!.id] }]);
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      expect(keysAsked().filter((key) => key === device!.key || key === other!.key)).toEqual([]);
+
+      // What does alter the status is told, by the last of its limits.
+      domain.clock.now += 50_000;
+      await domain.products.update(access, product.id, { offlineAfterSeconds: 60 });
+      await domain.products.update(access, product.id, { offlineAfterSeconds: 40 });
+      expect(await queue.take(100)).toMatchObject([{ deviceId: device!.id, online: false }]);
+      expect(keysAsked().filter((key) => key === device!.key).length).toBeLessThan(4);
+      await queue.return();
+      asked.mockRestore();
+    },
+  );
 });

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { test, type TestContext } from 'vitest';
 import { ServerWatch } from './server-watch.ts';
 
 /** Answers everybody, and computes for so many ms of processor time when it is asked for `/compute/<ms>`; `/never` has no answer. */
@@ -16,38 +16,48 @@ const SERVER = `
   server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 `;
 
-let child: ChildProcess;
-let url: string;
-let found: string[];
-let watch: ServerWatch;
-beforeEach(async () => {
-  found = [];
-  const told = found;
-  child = spawn(process.execPath, ['-e', SERVER], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [port] = (await once(child.stdout!, 'data')) as [Buffer];
-  url = `http://127.0.0.1:${String(port).trim()}`;
-  watch = new ServerWatch({ child, lines: [], url }, (what) => told.push(what));
-});
-afterEach(() => {
-  child.kill('SIGKILL');
-});
+/** A server of the test's own, what watches it, and what that has found. */
+async function watched(atEnd: TestContext['onTestFinished']) {
+  const found: string[] = [];
+  const child = spawn(process.execPath, ['-e', SERVER], { stdio: ['ignore', 'pipe', 'inherit'] });
+  atEnd(() => void child.kill('SIGKILL'));
+  const [port] = (await once(child.stdout, 'data')) as [Buffer];
+  const url = `http://127.0.0.1:${String(port).trim()}`;
+  return { child, url, found, watch: new ServerWatch({ child, lines: [], url }, (what) => found.push(what)) };
+}
 
-test('a server that computes for longer than 5 s is frozen, and what was on the way is told', async () => {
-  await watch.asking('the culprit', () => fetch(`${url}/compute/7000`).then(() => new Promise((resolve) => setTimeout(resolve, 300)))); // prettier-ignore
-  await expect.poll(() => found, { timeout: 60_000 }).toEqual([expect.stringMatching(/^frozen/)]);
-  await watch.end();
-}, 90_000);
+// They mostly wait: side by side.
+test.concurrent(
+  'a server that computes for longer than 5 s is frozen, and what was on the way is told',
+  async ({ expect, onTestFinished }) => {
+    const { found, url, watch } = await watched(onTestFinished);
+    await watch.asking('the culprit', () => fetch(`${url}/compute/6000`).then(() => new Promise((resolve) => setTimeout(resolve, 300)))); // prettier-ignore
+    await expect.poll(() => found, { timeout: 60_000 }).toEqual([expect.stringMatching(/^frozen/)]);
+    await watch.end();
+  },
+  90_000,
+);
 
-test('one that is stopped by somebody else for longer is not, nor is it slow', async () => {
-  child.kill('SIGSTOP');
-  await new Promise((resolve) => setTimeout(resolve, 7_000));
-  child.kill('SIGCONT');
-  await watch.end();
-  expect(found).toEqual([]);
-  expect(watch.stalls[0]!.ms).toBeLessThan(1_000);
-}, 30_000);
+test.concurrent(
+  'one that is stopped by somebody else for longer is not, nor is it slow',
+  async ({ expect, onTestFinished }) => {
+    const { child, found, watch } = await watched(onTestFinished);
+    child.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 7_000));
+    child.kill('SIGCONT');
+    await watch.end();
+    expect(found).toEqual([]);
+    expect(watch.stalls[0]!.ms).toBeLessThan(1_000);
+  },
+  30_000,
+);
 
-test('a server that ends is told', async () => {
-  child.kill('SIGKILL');
-  await expect.poll(() => found, { timeout: 10_000 }).toEqual([expect.stringMatching(/^the server is gone/)]);
-}, 15_000);
+test.concurrent(
+  'a server that ends is told',
+  async ({ expect, onTestFinished }) => {
+    const { child, found } = await watched(onTestFinished);
+    child.kill('SIGKILL');
+    await expect.poll(() => found, { timeout: 10_000 }).toEqual([expect.stringMatching(/^the server is gone/)]);
+  },
+  15_000,
+);
