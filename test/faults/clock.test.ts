@@ -183,11 +183,12 @@ describe.each(DATABASES)('a clock that is put forth and back, %s', (database) =>
   });
 });
 
+// Each with a server of its own: side by side.
 describe.each(DATABASES)('the ends of time, %s', (database) => {
-  test.each([
+  test.concurrent.for<[string, number]>([
     ['1970', Date.parse('1970-01-01T00:00:05Z')],
     ['9999', Date.parse('9999-12-31T20:00:00Z')],
-  ])('a machine that thinks it is %s serves, and goes on when it learns the time', async (_, start) => {
+  ])('a machine that thinks it is %s serves, and goes on when it learns the time', async ([, start], { expect }) => {
     const clock = new SteppedClock(start - Date.now());
     const server = await startServer({ database, env: clock.env });
     try {
@@ -232,7 +233,7 @@ describe.each(DATABASES)('the ends of time, %s', (database) => {
     }
   });
 
-  test('entries at both ends are kept, what lies beyond is refused', async () => {
+  test.concurrent('entries at both ends are kept, what lies beyond is refused', async ({ expect }) => {
     const server = await startServer({ database, env: { MAX_FUTURE_SECONDS: '10000000000' } });
     try {
       const [device] = (await createProduct(server)).deviceIds;

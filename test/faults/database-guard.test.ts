@@ -21,8 +21,10 @@ import { createDatabase, createProduct, DATABASES, startServer } from '../suppor
 const ONE_LINE =
   /^server ended with 1: Inlet cannot start: DATABASE_URL: the database cannot be opened: [^\n]+\n \[\]$/;
 
-describe.each(DATABASES)('a second server on the same %s database', (name) => {
-  test('refuses to start, saying what to do, until the first has gone, however it went', async () => {
+// Those who may not start mostly wait: side by side.
+test.concurrent.for(DATABASES)(
+  'a second server on the same %s database refuses to start, saying what to do, until the first has gone, however it went',
+  async (name, { expect }) => {
     const database = await createDatabase(name);
     const first = await startServer({ database });
     const second = startServer({ database });
@@ -33,20 +35,22 @@ describe.each(DATABASES)('a second server on the same %s database', (name) => {
     const third = await startServer({ database });
     await third.stop();
     await database.drop();
-  });
-});
+  },
+);
 
-test.skipIf(inject('redisUrl') === null)('nodes with and without REDIS_URL do not share a database', async () => {
-  const database = await createDatabase('postgres');
-  const env = { REDIS_URL: inject('redisUrl')! };
-  const alone = await startServer({ database });
-  await expect(startServer({ database, env })).rejects.toThrow(/without REDIS_URL/);
-  await alone.stop();
-  const nodes = await Promise.all([startServer({ database, env }), startServer({ database, env })]);
-  await expect(startServer({ database })).rejects.toThrow(/need the same REDIS_URL/);
-  await Promise.all(nodes.map((node) => node.stop()));
-  await database.drop();
-});
+test
+  .skipIf(inject('redisUrl') === null)
+  .concurrent('nodes with and without REDIS_URL do not share a database', async ({ expect }) => {
+    const database = await createDatabase('postgres');
+    const env = { REDIS_URL: inject('redisUrl')! };
+    const alone = await startServer({ database });
+    await expect(startServer({ database, env })).rejects.toThrow(/without REDIS_URL/);
+    await alone.stop();
+    const nodes = await Promise.all([startServer({ database, env }), startServer({ database, env })]);
+    await expect(startServer({ database })).rejects.toThrow(/need the same REDIS_URL/);
+    await Promise.all(nodes.map((node) => node.stop()));
+    await database.drop();
+  });
 
 test.skipIf(process.platform !== 'linux')(
   'PostgreSQL looks after a moment whether the host with the lock is there',
@@ -148,13 +152,15 @@ describe('the SQLite file', () => {
     const server = await startServer({ database: { url: `sqlite:${folder}/good.db`, drop: async () => {} } });
     await server.stop();
     const head = spawnSync('head', ['-c', '6000', join(folder, 'good.db')]).stdout;
-    for (const url of [
+    const unusable = [
       file('garbage.db', 'this is no database, whatever its name says; it is a text of some length.'.repeat(20)),
       file('torn.db', head),
       `sqlite:${folder}/a-folder.db`,
       `sqlite:${folder}/garbage.db/inlet.db`,
       'sqlite:/proc/inlet/inlet.db',
-    ])
-      await expect(ServerProcess.start({ DATABASE_URL: url }), url).rejects.toThrow(ONE_LINE);
+    ];
+    await Promise.all(
+      unusable.map((url) => expect(ServerProcess.start({ DATABASE_URL: url }), url).rejects.toThrow(ONE_LINE)),
+    );
   });
 });

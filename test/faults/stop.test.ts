@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
 import { createDatabase, createProduct, DATABASES, startServer, type TestDatabase } from '../support/server.ts';
 
@@ -148,23 +148,27 @@ async function exchange(port: number, parts: (string | number | (() => unknown))
   return answer;
 }
 
-test('a stop signal to the whole process group is one wish, and decoders at work finish', async () => {
-  const database = await createDatabase('sqlite');
-  const server = await startServer({ database, env: { DECODER_TIMEOUT_MS: '5000' }, ownGroup: true });
-  const decoder = `function Decoder(r) { var end = Date.now() + 700; while (Date.now() < end); return [{ device: 'slow', field: 'temperature', value: 3 }] }`;
-  const { webhookId } = await createProduct(server, { serialNumbers: ['slow'], input: { decoder } });
-  const call = fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: 'x' });
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  const ended = new Promise((resolve) => server.process.child.once('exit', resolve));
-  process.kill(-server.process.child.pid!, 'SIGTERM');
-  process.kill(-server.process.child.pid!, 'SIGTERM');
-  const answer = await call;
-  expect([answer.status, await answer.json()]).toEqual([200, { stored: 1, rejected: 0 }]);
-  expect(await ended).toBe(0);
-  await database.drop();
-});
+// Each has a server of its own, and mostly waits: side by side.
+test.concurrent(
+  'a stop signal to the whole process group is one wish, and decoders at work finish',
+  async ({ expect }) => {
+    const database = await createDatabase('sqlite');
+    const server = await startServer({ database, env: { DECODER_TIMEOUT_MS: '5000' }, ownGroup: true });
+    const decoder = `function Decoder(r) { var end = Date.now() + 700; while (Date.now() < end); return [{ device: 'slow', field: 'temperature', value: 3 }] }`;
+    const { webhookId } = await createProduct(server, { serialNumbers: ['slow'], input: { decoder } });
+    const call = fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: 'x' });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const ended = new Promise((resolve) => server.process.child.once('exit', resolve));
+    process.kill(-server.process.child.pid!, 'SIGTERM');
+    process.kill(-server.process.child.pid!, 'SIGTERM');
+    const answer = await call;
+    expect([answer.status, await answer.json()]).toEqual([200, { stored: 1, rejected: 0 }]);
+    expect(await ended).toBe(0);
+    await database.drop();
+  },
+);
 
-test('a body that never ends is answered 503 and does not hold the stop', async () => {
+test.concurrent('a body that never ends is answered 503 and does not hold the stop', async ({ expect }) => {
   const server = await startServer({ database: 'sqlite' });
   const { deviceIds } = await createProduct(server);
   let exit: Promise<number | null> | undefined;
@@ -181,47 +185,54 @@ test('a body that never ends is answered 503 and does not hold the stop', async 
   await server.stop();
 });
 
-test('an export that nobody reads does not hold the stop', { timeout: 60_000 }, async () => {
-  const server = await startServer({ database: 'sqlite' });
-  onTestFinished(() => server.stop());
-  const [device] = (await createProduct(server)).deviceIds;
-  const rows = Array.from({ length: 100_000 }, (_, at) => `temperature,${1_700_000_000 + at},1`);
-  await fetch(`${server.url}/v1/devices/${device}/import`, {
-    method: 'POST',
-    headers: { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'text/csv' },
-    body: `field,timestamp,value\n${rows.join('\n')}`,
-  });
-  // Some 10 MB: more than the buffers of both ends take.
-  const socket = connect(server.process.port, '127.0.0.1');
-  onTestFinished(() => void socket.destroy());
-  socket.on('error', () => {});
-  socket.write(
-    `GET /v1/devices/${device}/history.ndjson HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n\r\n`,
-  );
-  await once(socket, 'readable');
-  const from = performance.now();
-  expect(await server.process.stop('SIGTERM')).toBe(0);
-  // What does not end by itself is cut after twenty seconds, as an error.
-  expect(performance.now() - from).toBeLessThan(15_000);
-  const lines = server.process.lines.filter(({ level }) => level === 'warn' || level === 'error');
-  expect(lines).toMatchObject([{ level: 'warn', answers: 1 }]);
-});
+test.concurrent(
+  'an export that nobody reads does not hold the stop',
+  { timeout: 60_000 },
+  async ({ expect, onTestFinished }) => {
+    const server = await startServer({ database: 'sqlite' });
+    onTestFinished(() => server.stop());
+    const [device] = (await createProduct(server)).deviceIds;
+    const rows = Array.from({ length: 100_000 }, (_, at) => `temperature,${1_700_000_000 + at},1`);
+    await fetch(`${server.url}/v1/devices/${device}/import`, {
+      method: 'POST',
+      headers: { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'text/csv' },
+      body: `field,timestamp,value\n${rows.join('\n')}`,
+    });
+    // Some 10 MB: more than the buffers of both ends take.
+    const socket = connect(server.process.port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {});
+    socket.write(
+      `GET /v1/devices/${device}/history.ndjson HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n\r\n`,
+    );
+    await once(socket, 'readable');
+    const from = performance.now();
+    expect(await server.process.stop('SIGTERM')).toBe(0);
+    // What does not end by itself is cut after twenty seconds, as an error.
+    expect(performance.now() - from).toBeLessThan(15_000);
+    const lines = server.process.lines.filter(({ level }) => level === 'warn' || level === 'error');
+    expect(lines).toMatchObject([{ level: 'warn', answers: 1 }]);
+  },
+);
 
-test('a request on an open connection is answered 503 with Connection: close while the server stops', async () => {
-  const server = await startServer({ database: 'sqlite' });
-  const { deviceIds } = await createProduct(server);
-  const get = 'GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n';
-  // Something that keeps the stop going.
-  const held = exchange(server.process.port, [
-    `POST /v1/devices/${deviceIds[0]}/record/ HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n`,
-    'Content-Length: 100\r\n\r\n[{',
-  ]);
-  const answer = await exchange(server.process.port, [get, 300, () => void server.process.stop('SIGTERM'), 300, get]);
-  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 503']);
-  expect(answer.slice(answer.indexOf('503'))).toContain('Connection: close');
-  await held;
-  await server.stop();
-});
+test.concurrent(
+  'a request on an open connection is answered 503 with Connection: close while the server stops',
+  async ({ expect }) => {
+    const server = await startServer({ database: 'sqlite' });
+    const { deviceIds } = await createProduct(server);
+    const get = 'GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n';
+    // Something that keeps the stop going.
+    const held = exchange(server.process.port, [
+      `POST /v1/devices/${deviceIds[0]}/record/ HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n`,
+      'Content-Length: 100\r\n\r\n[{',
+    ]);
+    const answer = await exchange(server.process.port, [get, 300, () => void server.process.stop('SIGTERM'), 300, get]);
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 503']);
+    expect(answer.slice(answer.indexOf('503'))).toContain('Connection: close');
+    await held;
+    await server.stop();
+  },
+);
 
 test('the memory database leaves no folder behind', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-memory-'));

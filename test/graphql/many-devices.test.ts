@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
+
+const CREATE =
+  'mutation ($p: ID!, $devices: [DeviceInput!]!) { createDevices(productId: $p, devices: $devices, plan: "unlimited") { id } }';
+const COUNT = 'query ($p: ID!) { devices(productId: $p) { totalCount } }';
+
+// What is measured here is processor time, whatever else the machine does: `mass.test.ts` has what waits for a database.
+describe.each(DATABASES)('operations on thousands of devices on %s', (name) => {
+  let server: TestServer;
+
+  beforeAll(async () => {
+    server = await startServer({ database: name, env: { GRAPHQL_COMPILE: 'seen' } });
+  }, 30_000);
+  afterAll(async () => {
+    await server?.stop();
+  });
+
+  const newProduct = async (): Promise<string> => (await createProduct(server, { serialNumbers: [] })).id;
+  const named = (count: number, prefix = 'd') =>
+    Array.from({ length: count }, (_, at) => ({ name: `${prefix} ${at}`, serialNumber: `${prefix}-${at}` }));
+  const count = async (p: string): Promise<number> => (await server.gql(COUNT, { p }))['devices'].totalCount;
+  const create = async (p: string, devices: unknown[]): Promise<string[]> =>
+    (await server.gql(CREATE, { p, devices }))['createDevices'].map(({ id }: { id: string }) => id);
+
+  /** What the event loop computes for it at least, in ms, in up to three rounds: one below the bound is enough. */
+  async function computedMs(bound: number, prepare: () => Promise<() => Promise<unknown>>): Promise<number> {
+    let least = Infinity;
+    for (let round = 0; round < 3 && least >= bound; round += 1) {
+      const run = await prepare();
+      const before = server.process.processorMs();
+      await run();
+      least = Math.min(least, server.process.processorMs() - before);
+    }
+    return least;
+  }
+
+  test('a few that are asked for by id are found by it, however many others the workspace has', async () => {
+    const productId = await newProduct();
+    const ids = await create(productId, named(10_000, 'e'));
+    await create(productId, named(10_000, 'f'));
+    const some = ids.slice(0, 3);
+    const lists = Array.from({ length: 40 }, (_, at) => `a${at}: devices(ids: $ids) { totalCount }`).join(' ');
+    const { id: workspaceId } = (await server.gql('{ workspaces { id } }')).workspaces[0];
+    const token = { name: 'few', kind: 'INDIVIDUAL', workspaceId, scopes: ['READ'], deviceIds: some };
+    // SQLite went through all 20,000 each time, in 2,770 ms together: 270 now, on PostgreSQL 440.
+    const bound = 1_200;
+    const took = await computedMs(bound, async () => async () => {
+      for (let at = 0; at < 10; at += 1) {
+        await server.gql(`query ($ids: [ID!]) { ${lists} }`, { ids: some });
+        await server.gql('mutation ($i: CreateTokenInput!) { createToken(input: $i) { secret } }', { i: token });
+      }
+    });
+    expect(took).toBeLessThan(bound);
+  });
+
+  test('a file of what devices have that nobody asked for lately takes few look-ups', async () => {
+    // One by one they take 3,100 on SQLite and 3,500 on PostgreSQL, together 430 and 770.
+    const bound = 1_700;
+    const took = await computedMs(bound, async () => {
+      const productId = await newProduct();
+      await create(productId, named(5_000));
+      return async () => {
+        const answer = await fetch(`${server.url}/v1/export.csv?product=${productId}`, {
+          headers: { Authorization: `Token ${ADMIN_TOKEN}` },
+        });
+        expect(await answer.text()).toBe('device,field,timestamp,value\n');
+      };
+    });
+    expect(took).toBeLessThan(bound);
+  }, 120_000);
+
+  test('variables in which nothing is right are told so at the first mistakes', async () => {
+    const query = 'query ($ids: [ID!]) { devices(ids: $ids) { totalCount } }';
+    const wrong = [Array.from({ length: 60_000 }, () => null), Array.from({ length: 60_000 }, () => ({}))];
+    for (const ids of wrong) {
+      const took = await computedMs(500, async () => async () => {
+        const { errors } = await server.query(query, { ids });
+        expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['BAD_USER_INPUT']));
+        expect(errors?.length).toBeLessThan(100);
+      });
+      expect(took).toBeLessThan(500);
+    }
+    expect(server.process.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  }, 120_000);
+
+  test('is dear: five times 10,000 do not go into one operation', async () => {
+    const five = (field: string): string => Array.from({ length: 5 }, (_, at) => `a${at}: ${field}`).join(' ');
+    const ids = named(10_000).map(({ serialNumber }) => serialNumber);
+    const creating = `mutation ($p: ID!, $devices: [DeviceInput!]!) { ${five('createDevices(productId: $p, devices: $devices) { id }')} }`;
+    const deleting = `mutation ($ids: [ID!]!) { ${five('deleteDevices(ids: $ids)')} }`;
+    const answers = [
+      await server.query(creating, { p: await newProduct(), devices: named(10_000) }),
+      await server.query(deleting, { ids }),
+    ];
+    for (const { errors } of answers) expect(errors?.[0]?.extensions.code).toBe('QUERY_TOO_COMPLEX');
+  });
+
+  test('is all or nothing', async () => {
+    const productId = await newProduct();
+    const [, taken] = await create(productId, named(2, 'x'));
+    const devices = [...named(3_000), { name: 'late', serialNumber: 'x-1' }];
+    const [error] = (await server.query(CREATE, { p: productId, devices })).errors ?? [];
+    expect(error).toMatchObject({ extensions: { code: 'CONFLICT' } });
+    expect(error?.message).toContain('devices[3000]');
+    expect(await count(productId)).toBe(2);
+    const gone = await server.query('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', {
+      ids: [taken, '01900000-0000-7000-8000-000000000000'],
+    });
+    expect(gone.errors?.[0]?.extensions.code).toBe('NOT_FOUND');
+    expect(await count(productId)).toBe(2);
+  });
+
+  test('keeps every character of what it was given', async () => {
+    const productId = await newProduct();
+    const device = {
+      name: `O'Neil "x" \\ ? ?? $1 :a /* ü 🙂 \u0001`,
+      serialNumber: `'; drop -- \\' ?`,
+      tags: [`it's`, 'b"\\'],
+      location: `line\n'two' \\n`,
+      metadata: { "it's": ['\\', '?', null, 1.5, { '"': true }] },
+    };
+    const [id] = await create(productId, [device, { name: 'bare', serialNumber: 'bare' }]);
+    const ask = 'query ($id: ID!) { device(id: $id) { name serialNumber tags location metadata } }';
+    expect((await server.gql(ask, { id }))['device']).toEqual(device);
+    const { devices } = await server.gql(
+      'query ($p: ID!) { devices(productId: $p, search: "bare") { edges { node { tags location metadata } } } }',
+      { p: productId },
+    );
+    expect(devices.edges).toEqual([{ node: { tags: [], location: null, metadata: null } }]);
+  });
+});
