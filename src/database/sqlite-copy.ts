@@ -61,11 +61,12 @@ export function findDamage(path: string): string[] {
 
 /**
  * Cursors of live values that were given since the backup would name places of other values, which would be passed over: all
- * of them have expired. By the clock, so that it is also beyond what was given since the last time.
+ * of them have expired. By the clock, so that it is also beyond what was given since the last time; on a board that has none
+ * beyond what any server makes between a backup and its return. (Positions have at most fifteen digits.)
  */
 export function goOnBeyondAll(path: string): void {
   const database = new Sqlite(path, { fileMustExist: true });
   const last = ['reading', 'device_state', 'intake'].map((table) => `(SELECT coalesce(max(seq), 0) FROM ${table})`);
-  database.prepare(`UPDATE live_horizon SET seq = max(?, seq, ${last.join(', ')}) + 1`).run(Date.now());
+  database.prepare(`UPDATE live_horizon SET seq = max(?, max(seq, ${last.join(', ')}) + 100000000000)`).run(Date.now());
   database.close();
 }
