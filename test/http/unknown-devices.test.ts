@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { EntityManager } from '@mikro-orm/core';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { eventLoopTime } from '../support/processor-time.ts';
 import { longestPieceMs } from '../support/longest-piece.ts';
 import { openDomain } from '../support/open-domain.ts';
@@ -255,6 +256,44 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     const waiting = Promise.allSettled(Array.from({ length: 150 }, () => keep(eui())));
     await domain.close();
     expect(new Set((await waiting).map(({ status }) => status))).toEqual(new Set(['fulfilled']));
+  });
+
+  test('few calls are in memory of an adoption that waits, and all of them are stored', async () => {
+    const domain = await openDomain(name);
+    const { access, products, unknownDevices, store } = domain;
+    const identifier = eui();
+    const { id: workspaceId } = await domain.workspaces.create(access, 'w');
+    const { id: productId } = await products.create(access, { name: 'p', workspaceId });
+    const uplink = { f_port: 1, frm_payload: 'AQ==', decoded_payload: { t: 1 } };
+    const body = JSON.stringify({ end_device_ids: { dev_eui: identifier }, uplink_message: uplink });
+    const request = { method: 'POST', path: '/integrations/lorawan/tti/', GET: {}, headers: [], body };
+    const keeping = Array.from({ length: 35 }, () => unknownDevices.keep(workspaceId, 'tti', identifier, request));
+    expect(new Set(await Promise.all(keeping))).toEqual(new Set([true]));
+    const [unknown] = await unknownDevices.list(access, workspaceId);
+    const finding = vi.spyOn(EntityManager.prototype, 'find');
+    await unknownDevices.adopt(access, unknown!.id, productId, { plan: 'unlimited' });
+    const found = await Promise.all(finding.mock.results.map(({ value }) => value as Promise<{ body?: string }[]>));
+    finding.mockRestore();
+    const withBodies = found.map((rows) => rows.filter((row) => row.body !== undefined).length);
+    expect(Math.max(...withBodies)).toBe(10);
+    const { key } = (await domain.ingestCache.product(productId))!;
+    expect(await store.calls({ productKey: key, limit: 100 })).toHaveLength(35);
+    await domain.close();
+  });
+
+  test('of a product that is being deleted no device is known any more: what is sent is kept', async () => {
+    const domain = await openDomain(name);
+    const { access, products, devices, unknownDevices, database } = domain;
+    const identifier = eui();
+    const { id: workspaceId } = await domain.workspaces.create(access, 'w');
+    const { id: productId } = await products.create(access, { name: 'p', workspaceId });
+    await devices.create(access, productId, [{ name: 'd', serialNumber: identifier }], 'unlimited');
+    const request = { method: 'POST', path: '/', GET: {}, headers: [], body: '{}' };
+    const keep = (): Promise<boolean> => unknownDevices.keep(workspaceId, 'tti', identifier, request);
+    expect(await keep()).toBe(false);
+    await database.write((em) => em.execute('update product set deleted_at = 1 where id = ?', [productId], 'run'));
+    expect(await keep()).toBe(true);
+    await domain.close();
   });
 
   test('what was kept is stored under its receipt time, whatever the device has had since', async () => {

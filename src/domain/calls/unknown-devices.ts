@@ -8,7 +8,7 @@ import { requestOfCall, type DecoderRequest } from '../decoders/decoder-request.
 import type { DeviceService } from '../devices/device-service.ts';
 import type { Authenticator } from '../tokens/authenticator.ts';
 import type { Device } from '../entities/device.ts';
-import { UnknownCallSchema } from '../entities/unknown-call.ts';
+import { type UnknownCall, UnknownCallSchema } from '../entities/unknown-call.ts';
 import { type UnknownDevice, UnknownDeviceSchema } from '../entities/unknown-device.ts';
 import type { DeviceInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
@@ -25,8 +25,8 @@ import { MAX_UNKNOWN_DEVICES, type UnknownCallSeen, writeUnknownCalls } from './
 
 /** Longer bodies are counted, not kept: no network's message is that long. */
 const MAX_BODY = 65_536;
-/** Calls of that length, and devices that have none any more. */
-const FORGOTTEN_AT_ONCE = 100;
+/** Calls of that length, and devices that have none any more; in memory of an adoption that waits for its turn. */
+const [FORGOTTEN_AT_ONCE, REPLAYED_AT_ONCE] = [100, 10];
 /** Until all nodes know of a device that was just made. */
 const [MOST_LOOKS, LOOK_AGAIN_MS] = [40, 50];
 
@@ -184,10 +184,9 @@ export class UnknownDevices {
     { id, identifier }: UnknownDevice,
     replayed: Set<string>,
   ): Promise<void> {
-    const { database, receiver } = this.#deps;
-    const calls = await database.read().find(UnknownCallSchema, { unknownDevice: id }, { orderBy: { id: 'asc' } });
+    const { receiver } = this.#deps;
     let last = 0;
-    for (const { receivedAt, ...call } of calls) {
+    for await (const { receivedAt, ...call } of this.#callsOf(id)) {
       // Of several in a millisecond each has its own, and the same ones when it is done again.
       last = Math.max(receivedAt, last + 1);
       const kept = { since: last, id: uuidAt(last, call.id) };
@@ -202,6 +201,18 @@ export class UnknownDevices {
       };
       await retryWhileOverloaded(() => receiver.receive(find, request, kept));
       replayed.add(call.id);
+    }
+  }
+
+  /** What is kept of the device, in the order in which it came. */
+  async *#callsOf(unknownDevice: string): AsyncGenerator<UnknownCall> {
+    const options = { orderBy: { id: 'asc' }, limit: REPLAYED_AT_ONCE } as const;
+    for (let after = ''; ;) {
+      const where = { unknownDevice, id: { $gt: after } };
+      const calls = (await this.#deps.database.read().find(UnknownCallSchema, where, options)) as UnknownCall[];
+      yield* calls;
+      if (calls.length < REPLAYED_AT_ONCE) return;
+      after = calls.at(-1)!.id;
     }
   }
 

@@ -66,11 +66,12 @@ export async function writeUnknownCalls(
   return isUnknown;
 }
 
-/** Those that a device has. */
+/** Those that a device has; of a product whose deletion has begun it has none any more, and nobody finds it. */
 async function knownOf(em: EntityManager, workspaceId: string, among: ReadonlySet<string>): Promise<Set<string>> {
   const asked = [...among];
   const rows = await em.execute<{ identity: string }[]>(
-    `select serial_folded as identity from device where workspace_id = ? and serial_folded in (${placeholders(asked)})`,
+    'select d.serial_folded as identity from device d join product p on p."key" = d.product_key and p.deleted_at is null ' +
+      `where d.workspace_id = ? and d.serial_folded in (${placeholders(asked)})`,
     [workspaceId, ...asked],
   );
   return new Set(rows.map(({ identity }) => identity));

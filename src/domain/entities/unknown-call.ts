@@ -1,4 +1,4 @@
-import { defineEntity, p } from '@mikro-orm/core';
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { UnknownDeviceSchema } from './unknown-device.ts';
 
 /** A native network's call that is kept until its device is adopted (CONTRACT 6). `id` is a UUIDv7 of the receipt time. */
@@ -17,3 +17,6 @@ export const UnknownCallSchema = defineEntity({
     body: p.text(),
   },
 });
+
+/** One such call, as it is kept. */
+export type UnknownCall = InferEntity<typeof UnknownCallSchema>;
