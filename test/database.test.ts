@@ -36,3 +36,16 @@ test('administration commits durably too, and waits for others, whatever the def
   await orm.close();
   await database.drop();
 });
+
+test('a new database that lacks most characters is refused at the start', async () => {
+  const database = await createDatabase('postgres');
+  const admin = new pg.Client({ connectionString: inject('postgresUrl') });
+  await admin.connect();
+  await database.drop();
+  await admin.query(
+    `CREATE DATABASE ${new URL(database.url).pathname.slice(1)} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`,
+  );
+  await admin.end();
+  await expect(openPostgresOrm(database.url)).rejects.toThrow('its encoding is LATIN1');
+  await database.drop();
+});

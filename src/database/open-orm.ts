@@ -91,14 +91,20 @@ export async function openPostgresOrm(url: string, inDoubt: InDoubt = () => {}):
   }
 }
 
+/** Whoever gave a name in it that it lacks would be told that the server is broken. One in use goes on. */
+const UNFIT_ENCODING = `SELECT current_setting('server_encoding') AS encoding
+  WHERE current_setting('server_encoding') NOT IN ('UTF8', 'SQL_ASCII') AND to_regclass('migration') IS NULL`;
+
 async function lockMigrations(url: string): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PATIENCE.connect, keepAlive: true });
   client.on('error', () => {});
   await client.connect();
-  const query = (text: string, query_timeout: number): Promise<unknown> =>
-    client.query({ text, query_timeout } as pg.QueryConfig);
+  const query = async (text: string, query_timeout: number): Promise<Record<string, unknown> | undefined> =>
+    (await client.query({ text, query_timeout } as pg.QueryConfig)).rows[0] as Record<string, unknown> | undefined;
   try {
-    await query('SELECT 1', PATIENCE.statement);
+    const unfit = await query(UNFIT_ENCODING, PATIENCE.statement);
+    if (unfit !== undefined)
+      throw new Error(`its encoding is ${String(unfit['encoding'])}, which lacks most characters: make it with UTF8`);
     await query('SELECT pg_advisory_lock(738193001)', MIGRATION_MS);
   } catch (error) {
     await client.end().catch(() => {});
