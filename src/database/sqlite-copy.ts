@@ -37,8 +37,9 @@ export async function copySqlite(from: string, to: string, replace = false): Pro
 function requireRoom(source: Sqlite.Database, folder: string): void {
   const number = (name: string): number => source.pragma(name, { simple: true }) as number;
   const needed = (number('page_count') - number('freelist_count')) * number('page_size') * ROOM;
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize >= needed) return;
+  const { bavail, bsize, blocks } = statfsSync(folder);
+  // Without any: a file system that does not tell.
+  if (blocks === 0 || bavail * bsize >= needed) return;
   const [mb, free] = [needed, bavail * bsize].map((bytes) => Math.ceil(bytes / 1_048_576));
   throw new Error(`${folder} has too little room for a copy: ${mb} MB are needed, ${free} MB are free`);
 }
