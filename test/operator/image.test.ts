@@ -67,3 +67,8 @@ test('the nodes behind the proxy of compose.yaml tell its clients apart', () => 
   const nodes = /^x-node:.*?^$/ms.exec(readFileSync('deploy/compose.yaml', 'utf8'))![0];
   expect(nodes).toContain("TRUSTED_PROXIES: '1'");
 });
+
+test('the service is started until what it needs is there', () => {
+  const unit = /^\[Unit\]$.*?^$/ms.exec(readFileSync('deploy/inlet.service', 'utf8'))![0];
+  expect(unit).toMatch(/^StartLimitIntervalSec=0$/m);
+});
