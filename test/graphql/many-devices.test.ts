@@ -55,6 +55,25 @@ describe.each(DATABASES)('operations on thousands of devices on %s', (name) => {
     expect(took).toBeLessThan(bound);
   });
 
+  test('the members of a workspace are read without an entity for each', async () => {
+    const { id } = (await server.gql('{ workspaces { id } }')).workspaces[0];
+    for (let from = 0; from < 400; from += 20) {
+      const users = Array.from({ length: 20 }, (_, at) => `u${at}: createUser(input: { email: "${name}${from + at}@x.org" }) { id }`); // prettier-ignore
+      const made = Object.values(await server.gql<Record<string, { id: string }>>(`mutation { ${users.join(' ')} }`));
+      const joined = made.map((user, at) => `m${at}: setMember(workspaceId: $id, userId: "${user.id}", role: VIEWER) { id }`); // prettier-ignore
+      await server.gql(`mutation ($id: ID!) { ${joined.join(' ')} }`, { id });
+    }
+    // Entities took 430.
+    const bound = 200;
+    const took = await computedMs(bound, async () => async () => {
+      for (let at = 0; at < 20; at += 1) {
+        const { workspace } = await server.gql('query ($id: ID!) { workspace(id: $id) { members { role } } }', { id });
+        expect(workspace.members.length).toBeGreaterThan(400);
+      }
+    });
+    expect(took).toBeLessThan(bound);
+  });
+
   test('a file of what devices have that nobody asked for lately takes few look-ups', async () => {
     // One by one they take 3,100 on SQLite and 3,500 on PostgreSQL, together 430 and 770.
     const bound = 1_700;

@@ -131,7 +131,7 @@ export class UserService {
       const places = await em.find(MemberSchema, { user: user.id, role: 'ADMIN' });
       for (const workspaceId of places.map(({ workspace }) => workspace.id).sort()) {
         await lockWorkspace(em, workspaceId);
-        requireOtherAdmin(await em.find(MemberSchema, { workspace: workspaceId }), user.id);
+        await requireOtherAdmin(em, workspaceId, user.id);
       }
       em.remove(user);
       return user.id;

@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/core';
 import type { Database } from '../database.ts';
 import { notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
@@ -11,6 +12,9 @@ import { lockWorkspace } from './lock-workspace.ts';
 import { requireOtherAdmin } from './require-other-admin.ts';
 import { MemberSchema, type Role } from '../entities/member.ts';
 import { type Workspace, WorkspaceSchema } from '../entities/workspace.ts';
+
+/** What others see of a user. */
+type ShownUser = Pick<User, 'id' | 'email' | 'name' | 'operator'>;
 
 interface WorkspaceServiceDeps {
   database: Database;
@@ -41,13 +45,17 @@ export class WorkspaceService {
   }
 
   /** Oldest user first. People's addresses are not for a token limited to some products or devices. */
-  async members(access: Access, workspaceId: string): Promise<{ user: User; role: Role }[]> {
+  async members(access: Access, workspaceId: string): Promise<{ user: ShownUser; role: Role }[]> {
     access.requireWorkspace(workspaceId, 'READ');
     access.requireUnlimited();
-    const members = await this.#deps.database
-      .read()
-      .find(MemberSchema, { workspace: workspaceId }, { populate: ['user'], orderBy: { user: { id: 'asc' } } });
-    return members.map(({ user, role }) => ({ user: user as User, role }));
+    // No entities: 1,000 kept the event loop for 70 ms.
+    const rows = await this.#deps.database.read().execute<(ShownUser & { role: Role })[]>(
+      `select u.id, u.email, u.name, u.operator, m.role from member m join user_account u on u.id = m.user_id
+       where m.workspace_id = ? order by u.id`,
+      [workspaceId],
+    );
+    // SQLite has no booleans.
+    return rows.map(({ role, operator, ...user }) => ({ user: { ...user, operator: Boolean(operator) }, role }));
   }
 
   /** For operators; the calling user becomes its first ADMIN. */
@@ -99,10 +107,9 @@ export class WorkspaceService {
       const present = await holdRights(em, access, this.#deps.now(), { users, workspaces: { id: workspaceId } });
       allow(present);
       const locked = await lockWorkspace(em, workspaceId);
-      const members = await em.find(MemberSchema, { workspace: workspaceId });
-      const member = members.find((candidate) => candidate.user.id === userId);
-      if (member !== undefined) {
-        if (role !== 'ADMIN') requireOtherAdmin(members, userId);
+      const member = await findMember(em, workspaceId, userId);
+      if (member !== null) {
+        if (role !== 'ADMIN') await requireOtherAdmin(em, workspaceId, userId);
         member.role = role;
         return locked;
       }
@@ -122,14 +129,18 @@ export class WorkspaceService {
       const present = await holdRights(em, access, this.#deps.now(), { workspaces: { id: workspaceId } });
       present.requireWorkspace(workspaceId, 'ADMIN');
       const locked = await lockWorkspace(em, workspaceId);
-      const members = await em.find(MemberSchema, { workspace: workspaceId });
-      const member = members.find((candidate) => candidate.user.id === userId);
-      if (member === undefined) throw notFound('member', userId);
-      requireOtherAdmin(members, userId);
+      const member = await findMember(em, workspaceId, userId);
+      if (member === null) throw notFound('member', userId);
+      await requireOtherAdmin(em, workspaceId, userId);
       em.remove(member);
       return locked;
     });
     await this.#deps.cluster.changed([{ kind: 'user', id: userId }]);
     return workspace;
   }
+}
+
+/** null: there is none. */
+async function findMember(em: EntityManager, workspaceId: string, userId: string) {
+  return userId.includes('\0') ? null : em.findOne(MemberSchema, { workspace: workspaceId, user: userId });
 }
