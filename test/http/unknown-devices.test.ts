@@ -182,6 +182,18 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     },
   );
 
+  test('an identifier that a device of another product has by now is adopted into no second one', async () => {
+    const identifier = eui();
+    const [first, second] = [await newProduct(), await newProduct()];
+    expect(await send(identifier)).toBe(202);
+    const [unknown] = await list();
+    await makeByHand(first, identifier);
+    await expect(adopt(unknown!.id, second)).rejects.toThrow('CONFLICT');
+    expect(await send(identifier)).toBe(200);
+    await adopt(unknown!.id, first);
+    expect([await callsOf(server, first), await callsOf(server, second)].map(({ length }) => length)).toEqual([2, 0]);
+  });
+
   test('a token that is limited to some devices puts nothing aside, and nothing out of what the workspace keeps', async () => {
     expect(await send(eui())).toBe(202);
     const { deviceIds } = await createProduct(server, { workspaceId });

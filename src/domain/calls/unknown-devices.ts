@@ -109,7 +109,7 @@ export class UnknownDevices {
   /**
    * Makes a device of it, or takes the one that the product has by now, and hands it what was kept, oldest first and
    * under its receipt time. Needs CONFIGURE, from the first call to the last; a plan that is full is PLAN_LIMIT, one that
-   * is being adopted CONFLICT. Done again after a failure, it goes on.
+   * is being adopted CONFLICT, and so is one that a device of another product has. Done again after a failure, it goes on.
    */
   async adopt(
     access: Access,
@@ -147,7 +147,8 @@ export class UnknownDevices {
       em.nativeUpdate(UnknownDeviceSchema, { id }, { adoptedAt: now() });
     const isThere = async (): Promise<boolean> => (await this.#deviceOf(product, identifier)) !== null;
     if (await isThere()) await database.write(begin);
-    else
+    else {
+      await this.#requireNowhereElse(product, identifier);
       try {
         await devices.create(access, product.id, [{ name, serialNumber: identifier }], plan, begin);
       } catch (error) {
@@ -159,6 +160,7 @@ export class UnknownDevices {
         }
         await database.write(begin);
       }
+    }
     // What is sent from now on finds the device; what was sent before is to be replayed.
     const replayed = new Set<string>();
     do await this.#replay(authenticator.follow(access), product, row, replayed);
@@ -235,6 +237,16 @@ export class UnknownDevices {
       await em.nativeDelete(UnknownDeviceSchema, { id });
       return true;
     });
+  }
+
+  /** CONFLICT: of two devices with one identifier in a workspace neither gets what the network sends. */
+  async #requireNowhereElse({ workspaceId }: ProductInfo, identifier: string): Promise<void> {
+    const [other] = await this.#deps.ingestCache.devicesByNetworkId([workspaceId], identifier);
+    if (other !== undefined)
+      throw conflict(
+        `productId: the device "${other.name}" of the product "${other.product.name}" has this identifier by now; ` +
+          'adopt it into that product, or delete that device first.',
+      );
   }
 
   async #deviceOf(product: ProductInfo, identifier: string) {
