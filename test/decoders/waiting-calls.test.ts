@@ -153,7 +153,7 @@ test.each(DATABASES)(
     const forms = await createProduct(server, { workspaceId, token, input: { decoder } });
     const recorded = async (): Promise<number> => {
       let count = 0;
-      for (const end = performance.now() + 3_000; performance.now() < end; count += 1)
+      for (const end = performance.now() + 1_500; performance.now() < end; count += 1)
         expect((await server.record(product.deviceIds[0]!, [{ field: 'temperature', value: count }])).status).toBe(200);
       return count;
     };
@@ -161,7 +161,7 @@ test.each(DATABASES)(
     const body = Array.from({ length: 80_000 }, (_, at) => `a${at}=%ff`).join('&');
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const sending = { isOver: false };
-    const senders = Array.from({ length: 12 }, async () => {
+    const senders = Array.from({ length: 8 }, async () => {
       while (!sending.isOver) await callWebhook(server, forms, { headers, body });
     });
     await pause(1_000);

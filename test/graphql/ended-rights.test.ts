@@ -9,7 +9,9 @@ import { createMember, createToken, createWorkspace, PASSWORD, signIn } from '..
 import { firstPush } from '../support/subscribe.ts';
 
 const ALL = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'];
-const SOON_MS = 900;
+/** Until the mutation before it runs. */
+const BEGUN_MS = 400;
+const SOON_MS = 800;
 const slow = (ms: number): string =>
   `function Decoder() { const start = Date.now(); while (Date.now() - start < ${ms}); return [] }`;
 const MORE = 'createToken(input: { kind: PERSONAL, name: "left behind" }) { secret }';
@@ -39,14 +41,14 @@ describe.each(DATABASES)('rights that end while mutations run, on %s', (database
 
   function documentOf({ last }: Ending): string {
     return `mutation {
-      slow: testDecoder(productId: "${productId}", source: ${JSON.stringify(slow(600 + SOON_MS))}, request: { body: "" }) { ok }
+      slow: testDecoder(productId: "${productId}", source: ${JSON.stringify(slow(BEGUN_MS + SOON_MS))}, request: { body: "" }) { ok }
       last: ${last}
     }`;
   }
 
   /** The code of the last mutation's error. */
   async function codeOfLast(running: Promise<GqlAnswer | null>, end: Ending['end']): Promise<string | undefined> {
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await new Promise((resolve) => setTimeout(resolve, BEGUN_MS));
     await end();
     const answer = await running;
     const errors = answer?.errors ?? [];

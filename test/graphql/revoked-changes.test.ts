@@ -3,7 +3,7 @@ import { createProduct, DATABASES, startServer, type TestServer } from '../suppo
 import { createToken, createWorkspace } from '../support/tenant.ts';
 
 const ALL = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'];
-const EXAMPLES = 8;
+const EXAMPLES = 6;
 /** Each example takes as long as a run may. */
 const SLOW = 'function Decoder() { const start = Date.now(); while (Date.now() - start < 200); return []; }';
 const ADD_EXAMPLE =
