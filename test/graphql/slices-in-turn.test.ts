@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { listInPlace, listInSlices } from '../../src/graphql/context/list-in-slices.ts';
+import { AuditResolver } from '../../src/graphql/resolvers/audit-resolver.ts';
 import { createLoaders, type LoaderSources } from '../../src/graphql/context/loaders.ts';
 import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import { countTurns } from '../support/loop-turns.ts';
@@ -204,4 +205,19 @@ test('short lists that waited for their place come one in each turn of the event
   expect(new Set(await Promise.all(come)).size).toBe(20);
   loop.stop();
   context.over();
+});
+
+test('of the pages of audit logs that are asked for at once others have their turn between any two', async () => {
+  let turn = 0;
+  const counting = setInterval(() => (turn += 1), 0);
+  const readIn: number[] = [];
+  const list = async (): Promise<unknown> => {
+    readIn.push(turn);
+    for (const until = performance.now() + 10; performance.now() < until;);
+    return { items: [], hasNextPage: false };
+  };
+  const resolver = new AuditResolver({ list } as never);
+  await Promise.all(Array.from({ length: 8 }, () => resolver.auditLog({ access: null } as never)));
+  clearInterval(counting);
+  expect(new Set(readIn).size).toBeGreaterThan(4);
 });
