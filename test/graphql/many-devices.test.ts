@@ -58,9 +58,14 @@ describe.each(DATABASES)('operations on thousands of devices on %s', (name) => {
   test('the members of a workspace are read without an entity for each', async () => {
     const { id } = (await server.gql('{ workspaces { id } }')).workspaces[0];
     for (let from = 0; from < 400; from += 20) {
-      const users = Array.from({ length: 20 }, (_, at) => `u${at}: createUser(input: { email: "${name}${from + at}@x.org" }) { id }`); // prettier-ignore
+      const users = Array.from(
+        { length: 20 },
+        (_, at) => `u${at}: createUser(input: { email: "${name}${from + at}@x.org" }) { id }`,
+      );
       const made = Object.values(await server.gql<Record<string, { id: string }>>(`mutation { ${users.join(' ')} }`));
-      const joined = made.map((user, at) => `m${at}: setMember(workspaceId: $id, userId: "${user.id}", role: VIEWER) { id }`); // prettier-ignore
+      const joined = made.map(
+        (user, at) => `m${at}: setMember(workspaceId: $id, userId: "${user.id}", role: VIEWER) { id }`,
+      );
       await server.gql(`mutation ($id: ID!) { ${joined.join(' ')} }`, { id });
     }
     // Entities took 430.

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import type { TestServer } from '../../support/server.ts';
@@ -5,9 +6,10 @@ import type { Operation } from './operation.ts';
 
 /** An answer is there by then, or it never comes. */
 const ANSWER_MS = 90_000;
-/** Until a subscription has begun, and what happens then has been told. */
+/** Until a subscription has begun; what happened before, or changed nothing, is not told: it happens again so often. */
 const BEGUN_MS = 150;
-const TOLD_MS = 4_000;
+const AGAIN_AFTER_MS = 1_500;
+const MOST_TIMES = 6;
 
 /** What came of an operation. */
 export interface Answer {
@@ -40,7 +42,6 @@ export async function follow(
   secret: string,
   happens: () => Promise<unknown>,
 ): Promise<Answer> {
-  // prettier-ignore
   const from = performance.now();
   const client = createClient({
     url: `${server.url.replace(/^http/, 'ws')}/graphql`,
@@ -50,19 +51,23 @@ export async function follow(
   });
   try {
     const told = new Promise<unknown>((resolve) => {
-      const end = setTimeout(() => resolve({}), TOLD_MS);
-      const take = (what: unknown): void => {
-        clearTimeout(end);
-        resolve(what);
-      };
       client.subscribe(
         { ...operation },
-        { next: take, error: (errors) => take({ errors: [errors].flat() }), complete: () => {} },
+        { next: resolve, error: (errors) => resolve({ errors: [errors].flat() }), complete: () => {} },
       );
     });
-    await new Promise((resolve) => setTimeout(resolve, BEGUN_MS));
-    await happens();
-    return { status: 200, ...read(JSON.stringify(await told)), ms: Math.round(performance.now() - from) };
+    await pause(BEGUN_MS);
+    let first: unknown;
+    for (let times = 0; first === undefined && times < MOST_TIMES; times += 1) {
+      await happens();
+      const ended = new AbortController();
+      first = await Promise.race([
+        told,
+        pause(AGAIN_AFTER_MS, undefined, { signal: ended.signal }).catch(() => undefined),
+      ]);
+      ended.abort();
+    }
+    return { status: 200, ...read(JSON.stringify(first ?? {})), ms: Math.round(performance.now() - from) };
   } finally {
     await client.dispose();
   }

@@ -13,6 +13,7 @@ const LONG_VALUE = 4_000;
 /** Of these calls each takes until its decoder is ended. */
 /** Calls whose decoder takes its time, and then throws. */
 const SLOW = { calls: 8, body: 'slow', ms: 60 };
+const MOST_TRIES = 20;
 
 /** Prints and returns as much as the log keeps of a call. */
 const DECODER = `function Decoder(r) {
@@ -134,13 +135,19 @@ async function breakOffReplay(
   server: TestServer,
   { workspaceId, productId }: { workspaceId: string; productId: string },
 ): Promise<void> {
-  // prettier-ignore
-  const { id, secret } = await createToken(server, ADMIN_TOKEN, workspaceId, ['READ', 'RECORD', 'CONFIGURE']);
+  const progress = async (): Promise<unknown> =>
+    (await server.gql('query ($id: ID!) { product(id: $id) { replayProgress { calls } } }', { id: productId })).product
+      .replayProgress;
   const query = 'mutation ($id: ID!) { replayCalls(productId: $id, status: [DECODER_FAILED], dryRun: true) { calls } }';
-  const replay = server.query(query, { id: productId }, secret);
-  await pause(2 * SLOW.ms);
-  await server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id });
-  await replay;
+  // On a busy machine one may be over before its token is.
+  for (let tries = 0; tries < MOST_TRIES && (await progress()) === null; tries++) {
+    const { id, secret } = await createToken(server, ADMIN_TOKEN, workspaceId, ['READ', 'RECORD', 'CONFIGURE']);
+    const state = { isOver: false };
+    const replay = server.query(query, { id: productId }, secret).finally(() => (state.isOver = true));
+    while (!state.isOver && (await progress()) === null) await pause(SLOW.ms / 10);
+    await server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id });
+    await replay;
+  }
 }
 
 /** What only the server can say: cursors, and ids of what has only a number as a row. */
@@ -148,7 +155,6 @@ async function lookUp(
   server: TestServer,
   { workspaceId, productId, deviceIds }: { workspaceId: string; productId: string; deviceIds: string[] },
 ) {
-  // prettier-ignore
   const page = 'edges { node { id } } pageInfo { endCursor }';
   const found = await server.gql(
     `query ($w: ID!, $p: ID!, $d: ID!) {

@@ -44,7 +44,8 @@ export function missingWays(schema: GraphQLSchema): string[] {
 function partsMissing(type: GraphQLInputType, given: readonly unknown[], name: string): string[] {
   if (given.length === 0) return [name];
   const known = getNullableType(type);
-  if (isListType(known)) return isInputObjectType(getNullableType(known.ofType)) ? partsMissing(known.ofType, given.flat(), name) : []; // prettier-ignore
+  if (isListType(known))
+    return isInputObjectType(getNullableType(known.ofType)) ? partsMissing(known.ofType, given.flat(), name) : [];
   if (!isInputObjectType(known)) return [];
   const objects = given.filter(
     (value): value is Record<string, unknown> => typeof value === 'object' && value !== null,

@@ -48,7 +48,17 @@ const ADMINISTRATION: Record<string, MutationWay> = {
   changePassword: { byPerson: true, args: () => [{ currentPassword: PASSWORD, newPassword: PASSWORD }] },
   createToken: {
     args: (w) => [
-      { input: { name: text(w, 200), kind: 'INDIVIDUAL', workspaceId: w.workspaceId, scopes: ['READ'], deviceIds: w.deviceIds.slice(0, 1000), productIds: w.productIds.slice(0, 1000), expiresAt: LATER } }, // prettier-ignore
+      {
+        input: {
+          name: text(w, 200),
+          kind: 'INDIVIDUAL',
+          workspaceId: w.workspaceId,
+          scopes: ['READ'],
+          deviceIds: w.deviceIds.slice(0, 1000),
+          productIds: w.productIds.slice(0, 1000),
+          expiresAt: LATER,
+        },
+      },
       { input: { name: unique(w), kind: 'PERSONAL' } },
     ],
   },
@@ -74,7 +84,15 @@ const ADMINISTRATION: Record<string, MutationWay> = {
   signIn: { args: (w) => [{ email: w.person.email, password: PASSWORD }] },
   updateToken: {
     args: (w) => [
-      { id: w.tokenIds[0], input: { name: unique(w), deviceIds: w.deviceIds.slice(0, 1000), productIds: w.productIds.slice(0, 1000), expiresAt: LATER } }, // prettier-ignore
+      {
+        id: w.tokenIds[0],
+        input: {
+          name: unique(w),
+          deviceIds: w.deviceIds.slice(0, 1000),
+          productIds: w.productIds.slice(0, 1000),
+          expiresAt: LATER,
+        },
+      },
     ],
   },
   updateUser: {
@@ -91,7 +109,16 @@ const PRODUCTS: Record<string, MutationWay> = {
   },
   addConfigurationField: {
     args: (w) => [
-      { productId: w.spareProductId, input: { identifier: unique(w), type: 'STRING', name: text(w, 200), description: text(w, 2000), default: text(w, 4096) } }, // prettier-ignore
+      {
+        productId: w.spareProductId,
+        input: {
+          identifier: unique(w),
+          type: 'STRING',
+          name: text(w, 200),
+          description: text(w, 2000),
+          default: text(w, 4096),
+        },
+      },
     ],
   },
   addDecoderExample: {
@@ -137,7 +164,12 @@ const PRODUCTS: Record<string, MutationWay> = {
   rotateWebhook: { args: (w) => [{ productId: w.spareProductId }] },
   saveDecoder: {
     args: (w) => [
-      { productId: w.spareProductId, force: true, note: text(w, 10_000), source: `${DEAR_DECODER}/*${text(w, 50_000).repeat(4)}${w.next()}*/` }, // prettier-ignore
+      {
+        productId: w.spareProductId,
+        force: true,
+        note: text(w, 10_000),
+        source: `${DEAR_DECODER}/*${text(w, 50_000).repeat(4)}${w.next()}*/`,
+      },
     ],
   },
   updateConfigurationField: {
@@ -147,7 +179,10 @@ const PRODUCTS: Record<string, MutationWay> = {
   },
   updateField: {
     args: (w) => [
-      { id: w.fieldId, input: { name: unique(w), description: text(w, 2000), unit: 'm', role: 'PRIMARY', type: 'FLOAT' } }, // prettier-ignore
+      {
+        id: w.fieldId,
+        input: { name: unique(w), description: text(w, 2000), unit: 'm', role: 'PRIMARY', type: 'FLOAT' },
+      },
     ],
   },
   updateProduct: {
@@ -209,7 +244,10 @@ const DEVICES: Record<string, MutationWay> = {
   },
   setConfiguration: {
     args: (w) => [
-      { deviceId: w.deviceIds[0], values: Object.fromEntries(list(w.size.parts * 2, (at) => [`c${at}`, text(w, 300)])) }, // prettier-ignore
+      {
+        deviceId: w.deviceIds[0],
+        values: Object.fromEntries(list(w.size.parts * 2, (at) => [`c${at}`, text(w, 300)])),
+      },
     ],
   },
   updateDevice: {

@@ -63,7 +63,6 @@ export class Writing {
     field: GraphQLField<unknown, unknown>,
     asked: Asked,
   ): { inner: string; fragments: string } {
-    // prettier-ignore
     const { variant, names, form, args } = asked;
     const below = this.#below(field, asked.inner);
     const one = (at: number, directive = ''): string =>

@@ -11,7 +11,14 @@ const STATUS = ['STORED', 'PARTLY_STORED', 'NOTHING_STORED', 'DECODER_FAILED', '
 const historyOf = (world: World): Record<string, unknown>[] => [
   RANGE,
   { ...RANGE, fields: ['f0', 'f2'], maxPoints: (at: number) => 1000 + at },
-  { ...RANGE, fields: ['f0'], resolution: (at: number) => `${1 + at}h`, aggregation: 'DIFFERENCE', fill: 'LINEAR', timeZone: 'Europe/Berlin' }, // prettier-ignore
+  {
+    ...RANGE,
+    fields: ['f0'],
+    resolution: (at: number) => `${1 + at}h`,
+    aggregation: 'DIFFERENCE',
+    fill: 'LINEAR',
+    timeZone: 'Europe/Berlin',
+  },
   { ...RANGE, fields: Array.from({ length: world.size.fields }, (_, at) => `f${at}`), resolution: '1d', fill: 'NULL' },
 ];
 
@@ -65,7 +72,13 @@ export const OUTPUT_WAYS: OutputWays = {
   'Device.measurements': (w) => [
     { field: 'f0', first: FIRST },
     { field: 'f1', first: FIRST },
-    { field: 'f0', first: FIRST, newestFirst: true, from: RANGE.from, to: (at: number) => `2002-01-01T00:00:${10 + (at % 50)}Z` }, // prettier-ignore
+    {
+      field: 'f0',
+      first: FIRST,
+      newestFirst: true,
+      from: RANGE.from,
+      to: (at: number) => `2002-01-01T00:00:${10 + (at % 50)}Z`,
+    },
     { field: 'f0', first: FIRST, after: w.cursors.measurements },
   ],
   'Device.statistics': () => [

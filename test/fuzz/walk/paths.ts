@@ -1,4 +1,12 @@
-import { getNamedType, getNullableType, type GraphQLField, type GraphQLObjectType, type GraphQLSchema, isListType, isObjectType } from 'graphql'; // prettier-ignore
+import {
+  getNamedType,
+  getNullableType,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isListType,
+  isObjectType,
+} from 'graphql';
 
 /** One field on the way to a type; `variant`: which of the ways to give its arguments. */
 export interface Hop {

@@ -204,7 +204,6 @@ class Planning {
     variant: number,
     worst: Worst,
   ): Step {
-    // prettier-ignore
     return {
       ...(this.#rootOf(type) === null ? {} : this.#underRoot(type, field)),
       name: `${nameOf(type, field)}${worst.name}`,
@@ -233,7 +232,6 @@ class Planning {
     { names }: Width,
     made: unknown,
   ): Operation {
-    // prettier-ignore
     const args = argsOf(this.#world, root, field, made)[variant] ?? {};
     const writing = new Writing(this.#world, ONE.first, args);
     const { inner } = writing.many(root, field, { variant, form: 'plain', inner: 'one', names });
@@ -255,6 +253,9 @@ class Planning {
 /** With values instead of what stands for them. */
 function settled(args: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [name, value === FIRST ? 1 : typeof value === 'function' ? value(0) : value]), // prettier-ignore
+    Object.entries(args).map(([name, value]) => [
+      name,
+      value === FIRST ? 1 : typeof value === 'function' ? value(0) : value,
+    ]),
   );
 }

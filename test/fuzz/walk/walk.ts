@@ -167,7 +167,6 @@ class Walk {
     width: Width,
     { status, code, isAnswered, ms, pieceMs, grownMb }: Answer & Measured,
   ): void {
-    // prettier-ignore
     const { byCode, longest } = this.#walked;
     byCode[code] = (byCode[code] ?? 0) + 1;
     if (isAnswered && code === 'ok') for (const name of covers) this.#covered.add(name);

@@ -23,7 +23,11 @@ export interface MutationWay {
 export interface SubscriptionWay {
   args: (world: World) => Args[];
   /** What happens when it has been asked for. */
-  happens: (world: World, record: (device: string, entries: unknown[]) => Promise<unknown>, call: () => Promise<unknown>) => Promise<unknown>; // prettier-ignore
+  happens: (
+    world: World,
+    record: (device: string, entries: unknown[]) => Promise<unknown>,
+    call: () => Promise<unknown>,
+  ) => Promise<unknown>;
 }
 
 /** The value for an alias. */

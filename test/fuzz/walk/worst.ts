@@ -1,4 +1,11 @@
-import { getNamedType, getNullableType, type GraphQLArgument, type GraphQLInputType, isInputObjectType, isListType } from 'graphql'; // prettier-ignore
+import {
+  getNamedType,
+  getNullableType,
+  type GraphQLArgument,
+  type GraphQLInputType,
+  isInputObjectType,
+  isListType,
+} from 'graphql';
 import type { Args } from './ways.ts';
 
 /** A body of an operation holds a megabyte. */
@@ -37,7 +44,6 @@ function placesOf(
   value: unknown,
   path: Path,
 ): { path: Path; type: GraphQLInputType; value: unknown }[] {
-  // prettier-ignore
   const known = getNullableType(type);
   const own = { path, type: known, value };
   if (isListType(known)) {
@@ -84,7 +90,10 @@ function listsOf(value: unknown): Record<string, () => unknown> {
   const [first] = Array.isArray(value) ? value : [];
   const entry = first ?? 'x';
   if (typeof entry === 'object')
-    return { 'long list': () => Array.from({ length: Math.floor(CHARACTERS / (JSON.stringify(entry).length + 1)) }, () => entry) }; // prettier-ignore
+    return {
+      'long list': () =>
+        Array.from({ length: Math.floor(CHARACTERS / (JSON.stringify(entry).length + 1)) }, () => entry),
+    };
   return {
     'long list': () => Array.from({ length: CHARACTERS / 4 }, () => 'x'),
     'full list': () => Array.from({ length: FULL_LIST }, (_, at) => `${at}`.padStart(60, 'x')),
