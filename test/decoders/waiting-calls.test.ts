@@ -97,6 +97,35 @@ test('serial numbers that are read again and again are held against the workspac
   expect(performance.now() - from).toBeGreaterThan((PIECES * PIECE_MS - 50) / 0.25);
 });
 
+test('forms wait for no serial numbers that the database does not give', async () => {
+  const reading = Promise.withResolvers<void>();
+  const load = async (_: number, turns: HeldTurns): Promise<readonly Buffer[]> => {
+    await turns.run(() => reading.promise);
+    return [];
+  };
+  const engine = {
+    run: async ({ productId, serials }: DecoderJob) => {
+      if (productId === 'looks up') await serials.load(1_000_000);
+      return { output: null, console: [], error: null, durationMs: 0 };
+    },
+  };
+  const ingestCache = { serials: () => ({ version: '1', load }) };
+  const deps = { engine, ingestCache, senders: new Senders() } as unknown as ConstructorParameters<
+    typeof CallRunner
+  >[0];
+  const runner = new CallRunner(deps);
+  const run = (id: string, request: DecoderRequest): Promise<unknown> => {
+    const product = { id, workspaceId: id, fields: new Map() } as unknown as ProductInfo;
+    return runner.run({ product, source: 'x', request, receivedAt: 0, counted: true });
+  };
+  const waiting = run('looks up', { ...FORM, body: '' });
+  await pause(20);
+  const formsDone = Promise.all([run('other', FORM), run('another', { ...FORM, body: 'a=1' })]).then(() => 'done');
+  expect(await Promise.race([formsDone, pause(2_000, 'waits')])).toBe('done');
+  reading.resolve();
+  await waiting;
+});
+
 test.each([
   ['on a long form', FORM, []],
   ['that looks up very much', { ...FORM, body: '' }, MANY_NAMES],

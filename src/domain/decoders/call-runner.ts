@@ -82,7 +82,9 @@ interface CallRunnerDeps {
 export class CallRunner {
   readonly #deps: CallRunnerDeps;
   readonly #lookedUp: LookedUpValues;
-  readonly #turns = new LoopTurns(PIECE_MS);
+  readonly #forms = new LoopTurns(PIECE_MS);
+  /** Apart from forms, which would wait for the database with them. */
+  readonly #serials = new LoopTurns(PIECE_MS);
   readonly #held: HeldWork;
   /** Of a workspace the serial numbers of one product are read at a time: they have up to 16 MiB. */
   readonly #reading = new Lines({ atOnce: 1, most: Infinity });
@@ -119,7 +121,7 @@ export class CallRunner {
     const { request } = call;
     const [source, tenant] = [sourceOf(call), call.product.workspaceId];
     const isLong = request.body.length > LONG_FORM && isForm(request);
-    const turns = isLong ? heldTurns(this.#held, this.#turns, { tenant, source, ms: PIECE_MS }) : this.#turns;
+    const turns = isLong ? heldTurns(this.#held, this.#forms, { tenant, source, ms: PIECE_MS }) : this.#forms;
     return worksFor({ tokenId: source, tenant }, () => webhookInput(request, turns));
   }
 
@@ -184,7 +186,7 @@ export class CallRunner {
     const piece = { tenant, source: `${product.id} serials`, ms: PIECE_MS };
     return {
       version,
-      load: (maxBytes) => this.#reading.use(tenant, () => load(maxBytes, heldTurns(this.#held, this.#turns, piece))),
+      load: (maxBytes) => this.#reading.use(tenant, () => load(maxBytes, heldTurns(this.#held, this.#serials, piece))),
     };
   }
 
