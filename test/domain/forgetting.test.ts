@@ -115,6 +115,23 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     expect(await calls()).toEqual([]);
   });
 
+  test('a stop waits for a slice of the calls of a product whose deletion goes on, not for all that it has', async () => {
+    const { product } = await recorded();
+    const { store, products, clock, access } = domain;
+    const many = Array.from({ length: 1_100 }, () => store.append({ batches: [], call: call(product.key, clock.now) }));
+    await Promise.all(many);
+    const removing = vi.spyOn(store, 'removeCalls').mockRejectedValueOnce(new Error('power cut'));
+    await expect(products.delete(access, product.id)).rejects.toThrow('power cut');
+    removing.mockRestore();
+    const left = async (): Promise<number> => (await store.calls({ productKey: product.key, limit: 2_000 })).length;
+    const deps = { store, unknownDevices: { forgetBefore: async () => {} }, products, days: 30, now: () => clock.now };
+    let looks = 0;
+    await sweepCalls(deps, () => (looks += 1) > 1);
+    expect(await left()).toBe(600);
+    await sweepCalls(deps);
+    expect(await left()).toBe(0);
+  });
+
   test('calls that are too old are forgotten at start, not ten minutes later', async () => {
     const { product } = await recorded();
     const now = domain.clock.now;

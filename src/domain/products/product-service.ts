@@ -218,8 +218,7 @@ export class ProductService {
     const versions = { table: 'decoder_version', key: 'version', where: 'product_key = ?', of: [key] };
     await deleteInSlices(database, { ...versions, atOnce: VERSIONS_AT_ONCE });
     // While the product is there, so that whatever interrupts it, it is gone on with; and behind it what came late.
-    const removeCalls = (): Promise<unknown> => store.removeCalls(Number.MAX_SAFE_INTEGER, key);
-    await removeCalls();
+    await store.removeCalls(Number.MAX_SAFE_INTEGER, key, isStopping);
     for (;;) {
       if (isStopping()) return;
       const { ids, isLast } = await database.write(async (em) => {
@@ -239,6 +238,6 @@ export class ProductService {
       if (isLast) break;
     }
     void store.settlePurges();
-    await removeCalls();
+    await store.removeCalls(Number.MAX_SAFE_INTEGER, key);
   }
 }

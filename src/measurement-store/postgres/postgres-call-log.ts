@@ -53,8 +53,8 @@ export class PostgresCallLog {
     ]);
   }
 
-  /** In chunks; returns how many went. */
-  async remove(receivedBefore: number, productKey: number | undefined): Promise<number> {
+  /** In chunks, until a stop; returns how many went. */
+  async remove(receivedBefore: number, productKey: number | undefined, isStopping: () => boolean): Promise<number> {
     const ofProduct = productKey === undefined ? '' : 'AND product_key = $2';
     const sql = `DELETE FROM webhook_call WHERE key = ANY(ARRAY(
                    SELECT key FROM webhook_call WHERE received_at < $1 ${ofProduct} LIMIT ${CALLS_A_CHUNK}))`;
@@ -63,7 +63,7 @@ export class PostgresCallLog {
     for (;;) {
       const { rowCount } = await this.#pool.query(sql, values);
       removed += rowCount ?? 0;
-      if ((rowCount ?? 0) < CALLS_A_CHUNK) return removed;
+      if ((rowCount ?? 0) < CALLS_A_CHUNK || isStopping()) return removed;
     }
   }
 

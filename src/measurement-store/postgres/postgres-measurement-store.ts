@@ -227,8 +227,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#callLog.update(calls).catch(unavailable);
   }
 
-  removeCalls(receivedBefore: number, productKey?: number): Promise<number> {
-    return this.#callLog.remove(receivedBefore, productKey).catch(unavailable);
+  removeCalls(receivedBefore: number, productKey?: number, isStopping = () => false): Promise<number> {
+    return this.#callLog.remove(receivedBefore, productKey, isStopping).catch(unavailable);
   }
 
   async ping(): Promise<void> {

@@ -228,12 +228,12 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#write({ kind: 'updateCalls', calls });
   }
 
-  async removeCalls(receivedBefore: number, productKey?: number): Promise<number> {
+  async removeCalls(receivedBefore: number, productKey?: number, isStopping = () => false): Promise<number> {
     let removed = 0;
     for (;;) {
       const some = await this.#write<number>({ kind: 'removeCalls', receivedBefore, productKey, limit: CALLS_A_CHUNK });
       removed += some;
-      if (some < CALLS_A_CHUNK) return removed;
+      if (some < CALLS_A_CHUNK || isStopping()) return removed;
     }
   }
 
