@@ -51,12 +51,21 @@ export class CommitsInDoubt {
   async #settle({ ask, forget }: SettleDeps): Promise<void> {
     while (this.#backends.size > 0) {
       const asked = [...this.#backends];
-      const left = await ask(endingOf(asked)).catch(() => null);
+      const left = await answerTo(() => ask(endingOf(asked)));
       if (left?.length === 0) for (const backend of asked) this.#backends.delete(backend);
       await forget();
       if (this.#stopped) return;
       if (this.#backends.size > 0) await pause(LOOK_EVERY_MS);
     }
+  }
+}
+
+/** null: there was none. It may throw at once as well: while another server has the database. */
+async function answerTo(ask: () => Promise<unknown[]>): Promise<unknown[] | null> {
+  try {
+    return await ask();
+  } catch {
+    return null;
   }
 }
 

@@ -63,4 +63,30 @@ describe.skipIf(inject('redisUrl') === null)('commits whose answer is lost, on t
     }
     await expect.poll(statuses, { timeout: 20_000, interval: 200 }).toEqual([401, 404, 401, 404]);
   });
+
+  test('while another server has taken the database the node goes on', { timeout: 60_000 }, async () => {
+    const own = await createPostgresDatabase(postgres.url);
+    const node = await startServer({ database: own });
+    const other = new pg.Client({ connectionString: own.url });
+    await other.connect();
+    const { id } = await createProduct(node);
+    const letGo = await stall();
+    try {
+      const changing = node.query('mutation ($id: ID!) { updateProduct(id: $id, input: { name: "x" }) { id } }', {
+        id,
+      });
+      await other.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'inlet guard %' AND datname = current_database()"); // prettier-ignore
+      await other.query('SELECT pg_advisory_lock(738193003)');
+      expect((await changing).errors?.[0]?.extensions.code).toBe('UNAVAILABLE');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      const alive = await fetch(`${node.url}/healthz`, { signal: AbortSignal.timeout(2_000) });
+      expect(alive.status).toBe(200);
+    } finally {
+      await letGo();
+      await other.end();
+    }
+    const ready = async (): Promise<number> => (await fetch(`${node.url}/readyz`)).status;
+    await expect.poll(ready, { timeout: 10_000, interval: 200 }).toBe(200);
+    await node.stop();
+  });
 });
