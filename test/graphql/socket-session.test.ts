@@ -134,6 +134,36 @@ test('who has something to send when others have sent for long waits for the nex
   expect(await pushed).toBe(true);
 });
 
+test('an event that fails while those before it wait for their turn is told of, and nobody else hears of it', async () => {
+  await connect();
+  const turns = new LoopTurns();
+  const events = newStream(100);
+  for (const item of [1, 2]) events.offer(item);
+  const payloads = [
+    async () => {
+      // From now on others send.
+      void turns.run(() => new Promise((resolve) => setTimeout(resolve, 50)));
+      return '{}';
+    },
+    async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error('the database is away');
+    },
+  ];
+  const push = new EventPush({
+    id: '1',
+    session,
+    turns,
+    kept: new UntilIdle(() => {}),
+    budget: new WorkBudget(),
+    events: new LiveStream(events, () => ({ of: null, value: () => null })),
+    payloadOf: () => payloads.shift()!(),
+    onPushed: () => {},
+  });
+  // What nobody waits for for a turn fails the whole run.
+  await expect(push.next()).rejects.toThrow('the database is away');
+});
+
 test('events of a subscription that is over are not answered any more', async () => {
   await connect();
   const events = newStream(100);

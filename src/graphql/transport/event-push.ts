@@ -86,6 +86,8 @@ export class EventPush implements AsyncIterableIterator<never> {
       const coming = payloadOf(event);
       const isAwaited = coming instanceof Promise;
       if (isAwaited) {
+        // It may fail while those before it wait for their turn: whoever does not wait for it would end the process with it.
+        coming.catch(() => {});
         await this.#send(ready);
         ready = [];
       }
