@@ -70,6 +70,11 @@ function lock(path: string): Sqlite.Database {
 
 /** Which file stands under this name. */
 function identity(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found === undefined ? 'none' : `${found.dev}:${found.ino}`;
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev}:${ino}`;
+  } catch {
+    // Gone, in a folder that may not be entered any more, on a disk that cannot be read: nobody else would catch it.
+    return 'none';
+  }
 }

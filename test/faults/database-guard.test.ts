@@ -109,24 +109,28 @@ describe('the SQLite file', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  test.each(['removed', 'replaced'])('%s under the running server: nothing is acknowledged any more', async (how) => {
-    const path = join(folder, 'inlet.db');
-    const server = await startServer({ database: { url: `sqlite:${path}`, drop: async () => {} } });
-    const { deviceIds } = await createProduct(server);
-    const record = async (): Promise<number> =>
-      (await server.record(deviceIds[0]!, { field: 'temperature', value: 1 })).status;
-    expect(await record()).toBe(200);
-    renameSync(path, join(folder, 'aside.db'));
-    if (how === 'replaced') writeFileSync(path, '');
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    await expect.poll(record, { timeout: 2_000 }).toBe(503);
-    expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
-    const { errors } = await server.query('mutation { createProduct(input: { name: "x" }) { id } }');
-    expect(errors?.[0]?.extensions.code).toBe('UNAVAILABLE');
-    renameSync(join(folder, 'aside.db'), path);
-    await expect.poll(record, { timeout: 5_000 }).toBe(200);
-    await server.stop();
-  });
+  test.each(['removed', 'replaced', 'made a link to itself'])(
+    '%s under the running server: nothing is acknowledged any more',
+    async (how) => {
+      const path = join(folder, 'inlet.db');
+      const server = await startServer({ database: { url: `sqlite:${path}`, drop: async () => {} } });
+      const { deviceIds } = await createProduct(server);
+      const record = async (): Promise<number> =>
+        (await server.record(deviceIds[0]!, { field: 'temperature', value: 1 })).status;
+      expect(await record()).toBe(200);
+      renameSync(path, join(folder, 'aside.db'));
+      if (how === 'replaced') writeFileSync(path, '');
+      if (how === 'made a link to itself') symlinkSync(path, path);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await expect.poll(record, { timeout: 2_000 }).toBe(503);
+      expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
+      const { errors } = await server.query('mutation { createProduct(input: { name: "x" }) { id } }');
+      expect(errors?.[0]?.extensions.code).toBe('UNAVAILABLE');
+      renameSync(join(folder, 'aside.db'), path);
+      await expect.poll(record, { timeout: 5_000 }).toBe(200);
+      await server.stop();
+    },
+  );
 
   test('is for its owner only, and so are its folder and what lies beside it', async () => {
     const path = join(folder, 'data', 'inlet.db');
