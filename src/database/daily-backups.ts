@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { programFile } from '../program-file.ts';
 import { makeFolder } from './make-folder.ts';
 
@@ -63,7 +64,9 @@ export class DailyBackups {
     });
     this.#running = child;
     let said = '';
-    child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(0, 1_000)));
+    // Where the machine has no file left for it, it has none, and ends with an error.
+    const stderr = child.stderr as Readable | undefined;
+    stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(0, 1_000)));
     const ended = (failure: string | null): void => {
       this.#running = null;
       tell(file, failure ?? this.#keep(making, file));

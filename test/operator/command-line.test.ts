@@ -303,6 +303,24 @@ describe('inlet backup, check and restore', () => {
     },
   );
 
+  test('a copy for which the machine has no file left is told, and ends nobody', async () => {
+    const script = `
+      import { closeSync, openSync } from 'node:fs';
+      import { DailyBackups } from './src/database/daily-backups.ts';
+      const files = [];
+      try { for (;;) files.push(openSync('/dev/null')); } catch {}
+      // To look into the folder.
+      closeSync(files.pop());
+      const told = [];
+      const tell = (_, failure) => told.push(failure);
+      new DailyBackups({ path: 'none.db', folder: ${JSON.stringify(folder)}, keep: 1, now: Date.now, tell });
+      setTimeout(() => { for (const file of files) closeSync(file); console.log(told.join()); }, 100);`;
+    const node = `ulimit -n 64; exec ${process.execPath} --input-type=module --eval "$0"`;
+    const { status, stdout } = spawnSync('sh', ['-c', node, script], { encoding: 'utf8' });
+    expect(stdout).toMatch(/^spawn .* EMFILE\n$/);
+    expect(status).toBe(0);
+  });
+
   test('a BACKUP_DIR that cannot be made is told, and holds up nobody', async () => {
     const url = `sqlite:${join(folder, 'inlet.db')}`;
     const server = await startServer({ database: { url, drop: async () => {} }, env: { BACKUP_DIR: '/proc/none' } });
