@@ -43,6 +43,7 @@ function open(
     turns: new LoopTurns(),
     shares,
     caller: () => caller,
+    hold: () => () => {},
     receive: (message) => {
       received.push(message);
       // Whoever is to answer holds on to what waits for it.

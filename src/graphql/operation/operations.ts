@@ -14,7 +14,7 @@ import type { Party } from '../../domain/party.ts';
 import { worksFor } from '../../domain/whose-work.ts';
 import type { WorkShares } from '../../domain/work-shares.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { answerTooLarge, MAX_ANSWER_BYTES, MAX_SECONDS, type WorkBudget } from '../context/work-budget.ts';
+import { answerTooLarge, MAX_ANSWER_BYTES, type WorkBudget } from '../context/work-budget.ts';
 import { admit, declaredVariables } from './admission.ts';
 import { answerBytes } from '../context/answer-size.ts';
 import { MOST_ERRORS, tooManyErrors, withinErrors } from '../context/error-bounds.ts';
@@ -27,10 +27,13 @@ import type { Promised } from '../context/promised.ts';
 import { EqualQueries, type Executed } from './equal-queries.ts';
 import { LARGE_BYTES, LargeAnswers } from './large-answers.ts';
 import { RefusedDocument } from './refused-document.ts';
-import { tooComplex } from './shape-limits.ts';
 import { type EventAnswer, SharedAnswers } from './shared-answers.ts';
 import { EventCrowd } from './event-crowd.ts';
 import { operationKey } from './operation-key.ts';
+import { memoryOf } from './held-memory.ts';
+import { HeldRequests, isLittle } from './held-requests.ts';
+import { mistakesTold } from './mistakes-told.ts';
+import { withinTime } from './within-time.ts';
 
 /** What a client asks, whichever transport brought it. */
 export interface OperationRequest {
@@ -46,6 +49,8 @@ export interface AdmittedOperation {
   request: OperationRequest;
   context: GraphqlContext;
   cost: number;
+  /** About what its variables take in memory. */
+  bytes: number;
   /** Whether its document was admitted before. */
   isKnown: boolean;
   /** The same for queries and subscriptions of one token that are answered alike. */
@@ -84,8 +89,6 @@ const ERROR_MS = 0.2;
 /** Sending one message takes so long, and a millisecond more for so many characters. */
 const PUSH_MS = 0.002;
 const PUSHED_PER_MS = 1_000_000;
-/** Of longer ones the first mistake is told, as it takes milliseconds to write one of a megabyte. */
-const LONG_VARIABLES = 16_384;
 /** From this price on an operation runs alone, and it is cheaper to compile it than to run it once as it is. */
 const DEAR = 2000;
 /** Below this price an event that is answered with its crowd counts so much, its part of what that takes, and its bytes. */
@@ -105,6 +108,7 @@ export class Operations {
   readonly schema: GraphQLSchema;
   readonly documents: CheckedDocuments;
   readonly shares: WorkShares;
+  readonly held: HeldRequests;
   readonly #compiling: Compiling;
   readonly #crowd: EventCrowd;
   #cheapEvents = 0;
@@ -117,6 +121,7 @@ export class Operations {
   constructor(schema: GraphQLSchema, compiling: Compiling, shares: WorkShares) {
     this.schema = schema;
     this.shares = shares;
+    this.held = new HeldRequests(shares);
     this.documents = new CheckedDocuments(schema);
     this.#compiling = compiling;
     this.#crowd = new EventCrowd((party, ms) => shares.spend(party, ms), EVENT_MS);
@@ -139,7 +144,10 @@ export class Operations {
         this.shares.spend(caller, performance.now() - started);
       }
     };
-    return kept === undefined ? this.shares.run(caller, admit) : admit();
+    if (kept !== undefined) return admit();
+    const held = { document: null, bytes: this.held.memoryOf(request, caller) };
+    const inTurn = (): Promise<AdmittedOperation> => this.shares.run(caller, admit);
+    return isLittle(held) ? inTurn() : this.held.during(caller, held, inTurn);
   }
 
   /**
@@ -147,7 +155,13 @@ export class Operations {
    * error, and so is OVERLOADED, or UNAVAILABLE when those before it got no answer from the database. Long data comes as
    * JSON, too.
    */
-  async execute(admitted: AdmittedOperation): Promise<Executed> {
+  execute(admitted: AdmittedOperation): Promise<Executed> {
+    const { context, checked: document, bytes } = admitted;
+    if (isLittle({ document, bytes })) return this.#execute(admitted);
+    return this.held.during(context.caller, { document, bytes }, () => this.#execute(admitted)).catch(failed);
+  }
+
+  async #execute(admitted: AdmittedOperation): Promise<Executed> {
     const { context, operation, sharing } = admitted;
     if (context.isAnonymous || operation.operation !== OperationTypeNode.QUERY)
       return this.#inTurn(admitted, { context });
@@ -199,7 +213,7 @@ export class Operations {
       context.isAnonymous || operation.operation === OperationTypeNode.MUTATION
         ? ''
         : `${this.#answers.numberOf(context.access)} ${operationKey(checked, operation, request)}`;
-    return { checked, operation, request, context, cost, isKnown, sharing };
+    return { checked, operation, request, context, cost, bytes: memoryOf(variables), isKnown, sharing };
   }
 
   /**
@@ -317,11 +331,6 @@ export class Operations {
   }
 }
 
-/** Each mistake in variables is told with the object that it is in, in full. */
-function mistakesTold(variables: unknown): number {
-  return answerBytes(variables, LONG_VARIABLES) > LONG_VARIABLES ? 1 : 50;
-}
-
 /** How many times the time that an event's answer took is held against its caller. */
 function pushedCounts(cost: number): number {
   return cost < DEAR_EVENT ? PUSHED_COUNTS : DEAR_PUSHED_COUNTS;
@@ -335,16 +344,4 @@ function failed(error: unknown): Executed {
     bytes: 0,
     written: null,
   };
-}
-
-/** The result, or QUERY_TOO_COMPLEX when it takes too long: from then on nothing more is loaded for it. */
-function withinTime(running: Promise<ExecutionResult>, budget: WorkBudget): Promise<ExecutionResult> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      const error = tooComplex('seconds', MAX_SECONDS, null);
-      budget.end(error);
-      reject(error);
-    }, MAX_SECONDS * 1000);
-    running.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

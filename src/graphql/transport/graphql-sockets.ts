@@ -157,9 +157,15 @@ export class GraphqlSockets {
         // A reason of over 123 bytes would be an error, and graphql-ws puts the client's id into one.
         close: (code, reason) => socket.close(code, reason?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 123)),
         onMessage: (receive) => {
-          const { shares } = this.#deps.operations;
-          const reading = { turns: this.#reading, shares, caller: () => session.access, receive: ofText(receive) };
-          new SocketMessages({ socket, ...reading, onRead, onFailed }).read();
+          const { operations } = this.#deps;
+          const hold = (message: unknown): (() => void) => {
+            const party = session.access;
+            return party === null
+              ? () => {}
+              : operations.held.hold(party, null, operations.held.memoryOf(message, party));
+          };
+          const reading = { turns: this.#reading, shares: operations.shares, caller: () => session.access, hold };
+          new SocketMessages({ socket, ...reading, receive: ofText(receive), onRead, onFailed }).read();
         },
       },
       { session, request, address: this.#deps.anonymous.addressOf(request) },

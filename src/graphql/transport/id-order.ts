@@ -13,11 +13,16 @@ export class IdOrder {
   /** Ended by their client, and not yet over. */
   readonly #ending = new Map<string, Promise<void>>();
   readonly #isOpen: () => boolean;
+  readonly #hold: (message: unknown) => () => void;
   #waiting = 0;
 
-  /** `isOpen`: of the connection; what a client that is gone asked for is not begun. */
-  constructor(isOpen: () => boolean) {
+  /**
+   * `isOpen`: of the connection; what a client that is gone asked for is not begun. `hold`: a message waits from now on,
+   * until what this gives is called; throws OVERLOADED.
+   */
+  constructor(isOpen: () => boolean, hold: (message: unknown) => () => void) {
     this.#isOpen = isOpen;
+    this.#hold = hold;
   }
 
   /** What `receive` gives, in its turn; throws what it throws, and OVERLOADED when too many wait. */
@@ -26,18 +31,24 @@ export class IdOrder {
     if (typeof id !== 'string') return receive(message);
     if (this.#ending.has(id) && this.#waiting >= MAX_WAITING)
       throw new AppError('OVERLOADED', 'Too many messages wait for operations of the same id to end.');
-    // One that went first may have been ended, too: looked for in the moment in which this one is handed on.
-    for (let ending = this.#ending.get(id); ending !== undefined; ending = this.#ending.get(id)) {
-      this.#waiting += 1;
-      await ending.catch(() => {});
-      this.#waiting -= 1;
-    }
+    if (this.#ending.has(id)) await this.#ended(id, message);
     if (!this.#isOpen()) return;
     const over = receive(message);
     if (type === 'subscribe' && !this.#running.has(id)) void keepUntil(over, this.#running, id);
     const ended = type === 'complete' ? this.#running.get(id) : undefined;
     if (ended !== undefined) void keepUntil(ended, this.#ending, id);
     await over;
+  }
+
+  async #ended(id: string, message: unknown): Promise<void> {
+    const release = this.#hold(message);
+    // One that went first may have been ended, too: looked for in the moment in which this one is handed on.
+    for (let ending = this.#ending.get(id); ending !== undefined; ending = this.#ending.get(id)) {
+      this.#waiting += 1;
+      await ending.catch(() => {});
+      this.#waiting -= 1;
+    }
+    release();
   }
 }
 

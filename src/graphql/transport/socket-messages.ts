@@ -25,6 +25,8 @@ interface SocketMessagesDeps {
   shares: Pick<WorkShares, 'begin' | 'spend'>;
   /** Whose share reading takes; null: nobody has shown a token yet. */
   caller: () => Party | null;
+  /** What waits for an operation of its id is held from now on, until what this gives is called; throws OVERLOADED. */
+  hold: (message: unknown) => () => void;
   /** Resolves when the message is answered, an operation when it is over. */
   receive: (message: unknown) => Promise<void>;
   /** A message was read, or will never be. */
@@ -45,7 +47,7 @@ export class SocketMessages {
 
   constructor(deps: SocketMessagesDeps) {
     this.#deps = deps;
-    this.#order = new IdOrder(() => deps.socket.readyState === deps.socket.OPEN);
+    this.#order = new IdOrder(() => deps.socket.readyState === deps.socket.OPEN, deps.hold);
   }
 
   /** From now on. */

@@ -1,0 +1,81 @@
+import type { Party } from '../../domain/party.ts';
+import type { WorkShares } from '../../domain/work-shares.ts';
+import { AppError } from '../../errors.ts';
+import type { CheckedDocument } from './checked-documents.ts';
+import { memoryOf } from './held-memory.ts';
+import { Holding } from './holding.ts';
+
+/** Of all operations together, estimated in bytes: a megabyte of JSON may be twenty once it is read. */
+const MOST = 128 * 1_048_576;
+/** A tenant that has none gets one also beyond that, up to so much altogether. */
+const MOST_IN_ALL = 2 * MOST;
+/** What a tenant has is at most so many times what it leaves free: three quarters, if it is alone; of a token once, half. */
+const TIMES_FREE = 3;
+/** What takes no more is not counted: a connection takes as much anyway … */
+const SMALL = 16_384;
+/** … nor what documents do of which thousands may be there. */
+const SMALL_DOCUMENT = 131_072;
+
+interface Held {
+  /** null: it was not parsed yet. */
+  document: CheckedDocument | null;
+  /** Of the variables. */
+  bytes: number;
+}
+
+/** Whether it is so little that it does not count. */
+export function isLittle({ document, bytes }: Held): boolean {
+  return bytes <= SMALL && (document === null || document.bytes <= SMALL_DOCUMENT);
+}
+
+/** Bounds what operations that wait or run hold in memory of what was asked: hundreds of a token may wait. */
+export class HeldRequests {
+  readonly #shares: Pick<WorkShares, 'spend'>;
+  readonly #all = new Holding();
+  readonly #ofTenants = new Map<string, Holding>();
+  readonly #ofTokens = new Map<string, Holding>();
+
+  /** `shares`: against which it is held what it takes to look through what somebody sent. */
+  constructor(shares: Pick<WorkShares, 'spend'>) {
+    this.#shares = shares;
+  }
+
+  /** About what somebody asks takes in memory, in bytes. */
+  memoryOf(asked: unknown, party: Party): number {
+    const started = performance.now();
+    const bytes = memoryOf(asked);
+    if (bytes > SMALL) this.#shares.spend(party, performance.now() - started);
+    return bytes;
+  }
+
+  /** What `work` gives, for which so many bytes, and the document, are held until its end. Throws AppError OVERLOADED. */
+  async during<T>(party: Party, { document, bytes }: Held, work: () => Promise<T>): Promise<T> {
+    const release = this.hold(party, document, bytes);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** From now on it counts, until what this gives is called. Throws AppError OVERLOADED. */
+  hold({ tenant, tokenId }: Party, document: CheckedDocument | null, bytes: number): () => void {
+    if (isLittle({ document, bytes })) return () => {};
+    const ofTenant = this.#ofTenants.get(tenant) ?? new Holding();
+    const ofToken = this.#ofTokens.get(tokenId) ?? new Holding();
+    const all = this.#all.with(document, bytes);
+    const free = MOST - all;
+    const isFirst = ofTenant.isEmpty && all <= MOST_IN_ALL;
+    if (!isFirst && (ofToken.with(document, bytes) > free || ofTenant.with(document, bytes) > TIMES_FREE * free))
+      throw new AppError('OVERLOADED', 'Operations that hold very much are waiting; send fewer of them at once.');
+    this.#ofTenants.set(tenant, ofTenant);
+    this.#ofTokens.set(tokenId, ofToken);
+    const holdings = [this.#all, ofTenant, ofToken];
+    for (const holding of holdings) holding.add(document, bytes);
+    return () => {
+      for (const holding of holdings) holding.remove(document, bytes);
+      if (ofTenant.isEmpty) this.#ofTenants.delete(tenant);
+      if (ofToken.isEmpty) this.#ofTokens.delete(tokenId);
+    };
+  }
+}
