@@ -4,6 +4,7 @@ import { FlushNumbers } from './0003-flush-numbers.ts';
 import { AbsorbedDevices } from './0004-absorbed-devices.ts';
 import { BegunAdoptions } from './0005-begun-adoptions.ts';
 import { DevicesOfPlans } from './0006-devices-of-plans.ts';
+import { PurgesOfDevices } from './0007-purges-of-devices.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -13,4 +14,5 @@ export const MIGRATIONS = [
   { name: '0004-absorbed-devices', class: AbsorbedDevices },
   { name: '0005-begun-adoptions', class: BegunAdoptions },
   { name: '0006-devices-of-plans', class: DevicesOfPlans },
+  { name: '0007-purges-of-devices', class: PurgesOfDevices },
 ];

@@ -1,4 +1,5 @@
 import type { Database } from '../database.ts';
+import { giveWay } from '../give-way.ts';
 import { forgetFieldOfSome, type RemovedField } from './forget-field.ts';
 import type { MeasurementStore } from './store.ts';
 
@@ -18,6 +19,10 @@ const ORPHANS =
   'and not exists (select 1 from purge where purge.device_key = device_state.device_key and field_key is null) ' +
   'and not exists (select 1 from absorbed_device where absorbed_device.device_key = device_state.device_key)';
 
+/** So many of those who were heard are looked at by one statement on SQLite, where it has the event loop. */
+const HEARD_AT_ONCE = 4_000;
+const LAST_OF_THESE = `select device_key from device_state where device_key > ? order by device_key limit 1 offset ${HEARD_AT_ONCE - 1}`;
+
 const REMOVED = 'select field_key, product_key, removed_at from removed_field where removed_at < ? limit 100';
 
 /**
@@ -30,12 +35,7 @@ export async function sweepLateValues(
 ): Promise<void> {
   const { database, store, now } = deps;
   await store.showHeard();
-  const orphans = await database.read().execute<unknown[]>(`${ORPHANS} limit 1`);
-  if (orphans.length > 0) {
-    const statement = `insert into purge (device_key, field_key) select device_key, null from (${ORPHANS}) as gone`;
-    await database.write((em) => em.execute(statement, [], 'run'));
-    await store.settlePurges();
-  }
+  if (await forgetOrphans(database, isStopping)) await store.settlePurges();
   for (;;) {
     const removed = await database
       .read()
@@ -46,6 +46,30 @@ export async function sweepLateValues(
       await forgetField(deps, { fieldKey, productKey }, Number(removedAt), isStopping);
     }
   }
+}
+
+/** Writes down that what was committed for them is to be forgotten; false: there are none. */
+async function forgetOrphans(database: Database, isStopping: () => boolean): Promise<boolean> {
+  let found = false;
+  for (let after: number | null = 0; after !== null && !isStopping();) {
+    const behind: number = after;
+    const rows =
+      database.dialect === 'sqlite'
+        ? await database.read().execute<{ device_key: number }[]>(LAST_OF_THESE, [behind])
+        : [];
+    const last = rows[0]?.device_key ?? null;
+    const among = `${ORPHANS} and device_key > ?${last === null ? '' : ' and device_key <= ?'}`;
+    const values = last === null ? [behind] : [behind, last];
+    const orphans = await database.read().execute<unknown[]>(`${among} limit 1`, values);
+    if (orphans.length > 0) {
+      const statement = `insert into purge (device_key, field_key) select device_key, null from (${among}) as gone`;
+      await database.write((em) => em.execute(statement, values, 'run'));
+      found = true;
+    }
+    after = last;
+    await giveWay();
+  }
+  return found;
 }
 
 /** A node begins with one; what it cannot bring to its end another does an hour later. */
