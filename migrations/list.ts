@@ -5,6 +5,7 @@ import { AbsorbedDevices } from './0004-absorbed-devices.ts';
 import { BegunAdoptions } from './0005-begun-adoptions.ts';
 import { DevicesOfPlans } from './0006-devices-of-plans.ts';
 import { PurgesOfDevices } from './0007-purges-of-devices.ts';
+import { RowsOfDevices } from './0008-rows-of-devices.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -15,4 +16,5 @@ export const MIGRATIONS = [
   { name: '0005-begun-adoptions', class: BegunAdoptions },
   { name: '0006-devices-of-plans', class: DevicesOfPlans },
   { name: '0007-purges-of-devices', class: PurgesOfDevices },
+  { name: '0008-rows-of-devices', class: RowsOfDevices },
 ];

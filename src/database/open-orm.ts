@@ -16,9 +16,10 @@ const common = {
   entities: ENTITIES,
   extensions: [Migrator],
   migrations: { migrationsList: MIGRATIONS, snapshot: false, silent: true, tableName: 'migration' },
-  /** The store's own tables are no entities. */
+  /** The store's own tables are no entities, nor what SQLite keeps. */
   schemaGenerator: {
     skipTables: [
+      /^sqlite_stat/,
       'reading',
       'intake',
       'chunk',

@@ -29,10 +29,12 @@ export async function requireFreeSerials(
     if (first !== undefined) throw conflict(`${pathOf(index)}: "${serial}" is also that of ${pathOf(first)}.`);
     indexes.set(identity, index);
   });
-  const column = product.deviceType === 'API' ? 'serialNumber' : 'serialFolded';
+  // An index has the one by product, the other by workspace.
+  const [column, workspace] =
+    product.deviceType === 'API' ? ['serialNumber', {}] : ['serialFolded', { workspace: product.workspace.id }];
   const identities = [...indexes.keys()];
   for (let start = 0; start < identities.length; start += CHUNK) {
-    const where = { product: product.key, [column]: { $in: identities.slice(start, start + CHUNK) } };
+    const where = { ...workspace, product: product.key, [column]: { $in: identities.slice(start, start + CHUNK) } };
     const [taken] = await em.find(DeviceSchema, where, { fields: ['serialNumber'], limit: 1 });
     if (taken === undefined) {
       if (start + CHUNK < identities.length) await giveWay();
