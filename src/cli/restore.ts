@@ -20,9 +20,10 @@ export async function restore(input: CommandInput): Promise<void> {
   const guard = new SqliteGuard(named, () => {});
   // A link leads to the disk that it is for.
   const to = realpathSync(named);
-  const kept = `${to}.before-restore`;
+  const [kept, fresh] = [`${to}.before-restore`, `${to}.restoring`];
+  // What one that was cut off has left may be restored, too.
+  const isTheSame = realpathSync(from) === fresh;
   try {
-    const fresh = `${to}.restoring`;
     await copySqlite(from, fresh, true);
     goOnBeyondAll(fresh);
     if (!isNew) await keep(to, kept);
@@ -31,6 +32,7 @@ export async function restore(input: CommandInput): Promise<void> {
     for (const end of ['-wal', '-shm']) rmSync(`${to}${end}`, { force: true });
     renameSync(fresh, to);
   } finally {
+    if (!isTheSame) rmSync(fresh, { force: true });
     await guard.stop();
   }
   console.log(`${to}: restored from ${from}${isNew ? '' : `; what was there is in ${kept}`}`);

@@ -242,18 +242,46 @@ describe('inlet backup, check and restore', () => {
     await again.stop();
   });
 
+  const twentyMegabytes =
+    'pragma journal_mode = delete; create table ballast (b); insert into ballast values (randomblob(20000000))';
+  const fill = (path: string): unknown => new Sqlite(path).exec(twentyMegabytes).close();
+
   test('a copy for which there is no room is not begun: it would fill the disk, and nothing could be stored', async () => {
     const small = SmallFileSystem.mount(32);
     if (small === null) return;
     const path = join(small.folder, 'inlet.db');
-    const large = new Sqlite(path);
-    large.exec('create table ballast (bytes blob); insert into ballast values (randomblob(20000000))');
-    large.close();
+    fill(path);
     const { code, err } = await inlet(['backup', join(small.folder, 'copy.db')], { DATABASE_URL: `sqlite:${path}` });
     const left = readdirSync(small.folder);
     small.unmount();
     expect([code, left]).toEqual([1, ['inlet.db']]);
     expect(err).toMatch(/too little room for a copy: 2\d MB are needed, 1\d MB are free/);
+  });
+
+  test('where nobody says how much room there is a copy is made', async () => {
+    const unbounded = SmallFileSystem.mount(0, 'ramfs');
+    if (unbounded === null) return;
+    const [path, copy] = [join(unbounded.folder, 'inlet.db'), join(unbounded.folder, 'copy.db')];
+    fill(path);
+    const told = await inlet(['backup', copy], { DATABASE_URL: `sqlite:${path}` });
+    unbounded.unmount();
+    expect(told).toEqual({ code: 0, out: `${copy}: a copy of ${path}\n`, err: '' });
+  });
+
+  test('a restore that has no room to keep what was there leaves nothing, and what it is to restore', async () => {
+    const small = SmallFileSystem.mount(32);
+    if (small === null) return;
+    const [path, copy] = [join(small.folder, 'inlet.db'), join(folder, 'copy.db')];
+    const [env, leftover] = [{ DATABASE_URL: `sqlite:${path}` }, `${path}.restoring`];
+    await (await startServer({ database: { url: env.DATABASE_URL, drop: async () => {} } })).stop();
+    await inlet(['backup', copy], env);
+    fill(path);
+    const told = [await inlet(['restore', copy], env), existsSync(leftover)];
+    copyFileSync(copy, leftover);
+    told.push(await inlet(['restore', leftover], env), existsSync(leftover));
+    small.unmount();
+    const refused = { code: 1, err: expect.stringContaining('too little room') };
+    expect(told).toMatchObject([refused, false, refused, true]);
   });
 
   test('BACKUP_DIR gets a whole copy each day and keeps the newest', async () => {

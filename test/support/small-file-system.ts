@@ -11,10 +11,10 @@ export class SmallFileSystem {
     this.folder = folder;
   }
 
-  /** null where mounting is not allowed. */
-  static mount(megabytes: number): SmallFileSystem | null {
+  /** null where mounting is not allowed. A `ramfs` has no bound, and does not say what it has. */
+  static mount(megabytes: number, type: 'tmpfs' | 'ramfs' = 'tmpfs'): SmallFileSystem | null {
     const folder = mkdtempSync(join(tmpdir(), 'inlet-small-'));
-    if (asRoot('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', folder))
+    if (asRoot('mount', '-t', type, '-o', `size=${megabytes}m,mode=0777`, type, folder))
       return new SmallFileSystem(folder);
     rmSync(folder, { recursive: true });
     return null;
