@@ -24,7 +24,9 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const stops: (() => Promise<void>)[] = [];
   const stopAll = async (): Promise<void> => {
-    for (const stop of stops) await stop();
+    const failures: unknown[] = [];
+    for (const stop of stops) await stop().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
   };
   try {
     let postgresUrl = process.env['TEST_POSTGRES_URL'];
