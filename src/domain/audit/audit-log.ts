@@ -2,6 +2,7 @@ import type { Access } from '../access/access.ts';
 import { underAudit } from '../access/audit-trail.ts';
 import type { Database } from '../database.ts';
 import { deleteInSlices } from '../delete-in-slices.ts';
+import { giveWay } from '../give-way.ts';
 import { type AuditEntry, AuditEntrySchema } from '../entities/audit-entry.ts';
 import { LruMap } from '../lru-map.ts';
 import { type Page, pageOf } from '../page.ts';
@@ -11,6 +12,7 @@ import { AuditedDatabase, OperationTrail } from './audited-database.ts';
 
 /** Of each workspace, and of the installation; the oldest make room. */
 export const MAX_AUDIT_ENTRIES = 20_000;
+const NEXT_LOG = 'select min(workspace_id) as log from audit_entry where workspace_id > ?';
 const ENTRIES = { table: 'audit_entry', key: 'id', atOnce: 1_000 };
 /** So many new entries later it is looked whether the oldest have to make room. */
 const ROOM_FOR = 100;
@@ -95,12 +97,15 @@ export class AuditLog {
   /** Forgets what is older than `before` (ms UTC), and the oldest of those that are too many; in small transactions. */
   async forgetBefore(before: number): Promise<void> {
     await deleteInSlices(this.#bare, { ...ENTRIES, where: 'at < ?', of: [before] });
-    const full = await this.#bare
-      .read()
-      .execute<{ workspace_id: string | null }[]>(
-        `select workspace_id from audit_entry group by workspace_id having count(*) > ${MAX_AUDIT_ENTRIES}`,
-      );
-    for (const { workspace_id: workspaceId } of full) await this.#forgetOldest(workspaceId);
+    await this.#forgetOldest(null);
+    // One log after the other: to count all at once is one piece on SQLite.
+    for (let log = ''; ;) {
+      const [next] = await this.#bare.read().execute<{ log: string | null }[]>(NEXT_LOG, [log]);
+      if (next?.log == null) return;
+      log = next.log;
+      await this.#forgetOldest(log);
+      await giveWay();
+    }
   }
 
   /** Who writes very many waits for it: until the next sweep there may come millions, which every list goes through. */
