@@ -36,6 +36,13 @@ interface Kept {
   id: string;
 }
 
+/** What a run leaves: the call as the log keeps it, what is to be stored, and what its sender is told then. */
+interface Ran {
+  call: CallRow;
+  toStore: DeviceBatch[];
+  answer: Answer;
+}
+
 /** Whose call it is. `native`: of a native network, from this device. */
 export interface Recipient {
   product: ProductInfo;
@@ -74,18 +81,14 @@ export class WebhookReceiver {
    * UNAVAILABLE: nothing is logged then, and the sender is to try again.
    */
   async receive(find: () => Promise<Recipient>, request: DecoderRequest, kept: Kept | null = null): Promise<Answer> {
-    const { ingestCache, runner, recorder, store: log, shares, feed, bodyBytes } = this.#deps;
+    const { ingestCache, recorder, store: log, shares, feed } = this.#deps;
     const receivedAt = kept?.since ?? this.#deps.now();
     let recipient = await find();
     for (let runs = 1; ; runs += 1) {
       const before = ingestCache.revision;
-      const { product, native } = recipient;
-      const source = product.decoder?.source ?? null;
-      const what = { product, source, request, receivedAt, counted: true, kept: kept !== null };
-      const outcome = await runner.run(native === undefined ? what : { ...what, native });
-      // A replay finds the values under the time by which the log knows the call.
-      const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes, kept?.id);
-      const batches = outcome.batches.map(({ batch }) => batch);
+      const { product } = recipient;
+      const { call, toStore, answer } = await this.#run(recipient, request, receivedAt, kept);
+      const batches = toStore.map(({ batch }) => batch);
       // What the call brings into the database: its texts, too.
       const amount = (isStored: boolean): Amount => ({
         ...recorder.amountOf(batches, product, { isStored }),
@@ -94,13 +97,13 @@ export class WebhookReceiver {
       const asked = amount(false);
       await shares.turn(product.workspaceId, asked);
       recipient = await find();
-      if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, outcome.batches))) {
+      if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, toStore))) {
         if (runs < MAX_RUNS) continue;
         throw new AppError('OVERLOADED', 'The product is being changed all the time; try again.');
       }
       const requireRight = async (): Promise<void> => {
         const now = await find();
-        if (before !== ingestCache.revision && !(await this.#allThere(now.product, outcome.batches))) throw changed();
+        if (before !== ingestCache.revision && !(await this.#allThere(now.product, toStore))) throw changed();
       };
       const isPatient = kept !== null;
       const store = (): Promise<number> => recorder.commit({ batches, call }, { product, isPatient, requireRight });
@@ -108,8 +111,24 @@ export class WebhookReceiver {
       // It may be there of an adoption that was cut off, as it was then.
       if (kept !== null) await log.updateCalls([call]);
       feed.publish(product.id, call);
-      return answerOf(outcome);
+      return answer;
     }
+  }
+
+  /** Only what is needed from then on: of ten thousand entries the outcome takes ten megabytes, and hundreds may wait to be stored. */
+  async #run(
+    { product, native }: Recipient,
+    request: DecoderRequest,
+    receivedAt: number,
+    kept: Kept | null,
+  ): Promise<Ran> {
+    const { runner, bodyBytes } = this.#deps;
+    const source = product.decoder?.source ?? null;
+    const what = { product, source, request, receivedAt, counted: true, kept: kept !== null };
+    const outcome = await runner.run(native === undefined ? what : { ...what, native });
+    // A replay finds the values under the time by which the log knows the call.
+    const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes, kept?.id);
+    return { call, toStore: outcome.batches, answer: answerOf(outcome) };
   }
 
   async #allThere(product: ProductInfo, batches: DeviceBatch[]): Promise<boolean> {
