@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { MUCH_UNREAD, type UnreadOfTenant } from './unread-memory.ts';
 
 interface BoundedStreamOptions<Item, Out> {
   sizeOf: (item: Item) => number;
@@ -8,6 +9,8 @@ interface BoundedStreamOptions<Item, Out> {
   maxUnread: number;
   /** What the reader is told then: what to do. */
   tooSlow: string;
+  /** With whose other streams it may have so much in memory, sizes being bytes; asked when it has much. Left out: with none. */
+  besides?: () => UnreadOfTenant;
   /** Called once, when the stream ends for whatever reason. */
   onEnd: () => void;
 }
@@ -28,6 +31,8 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
   #waiting: (() => void)[] = [];
   #error: AppError | null = null;
   #done = false;
+  /** Since much lies unread, until nothing does. */
+  #counted: UnreadOfTenant | null = null;
 
   constructor(options: BoundedStreamOptions<Item, Out>) {
     this.#options = options;
@@ -35,15 +40,26 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
 
   /** Of what lies unread these were told otherwise. */
   drop(isTold: (item: Item) => boolean): void {
-    this.#unread = this.#unread.filter((item) => !isTold(item));
-    this.#size = this.#unread.reduce((size, item) => size + this.#options.sizeOf(item), 0);
+    const unread = this.#unread.filter((item) => !isTold(item));
+    for (const item of this.#unread) if (isTold(item)) this.#left(item);
+    this.#unread = unread;
+  }
+
+  /** What lies unread, as `sizeOf` says. */
+  get unreadBytes(): number {
+    return this.#size;
   }
 
   offer(item: Item): void {
     if (this.#done) return;
     const { sizeOf, maxUnread } = this.#options;
+    const size = sizeOf(item);
     this.#unread.push(item);
-    this.#size += sizeOf(item);
+    this.#size += size;
+    if (this.#counted !== null) this.#counted.add(item, size);
+    else if (this.#size > MUCH_UNREAD) this.#count();
+    this.#counted?.bound();
+    if (this.#done) return;
     // What is alone is not too much, however long: its reader may be waiting for it.
     if (this.#size > maxUnread && this.#unread.length > 1) this.tooSlow();
     else this.#wake();
@@ -64,10 +80,10 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
       if (this.#done) return [];
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
-    return this.#unread.splice(0, most).map((item) => {
-      this.#size -= this.#options.sizeOf(item);
-      return this.#options.read(item);
-    });
+    const taken = this.#unread.splice(0, most);
+    for (const item of taken) this.#left(item);
+    if (this.#unread.length === 0) this.#countNoLonger();
+    return taken.map(this.#options.read);
   }
 
   async next(): Promise<IteratorResult<Out>> {
@@ -90,7 +106,28 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
     return this;
   }
 
+  #count(): void {
+    const counted = this.#options.besides?.();
+    if (counted === undefined) return;
+    this.#counted = counted;
+    counted.join(this);
+    for (const item of this.#unread) counted.add(item, this.#options.sizeOf(item));
+  }
+
+  #countNoLonger(): void {
+    this.#counted?.leave(this);
+    this.#counted = null;
+  }
+
+  #left(item: Item): void {
+    const size = this.#options.sizeOf(item);
+    this.#size -= size;
+    this.#counted?.remove(item, size);
+  }
+
   #end(): void {
+    for (const item of this.#unread) this.#left(item);
+    this.#countNoLonger();
     this.#unread = [];
     if (this.#done) return;
     this.#done = true;

@@ -8,6 +8,7 @@ import { Pieces } from '../pieces.ts';
 import { PagePlaces } from '../read-ahead.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import type { Turns } from '../turns.ts';
+import { UnreadMemory } from '../unread-memory.ts';
 import { LoggedCall } from './logged-call.ts';
 import { JustRead } from './just-read.ts';
 import { LoggedThenLive, type LogPage, type ToldCall } from './logged-then-live.ts';
@@ -72,6 +73,7 @@ export class CallFeed {
   readonly #loads = new SharedLoads<LogPage>();
   readonly #reading = new Pieces({ atOnce: PAGES_AT_ONCE, maxWaiting: MAX_WAITING });
   readonly #places = new PagePlaces();
+  readonly #unread = new UnreadMemory();
   readonly #missed = new AppError('UNAVAILABLE', 'Calls to other nodes were missed; subscribe again and read `calls`.');
   #failed: { at: number; error: unknown } | null = null;
   /** By the product's id. */
@@ -106,6 +108,7 @@ export class CallFeed {
       read: ({ row }) => new LoggedCall(row),
       maxUnread: UNREAD_CHARACTERS,
       tooSlow: 'This subscriber reads too slowly; subscribe again and read `calls`.',
+      besides: () => this.#unread.of(reader.party.tenant),
       onEnd: () => {
         const others = this.#streams.get(productId);
         others?.accepting.delete(stream);

@@ -11,6 +11,7 @@ import { pause } from '../pause.ts';
 import { PagePlaces } from '../read-ahead.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import type { Turns } from '../turns.ts';
+import { UnreadMemory } from '../unread-memory.ts';
 import { MANY_READINGS, newStretch, type Stretch, tellStretch, type Told } from './stretch.ts';
 import { worksFor } from '../whose-work.ts';
 import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';
@@ -63,6 +64,7 @@ export class Feed {
   readonly #followers = new Followers();
   readonly #reading = new SharedLoads<RecordedPage>();
   readonly #places = new PagePlaces();
+  readonly #unread = new UnreadMemory();
   /** Those who have caught up, as far as they know. */
   #joining: Follower[] = [];
   /** Those who follow, but were not told yet what lies between them and where it stood when they came: up to there. */
@@ -129,6 +131,7 @@ export class Feed {
         }),
       turns,
       places: this.#places,
+      unread: this.#unread,
       party,
       join: (ready) => this.#join(ready),
       leave: (gone) => this.#leave(gone),

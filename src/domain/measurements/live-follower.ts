@@ -3,6 +3,7 @@ import { asResult, BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import type { Party } from '../party.ts';
 import { type PagePlaces, ReadAhead } from '../read-ahead.ts';
 import type { Turns } from '../turns.ts';
+import type { UnreadMemory } from '../unread-memory.ts';
 import type { FeedCursor } from './feed-cursor.ts';
 import { bytesOfEvent, type RecordedEvent, toEvents } from './recorded-event.ts';
 import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';
@@ -41,6 +42,8 @@ interface LiveFollowerDeps {
   turns: Turns;
   /** … each of which has a place until it is sent: its party's. */
   places: PagePlaces;
+  /** What all who read slowly have. */
+  unread: UnreadMemory;
   party: Party;
   join: (follower: Follower) => void;
   leave: (follower: Follower) => void;
@@ -75,6 +78,7 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
       read: (event) => event,
       maxUnread: UNREAD_BYTES,
       tooSlow: 'This subscriber reads too slowly; subscribe again with "after".',
+      besides: () => deps.unread.of(deps.party.tenant),
       onEnd: () => {
         this.#ended = true;
         this.#held = null;
