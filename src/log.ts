@@ -1,11 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { pino, type Logger } from 'pino';
+import { pino, type Logger, type LoggerOptions } from 'pino';
 import type { LogLevel } from './config.ts';
+import { LogOutput } from './log-output.ts';
 
 const WARN = 40;
 const SAME_AGAIN_MS = 1_000;
 /** Messages are sentences of ours: few. */
 const MAX_MESSAGES = 200;
+const STDOUT = 1;
+
+/** One for the process: at its end it writes what waits. */
+let stdout: LogOutput | undefined;
 
 /** Of an error only this: what libraries hang on theirs (`rawPacket` of a parse error) may hold credentials. */
 function shownError(error: unknown, depth = 0): unknown {
@@ -26,7 +31,7 @@ function shownError(error: unknown, depth = 0): unknown {
  */
 export function createLog(level: LogLevel): Logger {
   const told = new Map<string, { at: number; held: number }>();
-  return pino({
+  const options: LoggerOptions = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -50,7 +55,8 @@ export function createLog(level: LogLevel): Logger {
         return method.apply(this, [{ ...facts, ...times }, message] as unknown as typeof args);
       },
     },
-  });
+  };
+  return pino(options, (stdout ??= new LogOutput(STDOUT)));
 }
 
 /**

@@ -1,0 +1,93 @@
+import { write, writeSync } from 'node:fs';
+
+/** Characters of lines that wait to be written: of a pipe that is read slowly, of a file whose disk is full. More are lost. */
+const MAX_WAITING = 64 * 1_048_576;
+const AT_ONCE = 65_536;
+/** A pipe is tried again after so long; at the end of the process so often. */
+const AGAIN_MS = 10;
+const LAST_TRIES = 100;
+
+/**
+ * Where the lines of the log go. Nobody waits for it, and whatever happens to it ends nobody: pino's own writer tries
+ * without an end to write to a full disk where the process is to end, and its errors end the process.
+ */
+export class LogOutput {
+  readonly #fd: number;
+  #waiting: string[] = [];
+  #length = 0;
+  /** Taken from what waits, and not written yet. */
+  #taken: Buffer | null = null;
+  #isWriting = false;
+  #again: NodeJS.Timeout | undefined;
+  #isShut = false;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+    process.on('exit', () => this.flushSync());
+  }
+
+  /** In the background; what could not be written is tried again with the next line. */
+  write(line: string): void {
+    if (this.#isShut || this.#length + line.length > MAX_WAITING) return;
+    this.#waiting.push(line);
+    this.#length += line.length;
+    if (!this.#isWriting && this.#again === undefined) this.#writeSome();
+  }
+
+  /** All that waits, if it can be written at all. Of the last lines of a process. */
+  flushSync(): void {
+    const waiting = Buffer.from(this.#waiting.join(''));
+    clearTimeout(this.#again);
+    this.#again = undefined;
+    // What is being written comes to its end by itself.
+    let left = this.#isWriting || this.#taken === null ? waiting : Buffer.concat([this.#taken, waiting]);
+    this.#waiting = [];
+    this.#length = 0;
+    if (!this.#isWriting) this.#taken = null;
+    for (let tries = 0; left.length > 0 && !this.#isShut && tries < LAST_TRIES;)
+      try {
+        left = left.subarray(writeSync(this.#fd, left));
+      } catch (error) {
+        if (!isBusy(error)) return;
+        tries += 1;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, AGAIN_MS);
+      }
+  }
+
+  #writeSome(): void {
+    this.#again = undefined;
+    this.#taken ??= this.#take();
+    if (this.#taken === null) return;
+    const taken = this.#taken;
+    this.#isWriting = true;
+    write(this.#fd, taken, (error, written) => {
+      this.#isWriting = false;
+      if (isBusy(error)) this.#again = setTimeout(() => this.#writeSome(), AGAIN_MS).unref();
+      else if (error === null) {
+        this.#taken = written < taken.length ? taken.subarray(written) : null;
+        this.#writeSome();
+      } else if (error?.code === 'EPIPE') this.#shut();
+    });
+  }
+
+  #take(): Buffer | null {
+    let [count, length] = [0, 0];
+    while (count < this.#waiting.length && length < AT_ONCE) length += this.#waiting[count++]!.length;
+    if (count === 0) return null;
+    this.#length -= length;
+    return Buffer.from(this.#waiting.splice(0, count).join(''));
+  }
+
+  /** Nobody will ever read it. */
+  #shut(): void {
+    this.#isShut = true;
+    this.#waiting = [];
+    this.#length = 0;
+    this.#taken = null;
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  return code === 'EAGAIN' || code === 'EBUSY';
+}

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { LogOutput } from '../../src/log-output.ts';
+import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
+import { SmallFileSystem } from '../support/small-file-system.ts';
+
+/** Reads nothing until it is told to, then all until nothing comes for a second: how many lines, and how many in order. */
+const READER = `process.on('SIGUSR2', () => {
+  let [rest, lines, inOrder, timer] = ['', 0, 0];
+  const tell = () => console.log(lines, inOrder);
+  process.stdin.on('data', (data) => {
+    const all = (rest + data).split('\\n');
+    rest = all.pop();
+    for (const line of all) { if (Number(line.split(' ')[0]) === lines) inOrder += 1; lines += 1; }
+    clearTimeout(timer);
+    timer = setTimeout(tell, 1000);
+  });
+});
+setInterval(() => {}, 1000)`;
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+
+test('a log on a full disk holds up nobody: the server answers, hears the signal, and ends', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
+  const env = { DATABASE_URL: `sqlite:${join(folder, 'inlet.db')}` };
+  // The first start tells a token, and is not this.
+  await (await ServerProcess.start(env)).stop();
+  const [full, port] = [openSync('/dev/full', 'w'), await freePort()];
+  const child = spawn(process.execPath, ['dist/src/main.js'], {
+    env: { ...env, PATH: process.env['PATH'], ADMIN_TOKEN, HOST: '127.0.0.1', PORT: `${port}`, SHUTDOWN_GRACE_MS: '0' },
+    stdio: ['ignore', full, 'ignore'],
+  });
+  const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
+  try {
+    const url = `http://127.0.0.1:${port}/healthz`;
+    const status = (): Promise<number> =>
+      fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+        (response) => response.status,
+        () => 0,
+      );
+    await expect.poll(status).toBe(200);
+    child.kill('SIGTERM');
+    const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    expect(await ended).toBe(0);
+    clearTimeout(late);
+  } finally {
+    child.kill('SIGKILL');
+    closeSync(full);
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('lines that a full disk did not take are written with the next one that it takes; at the end nobody waits for it', async () => {
+  const small = SmallFileSystem.mount(1);
+  if (small === null) return;
+  const path = join(small.folder, 'inlet.log');
+  const written = (): string => readFileSync(path, 'utf8');
+  const output = new LogOutput(openSync(path, 'a'));
+  // To the end of a block: the next one needs another.
+  const first = `${'x'.repeat(4_095)}\n`;
+  output.write(first);
+  await expect.poll(written).toBe(first);
+  small.fill();
+  output.write('kept\n');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(written()).toBe(first);
+  small.free();
+  output.write('second\n');
+  await expect.poll(written).toBe(`${first}kept\nsecond\n`);
+  small.fill();
+  const last = new LogOutput(openSync(join(small.folder, 'last.log'), 'a'));
+  last.write('lost\n');
+  const started = performance.now();
+  last.flushSync();
+  expect(performance.now() - started).toBeLessThan(5_000);
+  small.unmount();
+});
+
+test('of lines that nobody reads so many wait, and all that do are read in their order', async () => {
+  const reader = spawn(process.execPath, ['-e', READER], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const { fd } = (reader.stdin as unknown as { _handle: { fd: number } })._handle;
+  const output = new LogOutput(fd);
+  const line = `${'y'.repeat(1_023)}\n`;
+  const count = 70 * 1_024;
+  for (let at = 0; at < count; at += 1) output.write(`${at} ${line}`);
+  const told = await new Promise<string>((resolve) => {
+    setTimeout(() => reader.kill('SIGUSR2'), 500);
+    reader.stdout.once('data', (data: Buffer) => resolve(data.toString()));
+  });
+  const [lines, inOrder] = told.trim().split(' ').map(Number);
+  expect(inOrder).toBe(lines);
+  expect(lines).toBeGreaterThan(60 * 1_024);
+  expect(lines).toBeLessThan(count);
+  reader.kill();
+});
