@@ -221,7 +221,9 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     log.warn({ err: error, deviceKey }, 'forgetting what is old: a device was left out until the next time');
   const retention = { database: bare, store, now, onLeftOut };
   sweep('retention', 360 * MINUTE_MS, (isStopping) => sweepRetention(retention, isStopping));
-  sweep('audit log', 60 * MINUTE_MS, () => auditLog.forgetBefore(now() - config.auditLogDays * DAY_MS));
+  sweep('audit log', 60 * MINUTE_MS, (isStopping) =>
+    auditLog.forgetBefore(now() - config.auditLogDays * DAY_MS, isStopping),
+  );
   // First: none of those that wait is waited for.
   closers.add('values of removed fields', () => {
     isClosing = true;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { giveWay } from './give-way.ts';
+import { eachInTurns, giveWay, nextTurn } from './give-way.ts';
 import { worksFor } from './whose-work.ts';
 
 test('of many works that give way together one goes on in each turn of the event loop', async () => {
@@ -36,4 +36,21 @@ test('tenants take turns, and within each its tokens, whoever gave way more ofte
   const many = (tokenId: string): Promise<unknown>[] => [1, 2, 3].map(() => wait('a', tokenId));
   await Promise.all([...many('a1'), ...many('a2'), wait('b', 'b1'), wait('b', 'b1'), wait('c', 'c1')]);
   expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b1', 'a1', 'a2', 'a1', 'a2']);
+});
+
+test('who goes through very many lets others have their turn, and who is in a transaction stands behind none of them', async () => {
+  const order: string[] = [];
+  const compute = (name: string): void => {
+    order.push(name);
+    for (const until = performance.now() + 3; performance.now() < until;);
+  };
+  setImmediate(() => order.push('somebody'));
+  await eachInTurns(['a', 'b', 'c', 'd'], compute);
+  expect(order.indexOf('somebody')).toBeGreaterThan(0);
+  expect(order.indexOf('somebody')).toBeLessThan(4);
+  const ended: string[] = [];
+  const waiting = Array.from({ length: 20 }, () => giveWay().then(() => ended.push('waits')));
+  await nextTurn();
+  expect(ended.length).toBeLessThan(3);
+  await Promise.all(waiting);
 });

@@ -11,7 +11,7 @@ interface SlowStream {
   tooSlow: () => void;
 }
 
-/** What slow readers of one tenant have in memory together: beyond the bound the slowest of them are ended. */
+/** What slow readers of one tenant have in memory together: beyond the bound the slowest of them is ended. */
 export class UnreadOfTenant {
   readonly #streams = new Set<SlowStream>();
   readonly #items = new Tally<unknown>();
@@ -41,14 +41,13 @@ export class UnreadOfTenant {
     if (this.#items.of(item) === 0) this.#bytes -= bytes;
   }
 
-  /** Ends those that have most, until the others have no more than they may. */
+  /** Ends the one that has most, while all have more than they may: one a time, as thousands may share what is too much. */
   bound(): void {
-    while (this.#bytes > MOST_OF_TENANT && this.#streams.size > 0) {
-      let slowest: SlowStream | null = null;
-      for (const stream of this.#streams)
-        if (slowest === null || stream.unreadBytes > slowest.unreadBytes) slowest = stream;
-      slowest!.tooSlow();
-    }
+    if (this.#bytes <= MOST_OF_TENANT) return;
+    let slowest: SlowStream | null = null;
+    for (const stream of this.#streams)
+      if (slowest === null || stream.unreadBytes > slowest.unreadBytes) slowest = stream;
+    slowest?.tooSlow();
   }
 }
 

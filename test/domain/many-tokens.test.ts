@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TokenSchema } from '../../src/domain/entities/token.ts';
+import { hashSecret } from '../../src/domain/tokens/authenticator.ts';
 import { personalScopes } from '../../src/domain/tokens/personal-scopes.ts';
 import { readTokenLimits } from '../../src/domain/tokens/token-limits.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
@@ -44,6 +45,35 @@ describe.each(DATABASES)('many tokens, on %s', (name) => {
     expect(listed.map((row) => row.id)).toEqual([...inserted, token.id]);
     await tokens.revoke(access, token.id);
     await tokens.create(access, { ...input, scopes: ['READ'] });
+  });
+
+  test('that were all used are written down a hundred at a time, each with its time', async () => {
+    const { access, authenticator, database, clock } = domain;
+    const { id: workspace } = await domain.workspaces.create(access, 'used');
+    const secrets = Array.from({ length: 1_000 }, (_, at) => `used ${at}`);
+    const ids = await insert(secrets.length, { workspace });
+    await database.write(async (em) => {
+      for (const [at, secret] of secrets.entries())
+        await em.nativeUpdate(TokenSchema, { id: ids[at]! }, { hash: hashSecret(secret) });
+    });
+    await authenticator.flush();
+    const from = clock.now;
+    for (const secret of secrets) {
+      clock.now += 1;
+      expect(await authenticator.authenticate(secret)).not.toBeNull();
+    }
+    let [turns, isOver] = [0, false];
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    await authenticator.flush();
+    isOver = true;
+    // On SQLite all of them were one piece, with ten turns around it.
+    expect(turns).toBeGreaterThan(50);
+    const rows = await database.read().find(TokenSchema, { id: { $in: ids } }, { orderBy: { id: 'asc' } });
+    expect(rows.map(({ lastUsedAt }) => lastUsedAt)).toEqual(ids.map((_, at) => from + at + 1));
   });
 
   test('are listed without what they are limited to, of which 2,000 tokens with 2,000 ids took 250 MB', async () => {

@@ -88,7 +88,7 @@ test('lines that a full disk did not take are written with the next one that it 
 
 test('of lines that nobody reads so many wait, and all that do are read in their order', async () => {
   const reader = spawn(process.execPath, ['-e', READER], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const { fd } = (reader.stdin as unknown as { _handle: { fd: number } })._handle;
+  const { fd } = Reflect.get(reader.stdin, '_handle') as { fd: number };
   const output = new LogOutput(fd);
   const line = `${'y'.repeat(1_023)}\n`;
   const count = 70 * 1_024;

@@ -89,3 +89,30 @@ test('what waits for an operation of its id is held, too', async () => {
   await next;
   expect(held).toBe(0);
 });
+
+test('of several that wait for the same end each is looked at again in the moment in which it is handed on', async () => {
+  const order = new IdOrder(
+    () => true,
+    () => () => {},
+  );
+  const ends: (() => void)[] = [];
+  const received: string[] = [];
+  const running = (name: string) => () => {
+    received.push(name);
+    return new Promise<void>((resolve) => ends.push(resolve));
+  };
+  const complete = async (): Promise<void> => void received.push('complete');
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  void order.pass({ id: 'a', type: 'subscribe' }, running('first'));
+  void order.pass({ id: 'a', type: 'complete' }, complete);
+  void order.pass({ id: 'a', type: 'subscribe' }, running('second'));
+  void order.pass({ id: 'a', type: 'complete' }, complete);
+  void order.pass({ id: 'a', type: 'subscribe' }, running('third'));
+  await turn();
+  ends[0]!();
+  await turn();
+  expect(received).toEqual(['first', 'complete', 'second', 'complete']);
+  ends[1]!();
+  await turn();
+  expect(received.at(-1)).toBe('third');
+});

@@ -95,13 +95,13 @@ export class AuditLog {
   }
 
   /** Forgets what is older than `before` (ms UTC), and the oldest of those that are too many; in small transactions. */
-  async forgetBefore(before: number): Promise<void> {
+  async forgetBefore(before: number, isStopping = (): boolean => false): Promise<void> {
     await deleteInSlices(this.#bare, { ...ENTRIES, where: 'at < ?', of: [before] });
     await this.#forgetOldest(null);
     // One log after the other: to count all at once is one piece on SQLite.
     for (let log = ''; ;) {
       const [next] = await this.#bare.read().execute<{ log: string | null }[]>(NEXT_LOG, [log]);
-      if (next?.log == null) return;
+      if (next?.log == null || isStopping()) return;
       log = next.log;
       await this.#forgetOldest(log);
       await giveWay();

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../database.ts';
-import { giveWay } from '../give-way.ts';
+import { nextTurn } from '../give-way.ts';
 import { placeholders } from '../long-columns.ts';
 import type { Network } from '../networks/network-event.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
@@ -148,7 +148,7 @@ async function keepCalls(
 
 async function forgetOldCalls(em: EntityManager, devices: readonly DeviceRow[]): Promise<void> {
   for (let at = 0; at < devices.length; at += TRIMMED_AT_ONCE) {
-    if (at > 0) await giveWay();
+    if (at > 0) await nextTurn();
     const ids = devices.slice(at, at + TRIMMED_AT_ONCE).map(({ id }) => id);
     const ranked =
       'select id, row_number() over (partition by unknown_device_id order by id desc) as place from unknown_call ' +
@@ -179,7 +179,7 @@ async function forgetOldDevices(em: EntityManager, workspaceId: string): Promise
   for (const device of oldest) {
     if (ids.length > 0 && calls + Number(device.calls) > DELETED_AT_ONCE) {
       await forgetDevices(em, ids);
-      await giveWay();
+      await nextTurn();
       [ids, calls] = [[], 0];
     }
     ids.push(device.id);

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../database.ts';
 import type { Device } from '../entities/device.ts';
 import type { Product } from '../entities/product.ts';
-import { giveWay } from '../give-way.ts';
+import { giveWay, nextTurn } from '../give-way.ts';
 
 /** So many rows take the event loop a few milliseconds. */
 const SLICE = 500;
@@ -67,7 +67,7 @@ export async function insertDeviceSlices(
     const shared = [product.workspace.id, product.key, plan, createdAt];
     const added = await em.execute<{ id: string; key: number }[]>(statement, [...shared, slice]);
     for (const { id, key } of added) keys.set(id, key);
-    await giveWay();
+    await nextTurn();
   }
   return keys;
 }
@@ -87,7 +87,7 @@ export async function deleteDeviceRows(em: EntityManager, keys: readonly number[
     );
     const gone = await em.execute<{ id: string }[]>(`delete from device where key in (${list}) returning id`);
     for (const { id } of gone) ids.push(id);
-    await giveWay();
+    await nextTurn();
   }
   return ids;
 }

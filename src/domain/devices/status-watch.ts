@@ -1,7 +1,7 @@
 import { BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import { type Change, type Cluster, earliestNow } from '../cluster.ts';
 import type { Database } from '../database.ts';
-import { giveWay } from '../give-way.ts';
+import { eachInTurns, giveWay } from '../give-way.ts';
 import { placeholders } from '../long-columns.ts';
 import type { Feed } from '../measurements/feed.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
@@ -202,11 +202,11 @@ export class StatusWatch {
       if (at > 0) await giveWay();
       const page = devices.slice(at, at + PAGE);
       const heard = await this.#deps.store.lastHeard(page.map(({ deviceKey }) => deviceKey));
-      for (const device of page) {
+      await eachInTurns(page, (device) => {
         device.heardAt = Math.max(device.heardAt, heard.get(device.deviceKey) ?? -Infinity);
         device.limitMs = limits?.get(device.productId) ?? device.limitMs;
         this.#judge(device, limits !== null);
-      }
+      });
     }
   }
 
@@ -307,11 +307,11 @@ export class StatusWatch {
       const rows = await readPlaces(this.#deps.database, where, after);
       const heard = await this.#deps.store.lastHeard(rows.map(({ deviceKey }) => deviceKey));
       wholeWorkspace?.spend(rows.length * DEVICE_MS);
-      for (const row of rows) {
+      await eachInTurns(rows, (row) => {
         ids.add(row.deviceId);
         if (wholeWorkspace !== null || this.#loaded.has(row.workspaceId))
           this.#watch(row, heard.get(row.deviceKey), wholeWorkspace?.since ?? null);
-      }
+      });
       if (rows.length < PAGE) break;
       after = rows.at(-1)!.deviceKey;
       await giveWay();

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/core';
 import { conflict } from '../../errors.ts';
 import type { DeviceType, Product } from '../entities/product.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
-import { giveWay } from '../give-way.ts';
+import { nextTurn } from '../give-way.ts';
 import { DeviceSchema } from '../entities/device.ts';
 
 const CHUNK = 500;
@@ -37,7 +37,7 @@ export async function requireFreeSerials(
     const where = { ...workspace, product: product.key, [column]: { $in: identities.slice(start, start + CHUNK) } };
     const [taken] = await em.find(DeviceSchema, where, { fields: ['serialNumber'], limit: 1 });
     if (taken === undefined) {
-      if (start + CHUNK < identities.length) await giveWay();
+      if (start + CHUNK < identities.length) await nextTurn();
       continue;
     }
     const index = indexes.get(serialIdentity(product.deviceType, taken.serialNumber)) ?? start;

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../database.ts';
+import { nextTurn } from '../give-way.ts';
 import { badInput } from '../../errors.ts';
 import { examplesOf, MAX_EXAMPLES_BYTES } from '../decoders/example-rows.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
@@ -82,8 +83,7 @@ async function copyExamples(em: EntityManager, from: { id: string }[], to: numbe
       [uuidV7(), to, now, id],
     );
     if (performance.now() - began < GIVES_WAY_AFTER_MS) continue;
-    // Not in line with those who hold nothing: on SQLite nobody else writes meanwhile.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     began = performance.now();
   }
 }

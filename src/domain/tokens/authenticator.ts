@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Database } from '../database.ts';
 import type { Change, Cluster } from '../cluster.ts';
+import { giveWay } from '../give-way.ts';
 import { LruMap } from '../lru-map.ts';
 import { Revisions } from '../revisions.ts';
 import { SharedLoads } from '../shared-loads.ts';
@@ -14,6 +15,8 @@ const MAX_CACHED_BYTES = 64 * 1_048_576;
 /** About what one takes beside what it sees, and each id that it is limited to, or workspace of its user. */
 const [TOKEN_BYTES, ID_BYTES] = [1_300, 80];
 const LAST_USED_EVERY_MS = 10_000;
+/** On SQLite in one piece, some 10 ms. */
+const WRITTEN_AT_ONCE = 100;
 /** Others change theirs all the time. */
 const MAX_TRIES = 3;
 
@@ -118,15 +121,19 @@ export class Authenticator {
     return new Map(accesses.map((access) => [access.tokenId, access]));
   }
 
-  /** Writes the times of last use that are waiting. */
+  /** Writes the times of last use that are waiting, those of a hundred tokens at a time: all may have been used since. */
   async flush(): Promise<void> {
-    if (this.#used.size === 0) return;
-    // In the order in which others lock them, too.
-    const used = [...this.#used].sort();
-    this.#used.clear();
-    await this.#database.write(async (em) => {
-      for (const [id, lastUsedAt] of used) await em.nativeUpdate(TokenSchema, { id }, { lastUsedAt });
-    });
+    for (let left = this.#used.size; left > 0 && this.#used.size > 0; left -= WRITTEN_AT_ONCE) {
+      const used: [id: string, lastUsedAt: number][] = [];
+      for (const one of this.#used) if (used.push(one) >= WRITTEN_AT_ONCE) break;
+      for (const [id] of used) this.#used.delete(id);
+      // In the order in which others lock them, too.
+      used.sort(([a], [b]) => (a < b ? -1 : 1));
+      await this.#database.write(async (em) => {
+        for (const [id, lastUsedAt] of used) await em.nativeUpdate(TokenSchema, { id }, { lastUsedAt });
+      });
+      await giveWay();
+    }
   }
 
   async stop(): Promise<void> {

@@ -30,7 +30,7 @@ export class AuditResolver {
       'the newest 20,000 of each.',
   })
   async auditLog(
-    @Ctx() { access }: GraphqlContext,
+    @Ctx() { access, budget }: GraphqlContext,
     @Arg('workspaceId', () => ID, {
       nullable: true,
       description: 'The workspace; left out: what is of no workspace.',
@@ -50,8 +50,10 @@ export class AuditResolver {
     const limit = readFirst(first);
     const last = (readAfter(ENTRIES, after)?.[0] as string | undefined) ?? null;
     const filter = { from, to, userId, operation };
-    return this.#turns.run(async () =>
-      connectionWith(
+    return this.#turns.run(async () => {
+      // Who has given up meanwhile takes nobody's turn.
+      budget.check();
+      return connectionWith(
         ENTRIES,
         await this.#auditLog.list(access, workspaceId ?? null, filter, limit, last),
         (row) => ({
@@ -59,8 +61,12 @@ export class AuditResolver {
           subjects: JSON.parse(row.subjects) as string[],
           arguments: JSON.parse(row.arguments) as unknown,
         }),
-        () => this.#turns.run(() => this.#auditLog.count(access, workspaceId ?? null, filter)),
-      ),
-    );
+        () =>
+          this.#turns.run(async () => {
+            budget.check();
+            return this.#auditLog.count(access, workspaceId ?? null, filter);
+          }),
+      );
+    });
   }
 }

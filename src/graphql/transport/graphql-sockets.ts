@@ -49,6 +49,8 @@ export interface GraphqlSocketsDeps {
 
 const PATH = '/graphql';
 const MAX_OPERATIONS = 100;
+/** In memory, in bytes. Of shorter ones that wait for an id twenty of a connection are not counted. */
+const LONG_MESSAGE = 262_144;
 /** Of an operation's id, in characters: it is kept as long as the operation runs. */
 const MAX_ID = 1000;
 /** As many frames a message may come in, a megabyte in 4 KB each (Go): those of a byte are all read in one turn. */
@@ -160,9 +162,8 @@ export class GraphqlSockets {
           const { operations } = this.#deps;
           const hold = (message: unknown): (() => void) => {
             const party = session.access;
-            return party === null
-              ? () => {}
-              : operations.held.hold(party, null, operations.held.memoryOf(message, party));
+            const bytes = party === null ? 0 : operations.held.memoryOf(message, party);
+            return party === null || bytes < LONG_MESSAGE ? () => {} : operations.held.hold(party, null, bytes);
           };
           const reading = { turns: this.#reading, shares: operations.shares, caller: () => session.access, hold };
           new SocketMessages({ socket, ...reading, receive: ofText(receive), onRead, onFailed }).read();

@@ -31,7 +31,8 @@ export class IdOrder {
     if (typeof id !== 'string') return receive(message);
     if (this.#ending.has(id) && this.#waiting >= MAX_WAITING)
       throw new AppError('OVERLOADED', 'Too many messages wait for operations of the same id to end.');
-    if (this.#ending.has(id)) await this.#ended(id, message);
+    // Whoever went first in the meantime may have been ended: it is handed on in the moment in which there is none.
+    while (this.#ending.has(id)) await this.#ended(id, message);
     if (!this.#isOpen()) return;
     const over = receive(message);
     if (type === 'subscribe' && !this.#running.has(id)) void keepUntil(over, this.#running, id);
@@ -42,7 +43,6 @@ export class IdOrder {
 
   async #ended(id: string, message: unknown): Promise<void> {
     const release = this.#hold(message);
-    // One that went first may have been ended, too: looked for in the moment in which this one is handed on.
     for (let ending = this.#ending.get(id); ending !== undefined; ending = this.#ending.get(id)) {
       this.#waiting += 1;
       await ending.catch(() => {});
