@@ -107,7 +107,9 @@ describe.each(DATABASES)('the audit log in %s', (name) => {
     expect(await auditLog.count(access, full.id, {})).toBe(MAX_AUDIT_ENTRIES);
   });
 
-  test.runIf(name === 'sqlite')('looks through one log after the other for those that are too long', async () => {
+  test('looks through one log after the other for those that are too long', async () => {
+    // On PostgreSQL it keeps nobody waiting.
+    if (name !== 'sqlite') return;
     const { auditLog, database } = domain;
     await database.write((em) =>
       em.execute(
