@@ -217,7 +217,9 @@ test('of the pages of audit logs that are asked for at once others have their tu
     return { items: [], hasNextPage: false };
   };
   const resolver = new AuditResolver({ list } as never);
-  await Promise.all(Array.from({ length: 8 }, () => resolver.auditLog({ access: null } as never)));
+  await Promise.all(
+    Array.from({ length: 8 }, () => resolver.auditLog({ access: null, budget: { check: () => {} } } as never)),
+  );
   clearInterval(counting);
   expect(new Set(readIn).size).toBeGreaterThan(4);
 });
