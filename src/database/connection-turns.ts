@@ -1,4 +1,5 @@
 import { FairLine } from '../domain/fair-line.ts';
+import { nextTurn } from '../domain/give-way.ts';
 import { whoseWork } from '../domain/whose-work.ts';
 
 /** How long a look-up or a transaction waits before it is refused. */
@@ -103,10 +104,6 @@ function rowsAreUsed(): Promise<void> {
   return new Promise((resolve) => {
     queueMicrotask(() => process.nextTick(resolve));
   });
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function wasBusy(): Error {

@@ -40,9 +40,11 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
 
   /** Of what lies unread these were told otherwise. */
   drop(isTold: (item: Item) => boolean): void {
-    const unread = this.#unread.filter((item) => !isTold(item));
-    for (const item of this.#unread) if (isTold(item)) this.#left(item);
-    this.#unread = unread;
+    this.#unread = this.#unread.filter((item) => {
+      const isLeft = isTold(item);
+      if (isLeft) this.#left(item);
+      return !isLeft;
+    });
   }
 
   /** What lies unread, as `sizeOf` says. */

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { CREATE, count, create, named, newProduct } from '../support/many-devices.ts';
+import { DATABASES, startServer, type TestServer } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
-
-const CREATE =
-  'mutation ($p: ID!, $devices: [DeviceInput!]!) { createDevices(productId: $p, devices: $devices, plan: "unlimited") { id } }';
-const COUNT = 'query ($p: ID!) { devices(productId: $p) { totalCount } }';
 
 // What is measured here is processor time, whatever else the machine does: `mass.test.ts` has what waits for a database.
 describe.each(DATABASES)('operations on thousands of devices on %s', (name) => {
@@ -16,13 +13,6 @@ describe.each(DATABASES)('operations on thousands of devices on %s', (name) => {
   afterAll(async () => {
     await server?.stop();
   });
-
-  const newProduct = async (): Promise<string> => (await createProduct(server, { serialNumbers: [] })).id;
-  const named = (count: number, prefix = 'd') =>
-    Array.from({ length: count }, (_, at) => ({ name: `${prefix} ${at}`, serialNumber: `${prefix}-${at}` }));
-  const count = async (p: string): Promise<number> => (await server.gql(COUNT, { p }))['devices'].totalCount;
-  const create = async (p: string, devices: unknown[]): Promise<string[]> =>
-    (await server.gql(CREATE, { p, devices }))['createDevices'].map(({ id }: { id: string }) => id);
 
   /** What the event loop computes for it at least, in ms, in up to three rounds: one below the bound is enough. */
   async function computedMs(bound: number, prepare: () => Promise<() => Promise<unknown>>): Promise<number> {
@@ -37,9 +27,9 @@ describe.each(DATABASES)('operations on thousands of devices on %s', (name) => {
   }
 
   test('a few that are asked for by id are found by it, however many others the workspace has', async () => {
-    const productId = await newProduct();
-    const ids = await create(productId, named(10_000, 'e'));
-    await create(productId, named(10_000, 'f'));
+    const productId = await newProduct(server);
+    const ids = await create(server, productId, named(10_000, 'e'));
+    await create(server, productId, named(10_000, 'f'));
     const some = ids.slice(0, 3);
     const lists = Array.from({ length: 40 }, (_, at) => `a${at}: devices(ids: $ids) { totalCount }`).join(' ');
     const { id: workspaceId } = (await server.gql('{ workspaces { id } }')).workspaces[0];
@@ -83,8 +73,8 @@ describe.each(DATABASES)('operations on thousands of devices on %s', (name) => {
     // One by one they take 3,100 on SQLite and 3,500 on PostgreSQL, together 430 and 770.
     const bound = 1_700;
     const took = await computedMs(bound, async () => {
-      const productId = await newProduct();
-      await create(productId, named(5_000));
+      const productId = await newProduct(server);
+      await create(server, productId, named(5_000));
       return async () => {
         const answer = await fetch(`${server.url}/v1/export.csv?product=${productId}`, {
           headers: { Authorization: `Token ${ADMIN_TOKEN}` },
@@ -115,29 +105,29 @@ describe.each(DATABASES)('operations on thousands of devices on %s', (name) => {
     const creating = `mutation ($p: ID!, $devices: [DeviceInput!]!) { ${five('createDevices(productId: $p, devices: $devices) { id }')} }`;
     const deleting = `mutation ($ids: [ID!]!) { ${five('deleteDevices(ids: $ids)')} }`;
     const answers = [
-      await server.query(creating, { p: await newProduct(), devices: named(10_000) }),
+      await server.query(creating, { p: await newProduct(server), devices: named(10_000) }),
       await server.query(deleting, { ids }),
     ];
     for (const { errors } of answers) expect(errors?.[0]?.extensions.code).toBe('QUERY_TOO_COMPLEX');
   });
 
   test('is all or nothing', async () => {
-    const productId = await newProduct();
-    const [, taken] = await create(productId, named(2, 'x'));
+    const productId = await newProduct(server);
+    const [, taken] = await create(server, productId, named(2, 'x'));
     const devices = [...named(3_000), { name: 'late', serialNumber: 'x-1' }];
     const [error] = (await server.query(CREATE, { p: productId, devices })).errors ?? [];
     expect(error).toMatchObject({ extensions: { code: 'CONFLICT' } });
     expect(error?.message).toContain('devices[3000]');
-    expect(await count(productId)).toBe(2);
+    expect(await count(server, productId)).toBe(2);
     const gone = await server.query('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', {
       ids: [taken, '01900000-0000-7000-8000-000000000000'],
     });
     expect(gone.errors?.[0]?.extensions.code).toBe('NOT_FOUND');
-    expect(await count(productId)).toBe(2);
+    expect(await count(server, productId)).toBe(2);
   });
 
   test('keeps every character of what it was given', async () => {
-    const productId = await newProduct();
+    const productId = await newProduct(server);
     const device = {
       name: `O'Neil "x" \\ ? ?? $1 :a /* ü 🙂 \u0001`,
       serialNumber: `'; drop -- \\' ?`,
@@ -145,7 +135,7 @@ describe.each(DATABASES)('operations on thousands of devices on %s', (name) => {
       location: `line\n'two' \\n`,
       metadata: { "it's": ['\\', '?', null, 1.5, { '"': true }] },
     };
-    const [id] = await create(productId, [device, { name: 'bare', serialNumber: 'bare' }]);
+    const [id] = await create(server, productId, [device, { name: 'bare', serialNumber: 'bare' }]);
     const ask = 'query ($id: ID!) { device(id: $id) { name serialNumber tags location metadata } }';
     expect((await server.gql(ask, { id }))['device']).toEqual(device);
     const { devices } = await server.gql(

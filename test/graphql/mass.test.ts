@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COUNT, count, create, named, newProduct } from '../support/many-devices.ts';
 import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
 
-const CREATE =
-  'mutation ($p: ID!, $devices: [DeviceInput!]!) { createDevices(productId: $p, devices: $devices, plan: "unlimited") { id } }';
-const COUNT = 'query ($p: ID!) { devices(productId: $p) { totalCount } }';
 /** More than a busy machine adds by itself, and less than one of these took in one piece (600 to 1,300 ms). */
 const GENEROUS_MS = 300;
 
@@ -18,13 +16,6 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
   afterAll(async () => {
     await server?.stop();
   });
-
-  const newProduct = async (): Promise<string> => (await createProduct(server, { serialNumbers: [] })).id;
-  const named = (count: number, prefix = 'd') =>
-    Array.from({ length: count }, (_, at) => ({ name: `${prefix} ${at}`, serialNumber: `${prefix}-${at}` }));
-  const count = async (p: string): Promise<number> => (await server.gql(COUNT, { p }))['devices'].totalCount;
-  const create = async (p: string, devices: unknown[]): Promise<string[]> =>
-    (await server.gql(CREATE, { p, devices }))['createDevices'].map(({ id }: { id: string }) => id);
 
   /** The slowest answer of the record endpoint while the work goes on. */
   async function slowestRecord(work: () => Promise<unknown>): Promise<{ slowestMs: number }> {
@@ -58,16 +49,16 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
 
   test('creating and deleting 10,000 does not hold up recording', async () => {
     const added = await heldUpMs(async () => {
-      const productId = await newProduct();
+      const productId = await newProduct(server);
       let ids: string[] = [];
       return {
         created: async () => {
-          ids = await create(productId, named(10_000));
-          expect(await count(productId)).toBe(10_000);
+          ids = await create(server, productId, named(10_000));
+          expect(await count(server, productId)).toBe(10_000);
         },
         deleted: async () => {
           await server.gql('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids });
-          expect(await count(productId)).toBe(0);
+          expect(await count(server, productId)).toBe(0);
         },
       };
     });
@@ -77,8 +68,8 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
 
   test('deleting a product with 30,000 does not hold up recording', async () => {
     const added = await heldUpMs(async () => {
-      const productId = await newProduct();
-      for (const prefix of ['a', 'b', 'c']) await create(productId, named(10_000, prefix));
+      const productId = await newProduct(server);
+      for (const prefix of ['a', 'b', 'c']) await create(server, productId, named(10_000, prefix));
       return {
         deleted: async () => {
           await server.gql('mutation ($id: ID!) { deleteProduct(id: $id) }', { id: productId });
@@ -91,7 +82,7 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
 
   test('looking through 20,000 in many places of one query does not hold up recording', async () => {
     const tagged = named(10_000).map((device) => ({ ...device, tags: ['some', 'tags'] }));
-    for (let product = 0; product < 2; product += 1) await create(await newProduct(), tagged);
+    for (let product = 0; product < 2; product += 1) await create(server, await newProduct(server), tagged);
     const places = Array.from({ length: 45 }, (_, at) => `a${at}: devices(anyTags: $tags, first: 1) { totalCount }`);
     const query = `query ($tags: [String!]) { ${places.join(' ')} }`;
     const tags = Array.from({ length: 50 }, (_, at) => `tag ${at}`);

@@ -209,11 +209,9 @@ export class DeviceList {
       sql.push(condition);
       values.push(...given);
     };
-    // SQLite counts no rows: for three ids it takes the index of the workspace, and goes through all that has it.
-    const byId = filter.ids != null && database.dialect === 'sqlite' ? '+' : '';
     if (filter.workspaceId != null) access.requireWorkspace(filter.workspaceId, 'READ');
     const workspaces = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];
-    add(isOneOf(`${byId}d.workspace_id`, workspaces), ...workspaces);
+    add(isOneOf('d.workspace_id', workspaces), ...workspaces);
     const having = (column: string, value: string | number): Conditions => ({
       sql: [`d.${column} = ?`],
       values: [value],
@@ -221,7 +219,7 @@ export class DeviceList {
     let scope: Scope | null = workspaces.map((id) => having('workspace_id', id));
     if (filter.productId != null) {
       const product = await visibleProduct(ingestCache, access, filter.productId, 'READ');
-      add(`${byId}d.product_key = ?`, product.key);
+      add('d.product_key = ?', product.key);
       scope = [having('product_key', product.key)];
     }
     const ofScope = sql.length;
