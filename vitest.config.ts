@@ -35,8 +35,8 @@ export default defineConfig({
     globalSetup: ['test/support/databases.ts'],
     testTimeout: 90_000,
     hookTimeout: 120_000,
-    // Shared machines stand still at times: in CI a red test is tried once more, and `.ci/run` names it.
-    retry: process.env['CI'] === undefined ? 0 : 1,
+    // Shared machines stand still at times: in CI a red test is tried again a little later, and `.ci/run` names it.
+    retry: process.env['CI'] === undefined ? 0 : { count: 2, delay: 2_000 },
     // On a busy machine a second is nothing.
     expect: { poll: { timeout: 15_000 } },
     pool: 'forks',
