@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { EntityManager } from '@mikro-orm/sql';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
+import type { Database } from '../../src/domain/database.ts';
+import type { Party } from '../../src/domain/party.ts';
 import { Suggestions } from '../../src/domain/measurements/suggestions.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
@@ -13,12 +16,38 @@ describe.each(DATABASES)('suggested fields on %s', (name) => {
 
   const REFUSED = { code: 'UNKNOWN_FIELD', message: '' } as Parameters<OpenDomain['suggestions']['note']>[1];
 
-  function send(product: Pick<ProductInfo, 'key'>, identifier: string): void {
-    domain.suggestions.note(product as ProductInfo, REFUSED, { field: identifier, value: 1 }, domain.clock.now);
+  type Sent = Pick<ProductInfo, 'id' | 'key' | 'workspaceId'>;
+
+  function send(product: Sent, identifier: string, value: unknown = 1, to = domain.suggestions): void {
+    to.note(product as ProductInfo, REFUSED, { field: identifier, value }, domain.clock.now);
   }
 
-  async function newProduct(): Promise<{ id: string; key: number }> {
-    return domain.products.create(domain.access, { name: 'p' });
+  async function newProduct(): Promise<Sent> {
+    const { id, key, workspace } = await domain.products.create(domain.access, { name: 'p' });
+    return { id, key, workspaceId: workspace.id };
+  }
+
+  /** Products that are gone when it is written. */
+  function gone(count: number, workspaceId: string): Sent[] {
+    return Array.from({ length: count }, (_, at) => ({ id: `${workspaceId} ${at}`, key: -1 - at, workspaceId }));
+  }
+
+  /** Sightings of their own, and whose writing they have begun; none goes on until `goOn`. */
+  function watched() {
+    const begun: Party[] = [];
+    const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
+    const write = async (work: (em: EntityManager) => Promise<void>, party: Party): Promise<void> => {
+      begun.push(party);
+      await mayGoOn;
+      // Of the others none is there.
+      if (!party.tokenId.startsWith(party.tenant)) await domain.database.write(work, party);
+    };
+    const suggestions = new Suggestions({ dialect: domain.database.dialect, write } as Database);
+    onTestFinished(() => {
+      goOn();
+      return suggestions.stop();
+    });
+    return { suggestions, begun, goOn };
   }
 
   async function suggestedOf({ id }: { id: string }): Promise<string[]> {
@@ -37,8 +66,7 @@ describe.each(DATABASES)('suggested fields on %s', (name) => {
 
   test('nor do many products of one tenant', async () => {
     const quiet = await newProduct();
-    // Of products that are gone when it is written.
-    for (let key = 1; key <= 100; key += 1) for (let at = 0; at < 200; at += 1) send({ key: -key }, `f${at}`);
+    for (const product of gone(100, quiet.workspaceId)) for (let at = 0; at < 200; at += 1) send(product, `f${at}`);
     send(quiet, 'humidity');
     send(quiet, 'pressure');
     expect(await suggestedOf(quiet)).toEqual(['humidity 1', 'pressure 1']);
@@ -51,10 +79,76 @@ describe.each(DATABASES)('suggested fields on %s', (name) => {
       for (const node of nodes) await node.stop();
     });
     for (let round = 1; round <= 5; round += 1) {
-      for (const node of nodes)
-        node.note(product as ProductInfo, REFUSED, { field: 'humidity', value: 1 }, domain.clock.now);
-      await Promise.all(nodes.map((node) => node.flush()));
+      for (const node of nodes) send(product, 'humidity', 1, node);
+      await Promise.all(nodes.map((node) => node.flush(product.id)));
       expect(await suggestedOf(product)).toEqual([`humidity ${round * nodes.length}`]);
     }
+  });
+
+  test('what is noted later adds up with what is kept: the type takes both values, the last value and what a sender says of it stay', async () => {
+    const product = await newProduct();
+    for (const [identifier, first, second] of [
+      ['whole', 1, true],
+      ['mixed', 1.5, 'it\'s "text"'],
+      ['place', 'a\0b', null],
+    ] as const) {
+      const told = { name: `the ${identifier}`, unit: 'm' };
+      domain.suggestions.note(product as ProductInfo, REFUSED, { field: identifier, value: first }, 1_000, told);
+      await domain.suggestions.flushAll();
+      domain.suggestions.note(product as ProductInfo, REFUSED, { field: identifier, value: second }, 2_000);
+      await domain.suggestions.flushAll();
+    }
+    const rows = await domain.fields.suggestions(domain.access, product.id);
+    const said = { unit: 'm', seen: 2, ignored: false, lastSeenAt: 2_000 };
+    expect(rows).toMatchObject([
+      { identifier: 'mixed', type: 'STRING', lastValue: 'it\'s "text"', name: 'the mixed', ...said },
+      { identifier: 'place', type: 'STRING', lastValue: 'ab', name: 'the place', ...said },
+      { identifier: 'whole', type: 'FLOAT', lastValue: true, name: 'the whole', ...said },
+    ]);
+  });
+
+  test('who adds a field waits for what was noted of its product alone, which is written for its workspace', async () => {
+    const product = await newProduct();
+    const { suggestions, begun, goOn } = watched();
+    for (const other of gone(100, 'loud')) send(other, 'x', 1, suggestions);
+    send(product, 'humidity', 1, suggestions);
+    const flushed = suggestions.flush(product.id.toUpperCase());
+    await vi.waitFor(() => expect(begun).not.toHaveLength(0));
+    expect(begun).toEqual([{ tokenId: product.id, tenant: product.workspaceId }]);
+    // Also what comes while that is being written, with one more transaction for all who ask.
+    send(product, 'humidity', 1, suggestions);
+    const again = Promise.all([1, 2, 3].map(() => suggestions.flush(product.id)));
+    goOn();
+    await flushed;
+    expect(await suggestedOf(product)).toEqual(['humidity 1']);
+    await again;
+    expect(await suggestedOf(product)).toEqual(['humidity 2']);
+    expect(begun).toHaveLength(2);
+  });
+
+  test('a round begins when the one before is done; tenants take turns in it, and what comes meanwhile waits, so much and no more', async () => {
+    const { suggestions, begun, goOn } = watched();
+    const loud = gone(3, 'loud');
+    for (const product of loud) send(product, 'x', 1, suggestions);
+    for (const product of gone(2, 'quiet')) send(product, 'x', 1, suggestions);
+    const rounds = [suggestions.flushAll(), suggestions.flushAll()];
+    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    for (const product of loud) send(product, 'y', 1, suggestions);
+    goOn();
+    await Promise.all(rounds);
+    expect(begun.map(({ tenant }) => tenant)).toEqual(['loud', 'quiet', 'loud', 'quiet', 'loud']);
+    await suggestions.flushAll();
+    // What was written with the rest of the round is not written again.
+    expect(begun.slice(5)).toEqual([{ tokenId: 'loud 0', tenant: 'loud' }]);
+  });
+
+  test('of one tenant so many products wait and no more, and of another as well', async () => {
+    const { suggestions, begun, goOn } = watched();
+    for (const product of gone(20_000, 'loud')) send(product, 'x', 1, suggestions);
+    for (const product of gone(20_000, 'other')) send(product, 'x', 1, suggestions);
+    goOn();
+    await suggestions.flushAll();
+    expect(begun.filter(({ tenant }) => tenant === 'loud')).toHaveLength(10_000);
+    expect(begun.filter(({ tenant }) => tenant === 'other')).toHaveLength(5_000);
   });
 });

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../database.ts';
 import { nextTurn } from '../give-way.ts';
+import { rowsOf } from '../json-rows.ts';
 import { placeholders } from '../long-columns.ts';
 import type { Network } from '../networks/network-event.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
@@ -190,9 +191,4 @@ async function forgetOldDevices(em: EntityManager, workspaceId: string): Promise
 
 async function forgetDevices(em: EntityManager, ids: readonly string[]): Promise<void> {
   await em.execute(`delete from unknown_device where id in (${placeholders(ids)})`, [...ids], 'run');
-}
-
-/** The one JSON parameter as rows whose columns are its `value`. */
-function rowsOf(dialect: Dialect): string {
-  return dialect === 'sqlite' ? 'json_each(?)' : 'json_array_elements(?::json) as rows (value)';
 }

@@ -1,4 +1,5 @@
 import type { Database, Dialect } from '../database.ts';
+import { rowsOf } from '../json-rows.ts';
 import { MAX_AHEAD_MS, type ReceiptMarks } from './receipt-times.ts';
 
 const NAME = 'receipt times of device ';
@@ -98,9 +99,8 @@ export class StoredReceiptMarks implements ReceiptMarks {
 
 /** One statement for all. A later one stays, which another node may have written, unless the clock was put back since. */
 function writing(dialect: Dialect): string {
-  const rows = dialect === 'sqlite' ? 'json_each(?)' : 'json_array_elements(?::json) as rows (value)';
   return (
-    `insert into installation (name, value) select '${NAME}' || (value->>0), value->>1 from ${rows} where true ` +
+    `insert into installation (name, value) select '${NAME}' || (value->>0), value->>1 from ${rowsOf(dialect)} where true ` +
     'on conflict (name) do update set value = excluded.value ' +
     'where cast(installation.value as bigint) < cast(excluded.value as bigint) ' +
     `or cast(installation.value as bigint) > cast(excluded.value as bigint) + ${MAX_AHEAD_MS}`

@@ -1,18 +1,25 @@
-import { LockMode } from '@mikro-orm/core';
-import type { Database } from '../database.ts';
+import { type EntityManager, LockMode } from '@mikro-orm/sql';
+import type { Database, Dialect } from '../database.ts';
+import { rowsOf } from '../json-rows.ts';
 import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
 import type { Rejection } from './entry.ts';
 import { guessFieldType } from './field-value.ts';
 import { ProductSchema } from '../entities/product.ts';
-import { SuggestedFieldSchema } from '../entities/suggested-field.ts';
+import { FairLine } from '../fair-line.ts';
+import { giveWay } from '../give-way.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import type { Party } from '../party.ts';
+import { Tally } from '../tally.ts';
 
 const FLUSH_EVERY_MS = 2_000;
-/** Identifiers that wait to be written: of one product, and of all; the more products, the fewer each. */
+/** Identifiers that wait to be written: of one product … */
 const MAX_WAITING_OF_PRODUCT = 1_000;
+/** … and of all, of which tenants have equal parts, and within each its products, of which no more wait than it has room. */
 const MAX_WAITING = 10_000;
+/** Kept of a product. */
 const MAX_PER_PRODUCT = 200;
 const MAX_TEXT = 256;
+const NUMERIC: readonly FieldType[] = ['FLOAT', 'BOOLEAN', 'INTEGER'];
 
 /** Name and unit as a sender gave them beside a value. */
 export interface SuggestionHint {
@@ -30,21 +37,32 @@ interface Sighting {
   lastSeenAt: number;
 }
 
+interface Waiting {
+  key: number;
+  party: Party;
+  /** By identifier. */
+  sightings: Map<string, Sighting>;
+}
+
 /**
  * Counts identifiers that are no field of their product (CONTRACT 3). Collected in memory and written every few
  * seconds: they help an admin, they are no measurements. At most 200 identifiers are kept for a product; what is sent to
- * one product takes no room from another's.
+ * one product takes no room from another tenant's.
  */
 export class Suggestions {
   readonly #database: Database;
-  /** Key of a product → identifier → what was seen of it. */
-  readonly #waiting = new Map<number, Map<string, Sighting>>();
+  /** By id of the product. */
+  readonly #waiting = new Map<string, Waiting>();
+  /** How many products of each workspace are there. */
+  readonly #waitingOf = new Tally();
+  /** By id of the product, one at a time. */
+  readonly #writing = new Map<string, Promise<void>>();
   readonly #timer: NodeJS.Timeout;
-  #flushing: Promise<void> = Promise.resolve();
+  #round: Promise<void> | null = null;
 
   constructor(database: Database) {
     this.#database = database;
-    this.#timer = setInterval(() => void this.flush().catch(() => {}), FLUSH_EVERY_MS);
+    this.#timer = setInterval(() => void this.flushAll(), FLUSH_EVERY_MS);
     this.#timer.unref();
   }
 
@@ -60,11 +78,10 @@ export class Suggestions {
     const { field: identifier, value } = entry as { field: string; value?: unknown };
     const type = suggestedType(identifier, value);
     if (type === null) return;
-    let waiting = this.#waiting.get(product.key);
-    if (waiting === undefined) this.#waiting.set(product.key, (waiting = new Map()));
-    const known = waiting.get(identifier);
-    if (known === undefined && waiting.size >= this.#share) return;
-    waiting.set(identifier, {
+    const sightings = this.#waitingFor(product);
+    const known = sightings?.get(identifier);
+    if (sightings === null || (known === undefined && sightings.size >= this.#share(product))) return;
+    sightings.set(identifier, {
       identifier,
       type: known === undefined ? type : typeForBoth(known.type, type),
       lastValue: shownValue(value) ?? known?.lastValue ?? null,
@@ -75,54 +92,112 @@ export class Suggestions {
     });
   }
 
-  /** How many of one product may wait. */
-  get #share(): number {
-    return Math.min(MAX_WAITING_OF_PRODUCT, Math.max(1, Math.floor(MAX_WAITING / this.#waiting.size)));
+  /** Null: too many others of its tenant wait. */
+  #waitingFor(product: ProductInfo): Waiting['sightings'] | null {
+    const { id, workspaceId } = product;
+    const known = this.#waiting.get(id);
+    if (known !== undefined) return known.sightings;
+    const others = this.#waitingOf.of(workspaceId);
+    if (others > 0 && others >= MAX_WAITING / this.#waitingOf.size) return null;
+    const sightings: Waiting['sightings'] = new Map();
+    this.#waiting.set(id, { key: product.key, party: { tokenId: id, tenant: workspaceId }, sightings });
+    this.#waitingOf.add(workspaceId, 1);
+    return sightings;
   }
 
-  /** Everything noted so far is in the database when this resolves. */
-  flush(): Promise<void> {
-    if (this.#waiting.size > 0) {
-      const byProduct = [...this.#waiting];
-      this.#waiting.clear();
-      this.#flushing = this.#flushing.catch(() => {}).then(() => this.#write(byProduct));
-    }
-    return this.#flushing;
+  /** How many of one product may wait. */
+  #share({ workspaceId }: ProductInfo): number {
+    const ofTenant = MAX_WAITING / this.#waitingOf.size;
+    return Math.min(MAX_WAITING_OF_PRODUCT, Math.max(1, Math.floor(ofTenant / this.#waitingOf.of(workspaceId))));
+  }
+
+  /** What has been noted of the product so far is in the database when this resolves, if the database takes it. */
+  async flush(productId: string): Promise<void> {
+    const id = productId.toLowerCase();
+    // What is under way does not have all of it; what somebody else who has waited for that begins has.
+    await this.#writing.get(id);
+    await (this.#writing.get(id) ?? this.#begin(id));
+  }
+
+  /** The same of all products, tenants in turns. What is noted once its product is written waits for the next round. */
+  flushAll(): Promise<void> {
+    this.#round ??= this.#writeAll().finally(() => (this.#round = null));
+    return this.#round;
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.flush();
+    await this.#round;
+    await this.flushAll();
   }
 
-  async #write(byProduct: [productKey: number, seen: Map<string, Sighting>][]): Promise<void> {
-    // One after another: a hundred at once would wait for connections until some give up. A product deleted meanwhile must
-    // not cost another product its counts.
-    for (const [productKey, seen] of byProduct) await this.#writeProduct(productKey, seen).catch(() => {});
+  async #writeAll(): Promise<void> {
+    const line = new FairLine<Party>();
+    for (const { party } of this.#waiting.values()) line.add(party, party);
+    // One after another: a hundred at once would wait for connections until some give up.
+    for (let party = line.take(); party !== undefined; party = line.take()) {
+      await giveWay(party);
+      await this.flush(party.tokenId);
+    }
   }
 
-  async #writeProduct(product: number, sightings: Map<string, Sighting>): Promise<void> {
-    await this.#database.write(async (em) => {
-      // Held, so that what several nodes have counted adds up.
+  async #begin(id: string): Promise<void> {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    this.#waiting.delete(id);
+    this.#waitingOf.add(waiting.party.tenant, -1);
+    // What the database does not take is not counted.
+    const written = this.#write(waiting).catch(() => {});
+    this.#writing.set(id, written);
+    await written;
+    this.#writing.delete(id);
+  }
+
+  #write({ key, party, sightings }: Waiting): Promise<void> {
+    const { dialect } = this.#database;
+    return this.#database.write(async (em) => {
+      // Held, so that what several nodes have counted adds up. It may be deleted meanwhile.
       const lock = { fields: ['key'], lockMode: LockMode.PESSIMISTIC_WRITE } as const;
-      if ((await em.findOne(ProductSchema, { key: product }, lock)) === null) return;
-      const rows = await em.find(SuggestedFieldSchema, { product });
-      const known = new Map(rows.map((row) => [row.identifier, row]));
-      for (const sighting of sightings.values()) {
-        const row = known.get(sighting.identifier);
-        if (row !== undefined) {
-          row.seen += sighting.seen;
-          row.type = typeForBoth(row.type, sighting.type);
-          row.lastValue = sighting.lastValue ?? row.lastValue ?? null;
-          row.name = sighting.name ?? row.name ?? null;
-          row.unit = sighting.unit ?? row.unit ?? null;
-          row.lastSeenAt = sighting.lastSeenAt;
-        } else if (known.size < MAX_PER_PRODUCT) {
-          known.set(sighting.identifier, em.create(SuggestedFieldSchema, { product, ignored: false, ...sighting }));
-        }
-      }
-    });
+      if ((await em.findOne(ProductSchema, { key }, lock)) === null) return;
+      const rows = await em.execute<{ identifier: string }[]>(
+        'select identifier from suggested_field where product_key = ?',
+        [key],
+      );
+      const known = new Set(rows.map(({ identifier }) => identifier));
+      let room = MAX_PER_PRODUCT - known.size;
+      const counted = [...sightings.values()].filter(({ identifier }) => known.has(identifier) || room-- > 0);
+      if (counted.length > 0) await countSightings(em, dialect, key, counted);
+    }, party);
   }
+}
+
+/** In one statement, however many they are. */
+async function countSightings(em: EntityManager, dialect: Dialect, key: number, seen: Sighting[]): Promise<void> {
+  const rows = seen.map(({ identifier, type, lastValue, name, unit, seen: times, lastSeenAt }) => [
+    identifier,
+    type,
+    lastValue === null ? null : JSON.stringify(lastValue),
+    name,
+    unit,
+    times,
+    lastSeenAt,
+  ]);
+  const isSqlite = dialect === 'sqlite';
+  const numeric = (of: string): string => `${of}.type in (${NUMERIC.map((type) => `'${type}'`).join(', ')})`;
+  await em.execute(
+    'insert into suggested_field (product_key, identifier, type, last_value, name, unit, seen, ignored, last_seen_at) ' +
+      `select ?, value->>0, value->>1, ${isSqlite ? 'value->>2' : 'cast(value->>2 as jsonb)'}, value->>3, value->>4, ` +
+      `cast(value->>5 as integer), ${isSqlite ? '0' : 'false'}, cast(value->>6 as bigint) from ${rowsOf(dialect)} ` +
+      // SQLite takes "on" for a join's without the condition.
+      'where true on conflict (product_key, identifier) do update set type = case ' +
+      'when suggested_field.type = excluded.type then excluded.type ' +
+      `when ${numeric('suggested_field')} and ${numeric('excluded')} then 'FLOAT' else 'STRING' end, ` +
+      'last_value = coalesce(excluded.last_value, suggested_field.last_value), ' +
+      'name = coalesce(excluded.name, suggested_field.name), unit = coalesce(excluded.unit, suggested_field.unit), ' +
+      'seen = suggested_field.seen + excluded.seen, last_seen_at = excluded.last_seen_at',
+    [key, JSON.stringify(rows)],
+    'run',
+  );
 }
 
 /** The type of the field that could take this value; null: none can, or the name is no identifier. */
@@ -134,8 +209,7 @@ export function suggestedType(identifier: string, value: unknown): FieldType | n
 /** A type that takes the values of both. */
 function typeForBoth(a: FieldType, b: FieldType): FieldType {
   if (a === b) return a;
-  const numeric = (type: FieldType): boolean => type === 'FLOAT' || type === 'BOOLEAN' || type === 'INTEGER';
-  return numeric(a) && numeric(b) ? 'FLOAT' : 'STRING';
+  return NUMERIC.includes(a) && NUMERIC.includes(b) ? 'FLOAT' : 'STRING';
 }
 
 /** Small, and storable on both databases. */

@@ -4,6 +4,7 @@ import { badInput, conflict, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { forgetFieldOfSome } from '../measurements/forget-field.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
+import type { Suggestions } from '../measurements/suggestions.ts';
 import { findProduct, lockPart, lockProduct } from '../access/find-product.ts';
 import { checkOptionalText } from '../text.ts';
 import type { Access } from '../access/access.ts';
@@ -27,7 +28,7 @@ interface FieldServiceDeps {
   store: MeasurementStore;
   removals: FieldRemovals;
   /** Sightings of unknown identifiers that wait in memory. */
-  suggestions: { flush: () => Promise<void> };
+  suggestions: Pick<Suggestions, 'flush'>;
   now: () => number;
 }
 
@@ -52,7 +53,7 @@ export class FieldService {
   /** Valid for the next entry recorded. Its suggestion, if there was one, is done with. */
   async add(access: Access, productId: string, input: NewField): Promise<Field> {
     const checked = checkNewField(input, 'input');
-    await this.#deps.suggestions.flush();
+    await this.#deps.suggestions.flush(productId);
     const field = await this.#deps.database.write(async (em) => {
       const product = await lockProduct(em, access, productId, 'CONFIGURE');
       const { identifier } = checked;
@@ -109,7 +110,7 @@ export class FieldService {
 
   /** Identifiers that were sent but are no field, seen most often first (CONTRACT 3). */
   async suggestions(access: Access, productId: string): Promise<SuggestedField[]> {
-    await this.#deps.suggestions.flush();
+    await this.#deps.suggestions.flush(productId);
     const em = this.#deps.database.read();
     const product = await findProduct(em, access, productId, 'READ');
     // Another node may have written down a sighting from before the field was added.
@@ -124,7 +125,7 @@ export class FieldService {
 
   /** Takes an identifier off the suggestions, or puts it back; it goes on being counted. Returns the product. */
   async ignoreSuggestion(access: Access, productId: string, identifier: string, ignore: boolean): Promise<Product> {
-    await this.#deps.suggestions.flush();
+    await this.#deps.suggestions.flush(productId);
     return this.#deps.database.write(async (em) => {
       const product = await lockProduct(em, access, productId, 'CONFIGURE');
       const known = FIELD_IDENTIFIER.test(identifier);
