@@ -102,10 +102,15 @@ export class HeldWork {
       line.running -= 1;
       // Of fractions something would be left over, and hold the next one up for ever.
       line.underWayMs = line.running === 0 ? 0 : line.underWayMs - ms;
-      this.#hold(line.debt, cost, SHARE);
-      if (cost > 0) this.#holdAgainst(name, tenant, line, cost);
+      this.#charge(name, line, cost);
       this.#beginNext(line);
     }
+  }
+
+  /** So many ms more are held against the tenant and the source, which what goes on for them has cost by now. */
+  hold({ tenant, source }: Pick<Held, 'tenant' | 'source'>, ms: number): void {
+    const name = `${tenant} ${source}`;
+    this.#charge(name, this.#lineOf(tenant, this.#isHeld(name) ? this.#held : this.#free), ms);
   }
 
   /**
@@ -173,8 +178,11 @@ export class HeldWork {
     debt.add(cost, this.#senders.now(), { share, most: MAX_DEBT_MS });
   }
 
-  /** It stands in the other line from now on, and has no burst of its own there. */
-  #holdAgainst(name: string, tenant: string, line: Line, cost: number): void {
+  /** Its source stands in the other line from now on, and has no burst of its own there. */
+  #charge(name: string, line: Line, cost: number): void {
+    if (cost === 0) return;
+    const { tenant } = line;
+    this.#hold(line.debt, cost, SHARE);
     const held = this.#lineOf(tenant, this.#held);
     if (held !== line) this.#hold(held.debt, cost, SHARE);
     const source = this.#sources.get(name) ?? new Debt(this.#senders.now());

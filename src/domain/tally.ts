@@ -7,6 +7,13 @@ export class Tally<Name = string> {
     return this.#amounts.size;
   }
 
+  /** The name that has most; null: none has anything. */
+  get largest(): Name | null {
+    let largest: Name | null = null;
+    for (const [name, amount] of this.#amounts) if (largest === null || amount > this.of(largest)) largest = name;
+    return largest;
+  }
+
   of(name: Name): number {
     return this.#amounts.get(name) ?? 0;
   }

@@ -1,50 +1,67 @@
+import { FairSlots } from '../domain/fair-slots.ts';
+import { LoopTurns } from '../domain/loop-turns.ts';
 import type { LatestQuery, LatestRow } from '../domain/measurements/store.ts';
+import { whoseWork } from '../domain/whose-work.ts';
 import { AppError } from '../errors.ts';
 import { latestRows } from './chunks/latest-columns.ts';
 import type { SearchProgress } from './chunks/search-memory.ts';
 import { DEVICES_AT_ONCE, type LatestAnswer } from './chunks/reader-job.ts';
 
-/** Some million readings; less than a query of GraphQL may take. */
+/** What all slices of one take together: some million readings. */
 const SEARCH_MS = 20_000;
+/** However many others there are, nobody waits longer for the next of his slices. */
+const LONGEST_MS = 60_000;
+/** A thread has room for more than these and one more slice: what is short does not wait for their end. */
+const FIRST_AT_ONCE = 6;
 
 /** Asks a reader thread; `progress`: of the slice before it. */
 type AskLatest = (queries: LatestQuery[], progress?: SearchProgress) => Promise<LatestAnswer>;
 
 /**
- * Newest values from reader threads. Who has much to be searched gets it slice by slice, each a job of its own; from the
- * second on in turns with others who have, so that at most one such slice is in front of what is short.
+ * Newest values from reader threads. Who has much to be searched gets it slice by slice, each a job of its own: of the
+ * first ones a few at a time, fairly, from the second on one, tenants in turns. So little is in front of what is short.
  */
 export class LatestSearches {
   readonly #ask: AskLatest;
   readonly #searchMs: number;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #longestMs: number;
+  // They wait for nothing but their thread: one that hangs refuses them.
+  readonly #first = new FairSlots(FIRST_AT_ONCE, { isPatient: true });
+  readonly #others = new LoopTurns();
 
-  constructor(ask: AskLatest, searchMs: number = SEARCH_MS) {
+  constructor(ask: AskLatest, searchMs = SEARCH_MS, longestMs = LONGEST_MS) {
     this.#ask = ask;
     this.#searchMs = searchMs;
+    this.#longestMs = longestMs;
   }
 
-  /** OVERLOADED when it takes too long: asked again, it goes on where it was. */
-  async latest(queries: LatestQuery[]): Promise<LatestRow[]> {
-    const endsAt = performance.now() + this.#searchMs;
-    let { found, left, progress } = await this.#ask(queries);
+  /**
+   * OVERLOADED when it takes too long: asked again, it goes on where it was. `spend` is told, slice by slice, how long
+   * was searched, in ms.
+   */
+  async latest(queries: LatestQuery[], spend: (ms: number) => void = () => {}): Promise<LatestRow[]> {
+    const endsAt = performance.now() + this.#longestMs;
+    let leftMs = this.#searchMs;
+    const ask: AskLatest = async (...asked) => {
+      const answer = await this.#ask(...asked);
+      leftMs -= answer.searchedMs;
+      spend(answer.searchedMs);
+      return answer;
+    };
+    const isShort = queries.length <= DEVICES_AT_ONCE;
+    const first = (): Promise<LatestAnswer> => ask(queries);
+    let { found, left, progress } = await (isShort ? this.#first.use(whoseWork(), first) : first());
     const rows = latestRows(found);
     for (let open = chosen(queries, left); open.length > 0;) {
-      if (performance.now() >= endsAt) throw tooMuch(open.length);
+      if (leftMs <= 0 || performance.now() >= endsAt) throw tooMuch(open.length);
       // So few go to the thread that is there for what is short: always the same, which remembers how far it came.
       const some = open.slice(0, DEVICES_AT_ONCE);
       const before = progress;
-      ({ found, left, progress } = await this.#inTurn(() => this.#ask(some, before)));
+      ({ found, left, progress } = await this.#others.run(() => ask(some, before)));
       rows.push(...latestRows(found));
       open = [...chosen(some, left), ...open.slice(DEVICES_AT_ONCE)];
     }
     return rows;
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#last.then(work, work);
-    this.#last = mine;
-    return mine;
   }
 }
 

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { DecoderEngine, DecoderJob } from '../../src/domain/decoders/decoder-engine.ts';
 import { HeldWork } from '../../src/domain/held-work.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
+import type { Party } from '../../src/domain/party.ts';
+import { whoseWork } from '../../src/domain/whose-work.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 
@@ -79,6 +81,26 @@ describe.each(DATABASES)('what decoders look up, %s', (name) => {
 
   test('is none of a device that the product has not', async () => {
     expect((await told(['s0', 'nobody', product.id])).sizes).toEqual([expect.any(Number), 0, 0]);
+  });
+
+  test('is searched for in the turns of its tenant, which pays for that time too', async () => {
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const asked: Party[] = [];
+    const asking = vi.spyOn(domain.store, 'latest').mockImplementation(async (_, spend) => {
+      asked.push(whoseWork());
+      spend?.(500);
+      return [];
+    });
+    let gone = (): void => {};
+    const present = domain.senders.meanwhile('somebody', () => new Promise<void>((resolve) => (gone = resolve)));
+    const first = await told(['s0']);
+    // 125 ms are held against it, of which it may have 50.
+    const second = await told(['s0']);
+    gone();
+    await present;
+    asking.mockRestore();
+    expect(asked.map(({ tenant }) => tenant)).toEqual([product.workspaceId, product.workspaceId]);
+    expect(second.ms - first.ms).toBeGreaterThan(200);
   });
 
   test('waits while others send, and alone does not', async () => {

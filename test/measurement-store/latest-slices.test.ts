@@ -1,9 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { LatestQuery } from '../../src/domain/measurements/store.ts';
+import { worksFor } from '../../src/domain/whose-work.ts';
 import type { CommittedSince, Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
 import { latestRows } from '../../src/measurement-store/chunks/latest-columns.ts';
 import { LatestSearches } from '../../src/measurement-store/latest-searches.ts';
+import { LatestMemory } from '../../src/measurement-store/chunks/latest-memory.ts';
 import { ReadingFrames } from '../../src/measurement-store/readings/reading-frames.ts';
 import { openForWriting } from '../../src/measurement-store/sqlite/writer/open-for-writing.ts';
 import { SqliteWriter } from '../../src/measurement-store/sqlite/writer/sqlite-writer.ts';
@@ -216,11 +219,93 @@ describe('searches for newest values at the same time', () => {
       if (!isFirst) atOnce -= 1;
       const isDone = asked.filter((key) => key === deviceKey).length > deviceKey * 2;
       const found = { deviceKeys: [], fieldKeys: [], timestamps: [], values: [] };
-      return { found, left: isDone ? [] : [0], progress: { era: '', devices: [] } };
+      return { found, left: isDone ? [] : [0], progress: { era: '', devices: [] }, searchedMs: 1 };
     });
     await Promise.all([1, 2, 3].map((deviceKey) => searches.latest([{ deviceKey, fieldKeys: [1] }])));
     expect(most).toBe(1);
     expect(asked).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3, 2, 3, 2, 3, 3, 3]);
+  });
+
+  const SLICE_TAKES_MS = 25;
+
+  /** Each device has so many slices, of which each takes its time. */
+  function sliced(slices: number, ...limits: number[]) {
+    const asked: number[] = [];
+    const searches = new LatestSearches(
+      async ([query]) => {
+        const { deviceKey } = query!;
+        asked.push(deviceKey);
+        await pause(SLICE_TAKES_MS);
+        const isDone = asked.filter((key) => key === deviceKey).length >= slices;
+        const found = { deviceKeys: [], fieldKeys: [], timestamps: [], values: [] };
+        return { found, left: isDone ? [] : [0], progress: { era: '', devices: [] }, searchedMs: SLICE_TAKES_MS };
+      },
+      ...limits,
+    );
+    const search = (tenant: string, deviceKey: number, spend?: (ms: number) => void): Promise<unknown> =>
+      worksFor({ tokenId: tenant, tenant }, () => searches.latest([{ deviceKey, fieldKeys: [1] }], spend));
+    return { asked, search };
+  }
+
+  test('of tenants in turns: who searches one device does not stand behind the ten of another', async () => {
+    const { asked, search } = sliced(4);
+    const loud = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((deviceKey) => search('loud', deviceKey));
+    await pause(2 * SLICE_TAKES_MS);
+    const before = asked.length;
+    await search('quiet', 100);
+    // Three turns, another one before each, and what ends meanwhile; the first slices of others.
+    const beside = asked.slice(before).filter((key) => key !== 100);
+    expect(beside.length).toBeLessThan(20);
+    await Promise.all(loud);
+  });
+
+  test('by the time of their own slices: whoever waits for those of others is not refused for that, and does not pay for it', async () => {
+    const limitMs = 4.5 * SLICE_TAKES_MS;
+    const { search } = sliced(4, limitMs);
+    const spent: number[] = [];
+    const all = ['a', 'b', 'c', 'd', 'e'].map((tenant, at) => search(tenant, at, (ms) => spent.push(ms)));
+    expect(await Promise.all(all)).toEqual([[], [], [], [], []]);
+    expect(spent).toEqual(Array.from({ length: 20 }, () => SLICE_TAKES_MS));
+    await expect(sliced(6, limitMs).search('a', 1)).rejects.toMatchObject({ code: 'OVERLOADED' });
+    // But nobody waits for ever.
+    const { search: searchLonger } = sliced(20, 10_000, 20 * SLICE_TAKES_MS);
+    const others = [1, 2, 3].map((deviceKey) => searchLonger('other', deviceKey));
+    await expect(Promise.all(others)).rejects.toMatchObject({ code: 'OVERLOADED' });
+  });
+
+  test('of first slices a few, so that their thread has room for what is short, and one for who has none', async () => {
+    const { asked, search } = sliced(1);
+    const loud = Array.from({ length: 50 }, (_, deviceKey) => search('loud', deviceKey));
+    const quiet = search('quiet', 100);
+    expect(asked.length).toBeLessThan(7);
+    expect(asked).toContain(100);
+    await Promise.all([...loud, quiet]);
+  });
+});
+
+describe('what is remembered of searches', () => {
+  const AT = { position: '1', upTo: START };
+
+  test('is pushed out by what the same tenant searches, the oldest first', () => {
+    const memory = new LatestMemory();
+    memory.set(1, 1, AT, 'quiet');
+    for (let deviceKey = 2; deviceKey < 10_500; deviceKey += 1)
+      for (let fieldKey = 1; fieldKey <= 2; fieldKey += 1) {
+        expect(memory.get(2, 1) ?? AT).toMatchObject(AT);
+        memory.set(deviceKey, fieldKey, AT, 'loud');
+      }
+    expect(memory.get(1, 1)).toMatchObject(AT);
+    // What is asked for again and again stays.
+    expect(memory.get(2, 1)).toMatchObject(AT);
+    expect(memory.get(3, 1)).toBeUndefined();
+    expect(memory.get(10_499, 2)).toMatchObject(AT);
+    // No more than that, however many tenants there are.
+    for (let tenant = 0; tenant < 12_000; tenant += 1) memory.set(20_000 + tenant, 1, AT, `t${tenant}`);
+    let kept = 0;
+    for (let deviceKey = 0; deviceKey < 32_000; deviceKey += 1)
+      for (let fieldKey = 1; fieldKey <= 2; fieldKey += 1) if (memory.get(deviceKey, fieldKey)) kept += 1;
+    expect(kept).toBeLessThanOrEqual(10_000);
+    expect(kept).toBeGreaterThan(4_000);
   });
 });
 

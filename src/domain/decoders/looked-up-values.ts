@@ -5,6 +5,7 @@ import type { History, MeasuredValue } from '../history/history.ts';
 import { deviceConfiguration } from '../ingest-cache/device-configuration.ts';
 import type { DeviceInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Senders } from '../senders.ts';
+import { worksFor } from '../whose-work.ts';
 
 /** What is read in one piece has so many characters, as far as that can be told before: some 2 ms. */
 const PIECE = 65_536;
@@ -21,6 +22,8 @@ const DEVICE = 1_000;
 /** Less than that goes on at once. */
 const LITTLE = 8_192;
 const CHARACTERS_PER_MS = 32_768;
+/** What other threads have searched counts so much. */
+const SEARCH_COUNTS = 0.25;
 const BURST_MS = 50;
 /** Of a workspace, in ms: answers may all come in one turn of the event loop. */
 const MOST_UNDER_WAY_MS = 10;
@@ -66,7 +69,7 @@ export class LookedUpValues {
       const ms = (some.length * each) / CHARACTERS_PER_MS;
       const read = async (): Promise<Told[]> => {
         if (some.length * each > LITTLE) await giveWay({ tokenId: source, tenant });
-        return this.#read(product, some);
+        return worksFor({ tokenId: source, tenant }, () => this.#read(product, some, source));
       };
       const piece = { tenant, source, ms, goesOn: at > 0 };
       const told = await this.#held.run(piece, read, (found) => sizeOf(found) / CHARACTERS_PER_MS);
@@ -77,11 +80,13 @@ export class LookedUpValues {
   }
 
   /** Of the first of these: the others come in a piece of their own when these have long texts. */
-  async #read(product: ProductInfo, names: string[]): Promise<Told[]> {
+  async #read(product: ProductInfo, names: string[], source: string): Promise<Told[]> {
     const { ingestCache, history } = this.#deps;
     const devices = await ingestCache.devicesOfProduct(product, names);
-    const known = names.flatMap((name) => devices.get(name) ?? []);
-    const values = (await history.latestOfMany(known.map((device) => ({ device })))).values();
+    const wanted = names.flatMap((name) => devices.get(name) ?? []).map((device) => ({ device }));
+    const held = { tenant: product.workspaceId, source };
+    const spend = (ms: number): void => this.#held.hold(held, ms * SEARCH_COUNTS);
+    const values = (await history.latestOfMany(wanted, spend)).values();
     const told: Told[] = [];
     for (let size = 0; told.length < names.length && size < LONG_PIECE;) {
       const name = names[told.length]!;

@@ -98,9 +98,12 @@ export class History {
 
   /**
    * The value with the latest measured time of each field that has one, for each device in order, in one look-up; in
-   * the place of one whose fields are wrong, the error.
+   * the place of one whose fields are wrong, the error. `spend`: as the store has it.
    */
-  async latestOfMany(wanted: readonly LatestWanted[]): Promise<(MeasuredValue[] | Error)[]> {
+  async latestOfMany(
+    wanted: readonly LatestWanted[],
+    spend?: (ms: number) => void,
+  ): Promise<(MeasuredValue[] | Error)[]> {
     // Devices of one product are asked for the same list: it crosses to the thread once.
     const allOf = memoized((product: ProductInfo) => [...product.fields.values()]);
     const listsOf = memoized((product: ProductInfo) =>
@@ -112,9 +115,11 @@ export class History {
     );
     const queries = wanted.flatMap(({ device }, at) => {
       const fields = chosen[at]!;
-      return fields instanceof Error ? [] : [{ deviceKey: device.key, fieldKeys: keysOf(fields) }];
+      return fields instanceof Error
+        ? []
+        : [{ deviceKey: device.key, fieldKeys: keysOf(fields), tenant: device.workspaceId }];
     });
-    const rows = queries.length === 0 ? [] : await this.#store.latest(queries);
+    const rows = queries.length === 0 ? [] : await this.#store.latest(queries, spend);
     const byDevice = new Map<number, Map<number, LatestRow>>();
     for (const row of rows) {
       const byField = byDevice.get(row.deviceKey);

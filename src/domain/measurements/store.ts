@@ -98,6 +98,8 @@ export interface Columns {
 export interface LatestQuery {
   deviceKey: number;
   fieldKeys: number[];
+  /** Whose device it is: what is remembered of searches is bounded for each. */
+  tenant?: string | undefined;
 }
 
 /** The value of a field with the latest measured time, in ms UTC. */
@@ -214,8 +216,11 @@ export interface MeasurementStore {
    */
   longMoments(moments: readonly Moments[]): Promise<LongMoment[]>;
 
-  /** The value with the latest measured time for each of the devices' fields, of everything acknowledged so far. */
-  latest(queries: LatestQuery[]): Promise<LatestRow[]>;
+  /**
+   * The value with the latest measured time for each of the devices' fields, of everything acknowledged so far. `spend` is
+   * told, now and then, for how long other threads had to search, in ms.
+   */
+  latest(queries: LatestQuery[], spend?: (ms: number) => void): Promise<LatestRow[]>;
   /** One field's values in time order (or newest first), of everything acknowledged so far. */
   range(query: RangeQuery): Promise<Columns>;
   /**

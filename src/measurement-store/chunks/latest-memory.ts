@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LruMap } from '../../domain/lru-map.ts';
+import { Tally } from '../../domain/tally.ts';
 
 /** No reading newer than `upTo` had a value of the field when the store stood at `position`. */
 export interface LookedThrough {
@@ -7,29 +7,61 @@ export interface LookedThrough {
   upTo: number;
 }
 
-/** Fields of devices. */
+/** Fields of devices, of all tenants. */
 const MAX_ENTRIES = 10_000;
 
 /**
  * What a thread remembers of searches for newest values that went far back, for the next operation. It stays true whatever is deleted or moves
- * into chunks: only what is committed behind the position can be newer.
+ * into chunks: only what is committed behind the position can be newer. The tenant that has most makes room.
  */
 export class LatestMemory {
-  readonly #entries = new LruMap<string, LookedThrough>({ most: MAX_ENTRIES });
+  /** What was asked for least recently first. */
+  readonly #entries = new Map<string, LookedThrough & { tenant: string }>();
+  readonly #ofTenants = new Tally();
   /** Another one in each thread and with each `clear`: what was learned in another one counts for nothing. */
   era: string = randomUUID();
 
   get(deviceKey: number, fieldKey: number): LookedThrough | undefined {
-    return this.#entries.get(`${deviceKey} ${fieldKey}`);
+    const key = `${deviceKey} ${fieldKey}`;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry;
   }
 
-  set(deviceKey: number, fieldKey: number, lookedThrough: LookedThrough): void {
-    this.#entries.set(`${deviceKey} ${fieldKey}`, lookedThrough);
+  /** `tenant`: whose device it is. */
+  set(deviceKey: number, fieldKey: number, { position, upTo }: LookedThrough, tenant = ''): void {
+    const key = `${deviceKey} ${fieldKey}`;
+    this.#forget(key);
+    if (this.#entries.size >= MAX_ENTRIES) this.#makeRoom();
+    this.#entries.set(key, { position, upTo, tenant });
+    this.#ofTenants.add(tenant, 1);
   }
 
   /** The database may be another one, or an older state of it. */
   clear(): void {
     this.#entries.clear();
+    this.#ofTenants.clear();
     this.era = randomUUID();
+  }
+
+  /** Half of what the tenant has: for a single one all would be gone through each time. */
+  #makeRoom(): void {
+    const most = this.#ofTenants.largest;
+    let surplus = Math.ceil(this.#ofTenants.of(most!) / 2);
+    for (const [key, { tenant }] of this.#entries) {
+      if (tenant !== most) continue;
+      this.#forget(key);
+      surplus -= 1;
+      if (surplus === 0) return;
+    }
+  }
+
+  #forget(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#ofTenants.add(entry.tenant, -1);
   }
 }

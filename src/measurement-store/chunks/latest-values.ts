@@ -58,13 +58,13 @@ export async function latestSlice(
 /** null: there is more to be looked through. */
 async function latestOfOne(
   snapshot: Snapshot,
-  { deviceKey, fieldKeys }: LatestQuery,
+  { deviceKey, fieldKeys, tenant }: LatestQuery,
   { chunks, readings }: Newest,
   slice: SearchSlice,
 ): Promise<LatestRow[] | null> {
   const from = (fieldKey: number): number => chunks.get(fieldKey)?.lastAt ?? -Infinity;
   const wanted = new Map(fieldKeys.map((fieldKey) => [fieldKey, { from: from(fieldKey), to: Infinity }]));
-  const search = { deviceKey, wanted };
+  const search = { deviceKey, tenant, wanted };
   const rows = takeFrom(search, readings.rows);
   lookedThrough(search, endOf(readings));
   if (isOpen(search)) {
@@ -90,7 +90,7 @@ async function searchSlice(snapshot: Snapshot, search: Search, slice: SearchSlic
     const position = await snapshot.position();
     const upTo = new Map(fields.map(([fieldKey, { from, to }]) => [fieldKey, Math.max(from, to - 1)]));
     for (const { fieldKey, timestamp } of found) upTo.set(fieldKey, timestamp);
-    slice.memory.remember(search.deviceKey, position, upTo);
+    slice.memory.remember(search, position, upTo);
   }
   return { ...behind, rows: found };
 }
@@ -119,7 +119,7 @@ async function takeSince(snapshot: Snapshot, search: Search, slice: SearchSlice)
     if (taken.upTo !== null) {
       const upTo = new Map(ofFields.map((field) => [field.fieldKey, field.upTo]));
       for (const { fieldKey, timestamp } of taken.rows) upTo.set(fieldKey, timestamp);
-      slice.memory.remember(deviceKey, taken.upTo, upTo, true);
+      slice.memory.remember(search, taken.upTo, upTo, true);
       return 'over';
     }
     for (const [fieldKey, stretch] of unseen) wanted.get(fieldKey)!.to = stretch.to;

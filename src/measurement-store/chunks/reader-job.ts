@@ -34,6 +34,8 @@ export interface LatestAnswer {
   left: number[];
   /** How far it came with these. */
   progress: SearchProgress;
+  /** How long it searched. */
+  searchedMs: number;
 }
 
 /** Newest values of so many are no long read. */
@@ -81,7 +83,7 @@ export async function latestOfMany(
     left.push(...some.left.map((at) => from + at));
   }
   const progress = slice.memory.progress(left.map((at) => queries[at]!.deviceKey));
-  return { found: latestColumns(rows), left, progress };
+  return { found: latestColumns(rows), left, progress, searchedMs: slice.searchedMs };
 }
 
 /** Of what is answered: series → answer → views → view → column. */

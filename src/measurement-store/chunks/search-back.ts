@@ -1,4 +1,4 @@
-import type { LatestRow, StoredValue } from '../../domain/measurements/store.ts';
+import type { LatestQuery, LatestRow, StoredValue } from '../../domain/measurements/store.ts';
 import { eachValue } from '../readings/reading-values.ts';
 import type { Page } from './page.ts';
 import type { SearchSlice } from './search-slice.ts';
@@ -16,8 +16,7 @@ interface Stretch {
 }
 
 /** The fields of a device that were not found yet; a stretch without length: there is nothing more to be found. */
-export interface Search {
-  deviceKey: number;
+export interface Search extends Pick<LatestQuery, 'deviceKey' | 'tenant'> {
   wanted: Map<number, Stretch>;
 }
 

@@ -1,3 +1,4 @@
+import type { LatestQuery } from '../../domain/measurements/store.ts';
 import type { LatestMemory, LookedThrough } from './latest-memory.ts';
 
 /** How far a search came with a device: as `LookedThrough` of each of the fields. */
@@ -15,6 +16,8 @@ export interface SearchProgress {
   /** No more than were searched at once. */
   devices: DeviceProgress[];
 }
+
+type Searched = Pick<LatestQuery, 'deviceKey' | 'tenant'>;
 
 /** What is known of a field, and whether this very search learned it. */
 interface KnownField extends LookedThrough {
@@ -59,11 +62,11 @@ export class SearchMemory {
    * `upTo`: by field, of all that were searched; nothing comes of it if the thread's memory was cleared meanwhile. `isPart`:
    * the position lies before the end of the snapshot, so it is for the next slice alone: others may see an older one.
    */
-  remember(deviceKey: number, position: string, upTo: Map<number, number>, isPart = false): void {
+  remember({ deviceKey, tenant }: Searched, position: string, upTo: Map<number, number>, isPart = false): void {
     if (this.#shared.era !== this.#era) return;
     this.#own.set(deviceKey, { deviceKey, position, fieldKeys: [...upTo.keys()], upTo: [...upTo.values()] });
     if (isPart) return;
-    for (const [fieldKey, at] of upTo) this.#shared.set(deviceKey, fieldKey, { position, upTo: at });
+    for (const [fieldKey, at] of upTo) this.#shared.set(deviceKey, fieldKey, { position, upTo: at }, tenant);
   }
 
   /** Of the devices with which the search goes on. */

@@ -10,7 +10,7 @@ export const LONG_SLICE_MS = 1_000;
 export class SearchSlice {
   readonly memory: SearchMemory;
   readonly #ms: number;
-  #endsAt: number | null = null;
+  #begunAt: number | null = null;
 
   /** `progress`: of the slice before it. */
   constructor(memory: LatestMemory, ms: number, progress?: SearchProgress) {
@@ -20,12 +20,17 @@ export class SearchSlice {
 
   /** Whether one more device may be searched: the first always, which begins the slice. */
   begins(): boolean {
-    if (this.#endsAt !== null) return !this.isOver();
-    this.#endsAt = performance.now() + this.#ms;
+    if (this.#begunAt !== null) return !this.isOver();
+    this.#begunAt = performance.now();
     return true;
   }
 
+  /** Since it began; 0: nothing had to be searched. */
+  get searchedMs(): number {
+    return this.#begunAt === null ? 0 : performance.now() - this.#begunAt;
+  }
+
   isOver(): boolean {
-    return this.#endsAt !== null && performance.now() >= this.#endsAt;
+    return this.#begunAt !== null && this.searchedMs >= this.#ms;
   }
 }

@@ -150,8 +150,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return Promise.resolve(() => {});
   }
 
-  latest(queries: LatestQuery[]): Promise<LatestRow[]> {
-    return this.#searches.latest(queries);
+  latest(queries: LatestQuery[], spend?: (ms: number) => void): Promise<LatestRow[]> {
+    return this.#searches.latest(queries, spend);
   }
 
   series(requests: readonly SeriesRequest[]): Promise<(SeriesAnswer | undefined)[]> {

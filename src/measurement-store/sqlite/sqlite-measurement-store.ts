@@ -155,8 +155,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#turns.take();
   }
 
-  latest(queries: LatestQuery[]): Promise<LatestRow[]> {
-    return this.#searches.latest(queries);
+  latest(queries: LatestQuery[], spend?: (ms: number) => void): Promise<LatestRow[]> {
+    return this.#searches.latest(queries, spend);
   }
 
   series(requests: readonly SeriesRequest[]): Promise<(SeriesAnswer | undefined)[]> {
