@@ -24,12 +24,15 @@ interface CommitOptions {
   onFailure?: (receipts: number) => void;
 }
 
+/** How long the flush took for each of its rows, in ms; or why it failed. */
+type Outcome = { rowMs: number } | { error: unknown };
+
 interface Group {
   rows: number;
   bytes: number;
-  /** Told how long the flush took for each of its rows, in ms. */
-  resolves: ((rowMs: number) => void)[];
-  rejects: ((error: unknown) => void)[];
+  /** Who waits for it, in order. */
+  waiting: ((outcome: Outcome) => void)[];
+  outcome?: Outcome;
 }
 
 /** One that the database works on, and one that it finds when it is done, without waiting for us. */
@@ -42,6 +45,8 @@ const MAX_UNDER_WAY = 2;
 const WORTH_A_FLUSH = 0.6;
 /** What a flush takes however little it stores, in ms: it says nothing of the rows. */
 const ANYWAY_MS = 20;
+/** Each answer takes the event loop some 40 µs, and thousands may wait behind a disk that stood still. */
+const ANSWERED_AT_ONCE = 100;
 
 /**
  * Concurrent receipts share one commit: a flush takes everything that waits, as soon as there is none under way, or
@@ -52,6 +57,10 @@ export class GroupCommit {
   readonly #options: CommitOptions;
   #gathering = emptyGroup();
   readonly #underWay = new Set<Group>();
+  /** Those that are done, of which somebody has no answer yet. */
+  readonly #answering: Group[] = [];
+  #waitingRows = 0;
+  #waitingBytes = 0;
   #scheduled = false;
   #flushes = 0;
   /** When the last flush was done. */
@@ -76,10 +85,12 @@ export class GroupCommit {
       return Promise.reject(new AppError('OVERLOADED', 'Too much is waiting to be stored. Try again in a moment.'));
     return new Promise((resolve, reject) => {
       const group = this.#gathering;
-      group.bytes += this.#target.gather(receipt);
+      const gathered = this.#target.gather(receipt);
+      group.bytes += gathered;
       group.rows += rows;
-      group.resolves.push((rowMs) => resolve(rowMs * rows));
-      group.rejects.push(reject);
+      this.#waitingBytes += gathered;
+      this.#waitingRows += rows;
+      group.waiting.push((outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.rowMs * rows)));
       if (this.#underWay.size > 0) this.#flushIfWorthIt();
       else if (!this.#scheduled) {
         // Requests that arrived in the same turn of the event loop come along.
@@ -97,23 +108,16 @@ export class GroupCommit {
     return this.#flushes;
   }
 
-  /** Gathered or under way. */
+  /** Of those groups that were not answered to the end. */
   get waitingRows(): number {
-    let rows = this.#gathering.rows;
-    for (const group of this.#underWay) rows += group.rows;
-    return rows;
+    return this.#waitingRows;
   }
 
   /** Resolves when everything handed over so far has had its answer, whatever comes in the meantime. */
   async settled(): Promise<void> {
-    const groups = [...this.#underWay, ...(this.#gathering.resolves.length > 0 ? [this.#gathering] : [])];
-    const ends = groups.map(
-      ({ resolves, rejects }) =>
-        new Promise<void>((resolve) => {
-          resolves.push(() => resolve());
-          rejects.push(() => resolve());
-        }),
-    );
+    const ends: Promise<void>[] = [];
+    for (const { waiting } of [...this.#answering, ...this.#underWay, this.#gathering])
+      if (waiting.length > 0) ends.push(new Promise((resolve) => waiting.push(() => resolve())));
     await Promise.all(ends);
   }
 
@@ -128,14 +132,12 @@ export class GroupCommit {
   #isFull(rows: number, bytes: number): boolean {
     // A receipt on its own always fits, however large.
     if (this.#isIdle()) return false;
-    let waitingBytes = this.#gathering.bytes;
-    for (const group of this.#underWay) waitingBytes += group.bytes;
     const { maxWaitingRows, maxWaitingBytes } = this.#options;
-    return this.waitingRows + rows > maxWaitingRows || waitingBytes + bytes > maxWaitingBytes;
+    return this.#waitingRows + rows > maxWaitingRows || this.#waitingBytes + bytes > maxWaitingBytes;
   }
 
   #flushIfWorthIt(): void {
-    if (this.#gathering.resolves.length === 0) return;
+    if (this.#gathering.waiting.length === 0) return;
     const [first] = this.#underWay;
     const isCrumb = first !== undefined && this.#gathering.rows < first.rows * WORTH_A_FLUSH;
     if (isCrumb || this.#underWay.size >= MAX_UNDER_WAY) return;
@@ -154,16 +156,33 @@ export class GroupCommit {
       this.#options.onFlush?.(group.rows, (now - from) / 1000);
       // They follow each other: it began when the one before it was done.
       const tookMs = now - Math.max(from, this.#doneAt) - ANYWAY_MS;
-      const rowMs = Math.max(0, tookMs) / Math.max(1, group.rows);
-      for (const resolve of group.resolves) resolve(rowMs);
+      group.outcome = { rowMs: Math.max(0, tookMs) / Math.max(1, group.rows) };
     } catch (error) {
-      this.#options.onFailure?.(group.rejects.length);
-      for (const reject of group.rejects) reject(error);
+      this.#options.onFailure?.(group.waiting.length);
+      group.outcome = { error };
     }
     this.#doneAt = performance.now();
     this.#underWay.delete(group);
     this.#flushIfWorthIt();
-    this.#resolveWhenDone();
+    this.#answering.push(group);
+    if (this.#answering.length === 1) this.#answer();
+  }
+
+  /** Some of them in the order of the commits, the rest in the next turns of the event loop. */
+  #answer(): void {
+    let left = ANSWERED_AT_ONCE;
+    while (left > 0 && this.#answering.length > 0) {
+      const { rows, bytes, waiting, outcome } = this.#answering[0]!;
+      const some = waiting.splice(0, left);
+      left -= some.length;
+      for (const tell of some) tell(outcome!);
+      if (waiting.length > 0) break;
+      this.#answering.shift();
+      this.#waitingRows -= rows;
+      this.#waitingBytes -= bytes;
+    }
+    if (this.#answering.length > 0) setImmediate(() => this.#answer());
+    else this.#resolveWhenDone();
   }
 
   #resolveWhenDone(): void {
@@ -171,10 +190,10 @@ export class GroupCommit {
   }
 
   #isIdle(): boolean {
-    return this.#underWay.size === 0 && this.#gathering.resolves.length === 0;
+    return this.#answering.length === 0 && this.#underWay.size === 0 && this.#gathering.waiting.length === 0;
   }
 }
 
 function emptyGroup(): Group {
-  return { rows: 0, bytes: 0, resolves: [], rejects: [] };
+  return { rows: 0, bytes: 0, waiting: [] };
 }
