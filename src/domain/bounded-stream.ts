@@ -52,6 +52,11 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
     return this.#size;
   }
 
+  /** Somebody waits for something to read. */
+  get isAwaited(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   offer(item: Item): void {
     if (this.#done) return;
     const { sizeOf, maxUnread } = this.#options;

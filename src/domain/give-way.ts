@@ -1,4 +1,5 @@
 import { FairLine } from './fair-line.ts';
+import type { Party } from './party.ts';
 import { whoseWork } from './whose-work.ts';
 
 const TURN_MS = 5;
@@ -28,14 +29,43 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Does it for each, and lets others have their turn whenever that has taken 5 ms: thousands may be told of each. */
-export async function eachInTurns<Item>(items: readonly Item[], work: (item: Item) => void): Promise<void> {
-  let since = performance.now();
+/** Long work in slices of 5 ms. */
+export class Slices {
+  readonly #party: Party;
+  #until = performance.now() + TURN_MS;
+
+  /** Whose work it is. */
+  constructor(party = whoseWork()) {
+    this.#party = party;
+  }
+
+  /** Then give way, by `next`. */
+  get isOver(): boolean {
+    return performance.now() >= this.#until;
+  }
+
+  /** So long takes what others do as soon as this gives way: those who were told of something. */
+  leadsTo(milliseconds: number): void {
+    this.#until -= milliseconds;
+  }
+
+  async next(): Promise<void> {
+    await giveWay(this.#party);
+    this.#until = performance.now() + TURN_MS;
+  }
+}
+
+/** Does it for each, in slices: thousands may be told of each. `leadsToMs`: as `Slices.leadsTo`. */
+export async function eachInTurns<Item>(
+  items: Iterable<Item>,
+  work: (item: Item) => void,
+  leadsToMs = 0,
+): Promise<void> {
+  const slices = new Slices();
   for (const item of items) {
     work(item);
-    if (performance.now() - since < TURN_MS) continue;
-    await giveWay();
-    since = performance.now();
+    slices.leadsTo(leadsToMs);
+    if (slices.isOver) await slices.next();
   }
 }
 

@@ -62,6 +62,94 @@ describe('the live call log', () => {
   });
 });
 
+describe('where thousands listen', () => {
+  const THOUSANDS = 5_000;
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  /** So many who wait for calls, what each was told and how it ended. */
+  async function listen(feed: CallFeed, count: number) {
+    const told: string[][] = [];
+    const ends: unknown[] = [];
+    const queues: LiveQueue<LoggedCall>[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const ids: string[] = [];
+      const calls = await feed.subscribe({ id: 'p1', key: 1 }, FROM_NOW_ON, READER);
+      const read = async (): Promise<void> => {
+        for await (const { id } of calls) ids.push(id);
+      };
+      void read().catch((error: unknown) => ends.push(error));
+      told.push(ids);
+      queues.push(calls);
+    }
+    return { told, ends, queues };
+  }
+
+  /** Turns of the event loop until it is so. */
+  async function turnsUntil(isSo: () => boolean): Promise<number> {
+    for (let turns = 0; ; turns += 1) {
+      if (isSo()) return turns;
+      await turn();
+    }
+  }
+
+  test('a call, and that something was missed, is told to some at a time', async () => {
+    const cluster = new LocalCluster();
+    let miss = (): void => {};
+    const feed = new CallFeed(
+      Object.assign(cluster, { onMissed: (listener: () => void) => void (miss = listener) }),
+      {} as MeasurementStore,
+    );
+    const { told, ends } = await listen(feed, THOUSANDS);
+    feed.publish('p1', ROW);
+    expect(await turnsUntil(() => told.every(({ length }) => length === 1))).toBeGreaterThan(5);
+    miss();
+    // Nobody of those is told of what comes behind that, and who comes is.
+    const [after] = (await listen(feed, 1)).told;
+    feed.publish('p1', { ...ROW, id: 'after' });
+    expect(await turnsUntil(() => ends.length === THOUSANDS)).toBeGreaterThan(5);
+    await turnsUntil(() => after!.length > 0);
+    expect(new Set(told.map((ids) => ids.join()))).toEqual(new Set(['id']));
+    expect([after, ends[0]]).toMatchObject([['after'], { code: 'UNAVAILABLE' }]);
+  });
+
+  test('who leaves while a call is told is told no more of it, and who comes of those behind it', async () => {
+    const feed = newFeed();
+    const { told, queues } = await listen(feed, THOUSANDS);
+    const ids = Array.from({ length: 50 }, (_, at) => String(at));
+    for (const id of ids.slice(0, 30)) feed.publish('p1', { ...ROW, id });
+    await turnsUntil(() => told[0]!.length > 0);
+    expect(told.at(-1)).toEqual([]);
+    await queues.at(-1)!.return();
+    const later = await listen(feed, 1);
+    for (const id of ids.slice(30)) feed.publish('p1', { ...ROW, id });
+    await turnsUntil(() => later.told[0]!.length === 20 && told.at(-2)!.length === 50);
+    expect(later.told[0]).toEqual(ids.slice(30));
+    expect(told.pop()).toEqual([]);
+    expect(new Set(told.map((of) => of.join()))).toEqual(new Set([ids.join()]));
+  });
+
+  test('what is read in the log before it is its turn to be told is not told again', async () => {
+    const { rows, feed } = newLog(3);
+    await listen(feed, THOUSANDS);
+    const calls = await feed.subscribe({ id: 'p1', key: 1 }, { last: 10, statuses: null }, READER);
+    rows.push({ ...ROW, id: 'new' });
+    feed.publish('p1', rows[1]!, true);
+    feed.publish('p1', rows[3]!);
+    expect(await idsOf(calls, 3)).toEqual(['call 0', 'call 1', 'call 2']);
+    feed.publish('p1', { ...ROW, id: 'last' });
+    expect(await idsOf(calls, 2)).toEqual(['new', 'last']);
+    await calls.return();
+  });
+
+  test('more calls than can be told end it for them', async () => {
+    const feed = newFeed();
+    const { ends } = await listen(feed, 2);
+    for (let at = 0; at < 40; at += 1) feed.publish('p1', { ...ROW, body: 'x'.repeat(1_000_000) });
+    await turnsUntil(() => ends.length === 2);
+    expect(ends).toMatchObject([{ code: 'UNAVAILABLE' }, { code: 'UNAVAILABLE' }]);
+  });
+});
+
 /** A node's, and how it hears of calls that others have logged. */
 function newCluster() {
   const listeners: ((message: string) => void)[] = [];

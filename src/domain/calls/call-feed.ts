@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts';
 import { BoundedStream, type LiveQueue } from '../bounded-stream.ts';
 import type { Cluster } from '../cluster.ts';
+import { eachInTurns, nextTurn, Slices } from '../give-way.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallCount, CallQuery, CallRow, CallStatus, MeasurementStore } from '../measurements/store.ts';
 import type { Party } from '../party.ts';
@@ -9,8 +10,10 @@ import { PagePlaces } from '../read-ahead.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import type { Turns } from '../turns.ts';
 import { UnreadMemory } from '../unread-memory.ts';
+import { worksFor } from '../whose-work.ts';
 import { LoggedCall } from './logged-call.ts';
 import { JustRead } from './just-read.ts';
+import { charactersOf, Listeners } from './listeners.ts';
 import { LoggedThenLive, type LogPage, type ToldCall } from './logged-then-live.ts';
 
 /** The threads that read them read charts, too: so many pages at a time, one of a tenant; of one token so many wait. */
@@ -24,31 +27,9 @@ const UNREAD_CHARACTERS = 8_000_000;
 const HEARD_AT_ONCE = 10;
 const MAX_HEARD = 5_000;
 
-type CallStream = BoundedStream<ToldCall, LoggedCall>;
-
-/** What is told of a call. */
-interface Told extends Omit<ToldCall, 'at'> {
-  /** Of the message in which another node said so, of all of them; left out: it was now, and here. */
-  no?: number;
-}
-
-/** What another node says of that. */
-interface Heard {
-  id: string;
-  again: boolean;
-  no: number;
-}
-
-/** Who listens to a product. */
-interface Streams {
-  productKey: number;
-  accepting: Map<CallStream, (told: Told) => boolean>;
-  /** Another number after each call that was told of. */
-  told: number;
-  /** Heard and not read yet, in the order in which they are told. */
-  heard: Heard[];
-  isReading: boolean;
-}
+/** What the reader of a stream does with an error. */
+const FAILS_MS = 0.05;
+const NOBODY: Party = { tokenId: '', tenant: '' };
 
 /** Who reads the log, in whose turns. */
 interface CallReader {
@@ -74,68 +55,63 @@ export class CallFeed {
   readonly #reading = new Pieces({ atOnce: PAGES_AT_ONCE, maxWaiting: MAX_WAITING });
   readonly #places = new PagePlaces();
   readonly #unread = new UnreadMemory();
-  readonly #missed = new AppError('UNAVAILABLE', 'Calls to other nodes were missed; subscribe again and read `calls`.');
+  readonly #missed = new AppError('UNAVAILABLE', 'Calls were missed; subscribe again and read `calls`.');
   #failed: { at: number; error: unknown } | null = null;
   /** By the product's id. */
-  readonly #streams = new Map<string, Streams>();
+  readonly #listeners = new Map<string, Listeners>();
+  /** Those with calls that are not told yet, in turns. */
+  readonly #behind = new Set<Listeners>();
+  #isTelling = false;
   #told = 0;
 
   constructor(cluster: Cluster, store: MeasurementStore) {
     this.#cluster = cluster;
     this.#store = store;
     cluster.onMessage('called', (message) => this.#heard(message));
-    cluster.onMissed(() => {
-      for (const streams of this.#streams.values()) this.#fail(streams);
-    });
+    cluster.onMissed(() => this.#fail([...this.#listeners.values()]));
   }
 
   /** Call after the commit of the row. Never waits. `again`: its outcome was rewritten. */
   publish(productId: string, row: CallRow, again = false): void {
-    const streams = this.#streams.get(productId);
-    if (streams !== undefined) this.#tell(streams, { row, again });
+    const listeners = this.#listeners.get(productId);
+    if (listeners !== undefined) this.#tell(listeners, { row, again, at: this.#numberOf(listeners) });
     if (this.#cluster.shared) this.#cluster.publish('called', JSON.stringify({ productId, id: row.id, again }));
   }
 
   /** Begins with the newest `last` calls, oldest of them first; each call comes once. */
   async subscribe(
-    { id: productId, key: productKey }: Pick<ProductInfo, 'id' | 'key'>,
+    product: Pick<ProductInfo, 'id' | 'key'>,
     { last, statuses }: LiveCallChoice,
     reader: CallReader,
   ): Promise<LiveQueue<LoggedCall>> {
-    const read = new JustRead();
+    const listeners = this.#listeners.get(product.id) ?? new Listeners(product, (this.#told += 1));
+    const read = new JustRead(() => listeners.untold > 0);
     const stream = new BoundedStream<ToldCall, LoggedCall>({
-      sizeOf: ({ row }) => sizeOf(row),
+      sizeOf: ({ row }) => charactersOf(row),
       read: ({ row }) => new LoggedCall(row),
       maxUnread: UNREAD_CHARACTERS,
       tooSlow: 'This subscriber reads too slowly; subscribe again and read `calls`.',
       besides: () => this.#unread.of(reader.party.tenant),
       onEnd: () => {
-        const others = this.#streams.get(productId);
-        others?.accepting.delete(stream);
-        if (others?.accepting.size === 0) this.#streams.delete(productId);
+        listeners.delete(stream);
+        if (listeners.isEmpty) this.#forget(listeners);
       },
     });
-    const streams: Streams = this.#streams.get(productId) ?? {
-      productKey,
-      accepting: new Map(),
-      told: (this.#told += 1),
-      heard: [],
-      isReading: false,
-    };
-    // What was heard before is in the log.
-    const { told: joinedAt } = streams;
-    const accepts = ({ row: { id, status }, again, no = Infinity }: Told): boolean =>
-      no > joinedAt && (statuses === null || statuses.includes(status)) && (again || !read.isTold(id));
-    streams.accepting.set(stream, accepts);
-    this.#streams.set(productId, streams);
+    // What was told of before, to whomever it still has to be, is in the log.
+    const { told: joinedAt } = listeners;
+    listeners.add(
+      stream,
+      (call) => call.at > joinedAt && (statuses === null || statuses.includes(call.row.status)) && !read.isTold(call),
+    );
+    this.#listeners.set(product.id, listeners);
     if (last === 0) return stream;
     // Listening first: what is logged while the log is read is in both, and told once.
     try {
-      const filter = { productKey, ...(statuses === null ? {} : { statuses }) };
+      const filter = { productKey: product.key, ...(statuses === null ? {} : { statuses }) };
       // One more: those that come begin behind it.
       const count: CallQuery = { ...filter, limit: last + 1 };
       // What was told of before this one listened must be among what it reads together with others.
-      const { told } = streams;
+      const { told } = listeners;
       await reader.turns.next();
       const before = await this.#counts.of(keyOf(reader, told, count), () =>
         this.#inLine(reader, () => this.#store.countCalls(count)),
@@ -162,7 +138,7 @@ export class CallFeed {
       this.#inLine(reader, async () => {
         const after = this.#told;
         const rows = await this.#store.calls(query);
-        reader.turns.spend(rows.reduce((sum, row) => sum + sizeOf(row), 0) / CHARACTERS_PER_MS);
+        reader.turns.spend(rows.reduce((sum, row) => sum + charactersOf(row), 0) / CHARACTERS_PER_MS);
         return { rows, after };
       }),
     );
@@ -184,53 +160,74 @@ export class CallFeed {
     return this.#reading.one(party, work);
   }
 
-  #tell(streams: Streams, told: Told): void {
-    streams.told = this.#told += 1;
-    const { row, again } = told;
-    const call: ToldCall = { row, again, at: streams.told };
-    for (const [stream, accepts] of streams.accepting) if (accepts(told)) stream.offer(call);
+  /** What is told of another call. */
+  #numberOf(listeners: Listeners): number {
+    return (listeners.told = this.#told += 1);
   }
 
-  #fail({ accepting, heard }: Streams): void {
-    heard.length = 0;
-    for (const stream of accepting.keys()) stream.fail(this.#missed);
+  /** As there is time: calls are logged hundreds together, and thousands may listen to each. */
+  #tell(listeners: Listeners, call: ToldCall): void {
+    if (!listeners.push(call)) return this.#fail([listeners]);
+    this.#behind.add(listeners);
+    if (!this.#isTelling) void this.#tellAll();
+  }
+
+  /** Never rejects. */
+  async #tellAll(): Promise<void> {
+    this.#isTelling = true;
+    // What was logged together comes first, so that all of it is one work in slices.
+    await nextTurn();
+    const slices = new Slices(NOBODY);
+    for (const listeners of this.#behind) {
+      this.#behind.delete(listeners);
+      if (!listeners.tell(slices)) this.#behind.add(listeners);
+      if (slices.isOver) await slices.next();
+    }
+    this.#isTelling = false;
+  }
+
+  /** Whoever listens to them is told that it must begin anew, some at a time; nobody is told of a call behind those missed. */
+  #fail(missed: readonly Listeners[]): void {
+    for (const listeners of missed) this.#forget(listeners);
+    const failed = missed.flatMap((listeners) => listeners.end());
+    void worksFor(NOBODY, () => eachInTurns(failed, (stream) => stream.fail(this.#missed), FAILS_MS));
+  }
+
+  #forget(listeners: Listeners): void {
+    if (this.#listeners.get(listeners.productId) === listeners) this.#listeners.delete(listeners.productId);
   }
 
   #heard(message: string): void {
     const heard = readMessage(message);
     // Whatever Redis says, a product's subscribers see its calls and no others.
-    const streams = heard && this.#streams.get(heard.productId);
-    if (heard === null || streams == null) return;
-    streams.told = this.#told += 1;
-    streams.heard.push({ id: heard.id, again: heard.again, no: streams.told });
-    if (streams.heard.length > MAX_HEARD) this.#fail(streams);
-    else if (!streams.isReading) void this.#readHeard(streams);
+    const listeners = heard && this.#listeners.get(heard.productId);
+    if (heard === null || listeners == null) return;
+    listeners.heard.push({ id: heard.id, again: heard.again, at: this.#numberOf(listeners) });
+    if (listeners.heard.length > MAX_HEARD) this.#fail([listeners]);
+    else if (!listeners.isReading) void this.#readHeard(listeners);
   }
 
   /** Never rejects: whoever listens is told that something was missed. */
-  async #readHeard(streams: Streams): Promise<void> {
-    streams.isReading = true;
-    while (streams.accepting.size > 0 && streams.heard.length > 0) {
-      const some = streams.heard.splice(0, HEARD_AT_ONCE);
+  async #readHeard(listeners: Listeners): Promise<void> {
+    listeners.isReading = true;
+    while (!listeners.isEmpty && listeners.heard.length > 0) {
+      const some = listeners.heard.splice(0, HEARD_AT_ONCE);
       try {
-        const rows = await Promise.all(some.map(({ id }) => this.#store.call(streams.productKey, id)));
+        const rows = await Promise.all(some.map(({ id }) => this.#store.call(listeners.productKey, id)));
         // null: it was removed since.
-        for (const [at, row] of rows.entries()) if (row !== null) this.#tell(streams, { ...some[at]!, row });
+        for (const [at, row] of rows.entries()) if (row !== null) this.#tell(listeners, { ...some[at]!, row });
       } catch {
-        this.#fail(streams);
+        this.#fail([listeners]);
       }
+      // What is heard meanwhile is short until it is read.
+      while (listeners.untold > HEARD_AT_ONCE) await nextTurn();
     }
-    streams.isReading = false;
+    listeners.isReading = false;
   }
 }
 
 function keyOf({ party }: CallReader, told: number, query: CallQuery): string {
   return JSON.stringify([party.tokenId, told, query]);
-}
-
-function sizeOf(row: CallRow): number {
-  // The fixed part stands for what every call costs: some thousand small ones are enough.
-  return 8_000 + row.body.length + row.headers.length + (row.run?.length ?? 0);
 }
 
 /** null: no node of ours has sent this. */

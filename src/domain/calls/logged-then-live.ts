@@ -91,11 +91,12 @@ export class LoggedThenLive implements LiveQueue<LoggedCall> {
     const end = page.findIndex(({ id }) => id === upTo) + 1;
     const rows = end > 0 ? page.slice(0, end) : page;
     if (end > 0 || page.length < READ_AT_ONCE) this.#isBehind = false;
-    // What was logged, or replayed before it was read: what was replayed meanwhile may be newer.
-    const read = new Set(rows.map(({ id }) => id));
-    live.drop(({ row: { id }, again, at }) => read.has(id) && (!again || at <= after));
-    // Another node may say so later: its row was committed before.
-    justRead.add(read);
+    justRead.add(
+      rows.map(({ id }) => id),
+      after,
+    );
+    // And what is told later: another node may say so only then, and here it may wait for its turn.
+    live.drop((call) => justRead.isTold(call));
     this.#after = rows.at(-1)?.id ?? this.#after;
     return rows.map((row) => new LoggedCall(row));
   }
