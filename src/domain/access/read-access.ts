@@ -2,44 +2,28 @@ import type { EntityManager } from '@mikro-orm/core';
 import type { EntityManager as SqlEntityManager } from '@mikro-orm/sql';
 import { MemberSchema, type Role } from '../entities/member.ts';
 import { type TokenKind, type TokenScope, TokenSchema } from '../entities/token.ts';
+import { placeholders } from '../long-columns.ts';
 import { Access, type AccessInit, scopesOfRole } from './access.ts';
 
 /** What a token may do, as the database has it at `now`; null: unknown, revoked or expired. */
-export async function readAccess(
-  em: EntityManager,
-  which: { hash: string } | { id: string },
-  now: number,
-): Promise<Access | null> {
-  const [access = null] = await readAccesses(em, which, now);
-  return access;
-}
-
-/** The same for several; those that are gone or have expired are left out. */
-export async function readAccesses(
-  em: EntityManager,
-  which: { hash: string } | { id: string | { $in: string[] } },
-  now: number,
-): Promise<Access[]> {
-  const found = await em.find(TokenSchema, which, { populate: ['user'] });
-  const tokens = found.filter(({ expiresAt }) => expiresAt == null || expiresAt > now);
-  const users = new Set(tokens.flatMap(({ user }) => user?.id ?? []));
-  const members = users.size === 0 ? [] : await em.find(MemberSchema, { user: { $in: [...users] } });
-  const membersOf = Map.groupBy(members, ({ user }) => user.id);
-  return tokens.map((token) =>
-    accessOf({
-      tokenId: token.id,
-      kind: token.kind,
-      userId: token.user?.id ?? null,
-      workspaceId: token.workspace?.id ?? null,
-      operator: token.user?.operator ?? false,
-      scopes: token.scopes,
-      roles: (membersOf.get(token.user?.id ?? '') ?? []).map(({ workspace, role }) => [workspace.id, role]),
-      productIds: token.productIds ?? null,
-      deviceIds: token.deviceIds ?? null,
-      expiresAt: token.expiresAt ?? null,
-      signedIn: token.signedIn,
-    }),
-  );
+export async function readAccess(em: EntityManager, which: { id: string }, now: number): Promise<Access | null> {
+  const [token] = await em.find(TokenSchema, which, { populate: ['user'] });
+  if (token === undefined || (token.expiresAt != null && token.expiresAt <= now)) return null;
+  const user = token.user ?? null;
+  const members = user === null ? [] : await em.find(MemberSchema, { user: user.id });
+  return accessOf({
+    tokenId: token.id,
+    kind: token.kind,
+    userId: user?.id ?? null,
+    workspaceId: token.workspace?.id ?? null,
+    operator: user?.operator ?? false,
+    scopes: token.scopes,
+    roles: members.map(({ workspace, role }) => [workspace.id, role]),
+    productIds: token.productIds ?? null,
+    deviceIds: token.deviceIds ?? null,
+    expiresAt: token.expiresAt ?? null,
+    signedIn: token.signedIn,
+  });
 }
 
 /** A token as it is kept, with what its user is in each workspace. */
@@ -90,26 +74,37 @@ export async function readPresentAccess(
   now: number,
 ): Promise<Access | null> {
   const [where, value] = 'hash' in which ? ['t.hash = ?', which.hash] : ['t.id = ?', which.id];
-  const rows = await em.execute<TokenRow[]>(`${TOKEN_WITH_MEMBERS} ${where}`, [value]);
-  const [token] = rows;
-  if (token === undefined) return null;
-  // PostgreSQL gives a bigint as text; SQLite keeps JSON as text.
-  const expiresAt = token.expiresAt === null ? null : Number(token.expiresAt);
-  if (expiresAt !== null && expiresAt <= now) return null;
+  const [access = null] = accessesIn(await em.execute<TokenRow[]>(`${TOKEN_WITH_MEMBERS} ${where}`, [value]), now);
+  return access;
+}
+
+/** The same of several, by their ids; those that are gone or have expired are left out. */
+export async function readAccesses(em: SqlEntityManager, ids: readonly string[], now: number): Promise<Access[]> {
+  const rows = await em.execute<TokenRow[]>(`${TOKEN_WITH_MEMBERS} t.id in (${placeholders(ids)})`, [...ids]);
+  return accessesIn(rows, now);
+}
+
+function accessesIn(rows: readonly TokenRow[], now: number): Access[] {
   const json = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : value);
-  return accessOf({
-    tokenId: token.id,
-    kind: token.kind,
-    userId: token.userId,
-    workspaceId: token.workspaceId,
-    operator: Boolean(token.operator),
-    scopes: json(token.scopes) as TokenScope[],
-    roles: rows.flatMap(({ memberOf, role }) =>
-      memberOf === null || role === null ? [] : [[memberOf, role] as const],
-    ),
-    productIds: json(token.productIds) as string[] | null,
-    deviceIds: json(token.deviceIds) as string[] | null,
-    expiresAt,
-    signedIn: Boolean(token.signedIn),
+  return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap((ofToken) => {
+    const [token] = ofToken as [TokenRow];
+    // PostgreSQL gives a bigint as text; SQLite keeps JSON as text.
+    const expiresAt = token.expiresAt === null ? null : Number(token.expiresAt);
+    if (expiresAt !== null && expiresAt <= now) return [];
+    return accessOf({
+      tokenId: token.id,
+      kind: token.kind,
+      userId: token.userId,
+      workspaceId: token.workspaceId,
+      operator: Boolean(token.operator),
+      scopes: json(token.scopes) as TokenScope[],
+      roles: ofToken.flatMap(({ memberOf, role }) =>
+        memberOf === null || role === null ? [] : [[memberOf, role] as const],
+      ),
+      productIds: json(token.productIds) as string[] | null,
+      deviceIds: json(token.deviceIds) as string[] | null,
+      expiresAt,
+      signedIn: Boolean(token.signedIn),
+    });
   });
 }

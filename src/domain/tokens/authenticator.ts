@@ -116,8 +116,8 @@ export class Authenticator {
   }
 
   /** What these tokens may do by now, as the database has it; those that are gone or have expired are left out. */
-  async accessesOf(tokenIds: string[]): Promise<Map<string, Access>> {
-    const accesses = await readAccesses(this.#database.read(), { id: { $in: tokenIds } }, this.#now());
+  async accessesOf(tokenIds: readonly string[]): Promise<Map<string, Access>> {
+    const accesses = await readAccesses(this.#database.read(), tokenIds, this.#now());
     return new Map(accesses.map((access) => [access.tokenId, access]));
   }
 

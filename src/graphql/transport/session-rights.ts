@@ -1,13 +1,24 @@
 import type { Access } from '../../domain/access/access.ts';
 import type { Change, Cluster } from '../../domain/cluster.ts';
+import { eachInTurns } from '../../domain/give-way.ts';
 import { pause } from '../../domain/pause.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
 import { FORBIDDEN, SERVICE_RESTART, type SocketSession } from './socket-session.ts';
 
-/** Sessions whose tokens the database is asked for at once: some milliseconds of the event loop. */
-const PAGE = 200;
+/** What the database is asked for at once, in ids of products and devices: some milliseconds of the event loop. */
+const PAGE = 20_000;
+/** What a token counts beside those that it is limited to, and each workspace of its user. */
+const [TOKEN, WORKSPACE] = [100, 10];
+/** What closing a socket takes, with what is freed then. */
+const CLOSES_MS = 0.03;
 /** After the database did not answer. */
 const AGAIN_MS = 500;
+
+const REASONS: Record<'token' | 'user', readonly [code: number, reason: string]> = {
+  token: [FORBIDDEN, 'the token was revoked or changed'],
+  // What was subscribed under the old rights is asked for again under the new ones.
+  user: [SERVICE_RESTART, 'access changed, connect again'],
+};
 
 interface SessionRightsDeps {
   /** All that are open. */
@@ -24,8 +35,8 @@ interface SessionRightsDeps {
  */
 export class SessionRights {
   readonly #deps: SessionRightsDeps;
-  /** What may have changed unheard. */
-  readonly #doubted = new Set<SocketSession>();
+  /** What may have changed unheard, by what was granted: tokens have thousands of sockets. */
+  readonly #doubted = new Map<Access, Set<SocketSession>>();
   #asking = false;
   #revision = 0;
 
@@ -49,24 +60,32 @@ export class SessionRights {
       if (change.kind === 'everything') this.#doubtAll();
     }
     if (changed.token.size + changed.user.size === 0) return;
+    const ending: Ending[] = [];
     for (const session of this.#deps.sessions) {
       const { access } = session;
       if (access === null) continue;
-      if (changed.token.has(access.tokenId)) end(session, 'token');
-      else if (access.userId !== null && changed.user.has(access.userId)) end(session, 'user');
+      if (changed.token.has(access.tokenId)) ending.push([session, 'token']);
+      else if (access.userId !== null && changed.user.has(access.userId)) ending.push([session, 'user']);
     }
+    endAll(ending);
   }
 
   #doubtAll(): void {
-    for (const session of this.#deps.sessions) if (session.access !== null) this.#doubted.add(session);
+    for (const session of this.#deps.sessions) if (session.access !== null) this.#doubt(session.access, session);
     if (!this.#asking) void this.#askAll();
+  }
+
+  #doubt(access: Access, session: SocketSession): void {
+    const sessions = this.#doubted.get(access);
+    if (sessions === undefined) this.#doubted.set(access, new Set([session]));
+    else sessions.add(session);
   }
 
   /** Never rejects. Takes at most half of the time, however many there are and however often it begins anew. */
   async #askAll(): Promise<void> {
     this.#asking = true;
     let isTold = false;
-    for (let page = this.#takePage(); page.length > 0; page = this.#takePage()) {
+    for (let page = this.#takePage(); page.size > 0; page = this.#takePage()) {
       const from = performance.now();
       try {
         await this.#ask(page);
@@ -74,37 +93,47 @@ export class SessionRights {
       } catch (error) {
         if (!isTold) this.#deps.onError(error);
         isTold = true;
-        for (const session of page) this.#doubted.add(session);
+        for (const [access, sessions] of page) for (const session of sessions) this.#doubt(access, session);
         await pause(AGAIN_MS);
       }
     }
     this.#asking = false;
   }
 
-  #takePage(): SocketSession[] {
-    const page: SocketSession[] = [];
-    for (const session of this.#doubted) {
-      if (page.length === PAGE) break;
-      this.#doubted.delete(session);
-      if (!session.ending && this.#deps.sessions.has(session)) page.push(session);
+  #takePage(): Map<Access, Set<SocketSession>> {
+    const page = new Map<Access, Set<SocketSession>>();
+    let size = 0;
+    for (const [access, sessions] of this.#doubted) {
+      for (const session of sessions) if (session.ending || !this.#deps.sessions.has(session)) sessions.delete(session);
+      if (sessions.size > 0) size += sizeOf(access);
+      if (size > PAGE && page.size > 0) break;
+      this.#doubted.delete(access);
+      if (sessions.size > 0) page.set(access, sessions);
     }
     return page;
   }
 
-  async #ask(page: SocketSession[]): Promise<void> {
-    const granted = (session: SocketSession): Access => session.access as Access;
-    const now = await this.#deps.authenticator.accessesOf([
-      ...new Set(page.map((session) => granted(session).tokenId)),
-    ]);
-    for (const session of page) {
-      const changed = granted(session).changedSince(now.get(granted(session).tokenId) ?? null);
-      if (changed !== null) end(session, changed);
+  async #ask(page: ReadonlyMap<Access, ReadonlySet<SocketSession>>): Promise<void> {
+    const tokenIds = new Set([...page.keys()].map(({ tokenId }) => tokenId));
+    const now = await this.#deps.authenticator.accessesOf([...tokenIds]);
+    const ending: Ending[] = [];
+    for (const [access, sessions] of page) {
+      const changed = access.changedSince(now.get(access.tokenId) ?? null);
+      if (changed !== null) for (const session of sessions) ending.push([session, changed]);
     }
+    endAll(ending);
   }
 }
 
-function end(session: SocketSession, changed: 'token' | 'user'): void {
-  if (changed === 'token') session.end(FORBIDDEN, 'the token was revoked or changed');
-  // What was subscribed under the old rights is asked for again under the new ones.
-  else session.end(SERVICE_RESTART, 'access changed, connect again');
+/** A session, and whose change ends it. */
+type Ending = readonly [session: SocketSession, changed: 'token' | 'user'];
+
+/** Their rights end at once, their sockets some at a time. */
+function endAll(ending: readonly Ending[]): void {
+  for (const [session, changed] of ending) session.beginsToEnd(...REASONS[changed]);
+  void eachInTurns(ending, ([session, changed]) => session.end(...REASONS[changed]), CLOSES_MS);
+}
+
+function sizeOf({ productIds, deviceIds, workspaces }: Access): number {
+  return TOKEN + (productIds?.size ?? 0) + (deviceIds?.size ?? 0) + workspaces * WORKSPACE;
 }

@@ -71,9 +71,14 @@ export class SocketSession {
     this.#watchExpiry();
   }
 
+  /** From now on it is ending, and its socket open until `end` is called: hundreds of them may be. */
+  beginsToEnd(code: number, reason: string): void {
+    this.#end ??= { code, reason };
+  }
+
   /** Closes with the code and reason as soon as running queries and mutations were answered. */
   end(code: number, reason: string): void {
-    this.#end ??= { code, reason };
+    this.beginsToEnd(code, reason);
     this.#closeIfIdle();
   }
 
