@@ -1,12 +1,12 @@
 import type { Series } from '../history/history.ts';
-import { type ExportedValue, type ExportFormat, PIECE } from './export-format.ts';
+import { type Cell, type ExportFormat, PIECE } from './export-format.ts';
 
-/** The charts of a device as rows, piece by piece; `wide`: a row for each time, with these columns. */
+/** The charts of a device as rows, piece by piece; `wide`: a row for each time, and which column is which field's. */
 export function* chartedRows(
   format: ExportFormat,
   serialNumber: string,
   series: readonly Series[],
-  wide: readonly string[] | null,
+  wide: ReadonlyMap<string, number> | null,
 ): Generator<Uint8Array> {
   if (wide !== null) yield* wideRows(format, serialNumber, series, wide);
   else
@@ -20,33 +20,31 @@ export function* chartedRows(
     }
 }
 
-/** One row at a time: there may be 200,000 of them, each with thousands of columns, nearly all of which are empty. */
+/** One row at a time, of what it has: there may be 200,000 of them, and thousands of columns, nearly all empty. */
 function* wideRows(
   format: ExportFormat,
   serialNumber: string,
   series: readonly Series[],
-  columns: readonly string[],
+  columns: ReadonlyMap<string, number>,
 ): Generator<Uint8Array> {
   format.begin(serialNumber, null);
-  const places = new Map(columns.map((name, at) => [name, at]));
-  const row: (ExportedValue | undefined)[] = columns.map(() => undefined);
-  const runs = new Runs(series);
+  const runs = new Runs(series, columns);
   for (let next = runs.first; next !== undefined;) {
     const time = timeOf(next);
-    const here: number[] = [];
-    for (; next !== undefined && timeOf(next) === time; next = runs.advance()) {
-      const column = places.get(next.field.identifier)!;
-      row[column] = next.values[next.at]!;
-      here.push(column);
-    }
-    format.wideRow(toMs(time), row);
-    for (const column of here) row[column] = undefined;
+    const here: Cell[] = [];
+    for (; next !== undefined && timeOf(next) === time; next = runs.advance())
+      here.push({ column: next.column, value: next.values[next.at]! });
+    format.wideRow(
+      toMs(time),
+      here.sort((left, right) => left.column - right.column),
+    );
     if (format.out.length >= PIECE) yield format.out.take();
   }
 }
 
 /** A series, and where in it the next value is. */
 interface Run extends Series {
+  column: number;
   at: number;
 }
 
@@ -57,8 +55,12 @@ interface Run extends Series {
 class Runs {
   readonly #runs: Run[];
 
-  constructor(series: readonly Series[]) {
-    const runs = series.map((one) => ({ ...one, at: -1 }));
+  /** Of fields that have come since the file began there is no column. */
+  constructor(series: readonly Series[], columns: ReadonlyMap<string, number>) {
+    const runs = series.flatMap((one) => {
+      const column = columns.get(one.field.identifier);
+      return column === undefined ? [] : [{ ...one, column, at: -1 }];
+    });
     this.#runs = runs.filter(goOn).sort((left, right) => timeOf(left) - timeOf(right));
   }
 

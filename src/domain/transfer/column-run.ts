@@ -1,4 +1,4 @@
-import type { ExportedValue } from './export-format.ts';
+import type { Cell, ExportedValue } from './export-format.ts';
 
 /** Some values of a field in time order. */
 export interface ColumnPage {
@@ -7,12 +7,14 @@ export interface ColumnPage {
 }
 
 /** One column of the wide layout, a page of it in memory. */
-export class ColumnRun {
+export class ColumnRun implements Cell {
+  readonly column: number;
   readonly #pages: AsyncGenerator<ColumnPage>;
   #page: ColumnPage = { timestamps: [], values: [] };
   #at = 0;
 
-  constructor(pages: AsyncGenerator<ColumnPage>) {
+  constructor(column: number, pages: AsyncGenerator<ColumnPage>) {
+    this.column = column;
     this.#pages = pages;
   }
 

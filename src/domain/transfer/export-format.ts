@@ -6,17 +6,23 @@ export const PIECE = 65_536;
 /** A value as clients see it. */
 export type ExportedValue = number | boolean | string;
 
+/** One of a row of the wide layout, and the place of its field among the columns. */
+export interface Cell {
+  readonly column: number;
+  readonly value: ExportedValue;
+}
+
 /** Writes rows as the text of a file (CONTRACT 8), each ended by a line break, into `out`. */
 export interface ExportFormat {
   contentType: string;
   out: RowBytes;
-  /** The first line, if the format has one. */
-  header(): void;
+  /** The first line, if the format has one, in pieces: there may be hundreds of thousands of columns. */
+  header(): Generator<Uint8Array>;
   /** What all rows of this device (and, in the long layout, of this field) begin with; then `longRow` / `wideRow`. */
   begin(device: string, field: string | null): void;
   longRow(time: number, value: ExportedValue): void;
-  /** One value for each column in the order of `fields`; undefined: nothing was measured then. */
-  wideRow(time: number, values: readonly (ExportedValue | undefined)[]): void;
+  /** What was measured then, in the order of the columns. */
+  wideRow(time: number, cells: Iterable<Cell>): void;
 }
 
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$|^$/;
@@ -38,9 +44,15 @@ export class CsvFormat implements ExportFormat {
     this.#spreadsheet = spreadsheet;
   }
 
-  header(): void {
-    if (this.#fields === null) this.out.text('device,field,timestamp,value\n');
-    else this.out.text(`${['device', 'timestamp', ...this.#fields].map((name) => this.#text(name)).join(',')}\n`);
+  *header(): Generator<Uint8Array> {
+    const { out } = this;
+    out.text(this.#fields === null ? 'device,field,timestamp,value' : 'device,timestamp');
+    for (const name of this.#fields ?? []) {
+      out.byte(COMMA);
+      out.text(this.#text(name));
+      if (out.length >= PIECE) yield out.take();
+    }
+    out.byte(LINE_FEED);
   }
 
   begin(device: string, field: string | null): void {
@@ -58,14 +70,17 @@ export class CsvFormat implements ExportFormat {
     out.byte(LINE_FEED);
   }
 
-  wideRow(time: number, values: readonly (ExportedValue | undefined)[]): void {
+  wideRow(time: number, cells: Iterable<Cell>): void {
     const { out } = this;
     out.raw(this.#prefix);
     out.time(time);
-    for (const value of values) {
-      out.byte(COMMA);
-      if (value !== undefined) this.#cell(value);
+    let next = 0;
+    for (const { column, value } of cells) {
+      out.byte(COMMA, column + 1 - next);
+      this.#cell(value);
+      next = column + 1;
     }
+    out.byte(COMMA, this.#fields!.length - next);
     out.byte(LINE_FEED);
   }
 
@@ -84,14 +99,16 @@ export class CsvFormat implements ExportFormat {
 export class NdjsonFormat implements ExportFormat {
   readonly contentType = 'application/x-ndjson';
   readonly out = new RowBytes();
-  readonly #keys: readonly Uint8Array[];
+  readonly #fields: readonly string[];
+  /** Made when they are written: mostly few of all are. */
+  readonly #keys: Uint8Array[] = [];
   #prefix: Uint8Array = new Uint8Array();
 
   constructor(fields: readonly string[] | null) {
-    this.#keys = (fields ?? []).map((field) => Buffer.from(`,${JSON.stringify(field)}:`));
+    this.#fields = fields ?? [];
   }
 
-  header(): void {}
+  *header(): Generator<Uint8Array> {}
 
   begin(device: string, field: string | null): void {
     const named = field === null ? '' : `,"field":${JSON.stringify(field)}`;
@@ -107,16 +124,15 @@ export class NdjsonFormat implements ExportFormat {
     this.#end();
   }
 
-  wideRow(time: number, values: readonly (ExportedValue | undefined)[]): void {
+  wideRow(time: number, cells: Iterable<Cell>): void {
     const { out } = this;
     out.raw(this.#prefix);
     out.time(time);
     out.byte(QUOTE);
-    values.forEach((value, column) => {
-      if (value === undefined) return;
-      out.raw(this.#keys[column]!);
+    for (const { column, value } of cells) {
+      out.raw((this.#keys[column] ??= Buffer.from(`,${JSON.stringify(this.#fields[column])}:`)));
       this.#value(value);
-    });
+    }
     this.#end();
   }
 

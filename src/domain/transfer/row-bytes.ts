@@ -35,9 +35,12 @@ export class RowBytes {
     this.#at = at;
   }
 
-  byte(code: number): void {
-    this.#reserve(1);
-    this.#bytes[this.#at++] = code;
+  byte(code: number, times = 1): void {
+    this.#reserve(times);
+    const target = this.#bytes;
+    let at = this.#at;
+    for (const end = at + times; at < end; at += 1) target[at] = code;
+    this.#at = at;
   }
 
   text(text: string): void {
