@@ -1,6 +1,7 @@
-import { isBarred, isDoubtful, isHeavy, isSlow } from './penalties.ts';
-import type { Lane, Line, PoolJob, PoolProduct, PoolWorkspace } from './pool-job.ts';
+import { doubt, isHeavy } from './penalties.ts';
+import type { Lane, Line, PoolJob, PoolProduct, PoolWorkspace, WaitingLanes } from './pool-job.ts';
 import { charge, enter, goOn, inTurn } from './turns.ts';
+import { lanesOf, leaveLane } from './waiting-lanes.ts';
 
 /** In the order in which they are served. */
 export const LANES = ['fast', 'slow', 'barred'] as const;
@@ -28,7 +29,9 @@ export class FairQueue {
   }
 
   push(job: PoolJob, now: number): void {
-    this.#open(job.product, now).jobs.push(job);
+    const line = this.#open(job.product, now);
+    line.jobs.push(job);
+    if (waitingOf(job.product) === 1) doubt(job.product);
     this.#size += 1;
     const { workspace } = job.product;
     workspace.cameAt = now;
@@ -42,6 +45,7 @@ export class FairQueue {
     const line = this.#open(job.product, now);
     if (line.head > 0) line.jobs[--line.head] = job;
     else line.jobs.unshift(job);
+    doubt(job.product);
     this.#size += 1;
   }
 
@@ -85,21 +89,16 @@ export class FairQueue {
   }
 
   #inTurn(lane: Lane, now: number): PoolProduct | undefined {
-    const suspect = lane === 'barred' ? this.#suspect() : undefined;
+    const suspect = lane === 'barred' ? this.#suspect(now) : undefined;
     if (suspect !== undefined) return suspect;
-    const isServed = (product: PoolProduct): boolean => this.#laneOf(product, now) === lane;
-    const hasServed = ({ products }: PoolWorkspace): boolean => products.some(isServed);
+    const isServed = ({ line }: PoolProduct): boolean => line.lane === lane;
+    const hasServed = (workspace: PoolWorkspace): boolean => this.#lanesOf(workspace, now).counts[lane] > 0;
     const workspace = inTurn(this.#turns, ({ turns }) => turns[lane], hasServed);
     return workspace && inTurn(workspace.products, ({ line }) => line, isServed);
   }
 
-  /** Where a product's first job may run now. */
-  #laneOf(product: PoolProduct, now: number): Lane | null {
-    if (firstOf(product).isSuspect) return 'barred';
-    if (now < product.heldUntil) return null;
-    if (isBarred(product, now)) return 'barred';
-    if (isSlow(product, now) || isDoubtful(product, now)) return 'slow';
-    return isHeavy(product.workspace, now) && this.#hasOthers(product.workspace, now) ? 'slow' : 'fast';
+  #lanesOf(workspace: PoolWorkspace, now: number): WaitingLanes {
+    return lanesOf(workspace, now, isHeavy(workspace, now) && this.#hasOthers(workspace, now));
   }
 
   #hasOthers(workspace: PoolWorkspace, now: number): boolean {
@@ -107,10 +106,9 @@ export class FairQueue {
     return other !== null && now - other.cameAt < THERE_MS;
   }
 
-  #suspect(): PoolProduct | undefined {
-    for (const { products } of this.#turns)
-      for (const product of products) if (firstOf(product).isSuspect) return product;
-    return undefined;
+  #suspect(now: number): PoolProduct | undefined {
+    const workspace = this.#turns.find((one) => this.#lanesOf(one, now).suspects > 0);
+    return workspace?.products.find(({ line }) => line.isSuspect);
   }
 
   #open(product: PoolProduct, now: number): Line {
@@ -125,7 +123,8 @@ export class FairQueue {
     return line;
   }
 
-  #take({ line }: PoolProduct): PoolJob {
+  #take(product: PoolProduct): PoolJob {
+    const { line } = product;
     const job = line.jobs[line.head]!;
     // What waits behind it must not keep it, and the body of its call, in memory.
     line.jobs[line.head] = undefined;
@@ -135,6 +134,8 @@ export class FairQueue {
       line.head = 0;
     }
     this.#size -= 1;
+    leaveLane(product);
+    doubt(product);
     return job;
   }
 }

@@ -54,7 +54,7 @@ export class Penalties {
         no: this.#nextNumber(),
         workspace,
         open: { jobs: 0, bytes: 0 },
-        line: { jobs: [], head: 0, ...newTurn() },
+        line: { jobs: [], head: 0, lane: null, isSuspect: false, ...newTurn() },
         averageMs: 0,
         runs: 0,
         heldUntil: 0,
@@ -73,6 +73,7 @@ export class Penalties {
         no: this.#nextNumber(),
         open: { jobs: 0, bytes: 0 },
         products: [],
+        waiting: { counts: { fast: 0, slow: 0, barred: 0 }, suspects: 0, doubted: [], standing: 0, until: 0 },
         turns: { fast: newTurn(), slow: newTurn(), barred: newTurn() },
         youngMs: 0,
         youngAt: 0,
@@ -107,9 +108,12 @@ export function isSlow(product: PoolProduct, now: number): boolean {
  * better, or each new product would cost everybody a limit of processor time.
  */
 export function isDoubtful(product: PoolProduct, now: number): boolean {
-  const { workspace } = product;
-  const isOld = now - workspace.youngAt > MAX_QUARANTINE_MS;
-  return (isBad(workspace, now) || (workspace.youngMs > SLOW_MS && !isOld)) && isYoung(product);
+  return (isBad(product.workspace, now) || isSlowAtFirst(product.workspace, now)) && isYoung(product);
+}
+
+/** A number: while it is the same, `isBarred` and `isDoubtful` change for a product only with what that does itself. */
+export function standingOf(workspace: PoolWorkspace, now: number): number {
+  return doublings(workspace) * 4 + (isBad(workspace, now) ? 2 : 0) + (isSlowAtFirst(workspace, now) ? 1 : 0);
 }
 
 /** Whether its long runs have had what they may have beside others. */
@@ -120,17 +124,29 @@ export function isHeavy({ long }: PoolWorkspace, now: number): boolean {
 const isBad = ({ offences, quarantinedUntil }: PoolWorkspace, now: number): boolean =>
   offences >= OFFENDERS && now < quarantinedUntil;
 
-const isYoung = ({ runs, workspace }: PoolProduct): boolean =>
-  runs < YOUNG_RUNS * 2 ** Math.min(MOST_DOUBLED, Math.max(0, workspace.offences - OFFENDERS));
+const isSlowAtFirst = ({ youngMs, youngAt }: PoolWorkspace, now: number): boolean =>
+  youngMs > SLOW_MS && now - youngAt <= MAX_QUARANTINE_MS;
+
+const isYoung = ({ runs, workspace }: PoolProduct): boolean => runs < YOUNG_RUNS * 2 ** doublings(workspace);
+
+const doublings = ({ offences }: PoolWorkspace): number => Math.min(MOST_DOUBLED, Math.max(0, offences - OFFENDERS));
+
+/** Its first job, or what is known of it, is another: which lane it waits for has to be looked at again. */
+export function doubt(product: PoolProduct): void {
+  if (product.line.jobs.length > product.line.head) product.workspace.waiting.doubted.push(product);
+}
 
 /** One of its runs goes on aside: none of its others begins before that has come to an end. */
 export function hold(product: PoolProduct): void {
   product.heldUntil = Infinity;
+  doubt(product);
 }
 
 /** The run that the product's others waited for has come to an end. */
 export function release(product: PoolProduct): void {
-  if (product.heldUntil === Infinity) product.heldUntil = 0;
+  if (product.heldUntil !== Infinity) return;
+  product.heldUntil = 0;
+  doubt(product);
 }
 
 /**
@@ -182,6 +198,7 @@ export function noteRun(product: PoolProduct, wallMs: number, now: number): void
   product.averageMs += (wallMs - product.averageMs) * Math.max(0.1, 1 / product.runs);
   forget(product, now);
   forget(workspace, now);
+  doubt(product);
 }
 
 /** A run in the fast lane was long. */
@@ -196,6 +213,7 @@ export function noteOffence(product: PoolProduct, now: number, busyMs: number): 
   // Runs that were under way together are one offence.
   quarantine(product, now >= product.quarantinedUntil, now);
   product.heldUntil = now + Math.min(MAX_REST_MS, busyMs * REST_FACTOR);
+  doubt(product);
 }
 
 function quarantine(conduct: Conduct, isNew: boolean, now: number): void {

@@ -31,6 +31,7 @@ export interface PoolWorkspace extends Conduct {
   readonly open: Amount;
   /** Its products for which jobs wait, as their turns come. */
   products: PoolProduct[];
+  readonly waiting: WaitingLanes;
   /** What is left of its turn in each lane. */
   readonly turns: Readonly<Record<Lane, Turn>>;
   /** Moving average of what the first runs of its products take, in ms of wall time. */
@@ -41,6 +42,19 @@ export interface PoolWorkspace extends Conduct {
   readonly long: Debt;
   /** When its last job came. */
   cameAt: number;
+}
+
+/** In which lanes the products of a workspace wait (`waiting-lanes.ts`): as it was when they were sorted last. */
+export interface WaitingLanes {
+  readonly counts: Record<Lane, number>;
+  /** Of those of the barred. */
+  suspects: number;
+  /** Those that may have changed their lane by themselves since. */
+  readonly doubted: PoolProduct[];
+  /** What the workspace's conduct said of all of them. */
+  standing: number;
+  /** One of them changes its lane then as time goes by. */
+  until: number;
 }
 
 /**
@@ -71,6 +85,9 @@ export interface Line extends Turn {
   /** Those before `head` are gone: shifting an array of thousands costs too much. */
   readonly jobs: (PoolJob | undefined)[];
   head: number;
+  /** Where its first job waits, and whether that is a suspect; null: nowhere now. */
+  lane: Lane | null;
+  isSuspect: boolean;
 }
 
 /** A job that has found room. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FairQueue, waitingOf } from '../../src/sandbox/fair-queue.ts';
+import { FairQueue, LANES, waitingOf } from '../../src/sandbox/fair-queue.ts';
 import {
   isDoubtful,
   isHeavy,
@@ -190,6 +190,20 @@ describe('the queue', () => {
     expect(queue.next('fast', 1)?.product).toBe(good);
     expect(queue.next('barred', 1)?.product).toBe(bad);
     expect(queue.size).toBe(0);
+  });
+  test('does not go through all products that wait with each job that comes and each that ends', () => {
+    const [queue, penalties] = [new FairQueue(), new Penalties()];
+    let looks = 0;
+    for (let at = 0; at < 1_000; at += 1) {
+      const of = penalties.of(`${at}`, 'w');
+      Object.defineProperty(of, 'heldUntil', { get: () => (looks += 1) * 0 });
+      queue.push(job(of), 0);
+    }
+    for (let now = 1; now <= 100; now += 1) {
+      for (const lane of LANES) queue.peek(lane, now);
+      queue.push(queue.next('fast', now)!, now);
+    }
+    expect(looks).toBeLessThan(2_000);
   });
   test('shares by execution time, whoever has more calls', () => {
     const queue = new FairQueue();
