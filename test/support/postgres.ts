@@ -1,6 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { accessSync, chownSync, constants, cpSync, lchownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  cpSync,
+  lchownSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,6 +20,10 @@ import pg from 'pg';
 export interface PostgresServer {
   /** Of the server's database `postgres`; its user may create databases. */
   url: string;
+  /** Copies its files, as for a return to this point in time; restarts it for that. */
+  backUp(): Promise<void>;
+  /** Replaces its files by those of the copy, and starts it as who returns to a point in time does: on a new timeline. */
+  goBack(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -42,16 +57,41 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
     settings.push(
       ...(options.durable ? ['min_wal_size=1GB', 'max_wal_size=2GB'] : ['fsync=off', 'full_page_writes=off']),
     );
-    const server = spawn(
-      join(bin, 'postgres'),
-      ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
-      { ...account, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    await ready(server, /ready to accept connections/, 'PostgreSQL');
+    // With a `recovery.signal`: from what its own files have.
+    settings.push('restore_command=false');
+    const start = async (): Promise<ChildProcess> => {
+      const child = spawn(
+        join(bin, 'postgres'),
+        ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
+        { ...account, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] },
+      );
+      await ready(child, /ready to accept connections/, 'PostgreSQL');
+      return child;
+    };
+    let server = await start();
+    const whileStopped = async (work: () => void): Promise<void> => {
+      await endProcess(server, 'SIGINT');
+      work();
+      server = await start();
+    };
+    const copyFiles = (from: string, to: string): void => {
+      rmSync(to, { recursive: true, force: true });
+      cpSync(from, to, { recursive: true });
+      chmodSync(to, 0o700);
+      for (const entry of account ? ['.', ...readdirSync(to, { recursive: true, encoding: 'utf8' })] : [])
+        lchownSync(join(to, entry), account!.uid, account!.gid);
+    };
+    const backup = join(home, 'backup');
     const url = `postgres://inlet@127.0.0.1:${port}/postgres`;
     if (options.durable) await ageLog(url);
     return {
       url,
+      backUp: () => whileStopped(() => copyFiles(data, backup)),
+      goBack: () =>
+        whileStopped(() => {
+          copyFiles(backup, data);
+          writeFileSync(join(data, 'recovery.signal'), '');
+        }),
       stop: async () => {
         await endProcess(server, 'SIGINT');
         rmSync(home, { recursive: true, force: true });

@@ -13,6 +13,24 @@ const GO_ALONG_INDEXES = `SELECT ${['enable_seqscan', 'enable_bitmapscan', 'enab
   .map((name) => `set_config('${name}', 'off', false)`)
   .join(', ')}`;
 
+/** Asked whether they may be, too: a service that only speaks PostgreSQL may have none of these. */
+const NAME_SERVER = `SELECT set_config('inlet.server', system_identifier::text, false),
+    CASE WHEN NOT pg_is_in_recovery() THEN pg_walfile_name(pg_current_wal_insert_lsn()) END
+  FROM pg_control_system()`;
+const NAME_NO_SERVER = "SELECT set_config('inlet.server', '', false)";
+/** SQLSTATE classes of what a server cannot or may not do. */
+const REFUSED = /^(0A|42)/;
+
+/** For `HISTORY` in `recorded-select.ts`. */
+async function nameServer(client: pg.ClientBase): Promise<void> {
+  try {
+    await client.query(NAME_SERVER);
+  } catch (error) {
+    if (!REFUSED.test((error as { code?: string }).code ?? '')) throw error;
+    await client.query(NAME_NO_SERVER);
+  }
+}
+
 /**
  * Connections whose commits are durable and whose bigints are numbers; one stays when there is nothing to do.
  * `forReading`: several statements may be under way on one, and they are answered by going along an index.
@@ -20,7 +38,9 @@ const GO_ALONG_INDEXES = `SELECT ${['enable_seqscan', 'enable_bitmapscan', 'enab
 export function openPool(url: string, max: number, log: StoreLog | undefined, forReading = false): pg.Pool {
   const onConnect = async (client: pg.ClientBase): Promise<void> => {
     await setDefaults(client);
-    if (forReading) await client.query(GO_ALONG_INDEXES);
+    if (!forReading) return;
+    await client.query(GO_ALONG_INDEXES);
+    await nameServer(client);
   };
   const pool = new pg.Pool({ ...settings(url), min: 1, max, pipeline: forReading, onConnect } as PoolSettings);
   watchPool(pool, (error) => log?.warn({ err: error }, 'an idle database connection was lost'));

@@ -15,8 +15,8 @@ import type {
 import { fitting, LARGE_BYTES, COMMITTED_A_PAGE, type Page, PAGE_BYTES } from '../chunks/page.ts';
 import { unpackSummary } from '../chunks/summary-bytes.ts';
 import { copyOut } from './copy-out.ts';
-import { isSnapshot } from './is-snapshot.ts';
-import { POSITION, recordedSelect } from './recorded-select.ts';
+import { readPosition, writePosition } from './postgres-position.ts';
+import { HISTORY, POSITION, recordedSelect } from './recorded-select.ts';
 import { toBigint } from './to-bigint.ts';
 
 /** Of large values there is only the size. */
@@ -105,7 +105,8 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   async committedSince({ deviceKey, position, to, most }: CommittedSince): Promise<Page<ReadingRow> | null> {
-    if (!isSnapshot(position) || (this.#muchSince.get(position) ?? 0) >= most) return null;
+    const snapshot = readPosition(position)?.snapshot;
+    if (snapshot === undefined || (this.#muchSince.get(position) ?? 0) >= most) return null;
     const rows = await this.#rows<[tooMuch: boolean, ...RawReading]>(
       'inlet-committed-since',
       // What was in progress by name: from the oldest of it on, one that lasts would make everything new.
@@ -123,7 +124,7 @@ export class PostgresSnapshot implements Snapshot {
            SELECT ts, seq, ${PACKED} FROM reading WHERE device_key = $2 AND reading.ts = of_page.ts OFFSET 0) AS changed
          ) AS of_device ON true
        ORDER BY ts DESC`,
-      [position, deviceKey, toBigint(to), most, COMMITTED_A_PAGE],
+      [snapshot, deviceKey, toBigint(to), most, COMMITTED_A_PAGE],
     );
     if (rows[0]![0]) {
       this.#muchSince.set(position, most);
@@ -134,8 +135,9 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   async position(): Promise<string> {
-    const [row] = await this.#rows<[string]>('inlet-position', `SELECT ${POSITION}::text`, []);
-    return row![0];
+    const text = `SELECT ${POSITION}::text, ${HISTORY}`;
+    const [row] = await this.#rows<[snapshot: string, history: string]>('inlet-position', text, []);
+    return writePosition(...row!);
   }
 
   /**
@@ -144,16 +146,30 @@ export class PostgresSnapshot implements Snapshot {
    * horizon that has ended by now had ended when it was taken, and it was taken of this database.
    */
   async recorded({ after, upTo, place, deviceKeys, limit }: RecordedQuery): Promise<Recorded> {
-    if (!isSnapshot(after) || !isSnapshot(upTo ?? after)) return { rows: [], isLast: true, upTo: after, isKept: false };
+    const since = readPosition(after);
+    const until = upTo === null ? null : readPosition(upTo);
+    if (since === null || (until === null && upTo !== null))
+      return { rows: [], isLast: true, upTo: after, isKept: false };
     const from = place ?? { seq: '0', deviceKey: 0, timestamp: 0 };
-    const found = await this.#rows<[upTo: string, isKept: boolean | null, ...(RawRecorded | NoRecorded)]>(
-      deviceKeys === null ? 'inlet-recorded' : 'inlet-recorded-of',
-      recordedSelect(PACKED, deviceKeys !== null),
-      [after, upTo, from.seq, from.deviceKey, from.timestamp, limit, ...(deviceKeys === null ? [] : [deviceKeys])],
-    );
-    const [end, isKept] = found[0]!;
-    const rows = found.flatMap(([, , ...row]) => (row[0] === null ? [] : [toRecorded(row)]));
-    return { ...(await this.#page(rows, limit)), upTo: end, isKept: isKept ?? false };
+    const found = await this.#rows<
+      [upTo: string, history: string, isKept: boolean | null, ...(RawRecorded | NoRecorded)]
+    >(deviceKeys === null ? 'inlet-recorded' : 'inlet-recorded-of', recordedSelect(PACKED, deviceKeys !== null), [
+      since.snapshot,
+      until && until.snapshot,
+      from.seq,
+      from.deviceKey,
+      from.timestamp,
+      limit,
+      ...(deviceKeys === null ? [] : [deviceKeys]),
+    ]);
+    const [end, history, isKept] = found[0]!;
+    const isOfThis = [since, until].every((position) => (position?.history ?? history) === history);
+    const rows = found.flatMap(([, , , ...row]) => (row[0] === null ? [] : [toRecorded(row)]));
+    return {
+      ...(await this.#page(rows, limit)),
+      upTo: writePosition(end, history),
+      isKept: isOfThis && isKept === true,
+    };
   }
 
   async chunks({ deviceKey, fieldKey, from, to, newestFirst, limit }: ChunkRange): Promise<ChunkHead[]> {

@@ -20,6 +20,16 @@ export const POSITION = `(SELECT CASE WHEN pg_snapshot_xmin(now.at) > live_horiz
     WHERE CASE WHEN id <= live_horizon.seq THEN NOT ${IS_OF_OTHERS} ELSE true END) END
   FROM live_horizon, (SELECT pg_current_snapshot() AS at OFFSET 0) AS now)`;
 
+/**
+ * Which history of the database this is: another server has given the same transaction ids to others, and so has another
+ * database of it, this one restored into itself, and its way from a point in time on, which is a timeline of its own
+ * (`nameServer` in `postgres-connection.ts`: '' where the server tells nothing of this).
+ */
+export const HISTORY = `concat_ws('.', current_setting('inlet.server', true),
+  (SELECT oid FROM pg_database WHERE datname = current_database()), 'live_horizon'::regclass::oid,
+  CASE WHEN coalesce(current_setting('inlet.server', true), '') <> '' AND NOT pg_is_in_recovery()
+    THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END)`;
+
 /** Whether all behind a position ($1) is there: of what was in progress then nothing is moved that still is. */
 const IS_KEPT = `(SELECT pg_snapshot_xmax($1::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
     AND (live_horizon.seq < pg_snapshot_xmin($1::pg_snapshot) OR live_horizon.seq < pg_snapshot_xmax($1::pg_snapshot)
@@ -38,8 +48,9 @@ const OF_DEVICES = 'AND device_key + 0 = ANY($7::int4[])';
 export function recordedSelect(columns: string, ofDevices: boolean): string {
   const wanted = `pg_visible_in_snapshot(seq, stretch.up_to) AND stored_at > 0
     AND (seq, device_key, ts) > ($3::xid8, $4::int4, $5::int8) ${ofDevices ? OF_DEVICES : ''}`;
-  return `SELECT stretch.up_to::text, stretch.is_kept, found.seq::text, device_key, ts, stored_at, ${columns}
-    FROM (SELECT coalesce($2::pg_snapshot, ${POSITION}) AS up_to, ${IS_KEPT} AS is_kept OFFSET 0) AS stretch
+  return `SELECT stretch.up_to::text, stretch.history, stretch.is_kept, found.seq::text, device_key, ts, stored_at, ${columns}
+    FROM (SELECT coalesce($2::pg_snapshot, ${POSITION}) AS up_to, ${HISTORY} AS history,
+        ${IS_KEPT} AS is_kept OFFSET 0) AS stretch
     LEFT JOIN LATERAL (SELECT * FROM (
         SELECT own.* FROM pg_snapshot_xip($1::pg_snapshot) AS late (id)
           CROSS JOIN LATERAL (SELECT * FROM reading WHERE seq = late.id AND ${wanted} OFFSET 0) AS own
