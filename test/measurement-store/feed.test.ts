@@ -674,6 +674,29 @@ test('on PostgreSQL a transaction of somebody else that stays open expires no po
   await database.close();
 });
 
+test('on PostgreSQL a transaction of somebody else expires no position when the horizon has passed it since', async () => {
+  const database = await openDatabase('postgres');
+  const store = await database.openStore();
+  const other = new pg.Client({ connectionString: database.place });
+  await other.connect();
+  const values = async (after: string): Promise<unknown[]> => {
+    const page = await store.recorded({ after, upTo: null, place: null, deviceKeys: null, limit: 10 });
+    return page.expired ? ['expired'] : page.readings.flatMap(({ values: [value] }) => value);
+  };
+  await settled(database);
+  await other.query('BEGIN');
+  await other.query('SELECT pg_current_xact_id()');
+  await store.append(receipt(1, [[1, 1, 'moved']]));
+  const after = await store.position();
+  await store.append(receipt(2, [[1, 1, 'since']]));
+  await other.query('COMMIT');
+  await store.compact([1], Infinity);
+  expect(await values(after)).toEqual(['since']);
+  await other.end();
+  await store.stop();
+  await database.close();
+});
+
 test('on PostgreSQL a transaction of ours that lasts is told of, or expires positions, however new what was moved is', async () => {
   const database = await openDatabase('postgres');
   const [store, another] = [await database.openStore(), await database.openStore()];

@@ -2,23 +2,24 @@
  * Whether a transaction that is in progress (`id`) is somebody else's: ours lock one of these tables before they have an
  * id of use here, until they end. One that has ended since the locks were looked at may have been one of ours.
  */
-const IS_OF_OTHERS = `CASE WHEN EXISTS (SELECT FROM held WHERE held.transactionid = late.id::xid AND held.mode = 'ExclusiveLock'
-    AND held.virtualtransaction NOT IN (SELECT virtualtransaction FROM held
-      WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND relation IN ('reading'::regclass, 'device_state'::regclass) AND mode = 'RowExclusiveLock'))
+const IS_OF_OTHERS = `CASE WHEN late.id::xid IN (SELECT transactionid FROM held
+    WHERE transactionid IS NOT NULL AND mode = 'ExclusiveLock'
+      AND virtualtransaction NOT IN (SELECT virtualtransaction FROM held
+        WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
+          AND relation IN ('reading'::regclass, 'device_state'::regclass) AND mode = 'RowExclusiveLock'))
   THEN pg_xact_status(late.id) IS NOT DISTINCT FROM 'in progress' ELSE false END`;
 
 /**
- * Where the order of commits stands, as far as it is of use: without what others have in progress since before the
- * horizon. That may stay open for days, in any database of the server, and with it every position would have expired.
+ * Where the order of commits stands, as far as it is of use: without what others have in progress. That may stay open for
+ * days, in any database of the server; the horizon passes it, and when it had ended every position that named it would
+ * have expired. (With 150 such the locks add less to a look than can be measured.)
  */
-export const POSITION = `(SELECT CASE WHEN pg_snapshot_xmin(now.at) > live_horizon.seq THEN now.at ELSE (
+export const POSITION = `(SELECT CASE WHEN pg_snapshot_xmin(now.at) = pg_snapshot_xmax(now.at) THEN now.at ELSE (
     WITH held AS MATERIALIZED (SELECT * FROM pg_locks)
     SELECT concat(coalesce(min(id::text::numeric)::text, pg_snapshot_xmax(now.at)::text), ':', pg_snapshot_xmax(now.at),
       ':', string_agg(id::text, ',' ORDER BY id))::pg_snapshot
-    FROM pg_snapshot_xip(now.at) AS late (id)
-    WHERE CASE WHEN id <= live_horizon.seq THEN NOT ${IS_OF_OTHERS} ELSE true END) END
-  FROM live_horizon, (SELECT pg_current_snapshot() AS at OFFSET 0) AS now)`;
+    FROM pg_snapshot_xip(now.at) AS late (id) WHERE NOT ${IS_OF_OTHERS}) END
+  FROM (SELECT pg_current_snapshot() AS at OFFSET 0) AS now)`;
 
 /**
  * Which history of the database this is: another server has given the same transaction ids to others, and so has another
