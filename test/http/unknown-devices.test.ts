@@ -23,6 +23,7 @@ interface Unknown {
 
 const redisUrl = inject('redisUrl');
 const LIST = 'query ($w: ID) { unknownDevices(workspaceId: $w) { id identifier seen } }';
+const ADOPT = 'mutation ($id: ID!, $p: ID!) { adoptUnknownDevice(id: $id, productId: $p, plan: "unlimited") { id } }';
 
 /** An identifier that nobody has. */
 const eui = (): string => randomBytes(8).toString('hex');
@@ -73,13 +74,10 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
   const newProduct = async (): Promise<string> =>
     (await createProduct(server, { workspaceId, fields: { t: 'FLOAT' }, serialNumbers: [] })).id;
   const adopt = (id: string, productId: string): Promise<unknown> =>
-    server.gql(
-      'mutation ($id: ID!, $p: ID!) { adoptUnknownDevice(id: $id, productId: $p, plan: "unlimited") { id } }',
-      {
-        id,
-        p: productId,
-      },
-    );
+    server.gql(ADOPT, {
+      id,
+      p: productId,
+    });
 
   test('cost little each, and hold up nobody', { timeout: 60_000 }, async () => {
     await sendAll(Array.from({ length: 300 }, eui));
@@ -369,6 +367,23 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
         const listed = await list();
         expect(listed).toHaveLength(identifiers.length);
         expect(new Set(listed.map(({ seen }) => seen))).toEqual(new Set([2 * times]));
+      });
+
+      test('what both adopt at once into two products becomes one device', { timeout: 60_000 }, async () => {
+        const products = [await newProduct(), await newProduct()];
+        for (let time = 0; time < 10; time += 1) {
+          const identifier = eui();
+          expect(await send(identifier)).toBe(202);
+          const [unknown] = await list();
+          const adopting = products.map((productId, at) =>
+            nodes[at]!.query(ADOPT, { id: unknown!.id, p: productId }).then(
+              ({ errors }) => errors?.[0]?.extensions.code ?? 'done',
+            ),
+          );
+          const outcomes = await Promise.all(adopting);
+          expect(outcomes.toSorted()).toEqual(['CONFLICT', 'done']);
+          expect(await send(identifier, { to: nodes[time % 2]! })).toBe(200);
+        }
       });
 
       test('what either takes in while one adopts is in the log', { timeout: 60_000 }, async () => {

@@ -150,11 +150,15 @@ export class UnknownDevices {
     else {
       await this.#requireNowhereElse(product, identifier);
       try {
-        await devices.create(access, product.id, [{ name, serialNumber: identifier }], plan, begin);
+        await devices.create(access, product.id, [{ name, serialNumber: identifier }], plan, async (em) => {
+          await this.#holdIdentity(em, product, row);
+          await begin(em);
+        });
       } catch (error) {
         if (!(error instanceof AppError && error.code === 'CONFLICT')) throw error;
         // Somebody made it meanwhile: here it is known a moment later, by another node within 1.2 s.
         for (let looks = 0; !(await isThere()); looks += 1) {
+          await this.#requireNowhereElse(product, identifier);
           if (looks === MOST_LOOKS) throw error;
           await pause(LOOK_AGAIN_MS);
         }
@@ -240,19 +244,34 @@ export class UnknownDevices {
   }
 
   /** CONFLICT: of two devices with one identifier in a workspace neither gets what the network sends. */
-  async #requireNowhereElse({ workspaceId }: ProductInfo, identifier: string): Promise<void> {
-    const [other] = await this.#deps.ingestCache.devicesByNetworkId([workspaceId], identifier);
-    if (other !== undefined)
-      throw conflict(
-        `productId: the device "${other.name}" of the product "${other.product.name}" has this identifier by now; ` +
-          'adopt it into that product, or delete that device first.',
-      );
+  async #requireNowhereElse({ id, workspaceId }: ProductInfo, identifier: string): Promise<void> {
+    const devices = await this.#deps.ingestCache.devicesByNetworkId([workspaceId], identifier);
+    const other = devices.find(({ productId }) => productId !== id);
+    if (other !== undefined) throw isElsewhere(other.name, other.product.name);
+  }
+
+  /** Until the end of the transaction no other node adopts it into another product; CONFLICT if one has. */
+  async #holdIdentity(em: EntityManager, { id, workspaceId }: ProductInfo, { identity }: UnknownDevice): Promise<void> {
+    await lockWorkspace(em, workspaceId);
+    const [other] = await em.execute<{ name: string; product: string }[]>(
+      `select d.name, p.name as product from device d join product p on p."key" = d.product_key and p.deleted_at is null
+       where d.workspace_id = ? and d.serial_folded = ? and p.id <> ? limit 1`,
+      [workspaceId, identity, id],
+    );
+    if (other !== undefined) throw isElsewhere(other.name, other.product);
   }
 
   async #deviceOf(product: ProductInfo, identifier: string) {
     const devices = await this.#deps.ingestCache.devicesByNetworkId([product.workspaceId], identifier);
     return devices.find((device) => device.productId === product.id) ?? null;
   }
+}
+
+function isElsewhere(device: string, product: string): AppError {
+  return conflict(
+    `productId: the device "${device}" of the product "${product}" has this identifier by now; ` +
+      'adopt it into that product, or delete that device first.',
+  );
 }
 
 function keptOf(request: DecoderRequest, receivedAt: number): NonNullable<UnknownCallSeen['kept']> {

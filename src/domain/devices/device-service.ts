@@ -66,7 +66,8 @@ export class DeviceService {
 
   /**
    * All or none, in the order given; without a plan on `free`. CONFLICT names the serial number that is taken,
-   * PLAN_LIMIT the plan to choose. `also`: what is written in the same transaction.
+   * PLAN_LIMIT the plan to choose. `also`: what else is held, checked and written in the same
+   * transaction; before the devices, which hold their workspace, too.
    */
   async create(
     access: Access,
@@ -94,11 +95,11 @@ export class DeviceService {
         pathOf,
       );
       await requireRoom(em, access, locked.workspace.id, plan, checked.length);
+      await also?.(em);
       const createdAt = this.#deps.now();
       const { dialect } = this.#deps.database;
       const shared = { product: locked, workspace: locked.workspace, plan: plan.slug, createdAt };
       const keys = await insertDeviceSlices(em, dialect, slices, shared);
-      await also?.(em);
       const unset = { configuration: null, offlineAfterSeconds: null, writeRate: null };
       // Rows like those that are read, without the weight of entities that somebody may still change.
       return checked.map((row) => ({ ...row, ...shared, ...unset, key: keys.get(row.id)! }) as Device);
