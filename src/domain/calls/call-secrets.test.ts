@@ -70,13 +70,20 @@ test('in errors, outputs and entries too; numbers, places and kinds stay what th
   expect(masked.entries).toEqual([
     entry({ device: '***', field: 'f-***', value: { a: ['***', 12345678] }, message: 'not ***' }),
   ]);
-  // Its own names are no texts of the decoder's.
+  // Its own names, and a type, are no texts of the decoder's.
   expect(
     logged(run, [
       ['X-Api-Key', 'matchedDeviceId'],
       ['X-Auth', 'truncated-device'],
     ]),
   ).toEqual(logged(run, []));
+  const suggestedField = { identifier: 'position', type: 'GEOLOCATION' as const, name: '12345678', unit: null };
+  const suggesting = { entries: [entry({ suggestedField })] };
+  for (const header of ['identifier', 'GEOLOCATION'])
+    expect(logged(suggesting, [['X-Api-Key', header]])).toEqual(logged(suggesting, []));
+  expect(logged(suggesting, [['X-Api-Key', '12345678']]).entries).toEqual([
+    entry({ suggestedField: { ...suggestedField, name: '***' } }),
+  ]);
 });
 
 test('of what is cut only the part that is kept is looked at, and nothing of a credential stands at its end', () => {

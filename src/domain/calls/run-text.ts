@@ -45,9 +45,15 @@ function maskedEntry(entry: EntryOutcome, mask: TextMask): EntryOutcome {
     field: field && mask(field),
     value: maskedTexts(value, mask),
     message: message && mask(message),
-    // A masked name is none that a field could have.
+    // A masked name is none that a field could have. The type and the names of its parts are no texts of the decoder's.
     ...(suggestedField && mask(suggestedField.identifier) === suggestedField.identifier
-      ? { suggestedField: maskedTexts(suggestedField, mask) as NonNullable<EntryOutcome['suggestedField']> }
+      ? {
+          suggestedField: {
+            ...suggestedField,
+            name: suggestedField.name && mask(suggestedField.name),
+            unit: suggestedField.unit && mask(suggestedField.unit),
+          },
+        }
       : {}),
   };
 }
