@@ -23,6 +23,8 @@ const MAX_CONSOLE_LINES = 70_000;
 /** In characters; the realm cuts at 64 KiB. */
 const MAX_CONSOLE = 131_072;
 const MAX_MESSAGE = 4_000;
+/** A source has fewer characters. Users' code writes the stacks that places are read from: they may be no Int. */
+const MAX_COLUMN = 1_000_000;
 
 /**
  * The result in the text of a run (see `realm/run-decoder.ts`; `M` and `P` are none). The text comes from a process in
@@ -85,7 +87,7 @@ function failureOf(told: Record<string, unknown>, sourceLines: number): DecoderF
     kind: kind as DecoderFailureKind,
     message: message.slice(0, MAX_MESSAGE),
     line: isThere ? line : null,
-    column: isThere && isPositive(column) ? column : null,
+    column: isThere && isPositive(column) && column <= MAX_COLUMN ? column : null,
   };
 }
 

@@ -87,6 +87,10 @@ describe('a result is believed only as far as its shape goes', () => {
     const text = `E${JSON.stringify({ kind: 'THREW', message: 'm', line, column, console: [] })}`;
     expect(readResult(text, 3, 1).error).toMatchObject({ line: null, column: null });
   });
+  test('a column that no source has is none', () => {
+    const text = `E${JSON.stringify({ kind: 'THREW', message: 'm', line: 3, column: 99_999_999_999, console: [] })}`;
+    expect(readResult(text, 3, 1).error).toMatchObject({ line: 3, column: null });
+  });
   test('one that is in it is told', () => {
     const text = `E${JSON.stringify({ kind: 'THREW', message: 'm', line: 3, column: 2, console: ['x'] })}`;
     expect(readResult(text, 3, 1)).toMatchObject({ console: ['x'], error: { line: 3, column: 2 } });
