@@ -1,15 +1,12 @@
 import { type EntityManager, ForeignKeyConstraintViolationException, type MikroORM } from '@mikro-orm/sql';
 import type { Database, Dialect, WriteTurns } from '../domain/database.ts';
-import { FairSlots } from '../domain/fair-slots.ts';
-import type { Party } from '../domain/party.ts';
+import { type Party, SERVER } from '../domain/party.ts';
 import { SharedTime } from '../domain/shared-time.ts';
 import { AppError } from '../errors.ts';
 import type { DatabaseGuard } from './database-guard.ts';
 
-/** Half of the connections: who reads finds one. */
-const WRITES_AT_ONCE = 4;
-/** What the server writes of its own accord. */
-const ITSELF: Party = { tokenId: 'server', tenant: 'server' };
+/** Behind nothing else that the server writes of its own accord. */
+const HEARTBEAT: Party = { tokenId: 'heartbeat', tenant: 'heartbeat' };
 
 /**
  * The catalogue over MikroORM: one fresh EntityManager for each unit of work, writers in turn; nothing while the guard
@@ -18,7 +15,6 @@ const ITSELF: Party = { tokenId: 'server', tenant: 'server' };
 export class OrmDatabase implements Database {
   readonly dialect: Dialect;
   readonly time = new SharedTime();
-  readonly #writes: FairSlots;
   readonly #orm: MikroORM;
   readonly #turns: WriteTurns;
   readonly #guard: Pick<DatabaseGuard, 'refusal'>;
@@ -31,7 +27,6 @@ export class OrmDatabase implements Database {
   ) {
     this.#orm = orm;
     this.dialect = dialect;
-    this.#writes = new FairSlots(dialect === 'sqlite' ? 1 : WRITES_AT_ONCE);
     this.#turns = turns;
     this.#guard = guard;
   }
@@ -41,15 +36,13 @@ export class OrmDatabase implements Database {
     return this.#orm.em.fork();
   }
 
-  write<T>(work: (em: EntityManager) => Promise<T>, party: Party = ITSELF): Promise<T> {
-    return this.#writes.use(party, () => this.#write(work));
-  }
-
-  async #write<T>(work: (em: EntityManager) => Promise<T>): Promise<T> {
+  async write<T>(work: (em: EntityManager) => Promise<T>, party: Party = SERVER): Promise<T> {
     this.#check();
-    const giveBack = await this.#turns.take();
+    const giveBack = await this.#turns.take(party);
     const end = this.time.begin();
     try {
+      // It may have been a long wait.
+      this.#check();
       return await this.#orm.em.fork().transactional(work);
     } catch (error) {
       throw error instanceof ForeignKeyConstraintViolationException ? parentGone(error) : error;
@@ -61,9 +54,8 @@ export class OrmDatabase implements Database {
 
   /** Resolves when the database has durably taken a write just now; rejects with what keeps it from that. */
   async beat(now: number): Promise<void> {
-    await this.write((em) =>
-      em.execute('insert into heartbeat (id, at) values (1, ?) on conflict (id) do update set at = excluded.at', [now]),
-    );
+    const statement = 'insert into heartbeat (id, at) values (1, ?) on conflict (id) do update set at = excluded.at';
+    await this.write((em) => em.execute(statement, [now]), HEARTBEAT);
   }
 
   #check(): void {

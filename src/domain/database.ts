@@ -21,10 +21,11 @@ export interface Database {
 
 /**
  * SQLite has one writer at a time. Whoever writes outside the store (the catalogue's units of work) takes a turn first,
- * so that nobody ever waits inside SQLite with the event loop stopped. On PostgreSQL a turn is free. Whoever holds a
- * turn must not wait for the store: it answers only when the turn has been given back.
+ * so that nobody ever waits inside SQLite with the event loop stopped. On PostgreSQL there are four, which leaves
+ * connections to who reads. Whoever holds a turn must not wait for the store: it answers only when the turn has been
+ * given back.
  */
 export interface WriteTurns {
-  /** Resolves with the function that gives the turn back. */
-  take(): Promise<() => void>;
+  /** Resolves with the function that gives the turn back; fairly by `party`, without one as the server itself. */
+  take(party?: Party): Promise<() => void>;
 }

@@ -6,6 +6,9 @@ export interface Party {
   readonly tenant: string;
 }
 
+/** What the server does of its own accord. */
+export const SERVER: Party = { tokenId: 'server', tenant: 'server' };
+
 /** Who comes without a token, as known by its address: all of them are one tenant. */
 export function strangerAt(address: string): Party {
   return { tokenId: address, tenant: 'strangers' };

@@ -80,7 +80,7 @@ function keep(request: IncomingMessage, body: Buffer, memory: BodyMemory): void 
 }
 
 /** A kilobyte may become a megabyte: a few at a time. */
-const unpacking = new FairSlots(MAX_UNPACKING, { isPatient: true });
+const unpacking = new FairSlots(MAX_UNPACKING);
 
 /** Among packed bodies each address has turns of its own. */
 function addressAsTenant(address: string): Party {

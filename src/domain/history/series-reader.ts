@@ -8,6 +8,9 @@ import type { MeasurementStore } from '../measurements/store.ts';
 
 /** Calls of all operations at a time, unless they take long: twice as many as there are threads that read. */
 const AT_ONCE = 4;
+const LONG_MS = 1_000;
+/** Longer than nearly all of them take: were the database away, all would wait for their time-outs in turn. */
+const STILL_MS = 5_000;
 /** Requests that go to the store in one call. */
 const REQUESTS_AT_ONCE = 50;
 
@@ -41,7 +44,7 @@ interface Waiting {
  */
 export class SeriesReader {
   readonly #store: Pick<MeasurementStore, 'series'>;
-  readonly #slots = new FairSlots(AT_ONCE);
+  readonly #slots = new FairSlots(AT_ONCE, { longMs: LONG_MS, stillMs: STILL_MS });
   readonly #time = new SharedTime();
   readonly #gathered = new Map<Operation, Map<string, Waiting>>();
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
 import type { WriteTurns } from '../../domain/database.ts';
+import { FairSlots } from '../../domain/fair-slots.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import type {
   CallCount,
@@ -19,6 +20,7 @@ import type {
   Receipt,
   RemoveQuery,
 } from '../../domain/measurements/store.ts';
+import { SERVER } from '../../domain/party.ts';
 import { programFile } from '../../program-file.ts';
 import type { CallOutcome } from '../call-columns.ts';
 import { compaction, type Edit, expiry, forgetting, removal } from '../chunks/edit.ts';
@@ -47,6 +49,9 @@ export interface PostgresStoreOptions extends StoreOptions {
 }
 
 const READ_CONNECTIONS = 4;
+/** Half of the catalogue's connections: who reads there finds one. */
+const TURNS = 4;
+const [LONG_TURN_MS, STILL_MS] = [1_000, 2_000];
 /** They start when they are needed; the first one gets nothing that may take long. */
 const READERS = 3;
 /** For what takes as long as there is something to read; each statement has the connection's limit. */
@@ -72,6 +77,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #searches = new LatestSearches((queries, progress) => this.#read({ kind: 'latest', queries, progress }));
   readonly #flushes: PostgresFlushes;
   readonly #commits: GroupCommit;
+  readonly #turns = new FairSlots(TURNS, { longMs: LONG_TURN_MS, stillMs: STILL_MS });
   readonly #purger: Purger;
   readonly #compactor: Compactor;
   readonly #callLog: PostgresCallLog;
@@ -146,8 +152,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#commits.waitingRows;
   }
 
-  take(): Promise<() => void> {
-    return Promise.resolve(() => {});
+  async take(party = SERVER): Promise<() => void> {
+    return this.#turns.take(party);
   }
 
   latest(queries: LatestQuery[], spend?: (ms: number) => void): Promise<LatestRow[]> {

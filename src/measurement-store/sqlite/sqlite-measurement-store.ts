@@ -18,6 +18,7 @@ import type {
   RemoveQuery,
 } from '../../domain/measurements/store.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
+import { SERVER } from '../../domain/party.ts';
 import { programFile } from '../../program-file.ts';
 import type { CallOutcome } from '../call-columns.ts';
 import { compaction, type Edit, expiry, isEmpty, type Plan, forgetting, removal } from '../chunks/edit.ts';
@@ -151,8 +152,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   /** Hold it briefly, and do not wait for the store while you do: it answers when the turn has been given back. */
-  take(): Promise<() => void> {
-    return this.#turns.take();
+  take(party = SERVER): Promise<() => void> {
+    return this.#turns.take(party);
   }
 
   latest(queries: LatestQuery[], spend?: (ms: number) => void): Promise<LatestRow[]> {

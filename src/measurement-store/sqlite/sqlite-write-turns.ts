@@ -1,19 +1,21 @@
 import type { WriteTurns } from '../../domain/database.ts';
+import { FairSlots } from '../../domain/fair-slots.ts';
+import type { Party } from '../../domain/party.ts';
 import { noDatabase } from '../../errors.ts';
 
 const WAIT_MS = 8_000;
 
 /**
- * Pauses the writer thread while somebody else writes to the file. Takers come in order; between two of them the writer
- * does what was asked of it in the meantime, so neither side starves the other. Who gets no turn within 8 seconds is
- * refused (UNAVAILABLE).
+ * Pauses the writer thread while somebody else writes to the file. Tenants take turns, and within each its tokens; between
+ * two of them the writer does what was asked of it in the meantime, so neither side starves the other. Who gets no turn
+ * is refused (UNAVAILABLE) when no other one has ended for 8 seconds.
  *
  * Whoever holds a turn must not wait for the store: it answers only when the turn has been given back.
  */
 export class SqliteWriteTurns implements WriteTurns {
   readonly #hold: () => Promise<void>;
   readonly #release: () => void;
-  #last: Promise<void> = Promise.resolve();
+  readonly #turns = new FairSlots(1, { stillMs: WAIT_MS, refusal: noTurn });
   #granted: Promise<void> | null = null;
 
   /** `hold` resolves when the writer pauses; `release` lets it go on. */
@@ -22,30 +24,19 @@ export class SqliteWriteTurns implements WriteTurns {
     this.#release = release;
   }
 
-  take(): Promise<() => void> {
-    const before = this.#last;
-    let end!: () => void;
-    const turn = new Promise<void>((resolve) => (end = resolve));
-    this.#last = turn;
+  async take(party: Party): Promise<() => void> {
+    const end = await this.#turns.take(party);
     return new Promise((resolve, reject) => {
-      let waiting = true;
+      let isRefused = false;
       const timer = setTimeout(() => {
-        waiting = false;
-        reject(noDatabase(new Error(`no turn to write within ${WAIT_MS / 1000} seconds`)));
+        isRefused = true;
+        reject(noTurn());
       }, WAIT_MS);
       const grant = async (): Promise<void> => {
-        await before;
-        if (!waiting) return end();
         await this.#hold();
-        this.#granted = turn;
-        const giveBack = (): void => {
-          if (this.#granted !== turn) return;
-          this.#granted = null;
-          this.#release();
-          end();
-        };
+        const giveBack = this.#grant(end);
         // The writer paused too late: nobody waits for it any more.
-        if (!waiting) return giveBack();
+        if (isRefused) return giveBack();
         clearTimeout(timer);
         resolve(giveBack);
       };
@@ -57,8 +48,25 @@ export class SqliteWriteTurns implements WriteTurns {
     });
   }
 
+  #grant(end: () => void): () => void {
+    let isOver!: () => void;
+    const turn = new Promise<void>((resolve) => (isOver = resolve));
+    this.#granted = turn;
+    return () => {
+      if (this.#granted !== turn) return;
+      this.#granted = null;
+      this.#release();
+      isOver();
+      end();
+    };
+  }
+
   /** Resolves when nobody holds a turn. */
   async free(): Promise<void> {
     await this.#granted;
   }
+}
+
+function noTurn(): Error {
+  return noDatabase(new Error(`no turn to write within ${WAIT_MS / 1000} seconds`));
 }
