@@ -26,7 +26,7 @@ export class LatestSearches {
   readonly #searchMs: number;
   readonly #longestMs: number;
   // They wait for nothing but their thread: one that hangs refuses them.
-  readonly #first = new FairSlots(FIRST_AT_ONCE, { isPatient: true });
+  readonly #first = new FairSlots(FIRST_AT_ONCE);
   readonly #others = new LoopTurns();
 
   constructor(ask: AskLatest, searchMs = SEARCH_MS, longestMs = LONGEST_MS) {
