@@ -6,6 +6,9 @@ import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { processorMsOf } from '../support/processor-time.ts';
 import { DATABASES } from '../support/server.ts';
 
+/** Of a hash that takes no time. */
+const CHEAP = ['scrypt', 16, 1, 1, 'c2FsdA', Buffer.alloc(32).toString('base64url')].join('$');
+
 let domain: OpenDomain;
 beforeAll(async () => {
   domain = await openDomain('sqlite');
@@ -33,11 +36,30 @@ test('however many sign in, hashing takes a third of one processor', async () =>
   expect(usedMs / (performance.now() - from)).toBeLessThan(0.5);
 });
 
+test('however many passwords are set, whether one after the other or side by side, who signs in is next but one', async () => {
+  const passwords = new Passwords();
+  const set = () => passwords.hash('a password', 'password', 'operator');
+  for (const others of [0, 3]) {
+    const beside = Array.from({ length: others }, set);
+    let count = 0;
+    const from = performance.now();
+    const usedMs = processorMsOf(async () => {
+      for (; count < 3; count += 1) await set();
+    });
+    // The others have begun.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(await passwords.matches('x', CHEAP, 'caller')).toBe(false);
+    expect(count).toBeLessThan(2);
+    // They rest as well, but for who signs in.
+    expect((await usedMs) / (performance.now() - from)).toBeLessThan(0.5);
+    await Promise.all(beside);
+  }
+});
+
 test('twenty sign-ins may wait, and no more', async () => {
   const passwords = new Passwords();
   const outcome = (work: Promise<unknown>) => work.catch((error: { code: string }) => error.code);
-  const cheap = ['scrypt', 16, 1, 1, 'c2FsdA', Buffer.alloc(32).toString('base64url')].join('$');
-  const outcomes = Array.from({ length: 22 }, () => outcome(passwords.matches('x', cheap, 'caller')));
+  const outcomes = Array.from({ length: 22 }, () => outcome(passwords.matches('x', CHEAP, 'caller')));
   expect(() => passwords.requireRoom('caller')).toThrow(expect.objectContaining({ code: 'OVERLOADED' }) as Error);
   expect(await outcomes[21]).toBe('OVERLOADED');
   expect(await outcomes[0]).toBe(false);

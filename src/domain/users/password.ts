@@ -14,11 +14,13 @@ const REST = 2;
 /**
  * Hashes and checks passwords with scrypt, one at a time and with rests in between: a flood of sign-ins waits in a
  * small queue (OVERLOADED beyond it), in which callers take turns, and gets a third of one processor at most. Who is let
- * in to set a password goes first.
+ * in to set a password goes first, and behind each such one who signs in.
  */
 export class Passwords {
-  #running = false;
-  #resting: NodeJS.Timeout | null = null;
+  /** Running, or resting. */
+  #isBusy = false;
+  /** Since the last rest. */
+  #workedMs = 0;
   readonly #setting = new FairLine(MAX_WAITING);
   readonly #checking = new FairLine(MAX_WAITING);
   readonly #decoy = hashText(randomBytes(16), randomBytes(KEY_BYTES));
@@ -50,9 +52,8 @@ export class Passwords {
   }
 
   async #derive(password: string, salt: Buffer, cost: typeof COST, line: FairLine, caller: string): Promise<Buffer> {
-    const mustWait = this.#running || (this.#resting !== null && line === this.#checking);
-    if (mustWait && !(await line.wait(caller))) throw overloaded();
-    this.#running = true;
+    if (this.#isBusy && !(await line.wait(caller))) throw overloaded();
+    this.#isBusy = true;
     const started = performance.now();
     try {
       return await new Promise((resolve, reject) => {
@@ -62,15 +63,19 @@ export class Passwords {
         );
       });
     } finally {
-      this.#running = false;
-      clearTimeout(this.#resting ?? undefined);
-      this.#resting = setTimeout(() => this.#next(), (performance.now() - started) * REST);
+      this.#workedMs += performance.now() - started;
+      if (line === this.#setting && !this.#checking.isEmpty) this.#checking.next();
+      else this.#rest();
     }
   }
 
-  #next(): void {
-    this.#resting = null;
-    if (!this.#running) (this.#setting.isEmpty ? this.#checking : this.#setting).next();
+  #rest(): void {
+    setTimeout(() => {
+      const line = this.#setting.isEmpty ? this.#checking : this.#setting;
+      this.#isBusy = !line.isEmpty;
+      line.next();
+    }, this.#workedMs * REST);
+    this.#workedMs = 0;
   }
 }
 
