@@ -299,6 +299,19 @@ test('of a workspace alone so many that write very much again wait in memory, ot
   expect(database.receipts.length).toBe(20);
 });
 
+test('tenants take turns with what writes very much again: nobody stands behind the twenty of another', async () => {
+  const { shares, longReadings } = open();
+  const parts = new ReceiptParts({ store: { longMoments: async () => [] }, shares, longReadings });
+  const stored: string[] = [];
+  const send = (tenant: string): Promise<void> =>
+    parts.inTurn(tenant, { values: 1, bytes: 2_097_152 }, async () => stored.push(tenant));
+  const loud = Array.from({ length: 20 }, () => send('loud'));
+  // They are in line.
+  await new Promise(setImmediate);
+  await Promise.all([send('quiet'), ...loud]);
+  expect(stored.indexOf('quiet')).toBeLessThan(3);
+});
+
 test('where the database does not answer, those in line do not wait for their own time-outs one after the other', async () => {
   const { recorder, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 1_500_000 }]]));

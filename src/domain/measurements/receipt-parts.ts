@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts';
+import { FairLine } from '../fair-line.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { pause } from '../pause.ts';
 import { Tally } from '../tally.ts';
@@ -43,8 +44,9 @@ interface ReceiptPartsDeps {
  */
 export class ReceiptParts {
   readonly #deps: ReceiptPartsDeps;
-  /** The part under way, of whichever tenant. */
-  #last: Promise<void> = Promise.resolve();
+  /** Parts behind the one under way, each its tenant's; tenants take turns. */
+  readonly #line = new FairLine<() => void>();
+  #isBusy = false;
   /** When the database had no answer for one of the line, the last time. */
   #failedAt = Number.NEGATIVE_INFINITY;
   /** What is written again for what is under way of each tenant, in bytes, as far as that is known … */
@@ -139,11 +141,9 @@ export class ReceiptParts {
         details: { retryAfterSeconds: 2 },
       });
     this.#inLineOf.add(tenant, 1);
-    const before = this.#last;
-    let end!: () => void;
-    this.#last = new Promise((resolve) => (end = resolve));
     const since = performance.now();
-    await before;
+    if (this.#isBusy) await new Promise<void>((begin) => this.#line.add({ tenant, tokenId: tenant }, begin));
+    this.#isBusy = true;
     try {
       // Twenty would wait for their own time-outs one after the other. What nobody waits for is tried again.
       if (this.#failedAt - since >= WAITED_FOR_NOTHING_MS)
@@ -156,8 +156,14 @@ export class ReceiptParts {
       });
     } finally {
       this.#inLineOf.add(tenant, -1);
-      void pause(REST_MS * Math.min(1, bytes / MUCH_BYTES)).then(end);
+      void pause(REST_MS * Math.min(1, bytes / MUCH_BYTES)).then(() => this.#goOn());
     }
+  }
+
+  #goOn(): void {
+    const begin = this.#line.take();
+    if (begin === undefined) this.#isBusy = false;
+    else begin();
   }
 }
 
