@@ -37,7 +37,7 @@ export class LatestSearches {
 
   /**
    * OVERLOADED when it takes too long: asked again, it goes on where it was. `spend` is told, slice by slice, how long
-   * was searched, in ms.
+   * was searched, in ms; what it throws is thrown.
    */
   async latest(queries: LatestQuery[], spend: (ms: number) => void = () => {}): Promise<LatestRow[]> {
     const endsAt = performance.now() + this.#longestMs;

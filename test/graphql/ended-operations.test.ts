@@ -5,9 +5,11 @@ import type { DeviceInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import type { MeasurementStore } from '../../src/domain/measurements/store.ts';
 import { DeviceChoice } from '../../src/domain/history/device-choice.ts';
 import { AppError } from '../../src/errors.ts';
+import { createLoaders } from '../../src/graphql/context/loaders.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { DeviceResolver } from '../../src/graphql/resolvers/device-resolver.ts';
 import { HistoryResolver } from '../../src/graphql/resolvers/history-resolver.ts';
+import { LatestSearches } from '../../src/measurement-store/latest-searches.ts';
 import { openDomain } from '../support/open-domain.ts';
 
 const GONE = new AppError('UNAVAILABLE', 'The client is gone.');
@@ -53,6 +55,26 @@ test('of an operation that has ended nothing more is read: charts, pages, counts
   expect(read.slice(before)).toEqual([]);
   expect(failures.length).toBeGreaterThan(500);
   for (const failure of failures) expect(failure).toMatchObject({ reason: GONE });
+});
+
+test('nor is any device searched further for newest values', async () => {
+  let slices = 0;
+  const searches = new LatestSearches(async () => {
+    slices += 1;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const found = { deviceKeys: [], fieldKeys: [], timestamps: [], values: [] };
+    return { found, left: [0], progress: { era: '', devices: [] }, searchedMs: 5 };
+  });
+  const { budget } = new GraphqlContext('missing', '', {} as never, {} as never);
+  const latest: MeasurementStore['latest'] = (queries, spend) => searches.latest(queries, spend);
+  const store = { latest } as Partial<MeasurementStore> as MeasurementStore;
+  const loaders = createLoaders({ database: {} as never, store, history: new History(store) }, budget);
+  const asked = loaders.latest.load({ device: devices[0]! });
+  await expect.poll(() => slices > 3).toBe(true);
+  budget.end(GONE);
+  const before = slices;
+  await expect(asked).rejects.toBe(GONE);
+  expect(slices - before).toBeLessThan(2);
 });
 
 test('what one that goes on was not answered at once is asked again', async () => {

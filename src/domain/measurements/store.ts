@@ -218,7 +218,7 @@ export interface MeasurementStore {
 
   /**
    * The value with the latest measured time for each of the devices' fields, of everything acknowledged so far. `spend` is
-   * told, now and then, for how long other threads had to search, in ms.
+   * told, now and then, for how long other threads had to search, in ms; what it throws ends that.
    */
   latest(queries: LatestQuery[], spend?: (ms: number) => void): Promise<LatestRow[]>;
   /** One field's values in time order (or newest first), of everything acknowledged so far. */

@@ -219,7 +219,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
     configuration: stored('configuration'),
     latest: new Batch(
       async (wanted) => {
-        const found = await history.latestOfMany(wanted);
+        const found = await history.latestOfMany(wanted, () => budget.check());
         budget.take(latestBytes(found));
         return found;
       },
