@@ -28,6 +28,8 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
   const database = {
     away: false,
     timeOutMs: 0,
+    standsStill: Promise.resolve(),
+    asked: 0,
     refusals: [] as AppError[],
     receipts: [] as Receipt[],
     long: [] as LongMoment[],
@@ -37,6 +39,8 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
     position: async () => '0',
     longMoments: async () => database.long,
     append: async (receipt: Receipt) => {
+      database.asked += 1;
+      await database.standsStill;
       if (database.timeOutMs > 0) await new Promise((resolve) => setTimeout(resolve, database.timeOutMs));
       if (database.away) throw new AppError('UNAVAILABLE', 'away');
       const refusal = database.receipts.length === 2 ? database.refusals.shift() : undefined;
@@ -380,4 +384,50 @@ test('refused entries are told in the order in which they were sent, whatever th
     [4, 'RATE_LIMITED'],
     [5, 'MISSING_VALUE'],
   ]);
+});
+
+test('of a tenant that is alone thirty thousand values are on their way at once, what waits is looked at again, and parts go on', async () => {
+  const { recorder, database } = open();
+  const many = batchOf(Array.from({ length: 10_000 }, (_, at) => at));
+  const wide = { ...product, fieldsByKey: fieldsOf('STRING', 100) } as ProductInfo;
+  let end!: () => void;
+  database.standsStill = new Promise((resolve) => (end = resolve));
+  let [isGone, begun] = [false, 0];
+  const requireRight = async (): Promise<void> => {
+    if (isGone) throw unauthenticated();
+  };
+  const send = (batch: Batch, of = product): Promise<unknown> => {
+    const store = (): Promise<number> => recorder.commit({ batches: [batch] }, { product: of, requireRight });
+    return store().finally(() => (begun += 1));
+  };
+  const turns = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+  const sent = Array.from({ length: 21 }, () => send(many));
+  const parts = send(many, { ...wide, workspaceId: 'parts' });
+  await turns();
+  expect(database.asked).toBe(4);
+  await expect(send(many)).rejects.toMatchObject({ code: 'OVERLOADED' });
+  const single = [send(batchOf([1])), send(many, { ...product, workspaceId: 'other' })];
+  await turns();
+  expect(database.asked).toBe(6);
+  isGone = true;
+  end();
+  const outcomes = await Promise.allSettled(sent);
+  expect(outcomes.map(({ status }) => status)).toEqual(
+    Array.from({ length: 21 }, (_, at) => (at < 3 ? 'fulfilled' : 'rejected')),
+  );
+  await Promise.all([...single, parts]);
+  expect([database.asked, begun]).toEqual([6, 25]);
+  isGone = false;
+  await Promise.all(Array.from({ length: 20 }, () => send(many)));
+});
+
+test('requests whose values come into long moments, and which are as much as may be on its way, wait for none of each other', async () => {
+  const { recorder, database } = open();
+  const timestamps = Array.from({ length: 15_000 }, (_, at) => at);
+  database.long = timestamps.slice(0, 100).map((at): LongMoment => [device.key, at, 2_000]);
+  const wide = { ...product, fieldsByKey: fieldsOf('STRING', 100) } as ProductInfo;
+  const send = (): Promise<number> =>
+    recorder.commit({ batches: [batchOf(timestamps)] }, { product: wide, requireRight: async () => {} });
+  await Promise.all(Array.from({ length: 6 }, send));
+  expect(database.receipts.flatMap(({ batches }) => batches.flatMap((batch) => batch.timestamps))).toHaveLength(90_000);
 });

@@ -160,6 +160,31 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
     }
   });
 
+  test('are worked off by a flush that finds too many of them, as many as it brings: nobody waits for all', () => {
+    const db = openForWriting(copyFiles());
+    const writer = new SqliteWriter(db);
+    const inPlace = db.prepare('SELECT count(*) FROM reading').pluck();
+    const flush = (device: number, moments: number): number => {
+      const before = inPlace.get() as number;
+      const frames = new ReadingFrames();
+      const rows = Array.from({ length: moments }, (_, at): Row => [1, at, at]);
+      for (const batch of receipt(device, rows).batches) frames.add(batch);
+      const { buffer, length } = frames.take(undefined);
+      writer.flush(Buffer.from(buffer, 0, length), []);
+      return (inPlace.get() as number) - before;
+    };
+    for (let device = 1; device <= 4; device += 1) expect(flush(device, 20_000)).toBe(0);
+    // The least is a slice.
+    expect(flush(6, 1)).toBe(1_024);
+    const many = Array.from({ length: 10 }, (_, at) => flush(at + 7, 10_000));
+    expect(Math.min(...many)).toBeGreaterThan(9_000);
+    expect(Math.max(...many)).toBeLessThan(11_100);
+    for (let some = 0; some < 60; some += 1) flush(1, 1);
+    expect(flush(1, 1)).toBe(0);
+    writer.close();
+    expect(existsSync(database.place)).toBe(true);
+  });
+
   test('leave none of the live values untold while they find their place, though a file writes over these', async () => {
     const live = Array.from({ length: 2_000 }, (_, i): Row => [1, i, i]);
     await store.append(receipt(1, live));

@@ -9,6 +9,7 @@ import type { ReceiptTimes } from './receipt-times.ts';
 import type { Batch, MeasurementStore, Receipt } from './store.ts';
 import type { Suggestions } from './suggestions.ts';
 import type { WriteLimiter } from './write-limiter.ts';
+import { UnderWay } from './under-way.ts';
 import type { Amount, WriteShares } from './write-shares.ts';
 
 /** What changes while somebody waits is looked at again so often. */
@@ -45,7 +46,7 @@ interface Committing {
   texts?: number;
   /** It may take minutes: no device waits for it. */
   isPatient?: boolean;
-  /** Asked again before each part of what is committed in parts; rejects to refuse, also when what it is for is gone. */
+  /** Asked again before each part, and after any waiting; rejects to refuse, also when what it is for is gone. */
   requireRight: () => Promise<unknown>;
 }
 
@@ -68,6 +69,7 @@ export class Recorder {
   readonly #deps: RecorderDeps;
   /** What was committed, and paid for, in parts. */
   readonly #inParts = new WeakSet<readonly Batch[]>();
+  readonly #underWay = new UnderWay();
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
@@ -183,15 +185,20 @@ export class Recorder {
     const { parts } = this.#deps;
     const { workspaceId } = product;
     const { batches } = receipt;
+    const append = (whole: Receipt): Promise<number> =>
+      this.#underWay.of(workspaceId, whole, { requireRight, store: () => this.#append(whole) });
     if (!parts.isDoubtful(workspaceId, batches, texts))
-      return parts.unasked(workspaceId, batches, texts, () => this.#append(receipt));
+      return parts.unasked(workspaceId, batches, texts, () => append(receipt));
     this.#inParts.add(batches);
     let tookMs = 0;
     const all = isPatient ? parts.of(workspaceId, receipt, texts) : parts.ofRequest(workspaceId, receipt, texts);
     for (const { receipt: part, bytes } of await all) {
-      const store = (): Promise<number> => this.#appendPart(part, requireRight);
-      if (bytes === 0) tookMs += await store();
-      else await parts.inTurn(workspaceId, { values: 0, bytes }, store);
+      // What is in the line of the parts is bounded by that.
+      if (bytes > 0) await parts.inTurn(workspaceId, { values: 0, bytes }, () => this.#appendPart(part, requireRight));
+      else {
+        await requireRight();
+        tookMs += await append(part);
+      }
     }
     return tookMs;
   }

@@ -22,9 +22,9 @@ const SLICE_READINGS = 512;
 const MOST_READINGS = 1_024;
 /** What is sorted in for each reading that comes, so that the work never falls behind. */
 const PACE = 2;
-/** More than that does not wait: the flush that finds it works it off first. */
-const MAX_WAITING_READINGS = 32_768;
-const MAX_WAITING_BYTES = 16_000_000;
+/** More than that does not wait: a flush that finds it works off as much as it brings, before it is committed. */
+const MAX_WAITING_READINGS = 65_536;
+const MAX_WAITING_BYTES = 32_000_000;
 
 /**
  * What is committed is first one row a flush (table `intake`), then sorted in among the readings in groups. A reading
@@ -62,7 +62,7 @@ export class Intake {
 
   /** One durable commit: the frames, and what `also` writes. */
   commit(seq: number, storedAt: number, frames: Buffer, also: () => void): void {
-    if (this.#gathering.length > MAX_WAITING_READINGS || this.#gathering.bytes > MAX_WAITING_BYTES) this.sortInAll();
+    this.#makeRoom(frames.length);
     this.#transact(() => {
       if (frames.length > 0) this.#insert.run(seq, storedAt, frames);
       also();
@@ -102,6 +102,25 @@ export class Intake {
 
   get #hasWork(): boolean {
     return this.isSortingIn || this.#gathering.lastSeq > 0;
+  }
+
+  #makeRoom(bytes: number): void {
+    const waiting = this.#waiting;
+    const upTo = waiting.readings * (1 - bytes / waiting.bytes);
+    for (let left = waiting.readings; left > upTo && this.#isTooMuch; left = this.#waiting.readings)
+      this.#sortIn(Math.max(Math.ceil(left - upTo), MOST_READINGS));
+  }
+
+  get #isTooMuch(): boolean {
+    const { readings, bytes } = this.#waiting;
+    return readings > MAX_WAITING_READINGS || bytes > MAX_WAITING_BYTES;
+  }
+
+  get #waiting(): { readings: number; bytes: number } {
+    const [group, gathering] = [this.#group, this.#gathering];
+    const left = group.length - this.#at;
+    const leftBytes = group.length === 0 ? 0 : (left / group.length) * group.bytes;
+    return { readings: left + gathering.length, bytes: leftBytes + gathering.bytes };
   }
 
   #add(seq: number, storedAt: number, frames: Buffer): void {
