@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Piece } from '../domain/measurements/store.ts';
+import { besideRecording } from './beside-recording.ts';
 import { compaction, type Edit } from './chunks/edit.ts';
 import type { EditManner } from './run-edit.ts';
 import type { StoreLog } from './store-log.ts';
@@ -49,13 +49,6 @@ const MAX_FAILURES = 5;
 
 /** Nor does one that has much: with so many slices (a second of the longest texts) it is the turn of the next. */
 const SLICES_A_TURN = 20;
-/**
- * Beside those who record on this node it rests after a slice for so many times as long as that took, in ms at most:
- * values that came late each write a chunk of a thousand anew, which would take half of a core for as long as somebody
- * sends such.
- */
-const REST_OF_SLICE = 3;
-const MAX_REST_MS = 250;
 /** So many of them are gone on with; more are met again when it is looked for what is due. */
 const MAX_UNFINISHED = 200;
 
@@ -65,6 +58,8 @@ const MAX_UNFINISHED = 200;
  */
 export class Compactor {
   readonly #deps: CompactorDeps;
+  /** Values that came late each write a chunk of a thousand anew. */
+  readonly #slice: Piece;
   readonly #timer: NodeJS.Timeout;
   /** What is left of devices that have had their turn, the one whose turn is next first. */
   readonly #unfinished = new Map<number, Edit>();
@@ -80,6 +75,7 @@ export class Compactor {
 
   constructor(deps: CompactorDeps) {
     this.#deps = deps;
+    this.#slice = besideRecording(deps.flushes, () => performance.now() >= this.#hurriesFrom);
     this.#timer = setInterval(() => void this.#start(), deps.everyMs).unref();
   }
 
@@ -154,15 +150,6 @@ export class Compactor {
   #isGoing(): boolean {
     return !this.#stopped && this.#failures < MAX_FAILURES;
   }
-
-  readonly #slice: Piece = async (work) => {
-    const { flushes } = this.#deps;
-    const [before, from] = [flushes(), performance.now()];
-    const result = await work();
-    const now = performance.now();
-    if (flushes() > before && now < this.#hurriesFrom) await pause(Math.min(REST_OF_SLICE * (now - from), MAX_REST_MS));
-    return result;
-  };
 
   async #turn(deviceKey: number, edit: Edit): Promise<void> {
     try {

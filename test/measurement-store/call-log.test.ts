@@ -161,6 +161,13 @@ describe.each(DIALECTS)('the call log of the %s store', (dialect) => {
     );
     expect(await store.removeCalls(0)).toBe(0);
   });
+
+  test('removes them some at a time, as long ones keep the only writer of SQLite, and ends between two when it is to', async () => {
+    const many = Array.from({ length: 620 }, (_, i) => call(productKey, NOON + i));
+    await Promise.all(many.map((row) => store.append({ batches: [], call: row })));
+    expect(await store.removeCalls(NOON + 1_000, productKey, () => true)).toBe(dialect === 'sqlite' ? 50 : 500);
+    expect(await store.removeCalls(NOON + 1_000, productKey)).toBe(dialect === 'sqlite' ? 570 : 120);
+  });
 });
 
 let serial = 0;

@@ -22,6 +22,7 @@ import { SERVER } from '../../domain/party.ts';
 import { programFile } from '../../program-file.ts';
 import type { CallOutcome } from '../call-columns.ts';
 import { compaction, type Edit, expiry, isEmpty, type Plan, forgetting, removal } from '../chunks/edit.ts';
+import { besideRecording } from '../beside-recording.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor } from '../compactor.ts';
 import { GroupCommit } from '../group-commit.ts';
@@ -47,7 +48,8 @@ export interface SqliteStoreOptions extends StoreOptions {
 
 /** One for what is short; the others start when they are needed. */
 const READERS = 3;
-const CALLS_A_CHUNK = 500;
+/** Of the longest ones they are 13 MB. */
+const CALLS_A_CHUNK = 50;
 /** Of what was committed and waits to be sorted in, before an edit that must find all of it. */
 const SLICES_FIRST = 256;
 /** They go through very many calls or all readings that there are, or write many chunks anew. */
@@ -75,6 +77,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #locks = new DeviceLocks();
   readonly #purger: Purger;
   readonly #compactor: Compactor;
+  readonly #beside = besideRecording(() => this.#commits.flushes);
   #stopping = false;
   #stopped: Promise<void> | null = null;
 
@@ -231,10 +234,11 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
 
   async removeCalls(receivedBefore: number, productKey?: number, isStopping = () => false): Promise<number> {
     let removed = 0;
+    const job: WriterJob = { kind: 'removeCalls', receivedBefore, productKey, limit: CALLS_A_CHUNK };
     for (;;) {
-      const some = await this.#write<number>({ kind: 'removeCalls', receivedBefore, productKey, limit: CALLS_A_CHUNK });
+      const some = await this.#beside(() => this.#write<number>(job));
       removed += some;
-      if (some < CALLS_A_CHUNK || isStopping()) return removed;
+      if (some < CALLS_A_CHUNK || isStopping() || this.#stopping) return removed;
     }
   }
 

@@ -104,8 +104,9 @@ export class SqliteWriter {
     this.#transactions.transact(() => this.#calls.update(calls));
   }
 
+  /** What a power cut brings back goes when it is asked for again: with a product, before that is gone. */
   removeCalls(receivedBefore: number, productKey: number | undefined, limit: number): number {
-    return this.#transactions.transact(() => this.#calls.remove(receivedBefore, productKey, limit));
+    return this.#transactions.lightly(() => this.#calls.remove(receivedBefore, productKey, limit));
   }
 
   /** Whether it is time to copy the log into the file; tells once for each stretch of it. */
