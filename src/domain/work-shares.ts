@@ -30,6 +30,8 @@ const PIECE_COUNTS = 0.25;
 /** Others may have left meanwhile. */
 const LOOK_AGAIN_MS = 50;
 const COUNT_AGAIN_MS = 5;
+/** Thousands may wait: looking for who is next takes one part in so many of the time. */
+const LOOKS_ONE_IN = 5;
 
 interface Kind {
   /** So much that nothing else of the caller runs beside it. */
@@ -49,12 +51,17 @@ const BACKGROUND = 'background of ';
 export class WorkShares {
   readonly #now: () => number;
   readonly #callers = new Map<string, WorkCaller>();
+  /** Those of them that wait. */
+  readonly #queues = new Set<WorkCaller>();
   readonly #pieces = new Pieces({ atOnce: 1, maxWaiting: MAX_PIECES_WAITING });
   readonly #atBackground = new Allowances(SHARE, SHARE_OF_BACKGROUND);
   readonly #others = new Allowances(SHARE_ONE_BY_ONE, SHARE_OF_ALL);
   #countedUntil = Number.NEGATIVE_INFINITY;
   #running = 0;
   #waiting = 0;
+  #sweepFrom = MAX_WAITING;
+  #pumpFrom = Number.NEGATIVE_INFINITY;
+  #isBehind = false;
   #othersAt = Number.NEGATIVE_INFINITY;
   #timer: { timeout: NodeJS.Timeout; at: number } | null = null;
 
@@ -74,14 +81,15 @@ export class WorkShares {
     const weight = dear ? DEAR_WEIGHT : 1;
     if (!dear) caller.cheapAt = this.#now();
     if (patient || caller.running > 0 || caller.waiting.length > 0) caller.crowdAt = this.#now();
-    if (caller.waiting.length > 0 || !this.#mayRun(caller, weight)) await this.#turn(caller, weight, patient);
-    else this.#start(caller, weight);
+    const mayRun = !this.#isBehind && caller.waiting.length === 0 && this.#mayRun(caller, weight);
+    if (mayRun) this.#start(caller, weight);
+    else await this.#turn(caller, weight, patient);
     try {
       return await work();
     } finally {
       caller.running -= weight;
       this.#running -= weight;
-      this.#pump();
+      this.#pumpSoon();
     }
   }
 
@@ -134,10 +142,11 @@ export class WorkShares {
   refuse(waitedMs: number, error: Error): void {
     const before = this.#now() - waitedMs;
     const isRefused = ({ since, patient }: Waiting): boolean => !patient && since <= before;
-    for (const caller of this.#callers.values()) {
+    for (const caller of this.#queues) {
       const refused = caller.waiting.filter(isRefused);
       if (refused.length === 0) continue;
       caller.waiting = caller.waiting.filter((waiting) => !isRefused(waiting));
+      if (caller.waiting.length === 0) this.#queues.delete(caller);
       this.#waiting -= refused.length;
       for (const waiting of refused) waiting.refuse(error);
     }
@@ -167,20 +176,16 @@ export class WorkShares {
     const known = this.#callers.get(tokenId);
     if (known !== undefined && known.tenant === tenant) return known;
     const isBackground = tokenId.startsWith(BACKGROUND);
-    const allowance = this.#allowanceOf(tenant, isBackground);
+    const allowance = (isBackground ? this.#atBackground : this.#others).of(tenant);
     const now = this.#now();
     if (known !== undefined) {
       known.move(tenant, allowance, now);
       return known;
     }
-    if (this.#callers.size >= MAX_WAITING) this.#sweep();
+    if (this.#callers.size >= this.#sweepFrom) this.#sweep();
     const caller = new WorkCaller(tenant, allowance, { isBackground, now });
     this.#callers.set(tokenId, caller);
     return caller;
-  }
-
-  #allowanceOf(tenant: string, isBackground: boolean): Allowance {
-    return (isBackground ? this.#atBackground : this.#others).of(tenant);
   }
 
   #sweep(): void {
@@ -188,6 +193,8 @@ export class WorkShares {
       if (caller.isIdle && this.#debt(caller) === 0) this.#callers.delete(name);
     const used = new Set([...this.#callers.values()].map(({ allowance }) => allowance));
     for (const allowances of [this.#atBackground, this.#others]) allowances.keep(used);
+    // Where thousands are left, not with each that is new.
+    this.#sweepFrom = Math.max(MAX_WAITING, this.#callers.size * 2);
   }
 
   #turn(caller: WorkCaller, weight: number, patient: boolean): Promise<void> {
@@ -196,7 +203,8 @@ export class WorkShares {
     this.#waiting += 1;
     return new Promise((start, refuse) => {
       caller.waiting.push({ weight, since: this.#now(), patient, start, refuse });
-      this.#pump();
+      this.#queues.add(caller);
+      this.#pumpSoon();
     });
   }
 
@@ -282,10 +290,20 @@ export class WorkShares {
     return this.#othersAt > this.#now() - PRESENT_MS || present().othersAreThere(self, dear);
   }
 
+  /** While anything runs, not before the looks have rested: until then nobody who comes goes before those who wait. */
+  #pumpSoon(): void {
+    if (this.#waiting === 0) return;
+    const restMs = this.#pumpFrom - this.#now();
+    this.#isBehind = this.#running > 0 && restMs > 0;
+    if (this.#isBehind) this.#pumpIn(restMs);
+    else this.#pump();
+  }
+
   /** Whoever has used least goes first, of several such who has waited longest. Of thousands who wait each is looked at once. */
   #pump(): void {
-    if (this.#waiting === 0) return;
-    const queues = [...this.#callers.values()].filter(({ waiting }) => waiting.length > 0);
+    this.#isBehind = false;
+    const began = this.#now();
+    const queues = [...this.#queues];
     const debts = new Map(queues.map((caller) => [caller, this.#debt(caller)]));
     let present: Present<WorkCaller> | null = null;
     const longest = (a: WorkCaller, b: WorkCaller): number => a.waiting[0]!.since - b.waiting[0]!.since;
@@ -300,7 +318,9 @@ export class WorkShares {
         present = null;
         next.start();
       }
+      if (caller.waiting.length === 0) this.#queues.delete(caller);
     }
+    this.#pumpFrom = began + (this.#now() - began) * LOOKS_ONE_IN;
     if (this.#waiting > 0) this.#pumpIn(Math.min(LOOK_AGAIN_MS, Math.max(1, this.#soonestMs(queues))));
   }
 

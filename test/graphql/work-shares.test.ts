@@ -668,3 +668,22 @@ test('of a thousand tokens that wait each is looked at a few times when one of t
   expect(ends.length).toBe(16);
   expect(looks).toBeLessThan(25_000);
 });
+
+test('of thousands who wait not all are looked at with each that ends and each that comes', async () => {
+  let looks = 0;
+  // Each takes a thousandth of a millisecond, and each operation one.
+  const shares = new WorkShares(() => performance.now() + (looks += 1) / 1_000);
+  const started: number[] = [];
+  const running = Array.from({ length: 2_000 }, (_, at) =>
+    shares.run(party(`token ${at}`, `tenant ${at}`), async () => {
+      started.push(at);
+      await pause(1);
+    }),
+  );
+  while (started.length < running.length) await vi.advanceTimersByTimeAsync(1);
+  await vi.advanceTimersByTimeAsync(1);
+  await Promise.all(running);
+  expect(started).toEqual(running.map((_, at) => at));
+  // They were 28 millions.
+  expect(looks).toBeLessThan(3_000_000);
+});
