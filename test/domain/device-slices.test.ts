@@ -183,8 +183,9 @@ describe.each(DATABASES)('a list among very many devices, %s', (name) => {
     const counts: number[] = [];
     const scan = new DeviceScan(domain.database, { spend: () => {}, usesMuch: () => false });
     const ids = domain.access.workspaceIdsWith('READ');
-    const scope: Scope = ids.map((id) => ({ sql: ['d.workspace_id = ?'], values: [id] }));
-    expect(scope.length).toBeGreaterThan(SMALL);
+    const parts = ids.map((id) => ({ sql: ['d.workspace_id = ?'], values: [id] }));
+    const scope: Scope = { whole: { sql: [], values: [] }, parts };
+    expect(parts.length).toBeGreaterThan(SMALL);
     for (const descending of [false, true])
       for await (const [row] of scan.slices<{ count: number }>(domain.access, scope, { descending }, (slice) => ({
         text: `select count(*) as count from device d where ${slice.sql.join(' and ')}`,
@@ -193,6 +194,29 @@ describe.each(DATABASES)('a list among very many devices, %s', (name) => {
         counts.push(row!.count);
     expect(Math.max(...counts)).toBeLessThanOrEqual(4_000);
     expect(counts.reduce((sum, count) => sum + count)).toBe(2 * devices.length);
+  });
+
+  test('names each workspace once, not all of them with each', async () => {
+    const { access, database, deviceList } = domain;
+    const workspaces = access.workspaceIdsWith('READ').length;
+    const read = database.read.bind(database);
+    let values = 0;
+    const reading = vi.spyOn(database, 'read').mockImplementation(() => {
+      const unit = read();
+      const execute = unit.execute.bind(unit);
+      unit.execute = ((sql: string, given: unknown[] = []) => {
+        values += given.length;
+        return execute(sql, given);
+      }) as typeof unit.execute;
+      return unit;
+    });
+    try {
+      expect(await deviceList.count(access, {})).toBe(devices.length);
+      // Each slice named all of them.
+      expect(values).toBeLessThan(10 * workspaces);
+    } finally {
+      reading.mockRestore();
+    }
   });
 
   test('the more is looked for in each, the fewer at a time: fifty tags in 4,000 long ones took 1.3 s', async () => {

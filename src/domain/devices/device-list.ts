@@ -75,8 +75,8 @@ export interface ListedDevice {
 
 /** What the token may see of them. */
 interface Filter extends Conditions {
-  /** Among which devices they are; null: they are few, and little is looked for in them. */
-  scope: Scope | null;
+  /** Among which devices they are. */
+  scope: Scope;
   /** Whether they are all of a scope of one part: an index has them in the order of their keys. */
   areAll: boolean;
   /** How many texts are looked for in each. */
@@ -144,9 +144,9 @@ export class DeviceList {
   ): Promise<Device | null> {
     checkText(serialNumber, 'serialNumber', { max: 200 });
     const find = async (column: string, text: string): Promise<Device | null> => {
-      const conditions = await this.#filter(access, narrow);
+      const { scope, ...conditions } = await this.#filter(access, narrow);
       const named = { sql: [`d.${column} = ?`], values: [text] };
-      const rows = await this.#scan.rows<Row>(access, select(ROW, [conditions, named], 'limit 2'), asker);
+      const rows = await this.#scan.rows<Row>(access, select(ROW, [scope.whole, conditions, named], 'limit 2'), asker);
       if (rows.length > 1)
         throw conflict(`serialNumber: several devices have "${serialNumber.slice(0, 100)}"; narrow by productId.`);
       return (await this.#devices(rows))[0] ?? null;
@@ -180,7 +180,8 @@ export class DeviceList {
     };
     const from = order.byKey ? (after?.[1] ?? null) : null;
     const way = { descending: order.descending, after: from, isEnough, searches, asker };
-    const slices = this.#scan.slices<Row>(access, order.byKey && conditions.areAll ? null : scope, way, (slice) => {
+    const parts = order.byKey && conditions.areAll ? null : scope.parts;
+    const slices = this.#scan.slices<Row>(access, { ...scope, parts }, way, (slice) => {
       const last = found[limit - 1];
       return selected(last === undefined ? [slice] : [slice, order.before(order.positionOf(last))]);
     });
@@ -211,16 +212,20 @@ export class DeviceList {
     };
     if (filter.workspaceId != null) access.requireWorkspace(filter.workspaceId, 'READ');
     const workspaces = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];
-    add(isOneOf('d.workspace_id', workspaces), ...workspaces);
+    const ofWorkspaces: Conditions = { sql: [isOneOf('d.workspace_id', workspaces)], values: workspaces };
+    const isNarrowed = filter.productId != null || filter.ids != null;
+    if (isNarrowed) add(ofWorkspaces.sql[0]!, ...workspaces);
     const having = (column: string, value: string | number): Conditions => ({
       sql: [`d.${column} = ?`],
       values: [value],
     });
-    let scope: Scope | null = workspaces.map((id) => having('workspace_id', id));
+    let scope: Scope = isNarrowed
+      ? { whole: { sql: [], values: [] }, parts: null }
+      : { whole: ofWorkspaces, parts: workspaces.map((id) => having('workspace_id', id)) };
     if (filter.productId != null) {
       const product = await visibleProduct(ingestCache, access, filter.productId, 'READ');
       add('d.product_key = ?', product.key);
-      scope = [having('product_key', product.key)];
+      scope = { ...scope, parts: [having('product_key', product.key)] };
     }
     const ofScope = sql.length;
     if (access.limited) {
@@ -232,7 +237,7 @@ export class DeviceList {
     if (filter.ids != null) {
       const ids = checkIds(filter.ids);
       add(isOneOf('d.id', ids), ...ids);
-      scope = searches > 1 ? [{ sql: [isOneOf('d.id', ids)], values: ids }] : null;
+      scope = { ...scope, parts: searches > 1 ? [{ sql: [isOneOf('d.id', ids)], values: ids }] : null };
     }
     if (filter.search != null && filter.search !== '') {
       const text = foldCase(checkText(filter.search, 'search', { max: 200 }));
@@ -248,7 +253,7 @@ export class DeviceList {
     if (filter.online != null) add(`${filter.online ? '' : 'not '}${LAST_HEARD_IN_TIME}`, now());
     if (filter.lastHeardBefore != null) add(`${LAST_HEARD} < ?`, filter.lastHeardBefore);
     if (filter.lastHeardAfter != null) add(`${LAST_HEARD} >= ?`, filter.lastHeardAfter);
-    return { sql, values, scope, areAll: sql.length === ofScope && scope?.length === 1, searches };
+    return { sql, values, scope, areAll: sql.length === ofScope && scope.parts?.length === 1, searches };
   }
 }
 

@@ -38,8 +38,15 @@ export interface Statement {
   values: unknown[];
 }
 
-/** Which devices there are to go through: what one part of them has in common, and the next, each device in one part only. */
-export type Scope = readonly Conditions[];
+/**
+ * Which devices there are to go through: what one part of them has in common, and the next, each device in one part only;
+ * `whole`: the same of all of them at once. A part need not say it: of thousands of workspaces each would name all.
+ */
+export interface Scope {
+  whole: Conditions;
+  /** null: they are few, and little is looked for in them. */
+  parts: readonly Conditions[] | null;
+}
 
 /** In the order of their keys, behind one of them. */
 interface Way {
@@ -82,22 +89,22 @@ export class DeviceScan {
   }
 
   /**
-   * The rows of the statement for each slice of the scope, of one value after the other; one slice on PostgreSQL, and
-   * where the scope is null. A device is in one slice only, whatever changes meanwhile.
+   * The rows of the statement for each slice of the scope, of one part after the other; the whole as one slice on
+   * PostgreSQL, and where it has no parts. A device is in one slice only, whatever changes meanwhile.
    */
   async *slices<R>(
     access: Access,
-    scope: Scope | null,
+    { whole, parts }: Scope,
     { descending = false, after = null, isEnough = () => false, searches = 1, asker = {} }: Way,
     of: (slice: Conditions) => Statement,
   ): AsyncGenerator<R[]> {
-    if (scope === null || !this.#isHere) {
-      yield await this.rows<R>(access, of({ sql: [], values: [] }), asker);
+    if (parts === null || !this.#isHere) {
+      yield await this.rows<R>(access, of(whole), asker);
       return;
     }
     const [most, least] = [MOST, LEAST].map((count) => Math.ceil(count / Math.max(1, searches))) as [number, number];
     let count = most;
-    for (const part of scope) {
+    for (const part of parts) {
       for (let from = after; ;) {
         let tookMs = 0;
         const { rows, last } = await this.#spending(access, asker, async () => {
