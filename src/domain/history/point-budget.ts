@@ -8,6 +8,21 @@ const MAX_OPERATION_POINTS = 500_000;
 /** There may be hundreds of long ones in an operation. */
 const PAGES_AT_ONCE = 2;
 
+/** What a point takes in memory until its operation is answered: in what was read, and in what is shown. */
+const POINT_BYTES = 48;
+
+/** Whose points these are. */
+interface Operation {
+  /** Throws what ended it. */
+  check(): void;
+  /** As soon as there is room in memory for so many bytes more. */
+  room(bytes: number): Promise<void> | void;
+  /** It has so many bytes more in memory, or less. */
+  holds(bytes: number): void;
+}
+
+const NOBODY: Operation = { check: () => {}, room: () => {}, holds: () => {} };
+
 /** What is read for files, of whom there are turns. */
 const FILES: Party = { tokenId: 'files', tenant: 'files' };
 
@@ -18,7 +33,7 @@ const FILES: Party = { tokenId: 'files', tenant: 'files' };
 export class PointBudget {
   /** For whom it is. */
   readonly party: Party;
-  readonly #checkOperation: () => void;
+  readonly #operation: Operation;
   readonly #pages = new Slots(PAGES_AT_ONCE, () => null);
   readonly #shown = new WeakSet<readonly unknown[]>();
   #spent = 0;
@@ -31,22 +46,21 @@ export class PointBudget {
   #planning: Promise<unknown> = Promise.resolve();
   #planMs = 0;
 
-  /** `checkOperation`: throws what ended the operation. */
-  constructor(checkOperation: () => void = () => {}, party: Party = FILES) {
+  constructor(operation: Operation = NOBODY, party: Party = FILES) {
     this.party = party;
-    this.#checkOperation = checkOperation;
+    this.#operation = operation;
   }
 
   /** Throws what ended the operation, or QUERY_TOO_COMPLEX when it has brought too much: nothing more is read for it. */
   check(): void {
-    this.#checkOperation();
+    this.#operation.check();
     if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
   }
 
   /** What `read` gives, a page of values or a count: so many are read at a time. Throws what ended the operation. */
   page<T>(read: () => Promise<T>): Promise<T> {
     return this.#pages.use(async () => {
-      this.#checkOperation();
+      this.#operation.check();
       return read();
     });
   }
@@ -109,18 +123,29 @@ export class PointBudget {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.check();
     this.#underWay += worst;
-    if (this.#reading++ === 0) this.#readingSince = performance.now();
     try {
-      const result = await work();
-      this.#spent += pointsOf(result);
-      if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
-      return result;
+      await this.#operation.room(worst * POINT_BYTES);
+      return await this.#read(worst, work, pointsOf);
     } finally {
-      if (--this.#reading === 0) this.#readMs += performance.now() - this.#readingSince;
       this.#underWay -= worst;
       const waiting = this.#waiting;
       this.#waiting = [];
       for (const wake of waiting) wake();
+    }
+  }
+
+  async #read<T>(worst: number, work: () => Promise<T>, pointsOf: (result: T) => number): Promise<T> {
+    if (this.#reading++ === 0) this.#readingSince = performance.now();
+    let points = 0;
+    try {
+      const result = await work();
+      points = pointsOf(result);
+      this.#spent += points;
+      if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
+      return result;
+    } finally {
+      if (--this.#reading === 0) this.#readMs += performance.now() - this.#readingSince;
+      this.#operation.holds((points - worst) * POINT_BYTES);
     }
   }
 }

@@ -84,7 +84,7 @@ export class GraphqlContext {
     this.#present = present;
     this.address = address;
     this.caller = typeof access === 'string' ? strangerAt(address) : access;
-    this.points = new PointBudget(() => budget.check(), this.caller);
+    this.points = new PointBudget(budget, this.caller);
     this.#sources = sources;
     this.live = live;
   }

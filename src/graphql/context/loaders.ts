@@ -219,8 +219,9 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
     configuration: stored('configuration'),
     latest: new Batch(
       async (wanted) => {
+        await budget.room(0);
         const found = await history.latestOfMany(wanted, () => budget.check());
-        budget.take(latestBytes(found));
+        budget.took(latestBytes(found));
         return found;
       },
       {

@@ -2,7 +2,7 @@ import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import { LoopTurns } from '../../domain/loop-turns.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { inSlices } from '../context/list-in-slices.ts';
-import type { Promised } from '../context/promised.ts';
+import { type Promised, whenKnown } from '../context/promised.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES } from '../context/work-budget.ts';
 import { type FieldsBelow, fieldsBelow } from './operation-plan.ts';
 
@@ -12,8 +12,9 @@ const PRICED = 10;
 const LITTLE = 20_000;
 /** What is asked of one list in one turn; of more its items come a few at a time. */
 const MUCH = 10_000;
-/** About what a value takes until it stands in the answer. */
+/** About what a value takes until it stands in the answer, and in memory from then on. */
 const VALUE_MS = 0.0004;
+const VALUE_MEMORY = 40;
 const GIVES_WAY_AFTER_MS = 5;
 /** As JSON at least: `"a":0,`, and `0,` of a list of values. */
 const FIELD_BYTES = 6;
@@ -46,12 +47,14 @@ export function listInTurn<Item>(list: Item[], context: GraphqlContext, info: Gr
   asked.bytes += list.length * (VALUE_BYTES + below.least * FIELD_BYTES);
   if (asked.bytes > MAX_ANSWER_BYTES) context.budget.end(answerTooLarge());
   context.budget.check();
-  if (asked.values <= LITTLE) return list;
-  if (values > MUCH && below.most > 0 && !context.isMutation) return inSlices(list, context);
-  return turns.run(async () => {
-    context.budget.check();
-    return list;
-  }, values * VALUE_MS);
+  return whenKnown(context.budget.room(values * VALUE_MEMORY), () => {
+    if (asked.values <= LITTLE) return list;
+    if (values > MUCH && below.most > 0 && !context.isMutation) return inSlices(list, context);
+    return turns.run(async () => {
+      context.budget.check();
+      return list;
+    }, values * VALUE_MS);
+  });
 }
 
 function belowOf({ below }: Asked, info: GraphQLResolveInfo): FieldsBelow {

@@ -17,6 +17,7 @@ import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, type WorkBudget } from '../context/work-budget.ts';
 import { admit, declaredVariables } from './admission.ts';
 import { answerBytes } from '../context/answer-size.ts';
+import { LoadedMemory } from '../context/loaded-memory.ts';
 import { MOST_ERRORS, tooManyErrors, withinErrors } from '../context/error-bounds.ts';
 import { databaseFailure } from './database-failure.ts';
 import { MutationPlaces } from './mutation-places.ts';
@@ -27,6 +28,7 @@ import type { Promised } from '../context/promised.ts';
 import { EqualQueries, type Executed } from './equal-queries.ts';
 import { LARGE_BYTES, LargeAnswers } from './large-answers.ts';
 import { RefusedDocument } from './refused-document.ts';
+import { failed } from './failed.ts';
 import { type EventAnswer, SharedAnswers } from './shared-answers.ts';
 import { EventCrowd } from './event-crowd.ts';
 import { operationKey } from './operation-key.ts';
@@ -80,6 +82,8 @@ const POINTS_PER_MS = 2_000;
 const LOADED_BYTES_PER_MS = 30_000;
 /** Writing an answer down takes a millisecond for so many bytes. */
 const BYTES_PER_MS = 70_000;
+/** In pieces, which are put together then. */
+const WRITTEN_TIMES = 2;
 /** Reading a request and writing its answer takes so long, whatever it asks, refused or not. */
 const REQUEST_MS = 0.3;
 /** One of several mutations, at most: it also waits for the database. */
@@ -115,6 +119,7 @@ export class Operations {
   readonly #answers = new SharedAnswers();
   readonly #mutations = new MutationPlaces();
   readonly #queries = new EqualQueries();
+  readonly #memory = new LoadedMemory();
   /** What is long is not written in one turn of the event loop. */
   readonly #large = new LargeAnswers();
 
@@ -273,12 +278,14 @@ export class Operations {
     const [started, isEvent] = [performance.now(), root !== undefined];
     let [bytes, errors, isAway] = [0, 0, false];
     if (crowd) this.#cheapEvents += 1;
+    const isMutation = admitted.operation.operation === OperationTypeNode.MUTATION;
+    const memory = this.#memory.open(caller, () => budget.check(), isMutation);
+    budget.memory = memory;
     try {
       // Who has waited for its turn may be gone, and so may its right.
       budget.check();
       const renewing = context.renew();
       if (renewing instanceof Promise) await renewing;
-      const isMutation = admitted.operation.operation === OperationTypeNode.MUTATION;
       const run = this.#compiled(admitted) ?? execute;
       const running = run({ ...this.#args(admitted), rootValue: root, contextValue: context });
       // What is there at once is not waited for: others would have their turn meanwhile, on this caller's account.
@@ -295,6 +302,7 @@ export class Operations {
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
       const isLarge = bytes > LARGE_BYTES;
       // Within its turn: so many are in memory at once as run.
+      if (isLarge) await budget.room(WRITTEN_TIMES * bytes);
       const written = isLarge ? await this.#large.write({ data: result.data }, () => budget.check()) : null;
       // Nor is what comes out together.
       if (!isLarge) await heavyTurn(bytes);
@@ -302,6 +310,7 @@ export class Operations {
     } catch (error) {
       return failed(error);
     } finally {
+      memory.end();
       context.over();
       const { readMs, workedMs, planMs, spent } = context.points;
       const tookMs = performance.now() - started - readMs * (1 - READING_COUNTS) - planMs;
@@ -334,14 +343,4 @@ export class Operations {
 /** How many times the time that an event's answer took is held against its caller. */
 function pushedCounts(cost: number): number {
   return cost < DEAR_EVENT ? PUSHED_COUNTS : DEAR_PUSHED_COUNTS;
-}
-
-/** The result of what could not be executed to its end. */
-function failed(error: unknown): Executed {
-  const originalError = error instanceof Error ? error : new Error(String(error));
-  return {
-    result: { errors: [new GraphQLError(originalError.message, { originalError })], data: null },
-    bytes: 0,
-    written: null,
-  };
 }

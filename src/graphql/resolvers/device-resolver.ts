@@ -5,7 +5,7 @@ import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { listInSlices } from '../context/list-in-slices.ts';
-import { deviceOf, devicePaging, knowDevices } from '../paging/devices.ts';
+import { bytesOfListed, deviceOf, devicePaging, knowDevices } from '../paging/devices.ts';
 import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../paging/page.ts';
 import type { Connection } from '../types/connection.ts';
 import { DateTime } from '../types/date-time.ts';
@@ -37,7 +37,7 @@ export class DeviceResolver {
       'time. In the order of creation unless orderBy says otherwise.',
   })
   async devices(
-    @Ctx() { access, loaders, asker }: GraphqlContext,
+    @Ctx() { access, budget, loaders, asker }: GraphqlContext,
     @Arg('workspaceId', () => ID, { nullable: true, description: 'Only devices of this workspace.' })
     workspaceId?: string | null,
     @Arg('productId', () => ID, { nullable: true, description: 'Only devices of this product.' })
@@ -80,7 +80,9 @@ export class DeviceResolver {
     const paging = devicePaging(order.orderBy, order.descending);
     const place = readAfter(paging, after) as DevicePosition | null;
     const filter = { workspaceId, productId, ids, search, tags, anyTags, online, lastHeardBefore, lastHeardAfter };
+    await budget.room(0);
     const page = await this.#list.page(access, { ...filter, ...order, limit, after: place }, asker);
+    budget.holds(bytesOfListed(page));
     knowDevices(loaders, page.items);
     return connectionWith(paging, page, deviceOf, () => this.#list.count(access, filter, asker));
   }

@@ -11,6 +11,8 @@ import { Json } from '../../types/json.ts';
 
 /** Others have their turn after so long. */
 const GIVES_WAY_AFTER_MS = 4;
+/** What an entry takes in memory beside its text. */
+const ENTRY_BYTES = 400;
 
 /** Parts of a run: those of a logged one are looked for, and parsed, one after the other. */
 @Resolver(() => DecoderRun)
@@ -44,7 +46,7 @@ export class DecoderRunResolver {
   entries(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<EntryOutcomeObject[]> {
     // Not in that turn, which all who read logged runs wait for: the list may take long.
     return whenKnown(
-      this.#inTurn(run, context, () => run.entries),
+      this.#inTurn(run, context, () => run.entries, bytesOfEntries),
       (all) => listInSlices(all, context),
     );
   }
@@ -54,11 +56,17 @@ export class DecoderRunResolver {
     return this.#inTurn(run, context, () => run.truncated);
   }
 
-  #inTurn<T>(run: Run, { budget }: GraphqlContext, read: () => T): Promised<T> {
+  /** `bytesOf`: what it takes in memory. */
+  #inTurn<T>(run: Run, { budget }: GraphqlContext, read: () => T, bytesOf: (part: T) => number = () => 0): Promised<T> {
     if (!(run instanceof LoggedRun)) return read();
-    return this.#turns.run(async () => {
+    const make = async (): Promise<T> => {
       budget.check();
       return read();
-    });
+    };
+    return budget.inOrder(() => this.#turns.run(make), bytesOf);
   }
+}
+
+function bytesOfEntries(entries: readonly unknown[]): number {
+  return entries.length * ENTRY_BYTES;
 }

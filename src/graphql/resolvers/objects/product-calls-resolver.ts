@@ -27,6 +27,8 @@ import { CallSearchObject, WebhookCallConnection, WebhookCallObject } from '../.
 import { visibleCall } from '../../live/visible-call.ts';
 
 const READ_AT_ONCE = 50;
+/** What a long one takes, in characters: how long they are is not known before. */
+const LONG_CALL = 100_000;
 /** What looking through the log costs beside what it brings. */
 const SEARCH_COST = 200;
 /** The price of a list that is no connection is that of ten of its items. */
@@ -125,7 +127,7 @@ export class ProductCallsResolver {
         first: readFirst(first),
         after: readAfter(CALLS, after)?.[0] as string | undefined,
         visible: (call) => visibleCall(call, access, { workspaceId: workspace.id, webhookId }),
-        load: (read) => budget.load(read, charactersOf),
+        load: (read) => budget.load(read, charactersOf, READ_AT_ONCE * LONG_CALL),
       },
     );
     const next = hasMore && last !== null ? encodeCursor(CALLS.kind, CALLS.keyOf(last)) : null;
@@ -158,7 +160,11 @@ export class ProductCallsResolver {
     for (;;) {
       const count = Math.min(READ_AT_ONCE, limit - items.length);
       const last = items.at(-1)?.id ?? after;
-      const slice = await budget.load(() => this.#calls.calls(access, productId, filter, count, last), charactersOf);
+      const slice = await budget.load(
+        () => this.#calls.calls(access, productId, filter, count, last),
+        charactersOf,
+        count * LONG_CALL,
+      );
       items.push(...slice.items);
       if (!slice.hasNextPage || items.length >= limit) return { items, hasNextPage: slice.hasNextPage };
     }

@@ -16,7 +16,7 @@ import { FieldObject, SuggestedFieldObject } from '../../types/field.ts';
 import { Json } from '../../types/json.ts';
 import { LONG_TEXT } from '../../types/long-text.ts';
 import { ProductObject } from '../../types/product.ts';
-import { deviceOf, devicePaging, knowDevices } from '../../paging/devices.ts';
+import { bytesOfListed, deviceOf, devicePaging, knowDevices } from '../../paging/devices.ts';
 
 /** Calls and decoders of a product are in product-calls-resolver and product-decoder-resolver. */
 @Resolver(() => ProductObject)
@@ -102,7 +102,7 @@ export class ProductObjectResolver {
   @FieldResolver(() => DeviceConnection, { description: 'Its devices, in the order of creation.' })
   async devices(
     @Root() { id }: Product,
-    @Ctx() { access, loaders, asker }: GraphqlContext,
+    @Ctx() { access, budget, loaders, asker }: GraphqlContext,
     @Arg('first', () => Int, FIRST) first?: number | null,
     @Arg('after', () => String, AFTER) after?: string | null,
   ): Promise<Connection<DeviceObject>> {
@@ -111,7 +111,9 @@ export class ProductObjectResolver {
     const place = readAfter(paging, after) as DevicePosition | null;
     const filter = { productId: id };
     const order = { orderBy: 'CREATED', descending: false } as const;
+    await budget.room(0);
     const page = await this.#devices.page(access, { ...filter, ...order, limit, after: place }, asker);
+    budget.holds(bytesOfListed(page));
     knowDevices(loaders, page.items);
     return connectionWith(paging, page, deviceOf, () => this.#devices.count(access, filter, asker));
   }

@@ -1,0 +1,12 @@
+import { GraphQLError } from 'graphql';
+import type { Executed } from './equal-queries.ts';
+
+/** The result of what could not be executed to its end. */
+export function failed(error: unknown): Executed {
+  const originalError = error instanceof Error ? error : new Error(String(error));
+  return {
+    result: { errors: [new GraphQLError(originalError.message, { originalError })], data: null },
+    bytes: 0,
+    written: null,
+  };
+}
