@@ -1,4 +1,4 @@
-import { Tally } from './tally.ts';
+import { SharedBytes } from './shared-bytes.ts';
 
 /** In bytes: a stream that has no more unread does not count, as that of a reader who keeps up. */
 export const MUCH_UNREAD = 262_144;
@@ -14,8 +14,7 @@ interface SlowStream {
 /** What slow readers of one tenant have in memory together: beyond the bound the slowest of them is ended. */
 export class UnreadOfTenant {
   readonly #streams = new Set<SlowStream>();
-  readonly #items = new Tally<unknown>();
-  #bytes = 0;
+  readonly #items = new SharedBytes<unknown>();
 
   get isEmpty(): boolean {
     return this.#streams.size === 0;
@@ -32,18 +31,16 @@ export class UnreadOfTenant {
   }
 
   add(item: unknown, bytes: number): void {
-    if (this.#items.of(item) === 0) this.#bytes += bytes;
-    this.#items.add(item, 1);
+    this.#items.add(item, bytes, 0);
   }
 
   remove(item: unknown, bytes: number): void {
-    this.#items.add(item, -1);
-    if (this.#items.of(item) === 0) this.#bytes -= bytes;
+    this.#items.remove(item, bytes, 0);
   }
 
   /** Ends the one that has most, while all have more than they may: one a time, as thousands may share what is too much. */
   bound(): void {
-    if (this.#bytes <= MOST_OF_TENANT) return;
+    if (this.#items.bytes <= MOST_OF_TENANT) return;
     let slowest: SlowStream | null = null;
     for (const stream of this.#streams)
       if (slowest === null || stream.unreadBytes > slowest.unreadBytes) slowest = stream;

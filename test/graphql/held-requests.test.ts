@@ -67,6 +67,22 @@ test('operations of a token that wait hold 64 MB of what they were given, those 
   expect(running).toHaveLength(1);
 });
 
+test('what was sent is gone through once, however often it is asked what it takes', async () => {
+  const { begin, ends } = open();
+  let looks = 0;
+  const looked = {
+    get name() {
+      looks += 1;
+      return 'a';
+    },
+  };
+  const running = begin('one', 'tenant', [...LARGE, looked]);
+  await expect.poll(() => ends.length).toBe(1);
+  ends[0]!();
+  expect(codeOf(await running)).toBeNull();
+  expect(looks).toBe(1);
+});
+
 test('what waits for an operation of its id is held, too', async () => {
   let held = 0;
   const order = new IdOrder(

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { WorkShares } from '../../src/domain/work-shares.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+import { memoryOf } from '../../src/graphql/operation/held-memory.ts';
 import type { AdmittedOperation } from '../../src/graphql/operation/operations.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
@@ -19,14 +20,14 @@ const admitted = (
   ({
     checked,
     context: { access: { tokenId, tenant } },
-    request: { variables: { a: 'x'.repeat(characters) } },
+    bytes: memoryOf({ a: 'x'.repeat(characters) }),
   }) as never;
 
 describe('what subscriptions keep', () => {
   test('is bounded for one, in characters and in values', () => {
     const kept = new KeptSubscriptions();
     expect(() => kept.keep({}, admitted(130_000))).not.toThrow();
-    const many = { ...admitted(0), request: { variables: { x: Array.from({ length: 21_000 }, () => ({})) } } };
+    const many = { ...admitted(0), bytes: memoryOf({ x: Array.from({ length: 21_000 }, () => ({})) }) };
     for (const operation of [admitted(132_000), many as never])
       expect(() => kept.keep({}, operation)).toThrow(expect.objectContaining({ code: 'BAD_USER_INPUT' }) as Error);
   });

@@ -2,22 +2,34 @@
 export const VALUE = 32;
 const CONTAINER = 64;
 
-/** About what a value takes in memory, in bytes; looked at no further than a little over `most`. */
-export function memoryOf(value: unknown, most = Infinity): number {
-  return added(value, 0, most);
+/** What takes so much is not gone through again: a message, what it asks, and its variables are each asked about. */
+const LONG = 16_384;
+const LEVELS = 3;
+const known = new WeakMap<object, number>();
+
+/** About what a value takes in memory, in bytes; what was asked about before must not have changed. */
+export function memoryOf(value: unknown): number {
+  return memoryAt(value, 0);
 }
 
-function added(value: unknown, before: number, most: number): number {
-  if (typeof value === 'string') return before + VALUE + 2 * value.length;
-  if (typeof value !== 'object' || value === null) return before + VALUE;
-  let bytes = before + CONTAINER;
+function memoryAt(value: unknown, level: number): number {
+  if (typeof value === 'string') return VALUE + 2 * value.length;
+  if (typeof value !== 'object' || value === null) return VALUE;
+  if (level > LEVELS) return memoryOfParts(value, level + 1);
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  const bytes = memoryOfParts(value, level + 1);
+  if (bytes >= LONG) known.set(value, bytes);
+  return bytes;
+}
+
+function memoryOfParts(value: object, level: number): number {
+  let bytes = CONTAINER;
   if (Array.isArray(value)) {
-    for (let at = 0; at < value.length && bytes <= most; at += 1) bytes = added(value[at], bytes, most);
+    for (let at = 0; at < value.length; at += 1) bytes += memoryAt(value[at], level);
     return bytes;
   }
-  for (const name in value) {
-    if (bytes > most) break;
-    bytes = added((value as Record<string, unknown>)[name], bytes + VALUE + 2 * name.length, most);
-  }
+  for (const name in value)
+    bytes += VALUE + 2 * name.length + memoryAt((value as Record<string, unknown>)[name], level);
   return bytes;
 }

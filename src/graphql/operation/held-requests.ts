@@ -1,9 +1,9 @@
 import type { Party } from '../../domain/party.ts';
+import { SharedBytes } from '../../domain/shared-bytes.ts';
 import type { WorkShares } from '../../domain/work-shares.ts';
 import { AppError } from '../../errors.ts';
 import type { CheckedDocument } from './checked-documents.ts';
 import { memoryOf } from './held-memory.ts';
-import { Holding } from './holding.ts';
 
 /** Of all operations together, estimated in bytes: a megabyte of JSON may be twenty once it is read. */
 const MOST = 128 * 1_048_576;
@@ -31,9 +31,9 @@ export function isLittle({ document, bytes }: Held): boolean {
 /** Bounds what operations that wait or run hold in memory of what was asked: hundreds of a token may wait. */
 export class HeldRequests {
   readonly #shares: Pick<WorkShares, 'spend'>;
-  readonly #all = new Holding();
-  readonly #ofTenants = new Map<string, Holding>();
-  readonly #ofTokens = new Map<string, Holding>();
+  readonly #all = new SharedBytes<CheckedDocument>();
+  readonly #ofTenants = new Map<string, SharedBytes<CheckedDocument>>();
+  readonly #ofTokens = new Map<string, SharedBytes<CheckedDocument>>();
 
   /** `shares`: against which it is held what it takes to look through what somebody sent. */
   constructor(shares: Pick<WorkShares, 'spend'>) {
@@ -61,19 +61,20 @@ export class HeldRequests {
   /** From now on it counts, until what this gives is called. Throws AppError OVERLOADED. */
   hold({ tenant, tokenId }: Party, document: CheckedDocument | null, bytes: number): () => void {
     if (isLittle({ document, bytes })) return () => {};
-    const ofTenant = this.#ofTenants.get(tenant) ?? new Holding();
-    const ofToken = this.#ofTokens.get(tokenId) ?? new Holding();
-    const all = this.#all.with(document, bytes);
+    const ofTenant = this.#ofTenants.get(tenant) ?? new SharedBytes();
+    const ofToken = this.#ofTokens.get(tokenId) ?? new SharedBytes();
+    const what = [document, document?.bytes ?? 0, bytes] as const;
+    const all = this.#all.with(...what);
     const free = MOST - all;
     const isFirst = ofTenant.isEmpty && all <= MOST_IN_ALL;
-    if (!isFirst && (ofToken.with(document, bytes) > free || ofTenant.with(document, bytes) > TIMES_FREE * free))
+    if (!isFirst && (ofToken.with(...what) > free || ofTenant.with(...what) > TIMES_FREE * free))
       throw new AppError('OVERLOADED', 'Operations that hold very much are waiting; send fewer of them at once.');
     this.#ofTenants.set(tenant, ofTenant);
     this.#ofTokens.set(tokenId, ofToken);
     const holdings = [this.#all, ofTenant, ofToken];
-    for (const holding of holdings) holding.add(document, bytes);
+    for (const holding of holdings) holding.add(...what);
     return () => {
-      for (const holding of holdings) holding.remove(document, bytes);
+      for (const holding of holdings) holding.remove(...what);
       if (ofTenant.isEmpty) this.#ofTenants.delete(tenant);
       if (ofToken.isEmpty) this.#ofTokens.delete(tokenId);
     };

@@ -1,6 +1,7 @@
+import { SharedBytes } from '../../domain/shared-bytes.ts';
 import { AppError, badInput } from '../../errors.ts';
-import { memoryOf, VALUE } from '../operation/held-memory.ts';
-import { Holding } from '../operation/holding.ts';
+import type { CheckedDocument } from '../operation/checked-documents.ts';
+import { VALUE } from '../operation/held-memory.ts';
 import type { AdmittedOperation } from '../operation/operations.ts';
 
 /** Of the variables of one subscription, estimated in bytes: 1,000 ids, 500 fields and a cursor take 210,000. */
@@ -11,35 +12,34 @@ const MOST = { connection: 8 * 1_048_576, token: 64 * 1_048_576, tenant: 256 * 1
 const SUBSCRIPTION = 8_192;
 /** Bounds what subscriptions keep in memory for as long as they run: hours, in which they may have nothing to do. */
 export class KeptSubscriptions {
-  readonly #ofConnections = new WeakMap<object, Holding>();
-  readonly #ofTokens = new Map<string, Holding>();
-  readonly #ofTenants = new Map<string, Holding>();
+  readonly #ofConnections = new WeakMap<object, SharedBytes<CheckedDocument>>();
+  readonly #ofTokens = new Map<string, SharedBytes<CheckedDocument>>();
+  readonly #ofTenants = new Map<string, SharedBytes<CheckedDocument>>();
 
   /**
    * From now on the subscription counts, until what this gives is called. Throws AppError BAD_USER_INPUT when its
    * variables are too large, OVERLOADED when it is too much together with the others.
    */
-  keep(connection: object, { checked, request, context }: AdmittedOperation): () => void {
-    const ofVariables = memoryOf(request.variables, MAX_VARIABLES);
+  keep(connection: object, { checked, bytes: ofVariables, context }: AdmittedOperation): () => void {
     if (ofVariables > MAX_VARIABLES)
       throw badInput(
         `The variables of a subscription may take ${MAX_VARIABLES} bytes; a value counts ${VALUE} beside its characters.`,
       );
-    const bytes = SUBSCRIPTION + ofVariables;
+    const what = [checked, checked.bytes, SUBSCRIPTION + ofVariables] as const;
     const { tokenId, tenant } = context.access;
     const holdings = {
-      connection: this.#ofConnections.get(connection) ?? new Holding(),
-      token: this.#ofTokens.get(tokenId) ?? new Holding(),
-      tenant: this.#ofTenants.get(tenant) ?? new Holding(),
+      connection: this.#ofConnections.get(connection) ?? new SharedBytes<CheckedDocument>(),
+      token: this.#ofTokens.get(tokenId) ?? new SharedBytes<CheckedDocument>(),
+      tenant: this.#ofTenants.get(tenant) ?? new SharedBytes<CheckedDocument>(),
     };
     for (const whose of ['connection', 'token', 'tenant'] as const)
-      if (holdings[whose].with(checked, bytes) > MOST[whose]) throw tooMuch(whose);
+      if (holdings[whose].with(...what) > MOST[whose]) throw tooMuch(whose);
     this.#ofConnections.set(connection, holdings.connection);
     this.#ofTokens.set(tokenId, holdings.token);
     this.#ofTenants.set(tenant, holdings.tenant);
-    for (const holding of Object.values(holdings)) holding.add(checked, bytes);
+    for (const holding of Object.values(holdings)) holding.add(...what);
     return () => {
-      for (const holding of Object.values(holdings)) holding.remove(checked, bytes);
+      for (const holding of Object.values(holdings)) holding.remove(...what);
       if (holdings.token.isEmpty) this.#ofTokens.delete(tokenId);
       if (holdings.tenant.isEmpty) this.#ofTenants.delete(tenant);
     };
