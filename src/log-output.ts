@@ -1,4 +1,4 @@
-import { write, writeSync } from 'node:fs';
+import { fstatSync, write, writeSync } from 'node:fs';
 
 /** Characters of lines that wait to be written: of a pipe that is read slowly, of a file whose disk is full. More are lost. */
 const MAX_WAITING = 64 * 1_048_576;
@@ -6,13 +6,17 @@ const AT_ONCE = 65_536;
 /** A pipe is tried again after so long; at the end of the process so often. */
 const AGAIN_MS = 10;
 const LAST_TRIES = 100;
+/** Between two pieces of what waited for a pipe. */
+const REST_MS = 1;
 
 /**
  * Where the lines of the log go. Nobody waits for it, and whatever happens to it ends nobody: pino's own writer tries
- * without an end to write to a full disk where the process is to end, and its errors end the process.
+ * without an end to write to a full disk where the process is to end, and its errors end the process. A pipe that has
+ * room has each line at once, whatever ends the process then; a file, whose disk may hang, a turn of the event loop later.
  */
 export class LogOutput {
   readonly #fd: number;
+  readonly #isPipe: boolean;
   #waiting: string[] = [];
   #length = 0;
   /** Taken from what waits, and not written yet. */
@@ -21,12 +25,15 @@ export class LogOutput {
   #again: NodeJS.Timeout | undefined;
   #isShut = false;
 
+  /** `fd`: if it is of a pipe, one that does not block: the exit waits for threads that write to one that does. */
   constructor(fd: number) {
     this.#fd = fd;
+    const opened = fstatSync(fd);
+    this.#isPipe = opened.isFIFO() || opened.isSocket();
     process.on('exit', () => this.flushSync());
   }
 
-  /** In the background; what could not be written is tried again with the next line. */
+  /** Waits for nothing; what could not be written is tried again with the next line. */
   write(line: string): void {
     if (this.#isShut || this.#length + line.length > MAX_WAITING) return;
     this.#waiting.push(line);
@@ -59,15 +66,33 @@ export class LogOutput {
     this.#taken ??= this.#take();
     if (this.#taken === null) return;
     const taken = this.#taken;
+    if (this.#isPipe) {
+      try {
+        this.#written(null, writeSync(this.#fd, taken));
+      } catch (error) {
+        this.#written(error as NodeJS.ErrnoException, 0);
+      }
+      return;
+    }
     this.#isWriting = true;
     write(this.#fd, taken, (error, written) => {
       this.#isWriting = false;
-      if (isBusy(error)) this.#again = setTimeout(() => this.#writeSome(), AGAIN_MS).unref();
-      else if (error === null) {
-        this.#taken = written < taken.length ? taken.subarray(written) : null;
-        this.#writeSome();
-      } else if (error?.code === 'EPIPE') this.#shut();
+      this.#written(error, written);
     });
+  }
+
+  #written(error: NodeJS.ErrnoException | null, written: number): void {
+    const taken = this.#taken!;
+    if (isBusy(error)) this.#later(AGAIN_MS);
+    else if (error === null) {
+      this.#taken = written < taken.length ? taken.subarray(written) : null;
+      if (!this.#isPipe) this.#writeSome();
+      else if (this.#taken !== null || this.#waiting.length > 0) this.#later(REST_MS);
+    } else if (error.code === 'EPIPE') this.#shut();
+  }
+
+  #later(ms: number): void {
+    this.#again = setTimeout(() => this.#writeSome(), ms).unref();
   }
 
   #take(): Buffer | null {

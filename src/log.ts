@@ -7,7 +7,6 @@ const WARN = 40;
 const SAME_AGAIN_MS = 1_000;
 /** Messages are sentences of ours: few. */
 const MAX_MESSAGES = 200;
-const STDOUT = 1;
 
 /** One for the process: at its end it writes what waits. */
 let stdout: LogOutput | undefined;
@@ -56,7 +55,8 @@ export function createLog(level: LogLevel): Logger {
       },
     },
   };
-  return pino(options, (stdout ??= new LogOutput(STDOUT)));
+  // Node's own `stdout`, as soon as somebody looks at it, is no pipe that blocks.
+  return pino(options, (stdout ??= new LogOutput(process.stdout.fd)));
 }
 
 /**

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,4 +103,47 @@ test('of lines that nobody reads so many wait, and all that do are read in their
   expect(lines).toBeGreaterThan(60 * 1_024);
   expect(lines).toBeLessThan(count);
   reader.kill();
+});
+
+/** A process that logs to a pipe, a named one that blocks, and then ends as told: how, after how many ms, and what is in the pipe. */
+async function logsAndEnds(lines: number, end: string): Promise<{ how: unknown; ms: number; inPipe: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
+  const path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const pipe = openSync(path, 'r+');
+  const program = `import { createLog } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
+    const log = createLog('info');
+    setTimeout(() => {
+      console.error('begun');
+      for (let at = 0; at < ${lines}; at += 1) log.info({ at, text: 'z'.repeat(100) }, 'line');
+      ${end};
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', pipe, 'pipe'] });
+  try {
+    const began = once(child.stderr!, 'data').then(() => performance.now());
+    const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
+    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    const ended = performance.now();
+    clearTimeout(late);
+    const nonBlocking = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const buffer = Buffer.alloc(65_536);
+    const inPipe = buffer.toString('utf8', 0, readSync(nonBlocking, buffer));
+    closeSync(nonBlocking);
+    return { how: code ?? signal, ms: ended - (await began), inPipe };
+  } finally {
+    closeSync(pipe);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+test('a pipe that is full and that nobody reads holds up no exit', async () => {
+  const { how, ms } = await logsAndEnds(2_000, 'process.exit(0)');
+  expect(how).toBe(0);
+  expect(ms).toBeLessThan(5_000);
+});
+
+test('what was logged to a pipe before the process was killed is in it', async () => {
+  const { how, inPipe } = await logsAndEnds(50, "process.kill(process.pid, 'SIGKILL')");
+  expect(how).toBe('SIGKILL');
+  expect(inPipe.split('\n').filter((line) => line.includes('"msg":"line"'))).toHaveLength(50);
 });
