@@ -26,6 +26,7 @@ import { createTransports } from './build-transports.ts';
 import { createDomain } from './build-domain.ts';
 import { isLeftByGraphql } from './graphql/operation/left-errors.ts';
 import { DrainingListener } from './http/drain.ts';
+import { ClientConnections } from './http/client-connections.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { createHttpApp } from './http/http-app.ts';
 import { readyRoute } from './http/health-route.ts';
@@ -93,8 +94,10 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   closers.add('commits in doubt', () => doubts.stop());
 
   let listener: DrainingListener;
+  const { trustedProxies } = config.anonymous;
+  const clients = new ClientConnections({ most: config.connectionsPerAddress, trustedProxies });
   const server = createHttpServer({
-    ...config,
+    clients,
     isQuiet: (socket) => listener.isQuiet(socket),
     endBehindAnswers: (socket) => listener.endBehindAnswers(socket),
   });
@@ -127,6 +130,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const watched = watchRequests({ answered: (...facts) => metrics.request(...facts), log });
   listener = new DrainingListener(server, {
     serve,
+    clients,
     ended: (exchange, seconds) => {
       transports.bodies.release(exchange.request);
       watched(exchange, seconds);

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
 import { LruMap } from '../domain/lru-map.ts';
 import { AppError } from '../errors.ts';
-import { addressGroup } from './address-group.ts';
+import { clientAddress } from './client-address.ts';
 
 const MINUTE_MS = 60_000;
 const MAX_ADDRESSES = 10_000;
@@ -10,7 +9,6 @@ const MAX_ADDRESSES = 10_000;
 interface AnonymousRequestsOptions {
   /** ANONYMOUS_PER_MINUTE; 0: any number. */
   perMinute: number;
-  /** TRUSTED_PROXIES: so many proxies stand in front, and each adds the address it sees to X-Forwarded-For. */
   trustedProxies: number;
   now: () => number;
 }
@@ -51,20 +49,8 @@ export class AnonymousRequests {
     if (left !== undefined) left.tokens += 1;
   }
 
-  /** Whom the request comes from: an IPv4 address, an IPv6 network, as the nearest trusted proxy saw it. */
-  addressOf({ socket, headers }: IncomingMessage): string {
-    const { trustedProxies } = this.#options;
-    if (trustedProxies === 0) return addressGroup(socket.remoteAddress);
-    const forwarded = headers['x-forwarded-for'];
-    const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',');
-    // What stands further left was written by the client; with fewer proxies than that, this one was too.
-    const hop = withoutPort(hops.at(-trustedProxies)?.trim() ?? '');
-    return addressGroup(isIP(hop) === 0 ? socket.remoteAddress : hop);
+  /** Whom the request comes from. */
+  addressOf(request: IncomingMessage): string {
+    return clientAddress(request, this.#options.trustedProxies);
   }
-}
-
-/** Some proxies name the port too: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
-function withoutPort(hop: string): string {
-  const [, v6, v4] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(hop) ?? [];
-  return v6 ?? v4 ?? hop;
 }

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { Connections } from './connections.ts';
+import { ClientConnections } from './client-connections.ts';
 import { createHttpServer } from './http-server.ts';
 
 test('of very many requests that wait for another those are given up that have waited for longest', async () => {
@@ -67,7 +68,11 @@ test.each([
   'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\na: b\r\n\r\n',
 ])('no request is made that is not counted: %j', async (request) => {
   let made = 0;
-  const server = createHttpServer({ connectionsPerAddress: 0, isQuiet: () => false, endBehindAnswers: () => true });
+  const server = createHttpServer({
+    clients: new ClientConnections({ most: 0, trustedProxies: 0 }),
+    isQuiet: () => false,
+    endBehindAnswers: () => true,
+  });
   const connections = new Connections(server, { listener: () => {}, ended: () => {} });
   server.on('connection', (socket: any) => {
     const { parser } = socket;

@@ -2,6 +2,7 @@ import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { AppError } from '../errors.ts';
+import type { ClientConnections } from './client-connections.ts';
 import { Connections, type Exchange } from './connections.ts';
 import { respondWithProblem, toProblem } from './error-responder.ts';
 import { giveRequestId } from './request-id.ts';
@@ -25,6 +26,7 @@ interface Draining {
 
 interface DrainingDeps {
   serve: RequestListener;
+  clients: ClientConnections;
   /** Told of each request that has ended: its answer, and seconds. */
   ended: (exchange: Exchange, seconds: number) => void;
   /** How long a client may leave an answer unread, in milliseconds. */
@@ -44,17 +46,25 @@ export class DrainingListener {
   readonly #unread: UnreadAnswers;
   #state: 'serving' | 'grace' | 'draining' = 'serving';
 
-  constructor(server: Server, { serve, ended, idleMs, log }: DrainingDeps) {
+  constructor(server: Server, { serve, clients, ended, idleMs, log }: DrainingDeps) {
     this.#server = server;
     this.#log = log;
     const listener: RequestListener = (request, response) => {
       giveRequestId(request, response);
       if (this.#state !== 'serving') response.shouldKeepAlive = false;
-      if (this.#state !== 'draining' || HEALTH.test(request.url ?? '')) return serve(request, response);
-      respondWithProblem(response, this.#stopping(), { stored: 0, rejected: [] });
+      const isServed = this.#state !== 'draining' || HEALTH.test(request.url ?? '');
+      if (isServed && clients.begin(request)) return serve(request, response);
+      const problem = isServed ? toProblem(tooMany(), log) : this.#stopping();
+      respondWithProblem(response, problem, { stored: 0, rejected: [] });
       request.resume();
     };
-    this.#connections = new Connections(server, { listener, ended });
+    this.#connections = new Connections(server, {
+      listener,
+      ended: (exchange, seconds) => {
+        clients.end(exchange.request);
+        ended(exchange, seconds);
+      },
+    });
     this.#unread = new UnreadAnswers(() => this.#connections.sockets(), idleMs);
   }
 
@@ -129,6 +139,12 @@ export class DrainingListener {
   #stopping(): ReturnType<typeof toProblem> {
     return toProblem(new AppError('UNAVAILABLE', 'The server is stopping; send this again in a moment.'), this.#log);
   }
+}
+
+function tooMany(): AppError {
+  return new AppError('OVERLOADED', 'Too many connections from this address; wait.', {
+    details: { retryAfterSeconds: 5 },
+  });
 }
 
 function pause(ms: number): Promise<void> {

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressGroup } from './address-group.ts';
 import { answerBroken, type ParserError, TIMED_OUT } from './broken-request.ts';
+import type { ClientConnections } from './client-connections.ts';
 import { keepsOwnTime } from './own-time.ts';
 import { PARSER_STOPPED } from './parser-gate.ts';
 import { TurnsByAddress } from './turns-by-address.ts';
@@ -11,8 +12,7 @@ const TOO_MANY =
   'Content-Length: 45\r\n\r\nToo many connections from this address; wait.';
 
 interface HttpServerOptions {
-  /** Connections that one address may hold; 0: any number. */
-  connectionsPerAddress: number;
+  clients: ClientConnections;
   /** Whether all requests of a connection have been answered. */
   isQuiet: (socket: Socket) => boolean;
   /** Ends a connection behind the answers to its whole requests; false: one of them is half, and its answer not begun. */
@@ -26,7 +26,7 @@ interface HttpServerOptions {
  * the midst of frames, or never. What is no request is told so, but not in the place of an answer: behind a whole request
  * modems send a NUL or Ctrl-Z too many, and a 400 of Node's own would say of what is being stored that it is not.
  */
-export function createHttpServer({ connectionsPerAddress, isQuiet, endBehindAnswers }: HttpServerOptions): Server {
+export function createHttpServer({ clients, isQuiet, endBehindAnswers }: HttpServerOptions): Server {
   const server = createServer({
     connectionsCheckingInterval: 2_000,
     // http-app.ts says so in words.
@@ -36,7 +36,12 @@ export function createHttpServer({ connectionsPerAddress, isQuiet, endBehindAnsw
     requestTimeout: 300_000,
     // Longer than proxies keep theirs: else they send a request into a connection that is just being closed.
     keepAliveTimeout: 75_000,
-    shouldUpgradeCallback: ({ headers, socket }) => headers.upgrade?.toLowerCase() === 'websocket' && isQuiet(socket),
+    shouldUpgradeCallback: (request) => {
+      const { headers, socket } = request;
+      if (headers.upgrade?.toLowerCase() !== 'websocket' || !isQuiet(socket) || !clients.begin(request)) return false;
+      socket.once('close', () => clients.end(request));
+      return true;
+    },
   });
   const end = (socket: Socket, error: ParserError): void => {
     if (!socket.writable) socket.destroy();
@@ -50,7 +55,7 @@ export function createHttpServer({ connectionsPerAddress, isQuiet, endBehindAnsw
     if (error.code !== TIMED_OUT) end(socket as Socket, error);
     else if (!keepsOwnTime(socket as Socket)) late.add(socket as Socket, () => end(socket as Socket, error));
   });
-  if (connectionsPerAddress > 0) boundConnections(server, connectionsPerAddress);
+  if (clients.mostOfPeer > 0) boundConnections(server, clients.mostOfPeer);
   return server;
 }
 

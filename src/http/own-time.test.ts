@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, onTestFinished, test, type TestContext, vi } from 'vitest';
+import { ClientConnections } from './client-connections.ts';
 import { createHttpServer } from './http-server.ts';
 import { keepOwnTime } from './own-time.ts';
 
@@ -11,7 +12,11 @@ async function send(
   keeps: boolean,
   everyMs: number,
 ): Promise<{ said: string; isLate: boolean }> {
-  const server = createHttpServer({ connectionsPerAddress: 0, isQuiet: () => true, endBehindAnswers: () => true });
+  const server = createHttpServer({
+    clients: new ClientConnections({ most: 0, trustedProxies: 0 }),
+    isQuiet: () => true,
+    endBehindAnswers: () => true,
+  });
   server.headersTimeout = server.requestTimeout = 1_000;
   const outcome = { said: '', isLate: false };
   server.on('request', (request, response) => {

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 
@@ -242,11 +243,13 @@ describe('logs', () => {
 
 describe('one address', () => {
   let small: TestServer;
+  let behind: TestServer;
   beforeAll(async () => {
-    const env = { CONNECTIONS_PER_ADDRESS: '20', ANONYMOUS_PER_MINUTE: '30', TRUSTED_PROXIES: '1' };
+    const env = { CONNECTIONS_PER_ADDRESS: '20', ANONYMOUS_PER_MINUTE: '30' };
     small = await startServer({ database: 'sqlite', env });
+    behind = await startServer({ database: 'sqlite', env: { ...env, TRUSTED_PROXIES: '1' } });
   });
-  afterAll(() => small.stop());
+  afterAll(() => Promise.all([small.stop(), behind.stop()]));
 
   test('holds a bounded number of connections, the others are told, and what is closed counts no more', async () => {
     const held = Array.from({ length: 30 }, () => raw(small));
@@ -266,9 +269,32 @@ describe('one address', () => {
     expect(refused.length).toBeLessThanOrEqual(30 - 20 + 5);
   });
 
+  test('holds as many behind a proxy, whose other clients go on', async () => {
+    const open = (address: string): { socket: WebSocket; opened: Promise<number> } => {
+      const headers = { 'X-Forwarded-For': `9.9.9.9, ${address}` };
+      const socket = new WebSocket(`${behind.url}/graphql`, 'graphql-transport-ws', { headers });
+      const opened = new Promise<number>((resolve) => {
+        socket.once('open', () => resolve(101));
+        socket.once('unexpected-response', (_, { statusCode }) => resolve(statusCode!));
+        socket.on('error', () => resolve(0));
+      });
+      return { socket, opened };
+    };
+    const ask = (address: string): Promise<number> =>
+      fetch(`${behind.url}/healthz`, { headers: { 'X-Forwarded-For': address } }).then(({ status }) => status);
+    const held = Array.from({ length: 20 }, () => open('10.2.2.2'));
+    expect(new Set(await Promise.all(held.map(({ opened }) => opened)))).toEqual(new Set([101]));
+    const others = Array.from({ length: 10 }, () => open('10.2.2.3'));
+    expect(new Set(await Promise.all(others.map(({ opened }) => opened)))).toEqual(new Set([101]));
+    expect([await ask('10.2.2.2'), await open('10.2.2.2').opened, await ask('10.2.2.4')]).toEqual([503, 503, 200]);
+    held[0]!.socket.terminate();
+    await expect.poll(() => ask('10.2.2.2')).toBe(200);
+    for (const { socket } of [...held, ...others]) socket.terminate();
+  });
+
   test('asks for so much without a valid token and no more; known tokens and other addresses go on', async () => {
     const from = (address: string, token: string): Promise<number> =>
-      fetch(`${small.url}/v1/devices/x/record/`, {
+      fetch(`${behind.url}/v1/devices/x/record/`, {
         method: 'POST',
         headers: { Authorization: `Token ${token}`, 'X-Forwarded-For': `9.9.9.9, ${address}` },
         body: '[]',
@@ -284,7 +310,7 @@ describe('one address', () => {
     expect(await from('10.1.1.2', 'unknown')).toBe(401);
     expect(await from('10.1.1.2', ADMIN_TOKEN)).toBe(404);
     expect(await from('10.1.1.1', ADMIN_TOKEN)).toBe(404);
-    const anonymous = await fetch(`${small.url}/graphql`, {
+    const anonymous = await fetch(`${behind.url}/graphql`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': '10.1.1.1' },
       body: '{"query":"{ __typename }"}',

@@ -1,0 +1,22 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { addressGroup } from './address-group.ts';
+
+/**
+ * Whom a request comes from: an IPv4 address, an IPv6 network, as the nearest trusted proxy saw it. `trustedProxies`
+ * (TRUSTED_PROXIES): so many stand in front, and each adds the address it sees to X-Forwarded-For.
+ */
+export function clientAddress({ socket, headers }: IncomingMessage, trustedProxies: number): string {
+  if (trustedProxies === 0) return addressGroup(socket.remoteAddress);
+  const forwarded = headers['x-forwarded-for'];
+  const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',');
+  // What stands further left was written by the client; with fewer proxies than that, this one was too.
+  const hop = withoutPort(hops.at(-trustedProxies)?.trim() ?? '');
+  return addressGroup(isIP(hop) === 0 ? socket.remoteAddress : hop);
+}
+
+/** Some proxies name the port too: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
+function withoutPort(hop: string): string {
+  const [, v6, v4] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(hop) ?? [];
+  return v6 ?? v4 ?? hop;
+}
