@@ -181,7 +181,7 @@ async function openDatabase(
   { metrics, doubts, longReadings }: { metrics: Metrics; doubts: CommitsInDoubt; longReadings: LongReadings },
   log: Logger,
   closers: Closers,
-): Promise<{ database: OrmDatabase; store: WatchedStore; nodePlace?: () => NodePlace; nodes?: () => number }> {
+): Promise<{ database: OrmDatabase; store: WatchedStore; nodePlace?: () => NodePlace; nodes?: () => Promise<number> }> {
   const { database: setting } = config;
   // Imported when needed: a server uses one of the two, and start-up is mostly reading modules.
   const { openPostgresOrm, openSqliteOrm } = await import('./database/open-orm.ts');
@@ -206,7 +206,7 @@ async function openDatabase(
     closers.add('orm', () => orm.close());
     const { PostgresMeasurementStore } = await import('./measurement-store/postgres/postgres-measurement-store.ts');
     const store = await PostgresMeasurementStore.open({ url: setting.url, ...options });
-    return { ...finish(orm, 'postgres', store, guard), nodePlace: () => guard.place, nodes: () => guard.nodes };
+    return { ...finish(orm, 'postgres', store, guard), nodePlace: () => guard.place, nodes: () => guard.countNodes() };
   }
   const { SqliteGuard } = await import('./database/sqlite-guard.ts');
   const path = setting.inMemory ? temporaryFile(closers) : setting.path;
@@ -234,7 +234,7 @@ function cannotOpen(cause: unknown): never {
 
 async function joinCluster(
   { redisUrl }: Config,
-  { database, name, nodes = () => 0 }: { database: Database; name: string; nodes: (() => number) | undefined },
+  { database, name, nodes }: { database: Database; name: string; nodes: (() => Promise<number>) | undefined },
   log: Logger,
   closers: Closers,
 ): Promise<{ cluster: Cluster; limiter: WriteLimiter }> {

@@ -24,8 +24,8 @@ interface RedisClusterOptions {
   prefix: string;
   /** What all nodes share; null: there are no others, as on SQLite. */
   database: Database | null;
-  /** How many nodes the database knows, as it was a moment ago; left out: nobody knows. */
-  nodes?: () => number;
+  /** How many nodes the database knows; left out: nobody knows. Never rejects. */
+  nodes?: (() => Promise<number>) | undefined;
   log: Logger;
 }
 
@@ -40,7 +40,7 @@ export class RedisCluster implements Cluster {
   readonly commands: RedisLink;
   readonly #hearing: RedisLink;
   readonly #mark: ChangeMark | null;
-  readonly #nodes: () => number;
+  readonly #nodes: () => Promise<number>;
   readonly #node = randomUUID();
   readonly #prefix: string;
   readonly #log: Logger;
@@ -55,7 +55,7 @@ export class RedisCluster implements Cluster {
   #unsaid = false;
   #stopping = false;
 
-  private constructor({ url, prefix, database, nodes = () => 0, log }: RedisClusterOptions) {
+  private constructor({ url, prefix, database, nodes = () => Promise.resolve(0), log }: RedisClusterOptions) {
     this.#prefix = prefix;
     this.#nodes = nodes;
     this.#log = log;
@@ -149,14 +149,16 @@ export class RedisCluster implements Cluster {
     try {
       let text = JSON.stringify(message);
       if (text.length > MAX_CHARACTERS) text = JSON.stringify({ ...message, changes: EVERYTHING });
-      const nodes = await this.commands
+      const publishing = this.commands
         .run((client) => client.publish(`${this.#prefix}:changed`, text), PUBLISH_MS)
         .catch((error: unknown) => {
           this.#unsaid = true;
           throw error;
         });
+      // Counted after the commit: who comes later has read what was changed.
+      const [nodes, known] = await Promise.all([publishing, this.#nodes()]);
       // One that has lost Redis forgets its caches every half second: until then it knows what is no more.
-      if (nodes < this.#nodes()) throw new Error('some node does not hear what Redis says');
+      if (nodes < known) throw new Error('some node does not hear what Redis says');
       // Acknowledgements may have come before the count; both meet at zero.
       this.#acknowledged(id, -nodes);
       await acknowledgedInTime(heard);

@@ -55,8 +55,9 @@ export class PostgresGuard implements DatabaseGuard {
     return this.#place;
   }
 
-  /** How many share the database, this one included, as it was a moment ago. */
-  get nodes(): number {
+  /** How many share the database by now, this one included; as it was a moment ago, if it does not answer. */
+  async countNodes(): Promise<number> {
+    if (this.#client !== null) await this.#count(this.#client).catch(() => {});
     return this.#nodes;
   }
 
