@@ -88,6 +88,19 @@ describe.each(DATABASES)('the list of devices on %s', (database) => {
     expect(namesOf(await list({}))).toEqual(NAMES);
   });
 
+  test('a page may end with the longest name there can be', async () => {
+    // Each of its characters is six of a cursor's.
+    const names = ['1', '2', '3'].map((last) => `${'\u0001'.repeat(199)}${last}`);
+    const devices = names.map((name) => ({ name, serialNumber: name.slice(-100) }));
+    const { id } = await createProduct(server, { token, serialNumbers: [] });
+    const create = `mutation ($id: ID!, $devices: [DeviceInput!]!) {
+      createDevices(productId: $id, devices: $devices, plan: "unlimited") { id }
+    }`;
+    await server.gql(create, { id, devices }, token);
+    expect(await allPages({ p: id, order: 'NAME' }, 1)).toEqual(names);
+    await server.gql('mutation ($id: ID!) { deleteProduct(id: $id) }', { id }, token);
+  });
+
   test('a cursor of another order or direction is refused', async () => {
     const { pageInfo } = await list({ order: 'NAME', first: 2 });
     for (const other of [{ order: 'CREATED' }, { order: 'LAST_HEARD' }, { order: 'NAME', desc: true }]) {
