@@ -9,13 +9,15 @@ import {
   type QueryResult,
 } from 'kysely';
 import pg from 'pg';
+import { type End, FairSlots } from '../domain/fair-slots.ts';
+import { whoseWork } from '../domain/whose-work.ts';
 import { type PoolSettings, setDefaults } from './session-defaults.ts';
 import { TransactionDriver } from './transaction-driver.ts';
 import { watchPool } from './watch-pool.ts';
 
 /** How long the database may take, in milliseconds; read anew for each use. */
 export interface Patience {
-  /** For a new connection, or a free one of the pool. */
+  /** For a new connection; and for a free one of the pool, while none becomes free. */
   connect: number;
   /** For a statement, the way there and back included. */
   statement: number;
@@ -47,6 +49,8 @@ export function postgresDialect(connectionString: string, patience: Patience, in
 
 class PostgresPoolDriver extends TransactionDriver {
   readonly #pool: pg.Pool;
+  /** The pool's own line is one for all: one operation may ask 190 things at once. */
+  readonly #slots: FairSlots;
   readonly #patience: Patience;
   readonly #inDoubt: InDoubt;
 
@@ -54,6 +58,7 @@ class PostgresPoolDriver extends TransactionDriver {
     super();
     this.#patience = patience;
     this.#inDoubt = inDoubt;
+    this.#slots = new FairSlots(CONNECTIONS, { stillMs: patience.connect, refusal: noneFree });
     this.#pool = new pg.Pool({
       connectionString,
       max: CONNECTIONS,
@@ -69,7 +74,13 @@ class PostgresPoolDriver extends TransactionDriver {
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    return new PostgresConnection(await this.#pool.connect().catch(named), this.#patience);
+    const end = await this.#slots.take(whoseWork());
+    try {
+      return new PostgresConnection(await this.#pool.connect(), this.#patience, end);
+    } catch (error) {
+      end({ inVain: true });
+      return named(error);
+    }
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
@@ -108,12 +119,14 @@ class PostgresPoolDriver extends TransactionDriver {
 class PostgresConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient;
   readonly #patience: Patience;
+  readonly #end: End;
   /** What makes this connection unfit for others. */
   #doom: Error | null = null;
 
-  constructor(client: pg.PoolClient, patience: Patience) {
+  constructor(client: pg.PoolClient, patience: Patience, end: End) {
     this.#client = client;
     this.#patience = patience;
+    this.#end = end;
   }
 
   /** The server's process, when it did not say what became of the last statement; else null. */
@@ -140,6 +153,7 @@ class PostgresConnection implements DatabaseConnection {
 
   release(): void {
     this.#client.release(this.#doom ?? undefined);
+    this.#end({ inVain: this.#doom !== null });
   }
 }
 
@@ -152,6 +166,10 @@ function isComplaint(error: unknown): boolean {
 /** The driver's own failures have no code: they are about the connection. */
 function named(error: unknown): never {
   throw typeof (error as { code?: unknown }).code === 'string' ? error : lost(error);
+}
+
+function noneFree(): Error {
+  return lost('no connection became free');
 }
 
 function lost(cause: unknown): Error {

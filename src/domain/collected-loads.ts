@@ -1,15 +1,19 @@
 import { SharedLoads } from './shared-loads.ts';
+import { whoseWork } from './whose-work.ts';
 
 interface Round<T> {
   keys: string[];
   found: Promise<ReadonlyMap<string, T>>;
 }
 
-/** `SharedLoads` of what is asked for one by one: all that is asked for at the same moment is looked up together. */
+/**
+ * `SharedLoads` of what is asked for one by one: all that is asked for at the same moment for the same tenant is looked up
+ * together, in whose line it waits.
+ */
 export class CollectedLoads<T> {
   readonly #lookUp: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>;
   readonly #loads = new SharedLoads<T | null>();
-  #next: Round<T> | null = null;
+  readonly #next = new Map<string, Round<T>>();
 
   constructor(lookUp: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>) {
     this.#lookUp = lookUp;
@@ -18,18 +22,21 @@ export class CollectedLoads<T> {
   /** null: it was not found. */
   of(key: string): Promise<T | null> {
     return this.#loads.of(key, async () => {
-      this.#next ??= this.#begin();
-      this.#next.keys.push(key);
-      return (await this.#next.found).get(key) ?? null;
+      const { tenant } = whoseWork();
+      const round = this.#next.get(tenant) ?? this.#begin(tenant);
+      round.keys.push(key);
+      return (await round.found).get(key) ?? null;
     });
   }
 
-  #begin(): Round<T> {
+  #begin(tenant: string): Round<T> {
     const keys: string[] = [];
     const lookUp = (): Promise<ReadonlyMap<string, T>> => {
-      this.#next = null;
+      this.#next.delete(tenant);
       return this.#lookUp(keys);
     };
-    return { keys, found: Promise.resolve().then(lookUp) };
+    const round = { keys, found: Promise.resolve().then(lookUp) };
+    this.#next.set(tenant, round);
+    return round;
   }
 }

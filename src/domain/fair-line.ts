@@ -25,12 +25,28 @@ export class FairLine<Waiting> {
     if (!stays && first !== undefined && first[0] === this.#last) first = this.#passOn(first);
     if (first === undefined) return undefined;
     const [tenant, tokens] = first;
-    const [tokenId, line] = tokens.entries().next().value!;
+    this.#last = tenant;
+    return this.#of(tenant, tokens, tokens.keys().next().value!);
+  }
+
+  /** The next one of the tenant that has least, and of its token that has: among equals in turns, none that has Infinity. */
+  takeLeast(ofTenant: (tenant: string) => number, ofToken: (tokenId: string) => number): Waiting | undefined {
+    const found = leastOf(this.#tenants, ([tenant, tokens]) =>
+      leastOf(tokens.keys(), ofToken) === null ? Infinity : ofTenant(tenant),
+    );
+    if (found === null) return undefined;
+    const [tenant, tokens] = found;
+    const next = this.#of(tenant, tokens, leastOf(tokens.keys(), ofToken)!);
+    if (tokens.size > 0) this.#passOn(found);
+    return next;
+  }
+
+  #of(tenant: string, tokens: Map<string, Waiting[]>, tokenId: string): Waiting | undefined {
+    const line = tokens.get(tokenId)!;
     const next = line.shift();
     tokens.delete(tokenId);
     if (line.length > 0) tokens.set(tokenId, line);
     if (tokens.size === 0) this.#tenants.delete(tenant);
-    this.#last = tenant;
     return next;
   }
 
@@ -43,4 +59,17 @@ export class FairLine<Waiting> {
     this.#tenants.set(tenant, tokens);
     return this.#first();
   }
+}
+
+/** The first of those that weigh least; null: there is none, or all weigh Infinity. */
+function leastOf<Item>(items: Iterable<Item>, weigh: (item: Item) => number): Item | null {
+  let [least, found]: [number, Item | null] = [Infinity, null];
+  for (const item of items) {
+    const weight = weigh(item);
+    if (weight >= least) continue;
+    [least, found] = [weight, item];
+    // There is nothing less.
+    if (weight === 0) break;
+  }
+  return found;
 }

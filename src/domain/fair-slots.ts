@@ -1,3 +1,4 @@
+import { FairLine } from './fair-line.ts';
 import type { Party } from './party.ts';
 
 interface Running {
@@ -5,9 +6,13 @@ interface Running {
   isLong: boolean;
 }
 
+/** Ends it, once; `inVain`: it came to nothing, which is no sign that anything goes on. */
+export type End = (outcome?: { inVain: boolean }) => void;
+
 interface Waiting {
-  running: Running;
   begin: () => void;
+  /** It has begun, or was refused. */
+  isOver: boolean;
 }
 
 interface Manner {
@@ -31,8 +36,7 @@ export class FairSlots {
   readonly #mostOfToken: number;
   readonly #manner: Manner;
   readonly #running = new Set<Running>();
-  /** In the order of their turns. */
-  #waiting: Waiting[] = [];
+  readonly #waiting = new FairLine<Waiting>();
   /** When something ended last. */
   #aliveAt = 0;
 
@@ -55,20 +59,20 @@ export class FairSlots {
   }
 
   /** What ends it, when there is room. */
-  take(party: Party): (() => void) | Promise<() => void> {
+  take(party: Party): End | Promise<End> {
     const running = { party, isLong: false };
     if (!this.#hasRoom(party)) return this.#turn(running).then(() => this.#end(running));
     this.#running.add(running);
     return this.#end(running);
   }
 
-  #end(running: Running): () => void {
+  #end(running: Running): End {
     const { longMs } = this.#manner;
     const timer = longMs === undefined ? undefined : setTimeout(() => this.#isLong(running), longMs);
-    return () => {
+    return ({ inVain } = { inVain: false }) => {
       clearTimeout(timer);
       if (!this.#running.delete(running)) return;
-      this.#aliveAt = performance.now();
+      if (!inVain) this.#aliveAt = performance.now();
       this.#startNext();
     };
   }
@@ -78,26 +82,24 @@ export class FairSlots {
     const since = performance.now();
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
-      const leave = (): void => {
-        clearTimeout(timer);
-        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+      const waiting = {
+        isOver: false,
+        begin: (): void => {
+          waiting.isOver = true;
+          clearTimeout(timer);
+          // At once: who comes before it goes on would take its place.
+          this.#running.add(running);
+          resolve();
+        },
       };
-      const begin = (): void => {
-        leave();
-        // At once: who comes before it goes on would take its place.
-        this.#running.add(running);
-        this.#passOn(running.party);
-        resolve();
-      };
-      const waiting = { running, begin };
-      this.#waiting.push(waiting);
+      this.#waiting.add(running.party, waiting);
       if (stillMs === undefined) return;
       const look = (): void => {
         const leftMs = Math.max(since, this.#aliveAt) + stillMs - performance.now();
         if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs));
-        else if (refusal === undefined) begin();
+        else if (refusal === undefined) waiting.begin();
         else {
-          leave();
+          waiting.isOver = true;
           reject(refusal());
         }
       };
@@ -112,43 +114,33 @@ export class FairSlots {
   }
 
   #hasRoom({ tokenId, tenant }: Party): boolean {
-    let [all, ofTenant, ofToken] = [0, 0, 0];
-    for (const { party, isLong } of this.#running) {
-      if (!isLong) all += 1;
-      if (party.tenant === tenant) ofTenant += 1;
-      if (party.tokenId === tokenId) ofToken += 1;
-    }
-    return all < this.#most && ofTenant < this.#mostOfTenant && ofToken < this.#mostOfToken;
+    return this.#isRoom() && this.#ofTenant(tenant) < Infinity && this.#ofToken(tokenId) < Infinity;
   }
 
   #startNext(): void {
-    let next: Waiting | null = null;
-    for (const waiting of this.#waiting)
-      if (this.#hasRoom(waiting.running.party) && (next === null || this.#comesBefore(waiting, next))) next = waiting;
-    next?.begin();
+    while (this.#isRoom()) {
+      const next = this.#waiting.takeLeast(this.#ofTenant, this.#ofToken);
+      if (next === undefined) return;
+      if (!next.isOver) next.begin();
+    }
   }
 
-  #comesBefore({ running: { party: one } }: Waiting, { running: { party: other } }: Waiting): boolean {
-    const more = this.#ofTenant(other.tenant) - this.#ofTenant(one.tenant);
-    return more > 0 || (more === 0 && this.#ofToken(one.tokenId) < this.#ofToken(other.tokenId));
+  #isRoom(): boolean {
+    let all = 0;
+    for (const { isLong } of this.#running) if (!isLong) all += 1;
+    return all < this.#most;
   }
 
-  /** The others of the tenant come after those of all others, and the others of the token after its other tokens. */
-  #passOn({ tokenId, tenant }: Party): void {
-    const place = ({ running: { party } }: Waiting): number =>
-      party.tenant !== tenant ? 0 : party.tokenId !== tokenId ? 1 : 2;
-    this.#waiting.sort((one, other) => place(one) - place(other));
-  }
-
-  #ofTenant(name: string): number {
+  /** How many it has running; Infinity: as many as it may. */
+  readonly #ofTenant = (name: string): number => {
     let count = 0;
     for (const { party } of this.#running) if (party.tenant === name) count += 1;
-    return count;
-  }
+    return count < this.#mostOfTenant ? count : Infinity;
+  };
 
-  #ofToken(id: string): number {
+  readonly #ofToken = (id: string): number => {
     let count = 0;
     for (const { party } of this.#running) if (party.tokenId === id) count += 1;
-    return count;
-  }
+    return count < this.#mostOfToken ? count : Infinity;
+  };
 }

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Access } from '../domain/access/access.ts';
 import { type Authenticator, hashSecret } from '../domain/tokens/authenticator.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
+import { strangerAt } from '../domain/party.ts';
+import { worksFor } from '../domain/whose-work.ts';
 import { unauthenticated } from '../errors.ts';
 
 const CREDENTIALS = /^\s*(?:token|bearer)\s+(\S+)\s*$/i;
@@ -64,7 +66,8 @@ export async function authenticate(
   if (cached !== null) return cached;
   // Looked up in the database: that is what a flood of unknown tokens costs.
   anonymous.begin(request);
-  const access = await authenticator.authenticate(secret);
+  const stranger = strangerAt(anonymous.addressOf(request));
+  const access = await worksFor(stranger, () => authenticator.authenticate(secret));
   if (access === null) throw unauthenticated();
   anonymous.wasKnown(request);
   return access;

@@ -5,6 +5,7 @@ import { type Bounds, MOST_NODES } from '../domain/json-text.ts';
 import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
+import { worksFor } from '../domain/whose-work.ts';
 import { type InVain, type RefusedWork, unexplainedPart } from '../domain/refused-work.ts';
 import type { Authenticator } from '../domain/tokens/authenticator.ts';
 import { AppError } from '../errors.ts';
@@ -107,7 +108,7 @@ export class RecordRoute {
     const tokens = authenticator.revision;
     const found = devices.revision;
     const access = await authenticate(request, this.#deps);
-    const device = await devices.forRecording(access, deviceName);
+    const device = await worksFor(access, () => devices.forRecording(access, deviceName));
     return { device, tokens, found, tokenId: access.tokenId, expires: access.expiresAt !== null };
   }
 

@@ -2,6 +2,7 @@ import { PATHS } from '../domain/access/rights.ts';
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
 import type { Answer, Recipient, WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
 import type { RefusedWork } from '../domain/refused-work.ts';
+import { strangerAt } from '../domain/party.ts';
 import { worksFor } from '../domain/whose-work.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { type BodyBounds, isSenderGone, readBody } from './body.ts';
@@ -31,7 +32,8 @@ export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRo
     // Looking up unknown ids costs something.
     const known = receiver.knows(id);
     if (!known) anonymous.begin(request);
-    const { id: source, workspaceId: tenant } = (await find()).product;
+    const found = known ? find() : worksFor(strangerAt(anonymous.addressOf(request)), find);
+    const { id: source, workspaceId: tenant } = (await found).product;
     if (!known) anonymous.wasKnown(request);
     const body = await readBody(request, bounds, { tenant, tokenId: source });
     // Asks again: the id may have been rotated while the body came in.

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { CollectedLoads } from '../../src/domain/collected-loads.ts';
+import type { Party } from '../../src/domain/party.ts';
+import { whoseWork, worksFor } from '../../src/domain/whose-work.ts';
+import { DATABASES } from '../support/server.ts';
+
+const CROWD = { tokenId: 'crowd', tenant: 'crowd' };
+const OTHER = { tokenId: 'other', tenant: 'other' };
+const LONG_MS = 250;
+
+describe.each(DATABASES)('transactions on %s', (name) => {
+  let domain: OpenDomain;
+  beforeAll(async () => {
+    domain = await openDomain(name);
+  }, 60_000);
+  afterAll(() => domain.close());
+
+  test('of a tenant that has dozens of long ones few go on, and others wait for one, after seconds too', async () => {
+    let [running, most, ended] = [0, 0, 0];
+    let isOver = false;
+    const crowd = Array.from({ length: 60 }, () =>
+      domain.database.write(async () => {
+        most = Math.max(most, (running += 1));
+        if (!isOver) await new Promise((resolve) => setTimeout(resolve, LONG_MS));
+        running -= 1;
+        ended += 1;
+      }, CROWD),
+    );
+    // Longer than anybody waited for others, whatever they did.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    const before = ended;
+    await domain.database.write((em) => em.execute('select 1'), OTHER);
+    const endedMeanwhile = ended - before;
+    isOver = true;
+    await Promise.all(crowd);
+    expect(most).toBe(name === 'sqlite' ? 1 : 2);
+    expect(endedMeanwhile).toBeLessThanOrEqual(3);
+  });
+});
+
+test('who looks up one thing on PostgreSQL does not wait for the hundreds that one operation of others asks', async () => {
+  const domain = await openDomain('postgres');
+  try {
+    const look = (party: Party): Promise<unknown> =>
+      worksFor(party, () => domain.database.read().execute('select pg_sleep(0.03)'));
+    let ended = 0;
+    const crowd = Array.from({ length: 200 }, () => look(CROWD).then(() => (ended += 1)));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const before = ended;
+    await look(OTHER);
+    expect(ended - before).toBeLessThan(50);
+    expect(ended).toBeLessThan(150);
+    await Promise.all(crowd);
+  } finally {
+    await domain.close();
+  }
+});
+
+test('nor does it wait where they hold their connections for long', async () => {
+  const domain = await openDomain('postgres');
+  try {
+    const look = (party: Party, seconds: number): Promise<unknown> =>
+      worksFor(party, () => domain.database.read().execute(`select pg_sleep(${seconds})`));
+    let ended = 0;
+    const crowd = Array.from({ length: 20 }, () => look(CROWD, 1).then(() => (ended += 1)));
+    await look(OTHER, 0);
+    expect(ended).toBe(0);
+    await Promise.all(crowd);
+  } finally {
+    await domain.close();
+  }
+});
+
+test('devices that are looked up together stand in the line of the tenant that asks for them', async () => {
+  const rounds: string[] = [];
+  const loads = new CollectedLoads((keys) => {
+    rounds.push(`${whoseWork().tenant}: ${keys.join(' ')}`);
+    return Promise.resolve(new Map(keys.map((key) => [key, key])));
+  });
+  const ask = (party: Party, key: string): Promise<string | null> => worksFor(party, () => loads.of(key));
+  const asked = [ask(CROWD, 'a'), ask(OTHER, 'b'), ask(CROWD, 'c')];
+  expect(await Promise.all(asked)).toEqual(['a', 'b', 'c']);
+  expect(rounds).toEqual(['crowd: a c', 'other: b']);
+});
