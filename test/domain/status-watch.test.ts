@@ -212,4 +212,84 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
       asked.mockRestore();
     },
   );
+
+  test.concurrent(
+    'waits for nobody who has thousands of devices read, whose changes meanwhile are told',
+    async ({ expect, onTestFinished }) => {
+      const domain = await ownDomain(onTestFinished);
+      const [large] = domain.access.workspaceIds() as [string];
+      const small = await domain.workspaces.create(domain.access, 'small');
+      const access = (await domain.authenticator.authenticate(ADMIN_TOKEN))!;
+      const product = await domain.products.create(access, {
+        name: 'l',
+        workspaceId: large,
+        offlineAfterSeconds: 3600,
+      });
+      const many = Array.from({ length: 4_500 }, () => ({ name: 'd' }));
+      const devices = await domain.devices.create(access, product.id, many, 'unlimited');
+      const receivedAt = domain.clock.now - 60_000;
+      const heard = [devices[0]!, devices.at(-1)!];
+      await domain.store.append({
+        batches: heard.map(({ key: deviceKey }) => ({
+          deviceKey,
+          receivedAt,
+          fieldKeys: [1],
+          timestamps: [receivedAt],
+          values: [1],
+        })),
+      });
+      const lastHeard = domain.store.lastHeard.bind(domain.store);
+      let pages = 0;
+      domain.store.lastHeard = async (keys) => {
+        const found = await lastHeard(keys);
+        pages += 1;
+        await new Promise((resolve) => setTimeout(resolve, 400));
+        return found;
+      };
+      const ends: string[] = [];
+      const subscribe = (workspaceId: string): Promise<LiveQueue<StatusEvent>> =>
+        domain.statusWatch.subscribe([workspaceId], () => true, TURNS).finally(() => ends.push(workspaceId));
+      const ofLarge = subscribe(large);
+      await expect.poll(() => pages).toBe(1);
+      // Of a page that was read, and of one that is yet to be: that one is as it was.
+      const [first, last] = heard as [(typeof heard)[0], (typeof heard)[0]];
+      await domain.devices.update(access, first.id, { offlineAfterSeconds: 10 });
+      await domain.devices.update(access, last.id, { name: 'of another name' });
+      await (await subscribe(small.id)).return();
+      expect(ends).toEqual([small.id]);
+      const events = await ofLarge;
+      expect(await events.take(1)).toMatchObject([{ deviceId: first.id, online: false }]);
+      domain.clock.now += 3_600_000;
+      expect(await events.take(1)).toMatchObject([{ deviceId: last.id, online: false }]);
+      await events.return();
+    },
+  );
+
+  test.concurrent(
+    'has all read again no more than half of the time, however often something may have been missed',
+    async ({ expect, onTestFinished }) => {
+      const domain = await ownDomain(onTestFinished);
+      const [workspaceId] = domain.access.workspaceIds() as [string];
+      const product = await domain.products.create(domain.access, { name: 'u' });
+      await domain.devices.create(domain.access, product.id, [{ name: 'd' }], 'unlimited');
+      const queue = await domain.statusWatch.subscribe([workspaceId], () => true, TURNS);
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const lastHeard = domain.store.lastHeard.bind(domain.store);
+      let reading = 0;
+      domain.store.lastHeard = async (keys) => {
+        const from = performance.now();
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        reading += performance.now() - from;
+        return lastHeard(keys);
+      };
+      const from = performance.now();
+      while (performance.now() - from < 7_500) {
+        await domain.cluster.changed([{ kind: 'everything' }]);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      expect(reading).toBeGreaterThan(1_000);
+      expect(reading / (performance.now() - from)).toBeLessThan(0.65);
+      await queue.return();
+    },
+  );
 });

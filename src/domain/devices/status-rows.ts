@@ -32,6 +32,8 @@ export interface Watched extends WatchedPlace {
   /** Receipt time of what it sent last; -Infinity: nothing ever. */
   heardAt: number;
   online: boolean;
+  /** Which reading of a workspace had begun when it was read last. */
+  reading: number;
 }
 
 /** A device went silent, or is heard again; `at` in milliseconds: when the silence was too long, or its end. */
@@ -86,6 +88,11 @@ export function limitOf(offlineAfterSeconds: number | null): number {
 /** Whether it has been silent for longer than it may. */
 export function isOverdue({ heardAt, limitMs }: Pick<Watched, 'heardAt' | 'limitMs'>, now: number): boolean {
   return heardAt + limitMs < now;
+}
+
+/** Those of each workspace, of the one with most of them last: few do not wait for a hundred thousand. */
+export function smallestFirst(ofWorkspaces: ReadonlyMap<string, Watched[]>): Watched[] {
+  return [...ofWorkspaces.values()].sort((some, others) => some.length - others.length).flat();
 }
 
 /** Too many devices are so a second later, too. */

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { Watched } from './status-rows.ts';
 import { WatchedDevices } from './watched-devices.ts';
 
-const device = (deviceKey: number, workspaceId: string): Watched => ({ deviceKey, workspaceId }) as Watched;
+const device = (deviceKey: number, workspaceId: string): Watched =>
+  ({ deviceKey, deviceId: `d${deviceKey}`, workspaceId }) as Watched;
 
 test('a workspace has at most half of what the others leave free, so there is always room for a small one', async () => {
   const watched = new WatchedDevices(100);
@@ -18,6 +19,8 @@ test('a workspace has at most half of what the others leave free, so there is al
   await watched.forget(({ workspaceId, deviceKey }) => workspaceId === 'large' && deviceKey > 10);
   expect(watched.all()).toHaveLength(40);
   expect([add('other', 100), watched.get(1)?.workspaceId, watched.get(11)]).toEqual([18, 'large', undefined]);
-  watched.clear();
-  expect([watched.all(), add('again', 100)]).toEqual([[], 50]);
+  // Those of one workspace alone, and one by its id.
+  await watched.forget(() => true, 'large');
+  watched.forgetOne('d52');
+  expect([watched.get(1), watched.get(52), watched.all().length]).toEqual([undefined, undefined, 47]);
 });
