@@ -1,5 +1,8 @@
 import { AppError } from '../errors.ts';
-import { MUCH_UNREAD, type UnreadOfTenant } from './unread-memory.ts';
+import type { UnreadOfTenant } from './unread-memory.ts';
+
+/** What an item takes in each stream beside what it is itself. */
+const PLACE_BYTES = 16;
 
 interface BoundedStreamOptions<Item, Out> {
   sizeOf: (item: Item) => number;
@@ -9,8 +12,8 @@ interface BoundedStreamOptions<Item, Out> {
   maxUnread: number;
   /** What the reader is told then: what to do. */
   tooSlow: string;
-  /** With whose other streams it may have so much in memory, sizes being bytes; asked when it has much. Left out: with none. */
-  besides?: () => UnreadOfTenant;
+  /** With whose other streams it may have so much in memory, sizes being bytes. Left out: with none. */
+  besides?: UnreadOfTenant;
   /** Called once, when the stream ends for whatever reason. */
   onEnd: () => void;
 }
@@ -26,16 +29,19 @@ export interface LiveQueue<Out> extends AsyncIterableIterator<Out> {
 export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
   readonly #options: BoundedStreamOptions<Item, Out>;
   #unread: Item[] = [];
+  /** What stands behind something else that has yet to come; null: nothing has. */
+  #held: Item[] | null = null;
   #size = 0;
   /** Wakes those who wait for something to read. */
   #waiting: (() => void)[] = [];
   #error: AppError | null = null;
   #done = false;
-  /** Since much lies unread, until nothing does. */
-  #counted: UnreadOfTenant | null = null;
+  /** Since much lies unread, until nothing does: each item, as others may have the same. */
+  #isCounted = false;
 
   constructor(options: BoundedStreamOptions<Item, Out>) {
     this.#options = options;
+    options.besides?.open();
   }
 
   /** Of what lies unread these were told otherwise. */
@@ -58,18 +64,22 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
   }
 
   offer(item: Item): void {
-    if (this.#done) return;
-    const { sizeOf, maxUnread } = this.#options;
-    const size = sizeOf(item);
-    this.#unread.push(item);
-    this.#size += size;
-    if (this.#counted !== null) this.#counted.add(item, size);
-    else if (this.#size > MUCH_UNREAD) this.#count();
-    this.#counted?.bound();
-    if (this.#done) return;
-    // What is alone is not too much, however long: its reader may be waiting for it.
-    if (this.#size > maxUnread && this.#unread.length > 1) this.tooSlow();
-    else this.#wake();
+    this.#add(item, this.#held ?? this.#unread);
+  }
+
+  /** What is offered from now on comes when it is let go, and what is put before it first. */
+  hold(): void {
+    this.#held = [];
+  }
+
+  before(item: Item): void {
+    this.#add(item, this.#unread);
+  }
+
+  letGo(): void {
+    for (const item of this.#held ?? []) this.#unread.push(item);
+    this.#held = null;
+    if (this.#unread.length > 0) this.#wake();
   }
 
   /** Ends the stream: its reader does not keep up. */
@@ -89,7 +99,7 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
     }
     const taken = this.#unread.splice(0, most);
     for (const item of taken) this.#left(item);
-    if (this.#unread.length === 0) this.#countNoLonger();
+    if (this.#unread.length === 0 && this.#held === null) this.#countNoLonger();
     return taken.map(this.#options.read);
   }
 
@@ -113,31 +123,55 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
     return this;
   }
 
-  #count(): void {
-    const counted = this.#options.besides?.();
-    if (counted === undefined) return;
-    this.#counted = counted;
-    counted.join(this);
-    for (const item of this.#unread) counted.add(item, this.#options.sizeOf(item));
+  #add(item: Item, items: Item[]): void {
+    if (this.#done) return;
+    const { sizeOf, maxUnread, besides } = this.#options;
+    const size = sizeOf(item);
+    items.push(item);
+    this.#size += size;
+    if (this.#isCounted) besides!.add(item, size, PLACE_BYTES);
+    else if (besides?.isMuch(this.#inMemory(), size + PLACE_BYTES)) this.#count(besides);
+    if (this.#isCounted) besides!.bound();
+    if (this.#done) return;
+    // What is alone is not too much, however long: its reader may be waiting for it.
+    if (this.#size > maxUnread && items.length > 1) this.tooSlow();
+    else if (items === this.#unread) this.#wake();
+  }
+
+  #count(besides: UnreadOfTenant): void {
+    this.#isCounted = true;
+    besides.join(this);
+    for (const item of this.#all()) besides.add(item, this.#options.sizeOf(item), PLACE_BYTES);
   }
 
   #countNoLonger(): void {
-    this.#counted?.leave(this);
-    this.#counted = null;
+    if (this.#isCounted) this.#options.besides!.leave(this);
+    this.#isCounted = false;
+  }
+
+  #inMemory(): number {
+    return this.#size + PLACE_BYTES * (this.#unread.length + (this.#held?.length ?? 0));
+  }
+
+  #all(): Item[] {
+    return this.#held === null ? this.#unread : [...this.#unread, ...this.#held];
   }
 
   #left(item: Item): void {
     const size = this.#options.sizeOf(item);
     this.#size -= size;
-    this.#counted?.remove(item, size);
+    if (this.#isCounted) this.#options.besides!.remove(item, size, PLACE_BYTES);
+    else this.#options.besides?.less(size + PLACE_BYTES);
   }
 
   #end(): void {
-    for (const item of this.#unread) this.#left(item);
+    for (const item of this.#all()) this.#left(item);
     this.#countNoLonger();
     this.#unread = [];
+    this.#held = null;
     if (this.#done) return;
     this.#done = true;
+    this.#options.besides?.close();
     this.#options.onEnd();
     this.#wake();
   }

@@ -26,7 +26,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
   test('is told of what changes from then on, not of what had changed and others are yet to be told', async () => {
     const [workspaceId] = domain.access.workspaceIds() as [string];
     const subscribe = (): Promise<LiveQueue<StatusEvent>> =>
-      domain.statusWatch.subscribe([workspaceId], () => true, TURNS);
+      domain.statusWatch.subscribe([workspaceId], () => true, TURNS, 'tenant');
     const told = async (queue: LiveQueue<StatusEvent>): Promise<boolean[]> =>
       (await queue.take(100)).map(({ online }) => online);
     const product = await domain.products.create(domain.access, { name: 'p', offlineAfterSeconds: 60 });
@@ -63,7 +63,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
       let [spentMs, turns] = [0, 0];
       const next = async (): Promise<void> => void (turns += 1);
       const spend = (ms: number): void => void (spentMs += ms);
-      const queue = await domain.statusWatch.subscribe([workspaceId], () => true, { next, spend });
+      const queue = await domain.statusWatch.subscribe([workspaceId], () => true, { next, spend }, 'tenant');
       return { queue, spentMs, turns };
     };
     const [first, second] = [await subscribe(), await subscribe()];
@@ -91,7 +91,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
       return events;
     });
     for (let times = 0; times < 30; times += 1)
-      await (await domain.statusWatch.subscribe([workspaceId], () => true, TURNS)).return();
+      await (await domain.statusWatch.subscribe([workspaceId], () => true, TURNS, 'tenant')).return();
     await Promise.all(spied.mock.results.map(({ value }) => value));
     await expect.poll(() => open.size).toBe(0);
     spied.mockRestore();
@@ -119,6 +119,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
         [workspaceId],
         ({ productId }) => productId === product.id,
         TURNS,
+        'tenant',
       );
 
       // As by another node, whose word of it is lost.
@@ -151,6 +152,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
         [workspaceId],
         ({ productId }) => productId === product.id,
         TURNS,
+        'tenant',
       );
       // What it asks when it begins to listen is over.
       await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -190,6 +192,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
         [workspaceId],
         ({ productId }) => productId === product.id,
         TURNS,
+        'tenant',
       );
       // What it asks when it begins to listen is over.
       await new Promise((resolve) => setTimeout(resolve, 1_500));

@@ -21,8 +21,8 @@ const PAGES_AT_ONCE = 2;
 const MAX_WAITING = 1_000;
 /** Reading it takes a millisecond for so many characters. */
 const CHARACTERS_PER_MS = 30_000;
-/** What one subscriber may leave unread before it is closed. */
-const UNREAD_CHARACTERS = 8_000_000;
+/** What one subscriber may leave unread before it is closed, in bytes. */
+const UNREAD_BYTES = 16_000_000;
 /** Of a product's calls of other nodes so many are read at once, and so many wait. */
 const HEARD_AT_ONCE = 10;
 const MAX_HEARD = 5_000;
@@ -87,11 +87,11 @@ export class CallFeed {
     const listeners = this.#listeners.get(product.id) ?? new Listeners(product, (this.#told += 1));
     const read = new JustRead(() => listeners.untold > 0);
     const stream = new BoundedStream<ToldCall, LoggedCall>({
-      sizeOf: ({ row }) => charactersOf(row),
+      sizeOf: ({ row }) => bytesOf(row),
       read: ({ row }) => new LoggedCall(row),
-      maxUnread: UNREAD_CHARACTERS,
+      maxUnread: UNREAD_BYTES,
       tooSlow: 'This subscriber reads too slowly; subscribe again and read `calls`.',
-      besides: () => this.#unread.of(reader.party.tenant),
+      besides: this.#unread.of(reader.party.tenant),
       onEnd: () => {
         listeners.delete(stream);
         if (listeners.isEmpty) this.#forget(listeners);
@@ -228,6 +228,11 @@ export class CallFeed {
 
 function keyOf({ party }: CallReader, told: number, query: CallQuery): string {
   return JSON.stringify([party.tokenId, told, query]);
+}
+
+/** About what it takes in memory. */
+function bytesOf(row: CallRow): number {
+  return 2 * (charactersOf(row) + row.path.length + row.query.length);
 }
 
 /** null: no node of ours has sent this. */

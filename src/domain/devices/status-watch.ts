@@ -1,13 +1,15 @@
-import { BoundedStream, type LiveQueue } from '../bounded-stream.ts';
+import type { BoundedStream, LiveQueue } from '../bounded-stream.ts';
 import { type Cluster, earliestNow } from '../cluster.ts';
 import type { Database } from '../database.ts';
 import type { Feed } from '../measurements/feed.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { pause } from '../pause.ts';
 import type { Turns } from '../turns.ts';
+import { UnreadMemory } from '../unread-memory.ts';
 import { DeviceStatuses, EVERY_MS } from './device-statuses.ts';
 import type { TellStatus } from './status-judge.ts';
 import type { StatusEvent, WatchedPlace } from './status-rows.ts';
+import { statusStream } from './status-stream.ts';
 
 interface StatusWatchDeps {
   database: Database;
@@ -27,8 +29,6 @@ interface Subscriber {
   stream: BoundedStream<StatusEvent>;
 }
 
-const MAX_UNREAD = 10_000;
-
 /**
  * Tells when devices go silent and when they are heard again (contract `deviceStatusChanged`), each once. Works from the
  * server's clock and what the database says of the last receipt, so a restart changes nothing. While nobody subscribes
@@ -37,6 +37,7 @@ const MAX_UNREAD = 10_000;
 export class StatusWatch {
   readonly #deps: StatusWatchDeps;
   readonly #subscribers = new Set<Subscriber>();
+  readonly #unread = new UnreadMemory();
   /** While anybody subscribes. */
   #statuses: DeviceStatuses | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -52,18 +53,13 @@ export class StatusWatch {
     workspaceIds: readonly string[],
     accepts: (device: WatchedPlace) => boolean,
     { next, spend }: Turns,
+    tenant: string,
   ): Promise<LiveQueue<StatusEvent>> {
     // Whoever leaves and comes again has all of them read again. What changes while it waits is not told.
     await next();
-    const stream = new BoundedStream<StatusEvent>({
-      sizeOf: () => 1,
-      read: (event) => event,
-      maxUnread: MAX_UNREAD,
-      tooSlow: 'This subscriber reads too slowly; subscribe again and read `devices(online:)`.',
-      onEnd: () => {
-        this.#subscribers.delete(subscriber);
-        if (this.#subscribers.size === 0) this.#rest();
-      },
+    const stream = statusStream(this.#unread.of(tenant), () => {
+      this.#subscribers.delete(subscriber);
+      if (this.#subscribers.size === 0) this.#rest();
     });
     const since = earliestNow(this.#deps);
     const subscriber = { workspaceIds: new Set(workspaceIds), accepts, since, stream };

@@ -64,9 +64,6 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
   /** Read by itself. */
   readonly #own: ReadAhead<RecordedEvent>;
   #isBehind = true;
-  /** What lies behind that with which it has yet to catch up; null: it has. */
-  #held: RecordedEvent[] | null = null;
-  #heldBytes = 0;
   #ended = false;
 
   constructor(deps: LiveFollowerDeps) {
@@ -78,10 +75,9 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
       read: (event) => event,
       maxUnread: UNREAD_BYTES,
       tooSlow: 'This subscriber reads too slowly; subscribe again with "after".',
-      besides: () => deps.unread.of(deps.party.tenant),
+      besides: deps.unread.of(deps.party.tenant),
       onEnd: () => {
         this.#ended = true;
-        this.#held = null;
         this.#own.end();
         deps.leave(this);
       },
@@ -109,9 +105,14 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
    * nothing, most often follows with the others at once.
    */
   async begin(isNew: boolean): Promise<void> {
-    await this.#deps.turns.next();
-    if (isNew) return this.#own.begin(await this.#readOn());
-    await this.#deps.read({ ...this.#query(), limit: 1 });
+    try {
+      await this.#deps.turns.next();
+      if (isNew) return this.#own.begin(await this.#readOn());
+      await this.#deps.read({ ...this.#query(), limit: 1 });
+    } catch (error) {
+      await this.return();
+      throw error;
+    }
   }
 
   get ended(): boolean {
@@ -119,24 +120,19 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
   }
 
   offer(event: RecordedEvent): void {
-    if (this.#held === null) return this.#stream.offer(event);
-    this.#held.push(event);
-    this.#heldBytes += bytesOfEvent(event);
-    if (this.#heldBytes > UNREAD_BYTES && this.#held.length > 1) this.#stream.tooSlow();
-  }
-
-  hold(): void {
-    this.#held = [];
-  }
-
-  catchUp(event: RecordedEvent): void {
     this.#stream.offer(event);
   }
 
+  hold(): void {
+    this.#stream.hold();
+  }
+
+  catchUp(event: RecordedEvent): void {
+    this.#stream.before(event);
+  }
+
   letGo(): void {
-    const held = this.#held ?? [];
-    this.#held = null;
-    for (const event of held) this.#stream.offer(event);
+    this.#stream.letGo();
   }
 
   fail(error: unknown): void {

@@ -29,6 +29,7 @@ export class LiveStatus {
       workspaceIds,
       ({ deviceId: id, ...place }) => accepts({ id, ...place }),
       this.#shares.turnsOf(access, { patient: true }),
+      access.tenant,
     );
     const changeOf = async ({ deviceKey, online, at }: StatusEvent): Promise<DeviceStatus | null> => {
       const device = await this.#devices.get(deviceKey);
