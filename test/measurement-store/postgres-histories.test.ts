@@ -58,3 +58,30 @@ test('after a return to a point in time a position from behind it has expired, a
   await own.stop();
   await server.stop();
 });
+
+test('where the server may not be asked for its name, a position is at least one of its database', async () => {
+  const database = await createPostgresDatabase(inject('postgresUrl'), inject('migratedTemplate'));
+  const role = `plain_${new URL(database.url).pathname.slice(1)}`;
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  for (const text of [
+    `CREATE ROLE ${role} LOGIN`,
+    `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
+    'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC',
+  ])
+    await client.query(text);
+  const url = new URL(database.url);
+  url.username = role;
+  const store = await PostgresMeasurementStore.open({ url: url.href });
+  const after = await store.position();
+  expect(after).toMatch(/@\.\d+\.\d+$/);
+  await store.append(receipt(1, [[1, 1, 1]]));
+  expect(await valuesSince(store, after)).toEqual([1]);
+  await store.stop();
+  await client.end();
+  await database.drop();
+  const server = new pg.Client({ connectionString: inject('postgresUrl') });
+  await server.connect();
+  await server.query(`DROP ROLE ${role}`);
+  await server.end();
+});
