@@ -251,7 +251,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
       };
       const ends: string[] = [];
       const subscribe = (workspaceId: string): Promise<LiveQueue<StatusEvent>> =>
-        domain.statusWatch.subscribe([workspaceId], () => true, TURNS).finally(() => ends.push(workspaceId));
+        domain.statusWatch.subscribe([workspaceId], () => true, TURNS, 'tenant').finally(() => ends.push(workspaceId));
       const ofLarge = subscribe(large);
       await expect.poll(() => pages).toBe(1);
       // Of a page that was read, and of one that is yet to be: that one is as it was.
@@ -275,7 +275,7 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
       const [workspaceId] = domain.access.workspaceIds() as [string];
       const product = await domain.products.create(domain.access, { name: 'u' });
       await domain.devices.create(domain.access, product.id, [{ name: 'd' }], 'unlimited');
-      const queue = await domain.statusWatch.subscribe([workspaceId], () => true, TURNS);
+      const queue = await domain.statusWatch.subscribe([workspaceId], () => true, TURNS, 'tenant');
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       const lastHeard = domain.store.lastHeard.bind(domain.store);
       let reading = 0;
