@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { pause } from '../../src/domain/pause.ts';
+import { worksFor } from '../../src/domain/whose-work.ts';
 import type { SeriesRequest } from '../../src/domain/measurements/series-request.ts';
 import { encode } from '../../src/measurement-store/chunks/codec.ts';
 import { LatestMemory } from '../../src/measurement-store/chunks/latest-memory.ts';
@@ -28,6 +29,28 @@ describe('the PostgreSQL store', () => {
   afterEach(async () => {
     await store.stop();
     await database.close();
+  });
+
+  test('answers a tenant while dozens of changes of another one wait for one device', async () => {
+    await store.append(receipt(1, [[1, 1, 1]]));
+    const [crowd, other] = ['crowd', 'other'].map((name) => ({ tokenId: name, tenant: name }));
+    const holder = openPool(database.place, 1, undefined);
+    const client = await holder.connect();
+    await client.query('SELECT pg_advisory_lock(738193002, 1)');
+    let ended = 0;
+    const range = { deviceKey: 1, fieldKeys: [1], from: 5, to: 9, dryRun: false };
+    const remove = (): Promise<unknown> => store.remove({ ...range, from: 1 }).finally(() => (ended += 1));
+    const waiting = worksFor(crowd!, () => Promise.allSettled(Array.from({ length: 40 }, remove)));
+    try {
+      const locks = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND NOT granted`;
+      await expect.poll(async () => (await database.sql(locks)).length).toBeGreaterThan(11);
+      expect(await worksFor(other!, () => store.remove(range))).toBe(0);
+      expect(ended).toBe(0);
+    } finally {
+      client.release(true);
+      await holder.end();
+      await waiting;
+    }
   });
 
   test('loses nothing it acknowledged when its connections are cut, and goes on by itself', async () => {

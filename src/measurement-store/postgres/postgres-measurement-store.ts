@@ -21,6 +21,7 @@ import type {
   RemoveQuery,
 } from '../../domain/measurements/store.ts';
 import { SERVER } from '../../domain/party.ts';
+import { whoseWork } from '../../domain/whose-work.ts';
 import { programFile } from '../../program-file.ts';
 import type { CallOutcome } from '../call-columns.ts';
 import { compaction, type Edit, expiry, forgetting, removal } from '../chunks/edit.ts';
@@ -37,7 +38,7 @@ import { stopping, unavailable } from '../unavailable.ts';
 import { PostgresCallLog } from './postgres-call-log.ts';
 import { openPool, PipelinedConnection } from './postgres-connection.ts';
 import { PostgresFlushes } from './postgres-flushes.ts';
-import type { PostgresReaderJob, PostgresSliceResult } from './reader-messages.ts';
+import type { PostgresReaderJob, PostgresReaderQuestion, PostgresSliceResult } from './reader-messages.ts';
 import { ReadingVacuum } from './reading-vacuum.ts';
 import { takeInRestored } from './take-in-restored.ts';
 import { toBigint } from './to-bigint.ts';
@@ -73,7 +74,7 @@ const LONG_MOMENTS = `
 export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #writes: PipelinedConnection;
   readonly #pool: pg.Pool;
-  readonly #readers: Threads<PostgresReaderJob>;
+  readonly #readers: Threads<PostgresReaderQuestion>;
   readonly #searches = new LatestSearches((queries, progress) => this.#read({ kind: 'latest', queries, progress }));
   readonly #flushes: PostgresFlushes;
   readonly #commits: GroupCommit;
@@ -273,9 +274,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   #read<T>(job: PostgresReaderJob): Promise<T> {
-    return this.#readers
-      .ask<T>(job, job.kind === 'edit' || isLongRead(job) ? LONG_JOB_MS : undefined)
-      .catch(unavailable);
+    const longMs = job.kind === 'edit' || isLongRead(job) ? LONG_JOB_MS : undefined;
+    return this.#readers.ask<T>({ job, party: whoseWork() }, longMs).catch(unavailable);
   }
 
   async #rows<Row extends unknown[]>(query: pg.QueryConfig): Promise<Row[]> {

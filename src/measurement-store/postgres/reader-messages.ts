@@ -1,3 +1,4 @@
+import type { Party } from '../../domain/party.ts';
 import type { Edit } from '../chunks/edit.ts';
 import type { ReaderJob } from '../chunks/reader-job.ts';
 import type { SliceResult } from '../run-edit.ts';
@@ -7,6 +8,12 @@ export type PostgresReaderJob =
   | ReaderJob
   /** Does the next slice of an edit; answered with a PostgresSliceResult, or null (see `EditSlice`). */
   | { kind: 'edit'; deviceKey: number; edit: Edit };
+
+/** The job, and who pays for it: of those that wait for a connection the next is chosen by that. */
+export interface PostgresReaderQuestion {
+  job: PostgresReaderJob;
+  party: Party;
+}
 
 /** What a slice has left to do, and has left behind. */
 export interface PostgresSliceResult extends SliceResult {

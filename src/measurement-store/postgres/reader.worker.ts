@@ -2,11 +2,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { AppError } from '../../errors.ts';
 import { LatestMemory } from '../chunks/latest-memory.ts';
 import { transferables } from '../chunks/reader-job.ts';
-import { Slots } from '../../domain/slots.ts';
+import { FairSlots } from '../../domain/fair-slots.ts';
 import { failure, type Question } from '../thread-messages.ts';
 import { openPool } from './postgres-connection.ts';
 import { runPostgresJob } from './postgres-work.ts';
-import type { PostgresReaderJob } from './reader-messages.ts';
+import type { PostgresReaderQuestion } from './reader-messages.ts';
 
 /** They are opened when so much is asked at once, and closed when nothing is. */
 const CONNECTIONS = 8;
@@ -14,8 +14,8 @@ const CONNECTIONS = 8;
 /** A reader thread: fetches, decodes and evaluates what would hold up the event loop, and moves readings into chunks. */
 const port = parentPort!;
 const pool = openPool((workerData as { url: string }).url, CONNECTIONS, undefined, true);
-/** A long wait for a connection would be taken for a database that is away. */
-const jobs = new Slots(CONNECTIONS, () => null);
+/** A long wait for a connection would be taken for a database that is away. Of each thread one is left to other tenants. */
+const jobs = new FairSlots(CONNECTIONS);
 const memory = new LatestMemory();
 // The next connection may be to a restored database, or to a replica that did not have all commits.
 pool.on('connect', (client) => client.on('error', () => memory.clear()));
@@ -23,9 +23,9 @@ pool.on('release', (broken: Error | boolean | undefined) => {
   if (broken) memory.clear();
 });
 
-async function answer({ id, job }: Question<PostgresReaderJob>): Promise<void> {
+async function answer({ id, job: { job, party } }: Question<PostgresReaderQuestion>): Promise<void> {
   try {
-    const value = await jobs.use(() => runPostgresJob(pool, job, memory));
+    const value = await jobs.use(party, () => runPostgresJob(pool, job, memory));
     port.postMessage({ id, value }, transferables(value));
   } catch (error) {
     if (!(error instanceof AppError)) memory.clear();
@@ -33,5 +33,5 @@ async function answer({ id, job }: Question<PostgresReaderJob>): Promise<void> {
   }
 }
 
-port.on('message', (question: Question<PostgresReaderJob>) => void answer(question));
+port.on('message', (question: Question<PostgresReaderQuestion>) => void answer(question));
 port.postMessage({ ready: true });
