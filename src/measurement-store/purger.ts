@@ -14,6 +14,8 @@ export interface PurgeRow extends Purge {
 interface PurgerDeps {
   /** What is written down behind that id, the oldest first: what is to be handed over, or the rest. */
   list(handsOver: boolean, after: number, limit: number): Promise<PurgeRow[]>;
+  /** The id of what was written down last of all that is there. */
+  last(): Promise<number>;
   /** Resolves when the receipts handed over so far are stored: they may be of a device that is to be forgotten. */
   settled(): Promise<void>;
   /** Writes all values of the field to `intoDeviceKey` as well; false: it was stopped before the end. */
@@ -49,6 +51,8 @@ export class Purger {
   readonly #deps: PurgerDeps;
   #running: Promise<void> | null = null;
   #again = false;
+  /** For the end of a pass that begins from now on. */
+  readonly #waiting: (() => void)[] = [];
   /** Devices for which one failed: left out until all are tried again. */
   readonly #failed = new Set<number>();
   #triesAll = true;
@@ -64,8 +68,9 @@ export class Purger {
 
   /** In the background. */
   start(): void {
+    if (this.#stopped) return;
     this.#again = true;
-    this.#running ??= this.#run().finally(() => (this.#running = null));
+    this.#running ??= this.#run();
   }
 
   /** … with those, too, that have failed. */
@@ -74,9 +79,13 @@ export class Purger {
     this.start();
   }
 
-  /** Resolves when nothing is written down any more, or when it has to be tried again later. */
-  async idle(): Promise<void> {
-    await this.#running;
+  /** Resolves when what is written down by now is done, or has to be tried again later, whatever else is meanwhile. */
+  settle(): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.start();
+    });
   }
 
   /** Resolves after the slice under way; the next start goes on with the rest. */
@@ -101,7 +110,9 @@ export class Purger {
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false;
+        const waiting = this.#waiting.length;
         if ((await this.#pass()) > 0) this.#again = true;
+        this.#tell(waiting);
       }
       if (this.#failed.size > 0) this.#tryAgain();
       else this.#retryMs = FIRST_RETRY_MS;
@@ -109,6 +120,13 @@ export class Purger {
       if (!this.#stopped) this.#deps.log?.warn({ err: error }, 'purging failed and will be tried again');
       this.#tryAgain();
     }
+    // At once: who starts it from here on finds none that would not look again.
+    this.#running = null;
+    this.#tell(this.#waiting.length);
+  }
+
+  #tell(count: number): void {
+    for (const tell of this.#waiting.splice(0, count)) tell();
   }
 
   #tryAgain(): void {
@@ -120,14 +138,15 @@ export class Purger {
     this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
   }
 
-  /** Once through all but those of devices for which one failed; how many came to their end. */
+  /** Once through all that is written down by now, but of devices for which one failed; how many came to their end. */
   async #pass(): Promise<number> {
-    const { list, settled } = this.#deps;
+    const { list, last, settled } = this.#deps;
     // Amid a pass, one behind those that failed would come before them.
     if (this.#triesAll) this.#failed.clear();
     this.#triesAll = false;
     let [ended, told] = [0, 0];
     let [afterHandOvers, afterOthers] = [0, 0];
+    const upTo = await last();
     for (;;) {
       // Somebody waits for what is handed over, and others may have written down any number that nobody waits for. No device
       // gets values once it is written down to be forgotten, so that it does not matter what is handed over before that; but
@@ -136,7 +155,8 @@ export class Purger {
       const [next] = handOvers;
       const others = await list(false, afterOthers, next === undefined ? A_PAGE : A_FEW);
       const purges = [...handOvers, ...others.filter(({ id }) => next === undefined || id < next.id)];
-      if (purges.length === 0) return ended;
+      // The next pass begins with what came meanwhile, of which there may be no end.
+      if (purges.every(({ id }) => id > upTo)) return ended;
       for (const { id, intoDeviceKey } of purges)
         if (intoDeviceKey === null) afterOthers = id;
         else afterHandOvers = id;

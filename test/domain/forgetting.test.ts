@@ -199,6 +199,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
                 'select id, device_key as "deviceKey", field_key as "fieldKey", null as "intoDeviceKey" from purge where id > ? limit ?',
                 [after, limit],
               ),
+      last: async () => Infinity,
       settled: async () => {},
       handOver: async () => true,
       position: () => store.position(),
@@ -211,8 +212,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
       end: (id) => write('delete from purge where id = ?', id),
       log: undefined,
     });
-    purger.start();
-    await purger.idle();
+    await purger.settle();
     expect(await keysLeft(device)).not.toEqual([]);
     await sweepLateValues({ ...domain, now: () => domain.clock.now });
     expect(await keysLeft(device)).toEqual([]);

@@ -9,6 +9,7 @@ test('what another node has written down before it ended is settled', async () =
     {
       list: async (handsOver, after) =>
         purges.filter(({ id, intoDeviceKey }) => id > after && (intoDeviceKey !== null) === handsOver),
+      last: async () => purges.at(-1)?.id ?? 0,
       settled: async () => {},
       handOver: async ({ fieldKey }) => done.push(`hand over ${fieldKey}`) > 0,
       forgetHeard: async () => {},
@@ -30,6 +31,7 @@ test('where the database does not answer, the first that fails is the last that 
   const tried: number[] = [];
   const purger = new Purger({
     list: async (handsOver, after) => [1, 2, 3].filter((id) => !handsOver && id > after).map((id) => ({ id, deviceKey: id, fieldKey: null, intoDeviceKey: null })), // prettier-ignore
+    last: async () => 3,
     settled: async () => {},
     handOver: async () => true,
     forgetHeard: async () => {},
@@ -38,8 +40,7 @@ test('where the database does not answer, the first that fails is the last that 
     end: async () => {},
     log: undefined,
   });
-  purger.start();
-  await purger.idle();
+  await purger.settle();
   await purger.stop();
   expect(tried).toEqual([1]);
 });
@@ -50,6 +51,7 @@ test('one that fails is tried again later, and not whenever another is written d
   const ids = Array.from({ length: 30 }, (_, at) => at + 1);
   const purger = new Purger({
     list: async (handsOver, after) => ids.filter((id) => !handsOver && id > after).map((id) => ({ id, deviceKey: id, fieldKey: null, intoDeviceKey: null })), // prettier-ignore
+    last: async () => ids.at(-1) ?? 0,
     settled: async () => {},
     handOver: async () => true,
     forgetHeard: async () => {},
@@ -62,13 +64,11 @@ test('one that fails is tried again later, and not whenever another is written d
     end: async (id) => void ids.splice(ids.indexOf(id), 1), // prettier-ignore
     log: { warn: (what) => warned.push(what) },
   });
-  purger.start();
-  await purger.idle();
+  await purger.settle();
   expect(tried).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
   expect(warned).toHaveLength(10);
   ids.push(31);
-  purger.start();
-  await purger.idle();
+  await purger.settle();
   expect(tried.slice(30)).toEqual([31]);
   await expect.poll(() => tried.slice(31), { timeout: 3_000 }).toEqual(ids);
   await purger.stop();
@@ -80,6 +80,7 @@ test('what is handed over waits for nothing that is only forgotten', async () =>
   const purger = new Purger({
     list: async (handsOver, after, limit) =>
       purges.filter(({ id, intoDeviceKey }) => id > after && (intoDeviceKey !== null) === handsOver).slice(0, limit),
+    last: async () => purges.at(-1)?.id ?? 0,
     settled: async () => {},
     handOver: async () => true,
     forgetHeard: async () => {},
@@ -92,8 +93,7 @@ test('what is handed over waits for nothing that is only forgotten', async () =>
     end: async (id) => void purges.splice(purges.findIndex((purge) => purge.id === id), 1), // prettier-ignore
     log: undefined,
   });
-  purger.start();
-  await purger.idle();
+  await purger.settle();
   await purger.stop();
   expect(done.indexOf(1_000)).toBe(100);
   expect(done).toHaveLength(251);
@@ -112,6 +112,7 @@ test('what is only forgotten comes to its turn beside ever more that is handed o
   const purger = new Purger({
     list: async (handsOver, after, limit) =>
       purges.filter(({ id, intoDeviceKey }) => id > after && (intoDeviceKey !== null) === handsOver).slice(0, limit),
+    last: async () => Math.max(0, ...purges.map(({ id }) => id)),
     settled: async () => {},
     handOver: async (purge) => workOff(purge as PurgeRow),
     forgetHeard: async () => {},
@@ -121,12 +122,69 @@ test('what is only forgotten comes to its turn beside ever more that is handed o
     end: async (id) => void purges.splice(purges.findIndex((purge) => purge.id === id), 1), // prettier-ignore
     log: undefined,
   });
-  purger.start();
-  await purger.idle();
+  while (purges.length > 0) await purger.settle();
   await purger.stop();
   expect(done.slice(0, 110)).toEqual([...Array.from({ length: 100 }, (_, at) => at + 100), ...Array.from({ length: 10 }, (_, at) => at + 1)]); // prettier-ignore
   expect(purges).toEqual([]);
   expect(done.indexOf(350)).toBeGreaterThan(done.indexOf(349));
+});
+
+test('who waits for what is written down does not wait for what is written down meanwhile, of which there is no end', async () => {
+  const done: number[] = [];
+  const row = (id: number, intoDeviceKey: number | null): PurgeRow => ({ id, deviceKey: id, fieldKey: 1, intoDeviceKey }); // prettier-ignore
+  const purges = [row(1, null), row(2, 5_000), row(3, null)];
+  const purger = new Purger({
+    list: async (handsOver, after, limit) =>
+      purges.filter(({ id, intoDeviceKey }) => id > after && (intoDeviceKey !== null) === handsOver).slice(0, limit),
+    last: async () => purges.at(-1)?.id ?? 0,
+    settled: async () => {},
+    handOver: async () => true,
+    forgetHeard: async () => {},
+    position: async () => '0',
+    forget: async ({ id }) => {
+      done.push(id);
+      purges.push(row(purges.at(-1)!.id + 1, 5_000));
+      await new Promise((resolve) => setImmediate(resolve));
+      return true;
+    },
+    end: async (id) => void purges.splice(purges.findIndex((purge) => purge.id === id), 1), // prettier-ignore
+    log: undefined,
+  });
+  const settled = async (): Promise<number[]> => {
+    const present = purges.map(({ id }) => id);
+    await purger.settle();
+    return present.filter((id) => !done.includes(id));
+  };
+  expect(await settled()).toEqual([]);
+  // It is at it all along.
+  expect(await Promise.all([settled(), settled()])).toEqual([[], []]);
+  const before = done.length;
+  await expect.poll(() => done.length).toBeGreaterThan(before + 10);
+  await purger.stop();
+  await purger.settle();
+});
+
+test('who starts it when it has just ended finds it at work', { timeout: 10_000 }, async () => {
+  const purges: PurgeRow[] = [];
+  const purger = new Purger({
+    list: async (handsOver, after) => purges.filter(({ id }) => !handsOver && id > after),
+    last: async () => purges.at(-1)?.id ?? 0,
+    settled: async () => {},
+    handOver: async () => true,
+    forgetHeard: async () => {},
+    position: async () => '0',
+    forget: async () => true,
+    end: async () => void purges.splice(0),
+    log: undefined,
+  });
+  for (let microtasks = 0; microtasks < 40; microtasks += 1) {
+    purger.start();
+    for (let at = 0; at < microtasks; at += 1) await Promise.resolve();
+    purges.push({ id: microtasks + 1, deviceKey: 1, fieldKey: 1, intoDeviceKey: null });
+    await purger.settle();
+    expect(purges).toEqual([]);
+  }
+  await purger.stop();
 });
 
 describe.each(DIALECTS)('on %s', (dialect) => {

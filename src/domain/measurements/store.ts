@@ -251,8 +251,8 @@ export interface MeasurementStore {
   dropOlderThan(deviceKeys: number[], before: number): Promise<void>;
   /**
    * Works off what is written down (table `purge`, in the transaction that removed the owner) to be forgotten or handed
-   * over, in small slices, without blocking writers; survives a restart. Resolves when that is done, or must be tried
-   * again.
+   * over, in small slices, without blocking writers; survives a restart. Resolves when what is written down by now is done,
+   * or must be tried again, whatever else is written down meanwhile.
    */
   settlePurges(): Promise<void>;
   /** Much was brought in that may go into chunks: that begins now, not within a minute; nobody waits for it. */

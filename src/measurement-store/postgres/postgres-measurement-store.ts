@@ -57,6 +57,7 @@ const [LONG_TURN_MS, STILL_MS] = [1_000, 2_000];
 const READERS = 3;
 /** For what takes as long as there is something to read; each statement has the connection's limit. */
 const LONG_JOB_MS = 60_000;
+const LAST_PURGE = 'SELECT coalesce(max(id), 0) FROM purge';
 /** How long a value is that stands elsewhere is known without reading it. One after the other, along the index. */
 const LONG_MOMENTS = `
   SELECT device_key, ts, bytes FROM unnest($1::int4[], $2::int8[]) AS wanted (device_key, ts)
@@ -98,6 +99,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     this.#commits = new GroupCommit(this.#flushes, { ...STORE_DEFAULTS, ...options });
     this.#purger = new Purger({
       list: (handsOver, after, limit) => this.#purges(handsOver, after, limit),
+      last: async () => Number((await this.#rows<[string]>({ text: LAST_PURGE, values: [] }))[0]![0]),
       settled: () => this.#commits.settled(),
       handOver: (purge, isStopped) =>
         handOver({ store: this, edit: (deviceKey, edit) => this.#edit(deviceKey, edit) }, purge, isStopped),
@@ -208,9 +210,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     await this.#vacuum.runIfDue();
   }
 
-  async settlePurges(): Promise<void> {
-    this.#purger.start();
-    await this.#purger.idle();
+  settlePurges(): Promise<void> {
+    return this.#purger.settle();
   }
 
   compactSoon(): Promise<void> {

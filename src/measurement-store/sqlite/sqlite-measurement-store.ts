@@ -108,6 +108,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     });
     this.#purger = new Purger({
       list: (handsOver, after, limit) => this.#read({ kind: 'purges', handsOver, after, limit }),
+      last: () => this.#read({ kind: 'lastPurge' }),
       settled: () => this.#commits.settled(),
       handOver: (purge, isStopped) =>
         handOver({ store: this, edit: (deviceKey, edit) => this.#edit(deviceKey, edit) }, purge, isStopped),
@@ -206,9 +207,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     for (const deviceKey of deviceKeys) await this.#edit(deviceKey, compaction(storedBefore));
   }
 
-  async settlePurges(): Promise<void> {
-    this.#purger.start();
-    await this.#purger.idle();
+  settlePurges(): Promise<void> {
+    return this.#purger.settle();
   }
 
   compactSoon(): Promise<void> {

@@ -11,6 +11,7 @@ export type SqliteReaderJob =
   /** Answered with device keys. */
   | { kind: 'due'; query: DueQuery }
   | { kind: 'purges'; handsOver: boolean; after: number; limit: number }
+  | { kind: 'lastPurge' }
   | { kind: 'lastHeard'; deviceKeys: number[] }
   /** Answered with LongMoments. */
   | { kind: 'longMoments'; moments: readonly Moments[] }

@@ -23,6 +23,8 @@ async function run({ reader, snapshot }: Lane, job: SnapshotJob): Promise<unknow
       return reader.due(job.query);
     case 'purges':
       return reader.purges(job.handsOver, job.after, job.limit);
+    case 'lastPurge':
+      return reader.lastPurge();
     case 'lastHeard':
       return reader.lastHeard(job.deviceKeys);
     case 'longMoments':

@@ -68,6 +68,10 @@ export class SqliteReader {
       .all(after, limit);
   }
 
+  lastPurge(): number {
+    return this.#db.prepare<[], number>('SELECT coalesce(max(id), 0) FROM purge').pluck().get()!;
+  }
+
   calls(query: CallQuery): CallRow[] {
     const { sql, values } = callSelect(query, () => '?');
     return this.#db
