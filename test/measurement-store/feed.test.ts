@@ -378,6 +378,51 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     for (const events of [first, ...others]) await events.return?.();
   });
 
+  test('others have their turns while many who name devices are taken in, of whom some leave', async () => {
+    const { store } = await open();
+    let looks: Promise<void> = Promise.resolve();
+    const feed = feedOver({
+      position: () => store.position(),
+      recorded: async (query) => {
+        if (query.deviceKeys === null) await looks;
+        return store.recorded(query);
+      },
+    });
+    const first = await feed.subscribe({ accepts: all });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    // While one look takes long.
+    const { promise, resolve: goOn } = Promise.withResolvers<void>();
+    looks = promise;
+    feed.recorded();
+    const turns = countTurns();
+    stops.push(async () => turns.stop());
+    const inTurns = new Map<number, number>();
+    let isNoted = false;
+    const named = (): ReadonlySet<number> => {
+      const keys = new Set([7]);
+      const value = (): SetIterator<number> => {
+        // As long as a thousand.
+        if (isNoted) for (const end = performance.now() + 0.3; performance.now() < end;);
+        if (isNoted) inTurns.set(turns.turns, (inTurns.get(turns.turns) ?? 0) + 1);
+        return keys.values();
+      };
+      return Object.defineProperty(keys, Symbol.iterator, { value });
+    };
+    const others = await Promise.all(
+      Array.from({ length: 300 }, () => feed.subscribe({ deviceKeys: named(), accepts: all })),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await others.shift()!.return();
+    isNoted = true;
+    goOn();
+    await expect.poll(() => inTurns.size).toBeGreaterThan(0);
+    await others.pop()!.return();
+    await send(store, feed, 7, [[1, 1000, 1]]);
+    for (const events of others) expect((await take(events, 1))[0]).toMatchObject({ deviceKey: 7, values: [1] });
+    expect(Math.max(...inTurns.values())).toBeLessThan(100);
+    for (const events of [first, ...others]) await events.return?.();
+  });
+
   test('others have their turns while much is handed out to many, and who wants the same is asked as one', async () => {
     const { store, feed } = await open();
     let asked = 0;

@@ -3,6 +3,7 @@ import type { LiveQueue } from '../bounded-stream.ts';
 import { type Cluster, earliestNow } from '../cluster.ts';
 import { decodeCursor, type FeedCursor } from './feed-cursor.ts';
 import { FairLine } from '../fair-line.ts';
+import { Slices } from '../give-way.ts';
 import { Followers } from './followers.ts';
 import { type Follower, LiveFollower } from './live-follower.ts';
 import type { RecordedEvent } from './recorded-event.ts';
@@ -66,7 +67,7 @@ export class Feed {
   readonly #places = new PagePlaces();
   readonly #unread = new UnreadMemory();
   /** Those who have caught up, as far as they know. */
-  #joining: Follower[] = [];
+  readonly #joining = new Set<Follower>();
   /** Those who follow, but were not told yet what lies between them and where it stood when they came: up to there. */
   #entering = new FairLine<{ follower: Follower; upTo: string | null }>();
   /** Everything before it has been handed out; null: nobody follows. */
@@ -169,7 +170,7 @@ export class Feed {
   };
 
   #join(follower: Follower): void {
-    this.#joining.push(follower);
+    this.#joining.add(follower);
     this.#start();
     this.#look();
   }
@@ -180,13 +181,13 @@ export class Feed {
     // Of nobody's share, whoever it was that came first.
     void worksFor(NOBODY, () => this.#run()).finally(() => {
       this.#isRunning = false;
-      if (this.#joining.length > 0) this.#start();
+      if (this.#joining.size > 0) this.#start();
     });
   }
 
   #leave(follower: Follower): void {
     this.#followers.delete(follower);
-    this.#joining = this.#joining.filter((other) => other !== follower);
+    this.#joining.delete(follower);
     if (this.#followers.size === 0) this.#look();
   }
 
@@ -198,7 +199,7 @@ export class Feed {
 
   /** Until nobody follows any more. */
   async #run(): Promise<void> {
-    while (this.#followers.size > 0 || this.#joining.length > 0) {
+    while (this.#followers.size > 0 || this.#joining.size > 0) {
       this.#awake = false;
       const began = performance.now();
       try {
@@ -214,7 +215,7 @@ export class Feed {
         const rest = isBusy ? 0 : RESTS * (performance.now() - began);
         await pause(Math.min(Math.max(rest, SHORTEST_MS), LONGEST_MS));
       } catch (error) {
-        if (this.#followers.size === 0 && this.#joining.length === 0) break;
+        if (this.#followers.size === 0 && this.#joining.size === 0) break;
         if (error instanceof AppError && error.code === 'CURSOR_EXPIRED') this.#failAll(error);
         else this.#deps.onError(error);
         await pause(AFTER_FAILURE_MS);
@@ -246,23 +247,24 @@ export class Feed {
   }
 
   get #isTakingIn(): boolean {
-    return this.#joining.length > 0 || !this.#entering.isEmpty;
+    return this.#joining.size > 0 || !this.#entering.isEmpty;
   }
 
   /**
    * Those who have caught up follow from here on; some of them, of each token in its turn, are told what lies before that,
-   * of which there is no more the longer the others wait for it.
+   * of which there is no more the longer the others wait for it. Each may name a thousand devices.
    */
   async #takeIn(ready: readonly Follower[]): Promise<void> {
+    const slices = new Slices(NOBODY);
     for (const follower of ready) {
+      if (slices.isOver) await slices.next();
+      this.#joining.delete(follower);
       // Gone meanwhile.
       if (follower.ended) continue;
       follower.hold();
       this.#followers.add(follower);
       this.#entering.add(follower.party, { follower, upTo: this.#position });
     }
-    const taken = new Set(ready);
-    if (taken.size > 0) this.#joining = this.#joining.filter((other) => !taken.has(other));
     const until = performance.now() + TAKES_IN_MS;
     while (performance.now() <= until) {
       const next = this.#entering.take();

@@ -5,7 +5,7 @@ import { type PagePlaces, ReadAhead } from '../read-ahead.ts';
 import type { Turns } from '../turns.ts';
 import type { UnreadMemory } from '../unread-memory.ts';
 import type { FeedCursor } from './feed-cursor.ts';
-import { bytesOfEvent, type RecordedEvent, toEvents } from './recorded-event.ts';
+import { type RecordedEvent, toEvents } from './recorded-event.ts';
 import type { MeasurementStore, RecordedPage, RecordedQuery } from './store.ts';
 
 /** A subscriber as the feed sees it. */
@@ -71,7 +71,7 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
     this.#cursor = deps.cursor;
     this.#own = new ReadAhead({ places: deps.places, party: deps.party, onSlow: () => this.#stream.tooSlow() });
     this.#stream = new BoundedStream<RecordedEvent>({
-      sizeOf: bytesOfEvent,
+      sizeOf: ({ bytes }) => bytes,
       read: (event) => event,
       maxUnread: UNREAD_BYTES,
       tooSlow: 'This subscriber reads too slowly; subscribe again with "after".',

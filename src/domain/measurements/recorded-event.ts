@@ -10,11 +10,20 @@ export class RecordedEvent {
   readonly values: StoredValue[] = [];
   /** How far a subscriber is who has it. */
   place: FeedCursor;
+  #bytes = 0;
 
   constructor({ deviceKey, storedAt }: RecordedReading, place: FeedCursor) {
     this.deviceKey = deviceKey;
     this.receivedAt = storedAt;
     this.place = place;
+  }
+
+  /** About what it takes in memory, once it is complete: each who is told of it counts that. */
+  get bytes(): number {
+    if (this.#bytes > 0) return this.#bytes;
+    this.#bytes = 500 + this.fieldKeys.length * 48;
+    for (const value of this.values) if (typeof value === 'string') this.#bytes += value.length * 2;
+    return this.#bytes;
   }
 
   /** `subscribe` with it delivers what came after. */
@@ -63,11 +72,4 @@ export function toEvents(
     event.place = place;
   });
   return events;
-}
-
-/** About what an event takes in memory. */
-export function bytesOfEvent(event: RecordedEvent): number {
-  let bytes = 500 + event.fieldKeys.length * 48;
-  for (const value of event.values) if (typeof value === 'string') bytes += value.length * 2;
-  return bytes;
 }
