@@ -133,6 +133,31 @@ test('memory is bounded, and what is forgotten gives no time twice', () => {
   for (const taken of given.values()) expect(new Set(taken).size).toBe(4);
 });
 
+test('of many devices some are forgotten at a time, and give no time twice, whenever they ask meanwhile', () => {
+  const most = 30_000;
+  const times = new ReceiptTimes(undefined, most);
+  let now = 10 * HOUR;
+  const given = new Map<number, Set<number>>();
+  const take = (key: number, at: number): void => {
+    const time = times.take([key], at);
+    const before = given.get(key) ?? new Set();
+    expect(before.has(time)).toBe(false);
+    given.set(key, before.add(time));
+  };
+  for (let key = 0; key < most; key += 1) take(key, now);
+  now += 1_000;
+  take(most, now);
+  expect(times.size).toBeGreaterThan(most / 2);
+  for (let key = 0; key < most; key += 997) {
+    // A call that came before them, too.
+    take(key, now - 1_000);
+    take(key, now);
+  }
+  expect(times.size).toBeLessThan(100);
+  // All of them within a millisecond: they go on behind it, some at a time.
+  for (let round = 0; round < 3; round += 1) for (let key = 0; key < most; key += 1) take(key, now);
+});
+
 test('very many devices that are ahead of the clock take nobody else along', () => {
   const times = new ReceiptTimes(undefined, 100);
   const now = 10 * HOUR;

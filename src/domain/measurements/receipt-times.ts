@@ -7,6 +7,8 @@ const MAX_DEVICES = 100_000;
 const TIMES_FULL = 5;
 /** While they are too many, those whose time has passed are looked for so often, or when there are twice as many. */
 const FORGET_EVERY_MS = 60_000;
+/** … and so many in one piece. */
+const LOOKED_AT_AT_ONCE = 5_000;
 /** Further ahead than this is no burst: the clock was put back. */
 export const MAX_AHEAD_MS = 3_600_000;
 /** A device that got times so far ahead gets none until the clock has followed: it would begin anew, with the same ones. */
@@ -45,6 +47,8 @@ export class ReceiptTimes {
   readonly #most: number;
   #forgetAt = 0;
   #forgotAt = 0;
+  /** Those that are yet to be looked at, for the first time or, as they were too many, for the second. */
+  #looking: { at: Iterator<[number, number]>; isSecond: boolean } | null = null;
   readonly #place: () => NodePlace;
   /** No time before this is given any more: never beyond what the clock has shown, as it holds for everybody. */
   #floor = 0;
@@ -76,7 +80,7 @@ export class ReceiptTimes {
   take(deviceKeys: Iterable<number>, now: number): number {
     const latest = now + MAX_AHEAD_MS;
     this.#clock = this.#clock < latest + MAX_AHEAD_MS ? Math.max(now, this.#clock) : now;
-    if (this.#last.size >= this.#most) this.#forget(now);
+    if (this.#looking !== null || this.#last.size >= this.#most) this.#forget(now);
     const { at, of } = this.#place();
     // How long ago this node might have given one.
     const past = (time: number): number => (time - at + of) % of;
@@ -126,17 +130,27 @@ export class ReceiptTimes {
   }
 
   #forget(now: number): void {
-    if (this.#last.size < this.#forgetAt && Math.abs(now - this.#forgotAt) < FORGET_EVERY_MS) return;
-    const { of } = this.#place();
-    for (const [key, time] of this.#last) if (time <= now - of) this.#last.delete(key);
-    // A call that came before them may take its time only now: it is given none of theirs.
-    this.#floor = Math.max(this.#floor <= now + MAX_AHEAD_MS ? this.#floor : 0, now - of + 1);
-    if (this.#last.size >= this.#most) {
-      // The clock was put back, or very many came within a moment: they all go on behind it.
-      this.#floor = this.#clock + 1;
-      for (const [key, time] of this.#last) if (time < this.#floor) this.#last.delete(key);
+    if (this.#looking === null) {
+      if (this.#last.size < this.#forgetAt && Math.abs(now - this.#forgotAt) < FORGET_EVERY_MS) return;
+      this.#looking = { at: this.#last.entries(), isSecond: false };
     }
-    this.#forgetAt = Math.max(this.#most, 2 * this.#last.size);
-    this.#forgotAt = now;
+    // A call that came before them may take its time only now: it is given none of theirs.
+    this.#floor = Math.max(this.#floor <= now + MAX_AHEAD_MS ? this.#floor : 0, now - this.#place().of + 1);
+    for (let left = LOOKED_AT_AT_ONCE; left > 0; left -= 1) {
+      const next = this.#looking.at.next();
+      if (next.done !== true) {
+        const [key, time] = next.value;
+        if (time < this.#floor) this.#last.delete(key);
+      } else if (this.#looking.isSecond || this.#last.size < this.#most) {
+        this.#looking = null;
+        this.#forgetAt = Math.max(this.#most, 2 * this.#last.size);
+        this.#forgotAt = now;
+        return;
+      } else {
+        // The clock was put back, or very many came within a moment: they all go on behind it.
+        this.#floor = this.#clock + 1;
+        this.#looking = { at: this.#last.entries(), isSecond: true };
+      }
+    }
   }
 }

@@ -10,6 +10,8 @@ export interface WriteLimiter {
 }
 
 const SWEEP_EVERY_MS = 30_000;
+/** Devices that are looked at in one piece: there may be hundreds of thousands. */
+const SWEPT_AT_ONCE = 100;
 
 interface DeviceWrites {
   lastByField: Map<number, number>;
@@ -22,15 +24,22 @@ export class LocalWriteLimiter implements WriteLimiter {
   readonly #devices = new Map<number, DeviceWrites>();
   readonly #clock: () => number;
   #nextSweep: number;
+  /** Goes on with whoever reserves next. */
+  #sweeping: Iterator<[number, DeviceWrites]> | null = null;
 
   constructor(clock: () => number = () => performance.now()) {
     this.#clock = clock;
     this.#nextSweep = clock() + SWEEP_EVERY_MS;
   }
 
+  /** How many devices are remembered. */
+  get size(): number {
+    return this.#devices.size;
+  }
+
   reserve(deviceKey: number, fieldKeys: number[], intervalMs: number): boolean[] {
     const now = this.#clock();
-    if (now > this.#nextSweep) this.#sweep(now);
+    this.#sweep(now);
     let writes = this.#devices.get(deviceKey);
     if (writes === undefined) {
       writes = { lastByField: new Map(), expires: 0 };
@@ -52,7 +61,16 @@ export class LocalWriteLimiter implements WriteLimiter {
   }
 
   #sweep(now: number): void {
-    this.#nextSweep = now + SWEEP_EVERY_MS;
-    for (const [deviceKey, writes] of this.#devices) if (writes.expires < now) this.#devices.delete(deviceKey);
+    if (this.#sweeping === null) {
+      if (now <= this.#nextSweep) return;
+      this.#nextSweep = now + SWEEP_EVERY_MS;
+      this.#sweeping = this.#devices.entries();
+    }
+    for (let left = SWEPT_AT_ONCE; left > 0; left -= 1) {
+      const next = this.#sweeping.next();
+      if (next.done === true) return void (this.#sweeping = null);
+      const [deviceKey, { expires }] = next.value;
+      if (expires < now) this.#devices.delete(deviceKey);
+    }
   }
 }
