@@ -27,7 +27,8 @@ export class DeviceCache {
       for (const change of changes) {
         if (change.kind === 'token' || change.kind === 'user') continue;
         this.#revision += 1;
-        for (const id of change.kind === 'devices' ? change.ids : this.#keyOf.keys()) this.#drop(id);
+        if (change.kind === 'devices') for (const id of change.ids) this.#drop(id);
+        else this.#dropAll();
       }
     });
   }
@@ -78,6 +79,11 @@ export class DeviceCache {
   #isGone(key: number): void {
     if (this.#gone.size >= MAX_KEPT) this.#gone.clear();
     this.#gone.add(key);
+  }
+
+  #dropAll(): void {
+    this.#rows.clear();
+    this.#keyOf.clear();
   }
 
   #drop(id: string): void {

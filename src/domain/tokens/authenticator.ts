@@ -27,6 +27,8 @@ export function hashSecret(secret: string): string {
 
 interface Known {
   access: Access;
+  /** Up to this revision it had not changed. */
+  since: number;
   /** As it was taken in: its user may join others. */
   bytes: number;
   lastUsedAt: number;
@@ -37,8 +39,9 @@ function bytesOf({ productIds, deviceIds, workspaces }: Access): number {
 }
 
 /**
- * Secret → what it may do, from memory where possible. A revoked token, a changed role or a removed member is dropped
- * by the commit that changes it, on every node. `lastUsedAt` is written in the background, a few seconds late.
+ * Secret → what it may do, from memory where possible. A revoked token, a changed role or a removed member is no longer
+ * found there from the commit on that changes it, on every node. `lastUsedAt` is written in the background, a few seconds
+ * late.
  */
 export class Authenticator {
   readonly #revisions = new Revisions();
@@ -54,7 +57,7 @@ export class Authenticator {
   constructor(database: Database, cluster: Cluster, now: () => number) {
     this.#database = database;
     this.#now = now;
-    cluster.onChanged((changes) => this.#drop(changes));
+    cluster.onChanged((changes) => this.#note(changes));
     this.#timer = setInterval(() => void this.flush().catch(() => {}), LAST_USED_EVERY_MS);
     this.#timer.unref();
   }
@@ -84,6 +87,11 @@ export class Authenticator {
   cachedByHash(hashed: string): Access | null {
     const known = this.#known.get(hashed);
     if (known === undefined) return null;
+    if (this.#hasChanged(known.access, known.since)) {
+      this.#known.delete(hashed);
+      return null;
+    }
+    known.since = this.#revisions.now;
     const now = this.#now();
     if (this.#isOver(known.access.expiresAt)) return null;
     if (now - known.lastUsedAt > LAST_USED_EVERY_MS) {
@@ -141,22 +149,18 @@ export class Authenticator {
     await this.flush();
   }
 
-  /** In one pass for all of them: a workspace is deleted with thousands of tokens. */
-  #drop(changes: readonly Change[]): void {
-    const changed = new Set<string>();
+  /** Whoever is looked up next finds it changed: fifty thousand would be gone through for each. */
+  #note(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.kind === 'everything') {
         this.#revisions.changedAll();
         this.#known.clear();
-      } else if (change.kind === 'token' || change.kind === 'user') {
-        this.#revisions.changed(change.id);
-        changed.add(change.id);
-      }
+      } else if (change.kind === 'token' || change.kind === 'user') this.#revisions.changed(change.id);
     }
-    if (changed.size === 0) return;
-    for (const [key, { access }] of this.#known)
-      if (changed.has(access.tokenId) || (access.userId !== null && changed.has(access.userId)))
-        this.#known.delete(key);
+  }
+
+  #hasChanged({ tokenId, userId }: Access, since: number): boolean {
+    return this.#revisions.hasChanged(userId === null ? [tokenId] : [tokenId, userId], since);
   }
 
   #isOver(expiresAt: number | null | undefined): boolean {
@@ -171,10 +175,9 @@ export class Authenticator {
       if (access === null && before !== this.#revisions.now && tries < MAX_TRIES) continue;
       if (access === null) return null;
       // Revoked or changed while it was read: look again.
-      const { tokenId, userId } = access;
-      if (this.#revisions.hasChanged(userId === null ? [tokenId] : [tokenId, userId], before)) continue;
+      if (this.#hasChanged(access, before)) continue;
       const now = this.#now();
-      this.#known.set(hashed, { access, bytes: bytesOf(access), lastUsedAt: now });
+      this.#known.set(hashed, { access, since: this.#revisions.now, bytes: bytesOf(access), lastUsedAt: now });
       this.#hashes.set(access, hashed);
       this.#used.set(access.tokenId, now);
       return access;
