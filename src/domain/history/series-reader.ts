@@ -83,12 +83,13 @@ export class SeriesReader {
   async #askAll(operation: Operation, gathered: Map<string, Waiting>): Promise<void> {
     await giveWay();
     while (gathered.size > 0) {
-      const some = [...gathered].slice(0, REQUESTS_AT_ONCE);
-      for (const [key] of some) gathered.delete(key);
-      await this.#ask(
-        some.map(([, entry]) => entry),
-        operation,
-      );
+      const some: Waiting[] = [];
+      // Not all of them each time: they may be fifty thousand.
+      for (const [key, entry] of gathered) {
+        gathered.delete(key);
+        if (some.push(entry) >= REQUESTS_AT_ONCE) break;
+      }
+      await this.#ask(some, operation);
     }
     this.#gathered.delete(operation);
   }
