@@ -1,7 +1,7 @@
 import { type EntityManager, LockMode } from '@mikro-orm/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
-import { readAccess, readPresentAccess } from '../../src/domain/access/read-access.ts';
+import { readAccess, readAccesses } from '../../src/domain/access/read-access.ts';
 import { MemberSchema } from '../../src/domain/entities/member.ts';
 import { TokenSchema } from '../../src/domain/entities/token.ts';
 import { UserSchema } from '../../src/domain/entities/user.ts';
@@ -132,22 +132,23 @@ describe.each(DATABASES)('rights are made by who has them when they are made, on
     }
   });
 
-  test('what is read in one statement is what entities say, whatever the token', async () => {
+  test('what is read of one token is what is read of several, whatever they are', async () => {
     const { userId, workspaceId, access } = await person();
     const product = await domain.products.create(access, { name: 'p', workspaceId });
     const limits = { productIds: [product.id], deviceIds: null, expiresAt: domain.clock.now + 60_000 };
     const individual = { name: 't', kind: 'INDIVIDUAL', workspaceId, scopes: ['READ', 'RECORD'] } as const;
     const made = await domain.tokens.create(access, { ...individual, scopes: ['READ', 'RECORD'], ...limits });
     const em = domain.database.read();
-    for (const id of [access.tokenId, domain.access.tokenId, made.token.id]) {
-      const [present, byEntities] = [
-        await readPresentAccess(em, { id }, domain.clock.now),
-        await readAccess(em, { id }, domain.clock.now),
-      ];
-      expect(byEntities!.changedSince(present)).toBeNull();
-      expect([present!.tenant, present!.signedIn]).toEqual([byEntities!.tenant, byEntities!.signedIn]);
+    const ids = [access.tokenId, domain.access.tokenId, made.token.id];
+    const several = await readAccesses(em, [...ids, userId], domain.clock.now);
+    expect(several.map(({ tokenId }) => tokenId).toSorted()).toEqual(ids.toSorted());
+    for (const one of several) {
+      const present = await readAccess(em, { id: one.tokenId }, domain.clock.now);
+      expect(one.changedSince(present)).toBeNull();
+      expect([present!.tenant, present!.signedIn]).toEqual([one.tenant, one.signedIn]);
     }
-    expect(await readPresentAccess(em, { id: made.token.id }, limits.expiresAt)).toBeNull();
-    expect(await readPresentAccess(em, { id: userId }, domain.clock.now)).toBeNull();
+    expect(await readAccesses(em, [made.token.id], limits.expiresAt)).toEqual([]);
+    expect(await readAccess(em, { id: made.token.id }, limits.expiresAt)).toBeNull();
+    expect(await readAccess(em, { id: userId }, domain.clock.now)).toBeNull();
   });
 });

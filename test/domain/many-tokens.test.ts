@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EntityManager } from '@mikro-orm/core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { MemberSchema } from '../../src/domain/entities/member.ts';
 import { TokenSchema } from '../../src/domain/entities/token.ts';
 import { hashSecret } from '../../src/domain/tokens/authenticator.ts';
 import { personalScopes } from '../../src/domain/tokens/personal-scopes.ts';
@@ -114,6 +116,21 @@ describe.each(DATABASES)('many tokens, on %s', (name) => {
     expect((await personalScopes(domain.database, [user, uuidV7()])).get(user)).toContain('ADMIN');
     await tokens.revoke(access, listed[0]!.id);
     await create();
+  });
+
+  test('of their users no entity is made for each workspace in which they are members', async () => {
+    const { access, authenticator, database, workspaces, workspaceRemoval } = domain;
+    const { id } = await workspaces.create(access, 'w');
+    const find = vi.spyOn(EntityManager.prototype, 'find');
+    try {
+      expect((await personalScopes(database, [access.userId!])).get(access.userId!)).toContain('ADMIN');
+      expect((await authenticator.accessesOf([access.tokenId])).get(access.tokenId)?.workspaceIds()).toContain(id);
+      await workspaceRemoval.delete(access, id);
+      expect((await authenticator.present(access))?.workspaceIds()).not.toContain(id);
+      expect(find.mock.calls.map(([schema]) => schema)).not.toContain(MemberSchema);
+    } finally {
+      find.mockRestore();
+    }
   });
 
   test('of more than 500 sign-ins of a user the oldest end', async () => {

@@ -1,4 +1,5 @@
-import { type EntityManager, type EntityName, type FilterQuery, LockMode } from '@mikro-orm/core';
+import { type EntityName, type FilterQuery, LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/sql';
 import { unauthenticated } from '../../errors.ts';
 import { type Token, TokenSchema } from '../entities/token.ts';
 import { type User, UserSchema } from '../entities/user.ts';

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/sql';
 import { unauthenticated } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { type AuditTrail, currentTrail } from '../access/audit-trail.ts';
-import { readPresentAccess } from '../access/read-access.ts';
+import { readAccess } from '../access/read-access.ts';
 import { whoIs } from '../access/who-is.ts';
 import type { Database, Dialect } from '../database.ts';
 import type { Party } from '../party.ts';
@@ -63,7 +63,7 @@ export class AuditedDatabase implements Database {
     if (trail.settled) return this.#bare.write(work, trail.access);
     return this.#settle(trail, async (em) => {
       // Before the work: it may be that token that it takes away.
-      const present = await readPresentAccess(em, { id: trail.access.tokenId }, this.#now());
+      const present = await readAccess(em, { id: trail.access.tokenId }, this.#now());
       if (present === null) throw unauthenticated();
       const result = await work(em);
       if (trail.access.changedSince(present) !== null) for (const askAgain of trail.granted.values()) askAgain(present);

@@ -4,7 +4,6 @@ import type { Access } from '../access/access.ts';
 import { holdRights } from '../access/hold-rights.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Database } from '../database.ts';
-import { MemberSchema } from '../entities/member.ts';
 import { ProductSchema } from '../entities/product.ts';
 import { TokenSchema } from '../entities/token.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
@@ -60,11 +59,14 @@ export class WorkspaceRemoval {
         const workspace = await lockWorkspace(em, id);
         if ((await em.count(ProductSchema, { workspace: id })) > 0) return null;
         const tokens = await em.find(TokenSchema, { workspace: id }, { fields: ['id'] });
-        const members = await em.find(MemberSchema, { workspace: id });
+        // As entities thousands of them took a quarter of a second.
+        const members = await em.execute<{ id: string }[]>('select user_id as id from member where workspace_id = ?', [
+          id,
+        ]);
         em.remove(workspace);
         return [
           ...tokens.map((token) => ({ kind: 'token' as const, id: token.id })),
-          ...members.map(({ user }) => ({ kind: 'user' as const, id: user.id })),
+          ...members.map((user) => ({ kind: 'user' as const, id: user.id })),
         ];
       });
       if (gone === null) continue;

@@ -6,7 +6,7 @@ import { LruMap } from '../lru-map.ts';
 import { Revisions } from '../revisions.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import type { Access } from '../access/access.ts';
-import { readAccesses, readPresentAccess } from '../access/read-access.ts';
+import { readAccess, readAccesses } from '../access/read-access.ts';
 import { TokenSchema } from '../entities/token.ts';
 import { unauthenticated } from '../../errors.ts';
 
@@ -185,6 +185,6 @@ export class Authenticator {
   }
 
   #read(which: { hash: string } | { id: string }): Promise<Access | null> {
-    return readPresentAccess(this.#database.read(), which, this.#now());
+    return readAccess(this.#database.read(), which, this.#now());
   }
 }

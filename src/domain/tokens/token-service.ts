@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type EntityManager, type FilterQuery, LockMode } from '@mikro-orm/core';
+import { type FilterQuery, LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from '../database.ts';
 import { badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';

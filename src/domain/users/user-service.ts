@@ -1,4 +1,5 @@
-import { type EntityManager, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from '../database.ts';
 import { badInput, conflict, forbidden, notFound, unauthenticated } from '../../errors.ts';
 import { checkOptionalText, checkText, foldCase } from '../text.ts';
