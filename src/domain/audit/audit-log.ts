@@ -16,6 +16,9 @@ const NEXT_LOG = 'select min(workspace_id) as log from audit_entry where workspa
 const ENTRIES = { table: 'audit_entry', key: 'id', atOnce: 1_000 };
 /** So many new entries later it is looked whether the oldest have to make room. */
 const ROOM_FOR = 100;
+/** Where few of them are looked for, so many entries are gone through in one piece. */
+const LOOKED_AT_ONCE = 2_000;
+const NEWEST_FIRST = { id: 'desc' } as const;
 const MAX_COUNTED = 10_000;
 /** No mutation has such a long name, and what looks for one goes through it letter by letter. */
 const LONGER_THAN_ANY = 100;
@@ -84,14 +87,36 @@ export class AuditLog {
     limit: number,
     after: string | null,
   ): Promise<Page<AuditEntry>> {
-    const where = { ...readable(access, workspaceId, filter), ...(after === null ? {} : { id: { $lt: after } }) };
-    const options = { orderBy: { id: 'desc' }, limit: limit + 1 } as const;
-    return pageOf(await this.#bare.read().find(AuditEntrySchema, where, options), limit);
+    const where = readable(access, workspaceId, filter);
+    const found: AuditEntry[] = [];
+    for await (const id of this.#slices(workspaceId, after)) {
+      const options = { orderBy: NEWEST_FIRST, limit: limit + 1 - found.length };
+      found.push(...(await this.#bare.read().find(AuditEntrySchema, { ...where, id }, options)));
+      if (found.length > limit) break;
+    }
+    return pageOf(found, limit);
   }
 
   /** How many entries all pages together hold. */
   async count(access: Access, workspaceId: string | null, filter: AuditFilter): Promise<number> {
-    return this.#bare.read().count(AuditEntrySchema, readable(access, workspaceId, filter));
+    const where = readable(access, workspaceId, filter);
+    let count = 0;
+    for await (const id of this.#slices(workspaceId, null))
+      count += await this.#bare.read().count(AuditEntrySchema, { ...where, id });
+    return count;
+  }
+
+  /** The ids of a log, newest first, behind one of them, slice by slice: on SQLite all of them were one piece. */
+  async *#slices(workspaceId: string | null, after: string | null): AsyncGenerator<{ $lt?: string; $gte: string }> {
+    const options = { orderBy: NEWEST_FIRST, offset: LOOKED_AT_ONCE - 1, limit: 1, fields: ['id'] } as const;
+    for (let before = after === null ? {} : { $lt: after }; ;) {
+      const where = { workspaceId, id: { ...before, $gte: '' } };
+      const [last] = await this.#bare.read().find(AuditEntrySchema, where, options);
+      yield { ...before, $gte: last?.id ?? '' };
+      if (last === undefined) return;
+      before = { $lt: last.id };
+      await giveWay();
+    }
   }
 
   /** Forgets what is older than `before` (ms UTC), and the oldest of those that are too many; in small transactions. */
