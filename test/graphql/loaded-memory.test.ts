@@ -98,9 +98,23 @@ test('beyond all bounds the first goes on whose tenant was first, then the next;
   all[3]!.end();
   expect(await now()).toMatchObject({ '1: 100': 'room', '3: 1': 'UNAVAILABLE' });
   await vi.advanceTimersByTimeAsync(16_000);
-  expect(await now()).toMatchObject({ '2: 1': 'OVERLOADED', '7: 32': 'OVERLOADED' });
+  expect(await now()).toMatchObject({ '2: 1': 'OVERLOADED', '7: 32': 'room' });
   for (const one of all) one.end();
   expect(memory.bytes).toBe(0);
+});
+
+test('whoever has little is not held up by one of another tenant that has more than all may have', () => {
+  const memory = new LoadedMemory();
+  const open = (tenant: string) => memory.open({ tokenId: tenant, tenant }, () => {});
+  const [much, more, page] = [open('much'), open('much'), open('another')];
+  expect(much.room(300 * MEGABYTE)).toBeUndefined();
+  const waiting = more.room(3 * MEGABYTE);
+  expect(waiting).toBeInstanceOf(Promise);
+  expect(page.room(30 * MEGABYTE)).toBeUndefined();
+  const second = open('another');
+  expect(second.room(4 * MEGABYTE)).toBeUndefined();
+  void waiting?.catch(() => {});
+  for (const one of [much, more, page, second]) one.end();
 });
 
 test('of a planned answer an object takes little more than its values, however many names it has', () => {

@@ -5,7 +5,7 @@ import type { Promised } from './promised.ts';
 
 /** What operations that run may have together, in bytes as they are in memory, beside what each may have anyway. */
 const MOST = 96 * 1_048_576;
-/** With what goes beyond that: from then on the oldest alone goes on. */
+/** With what goes beyond that: from then on the oldest alone goes on, and tenants that have no more than their part. */
 const MOST_IN_ALL = 2 * MOST;
 /** What a tenant has is at most so many times what it leaves free: three quarters, if it is alone; of a token once, half. */
 const TIMES_FREE = 3;
@@ -37,6 +37,8 @@ interface Tenant {
 export class LoadedMemory {
   readonly #tenants = new Map<string, Tenant>();
   readonly #ofTenants = new Tally();
+  /** What they have beyond what is counted, too. */
+  readonly #allOfTenants = new Tally();
   readonly #ofTokens = new Tally();
   readonly #waiting = new Set<OperationMemory>();
   #all = 0;
@@ -60,6 +62,7 @@ export class LoadedMemory {
     this.#all += bytes;
     this.#counted += more;
     this.#ofTenants.add(party.tenant, more);
+    this.#allOfTenants.add(party.tenant, bytes);
     this.#ofTokens.add(party.tokenId, more);
   }
 
@@ -68,7 +71,9 @@ export class LoadedMemory {
     if (one.bytes + bytes <= LITTLE) return true;
     const tenant = this.#tenantOf(one);
     tenant.first ??= this.#makeFirst(tenant, one);
-    if (this.#all + bytes > MOST_IN_ALL) return this.#isOldestFirst(one);
+    const isBeyondAll = this.#all + bytes > MOST_IN_ALL;
+    const part = MOST_IN_ALL / this.#tenants.size;
+    if (isBeyondAll && this.#allOfTenants.of(one.party.tenant) + bytes > part) return this.#isOldestFirst(one);
     if (tenant.first === one) return true;
     const more = Math.min(MOST_COUNTED, one.bytes + bytes) - one.counted;
     const free = MOST - this.#counted - more;
