@@ -126,6 +126,17 @@ describe.each(DATABASES)('operations on thousands of devices on %s', (name) => {
     expect(await count(server, productId)).toBe(2);
   });
 
+  test('of several that delete the same ones, in whichever order, one does and the others are told', async () => {
+    const productId = await newProduct(server);
+    const ids = await create(server, productId, named(1_000, 'same'));
+    const deletions = [ids, ids.toReversed(), ids, ids.toReversed()].map((some) =>
+      server.query('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids: some }),
+    );
+    const codes = (await Promise.all(deletions)).map(({ errors }) => errors?.[0]?.extensions.code ?? 'DONE');
+    expect(codes.toSorted()).toEqual(['DONE', 'NOT_FOUND', 'NOT_FOUND', 'NOT_FOUND']);
+    expect(await count(server, productId)).toBe(0);
+  });
+
   test('keeps every character of what it was given', async () => {
     const productId = await newProduct(server);
     const device = {

@@ -76,16 +76,24 @@ export async function insertDeviceSlices(
  * Deletes devices and writes down, in the same transaction, that the store is to forget what they measured: call
  * `settlePurges` after the commit. Returns the ids of those that were there.
  */
-export async function deleteDeviceRows(em: EntityManager, keys: readonly number[]): Promise<string[]> {
+export async function deleteDeviceRows(
+  em: EntityManager,
+  dialect: Dialect,
+  keys: readonly number[],
+): Promise<string[]> {
   const ids: string[] = [];
-  for (let at = 0; at < keys.length; at += DELETED_AT_ONCE) {
-    const list = keys.slice(at, at + DELETED_AT_ONCE).join(', ');
+  // In the order in which others lock several: of two that delete the same ones, one waits for the other.
+  const inOrder = keys.toSorted((one, other) => one - other);
+  for (let at = 0; at < inOrder.length; at += DELETED_AT_ONCE) {
+    const list = inOrder.slice(at, at + DELETED_AT_ONCE).join(', ');
+    const held =
+      dialect === 'postgres' ? `select key from device where key in (${list}) order by key for update` : list;
     await em.execute(
       `insert into purge (device_key, field_key) select key, null from device where key in (${list})`,
       [],
       'run',
     );
-    const gone = await em.execute<{ id: string }[]>(`delete from device where key in (${list}) returning id`);
+    const gone = await em.execute<{ id: string }[]>(`delete from device where key in (${held}) returning id`);
     for (const { id } of gone) ids.push(id);
     await nextTurn();
   }

@@ -139,7 +139,7 @@ export class DeviceService {
     const devices = await findDeviceKeys(this.#deps.database.read(), access, ids, 'CONFIGURE');
     await this.#deps.database.write(async (em) => {
       const keys = devices.map((device) => device.key);
-      const gone = new Set(await deleteDeviceRows(em, keys));
+      const gone = new Set(await deleteDeviceRows(em, this.#deps.database.dialect, keys));
       const missed = devices.find((device) => !gone.has(device.id));
       // Somebody else deleted it in between.
       if (missed !== undefined) throw notFound('device', missed.id);

@@ -229,6 +229,7 @@ export class ProductService {
         const last = rows.length < DELETED_AT_ONCE;
         const gone = await deleteDeviceRows(
           em,
+          database.dialect,
           rows.map((row) => row.key),
         );
         if (last) await em.nativeDelete(ProductSchema, { key });
