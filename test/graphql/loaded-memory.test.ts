@@ -117,6 +117,22 @@ test('whoever has little is not held up by one of another tenant that has more t
   for (const one of [much, more, page, second]) one.end();
 });
 
+test('what waits side by side has waited once, however many charts of one operation do', async () => {
+  vi.useFakeTimers();
+  const memory = new LoadedMemory();
+  const open = () => memory.open({ tokenId: 'token', tenant: 'tenant' }, () => {});
+  const [before, one] = [open(), open()];
+  await before.room(90 * MEGABYTE);
+  open().add(90 * MEGABYTE);
+  one.add(3 * MEGABYTE);
+  const charts = Promise.all(Array.from({ length: 60 }, async () => one.room(MEGABYTE / 2)));
+  charts.catch(() => {});
+  await vi.advanceTimersByTimeAsync(2_000);
+  before.end();
+  await charts;
+  expect(one.bytes).toBe(33 * MEGABYTE);
+});
+
 test('of a planned answer an object takes little more than its values, however many names it has', () => {
   const names = Array.from({ length: 120 }, (_, at) => `name${at}`);
   const type = { kind: 'leaf', nonNull: false, isPlain: true, serialize: (value: unknown) => value } as const;

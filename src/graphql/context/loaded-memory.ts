@@ -20,7 +20,6 @@ const LOOK_EVERY_MS = 500;
 
 interface Waiting {
   bytes: number;
-  since: number;
   goOn: () => void;
   refuse: (error: unknown) => void;
 }
@@ -146,7 +145,9 @@ export class OperationMemory {
   readonly #neverWaits: boolean;
   #bytes = 0;
   #waiting: Waiting[] = [];
+  /** Of those who wait side by side once. */
   #waitedMs = 0;
+  #waitsSince = 0;
   #isOver = false;
 
   constructor(
@@ -187,7 +188,8 @@ export class OperationMemory {
       return;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.push({ bytes, since: performance.now(), goOn: resolve, refuse: reject });
+    if (this.#waiting.length === 0) this.#waitsSince = performance.now();
+    this.#waiting.push({ bytes, goOn: resolve, refuse: reject });
     this.#all.wait(this);
     return promise;
   }
@@ -195,14 +197,15 @@ export class OperationMemory {
   /** Those of it go on for which there is room by now; whether none waits any more. */
   goOn(): boolean {
     const now = performance.now();
+    this.#waitedMs += now - this.#waitsSince;
+    this.#waitsSince = now;
+    if (this.#isEnded() || this.#waitedMs > WAIT_MS) {
+      this.#refuse();
+      return true;
+    }
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      if (this.#isEnded() || this.#waitedMs + now - next.since > WAIT_MS) {
-        this.#refuse();
-        return true;
-      }
       if (!this.#all.hasRoom(this, next.bytes)) return false;
       this.#waiting.shift();
-      this.#waitedMs += now - next.since;
       this.add(next.bytes);
       next.goOn();
     }
