@@ -168,6 +168,23 @@ describe.each(DIALECTS)('the call log of the %s store', (dialect) => {
     expect(await store.removeCalls(NOON + 1_000, productKey, () => true)).toBe(dialect === 'sqlite' ? 50 : 500);
     expect(await store.removeCalls(NOON + 1_000, productKey)).toBe(dialect === 'sqlite' ? 570 : 120);
   });
+
+  test('removes old calls no more slowly than new ones come', async () => {
+    const many = Array.from({ length: 3_000 }, (_, i) => call(productKey, NOON + i, { body: 'x'.repeat(4_000) }));
+    await Promise.all(many.map((row) => store.append({ batches: [], call: row })));
+    const state = { came: 0, isOver: false };
+    const coming = (async () => {
+      for (; !state.isOver; state.came += 25)
+        await Promise.all(
+          Array.from({ length: 25 }, () => store.append({ batches: [], call: call(productKey, 2 * NOON) })),
+        );
+    })();
+    const removed = await store.removeCalls(NOON + 3_000);
+    state.isOver = true;
+    await coming;
+    expect(removed).toBeGreaterThanOrEqual(3_000);
+    expect(state.came / removed).toBeLessThan(1.2);
+  });
 });
 
 let serial = 0;

@@ -77,7 +77,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #locks = new DeviceLocks();
   readonly #purger: Purger;
   readonly #compactor: Compactor;
-  readonly #beside = besideRecording(() => this.#commits.flushes);
+  /** Calls that came in so far. */
+  #calls = 0;
   #stopping = false;
   #stopped: Promise<void> | null = null;
 
@@ -143,6 +144,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   append(receipt: Receipt): Promise<number> {
+    if (receipt.call !== undefined) this.#calls += 1;
     return this.#commits.append(receipt);
   }
 
@@ -234,9 +236,13 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
 
   async removeCalls(receivedBefore: number, productKey?: number, isStopping = () => false): Promise<number> {
     let removed = 0;
+    const before = this.#calls;
+    // Old ones go no more slowly than new ones come: the log would grow for as long as they do.
+    const hurries = (): boolean => productKey === undefined && this.#calls - before > removed;
+    const piece = besideRecording(() => this.#commits.flushes, hurries);
     const job: WriterJob = { kind: 'removeCalls', receivedBefore, productKey, limit: CALLS_A_CHUNK };
     for (;;) {
-      const some = await this.#beside(() => this.#write<number>(job));
+      const some = await piece(() => this.#write<number>(job));
       removed += some;
       if (some < CALLS_A_CHUNK || isStopping() || this.#stopping) return removed;
     }
