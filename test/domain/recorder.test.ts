@@ -421,6 +421,21 @@ test('of a tenant that is alone thirty thousand values are on their way at once,
   await Promise.all(Array.from({ length: 20 }, () => send(many)));
 });
 
+test('what waits in the line of its tenant for a database that stands still does not time out part by part', async () => {
+  const { recorder, database } = open();
+  Object.assign(database, { away: true, timeOutMs: 4_100 });
+  const many = batchOf(Array.from({ length: 10_000 }, (_, at) => at));
+  const send = (): Promise<number> => recorder.commit({ batches: [many] }, { product, requireRight: async () => {} });
+  const from = performance.now();
+  const outcomes = await Promise.allSettled(Array.from({ length: 9 }, send));
+  expect(performance.now() - from).toBeLessThan(8_000);
+  expect(database.asked).toBe(3);
+  const codes = outcomes.map((outcome) => outcome.status === 'rejected' && (outcome.reason as AppError).code);
+  expect(codes).toEqual([...Array(3).fill('UNAVAILABLE'), ...Array(6).fill('OVERLOADED')]);
+  Object.assign(database, { away: false, timeOutMs: 0 });
+  await Promise.all(Array.from({ length: 9 }, send));
+});
+
 test('requests whose values come into long moments, and which are as much as may be on its way, wait for none of each other', async () => {
   const { recorder, database } = open();
   const timestamps = Array.from({ length: 15_000 }, (_, at) => at);

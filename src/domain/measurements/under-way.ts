@@ -7,6 +7,8 @@ const MOST_UNDER_WAY = 30_000;
 const MOST_WAITING = 180_000;
 /** Some values of one device do not stand behind the bulk of their tenant, and are not worth counting. */
 const LITTLE = 15;
+/** Who has waited so long for what failed with the database then does not wait for its own time-out: they would follow each other. */
+const WAITED_FOR_NOTHING_MS = 4_000;
 /** Of the call log, and of texts: they cost as much as one value. */
 const CHARACTERS = 256;
 
@@ -28,6 +30,7 @@ interface Storing {
  */
 export class UnderWay {
   readonly #tenants = new Map<string, Tenant>();
+  #failedAt = -Infinity;
 
   /** Stores the receipt when it is its turn within its tenant; OVERLOADED: too much of that waits. */
   async of(name: string, receipt: Receipt, { requireRight, store }: Storing): Promise<number> {
@@ -35,12 +38,17 @@ export class UnderWay {
     if (amount <= LITTLE) return store();
     let tenant = this.#tenants.get(name);
     if (tenant === undefined) this.#tenants.set(name, (tenant = { underWay: 0, waiting: [], waitingAmount: 0 }));
+    const since = performance.now();
     const waits = tenant.underWay >= MOST_UNDER_WAY || tenant.waiting.length > 0;
     if (waits) await this.#turn(tenant, amount);
     else tenant.underWay += amount;
     try {
+      if (this.#failedAt - since >= WAITED_FOR_NOTHING_MS) throw notInTime();
       if (waits) await requireRight();
       return await store();
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'UNAVAILABLE') this.#failedAt = performance.now();
+      throw error;
     } finally {
       tenant.underWay -= amount;
       this.#beginNext(tenant);
@@ -63,6 +71,12 @@ export class UnderWay {
       begin();
     }
   }
+}
+
+function notInTime(): AppError {
+  return new AppError('OVERLOADED', 'The database did not answer in time. Try again in a moment.', {
+    details: { retryAfterSeconds: 2 },
+  });
 }
 
 function amountOf({ batches, call }: Receipt): number {
