@@ -52,6 +52,7 @@ export class Authenticator {
   /** By which hash an access was found, and is found again. */
   readonly #hashes = new WeakMap<Access, string>();
   readonly #used = new Map<string, number>();
+  #flushing: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
 
   constructor(database: Database, cluster: Cluster, now: () => number) {
@@ -129,8 +130,14 @@ export class Authenticator {
     return new Map(accesses.map((access) => [access.tokenId, access]));
   }
 
-  /** Writes the times of last use that are waiting, those of a hundred tokens at a time: all may have been used since. */
-  async flush(): Promise<void> {
+  /** Writes the times of last use that are waiting, behind those that are being written. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.catch(() => {}).then(() => this.#flush());
+    return this.#flushing;
+  }
+
+  /** Those of a hundred tokens at a time: all may have been used since. */
+  async #flush(): Promise<void> {
     for (let left = this.#used.size; left > 0 && this.#used.size > 0; left -= WRITTEN_AT_ONCE) {
       const used: [id: string, lastUsedAt: number][] = [];
       for (const one of this.#used) if (used.push(one) >= WRITTEN_AT_ONCE) break;
