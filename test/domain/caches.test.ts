@@ -136,7 +136,7 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     const state = { isOver: false };
     const others = (async () => {
       for (let at = 0; !state.isOver; at += 1) {
-        const [productId, user] = [crypto.randomUUID(), crypto.randomUUID()];
+        const [productId, user] = [at % 2 === 0 ? product.id : crypto.randomUUID(), crypto.randomUUID()];
         await domain.cluster.changed([
           { kind: 'devices', productId, ids: [crypto.randomUUID()] },
           { kind: 'workspace', id: crypto.randomUUID() },

@@ -70,6 +70,8 @@ const MAX_WEBHOOKS = 100_000;
 const MAX_DEVICES = 200_000;
 const LOADED_AT_ONCE = 500;
 const MAX_NAMES = 400_000;
+/** Devices that change together and are told apart by those who read others of the product. */
+const FEW_CHANGED = 100;
 
 /**
  * What every ingest path reads: products with fields and decoder, devices, and the ways to find them, in memory. An
@@ -117,7 +119,7 @@ export class IngestCache {
 
   /** Whether the product, its workspace or any of its devices has changed since that revision; others change all the time. */
   hasChanged(product: Pick<ProductInfo, 'id' | 'workspaceId'>, since: number): boolean {
-    return this.#revisions.hasChanged([product.id, product.workspaceId], since);
+    return this.#revisions.hasChanged([product.id, product.workspaceId, devicesOf(product.id)], since);
   }
 
   async product(id: string): Promise<ProductInfo | null> {
@@ -162,14 +164,15 @@ export class IngestCache {
     for (let at = 0; at < ids.length;) {
       const before = this.#revisions.now;
       if (at > 0) await giveWay();
-      const rows = await readDeviceRows(this.#database, withIds(ids.slice(at, at + LOADED_AT_ONCE)));
+      const some = ids.slice(at, at + LOADED_AT_ONCE);
+      const rows = await readDeviceRows(this.#database, withIds(some));
       const products = new Map<string, ProductInfo>();
       for (const id of new Set(rows.map(({ productId }) => productId))) {
         const product = await this.product(id);
         if (product !== null) products.set(id, product);
       }
       // A change in between may have made the rows stale: look again.
-      if (this.#hasChanged(products.values(), before)) continue;
+      if (this.#isStale(products.values(), some, before)) continue;
       for (const row of rows) {
         const product = products.get(row.productId);
         if (product !== undefined) found.set(row.id, this.#remember(row, product));
@@ -245,7 +248,8 @@ export class IngestCache {
       if (current === null) return;
       const rows = await readDeviceRows(this.#database, named(product.key, names, ids));
       // A change in between may have made the rows stale: look again.
-      if (this.#hasChanged([current], before)) continue;
+      const read = rows.map(({ id }) => id);
+      if (this.#isStale([current], read, before)) continue;
       const byName = new Map<string, DeviceInfo>();
       for (const row of rows) {
         const device = this.#remember(row, current);
@@ -287,15 +291,16 @@ export class IngestCache {
       const product = await readProduct(this.#database, id);
       if (product === null) return null;
       // Changed while it was read: what was read may mix old and new.
-      if (this.#hasChanged([product], before)) continue;
+      if (this.#revisions.hasChanged([id, product.workspaceId], before)) continue;
       this.#products.set(id, product);
       return product;
     }
   }
 
-  #hasChanged(products: Iterable<ProductInfo>, since: number): boolean {
-    for (const product of products) if (this.hasChanged(product, since)) return true;
-    return false;
+  /** Whether what was read of devices may have changed since; others of their products may change all the time. */
+  #isStale(products: Iterable<ProductInfo>, deviceIds: readonly string[], since: number): boolean {
+    const ofProducts = [...products].flatMap(({ id, workspaceId }) => [id, workspaceId, manyOf(id)]);
+    return this.#revisions.hasChanged([...ofProducts, ...deviceIds], since);
   }
 
   #drop(change: Change): void {
@@ -312,21 +317,32 @@ export class IngestCache {
       this.#serialsVersions.clear();
       return;
     }
-    this.#revisions.changed(change.kind === 'devices' ? change.productId : change.id);
+    if (change.kind === 'devices') return this.#dropDevices(change);
+    this.#revisions.changed(change.id);
     if (change.kind === 'workspace') {
       for (const [id, product] of this.#products) if (product.workspaceId === change.id) this.#products.delete(id);
       return;
     }
-    const productId = change.kind === 'product' ? change.id : change.productId;
-    const product = this.#products.get(productId);
-    this.#products.delete(productId);
+    const product = this.#products.get(change.id);
+    this.#products.delete(change.id);
     this.#names.clear();
     if (product !== undefined) this.#productIdByWebhook.delete(product.webhookId);
-    if (change.kind !== 'devices') return;
+  }
+
+  /** Of the product itself nothing has changed. */
+  #dropDevices({ productId, ids }: Extract<Change, { kind: 'devices' }>): void {
+    this.#names.clear();
     this.#serialsVersions.delete(productId);
-    for (const id of change.ids) this.#devices.delete(id);
+    for (const id of ids) this.#devices.delete(id);
+    for (const id of ids.length > FEW_CHANGED ? [manyOf(productId)] : ids) this.#revisions.changed(id);
+    this.#revisions.changed(devicesOf(productId));
   }
 }
+
+/** Under which a change of any of its devices is noted … */
+const devicesOf = (productId: string): string => `devices of ${productId}`;
+/** … and one of many at once. */
+const manyOf = (productId: string): string => `many of ${productId}`;
 
 /** Also true in upper case: ids are compared without regard to case. */
 export function isUuid(text: string): boolean {
