@@ -211,6 +211,40 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
     db.close();
   });
 
+  test('… nor though a file writes over these twice, and somebody comes to a page between', async () => {
+    const live = Array.from({ length: 2_000 }, (_, i): Row => [1, i, i]);
+    await store.append(receipt(1, live));
+    await expect.poll(() => count('intake'), { timeout: 30_000 }).toBe(0);
+    const path = copyFiles();
+    const [db, reading] = [openForWriting(path), openForReading(path)];
+    const writer = new SqliteWriter(db);
+    const seqs = db.prepare('SELECT seq FROM intake ORDER BY seq').pluck();
+    const flush = (rows: Row[]): void => {
+      const frames = new ReadingFrames();
+      for (const batch of receipt(1, rows, LONG_AGO).batches) frames.add(batch);
+      const { buffer, length } = frames.take(undefined);
+      writer.flush(Buffer.from(buffer, 0, length), []);
+    };
+    const view = new IntakeView(reading);
+    const told = async (after: string, upTo: string | null): Promise<number[]> => {
+      view.refresh();
+      const page = { after, upTo, place: null, deviceKeys: null, limit: 5_000 };
+      return (await new SqliteSnapshot(reading, view).recorded(page)).rows.map(({ timestamp }) => timestamp);
+    };
+    flush(live.map(([, at]) => [2, at, -at]));
+    writer.sortInSome();
+    writer.sortInSome();
+    flush(live.map(([, at]) => [3, at, -at]));
+    const first = String(seqs.get());
+    const before = await told('0', first);
+    while (String(seqs.get()) === first) writer.sortInSome();
+    const after = await told(first, null);
+    expect(before).toHaveLength(2_000);
+    expect(new Set([...before, ...after]).size).toBe(2_000);
+    reading.close();
+    db.close();
+  });
+
   /** What a thread sees of as many as are told while nothing is sorted in. */
   async function whileWaiting(
     appended: { device: number; rows: Row[] }[],

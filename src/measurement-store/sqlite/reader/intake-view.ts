@@ -153,7 +153,8 @@ export class IntakeView {
 
   /**
    * Moments of the devices (null: of any) behind a place in the order of commits, up to a flush; each where it was last
-   * written.
+   * written, by then if that it is live may not be known where it was written since: once the flush of its place in the
+   * table is sorted in, that is neither in here nor behind who came so far.
    */
   recorded(
     deviceKeys: readonly number[] | null,
@@ -165,6 +166,7 @@ export class IntakeView {
     if (limit <= 0 || this.#last < from[0]) return [];
     const wanted = deviceKeys && new Set(deviceKeys);
     const storedAtOfLive = this.#withTable(upTo);
+    const toldBefore = new Set<string>();
     // Flush by flush: of all that waits a page needs little.
     for (const { seq, deviceKeys: all } of since(this.#flushes, from[0])) {
       if (seq > upTo || found.length >= limit) break;
@@ -173,9 +175,17 @@ export class IntakeView {
         const of = this.#came.get(deviceKey);
         for (const came of of ? cameWith(of.inOrder, seq) : []) {
           const place: Place = [seq, deviceKey, came.timestamp];
-          if (of!.moments.get(came.timestamp)?.came !== came || inOrder(place, from) <= 0) continue;
+          const newest = of!.moments.get(came.timestamp)?.came;
+          if (newest === undefined || inOrder(place, from) <= 0) continue;
+          if (newest !== came && (newest.seq <= upTo || newest.storedAt > 0)) continue;
           const storedAt = storedAtOfLive(deviceKey, came);
-          if (storedAt > 0) ofFlush.push({ place, storedAt });
+          if (storedAt <= 0) continue;
+          if (newest !== came) {
+            const moment = `${deviceKey} ${came.timestamp}`;
+            if (toldBefore.has(moment)) continue;
+            toldBefore.add(moment);
+          }
+          ofFlush.push({ place, storedAt });
         }
       }
       ofFlush.sort((a, b) => inOrder(a.place, b.place));
