@@ -191,7 +191,8 @@ describe('the SQLite store', () => {
         { deviceKey: device, fieldKey: 3, timestamp: appended[device], value: appended[device] },
       ]);
     }
-    const rows = await database.sql<{ n: number }>('SELECT count(*) AS n FROM purge');
+    // Whether or not the store has worked some of them off meanwhile.
+    const rows = await database.sql<{ n: number }>("SELECT seq AS n FROM sqlite_sequence WHERE name = 'purge'");
     expect(rows[0]!.n).toBe(unitsDone);
   });
 
