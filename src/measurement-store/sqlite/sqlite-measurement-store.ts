@@ -244,7 +244,9 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     for (;;) {
       const some = await piece(() => this.#write<number>(job));
       removed += some;
-      if (some < CALLS_A_CHUNK || isStopping() || this.#stopping) return removed;
+      if (some < CALLS_A_CHUNK || isStopping()) return removed;
+      // Nobody is to go on as if all were gone.
+      if (this.#stopping) throw stopping();
     }
   }
 
