@@ -742,6 +742,31 @@ test('on PostgreSQL a transaction of somebody else expires no position when the 
   await database.close();
 });
 
+test('on PostgreSQL who subscribes after a failover follows from then on, though nothing was recorded since', async () => {
+  const database = await openDatabase('postgres');
+  const store = await database.openStore();
+  await settled(database);
+  const position = await store.position();
+  // Of the timeline before.
+  let known = position.replace(/\w{8}$/, 'FFFFFFFF');
+  const feed = new Feed({
+    store: { position: () => Promise.resolve(known), recorded: (query) => store.recorded(query) },
+    cluster: new LocalCluster(),
+    now: () => Date.now(),
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  await new Promise(setImmediate);
+  known = position;
+  const events = await feed.subscribe({ accepts: () => true });
+  await store.append(receipt(1, [[1, 1, 'since']]));
+  feed.recorded();
+  expect((await events.next()).value).toMatchObject({ values: ['since'] });
+  await events.return();
+  feed.stop();
+  await store.stop();
+  await database.close();
+});
+
 test('on PostgreSQL a transaction of ours that lasts is told of, or expires positions, however new what was moved is', async () => {
   const database = await openDatabase('postgres');
   const [store, another] = [await database.openStore(), await database.openStore()];

@@ -116,30 +116,41 @@ export class Feed {
     // What is recorded from this moment on: where the order of commits stood a little earlier is known without waiting.
     const isNew = after === undefined;
     const subscribedAt = earliestNow(this.#deps);
-    const cursor: FeedCursor = isNew ? { after: await this.#known(), between: null } : decodeCursor(after);
-    const follower = new LiveFollower({
-      cursor,
-      notBefore: isNew ? subscribedAt : -Infinity,
-      deviceKeys,
-      audience,
-      accepts,
-      // Those who come at once read the same pages.
-      read: (query) =>
-        this.#reading.of(JSON.stringify(query), async () => {
-          const page = await this.#read(query);
-          turns.spend(page.readings.length * READING_MS);
-          return page;
-        }),
-      turns,
-      places: this.#places,
-      unread: this.#unread,
-      party,
-      join: (ready) => this.#join(ready),
-      leave: (gone) => this.#leave(gone),
-    });
-    // So that a cursor that has expired is told at once.
-    await follower.begin(isNew);
-    return follower;
+    const begin = async (cursor: FeedCursor): Promise<LiveQueue<RecordedEvent>> => {
+      const follower = new LiveFollower({
+        cursor,
+        notBefore: isNew ? subscribedAt : -Infinity,
+        deviceKeys,
+        audience,
+        accepts,
+        // Those who come at once read the same pages.
+        read: (query) =>
+          this.#reading.of(JSON.stringify(query), async () => {
+            const page = await this.#read(query);
+            turns.spend(page.readings.length * READING_MS);
+            return page;
+          }),
+        turns,
+        places: this.#places,
+        unread: this.#unread,
+        party,
+        join: (ready) => this.#join(ready),
+        leave: (gone) => this.#leave(gone),
+      });
+      // So that a cursor that has expired is told at once.
+      await follower.begin(isNew);
+      return follower;
+    };
+    if (!isNew) return begin(decodeCursor(after));
+    const known = await this.#known();
+    try {
+      return await begin({ after: known, between: null });
+    } catch (error) {
+      if (!isExpiry(error)) throw error;
+      // What was known is of before a failover, and nothing was recorded since.
+      if (this.#lastKnown === known) this.#lastKnown = null;
+      return begin({ after: await this.#deps.store.position(), between: null });
+    }
   }
 
   /** Ends looking where the order of commits stands. */
@@ -216,7 +227,7 @@ export class Feed {
         await pause(Math.min(Math.max(rest, SHORTEST_MS), LONGEST_MS));
       } catch (error) {
         if (this.#followers.size === 0 && this.#joining.size === 0) break;
-        if (error instanceof AppError && error.code === 'CURSOR_EXPIRED') this.#failAll(error);
+        if (isExpiry(error)) this.#failAll(error);
         else this.#deps.onError(error);
         await pause(AFTER_FAILURE_MS);
         // What was to be handed out still is, though nobody may record anything for hours.
@@ -301,4 +312,8 @@ export class Feed {
       };
     });
   }
+}
+
+function isExpiry(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'CURSOR_EXPIRED';
 }
