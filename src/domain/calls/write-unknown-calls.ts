@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../database.ts';
 import { nextTurn } from '../give-way.ts';
-import { rowsOf } from '../json-rows.ts';
+import { addedUp, rowsOf } from '../json-rows.ts';
 import { placeholders } from '../long-columns.ts';
 import type { Network } from '../networks/network-event.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
@@ -110,7 +110,7 @@ function countDevices(
       'select ?, value->>0, value->>1, value->>2, value->>3, cast(value->>4 as bigint), cast(value->>5 as bigint), ' +
       // SQLite takes "on" for a join's without the condition.
       `cast(value->>6 as integer) from ${rowsOf(dialect)} where true on conflict (workspace_id, identity) do update set ` +
-      'identifier = excluded.identifier, network = excluded.network, seen = unknown_device.seen + excluded.seen, ' +
+      `identifier = excluded.identifier, network = excluded.network, seen = ${addedUp('unknown_device', 'seen')}, ` +
       'last_seen_at = case when excluded.last_seen_at > unknown_device.last_seen_at then excluded.last_seen_at ' +
       'else unknown_device.last_seen_at end returning id, identity, seen',
     [workspaceId, JSON.stringify(rows)],

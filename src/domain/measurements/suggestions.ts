@@ -1,6 +1,6 @@
 import { type EntityManager, LockMode } from '@mikro-orm/sql';
 import type { Database, Dialect } from '../database.ts';
-import { rowsOf } from '../json-rows.ts';
+import { addedUp, rowsOf } from '../json-rows.ts';
 import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
 import type { Rejection } from './entry.ts';
 import { guessFieldType } from './field-value.ts';
@@ -194,7 +194,7 @@ async function countSightings(em: EntityManager, dialect: Dialect, key: number, 
       `when ${numeric('suggested_field')} and ${numeric('excluded')} then 'FLOAT' else 'STRING' end, ` +
       'last_value = coalesce(excluded.last_value, suggested_field.last_value), ' +
       'name = coalesce(excluded.name, suggested_field.name), unit = coalesce(excluded.unit, suggested_field.unit), ' +
-      'seen = suggested_field.seen + excluded.seen, last_seen_at = excluded.last_seen_at',
+      `seen = ${addedUp('suggested_field', 'seen')}, last_seen_at = excluded.last_seen_at`,
     [key, JSON.stringify(rows)],
     'run',
   );
