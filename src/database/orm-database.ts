@@ -2,10 +2,11 @@ import { type EntityManager, ForeignKeyConstraintViolationException, type MikroO
 import type { Database, Dialect, WriteTurns } from '../domain/database.ts';
 import { type Party, SERVER } from '../domain/party.ts';
 import { SharedTime } from '../domain/shared-time.ts';
+import { worksFor } from '../domain/whose-work.ts';
 import { AppError } from '../errors.ts';
 import type { DatabaseGuard } from './database-guard.ts';
 
-/** Behind nothing else that the server writes of its own accord. */
+/** Behind nothing else that the server does of its own accord, for its turn to write as for a connection. */
 const HEARTBEAT: Party = { tokenId: 'heartbeat', tenant: 'heartbeat' };
 
 /**
@@ -55,7 +56,7 @@ export class OrmDatabase implements Database {
   /** Resolves when the database has durably taken a write just now; rejects with what keeps it from that. */
   async beat(now: number): Promise<void> {
     const statement = 'insert into heartbeat (id, at) values (1, ?) on conflict (id) do update set at = excluded.at';
-    await this.write((em) => em.execute(statement, [now]), HEARTBEAT);
+    await worksFor(HEARTBEAT, () => this.write((em) => em.execute(statement, [now]), HEARTBEAT));
   }
 
   #check(): void {

@@ -1,5 +1,7 @@
+import type { MikroORM } from '@mikro-orm/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { OrmDatabase } from '../../src/database/orm-database.ts';
 import { CollectedLoads } from '../../src/domain/collected-loads.ts';
 import type { Party } from '../../src/domain/party.ts';
 import { whoseWork, worksFor } from '../../src/domain/whose-work.ts';
@@ -70,6 +72,18 @@ test('nor does it wait where they hold their connections for long', async () => 
   } finally {
     await domain.close();
   }
+});
+
+test('the heartbeat stands in a line of its own for its connection, too', async () => {
+  const waited: string[] = [];
+  const transactional = async (): Promise<void> => void waited.push(`connection: ${whoseWork().tenant}`);
+  const orm = { em: { fork: () => ({ transactional }) } } as unknown as MikroORM;
+  const take = async (party?: Party): Promise<() => void> => {
+    waited.push(`turn: ${party?.tenant}`);
+    return () => {};
+  };
+  await new OrmDatabase(orm, 'postgres', { take }).beat(1);
+  expect(waited).toEqual(['turn: heartbeat', 'connection: heartbeat']);
 });
 
 test('devices that are looked up together stand in the line of the tenant that asks for them', async () => {
