@@ -4,6 +4,7 @@ import type { Party } from './party.ts';
 import { Pieces } from './pieces.ts';
 import { Present } from './present.ts';
 import type { BackgroundTurns, Turns } from './turns.ts';
+import { worksFor } from './whose-work.ts';
 import { BURST_MS, SHARE, SHARE_ONE_BY_ONE, type Waiting, WorkCaller } from './work-caller.ts';
 
 /** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one … */
@@ -105,7 +106,7 @@ export class WorkShares {
 
   /**
    * Of what a caller has done in the background, its files and replays: together they are a caller of their own, so that
-   * what it asks does not wait for them, but both at once do not get it twice the share.
+   * what it asks does not wait for them, but both at once do not get it twice the share. A piece's look-ups are its own.
    */
   backgroundOf(party: Party): BackgroundTurns {
     const { tokenId, tenant } = party;
@@ -126,7 +127,7 @@ export class WorkShares {
     const timed = async <T>(work: () => Promise<T>): Promise<T> => {
       const from = this.#now();
       try {
-        return await work();
+        return await worksFor(party, work);
       } finally {
         spend((this.#now() - from) * PIECE_COUNTS);
       }

@@ -15,6 +15,7 @@ import type { DecoderVersion } from '../../src/domain/entities/decoder-version.t
 import { createLoaders, type LoaderSources } from '../../src/graphql/context/loaders.ts';
 import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import type { Party } from '../../src/domain/party.ts';
+import { whoseWork, worksFor } from '../../src/domain/whose-work.ts';
 import { WorkShares } from '../../src/domain/work-shares.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
@@ -499,6 +500,16 @@ test('a token lets so many pieces wait in the background, and is told of what is
   const refused = (await all).filter(({ status }) => status === 'rejected');
   expect(refused).toHaveLength(10);
   expect(refused[0]).toMatchObject({ reason: { code: 'OVERLOADED' } });
+});
+
+test('what a piece looks up stands in the lines of whom it is for, beside others and alone', async () => {
+  const shares = new WorkShares();
+  const { piece } = shares.backgroundOf(party('token', 'tenant'));
+  expect(await piece(async () => whoseWork())).toEqual(party('token', 'tenant'));
+  shares.noteOthers();
+  const told = worksFor(party('reader'), () => piece(async () => whoseWork()));
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await told).toEqual(party('token', 'tenant'));
 });
 
 /** Pieces of so many ms each, as names; what comes back says in which order they began and ended. */
