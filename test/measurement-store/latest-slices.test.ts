@@ -192,7 +192,8 @@ describe.each(DIALECTS)('a search for newest values in slices, on %s,', (dialect
     await store.append(receipt(device, [[1, START - 1, 7], ...busy(START, 5 * SLICE)]));
     const other = new pg.Client(database.place);
     await other.connect();
-    await other.query('BEGIN; SELECT pg_current_xact_id()');
+    // As every transaction of ours: before it has an id it holds a lock.
+    await other.query('BEGIN; LOCK TABLE reading IN ROW EXCLUSIVE MODE; SELECT pg_current_xact_id()');
     await store.append(receipt(device + 100, busy(START, 20_000)));
     const queries = [{ deviceKey: device, fieldKeys: [1, 2] }];
     expect(await searches.latest(queries)).toMatchObject([{ value: 7 }]);
