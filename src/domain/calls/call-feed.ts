@@ -13,8 +13,8 @@ import { UnreadMemory } from '../unread-memory.ts';
 import { worksFor } from '../whose-work.ts';
 import { LoggedCall } from './logged-call.ts';
 import { JustRead } from './just-read.ts';
-import { charactersOf, Listeners } from './listeners.ts';
-import { LoggedThenLive, type LogPage, type ToldCall } from './logged-then-live.ts';
+import { charactersOf, Listeners, type ToldCall } from './listeners.ts';
+import { LoggedThenLive, type LogPage } from './logged-then-live.ts';
 
 /** The threads that read them read charts, too: so many pages at a time, one of a tenant; of one token so many wait. */
 const PAGES_AT_ONCE = 2;

@@ -1,4 +1,4 @@
-import type { ToldCall } from './logged-then-live.ts';
+import type { ToldCall } from './listeners.ts';
 
 /** What other nodes say of a call comes that much later than its commit, at most. */
 const LATE_MS = 10_000;

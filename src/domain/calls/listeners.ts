@@ -3,7 +3,6 @@ import type { Slices } from '../give-way.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallRow } from '../measurements/store.ts';
 import type { LoggedCall } from './logged-call.ts';
-import type { ToldCall } from './logged-then-live.ts';
 
 /** What of a product's calls may wait to be told: those of a flush, and of some seconds to thousands. */
 const MOST_UNTOLD = 32_000_000;
@@ -12,11 +11,19 @@ const TOLD_AT_ONCE = 20;
 /** What a stream's reader does then. */
 const WAKES_MS = 0.01;
 
+/** What happened to a call: it was logged, or (`again`) its outcome was rewritten. */
+export interface ToldCall {
+  row: CallRow;
+  again: boolean;
+  /** The number of that among all that was told. */
+  at: number;
+}
+
 /** Of one subscriber. */
-export type CallStream = BoundedStream<ToldCall, LoggedCall>;
+type CallStream = BoundedStream<ToldCall, LoggedCall>;
 
 /** What another node says of a call; `at`: its number among all that was told. */
-export interface Heard {
+interface Heard {
   id: string;
   again: boolean;
   at: number;

@@ -3,18 +3,11 @@ import type { CallRow } from '../measurements/store.ts';
 import type { Party } from '../party.ts';
 import { type PagePlaces, ReadAhead } from '../read-ahead.ts';
 import type { JustRead } from './just-read.ts';
+import type { ToldCall } from './listeners.ts';
 import { LoggedCall } from './logged-call.ts';
 
 /** Up to hundreds of kilobytes each. */
 const READ_AT_ONCE = 10;
-
-/** What happened to a call: it was logged, or (`again`) its outcome was rewritten. */
-export interface ToldCall {
-  row: CallRow;
-  again: boolean;
-  /** The number of that among all that was told. */
-  at: number;
-}
 
 /** Calls of the log, read after what was told by the number `after`. */
 export interface LogPage {
