@@ -4,6 +4,7 @@ import { runText } from '../../src/domain/calls/run-text.ts';
 import { WorkShares } from '../../src/domain/work-shares.ts';
 import { AppError } from '../../src/errors.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
+import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import { MutationPlaces } from '../../src/graphql/operation/mutation-places.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
 import { DecoderRunResolver } from '../../src/graphql/resolvers/objects/decoder-run-resolver.ts';
@@ -69,7 +70,7 @@ test('a long list that waits for its turn does not keep others from reading logg
   const contextOf = (isMutation: boolean): GraphqlContext =>
     ({
       isMutation,
-      budget: { check: () => {} },
+      budget: new WorkBudget(),
       caller: { tokenId: 'runs', tenant: 'runs' },
       loaders: {},
       answersWith: () => {},
