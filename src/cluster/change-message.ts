@@ -21,7 +21,7 @@ export function readChangeMessage(text: string): ChangeMessage | null {
 }
 
 function isChange(value: unknown): value is Change {
-  const { kind, id, productId, ids } = fieldsOf(value);
+  const { kind, id, productId, workspaceId, ids } = fieldsOf(value);
   switch (kind) {
     case 'token':
     case 'user':
@@ -29,6 +29,8 @@ function isChange(value: unknown): value is Change {
     case 'product':
       return isText(id);
     case 'devices':
+      // Nodes of earlier versions name no workspace.
+      if (workspaceId !== undefined && !isText(workspaceId)) return false;
       return isText(productId) && Array.isArray(ids) && ids.every(isText);
     default:
       return kind === 'everything';

@@ -4,8 +4,8 @@ export type Change =
   | { kind: 'user'; id: string }
   | { kind: 'workspace'; id: string }
   | { kind: 'product'; id: string }
-  /** Devices of the product were added, changed or removed. */
-  | { kind: 'devices'; productId: string; ids: string[] }
+  /** Devices of the product were added, changed or removed; without `workspaceId` they may be anybody's. */
+  | { kind: 'devices'; productId: string; workspaceId?: string | undefined; ids: string[] }
   /** Something may have been missed: forget everything. */
   | { kind: 'everything' };
 

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { DeviceCache } from '../../src/domain/devices/device-cache.ts';
-import { DeviceSchema } from '../../src/domain/entities/device.ts';
+import { type Device, DeviceSchema } from '../../src/domain/entities/device.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { ProductSchema } from '../../src/domain/entities/product.ts';
 import { TokenSchema } from '../../src/domain/entities/token.ts';
 import { hashSecret } from '../../src/domain/tokens/authenticator.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
 
 describe.each(DATABASES)('what is kept in memory, %s', (name) => {
   let domain: OpenDomain;
@@ -222,6 +223,62 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     }
     await domain.devices.create(domain.access, product.id, [{ name: 'new', serialNumber }], 'unlimited');
     expect(await find()).toMatchObject([{ serialNumber }]);
+  });
+
+  test('names stay in memory while others change their devices, and go with changes of their own workspace', async () => {
+    const own = await openDomain(name);
+    const { products, devices, ingestCache, authenticator, cluster, database } = own;
+    const product = await products.create(own.access, { name: 'p' });
+    const serialNumber = 'serial';
+    const [{ id }] = (await devices.create(own.access, product.id, [{ name: 'd', serialNumber }], 'unlimited')) as [
+      Device,
+    ];
+    const workspaceId = product.workspace.id;
+    const later = 'later';
+    const find = async (serial: string) =>
+      (await ingestCache.devicesBySerial([workspaceId], serial)).map((found) => found.id);
+    const known = async () => [await find(serialNumber), await find(later)];
+    expect(await known()).toEqual([[id], []]);
+    const other = await own.workspaces.create(own.access, 'other');
+    const access = (await authenticator.authenticate(ADMIN_TOKEN))!;
+    const readsAfter = async (change: () => Promise<unknown>): Promise<number> => {
+      await change();
+      const reads = vi.spyOn(database, 'read');
+      try {
+        expect(await known()).toEqual([[id], []]);
+        return reads.mock.calls.length;
+      } finally {
+        reads.mockRestore();
+      }
+    };
+    // Of its product nothing is in memory.
+    const theirs = await products.create(access, { name: 'p', workspaceId: other.id });
+    const made = () => devices.create(access, theirs.id, [{ name: 'd', serialNumber: later }], 'unlimited');
+    let row = (await made())[0]!;
+    const changes = [
+      () => devices.update(access, row.id, { name: 'n' }),
+      () => devices.replace(access, row.id, serialNumber, null),
+      () => devices.delete(access, [row.id]),
+      async () => (row = (await made())[0]!),
+      () => products.rotateWebhook(access, theirs.id),
+      () => products.delete(access, theirs.id),
+    ];
+    for (const change of changes) expect(await readsAfter(change)).toBe(0);
+    expect(ingestCache.sizes.names).toBeGreaterThan(0);
+
+    const sibling = await products.create(access, { name: 'sibling', workspaceId });
+    const [second] = await devices.create(access, sibling.id, [{ name: 'd', serialNumber: later }], 'unlimited');
+    expect(await known()).toEqual([[id], [second!.id]]);
+    await devices.replace(access, id, `${later}-gone`, null);
+    expect(await known()).toEqual([[], [second!.id]]);
+    await products.delete(access, sibling.id);
+    expect(await known()).toEqual([[], []]);
+    // As of a node of an earlier version, of a product that is not in memory.
+    await cluster.changed([{ kind: 'workspace', id: workspaceId }]);
+    await database.write((em) => em.nativeUpdate(DeviceSchema, { id }, { serialNumber: later }));
+    await cluster.changed([{ kind: 'devices', productId: product.id, ids: [id] }]);
+    expect(await known()).toEqual([[], [id]]);
+    await own.close();
   });
 
   test('as many devices as a list has, asked for one by one at once, are one look-up', async () => {

@@ -25,6 +25,7 @@ import { findDevice, findDeviceKeys } from '../access/find-device.ts';
 import { checkOfflineAfter } from '../offline-after.ts';
 import { giveWay } from '../give-way.ts';
 import { deleteDeviceRows, type DeviceRow, deviceSlices, insertDeviceSlices } from './device-rows.ts';
+import { changeOfDevices } from './change-of-devices.ts';
 import { newSerialNumber } from './serial.ts';
 import { absorbDevice } from './absorb-device.ts';
 import { requireFreeSerials } from './taken-serials.ts';
@@ -105,7 +106,7 @@ export class DeviceService {
       return checked.map((row) => ({ ...row, ...shared, ...unset, key: keys.get(row.id)! }) as Device);
     });
     const ids = created.map((device) => device.id);
-    await this.#deps.cluster.changed([{ kind: 'devices', productId: created[0]!.product.id, ids }]);
+    await this.#deps.cluster.changed([changeOfDevices(created[0]!, ids)]);
     return created;
   }
 
@@ -129,7 +130,7 @@ export class DeviceService {
       found.searchText = deviceSearchText(found.name, found.serialNumber);
       return found;
     });
-    await this.#deps.cluster.changed([{ kind: 'devices', productId: device.product.id, ids: [device.id] }]);
+    await this.#deps.cluster.changed([changeOfDevices(device)]);
     return device;
   }
 
@@ -148,6 +149,7 @@ export class DeviceService {
     const changes = [...byProduct].map(([productId, own]): Change => ({
       kind: 'devices',
       productId,
+      workspaceId: own[0]!.workspaceId,
       ids: own.map((device) => device.id),
     }));
     await this.#deps.cluster.changed(changes);
@@ -171,7 +173,7 @@ export class DeviceService {
       return { device: found, gone: absorbed?.id ?? null };
     });
     const ids = gone === null ? [device.id] : [device.id, gone];
-    await this.#deps.cluster.changed([{ kind: 'devices', productId: device.product.id, ids }]);
+    await this.#deps.cluster.changed([changeOfDevices(device, ids)]);
     if (gone !== null) await Promise.race([this.#deps.store.settlePurges(), pause(LONGEST_HAND_OVER_MS)]);
     return device;
   }

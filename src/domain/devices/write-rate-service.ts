@@ -5,6 +5,7 @@ import { findProduct } from '../access/find-product.ts';
 import type { Access } from '../access/access.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { findDevice } from '../access/find-device.ts';
+import { changeOfDevices } from './change-of-devices.ts';
 
 const MIN_PER_SECOND = 1 / 864_000;
 const MAX_PER_SECOND = 1e6;
@@ -71,7 +72,7 @@ export class WriteRateService {
       }
       const device = await findDevice(em, access, deviceId ?? '', 'CONFIGURE');
       device.writeRate = writeRate;
-      return { kind: 'devices', productId: device.product.id, ids: [device.id] };
+      return changeOfDevices(device);
     });
     await this.#deps.cluster.changed([changed]);
   }

@@ -1,5 +1,6 @@
 import type { Database } from '../database.ts';
 import { LruMap } from '../lru-map.ts';
+import { Revisions } from '../revisions.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import { MAX_NAMED, type NameColumn, readIdsNamed } from './device-rows.ts';
 import { isPossibleSerial } from './possible-serial.ts';
@@ -8,15 +9,22 @@ const MAX_NAMES = 400_000;
 /** Anybody makes them up, of up to 200 characters. */
 const MAX_UNKNOWN = 50_000;
 
-/** Which devices of a workspace have a name, in memory; all is dropped when any device or product changes. */
+interface Named {
+  ids: string[];
+  /** When it was read; once a device of the workspace has changed since, it holds no more. */
+  revision: number;
+}
+
+/** Which devices of a workspace have a name, in memory, until any of the workspace's devices changes. */
 export class DeviceNames {
   readonly #database: Database;
   /** `workspaceId column name` → device ids. */
-  readonly #ids = new LruMap<string, string[]>({ most: MAX_NAMES, sizeOf: (ids) => ids.length });
-  /** The keys of names that no device of the workspace has. */
-  readonly #unknown = new LruMap<string, string>({ most: MAX_UNKNOWN });
+  readonly #ids = new LruMap<string, Named>({ most: MAX_NAMES, sizeOf: ({ ids }) => ids.length });
+  /** The keys of names that no device of the workspace has → when that was read. */
+  readonly #unknown = new LruMap<string, number>({ most: MAX_UNKNOWN });
   readonly #loads = new SharedLoads<string[]>();
-  #drops = 0;
+  /** Of workspaces: others' devices may change all the time. */
+  readonly #revisions = new Revisions();
 
   constructor(database: Database) {
     this.#database = database;
@@ -34,8 +42,8 @@ export class DeviceNames {
     for (const workspaceId of workspaceIds) {
       const key = keyOf(workspaceId, column, name);
       const known = this.#ids.get(key);
-      if (known !== undefined) ids.push(...known);
-      else if (this.#unknown.get(key) === undefined) unread.push(workspaceId);
+      if (known !== undefined && this.#holds(workspaceId, known.revision)) ids.push(...known.ids);
+      else if (!this.#holds(workspaceId, this.#unknown.get(key))) unread.push(workspaceId);
     }
     if (unread.length === 0) return ids;
     const load = (): Promise<string[]> => this.#read(unread, column, name);
@@ -48,30 +56,37 @@ export class DeviceNames {
     this.#loads.forget();
   }
 
-  /** What is read just now is not kept, and nobody joins those who read it. */
-  stopReading(): void {
-    this.#drops += 1;
+  /** Of a workspace whose devices changed nothing is kept, nor what is read just now, and nobody joins those who read it. */
+  drop(workspaceId: string): void {
+    this.#revisions.changed(workspaceId);
     this.#loads.forget();
   }
 
   clear(): void {
-    this.stopReading();
+    this.#revisions.changedAll();
+    this.#loads.forget();
     this.#ids.clear();
     this.#unknown.clear();
   }
 
+  #holds(workspaceId: string, revision: number | undefined): boolean {
+    return revision !== undefined && !this.#revisions.hasChanged([workspaceId], revision);
+  }
+
   async #read(workspaceIds: readonly string[], column: NameColumn, name: string): Promise<string[]> {
-    const before = this.#drops;
+    const revision = this.#revisions.now;
     const rows = await readIdsNamed(this.#database, workspaceIds, column, name);
     const ids = rows.map(({ id }) => id);
     // Of as many as are read, those of a workspace may be missing.
-    if (before !== this.#drops || rows.length === MAX_NAMED) return ids;
+    if (rows.length === MAX_NAMED) return ids;
     const byWorkspace = Map.groupBy(rows, ({ workspaceId }) => workspaceId);
     for (const workspaceId of workspaceIds) {
+      // Changed while it was read.
+      if (!this.#holds(workspaceId, revision)) continue;
       const own = byWorkspace.get(workspaceId)?.map(({ id }) => id);
       const key = keyOf(workspaceId, column, name);
-      if (own === undefined) this.#unknown.set(key, name);
-      else this.#ids.set(key, own);
+      if (own === undefined) this.#unknown.set(key, revision);
+      else this.#ids.set(key, { ids: own, revision });
     }
     return ids;
   }

@@ -305,8 +305,6 @@ export class IngestCache {
 
   #drop(change: Change): void {
     if (change.kind === 'token' || change.kind === 'user') return;
-    // What was read of names is of no product yet.
-    this.#names.stopReading();
     if (change.kind === 'everything') {
       this.#revisions.changedAll();
       this.#products.clear();
@@ -325,13 +323,15 @@ export class IngestCache {
     }
     const product = this.#products.get(change.id);
     this.#products.delete(change.id);
-    this.#names.clear();
     if (product !== undefined) this.#productIdByWebhook.delete(product.webhookId);
   }
 
   /** Of the product itself nothing has changed. */
-  #dropDevices({ productId, ids }: Extract<Change, { kind: 'devices' }>): void {
-    this.#names.clear();
+  #dropDevices(change: Extract<Change, { kind: 'devices' }>): void {
+    const { productId, ids } = change;
+    const workspaceId = change.workspaceId ?? this.#products.get(productId)?.workspaceId;
+    if (workspaceId === undefined) this.#names.clear();
+    else this.#names.drop(workspaceId);
     this.#serialsVersions.delete(productId);
     for (const id of ids) this.#devices.delete(id);
     for (const id of ids.length > FEW_CHANGED ? [manyOf(productId)] : ids) this.#revisions.changed(id);

@@ -6,6 +6,7 @@ import type { Access } from '../access/access.ts';
 import { checkJsonDocument } from '../json-document.ts';
 import { readLongJson } from '../long-json.ts';
 import { findDevice } from '../access/find-device.ts';
+import { changeOfDevices } from '../devices/change-of-devices.ts';
 import { lockPart, lockProduct } from '../access/find-product.ts';
 import {
   type ConfigurationField,
@@ -132,7 +133,7 @@ export class ConfigurationService {
       found.configuration = checkJsonDocument(configuration, 'values', MAX_BYTES) as Record<string, unknown>;
       return found;
     });
-    await this.#deps.cluster.changed([{ kind: 'devices', productId: device.product.id, ids: [device.id] }]);
+    await this.#deps.cluster.changed([changeOfDevices(device)]);
     return device;
   }
 

@@ -38,6 +38,13 @@ interface ProductServiceDeps {
   now: () => number;
 }
 
+/** A product whose deletion has begun. */
+interface Begun {
+  id: string;
+  key: number;
+  workspaceId: string;
+}
+
 interface NewProduct {
   name: string;
   workspaceId?: string | null;
@@ -196,7 +203,7 @@ export class ProductService {
     const product = await this.#deps.database.write(async (em) => {
       const found = await lockProduct(em, access, id, 'CONFIGURE');
       found.deletedAt = this.#deps.now();
-      return { id: found.id, key: found.key };
+      return { id: found.id, key: found.key, workspaceId: found.workspace.id };
     });
     await this.#finishDeletion(product);
     return product.id;
@@ -206,12 +213,14 @@ export class ProductService {
   async finishDeletions(isStopping: () => boolean = () => false): Promise<void> {
     const begun = await this.#deps.database
       .read()
-      .find(ProductSchema, { deletedAt: { $ne: null } }, { fields: ['id', 'key'] });
-    for (const { id, key } of begun) if (!isStopping()) await this.#finishDeletion({ id, key }, isStopping);
+      .find(ProductSchema, { deletedAt: { $ne: null } }, { fields: ['id', 'key', 'workspace'] });
+    for (const { id, key, workspace } of begun)
+      if (!isStopping()) await this.#finishDeletion({ id, key, workspaceId: workspace.id }, isStopping);
   }
 
   /** Each slice is a short transaction: nobody waits long for their turn to write. */
-  async #finishDeletion({ id, key }: { id: string; key: number }, isStopping = () => false): Promise<void> {
+  async #finishDeletion(product: Begun, isStopping = () => false): Promise<void> {
+    const { id, key, workspaceId } = product;
     const { database, cluster, store } = this.#deps;
     // First, so that nothing is recorded for a device whose measurements are already forgotten.
     await cluster.changed([{ kind: 'product', id }]);
@@ -235,7 +244,7 @@ export class ProductService {
         if (last) await em.nativeDelete(ProductSchema, { key });
         return { ids: gone, isLast: last };
       });
-      await cluster.changed([{ kind: 'devices', productId: id, ids }]);
+      await cluster.changed([{ kind: 'devices', productId: id, workspaceId, ids }]);
       if (isLast) break;
     }
     void store.settlePurges();
