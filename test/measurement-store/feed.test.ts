@@ -660,14 +660,23 @@ test('on PostgreSQL a commit belongs behind the positions at which it was not do
   await database.close();
 });
 
-test('others have their turns while one event is handed out to many who want the same', async () => {
+test.each([
+  // 30 ms in slices of 5.
+  { what: 'one event is handed out to many who want the same', count: 300, takesMs: 0.1, isAwaited: false },
+  // What they do takes some 50 ms.
+  { what: 'many who waited for one event read it', count: 5_000, takesMs: 0, isAwaited: true },
+])('others have their turns while $what', async ({ count, takesMs, isAwaited }) => {
   const turns = countTurns();
   const seen = new Set<number>();
-  const offer = (): void => {
-    seen.add(turns.turns);
-    for (const end = performance.now() + 0.1; performance.now() < end;);
-  };
-  const many = Array.from({ length: 300 }, () => ({ accepts: all, offer }));
+  const many = Array.from({ length: count }, () => {
+    const offer = (): void => {
+      told.isAwaited = false;
+      seen.add(turns.turns);
+      for (const end = performance.now() + takesMs; performance.now() < end;);
+    };
+    const told = { accepts: all, isAwaited, offer };
+    return told;
+  });
   const reading = { seq: '1', deviceKey: 1, timestamp: 1, storedAt: 1, fieldKeys: [1], values: [1] };
   const page = { upTo: 'b', readings: [reading], complete: true, expired: false };
   await tellStretch(
@@ -676,7 +685,6 @@ test('others have their turns while one event is handed out to many who want the
     () => [many],
   );
   turns.stop();
-  // Of 30 ms in slices of 5.
   expect(seen.size).toBeGreaterThan(3);
 });
 

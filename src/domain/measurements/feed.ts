@@ -285,6 +285,8 @@ export class Feed {
       const deviceKeys = follower.deviceKeys && [...follower.deviceKeys];
       const told: Told = {
         accepts: (deviceKey) => follower.accepts(deviceKey),
+        // One reader, once.
+        isAwaited: false,
         offer: (event) => follower.catchUp(event),
       };
       try {

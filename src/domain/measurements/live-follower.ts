@@ -18,6 +18,8 @@ export interface Follower {
   readonly deviceKeys: ReadonlySet<number> | null;
   /** Of one audience, of what concerns their devices, all accept the same. */
   readonly audience: unknown;
+  /** Its reader goes on as soon as it is offered anything. */
+  readonly isAwaited: boolean;
   /** Whether it wants what the device sends. A promise only when it takes a look at the database to know that. */
   accepts(deviceKey: number): boolean | Promise<boolean>;
   offer(event: RecordedEvent): void;
@@ -117,6 +119,10 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  get isAwaited(): boolean {
+    return this.#stream.isAwaited;
   }
 
   offer(event: RecordedEvent): void {

@@ -1,4 +1,4 @@
-import { giveWay } from '../give-way.ts';
+import { Slices } from '../give-way.ts';
 import type { Party } from '../party.ts';
 import type { Follower } from './live-follower.ts';
 import { type RecordedEvent, toEvents } from './recorded-event.ts';
@@ -21,15 +21,15 @@ export interface Stretch {
 }
 
 /** Who is told of an event. */
-export type Told = Pick<Follower, 'accepts' | 'offer'>;
+export type Told = Pick<Follower, 'accepts' | 'isAwaited' | 'offer'>;
 
 const PAGE_READINGS = 2_000;
 /** In one page, or look. */
 export const MANY_READINGS = 40;
 /** Where there are many, those of one device come as one event when they were recorded so close together. */
 const TOGETHER_MS = 100;
-/** Two thousand events for eight thousand who follow are 16 million times one for one. */
-const SLICE_MS = 5;
+/** What a follower's reader does then. */
+const WAKES_MS = 0.01;
 const NOBODY: Party = { tokenId: '', tenant: '' };
 /** Who watches the status of devices knows them without looking: then the next one is asked ahead, too. */
 const ASKED_AHEAD = 2;
@@ -45,11 +45,8 @@ export async function tellStretch(
   read: (query: RecordedQuery) => Promise<RecordedPage>,
   of: (deviceKey: number) => Iterable<Iterable<Told>>,
 ): Promise<{ upTo: string | null; count: number }> {
-  let until = performance.now() + SLICE_MS;
-  const othersFirst = async (): Promise<void> => {
-    await giveWay(NOBODY);
-    until = performance.now() + SLICE_MS;
-  };
+  // Two thousand events for eight thousand who follow are 16 million times one for one.
+  const slices = new Slices(NOBODY);
   for (;;) {
     for (let event = stretch.ahead[0]; event !== undefined; event = stretch.ahead[0]) {
       const wanting: Iterable<Told>[] = [];
@@ -57,13 +54,15 @@ export async function tellStretch(
       for (const audience of of(event.deviceKey)) {
         const accepted = anyOf(audience)?.accepts(event.deviceKey) ?? false;
         if (typeof accepted === 'boolean' ? accepted : await accepted) wanting.push(audience);
-        if (performance.now() > until) await othersFirst();
+        if (slices.isOver) await slices.next();
       }
       stretch.ahead.shift();
       for (const audience of wanting)
         for (const follower of audience) {
+          const wakes = follower.isAwaited;
           follower.offer(event);
-          if (performance.now() > until) await othersFirst();
+          if (wakes && !follower.isAwaited) slices.leadsTo(WAKES_MS);
+          if (slices.isOver) await slices.next();
         }
     }
     if (stretch.isComplete) return stretch;
