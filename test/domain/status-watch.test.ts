@@ -4,6 +4,7 @@ import type { StatusEvent } from '../../src/domain/devices/status-rows.ts';
 import { DeviceSchema } from '../../src/domain/entities/device.ts';
 import { ProductSchema } from '../../src/domain/entities/product.ts';
 import { noDatabase } from '../../src/errors.ts';
+import { countTurns } from '../support/loop-turns.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
@@ -95,6 +96,48 @@ describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) =
     await Promise.all(spied.mock.results.map(({ value }) => value));
     await expect.poll(() => open.size).toBe(0);
     spied.mockRestore();
+  });
+
+  test('is told in turns, each once and in order: thousands may wait for one device', async () => {
+    const [workspaceId] = domain.access.workspaceIds() as [string];
+    const product = await domain.products.create(domain.access, { name: 'turning', offlineAfterSeconds: 3600 });
+    const devices = await domain.devices.create(domain.access, product.id, [{ name: 'a' }, { name: 'b' }], 'unlimited');
+    const isMine = ({ productId }: { productId: string }): boolean => productId === product.id;
+    const subscribe = (): Promise<LiveQueue<StatusEvent>> =>
+      domain.statusWatch.subscribe([workspaceId], isMine, TURNS, 'tenant');
+    const queues = await Promise.all(Array.from({ length: 5_000 }, subscribe));
+    const turns = countTurns();
+    const woken: number[] = [];
+    const late: Promise<LiveQueue<StatusEvent>>[] = [];
+    const told = queues.map(async (queue, at) => {
+      const [event] = await queue.take(1);
+      woken.push(turns.turns);
+      if (at === 0) {
+        // One leaves and one comes before all are told.
+        void queues.at(-1)!.return();
+        domain.clock.now += 10_000;
+        late.push(subscribe());
+      }
+      const [next] = await queue.take(1);
+      return [event?.deviceId, next?.deviceId];
+    });
+    const receivedAt = domain.clock.now;
+    const values = { fieldKeys: [1], timestamps: [receivedAt], values: [1] };
+    await domain.store.append({ batches: devices.map(({ key }) => ({ deviceKey: key, receivedAt, ...values })) });
+    domain.feed.recorded();
+    const all = await Promise.all(told);
+    turns.stop();
+    expect(all.pop()).toEqual([undefined, undefined]);
+    const first = all[0]!;
+    expect([...first].sort()).toEqual(devices.map(({ id }) => id).sort());
+    for (const ids of all) expect(ids).toEqual(first);
+    // What they do takes some 50 ms.
+    expect(new Set(woken).size).toBeGreaterThan(3);
+
+    domain.clock.now += 3_700_000;
+    const comer = await late[0]!;
+    expect(await comer.take(1)).toMatchObject([{ online: false }]);
+    await Promise.all([comer, ...queues].map((queue) => queue.return()));
   });
 
   // These mostly wait: side by side, each in a domain of its own.

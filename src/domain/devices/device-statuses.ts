@@ -1,6 +1,6 @@
 import type { Change } from '../cluster.ts';
 import type { Database } from '../database.ts';
-import { eachInTurns } from '../give-way.ts';
+import { eachInTurns, Slices } from '../give-way.ts';
 import { placeholders } from '../long-columns.ts';
 import { LoopTurns } from '../loop-turns.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
@@ -21,12 +21,14 @@ import {
   type Watched,
   type WholeWorkspace,
 } from './status-rows.ts';
-import { StatusJudge, type TellStatus } from './status-judge.ts';
+import { StatusJudge, type Turned } from './status-judge.ts';
 import { UnreadChanges } from './unread-changes.ts';
 import { WatchedDevices } from './watched-devices.ts';
 
 /** So often it is looked who is silent. */
 export const EVERY_MS = 1_000;
+/** What a stream's reader does when it is woken. */
+const WAKES_MS = 0.01;
 
 interface DeviceStatusesDeps {
   database: Database;
@@ -34,7 +36,8 @@ interface DeviceStatusesDeps {
   now: () => number;
   /** A look at the database that failed; it is tried again a second later. */
   onError: (error: unknown) => void;
-  tell: TellStatus;
+  /** Nobody first, then one who wants to know at a time: whether that woke its reader. */
+  tell: (...turned: Turned) => Iterable<boolean>;
 }
 
 interface AskOptions {
@@ -54,6 +57,8 @@ export class DeviceStatuses {
   readonly #deps: DeviceStatusesDeps;
   readonly #watched = new WatchedDevices();
   readonly #judge: StatusJudge;
+  /** Not told yet: at most those of a page. */
+  readonly #turned: Turned[] = [];
   /** Workspaces whose devices are in `#watched`, and those that are read for the first time. */
   readonly #loaded = new Set<string>();
   readonly #beingLoaded = new Set<string>();
@@ -75,8 +80,8 @@ export class DeviceStatuses {
 
   constructor(deps: DeviceStatusesDeps) {
     this.#deps = deps;
-    const { now, tell } = deps;
-    this.#judge = new StatusJudge({ watched: this.#watched, now, tell: (...told) => this.#isOver || tell(...told) });
+    const { now } = deps;
+    this.#judge = new StatusJudge({ watched: this.#watched, now, tell: (...turned) => this.#turned.push(turned) });
   }
 
   /** Nobody is told any more. */
@@ -175,7 +180,7 @@ export class DeviceStatuses {
         for (const device of page) this.#stirred.delete(device);
         try {
           const heard = await this.#deps.store.lastHeard(page.map(({ deviceKey }) => deviceKey));
-          await eachInTurns(page, (device) => {
+          await this.#judgeEach(page, (device) => {
             device.heardAt = Math.max(device.heardAt, heard.get(device.deviceKey) ?? -Infinity);
             device.limitMs = limits?.get(device.productId) ?? device.limitMs;
             this.#judge.judge(device, limits !== null);
@@ -303,8 +308,29 @@ export class DeviceStatuses {
   ): Promise<PlaceRow[]> {
     const rows = await readPlaces(this.#deps.database, where, after);
     const heard = await this.#deps.store.lastHeard(rows.map(({ deviceKey }) => deviceKey));
-    await eachInTurns(rows, (row) => take(row, heard.get(row.deviceKey)));
+    await this.#judgeEach(rows, (row) => take(row, heard.get(row.deviceKey)));
     return rows;
+  }
+
+  /** Those of a page; then whoever wants to know is told of those that have turned. */
+  async #judgeEach<Item>(page: Iterable<Item>, judge: (item: Item) => void): Promise<void> {
+    try {
+      await eachInTurns(page, judge);
+    } finally {
+      await this.#tellTurned();
+    }
+  }
+
+  /** Tens of thousands may wait for each. */
+  async #tellTurned(): Promise<void> {
+    const slices = new Slices();
+    for (let turned = this.#turned.shift(); turned !== undefined; turned = this.#turned.shift())
+      for (const wakes of this.#deps.tell(...turned)) {
+        if (wakes) slices.leadsTo(WAKES_MS);
+        if (slices.isOver) await slices.next();
+        // Whoever has come since then is told by those that came after this.
+        if (this.#isOver) return;
+      }
   }
 
   /** One after the other. */

@@ -2,12 +2,12 @@ import { isOverdue, limitOf, type PlaceRow, type StatusEvent, type Watched } fro
 import type { WatchedDevices } from './watched-devices.ts';
 
 /** A device's status is another one since `changedAt`. */
-export type TellStatus = (device: Watched, event: StatusEvent, changedAt: number) => void;
+export type Turned = [device: Watched, event: StatusEvent, changedAt: number];
 
 interface StatusJudgeDeps {
   watched: WatchedDevices;
   now: () => number;
-  tell: TellStatus;
+  tell: (...turned: Turned) => void;
 }
 
 /** Says of watched devices, by what was read of them, whether their status has changed. */

@@ -7,7 +7,7 @@ import { pause } from '../pause.ts';
 import type { Turns } from '../turns.ts';
 import { UnreadMemory } from '../unread-memory.ts';
 import { DeviceStatuses, EVERY_MS } from './device-statuses.ts';
-import type { TellStatus } from './status-judge.ts';
+import type { Turned } from './status-judge.ts';
 import type { StatusEvent, WatchedPlace } from './status-rows.ts';
 import { statusStream } from './status-stream.ts';
 
@@ -79,15 +79,22 @@ export class StatusWatch {
   }
 
   #wake(): DeviceStatuses {
-    const tell: TellStatus = (device, event, changedAt) => {
-      for (const { workspaceIds, accepts, since, stream } of this.#subscribers)
-        if (changedAt >= since && workspaceIds.has(device.workspaceId) && accepts(device)) stream.offer(event);
-    };
-    const statuses = new DeviceStatuses({ ...this.#deps, tell });
+    const statuses = new DeviceStatuses({ ...this.#deps, tell: (...turned) => this.#tell(...turned) });
     this.#statuses = statuses;
     this.#timer = setInterval(() => statuses.look(), EVERY_MS).unref();
     void this.#listen(statuses);
     return statuses;
+  }
+
+  /** Whoever comes amid it is told of what changed since then, and whoever left is not. */
+  *#tell(...[device, event, changedAt]: Turned): Generator<boolean, void> {
+    yield false;
+    for (const { workspaceIds, accepts, since, stream } of this.#subscribers) {
+      if (changedAt < since || !workspaceIds.has(device.workspaceId) || !accepts(device)) continue;
+      const wakes = stream.isAwaited;
+      stream.offer(event);
+      yield wakes && !stream.isAwaited;
+    }
   }
 
   #rest(): void {
