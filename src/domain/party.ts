@@ -6,6 +6,9 @@ export interface Party {
   readonly tenant: string;
 }
 
+/** Whatever the server does by itself for all, and before it is known who asks. */
+export const NOBODY: Party = { tokenId: '', tenant: '' };
+
 /** What the server does of its own accord. */
 export const SERVER: Party = { tokenId: 'server', tenant: 'server' };
 

@@ -1,8 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Party } from './party.ts';
+import { NOBODY, type Party } from './party.ts';
 
-/** Whatever the server does by itself, and before it is known who asks. */
-const NOBODY: Party = { tokenId: '', tenant: '' };
 const parties = new AsyncLocalStorage<Party>();
 
 /** Runs `work`; in whatever line it waits, it is this party that does. */

@@ -4,7 +4,7 @@ import type { Cluster } from '../cluster.ts';
 import { eachInTurns, nextTurn, Slices } from '../give-way.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallCount, CallQuery, CallRow, CallStatus, MeasurementStore } from '../measurements/store.ts';
-import type { Party } from '../party.ts';
+import { NOBODY, type Party } from '../party.ts';
 import { Pieces } from '../pieces.ts';
 import { PagePlaces } from '../read-ahead.ts';
 import { SharedLoads } from '../shared-loads.ts';
@@ -29,7 +29,6 @@ const MAX_HEARD = 5_000;
 
 /** What the reader of a stream does with an error. */
 const FAILS_MS = 0.05;
-const NOBODY: Party = { tokenId: '', tenant: '' };
 
 /** Who reads the log, in whose turns. */
 interface CallReader {

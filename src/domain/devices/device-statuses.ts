@@ -4,7 +4,7 @@ import { eachInTurns, Slices } from '../give-way.ts';
 import { placeholders } from '../long-columns.ts';
 import { LoopTurns } from '../loop-turns.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
-import type { Party } from '../party.ts';
+import { NOBODY } from '../party.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import { worksFor } from '../whose-work.ts';
 import type { Conditions } from './device-scan.ts';
@@ -46,8 +46,6 @@ interface AskOptions {
   /** Those that are left then are not asked for. */
   until?: number;
 }
-
-const NOBODY: Party = { tokenId: '', tenant: '' };
 
 /**
  * The devices that are watched, with what is known of them. It is read page by page, of each workspace in its turn, and

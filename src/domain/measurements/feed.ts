@@ -7,7 +7,7 @@ import { Slices } from '../give-way.ts';
 import { Followers } from './followers.ts';
 import { type Follower, LiveFollower } from './live-follower.ts';
 import type { RecordedEvent } from './recorded-event.ts';
-import type { Party } from '../party.ts';
+import { NOBODY, type Party } from '../party.ts';
 import { pause } from '../pause.ts';
 import { PagePlaces } from '../read-ahead.ts';
 import { SharedLoads } from '../shared-loads.ts';
@@ -41,7 +41,6 @@ interface FeedSubscription {
 
 /** What reading one back takes of the processor, most of it for the way between threads. */
 const READING_MS = 0.003;
-const NOBODY: Party = { tokenId: '', tenant: '' };
 const ALWAYS: Turns = { next: async () => {}, spend: () => {} };
 /** One look at the database serves what was recorded meanwhile. */
 const SHORTEST_MS = 5;

@@ -1,5 +1,5 @@
 import { Slices } from '../give-way.ts';
-import type { Party } from '../party.ts';
+import { NOBODY } from '../party.ts';
 import type { Follower } from './live-follower.ts';
 import { type RecordedEvent, toEvents } from './recorded-event.ts';
 import type { RecordedPage, RecordedPlace, RecordedQuery } from './store.ts';
@@ -30,7 +30,6 @@ export const MANY_READINGS = 40;
 const TOGETHER_MS = 100;
 /** What a follower's reader does then. */
 const WAKES_MS = 0.01;
-const NOBODY: Party = { tokenId: '', tenant: '' };
 /** Who watches the status of devices knows them without looking: then the next one is asked ahead, too. */
 const ASKED_AHEAD = 2;
 
