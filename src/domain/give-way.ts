@@ -3,6 +3,8 @@ import type { Party } from './party.ts';
 import { whoseWork } from './whose-work.ts';
 
 const TURN_MS = 5;
+/** What the reader of a stream does when it is woken. */
+const WAKES_MS = 0.01;
 
 /** Of those who have given way. */
 const line = new FairLine<() => void>();
@@ -29,6 +31,12 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
+/** What may be told of something while its reader waits for that. */
+interface Offered<Item> {
+  readonly isAwaited: boolean;
+  offer: (item: Item) => void;
+}
+
 /** Long work in slices of 5 ms. */
 export class Slices {
   readonly #party: Party;
@@ -47,6 +55,13 @@ export class Slices {
   /** So long takes what others do as soon as this gives way: those who were told of something. */
   leadsTo(milliseconds: number): void {
     this.#until -= milliseconds;
+  }
+
+  /** Tells one of it: a reader that waited for that goes on as soon as this gives way. */
+  offer<Item>(stream: Offered<Item>, item: Item): void {
+    const waited = stream.isAwaited;
+    stream.offer(item);
+    if (waited && !stream.isAwaited) this.leadsTo(WAKES_MS);
   }
 
   async next(): Promise<void> {

@@ -8,8 +8,6 @@ import type { LoggedCall } from './logged-call.ts';
 const MOST_UNTOLD = 32_000_000;
 /** So that who waited goes on once for all of them; together no more than a stream holds, however long each is. */
 const TOLD_AT_ONCE = 20;
-/** What a stream's reader does then. */
-const WAKES_MS = 0.01;
 
 /** What happened to a call: it was logged, or (`again`) its outcome was rewritten. */
 export interface ToldCall {
@@ -101,9 +99,7 @@ export class Listeners {
     while (this.#untold.length > 0) {
       const calls = this.#untold.slice(0, TOLD_AT_ONCE);
       for (const [stream, accepts] of this.#accepting) {
-        const wakes = stream.isAwaited;
-        for (const call of calls) if (accepts(call)) stream.offer(call);
-        if (wakes && !stream.isAwaited) slices.leadsTo(WAKES_MS);
+        for (const call of calls) if (accepts(call)) slices.offer(stream, call);
         yield;
       }
       this.#untold.splice(0, calls.length);

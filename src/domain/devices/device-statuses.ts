@@ -27,8 +27,6 @@ import { WatchedDevices } from './watched-devices.ts';
 
 /** So often it is looked who is silent. */
 export const EVERY_MS = 1_000;
-/** What a stream's reader does when it is woken. */
-const WAKES_MS = 0.01;
 
 interface DeviceStatusesDeps {
   database: Database;
@@ -36,8 +34,8 @@ interface DeviceStatusesDeps {
   now: () => number;
   /** A look at the database that failed; it is tried again a second later. */
   onError: (error: unknown) => void;
-  /** Nobody first, then one who wants to know at a time: whether that woke its reader. */
-  tell: (...turned: Turned) => Iterable<boolean>;
+  /** Nobody first, then one who wants to know at a time. */
+  tell: (slices: Slices, ...turned: Turned) => Generator<void, void>;
 }
 
 interface AskOptions {
@@ -322,13 +320,14 @@ export class DeviceStatuses {
   /** Tens of thousands may wait for each. */
   async #tellTurned(): Promise<void> {
     const slices = new Slices();
-    for (let turned = this.#turned.shift(); turned !== undefined; turned = this.#turned.shift())
-      for (const wakes of this.#deps.tell(...turned)) {
-        if (wakes) slices.leadsTo(WAKES_MS);
+    for (let turned = this.#turned.shift(); turned !== undefined; turned = this.#turned.shift()) {
+      const telling = this.#deps.tell(slices, ...turned);
+      while (telling.next().done !== true) {
         if (slices.isOver) await slices.next();
         // Whoever has come since then is told by those that came after this.
         if (this.#isOver) return;
       }
+    }
   }
 
   /** One after the other. */

@@ -1,6 +1,7 @@
 import type { BoundedStream, LiveQueue } from '../bounded-stream.ts';
 import { type Cluster, earliestNow } from '../cluster.ts';
 import type { Database } from '../database.ts';
+import type { Slices } from '../give-way.ts';
 import type { Feed } from '../measurements/feed.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { pause } from '../pause.ts';
@@ -79,7 +80,7 @@ export class StatusWatch {
   }
 
   #wake(): DeviceStatuses {
-    const statuses = new DeviceStatuses({ ...this.#deps, tell: (...turned) => this.#tell(...turned) });
+    const statuses = new DeviceStatuses({ ...this.#deps, tell: (...told) => this.#tell(...told) });
     this.#statuses = statuses;
     this.#timer = setInterval(() => statuses.look(), EVERY_MS).unref();
     void this.#listen(statuses);
@@ -87,13 +88,12 @@ export class StatusWatch {
   }
 
   /** Whoever comes amid it is told of what changed since then, and whoever left is not. */
-  *#tell(...[device, event, changedAt]: Turned): Generator<boolean, void> {
-    yield false;
+  *#tell(slices: Slices, ...[device, event, changedAt]: Turned): Generator<void, void> {
+    yield;
     for (const { workspaceIds, accepts, since, stream } of this.#subscribers) {
       if (changedAt < since || !workspaceIds.has(device.workspaceId) || !accepts(device)) continue;
-      const wakes = stream.isAwaited;
-      stream.offer(event);
-      yield wakes && !stream.isAwaited;
+      slices.offer(stream, event);
+      yield;
     }
   }
 

@@ -28,8 +28,6 @@ const PAGE_READINGS = 2_000;
 export const MANY_READINGS = 40;
 /** Where there are many, those of one device come as one event when they were recorded so close together. */
 const TOGETHER_MS = 100;
-/** What a follower's reader does then. */
-const WAKES_MS = 0.01;
 /** Who watches the status of devices knows them without looking: then the next one is asked ahead, too. */
 const ASKED_AHEAD = 2;
 
@@ -58,9 +56,7 @@ export async function tellStretch(
       stretch.ahead.shift();
       for (const audience of wanting)
         for (const follower of audience) {
-          const wakes = follower.isAwaited;
-          follower.offer(event);
-          if (wakes && !follower.isAwaited) slices.leadsTo(WAKES_MS);
+          slices.offer(follower, event);
           if (slices.isOver) await slices.next();
         }
     }
