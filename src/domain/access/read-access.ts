@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Role } from '../entities/member.ts';
 import type { TokenKind, TokenScope } from '../entities/token.ts';
+import { placeholders } from '../long-columns.ts';
 import { Access, type AccessInit, scopesOfRole } from './access.ts';
 
 /** A token as it is kept, with what its user is in each workspace. */
@@ -66,12 +67,11 @@ export async function readAccess(
 
 /** The same for several; those that are gone or have expired are left out. Of a user who has many, roles are read once. */
 export async function readAccesses(em: EntityManager, ids: readonly string[], now: number): Promise<Access[]> {
-  const tokens = await em.execute<TokenRow[]>(`select ${TOKEN} ${FROM} where t.id in (${marks(ids)})`, [...ids]);
+  if (ids.length === 0) return [];
+  const tokens = await em.execute<TokenRow[]>(`select ${TOKEN} ${FROM} where t.id in (${placeholders(ids)})`, [...ids]);
   const users = [...new Set(tokens.flatMap(({ userId }) => userId ?? []))];
-  const members = await em.execute<(MemberRow & { userId: string })[]>(
-    `select m.user_id as "userId", ${MEMBER} from member m where m.user_id in (${marks(users)})`,
-    users,
-  );
+  const select = `select m.user_id as "userId", ${MEMBER} from member m where m.user_id in (${placeholders(users)})`;
+  const members = users.length === 0 ? [] : await em.execute<(MemberRow & { userId: string })[]>(select, users);
   const membersOf = Map.groupBy(members, ({ userId }) => userId);
   return tokens.flatMap((token) => presentAccess(token, membersOf.get(token.userId ?? '') ?? [], now) ?? []);
 }
@@ -96,9 +96,4 @@ function presentAccess(token: TokenRow, members: readonly MemberRow[], now: numb
     expiresAt,
     signedIn: Boolean(token.signedIn),
   });
-}
-
-/** For no value: of nothing. */
-function marks(values: readonly string[]): string {
-  return values.length === 0 ? 'null' : values.map(() => '?').join(', ');
 }

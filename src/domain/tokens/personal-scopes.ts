@@ -1,6 +1,7 @@
 import { scopesOfRole } from '../access/access.ts';
 import type { Database } from '../database.ts';
 import type { Role } from '../entities/member.ts';
+import { placeholders } from '../long-columns.ts';
 import { TOKEN_SCOPES, type TokenScope } from '../entities/token.ts';
 
 /** By user id: what PERSONAL tokens of the users may do in one workspace or another. */
@@ -13,7 +14,7 @@ export async function personalScopes(
   const roles = await database
     .read()
     .execute<{ userId: string; role: Role }[]>(
-      `select distinct user_id as "userId", role from member where user_id in (${userIds.map(() => '?').join(', ')})`,
+      `select distinct user_id as "userId", role from member where user_id in (${placeholders(userIds)})`,
       [...userIds],
     );
   return new Map(
