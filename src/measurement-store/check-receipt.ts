@@ -1,4 +1,4 @@
-import type { CallRow, Receipt } from '../domain/measurements/store.ts';
+import { type CallRow, type Receipt, textLengthOf } from '../domain/measurements/store.ts';
 
 const MAX_KEY = 2 ** 31 - 1;
 
@@ -33,5 +33,5 @@ function isKey(key: number): boolean {
 
 /** About how many bytes of memory a call waits with. */
 export function callBytes(call: CallRow): number {
-  return call.body.length + call.headers.length + call.query.length + call.path.length + (call.run?.length ?? 0) + 300;
+  return textLengthOf(call) + call.query.length + call.path.length + 300;
 }

@@ -1,7 +1,7 @@
 import type { BoundedStream } from '../bounded-stream.ts';
 import type { Slices } from '../give-way.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { CallRow } from '../measurements/store.ts';
+import { type CallRow, textLengthOf } from '../measurements/store.ts';
 import type { LoggedCall } from './logged-call.ts';
 
 /** What of a product's calls may wait to be told: those of a flush, and of some seconds to thousands. */
@@ -111,5 +111,5 @@ export class Listeners {
 /** What it takes in memory. */
 export function charactersOf(row: CallRow): number {
   // The fixed part stands for what every call costs: some thousand small ones are enough.
-  return 8_000 + row.body.length + row.headers.length + (row.run?.length ?? 0);
+  return 8_000 + textLengthOf(row);
 }

@@ -3,7 +3,7 @@ import type { CallOutcome, CallRunner } from '../decoders/call-runner.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import { changed, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { CallRow, MeasurementStore } from '../measurements/store.ts';
+import { type CallRow, type MeasurementStore, textLengthOf } from '../measurements/store.ts';
 import type { Amount, WriteShares } from '../measurements/write-shares.ts';
 import { type InVain, unexplainedPart } from '../refused-work.ts';
 import type { CallFeed } from './call-feed.ts';
@@ -92,7 +92,7 @@ export class WebhookReceiver {
       // What the call brings into the database: its texts, too.
       const amount = (isStored: boolean): Amount => ({
         ...recorder.amountOf(batches, product, { isStored }),
-        characters: charactersOf(call),
+        characters: textLengthOf(call),
       });
       const asked = amount(false);
       await shares.turn(product.workspaceId, asked);
@@ -151,10 +151,6 @@ export function inVainOf({ stored, rejected: entries }: Answer, bytes: number, b
   if (stored === 0) return { part: 1, entries };
   const part = Math.max(entries / (stored + entries), unexplainedPart(bytes, beside + stored * OF_A_VALUE));
   return { part, entries };
-}
-
-function charactersOf({ body, headers, run }: CallRow): number {
-  return body.length + headers.length + (run?.length ?? 0);
 }
 
 function answerOf(outcome: CallOutcome): Answer {

@@ -4,6 +4,7 @@ import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { pause } from '../pause.ts';
 import { Tally } from '../tally.ts';
 import type { LongReadings } from './long-readings.ts';
+import { LostTime } from './lost-time.ts';
 import { type Batch, type MeasurementStore, PART_BYTES, type Receipt } from './store.ts';
 import type { WriteShares } from './write-shares.ts';
 
@@ -14,8 +15,6 @@ const MUCH_BYTES = 1_048_576;
 const REST_MS = 50;
 /** Of a tenant: they are in memory meanwhile. */
 const MOST_IN_LINE = 20;
-/** Who has waited so long for a part that failed with the database waits for no other one. */
-const WAITED_FOR_NOTHING_MS = 4_000;
 /** What writes so little again stands in no line: the turns of its tenant bound it, and it shares a flush with others. */
 const LITTLE_BYTES = 65_536;
 /** What may be written again for the requests of a tenant that are under way together before the database is asked. */
@@ -47,8 +46,7 @@ export class ReceiptParts {
   /** Parts behind the one under way, each its tenant's; tenants take turns. */
   readonly #line = new FairLine<() => void>();
   #isBusy = false;
-  /** When the database had no answer for one of the line, the last time. */
-  #failedAt = Number.NEGATIVE_INFINITY;
+  readonly #lostTime = new LostTime();
   /** What is written again for what is under way of each tenant, in bytes, as far as that is known … */
   readonly #knownUnderWay = new Tally();
   /** … and what may be, where nobody has asked. */
@@ -145,15 +143,8 @@ export class ReceiptParts {
     if (this.#isBusy) await new Promise<void>((begin) => this.#line.add({ tenant, tokenId: tenant }, begin));
     this.#isBusy = true;
     try {
-      // Twenty would wait for their own time-outs one after the other. What nobody waits for is tried again.
-      if (this.#failedAt - since >= WAITED_FOR_NOTHING_MS)
-        throw new AppError('OVERLOADED', 'The database did not answer in time: send the rest again.', {
-          details: { retryAfterSeconds: 2 },
-        });
-      return await store().catch((error: unknown) => {
-        if (error instanceof AppError && error.code === 'UNAVAILABLE') this.#failedAt = performance.now();
-        throw error;
-      });
+      // What nobody waits for is tried again.
+      return await this.#lostTime.after(since, 'The database did not answer in time: send the rest again.', store);
     } finally {
       this.#inLineOf.add(tenant, -1);
       void pause(REST_MS * Math.min(1, bytes / MUCH_BYTES)).then(() => this.#goOn());

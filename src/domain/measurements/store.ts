@@ -82,6 +82,11 @@ export interface CallRow {
   run: string | null;
 }
 
+/** How long the texts of a call are that can be, in characters. */
+export function textLengthOf({ body, headers, run }: Pick<CallRow, 'body' | 'headers' | 'run'>): number {
+  return body.length + headers.length + (run?.length ?? 0);
+}
+
 /** What is committed together or not at all: the batches of one request and, for a webhook, its call. */
 export interface Receipt {
   batches: Batch[];

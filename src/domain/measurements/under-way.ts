@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts';
-import type { Receipt } from './store.ts';
+import { LostTime } from './lost-time.ts';
+import { textLengthOf, type Receipt } from './store.ts';
 
 /** In values; what the database does in a fifth of a second, so that flushes of it are as good as larger ones. */
 const MOST_UNDER_WAY = 30_000;
@@ -7,10 +8,10 @@ const MOST_UNDER_WAY = 30_000;
 const MOST_WAITING = 180_000;
 /** Some values of one device do not stand behind the bulk of their tenant, and are not worth counting. */
 const LITTLE = 15;
-/** Who has waited so long for what failed with the database then does not wait for its own time-out: they would follow each other. */
-const WAITED_FOR_NOTHING_MS = 4_000;
 /** Of the call log, and of texts: they cost as much as one value. */
 const CHARACTERS = 256;
+
+const NOT_IN_TIME = 'The database did not answer in time. Try again in a moment.';
 
 interface Tenant {
   underWay: number;
@@ -30,7 +31,7 @@ interface Storing {
  */
 export class UnderWay {
   readonly #tenants = new Map<string, Tenant>();
-  #failedAt = -Infinity;
+  readonly #lostTime = new LostTime();
 
   /** Stores the receipt when it is its turn within its tenant; OVERLOADED: too much of that waits. */
   async of(name: string, receipt: Receipt, { requireRight, store }: Storing): Promise<number> {
@@ -43,12 +44,10 @@ export class UnderWay {
     if (waits) await this.#turn(tenant, amount);
     else tenant.underWay += amount;
     try {
-      if (this.#failedAt - since >= WAITED_FOR_NOTHING_MS) throw notInTime();
-      if (waits) await requireRight();
-      return await store();
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'UNAVAILABLE') this.#failedAt = performance.now();
-      throw error;
+      return await this.#lostTime.after(since, NOT_IN_TIME, async () => {
+        if (waits) await requireRight();
+        return store();
+      });
     } finally {
       tenant.underWay -= amount;
       this.#beginNext(tenant);
@@ -73,18 +72,12 @@ export class UnderWay {
   }
 }
 
-function notInTime(): AppError {
-  return new AppError('OVERLOADED', 'The database did not answer in time. Try again in a moment.', {
-    details: { retryAfterSeconds: 2 },
-  });
-}
-
 function amountOf({ batches, call }: Receipt): number {
   let [values, characters] = [0, 0];
   for (const batch of batches) {
     values += batch.values.length;
     for (const value of batch.values) if (typeof value === 'string') characters += value.length;
   }
-  if (call !== undefined) characters += call.body.length + call.headers.length + (call.run?.length ?? 0);
+  if (call !== undefined) characters += textLengthOf(call);
   return values + Math.floor(characters / CHARACTERS);
 }
