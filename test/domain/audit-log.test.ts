@@ -122,9 +122,9 @@ describe.each(DATABASES)('the audit log in %s', (name) => {
     expect(await auditLog.count(access, full.id, {})).toBe(MAX_AUDIT_ENTRIES);
   });
 
-  test('looks through one log after the other for those that are too long', async () => {
-    // On PostgreSQL it keeps nobody waiting.
-    if (name !== 'sqlite') return;
+  // On PostgreSQL it keeps nobody waiting.
+  const onSqlite = name === 'sqlite' ? test : () => {};
+  onSqlite('looks through one log after the other for those that are too long', async () => {
     const { auditLog, database } = domain;
     await database.write((em) =>
       em.execute(

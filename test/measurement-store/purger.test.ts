@@ -2,21 +2,36 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Purger, type PurgeRow } from '../../src/measurement-store/purger.ts';
 import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Store } from './open-store.ts';
 
+type Deps = ConstructorParameters<typeof Purger>[0];
+
+/** Of what is in the list, with what a test wants otherwise. */
+function purgerOf(purges: PurgeRow[], deps: Partial<Deps>, everyMs?: number): Purger {
+  return new Purger(
+    {
+      list: async (handsOver, after, limit) =>
+        purges.filter(({ id, intoDeviceKey }) => id > after && (intoDeviceKey !== null) === handsOver).slice(0, limit),
+      last: async () => Math.max(0, ...purges.map(({ id }) => id)),
+      settled: async () => {},
+      handOver: async () => true,
+      forgetHeard: async () => {},
+      position: async () => '0',
+      forget: async () => true,
+      end: async (id) => void purges.splice(purges.findIndex((purge) => purge.id === id), 1), // prettier-ignore
+      log: undefined,
+      ...deps,
+    },
+    everyMs,
+  );
+}
+
 test('what another node has written down before it ended is settled', async () => {
   const purges: PurgeRow[] = [];
   const done: string[] = [];
-  const purger = new Purger(
+  const purger = purgerOf(
+    purges,
     {
-      list: async (handsOver, after) =>
-        purges.filter(({ id, intoDeviceKey }) => id > after && (intoDeviceKey !== null) === handsOver),
-      last: async () => purges.at(-1)?.id ?? 0,
-      settled: async () => {},
       handOver: async ({ fieldKey }) => done.push(`hand over ${fieldKey}`) > 0,
-      forgetHeard: async () => {},
-      position: async () => '0',
       forget: async ({ deviceKey }) => done.push(`forget ${deviceKey}`) > 0,
-      end: async (id) => void purges.splice(purges.findIndex((purge) => purge.id === id), 1), // prettier-ignore
-      log: undefined,
     },
     10,
   );
@@ -77,21 +92,12 @@ test('one that fails is tried again later, and not whenever another is written d
 test('what is handed over waits for nothing that is only forgotten', async () => {
   const done: number[] = [];
   const purges = Array.from({ length: 250 }, (_, at): PurgeRow => ({ id: at + 1, deviceKey: at + 1, fieldKey: 1, intoDeviceKey: null })); // prettier-ignore
-  const purger = new Purger({
-    list: async (handsOver, after, limit) =>
-      purges.filter(({ id, intoDeviceKey }) => id > after && (intoDeviceKey !== null) === handsOver).slice(0, limit),
-    last: async () => purges.at(-1)?.id ?? 0,
-    settled: async () => {},
-    handOver: async () => true,
-    forgetHeard: async () => {},
-    position: async () => '0',
+  const purger = purgerOf(purges, {
     forget: async ({ id }) => {
       // Written down meanwhile.
       if (done.push(id) === 1) purges.push({ id: 1_000, deviceKey: 1_000, fieldKey: 1, intoDeviceKey: 1_001 });
       return true;
     },
-    end: async (id) => void purges.splice(purges.findIndex((purge) => purge.id === id), 1), // prettier-ignore
-    log: undefined,
   });
   await purger.settle();
   await purger.stop();
@@ -109,18 +115,10 @@ test('what is only forgotten comes to its turn beside ever more that is handed o
     if (id >= 100 && id !== 350 && purges.some(({ intoDeviceKey }) => intoDeviceKey === null)) purges.push(row(done.length + 1_000, 5_000)); // prettier-ignore
     return done.length < 2_000;
   };
-  const purger = new Purger({
-    list: async (handsOver, after, limit) =>
-      purges.filter(({ id, intoDeviceKey }) => id > after && (intoDeviceKey !== null) === handsOver).slice(0, limit),
-    last: async () => Math.max(0, ...purges.map(({ id }) => id)),
-    settled: async () => {},
+  const purger = purgerOf(purges, {
     handOver: async (purge) => workOff(purge as PurgeRow),
-    forgetHeard: async () => {},
-    position: async () => '0',
     forget: async ({ intoDeviceKey, ...purge }) =>
       intoDeviceKey !== null || (await workOff({ ...purge, intoDeviceKey })),
-    end: async (id) => void purges.splice(purges.findIndex((purge) => purge.id === id), 1), // prettier-ignore
-    log: undefined,
   });
   while (purges.length > 0) await purger.settle();
   await purger.stop();
@@ -133,22 +131,13 @@ test('who waits for what is written down does not wait for what is written down 
   const done: number[] = [];
   const row = (id: number, intoDeviceKey: number | null): PurgeRow => ({ id, deviceKey: id, fieldKey: 1, intoDeviceKey }); // prettier-ignore
   const purges = [row(1, null), row(2, 5_000), row(3, null)];
-  const purger = new Purger({
-    list: async (handsOver, after, limit) =>
-      purges.filter(({ id, intoDeviceKey }) => id > after && (intoDeviceKey !== null) === handsOver).slice(0, limit),
-    last: async () => purges.at(-1)?.id ?? 0,
-    settled: async () => {},
-    handOver: async () => true,
-    forgetHeard: async () => {},
-    position: async () => '0',
+  const purger = purgerOf(purges, {
     forget: async ({ id }) => {
       done.push(id);
       purges.push(row(purges.at(-1)!.id + 1, 5_000));
       await new Promise((resolve) => setImmediate(resolve));
       return true;
     },
-    end: async (id) => void purges.splice(purges.findIndex((purge) => purge.id === id), 1), // prettier-ignore
-    log: undefined,
   });
   const settled = async (): Promise<number[]> => {
     const present = purges.map(({ id }) => id);
@@ -166,16 +155,9 @@ test('who waits for what is written down does not wait for what is written down 
 
 test('who starts it when it has just ended finds it at work', { timeout: 10_000 }, async () => {
   const purges: PurgeRow[] = [];
-  const purger = new Purger({
-    list: async (handsOver, after) => purges.filter(({ id }) => !handsOver && id > after),
-    last: async () => purges.at(-1)?.id ?? 0,
-    settled: async () => {},
-    handOver: async () => true,
-    forgetHeard: async () => {},
-    position: async () => '0',
+  const purger = purgerOf(purges, {
     forget: async () => true,
     end: async () => void purges.splice(0),
-    log: undefined,
   });
   for (let microtasks = 0; microtasks < 40; microtasks += 1) {
     purger.start();
