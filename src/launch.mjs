@@ -71,7 +71,7 @@ const tasks = {
   },
 };
 
-const chosen = tasks[task];
+const chosen = Object.hasOwn(tasks, task) ? tasks[task] : undefined;
 if (chosen === undefined) fail(`unknown task "${task}"; there are: ${Object.keys(tasks).join(', ')}`);
 process.chdir(root);
 // Where only what runs is installed (npm ci --omit=dev), nothing can be built: what was built elsewhere starts.

@@ -34,7 +34,8 @@ const COMMANDS: Record<string, Command> = {
 };
 
 async function main([name = '', ...args]: string[]): Promise<number> {
-  const command = COMMANDS[name];
+  // Its own alone: "toString" is no command.
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined || args.includes('--help')) {
     const isHelp = command !== undefined || name === '--help' || name === 'help';
     if (!isHelp && name !== '') console.error(`There is no "inlet ${name}".`);

@@ -362,6 +362,11 @@ describe('inlet backup, check and restore', () => {
       expect((await inlet([command, 'file'], postgres)).err).toContain('use pg_dump and pg_restore');
     expect(await inlet([], {})).toMatchObject({ code: 2, err: expect.stringMatching(/^Usage.*inlet backup FILE/s) });
     expect(await inlet(['help'], {})).toMatchObject({ code: 0, err: expect.stringContaining('inlet backup FILE') });
-    expect(await inlet(['bakup'], {})).toMatchObject({ code: 2, err: expect.stringContaining('no "inlet bakup"') });
+    for (const none of ['bakup', 'toString', '__proto__']) {
+      const err = expect.stringMatching(new RegExp(`no "inlet ${none}".*inlet backup FILE`, 's'));
+      expect(await inlet([none], {})).toMatchObject({ code: 2, err });
+      const { status, stderr } = spawnSync(process.execPath, ['src/launch.mjs', none], { encoding: 'utf8' });
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`unknown task "${none}"`) });
+    }
   });
 });
