@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { excessOf, parseShallow } from './json-text.ts';
+import { excessOf, outermostOf, parseShallow } from './json-text.ts';
 
 const MEGABYTE = 1_048_576;
 
@@ -81,4 +81,13 @@ describe('what makes a text too dear to be parsed', () => {
     expect(excessOf(text, { levels: 10 })).toBeNull();
     expect(parseShallow(text, { levels: 10 })).toEqual(JSON.parse(text));
   });
+});
+
+test('of a text whose inside is too dear the outermost object is read', () => {
+  const deep = `${'{"a":['.repeat(50_000)}${']}'.repeat(50_000)}`;
+  const text = `{"type" : "a[\\"{", "in":${deep},"list":[[[1]], 2], "id":"x"}`;
+  expect(parseShallow(outermostOf(text), {})).toEqual({ type: 'a["{', in: {}, list: [], id: 'x' });
+  expect(outermostOf('{"a":1}')).toBe('{"a":1}');
+  for (const none of [text.slice(0, -1), `{"id":"x","in":${'['.repeat(50_000)}`, '}}[[[', `${deep}${deep}`])
+    expect(parseShallow(outermostOf(none), {})).toBeUndefined();
 });

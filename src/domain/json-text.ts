@@ -59,9 +59,7 @@ export function excessOf(text: string, bounds: Bounds = {}): string | null {
     const code = text.charCodeAt(at);
     if (code === 0x22) {
       from = at + 1;
-      for (at = from; at < text.length && text.charCodeAt(at) !== 0x22; at += 1)
-        if (text.charCodeAt(at) === 0x5c) at += 1;
-      to = at;
+      to = at = endOfText(text, at);
     } else if (code === 0x5b || code === 0x7b) {
       if (depth === 0) isList = code === 0x5b;
       opened += 1;
@@ -86,6 +84,33 @@ export function excessOf(text: string, bounds: Bounds = {}): string | null {
     }
   }
   return null;
+}
+
+/** Where the text that begins there in a text of JSON ends: at its second quote. */
+function endOfText(text: string, from: number): number {
+  let at = from + 1;
+  for (; at < text.length && text.charCodeAt(at) !== 0x22; at += 1) if (text.charCodeAt(at) === 0x5c) at += 1;
+  return at;
+}
+
+/** A text of JSON in which the lists and objects inside the outermost one are empty: cheap to parse, however deep they are. */
+export function outermostOf(text: string): string {
+  const kept: string[] = [];
+  let [depth, from] = [0, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) at = endOfText(text, at);
+    else if (code === 0x5b || code === 0x7b) {
+      depth += 1;
+      if (depth === 2) kept.push(text.slice(from, at + 1));
+    } else if (code === 0x5d || code === 0x7d) {
+      if (depth === 2) from = at;
+      depth -= 1;
+    }
+  }
+  // One that is not closed is no JSON; what is in it is left out all the same.
+  if (depth < 2) kept.push(text.slice(from));
+  return kept.join('');
 }
 
 /** The hash of the way to the key that stands there in the text, behind those of its object before it. */

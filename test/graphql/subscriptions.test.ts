@@ -369,6 +369,29 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
       expect((await unknown.closed).code).toBe(4400);
     });
 
+    test('refuses an operation whose variables are too deep or have too many keys, and goes on with the others', async () => {
+      const socket = await raw().open({ token: ADMIN_TOKEN });
+      await socket.until((message) => message['type'] === 'connection_ack');
+      socket.send({ id: 'live', type: 'subscribe', payload: { query: LIVE, variables: { d: product.deviceIds } } });
+      const keys = Array.from({ length: 20_000 }, (_, at) => `"k${at}":0`).join();
+      const tooMuch = { deep: `${'['.repeat(50_000)}${']'.repeat(50_000)}`, many: `{${keys}}` };
+      for (const [id, value] of Object.entries(tooMuch)) {
+        const query = 'query ($x: JSON) { workspaces { id } }';
+        const text = `{"id":"${id}","type":"subscribe","payload":{"query":"${query}","variables":{"x":${value}}}}`;
+        socket.socket.send(text);
+        const { type, payload } = await socket.until((message) => message['id'] === id);
+        const message = expect.stringMatching(/is nested deeper than 600 levels|has too many keys/);
+        expect({ type, payload }).toEqual({
+          type: 'error',
+          payload: [{ message, extensions: { code: 'BAD_USER_INPUT' } }],
+        });
+      }
+      socket.send({ id: 'deep', type: 'subscribe', payload: { query: '{ workspaces { id } }' } });
+      await socket.until(({ id, type }) => id === 'deep' && type === 'complete');
+      await record(product.deviceIds[0]!, { field: 'temperature', value: 1 });
+      await socket.until(({ id, type }) => id === 'live' && type === 'next');
+    });
+
     test('takes an id again that its client has just ended: one subscription is there, and it is told', async () => {
       const socket = await raw().open({ token: ADMIN_TOKEN });
       await socket.until((message) => message['type'] === 'connection_ack');

@@ -20,7 +20,7 @@ import type { AdmittedOperation, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
 import type { EventAnswer } from '../operation/shared-answers.ts';
 import { KeptSubscriptions } from './kept-subscriptions.ts';
-import { SocketMessages } from './socket-messages.ts';
+import { SocketMessages, UnreadPayload } from './socket-messages.ts';
 import { SessionRights } from './session-rights.ts';
 import { UntilIdle } from './until-idle.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
@@ -241,6 +241,7 @@ export class GraphqlSockets {
         throw new AppError('UNAVAILABLE', 'This connection is being closed; connect again.');
       if (Object.keys(context.subscriptions).length > MAX_OPERATIONS)
         throw new AppError('OVERLOADED', `At most ${MAX_OPERATIONS} operations run on one connection.`);
+      if (payload instanceof UnreadPayload) throw payload.reason;
       if (id.length > MAX_ID) throw badInput(`An operation's id has at most ${MAX_ID} characters.`);
       const present = (access: Access): Promised<Access | null> => authenticator.present(access);
       const asking = new GraphqlContext(session.access, address, sources, live, undefined, present);

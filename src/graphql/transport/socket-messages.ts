@@ -1,11 +1,13 @@
 import { CloseCode } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
+import { outermostOf, parseShallow } from '../../domain/json-text.ts';
 import type { LoopTurns } from '../../domain/loop-turns.ts';
 import type { Party } from '../../domain/party.ts';
 import { worksFor } from '../../domain/whose-work.ts';
 import type { WorkShares } from '../../domain/work-shares.ts';
+import { type AppError, badInput } from '../../errors.ts';
 import { IdOrder } from './id-order.ts';
-import { readJson } from './read-json.ts';
+import { readJson, whyUnread } from './read-json.ts';
 
 /** Messages that are being answered, operations included: beyond them it is read no further. */
 const MAX_ANSWERING = 200;
@@ -173,14 +175,34 @@ const READ_OF_PAYLOAD: Readonly<Record<string, readonly string[]>> = {
   subscribe: ['query', 'operationName', 'variables'],
 };
 
+/** In the place of the payload of an operation: it was too dear to be read. */
+export class UnreadPayload {
+  /** For graphql-ws, which looks whether there is a text. */
+  readonly query = '';
+  readonly reason: AppError;
+
+  constructor(why: string) {
+    this.reason = badInput(`This operation ${why}.`);
+  }
+}
+
 /** The message without what nobody reads; null: a client does not send this. */
 function readMessage(text: string): unknown {
   const value = readJson(text);
+  if (value === undefined) return unreadMessage(text);
   if (!isObject(value)) return value;
   const { type, id, payload } = value;
   if (OF_SERVERS.has(type)) return null;
   const read = typeof type === 'string' && Object.hasOwn(READ_OF_PAYLOAD, type) ? READ_OF_PAYLOAD[type] : undefined;
   return { type, id, payload: read !== undefined && isObject(payload) ? only(payload, read) : payload };
+}
+
+/** What is no message ends the connection; what asks too much, only the operation that it would begin. */
+function unreadMessage(text: string): unknown {
+  const why = whyUnread(text);
+  const message = why === null ? undefined : parseShallow(outermostOf(text), {});
+  if (why === null || !isObject(message) || message['type'] !== 'subscribe') return undefined;
+  return { type: 'subscribe', id: message['id'], payload: new UnreadPayload(why) };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
