@@ -33,11 +33,13 @@ export class LogOutput {
     process.on('exit', () => this.flushSync());
   }
 
-  /** Waits for nothing; what could not be written is tried again with the next line. */
+  /** Waits for nothing; what could not be written is tried again with the next line, though there be no room for it. */
   write(line: string): void {
-    if (this.#isShut || this.#length + line.length > MAX_WAITING) return;
-    this.#waiting.push(line);
-    this.#length += line.length;
+    if (this.#isShut) return;
+    if (this.#length + line.length <= MAX_WAITING) {
+      this.#waiting.push(line);
+      this.#length += line.length;
+    }
     if (!this.#isWriting && this.#again === undefined) this.#writeSome();
   }
 

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,6 +84,22 @@ test('lines that a full disk did not take are written with the next one that it 
   const started = performance.now();
   last.flushSync();
   expect(performance.now() - started).toBeLessThan(5_000);
+  small.unmount();
+});
+
+test('a disk that was full until no more lines could wait has them again when it is free', async () => {
+  const small = SmallFileSystem.mount(1);
+  if (small === null) return;
+  const path = join(small.folder, 'inlet.log');
+  const output = new LogOutput(openSync(path, 'a'));
+  small.fill();
+  const line = `${'x'.repeat(65_535)}\n`;
+  // One is tried; the others are all that may wait.
+  for (let at = 0; at < 1_025; at += 1) output.write(line);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  small.free();
+  output.write('lost\n');
+  await expect.poll(() => statSync(path).size).toBeGreaterThan(500_000);
   small.unmount();
 });
 
