@@ -6,6 +6,8 @@ const AT_ONCE = 65_536;
 /** A pipe is tried again after so long; at the end of the process so often. */
 const AGAIN_MS = 10;
 const LAST_TRIES = 100;
+/** A pipe or socket whose other end is gone says so for good. */
+const GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET', 'ENOTCONN', 'ETIMEDOUT']);
 /** Between two pieces of what waited for a pipe. */
 const REST_MS = 1;
 
@@ -90,7 +92,7 @@ export class LogOutput {
       this.#taken = written < taken.length ? taken.subarray(written) : null;
       if (!this.#isPipe) this.#writeSome();
       else if (this.#taken !== null || this.#waiting.length > 0) this.#later(REST_MS);
-    } else if (error.code === 'EPIPE') this.#shut();
+    } else if (GONE.has(error.code)) this.#shut();
   }
 
   #later(ms: number): void {

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -101,6 +101,32 @@ test('a disk that was full until no more lines could wait has them again when it
   output.write('lost\n');
   await expect.poll(() => statSync(path).size).toBeGreaterThan(500_000);
   small.unmount();
+});
+
+test('of lines for a socket whose reader is gone none are kept', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [[reader]] = await Promise.all([accepted, once(socket, 'connect')]);
+  reader.on('error', () => {}).pause();
+  const program = `import { createLog } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
+    const log = createLog('info');
+    for (let at = 0; at < 70 * 1024; at += 1) log.info({ text: 'z'.repeat(1000) }, 'line');
+    setInterval(() => (gc(), console.error(process.memoryUsage().heapUsed >> 20)), 100);`;
+  const words = ['--expose-gc', '--input-type=module', '-e', program];
+  const child = spawn(process.execPath, words, { stdio: ['ignore', socket, 'pipe'] });
+  let heldMb = 0;
+  child.stderr!.on('data', (data: Buffer) => (heldMb = Number(data.toString().trim().split('\n').at(-1))));
+  try {
+    await expect.poll(() => heldMb).toBeGreaterThan(50);
+    reader.resetAndDestroy();
+    await expect.poll(() => heldMb).toBeLessThan(30);
+  } finally {
+    child.kill('SIGKILL');
+    socket.destroy();
+    server.close();
+  }
 });
 
 test('of lines that nobody reads so many wait, and all that do are read in their order', async () => {
