@@ -32,7 +32,7 @@ import { createHttpApp } from './http/http-app.ts';
 import { readyRoute } from './http/health-route.ts';
 import { metricsRoute, metricsServer } from './http/metrics-route.ts';
 import { watchRequests } from './http/request-watch.ts';
-import { createLog, endOnUncaught } from './log.ts';
+import { createLog, endOnUncaught, logAtRest } from './log.ts';
 import { measuredEngine } from './metrics/measured.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { DecoderPool } from './sandbox/decoder-pool.ts';
@@ -55,6 +55,7 @@ export async function startApp(config: Config): Promise<App> {
   const closers = new Closers();
   const stop = async (): Promise<void> => {
     for (const { name, error } of await closers.closeAll(STOP_MS)) log.error({ err: error }, `stopping: ${name}`);
+    await logAtRest();
   };
   try {
     const url = await build(config, log, closers);

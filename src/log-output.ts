@@ -8,6 +8,8 @@ const AGAIN_MS = 10;
 const LAST_TRIES = 100;
 /** A pipe or socket whose other end is gone says so for good. */
 const GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET', 'ENOTCONN', 'ETIMEDOUT']);
+/** A file that has not taken a piece for so long is on a disk that hangs. */
+const HANGS_AFTER_MS = 5_000;
 /** Between two pieces of what waited for a pipe. */
 const REST_MS = 1;
 
@@ -24,6 +26,8 @@ export class LogOutput {
   /** Taken from what waits, and not written yet. */
   #taken: Buffer | null = null;
   #isWriting = false;
+  /** By the process's clock. */
+  #writingSince = 0;
   #again: NodeJS.Timeout | undefined;
   #isShut = false;
 
@@ -32,7 +36,12 @@ export class LogOutput {
     this.#fd = fd;
     const opened = fstatSync(fd);
     this.#isPipe = opened.isFIFO() || opened.isSocket();
-    process.on('exit', () => this.flushSync());
+    process.on('exit', () => this.#exit());
+  }
+
+  /** Resolves when nothing is being written, or the disk hangs: to be waited for before the process ends. */
+  async atRest(): Promise<void> {
+    while (this.#isWriting && !this.#hangs) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
 
   /** Waits for nothing; what could not be written is tried again with the next line, though there be no room for it. */
@@ -65,6 +74,16 @@ export class LogOutput {
       }
   }
 
+  get #hangs(): boolean {
+    return this.#isWriting && performance.now() - this.#writingSince > HANGS_AFTER_MS;
+  }
+
+  /** An exit waits for every thread, and one that writes to a disk that hangs is ended by nothing else. */
+  #exit(): void {
+    if (this.#hangs) process.kill(process.pid, 'SIGKILL');
+    this.flushSync();
+  }
+
   #writeSome(): void {
     this.#again = undefined;
     this.#taken ??= this.#take();
@@ -79,6 +98,7 @@ export class LogOutput {
       return;
     }
     this.#isWriting = true;
+    this.#writingSince = performance.now();
     write(this.#fd, taken, (error, written) => {
       this.#isWriting = false;
       this.#written(error, written);

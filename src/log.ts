@@ -59,6 +59,11 @@ export function createLog(level: LogLevel): Logger {
   return pino(options, (stdout ??= new LogOutput(process.stdout.fd)));
 }
 
+/** Resolves when what was logged is written, or cannot be: to be waited for before a process ends that need not at once. */
+export async function logAtRest(): Promise<void> {
+  await stdout?.atRest();
+}
+
 /**
  * What no guard has caught, promises that nobody waits for included, ends the process, as its state is not known any
  * more; but never without a line that says why (`fatal` is written before it returns). `isHarmless`: of what a promise

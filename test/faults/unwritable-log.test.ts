@@ -1,6 +1,17 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -188,4 +199,37 @@ test('what was logged to a pipe before the process was killed is in it', async (
   const { how, inPipe } = await logsAndEnds(50, "process.kill(process.pid, 'SIGKILL')");
   expect(how).toBe('SIGKILL');
   expect(inPipe.split('\n').filter((line) => line.includes('"msg":"line"'))).toHaveLength(50);
+});
+
+test('a file that takes nothing any more, such as a terminal that is held, holds up no end for long', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
+  const [program, pidFile] = [join(folder, 'program.mjs'), join(folder, 'pid')];
+  writeFileSync(
+    program,
+    `import { writeFileSync } from 'node:fs';
+    import { createLog, logAtRest } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
+    const log = createLog('info');
+    for (let at = 0; at < 2_000; at += 1) log.info({ at, text: 'z'.repeat(1000) }, 'line');
+    setTimeout(async () => {
+      writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));
+      await logAtRest();
+      process.exit(0);
+    }, 500);`,
+  );
+  // Its own end of the terminal is read as long as what it has read is.
+  const terminal = spawn('script', ['-qc', `${process.execPath} ${program}`, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  terminal.stdout.pause();
+  try {
+    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toMatch(/^\d+$/);
+    const pid = readFileSync(pidFile, 'utf8');
+    const isThere = (): boolean =>
+      existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
+    expect(isThere()).toBe(true);
+    await expect.poll(isThere).toBe(false);
+  } finally {
+    terminal.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
