@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { noteChange } from '../../src/domain/access/audit-trail.ts';
 import { MAX_AUDIT_ENTRIES } from '../../src/domain/audit/audit-log.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
@@ -65,6 +65,19 @@ describe.each(DATABASES)('the audit log in %s', (name) => {
       await expect(ended).rejects.toThrow('power cut');
       expect((await list(id)).items).toHaveLength(hasChanged ? 1 : 0);
     }
+  });
+
+  test('a page that nothing narrows is one look at the database', async () => {
+    const { auditLog, access, database } = domain;
+    const { id } = await domain.workspaces.create(access, 'w');
+    for (const name of ['a', 'b', 'c'])
+      await auditLog.run('renameWorkspace', {}, access, () => domain.workspaces.rename(access, id, name));
+    const looks = vi.spyOn(database, 'read');
+    const first = await auditLog.list(access, id, { userId: null }, 2, null);
+    expect([first.items.length, first.hasNextPage, looks.mock.calls.length]).toEqual([2, true, 1]);
+    const rest = await auditLog.list(access, id, {}, 2, first.items[1]!.id);
+    expect([rest.items.length, rest.hasNextPage, looks.mock.calls.length]).toEqual([1, false, 2]);
+    looks.mockRestore();
   });
 
   test('forgets what is too old, and of each workspace the oldest that are too many', async () => {

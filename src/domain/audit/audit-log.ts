@@ -31,6 +31,12 @@ interface AuditFilter {
   operation?: string | null | undefined;
 }
 
+/** Of ids. */
+interface Stretch {
+  $lt?: string;
+  $gte: string;
+}
+
 interface AuditLogDeps {
   database: Database;
   now: () => number;
@@ -89,7 +95,9 @@ export class AuditLog {
   ): Promise<Page<AuditEntry>> {
     const where = readable(access, workspaceId, filter);
     const found: AuditEntry[] = [];
-    for await (const id of this.#slices(workspaceId, after)) {
+    // Where nothing narrows, the page is what comes first: no slice has to be looked for.
+    const isAll = Object.keys(where).every((name) => name === 'workspaceId');
+    for await (const id of isAll ? [behind(after)] : this.#slices(workspaceId, after)) {
       const options = { orderBy: NEWEST_FIRST, limit: limit + 1 - found.length };
       found.push(...(await this.#bare.read().find(AuditEntrySchema, { ...where, id }, options)));
       if (found.length > limit) break;
@@ -107,14 +115,13 @@ export class AuditLog {
   }
 
   /** The ids of a log, newest first, behind one of them, slice by slice: on SQLite all of them were one piece. */
-  async *#slices(workspaceId: string | null, after: string | null): AsyncGenerator<{ $lt?: string; $gte: string }> {
+  async *#slices(workspaceId: string | null, after: string | null): AsyncGenerator<Stretch> {
     const options = { orderBy: NEWEST_FIRST, offset: LOOKED_AT_ONCE - 1, limit: 1, fields: ['id'] } as const;
-    for (let before = after === null ? {} : { $lt: after }; ;) {
-      const where = { workspaceId, id: { ...before, $gte: '' } };
-      const [last] = await this.#bare.read().find(AuditEntrySchema, where, options);
-      yield { ...before, $gte: last?.id ?? '' };
+    for (let rest = behind(after); ;) {
+      const [last] = await this.#bare.read().find(AuditEntrySchema, { workspaceId, id: rest }, options);
+      yield last === undefined ? rest : { ...rest, $gte: last.id };
       if (last === undefined) return;
-      before = { $lt: last.id };
+      rest = behind(last.id);
       await giveWay();
     }
   }
@@ -150,6 +157,11 @@ export class AuditLog {
     const of = log === null ? [oldest.id] : [log, oldest.id];
     await deleteInSlices(this.#bare, { ...ENTRIES, where, of }, { party });
   }
+}
+
+/** Ids that come after one, newest first; null: all. */
+function behind(id: string | null): Stretch {
+  return { ...(id === null ? {} : { $lt: id }), $gte: '' };
 }
 
 function readable(access: Access, workspaceId: string | null, { from, to, userId, operation }: AuditFilter) {
