@@ -1,9 +1,10 @@
-import { placeOfDevice } from '../access/find-device.ts';
+import type { DevicePlace } from '../access/access.ts';
 import type { Change } from '../cluster.ts';
-import type { Device } from '../entities/device.ts';
 
-/** What the nodes are told when a device changed, or several of its product did. */
-export function changeOfDevices(device: Device, ids = [device.id]): Change {
-  const { productId, workspaceId } = placeOfDevice(device);
+/** What the nodes are told when devices of one product, which stand in one place, changed or are gone. */
+export function changeOfDevices(
+  { productId, workspaceId }: Pick<DevicePlace, 'productId' | 'workspaceId'>,
+  ids: string[],
+): Change {
   return { kind: 'devices', productId, workspaceId, ids };
 }

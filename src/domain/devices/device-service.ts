@@ -1,7 +1,7 @@
 import { type EntityManager, LockMode } from '@mikro-orm/sql';
 import type { Database } from '../database.ts';
 import { badInput, notFound } from '../../errors.ts';
-import type { Change, Cluster } from '../cluster.ts';
+import type { Cluster } from '../cluster.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { pause } from '../pause.ts';
 import { DEFAULT_PLAN, type Plan, planBySlug, requireAllowance } from '../plans/plans.ts';
@@ -21,7 +21,7 @@ import {
   deviceSearchText,
   type NewDevice,
 } from './device-input.ts';
-import { findDevice, findDeviceKeys } from '../access/find-device.ts';
+import { findDevice, findDeviceKeys, placeOfDevice } from '../access/find-device.ts';
 import { checkOfflineAfter } from '../offline-after.ts';
 import { giveWay } from '../give-way.ts';
 import { deleteDeviceRows, type DeviceRow, deviceSlices, insertDeviceSlices } from './device-rows.ts';
@@ -106,7 +106,7 @@ export class DeviceService {
       return checked.map((row) => ({ ...row, ...shared, ...unset, key: keys.get(row.id)! }) as Device);
     });
     const ids = created.map((device) => device.id);
-    await this.#deps.cluster.changed([changeOfDevices(created[0]!, ids)]);
+    await this.#deps.cluster.changed([changeOfDevices(placeOfDevice(created[0]!), ids)]);
     return created;
   }
 
@@ -130,7 +130,7 @@ export class DeviceService {
       found.searchText = deviceSearchText(found.name, found.serialNumber);
       return found;
     });
-    await this.#deps.cluster.changed([changeOfDevices(device)]);
+    await this.#deps.cluster.changed([changeOfDevices(placeOfDevice(device), [device.id])]);
     return device;
   }
 
@@ -145,16 +145,11 @@ export class DeviceService {
       // Somebody else deleted it in between.
       if (missed !== undefined) throw notFound('device', missed.id);
     });
-    const byProduct = Map.groupBy(devices, (device) => device.productId);
-    const changes = [...byProduct].map(([productId, own]): Change => ({
-      kind: 'devices',
-      productId,
-      workspaceId: own[0]!.workspaceId,
-      ids: own.map((device) => device.id),
-    }));
-    await this.#deps.cluster.changed(changes);
+    const idsOf = (some: typeof devices): string[] => some.map((device) => device.id);
+    const byProduct = [...Map.groupBy(devices, (device) => device.productId).values()];
+    await this.#deps.cluster.changed(byProduct.map((own) => changeOfDevices(own[0]!, idsOf(own))));
     void this.#deps.store.settlePurges();
-    return devices.map((device) => device.id);
+    return idsOf(devices);
   }
 
   /**
@@ -173,7 +168,7 @@ export class DeviceService {
       return { device: found, gone: absorbed?.id ?? null };
     });
     const ids = gone === null ? [device.id] : [device.id, gone];
-    await this.#deps.cluster.changed([changeOfDevices(device, ids)]);
+    await this.#deps.cluster.changed([changeOfDevices(placeOfDevice(device), ids)]);
     if (gone !== null) await Promise.race([this.#deps.store.settlePurges(), pause(LONGEST_HAND_OVER_MS)]);
     return device;
   }

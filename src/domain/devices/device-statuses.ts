@@ -7,6 +7,7 @@ import type { MeasurementStore } from '../measurements/store.ts';
 import { NOBODY } from '../party.ts';
 import { SharedLoads } from '../shared-loads.ts';
 import { worksFor } from '../whose-work.ts';
+import { changeOfDevices } from './change-of-devices.ts';
 import type { Conditions } from './device-scan.ts';
 import {
   DEVICE_MS,
@@ -212,12 +213,12 @@ export class DeviceStatuses {
         const gone = new Set(changed.slice(at, at + PAGE));
         await this.#read({ sql: [`d.id in (${placeholders([...gone])})`], values: [...gone] }, 0, (row, heard) => {
           gone.delete(row.deviceId);
-          const { deviceKey, workspaceId, productId, deviceId } = row;
+          const { deviceKey, workspaceId, deviceId } = row;
           if (this.#loaded.has(workspaceId) || this.isWatched(deviceKey))
             this.#judge.take(row, heard, { since: null, reading: this.#readings });
           // What it was when all of them are told from each other is known when its page is read, or was.
           else if (this.#beingLoaded.has(workspaceId))
-            this.#remember([{ kind: 'devices', productId, ids: [deviceId] }]);
+            this.#remember([changeOfDevices(row, [deviceId])]);
         });
         for (const id of gone) this.#watched.forgetOne(id);
       });

@@ -4,6 +4,7 @@ import { badInput } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { containsSql } from '../contains.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
+import { changeOfDevices } from '../devices/change-of-devices.ts';
 import { deleteDeviceRows } from '../devices/device-rows.ts';
 import { FieldSchema } from '../entities/field.ts';
 import { checkNewFields, type NewField } from './new-field.ts';
@@ -244,7 +245,7 @@ export class ProductService {
         if (last) await em.nativeDelete(ProductSchema, { key });
         return { ids: gone, isLast: last };
       });
-      await cluster.changed([{ kind: 'devices', productId: id, workspaceId, ids }]);
+      await cluster.changed([changeOfDevices({ productId: id, workspaceId }, ids)]);
       if (isLast) break;
     }
     void store.settlePurges();
