@@ -1,7 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { MikroORM } from '@mikro-orm/sql';
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
 import { openPostgresOrm, openSqliteOrm } from '../src/database/open-orm.ts';
+import { databaseAway } from '../src/errors.ts';
 import { createDatabase, DATABASES } from './support/server.ts';
 
 describe.each(DATABASES)('migrations on %s', (name) => {
@@ -48,4 +53,48 @@ test('a new database that lacks most characters is refused at the start', async 
   await admin.end();
   await expect(openPostgresOrm(database.url)).rejects.toThrow('its encoding is LATIN1');
   await database.drop();
+});
+
+/** The database behind the file of a socket, which goes with it; a statement `lost` never comes as it was sent. */
+async function behindSocket(database: string, lost: string): Promise<{ url: string; end: () => void }> {
+  const { hostname, port, username, pathname } = new URL(database);
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-socket-'));
+  const open = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    near.on('data', (chunk) => far.write(chunk.toString('latin1').replace(lost, 'x'.repeat(lost.length)), 'latin1'));
+    far.pipe(near);
+    for (const socket of [near, far]) {
+      open.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => near.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(join(folder, '.s.PGSQL.5432'), resolve));
+  return {
+    url: `postgres://${username}@localhost${pathname}?host=${encodeURIComponent(folder)}`,
+    end: () => {
+      server.close();
+      for (const socket of open) socket.destroy();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+test('a connection whose rollback fails is given to nobody; a socket whose file is gone is a database that is away', async () => {
+  const database = await createDatabase('postgres');
+  const { url, end } = await behindSocket(database.url, 'rollback');
+  const orm = await openPostgresOrm(url);
+  const ask = (): Promise<unknown> => orm.em.fork().execute('select 1 as one');
+  try {
+    await expect(orm.em.fork().transactional((em) => em.execute('select 1 / 0'))).rejects.toThrow('division by zero');
+    expect(await ask()).toEqual([{ one: 1 }]);
+    end();
+    const failures = [1, 2].map(() => ask().catch((thrown: unknown) => thrown));
+    // The first one has the connection that there was.
+    for (const failure of failures) expect(databaseAway(await failure)).toMatchObject({ code: 'UNAVAILABLE' });
+  } finally {
+    await orm.close();
+    await database.drop();
+  }
 });

@@ -36,7 +36,8 @@ const IDLE_IN_TRANSACTION_MS = 5_000;
 /**
  * The catalogue's connections to PostgreSQL, as MikroORM wants them. A connection on which anything but a statement's
  * own complaint went wrong (no answer in time, lost, terminated) is thrown away when it comes back; Kysely's own driver
- * never takes one back whose BEGIN or ROLLBACK failed. Every failure has an SQLSTATE or system code as `code`.
+ * never takes one back whose BEGIN or ROLLBACK failed. Every failure has an SQLSTATE as `code`: 08006 is whatever is about
+ * the connection.
  */
 export function postgresDialect(connectionString: string, patience: Patience, inDoubt: InDoubt): Dialect {
   return {
@@ -79,7 +80,8 @@ class PostgresPoolDriver extends TransactionDriver {
       return new PostgresConnection(await this.#pool.connect(), this.#patience, end);
     } catch (error) {
       end({ inVain: true });
-      return named(error);
+      // Whatever it is, such as a socket's file that is gone, or a certificate that has expired.
+      throw lost(error);
     }
   }
 
@@ -91,6 +93,7 @@ class PostgresPoolDriver extends TransactionDriver {
     try {
       await connection.executeQuery(CompiledQuery.raw('begin'));
     } catch (error) {
+      (connection as PostgresConnection).doom(error);
       (connection as PostgresConnection).release();
       throw error;
     }
@@ -107,8 +110,11 @@ class PostgresPoolDriver extends TransactionDriver {
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // When it fails, the release that follows throws the connection away, and the server rolls back.
-    await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => {});
+    // When it fails, even as a statement does that is cancelled, the transaction goes on: the release that follows throws
+    // the connection away, and the server rolls back.
+    await connection
+      .executeQuery(CompiledQuery.raw('rollback'))
+      .catch((error: unknown) => (connection as PostgresConnection).doom(error));
   }
 
   async destroy(): Promise<void> {
@@ -141,9 +147,14 @@ class PostgresConnection implements DatabaseConnection {
       const { command, rowCount, rows } = await this.#client.query(statement as pg.QueryConfig);
       return command === 'SELECT' ? { rows } : { rows: rows ?? [], numAffectedRows: BigInt(rowCount ?? 0) };
     } catch (error) {
-      if (!isComplaint(error)) this.#doom = error as Error;
-      return named(error);
+      if (!isComplaint(error)) this.doom(error);
+      throw isWordOfServer(error) ? error : lost(error);
     }
+  }
+
+  /** Nobody gets it after this. */
+  doom(reason: unknown): void {
+    this.#doom ??= reason instanceof Error ? reason : new Error(String(reason));
   }
 
   // oxlint-disable-next-line require-yield
@@ -163,9 +174,9 @@ function isComplaint(error: unknown): boolean {
   return typeof code === 'string' && severity === 'ERROR';
 }
 
-/** The driver's own failures have no code: they are about the connection. */
-function named(error: unknown): never {
-  throw typeof (error as { code?: unknown }).code === 'string' ? error : lost(error);
+/** What the driver or the system says is about the connection, and so is what the server ends it with. */
+function isWordOfServer(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.severity !== 'FATAL' && error.severity !== 'PANIC';
 }
 
 function noneFree(): Error {
