@@ -1,4 +1,4 @@
-import { createClient } from 'redis';
+import { createClient, ErrorReply } from 'redis';
 
 type Client = ReturnType<typeof newClient>;
 
@@ -78,7 +78,7 @@ export class RedisLink {
     try {
       if (client === null) await this.#open();
       else {
-        await within(client.ping(), PONG_MS);
+        await within(client.ping(), PONG_MS).catch(answered);
         this.#setLate(false);
       }
     } catch {
@@ -127,6 +127,11 @@ function newClient(url: string) {
 }
 
 class TooLate extends Error {}
+
+/** Also what Redis refuses is an answer: one that cannot save, or still loads, hands on what is published all the same. */
+function answered(error: unknown): void {
+  if (!(error instanceof ErrorReply)) throw error;
+}
 
 function discard(client: Client): void {
   if (client.isOpen) client.destroy();

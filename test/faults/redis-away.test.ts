@@ -1,5 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient } from 'graphql-ws';
+import { createClient as createRedisClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { endProcess, freePort, ready } from '../support/postgres.ts';
@@ -127,4 +131,36 @@ describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is in troubl
         expect(warnings).toHaveLength(1);
       },
     );
+});
+
+describe.skipIf(inject('redisUrl') === null)('a Redis that refuses', () => {
+  let port: number;
+  let folder: string;
+  let redis: ChildProcess;
+
+  beforeAll(async () => {
+    port = await freePort();
+    folder = mkdtempSync(join(tmpdir(), 'inlet-redis-'));
+    redis = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '3600 1', '--dir', folder]);
+    await ready(redis, /Ready to accept connections/, 'Redis');
+  });
+  afterAll(() => endProcess(redis, 'SIGKILL'));
+
+  test('what it writes and even a ping, as it cannot save, is not away: it hands on what is published', async () => {
+    const server = await startServer({ database: 'sqlite', env: { REDIS_URL: `redis://127.0.0.1:${port}` } });
+    const client = await createRedisClient({ url: `redis://127.0.0.1:${port}` }).connect();
+    try {
+      const product = await createProduct(server);
+      rmSync(folder, { recursive: true });
+      await client.set('x', '1');
+      await client.sendCommand(['BGSAVE']);
+      await expect.poll(() => client.ping().catch((error: unknown) => String(error))).toContain('MISCONF');
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      expect((await server.record(product.deviceIds[0]!, { field: 'temperature', value: 1 })).status).toBe(200);
+      expect(server.process.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    } finally {
+      client.destroy();
+      await server.stop();
+    }
+  });
 });
