@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
+import { describeInBrowser, leave, openConsole, shoot } from '../support/browser.ts';
 import { createDatabase, createProduct, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
 
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
@@ -93,7 +93,7 @@ describeInBrowser('every screen', () => {
         expect(kilobytes, name).toBeLessThan(BUDGETS[name] ?? 60);
         expect(await seriousOf(page), name).toEqual([]);
         expect(await fits(page), name).toBe(true);
-        await page.context().close();
+        await leave(page);
       }
     },
   );

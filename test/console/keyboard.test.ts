@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { describeInBrowser, leave, openConsole } from '../support/browser.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -80,7 +80,7 @@ describeInBrowser('with the keyboard alone', () => {
       }
       expect(stops.length, path).toBeGreaterThan(8);
       expect(stops.length, path).toBeLessThan(MOST_STOPS);
-      await page.context().close();
+      await leave(page);
     }
   });
 
@@ -200,7 +200,7 @@ describeInBrowser('with the keyboard alone', () => {
         await page.keyboard.press('Escape');
         await dialog.waitFor({ state: 'detached' });
       }
-      await page.close();
+      await leave(page);
     }
   });
 

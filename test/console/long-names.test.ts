@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
+import { describeInBrowser, leave, openConsole, shoot } from '../support/browser.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
 const LONG = 'Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen in the northern greenhouse';
@@ -110,7 +110,7 @@ describeInBrowser('long names', () => {
         '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
       );
       expect(widths, name).toEqual([390, 390]);
-      await page.context().close();
+      await leave(page);
     }
   });
 });

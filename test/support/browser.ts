@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { ADMIN_TOKEN } from './server-process.ts';
 
@@ -10,8 +10,20 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 const CHROMIUM = PLACES.find((path) => existsSync(path)) ?? null;
 
 let browser: Browser | null = null;
-const contexts: BrowserContext[] = [];
 const complaints: string[] = [];
+
+/** A page, the server it shows, and what its console may say. */
+interface Window {
+  page: Page;
+  url: string;
+  signedIn: boolean;
+  phone: boolean;
+  expects: RegExp | undefined;
+}
+
+const open = new Map<Page, Window>();
+/** Those that tests have left: what was loaded and compiled there need not be again, which is most of what a new one costs. */
+let left: Window[] = [];
 
 interface PageOptions {
   /** With the operator's session in its cookie; false: nobody is signed in. Left out: true. */
@@ -39,51 +51,83 @@ export function describeInBrowser(name: string, tests: () => void): void {
       browser = await chromium.launch({ executablePath: CHROMIUM!, args });
     });
     afterEach(async () => {
-      for (const context of contexts.splice(0)) await context.close();
+      for (const page of open.keys()) await leave(page);
       expect(complaints.splice(0)).toEqual([]);
     });
     afterAll(async () => {
+      left = [];
       await browser?.close();
     });
     tests();
   });
 }
 
-/** A new window on an address of the console, such as `/devices`, of the server at `url`. */
+/** A window on an address of the console, such as `/devices`, of the server at `url`, which remembers no earlier one. */
 export async function openConsole(
   { url }: { url: string },
   path: string,
   { signedIn = true, phone = false, dark = false, expects }: PageOptions = {},
 ): Promise<Page> {
+  const at = left.findIndex((window) => signedIn && window.url === url && window.phone === phone);
+  const window = at === -1 ? await openWindow({ url, signedIn, phone }) : left.splice(at, 1)[0]!;
+  const { page } = window;
+  window.expects = expects;
+  open.set(page, window);
+  await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+  if (signedIn) {
+    const session = { name: 'inlet_session', value: ADMIN_TOKEN, url, httpOnly: true, sameSite: 'Strict' } as const;
+    await page.context().addCookies([session]);
+  }
+  await page.goto(`${url}/console${path}`);
+  return page;
+}
+
+async function openWindow(options: Pick<Window, 'url' | 'signedIn' | 'phone'>): Promise<Window> {
+  const { url, phone } = options;
   const context = await browser!.newContext({
     viewport: phone ? { width: 390, height: 844 } : { width: 1280, height: 800 },
     deviceScaleFactor: phone ? 2 : 1,
     hasTouch: phone,
     isMobile: phone,
-    colorScheme: dark ? 'dark' : 'light',
     timezoneId: 'Europe/Berlin',
     locale: 'en-GB',
     reducedMotion: 'reduce',
   });
-  contexts.push(context);
   context.setDefaultTimeout(25_000);
-  if (signedIn)
-    await context.addCookies([{ name: 'inlet_session', value: ADMIN_TOKEN, url, httpOnly: true, sameSite: 'Strict' }]);
   const page = await context.newPage();
+  const window: Window = { ...options, page, expects: undefined };
   page.on('pageerror', (error) => complaints.push(`threw: ${error.message}`));
   page.on('console', (message) => {
     const text = message.text();
     // What is refused or cannot be reached is told by the page itself.
     if (message.type() !== 'error' || /^Failed to load resource|WebSocket connection/.test(text)) return;
-    if (expects?.test(text) !== true) complaints.push(`console: ${text}`);
+    if (window.expects?.test(text) !== true) complaints.push(`console: ${text}`);
   });
   page.on('request', (request) => {
     const asked = new URL(request.url());
     if (asked.protocol.startsWith('http') && asked.origin !== new URL(url).origin)
       complaints.push(`asked ${asked.origin}`);
   });
-  await page.goto(`${url}/console${path}`);
-  return page;
+  return window;
+}
+
+/** A test has done with a window. Where somebody was signed in another may have it, without anything done there. */
+export async function leave(page: Page): Promise<void> {
+  const window = open.get(page)!;
+  open.delete(page);
+  const isEmpty = window.signedIn && (await emptied(window).catch(() => false));
+  if (isEmpty) left.push(window);
+  else await page.context().close();
+}
+
+async function emptied({ page, url }: Window): Promise<true> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.mouse.move(-1, -1);
+  // Of the same origin, whose storage can be cleared there, but not the console, which would write into it.
+  await page.goto(`${url}/healthz`, { timeout: 5_000 });
+  await page.evaluate('localStorage.clear(); sessionStorage.clear();');
+  await page.context().clearCookies();
+  return true;
 }
 
 /** Keeps what the page looks like as `<INLET_SHOTS>/<name>.png`, for people; without that variable nothing. */
