@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eachInTurns, giveWay, nextTurn } from './give-way.ts';
+import { eachInTurns, giveWay, nextTurn, TransactionSlices } from './give-way.ts';
 import { worksFor } from './whose-work.ts';
 
 test('of many works that give way together one goes on in each turn of the event loop', async () => {
@@ -53,4 +53,21 @@ test('who goes through very many lets others have their turn, and who is in a tr
   await nextTurn();
   expect(ended.length).toBeLessThan(3);
   await Promise.all(waiting);
+});
+
+test('work within a transaction waits for few turns of others, and lets them have theirs', async () => {
+  let [turns, isOver] = [0, false];
+  const takeTurn = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(takeTurn);
+  };
+  setImmediate(takeTurn);
+  const slices = new TransactionSlices();
+  for (let at = 0; at < 50; at += 1) {
+    for (const until = performance.now() + 2; performance.now() < until;);
+    await slices.next();
+  }
+  isOver = true;
+  expect(turns).toBeGreaterThan(2);
+  expect(turns).toBeLessThan(15);
 });

@@ -3,6 +3,8 @@ import type { Party } from './party.ts';
 import { whoseWork } from './whose-work.ts';
 
 const TURN_MS = 5;
+/** With what follows below the 50 ms that nobody notices. */
+const TRANSACTION_MS = 20;
 /** What the reader of a stream does when it is woken. */
 const WAKES_MS = 0.01;
 
@@ -23,12 +25,24 @@ export function giveWay(party = whoseWork()): Promise<void> {
   });
 }
 
-/**
- * Within a transaction: lets the event loop hear everybody else without a place in the line of those who hold nothing. On
- * SQLite nobody else writes meanwhile, and who is looked up or recorded would wait with it for all of their slices.
- */
+/** Lets the event loop hear everybody else without a place in the line of those who hold nothing. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/**
+ * Slices of long work within a transaction. On SQLite nobody else writes meanwhile: who records waits for its end, and with
+ * it for whatever others do in the turns between the slices. So they are long, and there are few turns.
+ */
+export class TransactionSlices {
+  #until = performance.now() + TRANSACTION_MS;
+
+  /** Between two pieces of it, of a few ms each. */
+  async next(): Promise<void> {
+    if (performance.now() < this.#until) return;
+    await nextTurn();
+    this.#until = performance.now() + TRANSACTION_MS;
+  }
 }
 
 /** What may be told of something while its reader waits for that. */

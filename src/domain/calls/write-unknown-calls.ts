@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../database.ts';
-import { nextTurn } from '../give-way.ts';
+import { TransactionSlices } from '../give-way.ts';
 import { addedUp, rowsOf } from '../json-rows.ts';
 import { placeholders } from '../long-columns.ts';
 import type { Network } from '../networks/network-event.ts';
@@ -62,8 +62,9 @@ export async function writeUnknownCalls(
   const devices = await countDevices(em, dialect, workspaceId, sightingsOf(calls));
   await keepCalls(em, dialect, new Map(devices.map(({ identity, id }) => [identity, id])), calls);
   const full = devices.filter(({ seen }) => seen > MAX_CALLS);
-  await forgetOldCalls(em, full);
-  await forgetOldDevices(em, workspaceId);
+  const turns = new TransactionSlices();
+  await forgetOldCalls(em, full, turns);
+  await forgetOldDevices(em, workspaceId, turns);
   return isUnknown;
 }
 
@@ -147,9 +148,13 @@ async function keepCalls(
   );
 }
 
-async function forgetOldCalls(em: EntityManager, devices: readonly DeviceRow[]): Promise<void> {
+async function forgetOldCalls(
+  em: EntityManager,
+  devices: readonly DeviceRow[],
+  turns: TransactionSlices,
+): Promise<void> {
   for (let at = 0; at < devices.length; at += TRIMMED_AT_ONCE) {
-    if (at > 0) await nextTurn();
+    await turns.next();
     const ids = devices.slice(at, at + TRIMMED_AT_ONCE).map(({ id }) => id);
     const ranked =
       'select id, row_number() over (partition by unknown_device_id order by id desc) as place from unknown_call ' +
@@ -159,7 +164,7 @@ async function forgetOldCalls(em: EntityManager, devices: readonly DeviceRow[]):
   }
 }
 
-async function forgetOldDevices(em: EntityManager, workspaceId: string): Promise<void> {
+async function forgetOldDevices(em: EntityManager, workspaceId: string, turns: TransactionSlices): Promise<void> {
   const [count] = await em.execute<{ devices: number }[]>(
     'select count(*) as devices from unknown_device where workspace_id = ?',
     [workspaceId],
@@ -180,7 +185,7 @@ async function forgetOldDevices(em: EntityManager, workspaceId: string): Promise
   for (const device of oldest) {
     if (ids.length > 0 && calls + Number(device.calls) > DELETED_AT_ONCE) {
       await forgetDevices(em, ids);
-      await nextTurn();
+      await turns.next();
       [ids, calls] = [[], 0];
     }
     ids.push(device.id);

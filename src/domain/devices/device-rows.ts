@@ -2,7 +2,8 @@ import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../database.ts';
 import type { Device } from '../entities/device.ts';
 import type { Product } from '../entities/product.ts';
-import { giveWay, nextTurn } from '../give-way.ts';
+import { giveWay, TransactionSlices } from '../give-way.ts';
+import { rowsOf } from '../json-rows.ts';
 
 /** So many rows take the event loop a few milliseconds. */
 const SLICE = 500;
@@ -16,8 +17,9 @@ export type DeviceRow = Pick<
 >;
 
 /** What all of them share. */
-interface SharedColumns {
+export interface SharedColumns {
   product: Product;
+  workspace: Product['workspace'];
   plan: string;
   createdAt: number;
 }
@@ -52,22 +54,20 @@ export async function insertDeviceSlices(
   em: EntityManager,
   dialect: Dialect,
   slices: readonly string[],
-  { product, plan, createdAt }: SharedColumns,
+  { product, workspace, plan, createdAt }: SharedColumns,
 ): Promise<Map<string, number>> {
-  const [rows, metadata] =
-    dialect === 'sqlite'
-      ? ['json_each(?) as new', 'value->>7']
-      : ['json_array_elements(?::json) as new (value)', '(value->>7)::jsonb'];
+  const metadata = dialect === 'sqlite' ? 'value->>7' : '(value->>7)::jsonb';
   const statement =
     'insert into device (workspace_id, product_key, plan, created_at, id, name, serial_number, serial_folded, ' +
     'search_text, tags, location, metadata) select ?, ?, ?, ?, value->>0, value->>1, value->>2, value->>3, ' +
-    `value->>4, value->>5, value->>6, ${metadata} from ${rows} returning id, key`;
+    `value->>4, value->>5, value->>6, ${metadata} from ${rowsOf(dialect)} returning id, key`;
   const keys = new Map<string, number>();
+  const turns = new TransactionSlices();
   for (const slice of slices) {
-    const shared = [product.workspace.id, product.key, plan, createdAt];
+    const shared = [workspace.id, product.key, plan, createdAt];
     const added = await em.execute<{ id: string; key: number }[]>(statement, [...shared, slice]);
     for (const { id, key } of added) keys.set(id, key);
-    await nextTurn();
+    await turns.next();
   }
   return keys;
 }
@@ -82,6 +82,7 @@ export async function deleteDeviceRows(
   keys: readonly number[],
 ): Promise<string[]> {
   const ids: string[] = [];
+  const turns = new TransactionSlices();
   // In the order in which others lock several: of two that delete the same ones, one waits for the other.
   const inOrder = keys.toSorted((one, other) => one - other);
   for (let at = 0; at < inOrder.length; at += DELETED_AT_ONCE) {
@@ -95,7 +96,7 @@ export async function deleteDeviceRows(
     );
     const gone = await em.execute<{ id: string }[]>(`delete from device where key in (${held}) returning id`);
     for (const { id } of gone) ids.push(id);
-    await nextTurn();
+    await turns.next();
   }
   return ids;
 }

@@ -24,7 +24,13 @@ import {
 import { findDevice, findDeviceKeys, placeOfDevice } from '../access/find-device.ts';
 import { checkOfflineAfter } from '../offline-after.ts';
 import { giveWay } from '../give-way.ts';
-import { deleteDeviceRows, type DeviceRow, deviceSlices, insertDeviceSlices } from './device-rows.ts';
+import {
+  deleteDeviceRows,
+  type DeviceRow,
+  deviceSlices,
+  insertDeviceSlices,
+  type SharedColumns,
+} from './device-rows.ts';
 import { changeOfDevices } from './change-of-devices.ts';
 import { newSerialNumber } from './serial.ts';
 import { absorbDevice } from './absorb-device.ts';
@@ -86,25 +92,25 @@ export class DeviceService {
       if (index % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await giveWay();
     }
     const slices = await deviceSlices(checked);
-    const created = await this.#deps.database.write(async (em) => {
+    const { dialect } = this.#deps.database;
+    let shared!: SharedColumns;
+    let keys!: Map<string, number>;
+    // As short as can be: on SQLite whoever records waits for it.
+    await this.#deps.database.write(async (em) => {
       const locked = await lockProduct(em, access, productId, 'CONFIGURE');
       const pathOf = (index: number): string => `devices[${index}].serialNumber`;
-      await requireFreeSerials(
-        em,
-        locked,
-        checked.map(({ serialNumber }) => serialNumber),
-        pathOf,
-      );
+      const serials = checked.map(({ serialNumber }) => serialNumber);
+      await requireFreeSerials(em, dialect, locked, serials, pathOf);
       await requireRoom(em, access, locked.workspace.id, plan, checked.length);
       await also?.(em);
       const createdAt = this.#deps.now();
-      const { dialect } = this.#deps.database;
-      const shared = { product: locked, workspace: locked.workspace, plan: plan.slug, createdAt };
-      const keys = await insertDeviceSlices(em, dialect, slices, shared);
-      const unset = { configuration: null, offlineAfterSeconds: null, writeRate: null };
-      // Rows like those that are read, without the weight of entities that somebody may still change.
-      return checked.map((row) => ({ ...row, ...shared, ...unset, key: keys.get(row.id)! }) as Device);
+      shared = { product: locked, workspace: locked.workspace, plan: plan.slug, createdAt };
+      keys = await insertDeviceSlices(em, dialect, slices, shared);
+      return checked;
     });
+    const unset = { configuration: null, offlineAfterSeconds: null, writeRate: null };
+    // Rows like those that are read, without the weight of entities that somebody may still change.
+    const created = checked.map((row) => ({ ...row, ...shared, ...unset, key: keys.get(row.id)! }) as Device);
     const ids = created.map((device) => device.id);
     await this.#deps.cluster.changed([changeOfDevices(placeOfDevice(created[0]!), ids)]);
     return created;
@@ -184,7 +190,13 @@ export class DeviceService {
       const held = await em.findOne(ProductSchema, { key: device.product.key, deletedAt: null }, options);
       // Deleted since the device was read.
       if (held === null) throw notFound('device', device.id);
-      await requireFreeSerials(em, device.product, [serialNumber], () => 'input.serialNumber');
+      await requireFreeSerials(
+        em,
+        this.#deps.database.dialect,
+        device.product,
+        [serialNumber],
+        () => 'input.serialNumber',
+      );
     }
     device.serialNumber = serialNumber;
     device.serialFolded = networkIdentity(serialNumber);

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../database.ts';
-import { nextTurn } from '../give-way.ts';
+import { TransactionSlices } from '../give-way.ts';
 import { badInput } from '../../errors.ts';
 import { examplesOf, MAX_EXAMPLES_BYTES } from '../decoders/example-rows.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
@@ -8,8 +8,6 @@ import { type Product, ProductSchema } from '../entities/product.ts';
 import { searchable } from '../text.ts';
 import { uuidV7 } from '../uuid.ts';
 import { newWebhookId } from './webhook-id.ts';
-
-const GIVES_WAY_AFTER_MS = 10;
 
 /** Of tables whose rows are numbered by themselves: what a row says beside its product. */
 const PARTS = {
@@ -75,15 +73,13 @@ export async function copyProduct(
 
 /** A call is long, and is not read; between some of them others have their turn. */
 async function copyExamples(em: EntityManager, from: { id: string }[], to: number, now: number): Promise<void> {
-  let began = performance.now();
+  const turns = new TransactionSlices();
   for (const { id } of from) {
     await em.execute(
       'insert into decoder_example (id, product_key, name, request, expected, created_at) ' +
         'select ?, ?, name, request, expected, ? from decoder_example where id = ?',
       [uuidV7(), to, now, id],
     );
-    if (performance.now() - began < GIVES_WAY_AFTER_MS) continue;
-    await nextTurn();
-    began = performance.now();
+    await turns.next();
   }
 }
