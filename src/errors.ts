@@ -75,6 +75,11 @@ export const noDatabase = (cause: unknown): AppError =>
 const AWAY =
   /^(?:ECONN|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EHOSTUNREACH$|ENETUNREACH$|08|25006|25P0[34]|28|3D000|4000|40P01|53|55P03|57014|57P0|58|72000|SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY))/;
 
+/** The error as one for the client; null: it is a mistake of the server's. */
+export function asAppError(error: unknown): AppError | null {
+  return error instanceof AppError ? error : databaseAway(error);
+}
+
 /** The error as one for the client when it says that the database does not answer, wherever it came from; else null. */
 export function databaseAway(error: unknown): AppError | null {
   for (let link = error, depth = 0; link instanceof Error && depth < 8; depth += 1) {

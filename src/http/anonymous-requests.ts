@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { LruMap } from '../domain/lru-map.ts';
-import { AppError } from '../errors.ts';
+import { AppError, asAppError } from '../errors.ts';
 import { clientAddress } from './client-address.ts';
 
 const MINUTE_MS = 60_000;
@@ -41,6 +41,23 @@ export class AnonymousRequests {
         details: { retryAfterSeconds: Math.max(1, Math.ceil(60 / perMinute)) },
       });
     left.tokens -= 1;
+  }
+
+  /**
+   * What `lookUp` gives of a request, which counts when that is null, or it fails: but for a database that does not answer,
+   * which says nothing of who asks. Throws RATE_LIMITED.
+   */
+  async during<T>(request: IncomingMessage, lookUp: () => Promise<T>): Promise<T> {
+    this.begin(request);
+    const found = await lookUp().catch((error: unknown) => this.failed(request, error));
+    if (found !== null) this.wasKnown(request);
+    return found;
+  }
+
+  /** Throws the error with which looking up its token ended. */
+  failed(request: IncomingMessage, error: unknown): never {
+    if (asAppError(error)?.code === 'UNAVAILABLE') this.wasKnown(request);
+    throw error;
   }
 
   /** The token was valid after all: a server that was just started knows none yet. */

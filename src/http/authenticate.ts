@@ -65,10 +65,8 @@ export async function authenticate(
   const cached = authenticator.cached(secret);
   if (cached !== null) return cached;
   // Looked up in the database: that is what a flood of unknown tokens costs.
-  anonymous.begin(request);
   const stranger = strangerAt(anonymous.addressOf(request));
-  const access = await worksFor(stranger, () => authenticator.authenticate(secret));
+  const access = await anonymous.during(request, () => worksFor(stranger, () => authenticator.authenticate(secret)));
   if (access === null) throw unauthenticated();
-  anonymous.wasKnown(request);
   return access;
 }

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { Export, Exporter, ExportQuery } from '../domain/transfer/exporter.ts';
 import { readTime } from '../domain/transfer/read-time.ts';
-import { AppError, badInput, databaseAway } from '../errors.ts';
+import { asAppError, badInput } from '../errors.ts';
 import type { TokenHandler } from './routes.ts';
 
 interface ExportRouteDeps {
@@ -165,7 +165,7 @@ function isReaderGone(error: unknown): boolean {
 
 /** A right that has ended, or a product that was deleted meanwhile, is no mistake of the server's. */
 function noteBreak(error: unknown, log: Logger): void {
-  const known = error instanceof AppError ? error : databaseAway(error);
+  const known = asAppError(error);
   if (known === null) log.error({ err: error }, 'an export broke off');
   else if (known.cause !== undefined) log.warn({ err: known.cause }, 'an export broke off');
   else log.info({ code: known.code, reason: known.message }, 'an export broke off');

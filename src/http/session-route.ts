@@ -40,13 +40,10 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
     const { req: request } = context;
     if (!isFromOwnPage(request, baseUrl())) throw forbidden('A session is for pages of this server.');
     if (context.method === 'POST') {
-      anonymous.begin(request);
-      const body = parseJson((await readBody(request, { ...bounds, ...SMALLER })).toString('utf8'));
-      const secret = await secretFor(
-        typeof body === 'object' && body !== null ? { ...body } : {},
-        anonymous.addressOf(request),
-      );
-      anonymous.wasKnown(request);
+      const secret = await anonymous.during(request, async () => {
+        const body = parseJson((await readBody(request, { ...bounds, ...SMALLER })).toString('utf8'));
+        return secretFor(typeof body === 'object' && body !== null ? { ...body } : {}, anonymous.addressOf(request));
+      });
       context.set('Set-Cookie', sessionCookie(secret, request));
       context.status = 204;
       return;
@@ -54,12 +51,8 @@ export function sessionRoute(deps: SessionRouteDeps): Handler {
     const secret = sessionSecretOf(request, baseUrl());
     if (secret !== null) {
       // Looking up an unknown token costs something.
-      anonymous.begin(request);
-      const access = await authenticator.authenticate(secret);
-      if (access !== null) {
-        anonymous.wasKnown(request);
-        await signOut(access);
-      }
+      const access = await anonymous.during(request, () => authenticator.authenticate(secret));
+      if (access !== null) await signOut(access);
     }
     context.set('Set-Cookie', sessionCookie(null, request));
     context.status = 204;

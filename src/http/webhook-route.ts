@@ -31,10 +31,9 @@ export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRo
     const find = async (): Promise<Recipient> => ({ product: await receiver.productOf(id) });
     // Looking up unknown ids costs something.
     const known = receiver.knows(id);
-    if (!known) anonymous.begin(request);
-    const found = known ? find() : worksFor(strangerAt(anonymous.addressOf(request)), find);
+    const stranger = strangerAt(anonymous.addressOf(request));
+    const found = known ? find() : anonymous.during(request, () => worksFor(stranger, find));
     const { id: source, workspaceId: tenant } = (await found).product;
-    if (!known) anonymous.wasKnown(request);
     const body = await readBody(request, bounds, { tenant, tokenId: source });
     // Asks again: the id may have been rotated while the body came in.
     const receive = (): Promise<Answer> => receiver.receive(find, decoderRequestOf(request, path, query, body));

@@ -8,7 +8,7 @@ let product: TestProduct;
 beforeAll(async () => {
   const postgres = await startPostgres({ durable: false });
   const database = await createPostgresDatabase(postgres.url);
-  server = await startServer({ database });
+  server = await startServer({ database, env: { ANONYMOUS_PER_MINUTE: '30' } });
   product = await createProduct(server, { serialNumbers: ['one', 'two'], input: { decoder: 'function Decoder() {}' } });
   expect((await server.record(product.deviceIds[0]!, { field: 'temperature', value: 1 })).status).toBe(200);
   await postgres.stop();
@@ -28,6 +28,22 @@ test('recording answers 503 with Retry-After, whether or not the device and toke
 test('a webhook call is refused with 503, so that its sender tries again', async () => {
   const response = await fetch(`${server.url}/integrations/api/${product.webhookId}/`, { method: 'POST', body: 'x' });
   expect(response.status).toBe(503);
+});
+
+test('what nobody can look up counts as no wrong password, and as no stranger', async () => {
+  const signIn = 'mutation { signIn(email: "ada@example.org", password: "her password") { secret } }';
+  const codes = new Set<unknown>();
+  for (let at = 0; at < 12; at += 1) codes.add((await server.query(signIn, {}, null)).errors?.[0]?.extensions.code);
+  expect([...codes]).toEqual(['UNAVAILABLE']);
+
+  const doors = [
+    () => server.record('one', [], { token: 'a-token-that-is-not-in-memory-yet' }),
+    () => fetch(`${server.url}/integrations/api/${'x'.repeat(22)}/`, { method: 'POST', body: 'x' }),
+    () => fetch(`${server.url}/graphql?query={viewer{__typename}}`, { headers: { Authorization: 'Token unknown' } }),
+  ];
+  const statuses = new Set<number>();
+  for (let at = 0; at < 45; at += 1) statuses.add((await doors[at % doors.length]!()).status);
+  expect([...statuses]).toEqual([503]);
 });
 
 test('GraphQL says UNAVAILABLE for queries and mutations', async () => {

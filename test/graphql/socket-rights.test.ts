@@ -41,7 +41,14 @@ beforeAll(async () => {
   sockets = new GraphqlSockets({
     authenticator: { authenticate, accessesOf } as unknown as GraphqlSocketsDeps['authenticator'],
     cluster: domain.cluster,
-    anonymous: { begin: () => {}, wasKnown: () => {}, addressOf: () => '' },
+    anonymous: {
+      begin: () => {},
+      wasKnown: () => {},
+      failed: (_, error) => {
+        throw error;
+      },
+      addressOf: () => '',
+    },
     secretOf: (text) => text ?? null,
     sessionSecretOf: () => null,
     requestIdOf: () => 'request',

@@ -30,6 +30,18 @@ export class PasswordThrottle {
     this.#fromAll.count(account);
   }
 
+  /** What `decide` gives: where it fails, as when the database does not answer, no password was wrong. Throws as `begin`. */
+  async attempt<T>(account: string, place: string, decide: () => Promise<T>): Promise<T> {
+    this.begin(account, place);
+    try {
+      return await decide();
+    } catch (error) {
+      this.#fromOne.takeBack(pairOf(account, place));
+      this.#fromAll.takeBack(account);
+      throw error;
+    }
+  }
+
   succeeded(account: string, place: string): void {
     this.#fromOne.forget(pairOf(account, place));
     this.#fromAll.forget(account);
@@ -74,6 +86,11 @@ class Attempts {
 
   forget(key: string): void {
     this.#kept.delete(key);
+  }
+
+  takeBack(key: string): void {
+    const attempt = this.#kept.get(key);
+    if (attempt !== undefined && (attempt.count -= 1) <= 0) this.#kept.delete(key);
   }
 
   /** Nobody is forgotten before their time, so that made-up accounts do not wash the real ones out: who is new waits. */

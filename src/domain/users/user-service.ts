@@ -152,9 +152,11 @@ export class UserService {
     const known = await findUser(database.read(), id);
     if (known.passwordHash != null) {
       passwords.requireRoom(id);
-      passwordChanges.begin(id, access.tokenId);
-      if (!(await passwords.matches(current ?? '', known.passwordHash, id)))
-        throw forbidden('currentPassword: this is not the password of now.');
+      const { passwordHash: expected } = known;
+      const matches = await passwordChanges.attempt(id, access.tokenId, () =>
+        passwords.matches(current ?? '', expected, id),
+      );
+      if (!matches) throw forbidden('currentPassword: this is not the password of now.');
       passwordChanges.succeeded(id, access.tokenId);
     }
     const passwordHash = await passwords.hash(wanted, 'newPassword', id);
@@ -181,10 +183,12 @@ export class UserService {
     if (emailGiven.length > MAX_EMAIL) throw unauthenticated(WRONG);
     const email = foldCase(emailGiven);
     this.#deps.passwords.requireRoom(caller);
-    this.#deps.signIns.begin(email, caller);
     const known = EMAIL.test(email) && !email.includes('\0') && email.isWellFormed();
-    const user = known ? await this.#deps.database.read().findOne(UserSchema, { email }) : null;
-    const matches = await this.#deps.passwords.matches(password, user?.passwordHash ?? null, caller);
+    const { user, matches } = await this.#deps.signIns.attempt(email, caller, async () => {
+      const found = known ? await this.#deps.database.read().findOne(UserSchema, { email }) : null;
+      const { passwordHash = null } = found ?? {};
+      return { user: found, matches: await this.#deps.passwords.matches(password, passwordHash, caller) };
+    });
     if (user === null || !matches) throw unauthenticated(WRONG);
     const succeeded = (): void => this.#deps.signIns.succeeded(email, caller);
     const created = await this.#deps.tokens.createForSignIn(user).catch((error: unknown) => {

@@ -7,7 +7,7 @@ import type { Access } from '../../domain/access/access.ts';
 import type { Cluster } from '../../domain/cluster.ts';
 import { LoopTurns } from '../../domain/loop-turns.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
-import { AppError, badInput, databaseAway } from '../../errors.ts';
+import { AppError, asAppError, badInput } from '../../errors.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
 import { type Promised, whenKnown } from '../context/promised.ts';
 import { EventPush, nextMessage } from './event-push.ts';
@@ -35,6 +35,7 @@ export interface GraphqlSocketsDeps {
   anonymous: {
     begin: (request: IncomingMessage) => void;
     wasKnown: (request: IncomingMessage) => void;
+    failed: (request: IncomingMessage, error: unknown) => never;
     addressOf: (request: IncomingMessage) => string;
   };
   cluster: Cluster;
@@ -183,7 +184,7 @@ export class GraphqlSockets {
 
   #failed(session: SocketSession, error: unknown): void {
     if (session.socket.readyState !== session.socket.OPEN) return;
-    const known = error instanceof AppError ? error : databaseAway(error);
+    const known = asAppError(error);
     if (known !== null) {
       session.socket.close(TRY_AGAIN_LATER, known.message.slice(0, 100));
       return;
@@ -194,17 +195,19 @@ export class GraphqlSockets {
 
   async #connect(context: Context<Record<string, unknown>, Extra>): Promise<boolean> {
     const { session, request } = context.extra;
+    const { anonymous, authenticator } = this.#deps;
+    const failed = (error: unknown): never => anonymous.failed(request, error);
     const secret = this.#secret(context.connectionParams, request);
     for (;;) {
       const before = this.#rights.revision;
-      const access = secret === null ? null : await this.#deps.authenticator.authenticate(secret);
+      const access = secret === null ? null : await authenticator.authenticate(secret).catch(failed);
       if (before !== this.#rights.revision) continue;
       if (access === null) {
         const reason = secret === null ? 'send connectionParams.token' : 'the token is unknown, expired or revoked';
         session.socket.close(FORBIDDEN, reason);
         return false;
       }
-      this.#deps.anonymous.wasKnown(request);
+      anonymous.wasKnown(request);
       session.grant(access);
       return !session.ending;
     }

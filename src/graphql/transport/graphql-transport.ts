@@ -24,7 +24,9 @@ interface GraphqlDoorDeps {
   /** `http/anonymous-requests`: what is asked without a valid token; throws RATE_LIMITED. */
   anonymous: {
     begin: (request: IncomingMessage) => void;
+    during: <T>(request: IncomingMessage, lookUp: () => Promise<T>) => Promise<T>;
     wasKnown: (request: IncomingMessage) => void;
+    failed: (request: IncomingMessage, error: unknown) => never;
     addressOf: (request: IncomingMessage) => string;
   };
   cluster: Cluster;
@@ -76,11 +78,12 @@ export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<Gra
     const secret = fromSession ? sessionSecretOf(req) : secretOf(authorization);
     const cached = secret === null ? null : authenticator.cached(secret);
     if (cached !== null) return contextOf(cached, address);
+    if (secret !== null) {
+      const access = await anonymous.during(req, () => authenticator.authenticate(secret));
+      return contextOf(access ?? 'invalid', address);
+    }
     anonymous.begin(req);
-    const none = authorization === undefined ? 'missing' : 'malformed';
-    const access = secret === null ? none : ((await authenticator.authenticate(secret)) ?? 'invalid');
-    if (typeof access !== 'string') anonymous.wasKnown(req);
-    return contextOf(access, address);
+    return contextOf(authorization === undefined ? 'missing' : 'malformed', address);
   };
   const http = new GraphqlHttp({ operations, contextFor, log });
   const sockets = new GraphqlSockets({ ...deps, operations });
