@@ -82,6 +82,20 @@ describe.each(DATABASES)('a file that goes on while what it brings is changed, o
     expect(outcome).toMatchObject({ stored: 110, refused: 0 });
   });
 
+  test('says what is stored of it when the database does not answer who a device is', async () => {
+    const { devices } = await product(['there']);
+    const fail = async (): Promise<never> => {
+      throw Object.assign(new Error('terminated'), { code: '57P01' });
+    };
+    const away = async (): Promise<void> => {
+      domain.pause.afterRead = fail;
+    };
+    const first = `device,${HEAD}${lines(6_000, 0, 'f', 'there,')}`;
+    const importing = brought(null, first, away, lines(1, 10_000, 'f', 'another,'));
+    await expect(importing).rejects.toMatchObject({ code: 'UNAVAILABLE', details: { stored: 5_000, values: 5_000 } });
+    expect(await count(devices[0]!)).toBe(5_000);
+  });
+
   test('is stored as it comes when it comes slowly', async () => {
     const { devices } = await product(['slow']);
     const later = () => new Promise((resolve) => setTimeout(resolve, 1_100));

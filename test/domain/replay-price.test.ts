@@ -225,3 +225,26 @@ test('whoever else changes things all the time does not keep what is replayed fr
   }
   expect([looks, commits]).toEqual([batches.length, 1]);
 });
+
+test('a replay that ends as the database does not answer says so, and how far it came', async () => {
+  let looks = 0;
+  const replay = new Replay({
+    authenticator: { follow: (access: unknown) => async () => access },
+    ingestCache: {
+      product: async () => {
+        looks += 1;
+        if (looks > 1) throw Object.assign(new Error('terminated'), { code: '57P01' });
+        return { id: 'p', key: 1, decoder: {}, deviceType: 'API' };
+      },
+    },
+    store: { calls: async () => [{}] },
+    receiptTimes: { latest: () => 1 },
+    shares: { backgroundOf: () => ({ next: async () => {}, spend: () => {} }) },
+    now: () => 1,
+  } as unknown as ConstructorParameters<typeof Replay>[0]);
+  const access = { requireProduct: () => {}, tokenId: 't' } as unknown as Parameters<Replay['replayCalls']>[0];
+  const failure = { code: 'UNAVAILABLE', details: { calls: 0, stored: 0 } };
+  await expect(replay.replayCalls(access, 'p', {})).rejects.toMatchObject(failure);
+  looks = 0;
+  expect((await replay.progress(access, 'p'))?.endedBecause).toContain('The database does not answer');
+});

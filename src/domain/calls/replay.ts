@@ -1,4 +1,4 @@
-import { AppError, badInput, conflict, notFound } from '../../errors.ts';
+import { AppError, asAppError, badInput, conflict, notFound } from '../../errors.ts';
 import { afterLong, type CallOutcome, type CallRunner, cutBodyOutcome } from '../decoders/call-runner.ts';
 import { requestOfCall } from '../decoders/decoder-request.ts';
 import type { DecoderRun } from '../decoders/decoder-run.ts';
@@ -130,13 +130,13 @@ export class Replay {
   }
 
   #endEarly(productId: string, progress: ReplayProgress, error: unknown): unknown {
-    const endedBecause =
-      error instanceof AppError ? error.message : 'Internal error; the server’s log has the details.';
+    const known = asAppError(error);
+    const endedBecause = known?.message ?? 'Internal error; the server’s log has the details.';
     this.#endedEarly.set(productId, { ...progress, endedBecause });
-    if (!(error instanceof AppError)) return error;
+    if (known === null) return error;
     const { calls, stored, rejected, failed } = progress;
-    const details = { ...error.details, calls, stored, rejected, failed };
-    return new AppError(error.code, error.message, { details, cause: error.cause });
+    const details = { ...known.details, calls, stored, rejected, failed };
+    return new AppError(known.code, known.message, { details, cause: known.cause });
   }
 
   /** Of the replay of the product that runs on this node, or ended early as the last one; null: neither. */

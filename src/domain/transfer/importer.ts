@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError, asAppError } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
 import { giveWay } from '../give-way.ts';
@@ -85,11 +85,13 @@ export class Importer {
       // What was brought in is there, whatever becomes of that.
       this.#deps.store.compactSoon().catch(() => {});
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
+      // A look-up fails with the database's own error.
+      const known = asAppError(error);
+      if (known === null) throw error;
       const { lines, stored, refused, values } = run.outcome;
-      throw new AppError(error.code, error.message, {
-        details: { ...error.details, lines, stored, refused, values },
-        cause: error.cause,
+      throw new AppError(known.code, known.message, {
+        details: { ...known.details, lines, stored, refused, values },
+        cause: known.cause,
       });
     } finally {
       this.#places.giveBack(access);
