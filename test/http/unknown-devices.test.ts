@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { EntityManager } from '@mikro-orm/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { writeUnknownCalls } from '../../src/domain/calls/write-unknown-calls.ts';
+import { uuidV7 } from '../../src/domain/uuid.ts';
 import { eventLoopTime } from '../support/processor-time.ts';
 import { longestPieceMs } from '../support/longest-piece.ts';
 import { openDomain } from '../support/open-domain.ts';
@@ -61,13 +63,13 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     }
   }
 
-  /** By as many senders, each one after the other. */
-  async function sendAll(identifiers: readonly string[], senders = 64): Promise<void> {
+  /** By 64 senders, each one after the other. */
+  async function sendAll(identifiers: readonly string[]): Promise<void> {
     const left = [...identifiers];
     const sender = async (): Promise<void> => {
       for (let next = left.pop(); next !== undefined; next = left.pop()) expect(await send(next)).toBe(202);
     };
-    await Promise.all(Array.from({ length: senders }, sender));
+    await Promise.all(Array.from({ length: 64 }, sender));
   }
 
   const list = async (): Promise<Unknown[]> => (await server.gql(LIST, { w: workspaceId }))['unknownDevices'];
@@ -94,18 +96,36 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
   });
 
   test('made-up ones put out none that calls again, nor those a new one', { timeout: 60_000 }, async () => {
+    const domain = await openDomain(name);
+    const { access, unknownDevices } = domain;
+    const { id } = await domain.workspaces.create(access, 'w');
+    // As rounds of 64 are written, without the fifth of a second between them.
+    const keep = async (identifiers: readonly string[]): Promise<void> => {
+      for (let from = 0; from < identifiers.length; from += 64) {
+        const receivedAt = (domain.clock.now += 200);
+        const calls = identifiers.slice(from, from + 64).map((identifier) => {
+          const kept = { id: uuidV7(receivedAt), path: '/', query: '{}', headers: '[]', body: '{}' };
+          return { network: 'tti' as const, identifier, receivedAt, kept };
+        });
+        const { database } = domain;
+        const written = await database.write((em) => writeUnknownCalls(em, database.dialect, id, calls));
+        expect(new Set(written)).toEqual(new Set([true]));
+      }
+    };
+    const kept = () => unknownDevices.list(access, id);
     const real = eui();
-    for (let time = 0; time < 3; time += 1) expect(await send(real)).toBe(202);
-    await sendAll(Array.from({ length: 1_050 }, eui));
-    expect(await list()).toHaveLength(1_000);
-    expect(await list()).toContainEqual(expect.objectContaining({ identifier: real, seen: 3 }));
+    for (let time = 0; time < 3; time += 1) await keep([real]);
+    await keep(Array.from({ length: 1_050 }, eui));
+    expect(await kept()).toHaveLength(1_000);
+    expect(await kept()).toContainEqual(expect.objectContaining({ identifier: real, seen: 3 }));
     const twice = Array.from({ length: 760 }, eui);
-    await sendAll(twice.flatMap((identifier) => [identifier, identifier]));
+    await keep(twice.flatMap((identifier) => [identifier, identifier]));
     // Many that are new, and call again behind all of these, find room for both.
     const late = Array.from({ length: 260 }, eui);
-    for (let time = 0; time < 2; time += 1) await sendAll(late);
-    const seen = new Map((await list()).map((one) => [one.identifier, one.seen]));
+    for (let time = 0; time < 2; time += 1) await keep(late);
+    const seen = new Map((await kept()).map((one) => [one.identifier, one.seen]));
     expect(late.filter((identifier) => seen.get(identifier) !== 2)).toEqual([]);
+    await domain.close();
   });
 
   test('are all there once they are answered, however often an identifier is written in a round', async () => {
