@@ -1,6 +1,5 @@
 import type { Change } from '../cluster.ts';
 import type { Database } from '../database.ts';
-import { eachInTurns, Slices } from '../give-way.ts';
 import { placeholders } from '../long-columns.ts';
 import { LoopTurns } from '../loop-turns.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
@@ -22,7 +21,8 @@ import {
   type Watched,
   type WholeWorkspace,
 } from './status-rows.ts';
-import { StatusJudge, type Turned } from './status-judge.ts';
+import { StatusJudge } from './status-judge.ts';
+import { StatusTelling, type TellStatus } from './status-telling.ts';
 import { UnreadChanges } from './unread-changes.ts';
 import { WatchedDevices } from './watched-devices.ts';
 
@@ -35,8 +35,7 @@ interface DeviceStatusesDeps {
   now: () => number;
   /** A look at the database that failed; it is tried again a second later. */
   onError: (error: unknown) => void;
-  /** Nobody first, then one who wants to know at a time. */
-  tell: (slices: Slices, ...turned: Turned) => Generator<void, void>;
+  tell: TellStatus;
 }
 
 interface AskOptions {
@@ -54,8 +53,7 @@ export class DeviceStatuses {
   readonly #deps: DeviceStatusesDeps;
   readonly #watched = new WatchedDevices();
   readonly #judge: StatusJudge;
-  /** Not told yet: at most those of a page. */
-  readonly #turned: Turned[] = [];
+  readonly #telling: StatusTelling;
   /** Workspaces whose devices are in `#watched`, and those that are read for the first time. */
   readonly #loaded = new Set<string>();
   readonly #beingLoaded = new Set<string>();
@@ -77,13 +75,15 @@ export class DeviceStatuses {
 
   constructor(deps: DeviceStatusesDeps) {
     this.#deps = deps;
-    const { now } = deps;
-    this.#judge = new StatusJudge({ watched: this.#watched, now, tell: (...turned) => this.#turned.push(turned) });
+    const { now, tell } = deps;
+    this.#telling = new StatusTelling(tell);
+    this.#judge = new StatusJudge({ watched: this.#watched, now, tell: (...turned) => this.#telling.add(...turned) });
   }
 
   /** Nobody is told any more. */
   end(): void {
     this.#isOver = true;
+    this.#telling.end();
   }
 
   isWatched(deviceKey: number): boolean {
@@ -177,7 +177,7 @@ export class DeviceStatuses {
         for (const device of page) this.#stirred.delete(device);
         try {
           const heard = await this.#deps.store.lastHeard(page.map(({ deviceKey }) => deviceKey));
-          await this.#judgeEach(page, (device) => {
+          await this.#telling.judgeEach(page, (device) => {
             device.heardAt = Math.max(device.heardAt, heard.get(device.deviceKey) ?? -Infinity);
             device.limitMs = limits?.get(device.productId) ?? device.limitMs;
             this.#judge.judge(device, limits !== null);
@@ -217,8 +217,7 @@ export class DeviceStatuses {
           if (this.#loaded.has(workspaceId) || this.isWatched(deviceKey))
             this.#judge.take(row, heard, { since: null, reading: this.#readings });
           // What it was when all of them are told from each other is known when its page is read, or was.
-          else if (this.#beingLoaded.has(workspaceId))
-            this.#remember([changeOfDevices(row, [deviceId])]);
+          else if (this.#beingLoaded.has(workspaceId)) this.#remember([changeOfDevices(row, [deviceId])]);
         });
         for (const id of gone) this.#watched.forgetOne(id);
       });
@@ -305,30 +304,8 @@ export class DeviceStatuses {
   ): Promise<PlaceRow[]> {
     const rows = await readPlaces(this.#deps.database, where, after);
     const heard = await this.#deps.store.lastHeard(rows.map(({ deviceKey }) => deviceKey));
-    await this.#judgeEach(rows, (row) => take(row, heard.get(row.deviceKey)));
+    await this.#telling.judgeEach(rows, (row) => take(row, heard.get(row.deviceKey)));
     return rows;
-  }
-
-  /** Those of a page; then whoever wants to know is told of those that have turned. */
-  async #judgeEach<Item>(page: Iterable<Item>, judge: (item: Item) => void): Promise<void> {
-    try {
-      await eachInTurns(page, judge);
-    } finally {
-      await this.#tellTurned();
-    }
-  }
-
-  /** Tens of thousands may wait for each. */
-  async #tellTurned(): Promise<void> {
-    const slices = new Slices();
-    for (let turned = this.#turned.shift(); turned !== undefined; turned = this.#turned.shift()) {
-      const telling = this.#deps.tell(slices, ...turned);
-      while (telling.next().done !== true) {
-        if (slices.isOver) await slices.next();
-        // Whoever has come since then is told by those that came after this.
-        if (this.#isOver) return;
-      }
-    }
   }
 
   /** One after the other. */
