@@ -4,22 +4,9 @@ import type { LiveQueue } from '../../src/domain/bounded-stream.ts';
 import type { LoggedCall } from '../../src/domain/calls/logged-call.ts';
 import type { CallQuery, CallRow, MeasurementStore } from '../../src/domain/measurements/store.ts';
 import { CallFeed } from '../../src/domain/calls/call-feed.ts';
+import { callRow } from '../support/call-row.ts';
 
-const ROW: CallRow = {
-  id: 'id',
-  productKey: 1,
-  receivedAt: 0,
-  method: 'GET',
-  path: '/',
-  query: '{}',
-  headers: '{}',
-  body: '',
-  bodyTruncated: false,
-  status: 'NO_DECODER',
-  httpStatus: 202,
-  decoderVersion: null,
-  run: null,
-};
+const ROW = callRow(1, 0, { id: 'id' });
 
 const READER = {
   party: { tokenId: 'token', tenant: 'tenant' },

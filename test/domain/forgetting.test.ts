@@ -4,12 +4,12 @@ import { sweepCalls } from '../../src/domain/calls/sweep-calls.ts';
 import { Sweeper } from '../../src/domain/sweeper.ts';
 import { replayPages } from '../../src/domain/calls/replay-pages.ts';
 import type { DeviceInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
-import type { Batch, CallRow } from '../../src/domain/measurements/store.ts';
+import type { Batch } from '../../src/domain/measurements/store.ts';
 import { fieldId } from '../../src/domain/products/field-id.ts';
 import { sweepLateValues } from '../../src/domain/measurements/sweep-late-values.ts';
 import { Purger } from '../../src/measurement-store/purger.ts';
 import { sweepRetention } from '../../src/domain/plans/sweep-retention.ts';
-import { uuidV7 } from '../../src/domain/uuid.ts';
+import { callRow } from '../support/call-row.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 
@@ -65,7 +65,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
 
   test('values and calls of a product', async () => {
     const device = await recorded();
-    await domain.store.append({ batches: [], call: call(device.product.key, domain.clock.now) });
+    await domain.store.append({ batches: [], call: callRow(device.product.key, domain.clock.now) });
     await domain.products.delete(domain.access, device.productId);
     await expect.poll(() => keysLeft(device), { timeout: 10_000 }).toEqual([]);
     expect(await domain.store.calls({ productKey: device.product.key, limit: 10 })).toEqual([]);
@@ -101,7 +101,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
   test('calls of a product whose deletion was interrupted while they were removed go with the next sweep', async () => {
     const { product } = await recorded();
     const { store, products, clock, access } = domain;
-    await store.append({ batches: [], call: call(product.key, clock.now) });
+    await store.append({ batches: [], call: callRow(product.key, clock.now) });
     const removing = vi.spyOn(store, 'removeCalls').mockRejectedValueOnce(new Error('power cut'));
     await expect(products.delete(access, product.id)).rejects.toThrow('power cut');
     removing.mockRestore();
@@ -118,7 +118,9 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
   test('a stop waits for a slice of the calls of a product whose deletion goes on, not for all that it has', async () => {
     const { product } = await recorded();
     const { store, products, clock, access } = domain;
-    const many = Array.from({ length: 1_100 }, () => store.append({ batches: [], call: call(product.key, clock.now) }));
+    const many = Array.from({ length: 1_100 }, () =>
+      store.append({ batches: [], call: callRow(product.key, clock.now) }),
+    );
     await Promise.all(many);
     const removing = vi.spyOn(store, 'removeCalls').mockRejectedValueOnce(new Error('power cut'));
     await expect(products.delete(access, product.id)).rejects.toThrow('power cut');
@@ -135,8 +137,8 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
   test('calls that are too old are forgotten at start, not ten minutes later', async () => {
     const { product } = await recorded();
     const now = domain.clock.now;
-    await domain.store.append({ batches: [], call: call(product.key, now - 31 * DAY) });
-    await domain.store.append({ batches: [], call: call(product.key, now - 29 * DAY) });
+    await domain.store.append({ batches: [], call: callRow(product.key, now - 31 * DAY) });
+    await domain.store.append({ batches: [], call: callRow(product.key, now - 29 * DAY) });
     const errors: unknown[] = [];
     const { store, products } = domain;
     const forgotten: number[] = [];
@@ -276,7 +278,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
   test('a replay takes no call received after it began, and "to" is exclusive', async () => {
     const { product } = await recorded();
     const began = domain.clock.now;
-    const rows = [began - 5, began, began + 1].map((receivedAt) => call(product.key, receivedAt));
+    const rows = [began - 5, began, began + 1].map((receivedAt) => callRow(product.key, receivedAt));
     for (const row of rows) await domain.store.append({ batches: [], call: row });
     const times = async (query: Parameters<typeof replayPages>[2]): Promise<number[]> => {
       const taken: number[] = [];
@@ -292,21 +294,3 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     expect(await times({ callIds, from: began, to: began + 1 })).toEqual([0]);
   });
 });
-
-function call(productKey: number, receivedAt: number): CallRow {
-  return {
-    id: uuidV7(receivedAt),
-    productKey,
-    receivedAt,
-    method: 'POST',
-    path: '/integrations/api/x/',
-    query: '{}',
-    headers: '{}',
-    body: '',
-    bodyTruncated: false,
-    status: 'NO_DECODER',
-    httpStatus: 202,
-    decoderVersion: null,
-    run: null,
-  };
-}

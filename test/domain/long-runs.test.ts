@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runText } from '../../src/domain/calls/run-text.ts';
 import type { EntryOutcome } from '../../src/domain/decoders/decoder-run.ts';
-import { uuidV7 } from '../../src/domain/uuid.ts';
+import { callRow } from '../support/call-row.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { openGraphql } from '../support/open-graphql.ts';
 import { longestPieceMs } from '../support/processor-time.ts';
@@ -88,20 +88,8 @@ describe.each(DATABASES)('a log of calls whose runs are long, %s', (name) => {
     const output = JSON.stringify(OUTPUT);
     const entries = Array.from({ length: 300 }, (_, index) => entry(index));
     const run = runText({ output, console: ['a', 'b'], error: null, durationMs: 1.5, entries });
-    return {
-      id: uuidV7(receivedAt),
-      productKey,
-      receivedAt,
-      method: 'POST',
-      path: '/integrations/api/x/',
-      query: JSON.stringify(QUERY),
-      headers: '{"Accept":"*/*"}',
-      body: 'x',
-      bodyTruncated: false,
-      status: 'PARTLY_STORED' as const,
-      httpStatus: 200,
-      decoderVersion: 1,
-      run,
-    };
+    const ran = { status: 'PARTLY_STORED', httpStatus: 200, decoderVersion: 1, run } as const;
+    const sent = { query: JSON.stringify(QUERY), headers: '{"Accept":"*/*"}', body: 'x' };
+    return callRow(productKey, receivedAt, { ...sent, ...ran });
   }
 });

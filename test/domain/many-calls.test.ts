@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Access } from '../../src/domain/access/access.ts';
 import type { TokenScope } from '../../src/domain/entities/token.ts';
 import type { CallRow, CallStatus } from '../../src/domain/measurements/store.ts';
-import { uuidV7 } from '../../src/domain/uuid.ts';
+import { callRow } from '../support/call-row.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 
@@ -89,19 +89,7 @@ describe.each(DATABASES)('a log of many calls, %s', (name) => {
 });
 
 function call(productKey: number, receivedAt: number, hasFailed: boolean): CallRow {
-  return {
-    id: uuidV7(receivedAt),
-    productKey,
-    receivedAt,
-    method: 'POST',
-    path: '/',
-    query: '{}',
-    headers: '{}',
-    body: 'something that a device said',
-    bodyTruncated: false,
-    status: hasFailed ? 'DECODER_FAILED' : 'STORED',
-    httpStatus: 200,
-    decoderVersion: 1,
-    run: null,
-  };
+  const ran = { httpStatus: 200, decoderVersion: 1 };
+  const status = hasFailed ? 'DECODER_FAILED' : 'STORED';
+  return callRow(productKey, receivedAt, { body: 'something that a device said', status, ...ran });
 }

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CallRow, CallStatus } from '../../src/domain/measurements/store.ts';
+import { callRow } from '../support/call-row.ts';
 import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Store } from './open-store.ts';
 
 const NOON = 1_700_000_000_000;
@@ -195,20 +196,6 @@ function uuidAt(time: number): string {
 }
 
 function call(productKey: number, receivedAt: number, more: Partial<CallRow> = {}): CallRow {
-  return {
-    id: uuidAt(receivedAt),
-    productKey,
-    receivedAt,
-    method: 'POST',
-    path: '/integrations/api/x/',
-    query: '{}',
-    headers: '{}',
-    body: `body ${receivedAt}`,
-    bodyTruncated: false,
-    status: 'STORED',
-    httpStatus: 200,
-    decoderVersion: 1,
-    run: '{}',
-    ...more,
-  };
+  const ran = { status: 'STORED', httpStatus: 200, decoderVersion: 1, run: '{}' } as const;
+  return callRow(productKey, receivedAt, { id: uuidAt(receivedAt), body: `body ${receivedAt}`, ...ran, ...more });
 }

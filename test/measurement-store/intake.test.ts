@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { LONG_AGO, type RecordedPlace } from '../../src/domain/measurements/store.ts';
+import { LONG_AGO, type Receipt, type RecordedPlace } from '../../src/domain/measurements/store.ts';
 import { ReadingFrames } from '../../src/measurement-store/readings/reading-frames.ts';
 import { fieldsOf } from '../../src/measurement-store/readings/reading-values.ts';
 import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
@@ -166,11 +166,8 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
     const inPlace = db.prepare('SELECT count(*) FROM reading').pluck();
     const flush = (device: number, moments: number): number => {
       const before = inPlace.get() as number;
-      const frames = new ReadingFrames();
       const rows = Array.from({ length: moments }, (_, at): Row => [1, at, at]);
-      for (const batch of receipt(device, rows).batches) frames.add(batch);
-      const { buffer, length } = frames.take(undefined);
-      writer.flush(Buffer.from(buffer, 0, length), []);
+      flushInto(writer, receipt(device, rows));
       return (inPlace.get() as number) - before;
     };
     for (let device = 1; device <= 4; device += 1) expect(flush(device, 20_000)).toBe(0);
@@ -185,64 +182,51 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
     expect(existsSync(database.place)).toBe(true);
   });
 
-  test('leave none of the live values untold while they find their place, though a file writes over these', async () => {
+  /** 2,000 live values of device 1 that found their place, in a copy of the files: what brings more there, and what is told of it. */
+  async function liveInPlace() {
     const live = Array.from({ length: 2_000 }, (_, i): Row => [1, i, i]);
     await store.append(receipt(1, live));
     await expect.poll(() => count('intake'), { timeout: 30_000 }).toBe(0);
     const path = copyFiles();
     const [db, reading] = [openForWriting(path), openForReading(path)];
-    const writer = new SqliteWriter(db);
-    const frames = new ReadingFrames();
-    const written = live.map(([, at]): Row[] => [[2, at, -at], [2, at + 10_000, 0]]).flat(); // prettier-ignore
-    for (const batch of receipt(1, written, LONG_AGO).batches) frames.add(batch);
-    const { buffer, length } = frames.take(undefined);
-    writer.flush(Buffer.from(buffer, 0, length), []);
-    const view = new IntakeView(reading);
-    const stages: number[] = [];
-    for (let isMore = true; isMore;) {
-      isMore = writer.sortInSome();
-      view.refresh();
-      const told = new SqliteSnapshot(reading, view).recorded({ after: '0', upTo: null, place: null, deviceKeys: null, limit: 5_000 }); // prettier-ignore
-      stages.push(new Set((await told).rows.map(({ timestamp }) => timestamp)).size);
-    }
-    expect(stages.length).toBeGreaterThan(3);
-    expect(new Set(stages)).toEqual(new Set([2_000]));
-    reading.close();
-    db.close();
-  });
-
-  test('… nor though a file writes over these twice, and somebody comes to a page between', async () => {
-    const live = Array.from({ length: 2_000 }, (_, i): Row => [1, i, i]);
-    await store.append(receipt(1, live));
-    await expect.poll(() => count('intake'), { timeout: 30_000 }).toBe(0);
-    const path = copyFiles();
-    const [db, reading] = [openForWriting(path), openForReading(path)];
-    const writer = new SqliteWriter(db);
-    const seqs = db.prepare('SELECT seq FROM intake ORDER BY seq').pluck();
-    const flush = (rows: Row[]): void => {
-      const frames = new ReadingFrames();
-      for (const batch of receipt(1, rows, LONG_AGO).batches) frames.add(batch);
-      const { buffer, length } = frames.take(undefined);
-      writer.flush(Buffer.from(buffer, 0, length), []);
-    };
-    const view = new IntakeView(reading);
-    const told = async (after: string, upTo: string | null): Promise<number[]> => {
+    const [writer, view] = [new SqliteWriter(db), new IntakeView(reading)];
+    const told = async (after = '0', upTo: string | null = null): Promise<number[]> => {
       view.refresh();
       const page = { after, upTo, place: null, deviceKeys: null, limit: 5_000 };
       return (await new SqliteSnapshot(reading, view).recorded(page)).rows.map(({ timestamp }) => timestamp);
     };
-    flush(live.map(([, at]) => [2, at, -at]));
+    const fileWrites = (rows: Row[]): void => flushInto(writer, receipt(1, rows, LONG_AGO));
+    const close = (): void => [reading, db].forEach((opened) => opened.close());
+    return { live, db, writer, told, fileWrites, close };
+  }
+
+  test('leave none of the live values untold while they find their place, though a file writes over these', async () => {
+    const { live, writer, told, fileWrites, close } = await liveInPlace();
+    fileWrites(live.map(([, at]): Row[] => [[2, at, -at], [2, at + 10_000, 0]]).flat()); // prettier-ignore
+    const stages: number[] = [];
+    for (let isMore = true; isMore;) {
+      isMore = writer.sortInSome();
+      stages.push(new Set(await told()).size);
+    }
+    expect(stages.length).toBeGreaterThan(3);
+    expect(new Set(stages)).toEqual(new Set([2_000]));
+    close();
+  });
+
+  test('… nor though a file writes over these twice, and somebody comes to a page between', async () => {
+    const { live, db, writer, told, fileWrites, close } = await liveInPlace();
+    const seqs = db.prepare('SELECT seq FROM intake ORDER BY seq').pluck();
+    fileWrites(live.map(([, at]) => [2, at, -at]));
     writer.sortInSome();
     writer.sortInSome();
-    flush(live.map(([, at]) => [3, at, -at]));
+    fileWrites(live.map(([, at]) => [3, at, -at]));
     const first = String(seqs.get());
     const before = await told('0', first);
     while (String(seqs.get()) === first) writer.sortInSome();
-    const after = await told(first, null);
+    const after = await told(first);
     expect(before).toHaveLength(2_000);
     expect(new Set([...before, ...after]).size).toBe(2_000);
-    reading.close();
-    db.close();
+    close();
   });
 
   /** What a thread sees of as many as are told while nothing is sorted in. */
@@ -374,3 +358,11 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
     expect(await count('reading')).toBe(1);
   });
 });
+
+/** As its thread is given it. */
+function flushInto(writer: SqliteWriter, { batches }: Receipt): void {
+  const frames = new ReadingFrames();
+  for (const batch of batches) frames.add(batch);
+  const { buffer, length } = frames.take(undefined);
+  writer.flush(Buffer.from(buffer, 0, length), []);
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CallRow } from '../../src/domain/measurements/store.ts';
+import { callRow } from '../support/call-row.ts';
 import { DIALECTS, everything, openDatabase, receipt, type Row } from './open-store.ts';
 
 const VALUES = 5_000;
@@ -31,7 +31,7 @@ test.each(DIALECTS)('a removal that a stop of the %s store has cut short is not 
 test('nor is a removal of calls that a stop of the sqlite store has cut short: their product would go without them', async () => {
   const database = await openDatabase('sqlite');
   const store = await database.openStore();
-  const calls = Array.from({ length: 200 }, (_, at) => call(7, at + 1));
+  const calls = Array.from({ length: 200 }, (_, at) => callRow(7, at + 1));
   await Promise.all(calls.map((row) => store.append({ batches: [], call: row })));
   const removed = store.removeCalls(Number.MAX_SAFE_INTEGER, 7);
   const stopped = store.stop();
@@ -79,21 +79,3 @@ test.each(DIALECTS)('wherever a removal on %s ends early, nothing shows again th
   }
   await database.close();
 });
-
-function call(productKey: number, receivedAt: number): CallRow {
-  return {
-    id: `00000000-0000-7000-8000-${String(receivedAt).padStart(12, '0')}`,
-    productKey,
-    receivedAt,
-    method: 'POST',
-    path: '/',
-    query: '{}',
-    headers: '{}',
-    body: '',
-    bodyTruncated: false,
-    status: 'STORED',
-    httpStatus: 200,
-    decoderVersion: null,
-    run: null,
-  };
-}
