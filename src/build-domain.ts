@@ -209,8 +209,9 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     const sweeper = new Sweeper({ everyMs, sweep: work, onError });
     closers.add(`forgetting: ${what}`, () => sweeper.stop());
   };
-  const oldCalls = { removeCalls: (before: number) => untilClosing(store.removeCalls(before)) };
-  const callSweep = { store: oldCalls, unknownDevices, products, days: config.callLog.days, now };
+  const removeCalls = (...asked: Parameters<typeof store.removeCalls>): Promise<void> =>
+    untilClosing(store.removeCalls(...asked));
+  const callSweep = { store: { removeCalls }, unknownDevices, products, days: config.callLog.days, now };
   sweep('call log', 10 * MINUTE_MS, (isStopping) => sweepCalls(callSweep, () => isClosing || isStopping()));
   const late = { database: bare, store: settling, now };
   sweep('late values of what is gone', 10 * MINUTE_MS, (isStopping) =>

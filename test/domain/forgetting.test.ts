@@ -14,6 +14,7 @@ import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 
 const DAY = 86_400_000;
+const goesOn = (): boolean => false;
 
 describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name) => {
   let domain: OpenDomain;
@@ -92,7 +93,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     const { database } = domain;
     const unknownDevices = { forgetBefore: async () => {} };
     const { store, clock } = domain;
-    await sweepCalls({ store, unknownDevices, products, days: 30, now: () => clock.now });
+    await sweepCalls({ store, unknownDevices, products, days: 30, now: () => clock.now }, goesOn);
     expect(await left()).toBe(0);
     expect(await database.read().getConnection().execute('select key from product where key = ?', [device.product.key])).toEqual([]); // prettier-ignore
     await expect.poll(() => keysLeft(device), { timeout: 10_000 }).toEqual([]);
@@ -111,7 +112,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     // A stop comes: what is not done by then is left to the next start.
     await sweepCalls(deps, () => true);
     expect(await calls()).toHaveLength(1);
-    await sweepCalls(deps);
+    await sweepCalls(deps, goesOn);
     expect(await calls()).toEqual([]);
   });
 
@@ -130,8 +131,21 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     let looks = 0;
     await sweepCalls(deps, () => (looks += 1) > 1);
     expect(await left()).toBe(name === 'sqlite' ? 1_050 : 600);
-    await sweepCalls(deps);
+    await sweepCalls(deps, goesOn);
     expect(await left()).toBe(0);
+  });
+
+  test('a stop waits for a slice of the calls that are too old, not for all of them', async () => {
+    const { product } = await recorded();
+    const { store, products, clock } = domain;
+    const rows = Array.from({ length: 700 }, () => callRow(product.key, clock.now - 31 * DAY));
+    await Promise.all(rows.map((call) => store.append({ batches: [], call })));
+    const deps = { store, unknownDevices: { forgetBefore: async () => {} }, products, days: 30, now: () => clock.now };
+    let looks = 0;
+    await sweepCalls(deps, () => (looks += 1) > 1);
+    expect(await store.calls({ productKey: product.key, limit: 1_000 })).toHaveLength(name === 'sqlite' ? 650 : 200);
+    await sweepCalls(deps, goesOn);
+    expect(await store.calls({ productKey: product.key, limit: 1_000 })).toEqual([]);
   });
 
   test('calls that are too old are forgotten at start, not ten minutes later', async () => {
@@ -145,7 +159,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     const unknownDevices = { forgetBefore: async (time: number) => void forgotten.push((now - time) / DAY) };
     const deps = { store, unknownDevices, products, days: 30, now: () => now };
     const onError = (error: unknown): void => void errors.push(error);
-    const sweeper = new Sweeper({ everyMs: 600_000, sweep: () => sweepCalls(deps), onError });
+    const sweeper = new Sweeper({ everyMs: 600_000, sweep: () => sweepCalls(deps, goesOn), onError });
     const ages = async (): Promise<number[]> =>
       (await store.calls({ productKey: product.key, limit: 10 })).map(({ receivedAt }) => (now - receivedAt) / DAY);
     await expect.poll(ages, { timeout: 10_000 }).toEqual([29]);
@@ -162,7 +176,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     expect(await keysLeft(device)).toEqual([]);
     await domain.store.append({ batches: [lateFor(device)] });
     expect(await keysLeft(device)).not.toEqual([]);
-    await sweepLateValues({ ...domain, now: () => domain.clock.now });
+    await sweepLateValues({ ...domain, now: () => domain.clock.now }, goesOn);
     expect(await keysLeft(device)).toEqual([]);
     expect(await domain.store.lastHeard([device.key])).toEqual(new Map());
     expect(await keysLeft(staying)).not.toEqual([]);
@@ -176,7 +190,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await domain.store.settlePurges();
     await domain.store.append({ batches: [lateFor(device)] });
     const sweep = async (): Promise<number[]> => {
-      await sweepLateValues({ ...domain, now: () => domain.clock.now });
+      await sweepLateValues({ ...domain, now: () => domain.clock.now }, goesOn);
       return keysLeft(device);
     };
     expect(await sweep()).toEqual([a, b]);
@@ -216,7 +230,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     });
     await purger.settle();
     expect(await keysLeft(device)).not.toEqual([]);
-    await sweepLateValues({ ...domain, now: () => domain.clock.now });
+    await sweepLateValues({ ...domain, now: () => domain.clock.now }, goesOn);
     expect(await keysLeft(device)).toEqual([]);
   });
 

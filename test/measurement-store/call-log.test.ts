@@ -4,6 +4,7 @@ import { callRow } from '../support/call-row.ts';
 import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Store } from './open-store.ts';
 
 const NOON = 1_700_000_000_000;
+const goesOn = (): boolean => false;
 
 describe.each(DIALECTS)('the call log of the %s store', (dialect) => {
   let database: OpenDatabase;
@@ -153,21 +154,21 @@ describe.each(DIALECTS)('the call log of the %s store', (dialect) => {
     const calls = await tenCalls();
     const many = Array.from({ length: 1_203 }, (_, i) => call(productKey + 500, NOON + i));
     await Promise.all(many.map((row) => store.append({ batches: [], call: row })));
-    expect(await store.removeCalls(NOON + 5_000, productKey)).toBe(5);
+    expect(await store.removeCalls(NOON + 5_000, productKey, goesOn)).toBe(5);
     expect(await store.calls({ productKey, limit: 100, oldestFirst: true })).toEqual(calls.slice(5));
     expect(await store.calls({ productKey: productKey + 500, limit: 2_000 })).toHaveLength(1_203);
-    expect(await store.removeCalls(NOON + 1_100)).toBeGreaterThanOrEqual(1_100);
+    expect(await store.removeCalls(NOON + 1_100, undefined, goesOn)).toBeGreaterThanOrEqual(1_100);
     expect(ids(await store.calls({ productKey: productKey + 500, limit: 2_000 }))).toEqual(
       ids(many.slice(1_100).toReversed()),
     );
-    expect(await store.removeCalls(0)).toBe(0);
+    expect(await store.removeCalls(0, undefined, goesOn)).toBe(0);
   });
 
   test('removes them some at a time, as long ones keep the only writer of SQLite, and ends between two when it is to', async () => {
     const many = Array.from({ length: 620 }, (_, i) => call(productKey, NOON + i));
     await Promise.all(many.map((row) => store.append({ batches: [], call: row })));
     expect(await store.removeCalls(NOON + 1_000, productKey, () => true)).toBe(dialect === 'sqlite' ? 50 : 500);
-    expect(await store.removeCalls(NOON + 1_000, productKey)).toBe(dialect === 'sqlite' ? 570 : 120);
+    expect(await store.removeCalls(NOON + 1_000, productKey, goesOn)).toBe(dialect === 'sqlite' ? 570 : 120);
   });
 
   test('removes old calls no more slowly than new ones come', async () => {
@@ -180,7 +181,7 @@ describe.each(DIALECTS)('the call log of the %s store', (dialect) => {
           Array.from({ length: 25 }, () => store.append({ batches: [], call: call(productKey, 2 * NOON) })),
         );
     })();
-    const removed = await store.removeCalls(NOON + 3_000);
+    const removed = await store.removeCalls(NOON + 3_000, undefined, goesOn);
     state.isOver = true;
     await coming;
     expect(removed).toBeGreaterThanOrEqual(3_000);

@@ -33,7 +33,7 @@ test('nor is a removal of calls that a stop of the sqlite store has cut short: t
   const store = await database.openStore();
   const calls = Array.from({ length: 200 }, (_, at) => callRow(7, at + 1));
   await Promise.all(calls.map((row) => store.append({ batches: [], call: row })));
-  const removed = store.removeCalls(Number.MAX_SAFE_INTEGER, 7);
+  const removed = store.removeCalls(Number.MAX_SAFE_INTEGER, 7, () => false);
   const stopped = store.stop();
   await expect(removed).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   await stopped;

@@ -127,7 +127,7 @@ export class AuditLog {
   }
 
   /** Forgets what is older than `before` (ms UTC), and the oldest of those that are too many; in small transactions. */
-  async forgetBefore(before: number, isStopping = (): boolean => false): Promise<void> {
+  async forgetBefore(before: number, isStopping: () => boolean): Promise<void> {
     await deleteInSlices(this.#bare, { ...ENTRIES, where: 'at < ?', of: [before] });
     await this.#forgetOldest(null);
     // One log after the other: to count all at once is one piece on SQLite.

@@ -1,9 +1,10 @@
+import type { MeasurementStore } from '../measurements/store.ts';
 import type { UnknownDevices } from './unknown-devices.ts';
 
 const DAY_MS = 86_400_000;
 
 interface SweepCallsDeps {
-  store: { removeCalls: (receivedBefore: number) => Promise<unknown> };
+  store: { removeCalls: (...asked: Parameters<MeasurementStore['removeCalls']>) => Promise<unknown> };
   unknownDevices: Pick<UnknownDevices, 'forgetBefore'>;
   products: { finishDeletions: (isStopping: () => boolean) => Promise<void> };
   /** CALL_LOG_DAYS */
@@ -17,12 +18,12 @@ interface SweepCallsDeps {
  */
 export async function sweepCalls(
   { store, unknownDevices, products, days, now }: SweepCallsDeps,
-  isStopping: () => boolean = () => false,
+  isStopping: () => boolean,
 ): Promise<void> {
   const before = now() - days * DAY_MS;
   await products.finishDeletions(isStopping);
   if (isStopping()) return;
-  await store.removeCalls(before);
+  await store.removeCalls(before, undefined, isStopping);
   if (isStopping()) return;
   await unknownDevices.forgetBefore(before);
 }

@@ -270,7 +270,7 @@ export interface MeasurementStore {
   /** Rewrites the outcomes of a few calls after a replay, in one commit. */
   updateCalls(calls: Pick<CallRow, 'productKey' | 'id' | 'status' | 'decoderVersion' | 'run'>[]): Promise<void>;
   /** Deletes calls received before the time (of one product, or of all) in small chunks, until a stop; returns how many. */
-  removeCalls(receivedBefore: number, productKey?: number, isStopping?: () => boolean): Promise<number>;
+  removeCalls(receivedBefore: number, productKey: number | undefined, isStopping: () => boolean): Promise<number>;
 
   /** Throws when the database does not answer. */
   ping(): Promise<void>;

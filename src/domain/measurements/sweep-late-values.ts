@@ -29,10 +29,7 @@ const REMOVED = 'select field_key, product_key, removed_at from removed_field wh
  * Forgets what was committed for devices and fields just after their purge: another node may have accepted it before it
  * heard that they are gone. Devices at once; fields, whose values nobody sees any more, once, an hour after their removal.
  */
-export async function sweepLateValues(
-  deps: SweepLateValuesDeps,
-  isStopping: () => boolean = () => false,
-): Promise<void> {
+export async function sweepLateValues(deps: SweepLateValuesDeps, isStopping: () => boolean): Promise<void> {
   const { database, store, now } = deps;
   await store.showHeard();
   if (await forgetOrphans(database, isStopping)) await store.settlePurges();

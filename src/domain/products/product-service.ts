@@ -39,6 +39,9 @@ interface ProductServiceDeps {
   now: () => number;
 }
 
+/** Who asked waits for the end, and a stop for who asked. */
+const goesOn = (): boolean => false;
+
 /** A product whose deletion has begun. */
 interface Begun {
   id: string;
@@ -206,12 +209,12 @@ export class ProductService {
       found.deletedAt = this.#deps.now();
       return { id: found.id, key: found.key, workspaceId: found.workspace.id };
     });
-    await this.#finishDeletion(product);
+    await this.#finishDeletion(product, goesOn);
     return product.id;
   }
 
   /** Goes on with deletions that a stop or a failure of the database has interrupted; another stop does so between two slices. */
-  async finishDeletions(isStopping: () => boolean = () => false): Promise<void> {
+  async finishDeletions(isStopping: () => boolean): Promise<void> {
     const begun = await this.#deps.database
       .read()
       .find(ProductSchema, { deletedAt: { $ne: null } }, { fields: ['id', 'key', 'workspace'] });
@@ -220,7 +223,7 @@ export class ProductService {
   }
 
   /** Each slice is a short transaction: nobody waits long for their turn to write. */
-  async #finishDeletion(product: Begun, isStopping = () => false): Promise<void> {
+  async #finishDeletion(product: Begun, isStopping: () => boolean): Promise<void> {
     const { id, key, workspaceId } = product;
     const { database, cluster, store } = this.#deps;
     // First, so that nothing is recorded for a device whose measurements are already forgotten.
@@ -249,6 +252,7 @@ export class ProductService {
       if (isLast) break;
     }
     void store.settlePurges();
-    await store.removeCalls(Number.MAX_SAFE_INTEGER, key);
+    // To its end: nobody would go on with these.
+    await store.removeCalls(Number.MAX_SAFE_INTEGER, key, goesOn);
   }
 }

@@ -51,7 +51,7 @@ export class WorkspaceRemoval {
       const rows = await database.read().find(ProductSchema, where, { fields: ['id'] });
       for (const product of rows) await products.delete(await allowed(), product.id);
       // Those whose deletion was begun before, and perhaps interrupted.
-      await products.finishDeletions();
+      await products.finishDeletions(() => false);
       await this.#emptyOut(id, access.tokenId, allowed);
       const gone = await database.write(async (em) => {
         const held = { workspaces: { id }, tokens: { workspace: id } };

@@ -235,7 +235,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#callLog.update(calls).catch(unavailable);
   }
 
-  removeCalls(receivedBefore: number, productKey?: number, isStopping = () => false): Promise<number> {
+  removeCalls(receivedBefore: number, productKey: number | undefined, isStopping: () => boolean): Promise<number> {
     return this.#callLog.remove(receivedBefore, productKey, isStopping).catch(unavailable);
   }
 

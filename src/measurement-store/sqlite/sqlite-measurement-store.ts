@@ -234,7 +234,11 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#write({ kind: 'updateCalls', calls });
   }
 
-  async removeCalls(receivedBefore: number, productKey?: number, isStopping = () => false): Promise<number> {
+  async removeCalls(
+    receivedBefore: number,
+    productKey: number | undefined,
+    isStopping: () => boolean,
+  ): Promise<number> {
     let removed = 0;
     const before = this.#calls;
     // Old ones go no more slowly than new ones come: the log would grow for as long as they do.
