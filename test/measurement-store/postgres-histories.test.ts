@@ -24,6 +24,7 @@ test('a place in the order of commits is one of its database alone: what a copy 
   const copy = await createPostgresDatabase(inject('postgresUrl'), new URL(original.url).pathname.slice(1));
   const copied = await PostgresMeasurementStore.open({ url: copy.url });
   expect(await valuesSince(copied, after)).toBe('expired');
+  expect(await valuesSince(copied, after.split('@')[0]!)).toBe('expired');
   expect(await copied.position()).not.toContain(after.split('@')[1]!);
   await copied.stop();
   await copy.drop();
@@ -54,6 +55,7 @@ test('after a return to a point in time a position from behind it has expired, a
   await client.query('DO $$ BEGIN FOR i IN 1..5000 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$');
   await client.end();
   expect(await valuesSince(own, after)).toBe('expired');
+  expect(await valuesSince(own, after.split('@')[0]!)).toBe('expired');
   expect(await everything(own, 1, 1)).toEqual([[1, 'before'], [100, 'since']]); // prettier-ignore
   await own.stop();
   await server.stop();

@@ -21,8 +21,8 @@ const NAME_NO_SERVER = "SELECT set_config('inlet.server', '', false)";
 /** SQLSTATE classes of what a server cannot or may not do. */
 const REFUSED = /^(0A|42)/;
 
-/** For `HISTORY` in `recorded-select.ts`. */
-async function nameServer(client: pg.ClientBase): Promise<void> {
+/** On this connection `HISTORY` in `recorded-select.ts` is known from now on. Rejects with the driver's error. */
+export async function nameServer(client: pg.ClientBase): Promise<void> {
   try {
     await client.query(NAME_SERVER);
   } catch (error) {

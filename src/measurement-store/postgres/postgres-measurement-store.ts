@@ -35,6 +35,7 @@ import { atOnce, type EditManner, runEdit } from '../run-edit.ts';
 import { LONG_MOMENT_BYTES, STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
 import { Threads } from '../threads.ts';
 import { stopping, unavailable } from '../unavailable.ts';
+import { noteFirstHistory } from './first-history.ts';
 import { PostgresCallLog } from './postgres-call-log.ts';
 import { openPool, PipelinedConnection } from './postgres-connection.ts';
 import { PostgresFlushes } from './postgres-flushes.ts';
@@ -132,6 +133,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     const store = new PostgresMeasurementStore(options);
     try {
       await takeInRestored(store.#pool).catch(unavailable);
+      await noteFirstHistory(store.#pool).catch(unavailable);
     } catch (error) {
       await store.stop();
       throw error;

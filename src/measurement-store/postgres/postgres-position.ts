@@ -4,7 +4,7 @@ const HISTORY = /^[\w.]{1,100}$/;
 
 /**
  * A place in the order of commits: which transactions had ended, a `pg_snapshot` as text, and of which history of the
- * database (`HISTORY` in `recorded-select.ts`). null: a version that named none gave it.
+ * database (`HISTORY` in `recorded-select.ts`). null: a version that named none gave it (`first-history.ts`).
  */
 interface PostgresPosition {
   snapshot: string;

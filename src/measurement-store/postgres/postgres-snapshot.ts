@@ -15,6 +15,7 @@ import type {
 import { fitting, LARGE_BYTES, COMMITTED_A_PAGE, type Page, PAGE_BYTES } from '../chunks/page.ts';
 import { unpackSummary } from '../chunks/summary-bytes.ts';
 import { copyOut } from './copy-out.ts';
+import { FIRST_HISTORY } from './first-history.ts';
 import { readPosition, writePosition } from './postgres-position.ts';
 import { HISTORY, POSITION, recordedSelect } from './recorded-select.ts';
 import { toBigint } from './to-bigint.ts';
@@ -163,13 +164,20 @@ export class PostgresSnapshot implements Snapshot {
       ...(deviceKeys === null ? [] : [deviceKeys]),
     ]);
     const [end, history, isKept] = found[0]!;
-    const isOfThis = [since, until].every((position) => (position?.history ?? history) === history);
+    const positions = until === null ? [since] : [since, until];
+    const first = positions.some((position) => position.history === null) ? await this.#firstHistory() : null;
+    const isOfThis = positions.every((position) => (position.history ?? first) === history);
     const rows = found.flatMap(([, , , ...row]) => (row[0] === null ? [] : [toRecorded(row)]));
     return {
       ...(await this.#page(rows, limit)),
       upTo: writePosition(end, history),
       isKept: isOfThis && isKept === true,
     };
+  }
+
+  async #firstHistory(): Promise<string | null> {
+    const rows = await this.#rows<[history: string]>('inlet-first-history', FIRST_HISTORY, []);
+    return rows[0]?.[0] ?? null;
   }
 
   async chunks({ deviceKey, fieldKey, from, to, newestFirst, limit }: ChunkRange): Promise<ChunkHead[]> {
