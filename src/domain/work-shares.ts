@@ -10,8 +10,10 @@ import { BURST_MS, SHARE, SHARE_ONE_BY_ONE, type Waiting, WorkCaller } from './w
 /** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one … */
 const MAX_RUNNING = 16;
 const MAX_RUNNING_EACH = 4;
-/** … and so much more for those who keep within their burst: they do not wait for what takes other tenants long. */
+/** … and so much more for those who keep within their burst: they do not wait for what takes other tenants long … */
 const KEPT_FREE = 8;
+/** … and then for what is not dear, of tenants that have nothing else running. */
+const KEPT_FOR_FIRST = 8;
 const DEAR_WEIGHT = 4;
 /** Waiting for their turn: of all callers, and of one. */
 const MAX_WAITING = 2000;
@@ -82,8 +84,7 @@ export class WorkShares {
     const weight = dear ? DEAR_WEIGHT : 1;
     if (!dear) caller.cheapAt = this.#now();
     if (patient || caller.running > 0 || caller.waiting.length > 0) caller.crowdAt = this.#now();
-    const mayRun = !this.#isBehind && caller.waiting.length === 0 && this.#mayRun(caller, weight);
-    if (mayRun) this.#start(caller, weight);
+    if (!this.#isBehind && caller.waiting.length === 0 && this.#mayRun(caller, weight)) this.#start(caller, weight);
     else await this.#turn(caller, weight, patient);
     try {
       return await work();
@@ -218,11 +219,11 @@ export class WorkShares {
   #mayRun(caller: WorkCaller, weight: number, present = () => this.#present()): boolean {
     if (caller.running + weight > MAX_RUNNING_EACH) return false;
     const isWithinBurst = this.#isWithinBurst(caller);
-    const more = this.#running + weight - MAX_RUNNING;
-    if (more > 0) {
-      if (!isWithinBurst || more > KEPT_FREE) return false;
-      // Many tokens of a tenant that start at once must not take what is kept free for others.
-      if (present().runningOf(caller) + weight > MAX_RUNNING) return false;
+    if (this.#running + weight > MAX_RUNNING) {
+      // No tenant takes more than it leaves; what is dear needs one place, too, as it may be that several are never free.
+      const free = MAX_RUNNING + KEPT_FREE - this.#running;
+      if (!isWithinBurst || free + (weight === 1 ? KEPT_FOR_FIRST : 0) <= 0) return false;
+      if (present().runningOf(caller) >= Math.max(1, free)) return false;
     }
     return isWithinBurst || !this.#othersAreThere(caller, weight === DEAR_WEIGHT, present);
   }
@@ -282,8 +283,7 @@ export class WorkShares {
   }
 
   #present(): Present<WorkCaller> {
-    const since = this.#now() - PRESENT_MS;
-    return new Present(this.#callers.values(), since, (caller) => this.#isWithinBurst(caller));
+    return new Present(this.#callers.values(), this.#now() - PRESENT_MS, (caller) => this.#isWithinBurst(caller));
   }
 
   /** Ingest, or a caller (but this one) who keeps within its share; for dear work also whoever asks for anything that is not. */

@@ -71,3 +71,52 @@ test('what one token has used beyond its burst no other of its tenant waits for'
   await vi.advanceTimersByTimeAsync(10);
   expect(began).toBe(from);
 });
+
+const tenantsOf = (count: number): Party[] =>
+  Array.from({ length: count }, (_, at) =>
+    TOKENS.map(({ tokenId }) => ({ tokenId: `${tokenId} of ${at}`, tenant: `tenant ${at}` })),
+  ).flat();
+const ONE = { tokenId: 'one', tenant: 'one' };
+
+test.each([
+  ['dear', 4, 24],
+  ['little', 1, 32],
+])(
+  'eight tenants that begin all the %s work they can leave room for one of which nothing runs',
+  async (_, weight, bound) => {
+    const shares = new WorkShares();
+    let [running, most] = [0, 0];
+    const work = async (): Promise<void> => {
+      most = Math.max(most, (running += weight));
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      running -= weight;
+    };
+    const all = Promise.allSettled(tenantsOf(8).map((party) => shares.run(party, work, { dear: weight > 1 })));
+    let began = NaN;
+    const from = performance.now();
+    const asking = shares.begin(ONE).then(() => (began = performance.now()));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(began).toBe(from);
+    shares.refuse(0, new Error('over'));
+    await vi.advanceTimersByTimeAsync(5_000);
+    await Promise.all([all, asking]);
+    expect(most).toBeGreaterThan(16);
+    expect(most).toBeLessThanOrEqual(bound);
+  },
+);
+
+test('… and what is dear does not wait until they have no little work any more', async () => {
+  const shares = new WorkShares();
+  const until = performance.now() + 10_000;
+  const loop = async (party: Party, at: number): Promise<void> => {
+    const ms = 500 + (at % 7) * 100;
+    while (performance.now() < until) await shares.run(party, () => new Promise((resolve) => setTimeout(resolve, ms)));
+  };
+  const loops = tenantsOf(8).map(loop);
+  await vi.advanceTimersByTimeAsync(1_000);
+  let began = Infinity;
+  const asking = shares.run(ONE, async () => void (began = performance.now()), { dear: true });
+  await vi.advanceTimersByTimeAsync(30_000);
+  await Promise.all([...loops, asking]);
+  expect(began).toBeLessThan(until - 7_000);
+});

@@ -6,7 +6,7 @@ import { SqliteReader } from './sqlite-reader.ts';
 import { SqliteSnapshot } from './sqlite-snapshot.ts';
 
 /** On two threads together as many as operations of GraphQL run at once, each of which asks one thing at a time. */
-const MAX_LANES = 12;
+const MAX_LANES = 16;
 /** What is read again and again is in the first one's memory; the others are there for what comes beside long work. */
 const OTHERS_CACHE_KIB = 2_048;
 
