@@ -11,6 +11,7 @@ import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import { EventPush } from '../../src/graphql/transport/event-push.ts';
 import { SocketSession } from '../../src/graphql/transport/socket-session.ts';
 import { UntilIdle } from '../../src/graphql/transport/until-idle.ts';
+import { countTurns } from '../support/loop-turns.ts';
 
 let server: WebSocketServer;
 let client: WebSocket;
@@ -206,4 +207,19 @@ test('what may wait for a reader that reads nothing is bounded', async () => {
   expect(session.ending).toBe(true);
   expect(most).toBeLessThan(19_000_000);
   await closed;
+});
+
+test('of many sockets that close at the same moment some are freed at a time', async () => {
+  await connect();
+  const turns = countTurns();
+  const inTurns: number[] = [];
+  const others = Array.from({ length: 20 }, () => {
+    const other = new SocketSession(session.socket.setMaxListeners(100), wire, Date.now, 'request');
+    other.keep({}, () => inTurns.push(turns.turns));
+    return other;
+  });
+  await Promise.all(others.map((other) => other.gone()));
+  turns.stop();
+  expect(inTurns).toHaveLength(20);
+  expect(new Set(inTurns).size).toBeGreaterThan(10);
 });

@@ -4,9 +4,12 @@ import { LocalCluster } from '../../src/cluster/local-cluster.ts';
 import { Feed } from '../../src/domain/measurements/feed.ts';
 import type { RecordedEvent } from '../../src/domain/measurements/recorded-event.ts';
 import { LONG_AGO, type StoredValue } from '../../src/domain/measurements/store.ts';
+import { Followers } from '../../src/domain/measurements/followers.ts';
+import type { Follower } from '../../src/domain/measurements/live-follower.ts';
 import { newStretch, tellStretch } from '../../src/domain/measurements/stretch.ts';
 import { whoseWork, worksFor } from '../../src/domain/whose-work.ts';
 import { countTurns } from '../support/loop-turns.ts';
+import { longestPieceMs } from '../support/processor-time.ts';
 import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 const all = (): boolean => true;
@@ -634,6 +637,22 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     // A moment that was written again comes whole, the rest once.
     expect(doubled).toBeLessThan(expected.size / 2);
   });
+});
+
+test('others have their turns while very many who named devices are gone at the same moment', async () => {
+  const followers = new Followers();
+  const deviceKeys = new Set(Array.from({ length: 1_000 }, (_, key) => key));
+  const some = Array.from({ length: 1_000 }, () => ({ deviceKeys, audience: 'one' }) as unknown as Follower);
+  const other = { deviceKeys: new Set([7]), audience: 'another' } as unknown as Follower;
+  for (const follower of [...some, other]) followers.add(follower);
+  // 200 ms and more in one piece.
+  const longest = await longestPieceMs(async () => {
+    for (const follower of some) followers.delete(follower);
+    expect(followers.size).toBe(1);
+    await expect.poll(() => followers.deviceKeys).toEqual([7]);
+  });
+  expect(longest).toBeLessThan(60);
+  expect([...followers.ofDevice(7)].map((audience) => [...audience])).toEqual([[other]]);
 });
 
 test('on PostgreSQL a commit belongs behind the positions at which it was not done', async () => {

@@ -1,3 +1,5 @@
+import { Slices } from '../give-way.ts';
+import { NOBODY } from '../party.ts';
 import type { Follower } from './live-follower.ts';
 
 /** From so many on it is quicker to read what all devices record. */
@@ -12,6 +14,9 @@ export class Followers {
   /** Who named no devices. */
   readonly #ofAny: Audiences = new Map();
   readonly #byDevice = new Map<number, Audiences>();
+  /** Who is gone, and is still found by device; it takes nothing that it is offered. */
+  #gone: Follower[] = [];
+  #isForgetting = false;
 
   get size(): number {
     return this.#all.size;
@@ -32,15 +37,36 @@ export class Followers {
     }
   }
 
+  /** It has ended. */
   delete(follower: Follower): void {
-    this.#all.delete(follower);
+    if (!this.#all.delete(follower)) return;
     deleteFrom(this.#ofAny, follower);
-    for (const key of follower.deviceKeys ?? []) {
-      const audiences = this.#byDevice.get(key);
-      if (audiences === undefined) continue;
-      deleteFrom(audiences, follower);
-      if (audiences.size === 0) this.#byDevice.delete(key);
+    if (follower.deviceKeys === null) return;
+    this.#gone.push(follower);
+    if (!this.#isForgetting) void this.#forget();
+  }
+
+  /** In slices: thousands may be gone at the same moment, each with a thousand devices. */
+  async #forget(): Promise<void> {
+    this.#isForgetting = true;
+    const slices = new Slices(NOBODY);
+    while (this.#gone.length > 0) {
+      const gone = this.#gone;
+      this.#gone = [];
+      for (const follower of gone)
+        for (const key of follower.deviceKeys ?? []) {
+          if (slices.isOver) await slices.next();
+          this.#forgetOf(key, follower);
+        }
     }
+    this.#isForgetting = false;
+  }
+
+  #forgetOf(key: number, follower: Follower): void {
+    const audiences = this.#byDevice.get(key);
+    if (audiences === undefined) return;
+    deleteFrom(audiences, follower);
+    if (audiences.size === 0) this.#byDevice.delete(key);
   }
 
   /** Who may want what the device sends: of each audience all or none. */

@@ -5,6 +5,7 @@ import { CloseCode, type Context, handleProtocols, makeServer, type SubscribePay
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Access } from '../../domain/access/access.ts';
 import type { Cluster } from '../../domain/cluster.ts';
+import { eachInTurns } from '../../domain/give-way.ts';
 import { LoopTurns } from '../../domain/loop-turns.ts';
 import type { Authenticator } from '../../domain/tokens/authenticator.ts';
 import { AppError, asAppError, badInput } from '../../errors.ts';
@@ -21,7 +22,7 @@ import { RefusedDocument } from '../operation/refused-document.ts';
 import type { EventAnswer } from '../operation/shared-answers.ts';
 import { KeptSubscriptions } from './kept-subscriptions.ts';
 import { SocketMessages, UnreadPayload } from './socket-messages.ts';
-import { SessionRights } from './session-rights.ts';
+import { CLOSES_MS, SessionRights } from './session-rights.ts';
 import { UntilIdle } from './until-idle.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
@@ -61,6 +62,7 @@ const MAX_PIECES = 4096;
 const INIT_WITHIN_MS = 5000;
 const DRAIN_MS = 5000;
 const CLOSE_MS = 2000;
+const RESTARTS = [SERVICE_RESTART, 'the server restarts, connect again'] as const;
 
 interface Extra {
   session: SocketSession;
@@ -128,9 +130,10 @@ export class GraphqlSockets {
 
   async stop(): Promise<void> {
     this.#draining = true;
-    for (const session of this.#sessions) session.end(SERVICE_RESTART, 'the server restarts, connect again');
+    for (const session of this.#sessions) session.beginsToEnd(...RESTARTS);
+    await eachInTurns([...this.#sessions], (session) => session.end(...RESTARTS), CLOSES_MS);
     await this.#until(() => [...this.#sessions].every((session) => session.running.size === 0), DRAIN_MS);
-    for (const session of this.#sessions) session.socket.close(SERVICE_RESTART, 'the server restarts, connect again');
+    await eachInTurns([...this.#sessions], ({ socket }) => socket.close(...RESTARTS), CLOSES_MS);
     await this.#until(() => this.#sessions.size === 0, CLOSE_MS);
     for (const session of this.#sessions) session.socket.terminate();
     this.#server.close();
@@ -174,12 +177,12 @@ export class GraphqlSockets {
     );
     socket.once('close', (code, reason) => {
       this.#sessions.delete(session);
-      session.gone();
-      closed(code, reason.toString('utf8')).catch((error: unknown) =>
+      const done = session.gone().then(() => closed(code, reason.toString('utf8')));
+      done.catch((error: unknown) =>
         this.#deps.log.error({ err: error, requestId: session.requestId }, 'closing a WebSocket failed'),
       );
     });
-    if (this.#draining) session.end(SERVICE_RESTART, 'the server restarts, connect again');
+    if (this.#draining) session.end(...RESTARTS);
   }
 
   #failed(session: SocketSession, error: unknown): void {

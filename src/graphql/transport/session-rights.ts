@@ -10,7 +10,7 @@ const PAGE = 20_000;
 /** What a token counts beside those that it is limited to, and each workspace of its user. */
 const [TOKEN, WORKSPACE] = [100, 10];
 /** What closing a socket takes, with what is freed then. */
-const CLOSES_MS = 0.03;
+export const CLOSES_MS = 0.03;
 /** After the database did not answer. */
 const AGAIN_MS = 500;
 

@@ -1,6 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Access } from '../../domain/access/access.ts';
+import { giveWay } from '../../domain/give-way.ts';
+import { NOBODY } from '../../domain/party.ts';
 import { AppError } from '../../errors.ts';
 import type { WorkBudget } from '../context/work-budget.ts';
 
@@ -98,8 +100,12 @@ export class SocketSession {
     if (this.ending) setImmediate(() => this.#closeIfIdle());
   }
 
-  /** The socket is closed: what still runs for it stops where it can. */
-  gone(): void {
+  /**
+   * The socket is closed: what still runs for it stops where it can, in its turn. Dozens of one client close at the same
+   * moment, each with a hundred subscriptions.
+   */
+  async gone(): Promise<void> {
+    await giveWay(this.access ?? NOBODY);
     this.running.clear();
     for (const free of this.#kept.values()) free();
     this.#kept.clear();
