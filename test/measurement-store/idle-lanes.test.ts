@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import Sqlite from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { pause } from '../../src/domain/pause.ts';
 import { Lanes } from '../../src/measurement-store/sqlite/reader/lanes.ts';
 import type { SqliteReader } from '../../src/measurement-store/sqlite/reader/sqlite-reader.ts';
@@ -33,4 +34,18 @@ test('a lane that is idle has nothing of what has just been written in memory, a
     return heardBy(lane.reader);
   });
   expect(await long).toEqual([[1, 9_000]]);
+});
+
+test('a connection whose transaction could not be ended answers the next one', async () => {
+  const lanes = new Lanes(database.place);
+  const heard = (): Promise<[number, number][]> => lanes.run(async ({ reader }) => reader.lastHeard([1]));
+  expect(await heard()).toEqual([[1, 9_000]]);
+  const fails = vi.spyOn(Sqlite.prototype, 'exec').mockImplementation(function (this: Sqlite.Database, sql: string) {
+    if (sql === 'COMMIT') throw new Sqlite.SqliteError('disk I/O error', 'SQLITE_IOERR');
+    this.prepare(sql).run();
+    return this;
+  });
+  await expect(heard()).rejects.toMatchObject({ code: 'SQLITE_IOERR' });
+  fails.mockRestore();
+  expect(await heard()).toEqual([[1, 9_000]]);
 });

@@ -38,6 +38,8 @@ class Connection implements Lane {
 
   async inTransaction<T>(work: (lane: Lane) => Promise<T>): Promise<T> {
     clearTimeout(this.#idle);
+    // The last one did not come to its end: it would stand in the way of all that follow.
+    if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
     this.#db.exec('BEGIN');
     try {
       this.#intake.refresh();
