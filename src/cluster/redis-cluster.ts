@@ -64,7 +64,12 @@ export class RedisCluster implements Cluster {
     this.#mark = database && new ChangeMark({ database, onMoved: () => this.#forget(), onError });
     this.#sayingAgain = setInterval(() => this.#makeUp(), SAY_AGAIN_MS);
     this.#sayingAgain.unref();
-    this.commands = new RedisLink({ url, turned: () => this.#makeUp() });
+    // After a failover connections to the former one may last: what is published there reaches nobody who has moved.
+    const renew = (): void => {
+      this.commands.renew();
+      this.#hearing.renew();
+    };
+    this.commands = new RedisLink({ url, turned: () => this.#makeUp(), readOnly: renew });
     this.#hearing = new RedisLink({
       url,
       prepare: async (client) => {

@@ -8,12 +8,16 @@ interface RedisLinkOptions {
   prepare?: (client: Client) => Promise<void>;
   /** Called each time the link goes up or down; slow counts as down. */
   turned: (up: boolean) => void;
+  /** Redis only reads: another one may have taken its place. */
+  readOnly?: () => void;
 }
 
 const CONNECT_MS = 2_000;
 const LOOK_EVERY_MS = 500;
 /** A connection that leaves a ping unanswered for so long is thrown away. */
 const PONG_MS = 1_500;
+/** A connection to a Redis that only reads is thrown away at most so often: it may be the one that was meant. */
+const RENEW_EVERY_MS = 60_000;
 /** What may lie unanswered: a Redis that hangs must not fill the memory. */
 const MAX_COMMANDS = 20_000;
 
@@ -25,6 +29,7 @@ export class RedisLink {
   readonly #options: RedisLinkOptions;
   #client: Client | null = null;
   #late = false;
+  #renewedAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -47,13 +52,21 @@ export class RedisLink {
   async run<T>(command: (client: Client) => Promise<T>, limitMs = 0): Promise<T> {
     const client = this.#client;
     if (client === null) throw new Error('Redis is away');
-    if (limitMs === 0) return command(client);
     try {
-      return await within(command(client), limitMs);
+      return await (limitMs === 0 ? command(client) : within(command(client), limitMs));
     } catch (error) {
       if (error instanceof TooLate && this.#client === client) this.#setLate(true);
+      if (error instanceof ErrorReply && error.message.startsWith('READONLY')) this.#options.readOnly?.();
       throw error;
     }
+  }
+
+  /** A new connection may lead elsewhere. */
+  renew(): void {
+    const now = performance.now();
+    if (this.#client === null || now - this.#renewedAt < RENEW_EVERY_MS) return;
+    this.#renewedAt = now;
+    this.#lose(this.#client);
   }
 
   stop(): void {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from 'graphql-ws';
@@ -134,21 +135,63 @@ describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is in troubl
 });
 
 describe.skipIf(inject('redisUrl') === null)('a Redis that refuses', () => {
-  let port: number;
   let folder: string;
-  let redis: ChildProcess;
-
-  beforeAll(async () => {
-    port = await freePort();
-    folder = mkdtempSync(join(tmpdir(), 'inlet-redis-'));
-    redis = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '3600 1', '--dir', folder]);
+  const redises: ChildProcess[] = [];
+  const start = async (): Promise<number> => {
+    const port = await freePort();
+    const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '3600 1', '--dir', folder];
+    const redis = spawn('redis-server', settings);
+    redises.push(redis);
     await ready(redis, /Ready to accept connections/, 'Redis');
+    return port;
+  };
+  const clientOf = (port: number) => createRedisClient({ url: `redis://127.0.0.1:${port}` }).connect();
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'inlet-redis-'));
   });
-  afterAll(() => endProcess(redis, 'SIGKILL'));
+  afterAll(async () => {
+    await Promise.all(redises.map((redis) => endProcess(redis, 'SIGKILL')));
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('what it should write, as it is a replica by now, is connected to anew: another may have its place', async () => {
+    const [former, next] = [await start(), await start()];
+    let to = former;
+    const proxy = createServer((near) => {
+      const far = connect(to, '127.0.0.1');
+      near.pipe(far).pipe(near);
+      for (const socket of [near, far]) socket.on('error', () => near.destroy());
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const { port } = proxy.address() as { port: number };
+    const server = await startServer({
+      database: 'sqlite',
+      env: { REDIS_URL: `redis://127.0.0.1:${port}`, WRITE_RATE_PER_FIELD: '1000' },
+    });
+    const [one, other] = await Promise.all([clientOf(former), clientOf(next)]);
+    try {
+      const { deviceIds } = await createProduct(server);
+      const record = () => server.record(deviceIds[0]!, { field: 'temperature', value: 1 });
+      await record();
+      to = next;
+      await one.sendCommand(['REPLICAOF', '127.0.0.1', String(next)]);
+      // Who publishes, and who hears: both have moved.
+      const channels = async (): Promise<unknown> =>
+        (await other.sendCommand(['PUBSUB', 'CHANNELS', 'inlet:*'])) as unknown;
+      await expect.poll(() => record().then(channels), { timeout: 10_000 }).toHaveLength(5);
+      await expect.poll(() => record().then(() => other.keys('inlet:*:write:*'))).toHaveLength(1);
+    } finally {
+      await server.stop();
+      for (const client of [one, other]) client.destroy();
+      proxy.close();
+    }
+  });
 
   test('what it writes and even a ping, as it cannot save, is not away: it hands on what is published', async () => {
+    const port = await start();
     const server = await startServer({ database: 'sqlite', env: { REDIS_URL: `redis://127.0.0.1:${port}` } });
-    const client = await createRedisClient({ url: `redis://127.0.0.1:${port}` }).connect();
+    const client = await clientOf(port);
     try {
       const product = await createProduct(server);
       rmSync(folder, { recursive: true });
