@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { DeviceCache } from '../../src/domain/devices/device-cache.ts';
+import type { StatusWatch } from '../../src/domain/devices/status-watch.ts';
 import { type Device, DeviceSchema } from '../../src/domain/entities/device.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { ProductSchema } from '../../src/domain/entities/product.ts';
 import { TokenSchema } from '../../src/domain/entities/token.ts';
 import { hashSecret } from '../../src/domain/tokens/authenticator.ts';
+import type { WorkShares } from '../../src/domain/work-shares.ts';
+import { LiveStatus } from '../../src/graphql/live/live-status.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
@@ -119,6 +122,26 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     expect(await cache.get(second)).toBe(null);
     await cache.get(second);
     expect(reads).toBe(3);
+  });
+
+  test('and so are those whose status turned, in the same moment: none is waited for before the next is read', async () => {
+    const product = await domain.products.create(domain.access, { name: 'p' });
+    const many = Array.from({ length: 50 }, () => ({ name: 'd' }));
+    const rows = await domain.devices.create(domain.access, product.id, many, 'unlimited');
+    const read = vi.spyOn(domain.database, 'read');
+    const events = rows.map(({ key }) => ({ deviceKey: key, online: true, at: 1 }));
+    const watch = { subscribe: async () => ({ take: async () => events }) } as unknown as StatusWatch;
+    const shares = { turnsOf: () => ({}) } as unknown as WorkShares;
+    const devices = new DeviceCache(domain.database, domain.cluster);
+    const status = await new LiveStatus(watch, domain.ingestCache, devices, shares).open(domain.access, {});
+    const taken = await status.take(50);
+    read.mockClear();
+    for (const [at, { value }] of taken.entries())
+      expect(await value()).toMatchObject({ device: { id: rows[at]!.id } });
+    expect(read).not.toHaveBeenCalled();
+    read.mockRestore();
+    await domain.devices.delete(domain.access, [rows[0]!.id]);
+    expect(await taken[0]!.value()).toBe(null);
   });
 
   test('so is a product', async () => {

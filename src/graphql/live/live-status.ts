@@ -35,6 +35,11 @@ export class LiveStatus {
       const device = await this.#devices.get(deviceKey);
       return device && { device, online, at };
     };
-    return new LiveStream(events, (event) => ({ of: event, value: () => changeOf(event) }));
+    return new LiveStream(events, (event) => {
+      // The devices of those that are taken together are read together: there may be as many as a workspace has.
+      const isKnown = this.#devices.cached(event.deviceKey) !== undefined;
+      const read = isKnown ? null : this.#devices.get(event.deviceKey).catch(() => null);
+      return { of: event, value: () => (read === null ? changeOf(event) : read.then(() => changeOf(event))) };
+    });
   }
 }
