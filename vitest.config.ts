@@ -4,7 +4,12 @@ import { defineConfig } from 'vitest/config';
 const require = createRequire(import.meta.url);
 
 /** They compare how fast things go: they run one at a time, after all others. */
-const TIMED = ['test/sandbox/fairness.test.ts', 'test/sandbox/shares.test.ts'];
+const TIMED = [
+  'test/sandbox/fairness.test.ts',
+  'test/sandbox/shares.test.ts',
+  'test/graphql/shares.test.ts',
+  'test/graphql/mass.test.ts',
+];
 
 const GRAPHQL = 'test/graphql/**/*.test.ts';
 
