@@ -188,10 +188,7 @@ export class GraphqlSockets {
   #failed(session: SocketSession, error: unknown): void {
     if (session.socket.readyState !== session.socket.OPEN) return;
     const known = asAppError(error);
-    if (known !== null) {
-      session.socket.close(TRY_AGAIN_LATER, known.message.slice(0, 100));
-      return;
-    }
+    if (known !== null) return session.socket.close(TRY_AGAIN_LATER, known.message.slice(0, 100));
     this.#deps.log.error({ err: error, requestId: session.requestId }, 'WebSocket message failed');
     session.socket.close(CloseCode.InternalServerError, 'internal error');
   }
