@@ -40,6 +40,8 @@ const HISTORY = `query ($d: [ID!]) { history(deviceIds: $d, from: "2026-01-01T00
   series { timestamps values } } }`;
 const TEST = `mutation ($p: ID!, $source: String) { testDecoder(productId: $p, source: $source, request: { body: "{}" }) { ok console } }`;
 const REPLAY = `mutation ($p: ID!) { replayCalls(productId: $p) { calls stored results { call { status } run { durationMs output } } } }`;
+const SAVE = `mutation ($p: ID!, $s: String!) { saveDecoder(productId: $p, source: $s) { id } }`;
+const RENAME = `mutation ($d: ID!, $n: String) { updateDevice(id: $d, input: { name: $n }) { id } }`;
 const DELETE = `mutation ($d: ID!) { deleteMeasurements(deviceId: $d, from: "2020-01-01T00:00:00Z", to: "2021-01-01T00:00:00Z") { deleted } }`;
 
 /** A token with everything but ADMIN, 300 devices with ten fields, 100,000 values, 200 calls. */
@@ -94,6 +96,12 @@ export const ATTACKS = {
       p: ground.productId,
       source: 'function Decoder() { for (;;) console.log(new Array(1000).join()) }',
     }),
+  ),
+  'decoders saved': inLoops((ground, number) =>
+    ask(ground, SAVE, { p: ground.productId, s: `function Decoder() { return [] } // ${number} ${'x'.repeat(100_000)}` }),
+  ),
+  'devices renamed': inLoops((ground, number) =>
+    ask(ground, RENAME, { d: ground.deviceIds[number % DEVICES], n: `renamed ${number}` }),
   ),
   replays: inLoops((ground) => ask(ground, REPLAY, { p: ground.productId })),
   'deletions of many values': inLoops(async (ground, number) => {
