@@ -29,6 +29,11 @@ export class CollectedLoads<T> {
     });
   }
 
+  /** Nobody joins those that are under way any more; of one key, or of all. */
+  forget(key?: string): void {
+    this.#loads.forget(key);
+  }
+
   #begin(tenant: string): Round<T> {
     const keys: string[] = [];
     const lookUp = (): Promise<ReadonlyMap<string, T>> => {

@@ -18,8 +18,9 @@ export class SharedLoads<T> {
     return loading;
   }
 
-  /** Nobody joins those that are under way any more. */
-  forget(): void {
-    this.#loading.clear();
+  /** Nobody joins those that are under way any more; of one key, or of all. */
+  forget(key?: string): void {
+    if (key === undefined) this.#loading.clear();
+    else this.#loading.delete(key);
   }
 }

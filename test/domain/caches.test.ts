@@ -10,6 +10,7 @@ import { hashSecret } from '../../src/domain/tokens/authenticator.ts';
 import type { WorkShares } from '../../src/domain/work-shares.ts';
 import { LiveStatus } from '../../src/graphql/live/live-status.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { pause } from '../../src/domain/pause.ts';
 import { DATABASES } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 
@@ -151,6 +152,35 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
       await domain.cluster.changed([{ kind: 'product', id: product.id }]);
     };
     expect((await domain.ingestCache.product(product.id))?.name).toBe('new');
+  });
+
+  test('what changes whenever it is read is found all the same, and not kept', async () => {
+    const { product, id, serialNumber } = await device();
+    const info = (await domain.ingestCache.product(product.id)) as ProductInfo;
+    let changes = 0;
+    const change = async (): Promise<void> => {
+      changes += 1;
+      domain.pause.afterRead = change;
+      await domain.cluster.changed([
+        { kind: 'product', id: product.id },
+        { kind: 'devices', productId: product.id, workspaceId: info.workspaceId, ids: [id] },
+      ]);
+    };
+    const looks = [
+      () => domain.ingestCache.product(product.id),
+      () => domain.ingestCache.device(id),
+      async () => (await domain.ingestCache.devicesOfProduct(info, [serialNumber])).get(serialNumber),
+    ];
+    for (const look of looks) {
+      await domain.cluster.changed([{ kind: 'everything' }]);
+      changes = 0;
+      domain.pause.afterRead = change;
+      const found = await Promise.race([look(), pause(10_000)]);
+      domain.pause.afterRead = null;
+      expect(found).toMatchObject({ name: expect.any(String) });
+      expect(changes).toBeGreaterThan(2);
+      expect(domain.ingestCache.cachedDevice(id)).toBeNull();
+    }
   });
 
   test('whoever changes things all the time keeps nobody from reading others', async () => {

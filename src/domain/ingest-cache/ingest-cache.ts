@@ -29,7 +29,7 @@ export interface FieldInfo {
   role?: FieldRole | null | undefined;
 }
 
-/** Names that change hands while they are looked up are looked up again. */
+/** What changes while it is looked up is looked up again; where it always does, it is as it was found last, and not kept. */
 const MOST_LOOKS = 3;
 
 /** A snapshot of a product with its fields and active decoder; a change makes a new one, nobody changes this. */
@@ -155,13 +155,12 @@ export class IngestCache {
   async device(id: string): Promise<DeviceInfo | null> {
     const cached = this.cachedDevice(id);
     if (cached !== null || !isUuid(id)) return cached;
-    const lower = id.toLowerCase();
-    return this.#deviceLoads.of(lower);
+    return this.#deviceLoads.of(id.toLowerCase());
   }
 
   async #readDevices(ids: readonly string[]): Promise<Map<string, DeviceInfo>> {
     const found = new Map<string, DeviceInfo>();
-    for (let at = 0; at < ids.length;) {
+    for (let at = 0, looks = 1; at < ids.length; looks += 1) {
       const before = this.#revisions.now;
       if (at > 0) await giveWay();
       const some = ids.slice(at, at + LOADED_AT_ONCE);
@@ -171,13 +170,14 @@ export class IngestCache {
         const product = await this.product(id);
         if (product !== null) products.set(id, product);
       }
-      // A change in between may have made the rows stale: look again.
-      if (this.#isStale(products.values(), some, before)) continue;
+      const isStale = this.#isStale(products.values(), some, before);
+      if (isStale && looks < MOST_LOOKS) continue;
       for (const row of rows) {
         const product = products.get(row.productId);
-        if (product !== undefined) found.set(row.id, this.#remember(row, product));
+        if (product !== undefined) found.set(row.id, this.#remember(row, product, !isStale));
       }
       at += LOADED_AT_ONCE;
+      looks = 0;
     }
     return found;
   }
@@ -236,25 +236,21 @@ export class IngestCache {
     return named && device?.productId === product.id ? device : null;
   }
 
-  #rememberSerial(product: ProductInfo, serialNumber: string, id: string): void {
-    this.#deviceIdBySerial.set(`${product.id}\0${serialNumber}`, id);
-  }
-
   async #loadOfProduct(product: ProductInfo, names: string[], found: Map<string, DeviceInfo>): Promise<void> {
     const ids = names.filter(isUuid).map((id) => id.toLowerCase());
-    for (;;) {
+    for (let looks = 1; ; looks += 1) {
       const before = this.#revisions.now;
       const current = await this.product(product.id);
       if (current === null) return;
       const rows = await readDeviceRows(this.#database, named(product.key, names, ids));
-      // A change in between may have made the rows stale: look again.
       const read = rows.map(({ id }) => id);
-      if (this.#isStale([current], read, before)) continue;
+      const isStale = this.#isStale([current], read, before);
+      if (isStale && looks < MOST_LOOKS) continue;
       const byName = new Map<string, DeviceInfo>();
       for (const row of rows) {
-        const device = this.#remember(row, current);
+        const device = this.#remember(row, current, !isStale);
         byName.set(row.id, device).set(row.serialNumber, device);
-        this.#rememberSerial(product, row.serialNumber, row.id);
+        if (!isStale) this.#deviceIdBySerial.set(`${product.id}\0${row.serialNumber}`, row.id);
       }
       for (const name of names) {
         const device = byName.get(name) ?? (isUuid(name) ? byName.get(name.toLowerCase()) : undefined);
@@ -273,8 +269,8 @@ export class IngestCache {
     }
   }
 
-  #remember(row: DeviceRow, product: ProductInfo): DeviceInfo {
-    this.#devices.set(row.id, row);
+  #remember(row: DeviceRow, product: ProductInfo, isKept: boolean): DeviceInfo {
+    if (isKept) this.#devices.set(row.id, row);
     return this.#withProduct(row, product);
   }
 
@@ -286,25 +282,29 @@ export class IngestCache {
   }
 
   async #readProduct(id: string): Promise<ProductInfo | null> {
-    for (;;) {
+    for (let looks = 1; ; looks += 1) {
       const before = this.#revisions.now;
       const product = await readProduct(this.#database, id);
       if (product === null) return null;
       // Changed while it was read: what was read may mix old and new.
-      if (this.#revisions.hasChanged([id, product.workspaceId], before)) continue;
-      this.#products.set(id, product);
-      return product;
+      const isStale = this.#revisions.hasChanged([id, product.workspaceId], before);
+      if (!isStale) this.#products.set(id, product);
+      if (!isStale || looks === MOST_LOOKS) return product;
     }
   }
 
-  /** Whether what was read of devices may have changed since; others of their products may change all the time. */
+  /** Whether what was read of devices may have changed since; their products and others of these may change all the time. */
   #isStale(products: Iterable<ProductInfo>, deviceIds: readonly string[], since: number): boolean {
-    const ofProducts = [...products].flatMap(({ id, workspaceId }) => [id, workspaceId, manyOf(id)]);
+    const ofProducts = [...products].flatMap(({ id, workspaceId }) => [workspaceId, manyOf(id)]);
     return this.#revisions.hasChanged([...ofProducts, ...deviceIds], since);
   }
 
   #drop(change: Change): void {
     if (change.kind === 'token' || change.kind === 'user') return;
+    if (change.kind === 'devices') return this.#dropDevices(change);
+    // Who asks from now on joins nobody who has asked before.
+    this.#deviceLoads.forget();
+    this.#productLoads.forget(change.kind === 'product' ? change.id : undefined);
     if (change.kind === 'everything') {
       this.#revisions.changedAll();
       this.#products.clear();
@@ -315,7 +315,6 @@ export class IngestCache {
       this.#serialsVersions.clear();
       return;
     }
-    if (change.kind === 'devices') return this.#dropDevices(change);
     this.#revisions.changed(change.id);
     if (change.kind === 'workspace') {
       for (const [id, product] of this.#products) if (product.workspaceId === change.id) this.#products.delete(id);
@@ -334,6 +333,7 @@ export class IngestCache {
     else this.#names.drop(workspaceId);
     this.#serialsVersions.delete(productId);
     for (const id of ids) this.#devices.delete(id);
+    for (const id of ids) this.#deviceLoads.forget(id);
     for (const id of ids.length > FEW_CHANGED ? [manyOf(productId)] : ids) this.#revisions.changed(id);
     this.#revisions.changed(devicesOf(productId));
   }
