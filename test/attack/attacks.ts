@@ -98,7 +98,10 @@ export const ATTACKS = {
     }),
   ),
   'decoders saved': inLoops((ground, number) =>
-    ask(ground, SAVE, { p: ground.productId, s: `function Decoder() { return [] } // ${number} ${'x'.repeat(100_000)}` }),
+    ask(ground, SAVE, {
+      p: ground.productId,
+      s: `function Decoder() { return [] } // ${number} ${'x'.repeat(100_000)}`,
+    }),
   ),
   'devices renamed': inLoops((ground, number) =>
     ask(ground, RENAME, { d: ground.deviceIds[number % DEVICES], n: `renamed ${number}` }),
