@@ -62,6 +62,7 @@ test('work within a transaction waits for few turns of others, and lets them hav
     if (!isOver) setImmediate(takeTurn);
   };
   setImmediate(takeTurn);
+  const from = performance.now();
   const slices = new TransactionSlices();
   for (let at = 0; at < 50; at += 1) {
     for (const until = performance.now() + 2; performance.now() < until;);
@@ -69,5 +70,6 @@ test('work within a transaction waits for few turns of others, and lets them hav
   }
   isOver = true;
   expect(turns).toBeGreaterThan(2);
-  expect(turns).toBeLessThan(15);
+  // One each 20 ms, of which there are more where the machine is busy.
+  expect(turns).toBeLessThanOrEqual((performance.now() - from) / 20 + 1);
 });
