@@ -93,7 +93,13 @@ function endOfText(text: string, from: number): number {
   return at;
 }
 
-/** A text of JSON in which the lists and objects inside the outermost one are empty: cheap to parse, however deep they are. */
+/** Of these what is worth reading so has a few: a piece of text is kept for each. */
+const MOST_INSIDE = 100;
+
+/**
+ * A text of JSON in which the lists and objects inside the outermost one are empty: cheap to parse, however deep they are.
+ * '' where these are more than a hundred.
+ */
 export function outermostOf(text: string): string {
   const kept: string[] = [];
   let [depth, from] = [0, 0];
@@ -102,7 +108,9 @@ export function outermostOf(text: string): string {
     if (code === 0x22) at = endOfText(text, at);
     else if (code === 0x5b || code === 0x7b) {
       depth += 1;
-      if (depth === 2) kept.push(text.slice(from, at + 1));
+      if (depth !== 2) continue;
+      if (kept.length === MOST_INSIDE) return '';
+      kept.push(text.slice(from, at + 1));
     } else if (code === 0x5d || code === 0x7d) {
       if (depth === 2) from = at;
       depth -= 1;
