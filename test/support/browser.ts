@@ -50,8 +50,8 @@ export function describeInBrowser(name: string, tests: () => void): void {
       const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
       browser = await chromium.launch({ executablePath: CHROMIUM!, args });
     });
-    afterEach(async () => {
-      for (const page of open.keys()) await leave(page);
+    afterEach(async ({ task }) => {
+      for (const page of open.keys()) await leave(page, task.result?.state !== 'fail');
       expect(complaints.splice(0)).toEqual([]);
     });
     afterAll(async () => {
@@ -111,11 +111,14 @@ async function openWindow(options: Pick<Window, 'url' | 'signedIn' | 'phone'>): 
   return window;
 }
 
-/** A test has done with a window. Where somebody was signed in another may have it, without anything done there. */
-export async function leave(page: Page): Promise<void> {
+/**
+ * A test has done with a window. Where somebody was signed in another may have it, without anything done there; unless
+ * the test failed, perhaps with a finger or a button down: tried again it would begin with that.
+ */
+export async function leave(page: Page, succeeded = true): Promise<void> {
   const window = open.get(page)!;
   open.delete(page);
-  const isEmpty = window.signedIn && (await emptied(window).catch(() => false));
+  const isEmpty = succeeded && window.signedIn && (await emptied(window).catch(() => false));
   if (isEmpty) left.push(window);
   else await page.context().close();
 }
