@@ -24,6 +24,8 @@ export class Allowance {
   readonly #debt = new Debt(0);
   /** How many of them are there. */
   #there = 0;
+  /** When one of them began something of that weight last. */
+  readonly servedAt = new Map<number, number>();
 
   /** `alone`: the share of one caller, `together`: of all. */
   constructor(alone: number, together: number) {

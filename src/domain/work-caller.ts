@@ -63,6 +63,22 @@ export class WorkCaller {
     return this.running + this.waiting.length + this.waitingAside === 0;
   }
 
+  /** Something of that weight begins to run. */
+  begin(weight: number, now: number): void {
+    this.running += weight;
+    this.#allowance.servedAt.set(weight, now);
+  }
+
+  /**
+   * Of two that wait and have used as much, below 0: it goes before the other. First whose tenant has begun nothing of
+   * that weight for longer, or many that wait for each of many tenants would all go before another's one; then who has
+   * waited longer.
+   */
+  order(other: WorkCaller): number {
+    const [mine, its] = [this.waiting[0]!, other.waiting[0]!];
+    return this.#servedAt(mine.weight) - other.#servedAt(its.weight) || mine.since - its.since;
+  }
+
   /** What is held against it. */
   debt(now: number): number {
     const passedMs = now - this.#at;
@@ -109,6 +125,10 @@ export class WorkCaller {
   /** Whether it asks, or did so lately. */
   isThere(now: number): boolean {
     return this.running > 0 || this.waiting.length > 0 || this.#at > now - PRESENT_MS;
+  }
+
+  #servedAt(weight: number): number {
+    return this.#allowance.servedAt.get(weight) ?? 0;
   }
 
   /** Of one that has no others of its kind beside it. */

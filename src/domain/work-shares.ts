@@ -211,7 +211,7 @@ export class WorkShares {
   }
 
   #start(caller: WorkCaller, weight: number): void {
-    caller.running += weight;
+    caller.begin(weight, this.#now());
     this.#running += weight;
   }
 
@@ -300,15 +300,14 @@ export class WorkShares {
     else this.#pump();
   }
 
-  /** Whoever has used least goes first, of several such who has waited longest. Of thousands who wait each is looked at once. */
+  /** Whoever has used least goes first, of several such as `WorkCaller.order` says. Of thousands who wait each is looked at once. */
   #pump(): void {
     this.#isBehind = false;
     const began = this.#now();
     const queues = [...this.#queues];
     const debts = new Map(queues.map((caller) => [caller, this.#debt(caller)]));
     let present: Present<WorkCaller> | null = null;
-    const longest = (a: WorkCaller, b: WorkCaller): number => a.waiting[0]!.since - b.waiting[0]!.since;
-    for (const caller of queues.toSorted((a, b) => debts.get(a)! - debts.get(b)! || longest(a, b))) {
+    for (const caller of queues.toSorted((a, b) => debts.get(a)! - debts.get(b)! || a.order(b))) {
       for (let next = caller.waiting[0]; next !== undefined; next = caller.waiting[0]) {
         if (!this.#mayRun(caller, next.weight, () => (present ??= this.#present()))) break;
         // Forgiven by the share that it had while it waited.

@@ -120,3 +120,20 @@ test('… and what is dear does not wait until they have no little work any more
   await Promise.all([...loops, asking]);
   expect(began).toBeLessThan(until - 7_000);
 });
+
+test('… and not behind all the dear work that each of many tenants waits for, but behind some of each', async () => {
+  const shares = new WorkShares();
+  const until = performance.now() + 10_000;
+  const loop = async (party: Party, at: number): Promise<void> => {
+    const work = () => new Promise((resolve) => setTimeout(resolve, 300 + (at % 7) * 100));
+    while (performance.now() < until) await shares.run(party, work, { dear: true });
+  };
+  const loops = tenantsOf(8).map(loop);
+  await vi.advanceTimersByTimeAsync(1_000);
+  let began = Infinity;
+  const asking = shares.run(ONE, async () => void (began = performance.now()), { dear: true });
+  // After 160 of 600 ms, six at a time, otherwise.
+  await vi.advanceTimersByTimeAsync(60_000);
+  await Promise.all([...loops, asking]);
+  expect(began).toBeLessThan(until - 6_000);
+});
