@@ -26,8 +26,7 @@ export class LogOutput {
   /** Taken from what waits, and not written yet. */
   #taken: Buffer | null = null;
   #isWriting = false;
-  /** By the process's clock. */
-  #writingSince = 0;
+  #hangs = false;
   #again: NodeJS.Timeout | undefined;
   #isShut = false;
 
@@ -56,6 +55,8 @@ export class LogOutput {
 
   /** All that waits, if it can be written at all. Of the last lines of a process. */
   flushSync(): void {
+    // It would hold this thread for as long.
+    if (this.#hangs) return;
     const waiting = Buffer.from(this.#waiting.join(''));
     clearTimeout(this.#again);
     this.#again = undefined;
@@ -72,10 +73,6 @@ export class LogOutput {
         tries += 1;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, AGAIN_MS);
       }
-  }
-
-  get #hangs(): boolean {
-    return this.#isWriting && performance.now() - this.#writingSince > HANGS_AFTER_MS;
   }
 
   /** An exit waits for every thread, and one that writes to a disk that hangs is ended by nothing else. */
@@ -98,9 +95,13 @@ export class LogOutput {
       return;
     }
     this.#isWriting = true;
-    this.#writingSince = performance.now();
+    // Looked at behind what has come: a piece that was written while this thread was busy is none that hangs.
+    const late = setTimeout(() => setImmediate(() => (this.#hangs = !isOver)), HANGS_AFTER_MS).unref();
+    let isOver = false;
     write(this.#fd, taken, (error, written) => {
-      this.#isWriting = false;
+      clearTimeout(late);
+      isOver = true;
+      this.#isWriting = this.#hangs = false;
       this.#written(error, written);
     });
   }

@@ -201,35 +201,56 @@ test('what was logged to a pipe before the process was killed is in it', async (
   expect(inPipe.split('\n').filter((line) => line.includes('"msg":"line"'))).toHaveLength(50);
 });
 
-test('a file that takes nothing any more, such as a terminal that is held, holds up no end for long', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
-  const [program, pidFile] = [join(folder, 'program.mjs'), join(folder, 'pid')];
-  writeFileSync(
-    program,
-    `import { writeFileSync } from 'node:fs';
-    import { createLog, logAtRest } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
+test.each([
+  ['stops', 'setTimeout(async () => { await logAtRest(); process.exit(0); }, 500);'],
+  ['ends by a mistake', "setTimeout(() => { throw new Error('a mistake'); }, 6_000);"],
+])(
+  'a file that takes nothing any more, such as a terminal that is held, holds up no end for long: %s',
+  async (_, end) => {
+    const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
+    const [program, pidFile] = [join(folder, 'program.mjs'), join(folder, 'pid')];
+    writeFileSync(
+      program,
+      `import { writeFileSync } from 'node:fs';
+    import { createLog, endOnUncaught, logAtRest } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
     const log = createLog('info');
+    endOnUncaught(log, () => false);
     for (let at = 0; at < 2_000; at += 1) log.info({ at, text: 'z'.repeat(1000) }, 'line');
-    setTimeout(async () => {
-      writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));
-      await logAtRest();
-      process.exit(0);
-    }, 500);`,
-  );
-  // Its own end of the terminal is read as long as what it has read is.
-  const terminal = spawn('script', ['-qc', `${process.execPath} ${program}`, '/dev/null'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  terminal.stdout.pause();
-  try {
-    await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toMatch(/^\d+$/);
-    const pid = readFileSync(pidFile, 'utf8');
-    const isThere = (): boolean =>
-      existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
-    expect(isThere()).toBe(true);
-    await expect.poll(isThere).toBe(false);
-  } finally {
-    terminal.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  }
+    writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));
+    ${end}`,
+    );
+    // Its own end of the terminal is read as long as what it has read is.
+    const terminal = spawn('script', ['-qc', `${process.execPath} ${program}`, '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    terminal.stdout.pause();
+    try {
+      await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toMatch(/^\d+$/);
+      const pid = readFileSync(pidFile, 'utf8');
+      const isThere = (): boolean =>
+        existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
+      expect(isThere()).toBe(true);
+      await expect.poll(isThere).toBe(false);
+    } finally {
+      terminal.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
+
+test('a line that is written while the thread is held up by something else is no disk that hangs', async () => {
+  const program = `import { createLog, endOnUncaught } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
+    const log = createLog('info');
+    endOnUncaught(log, () => false);
+    log.info('line');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_500);
+    throw new Error('a mistake');`;
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
+  const path = join(folder, 'inlet.log');
+  const words = ['--input-type=module', '-e', program];
+  const child = spawn(process.execPath, words, { stdio: ['ignore', openSync(path, 'a'), 'inherit'] });
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  expect({ code, signal }).toEqual({ code: 1, signal: null });
+  expect(readFileSync(path, 'utf8')).toContain('"level":"fatal"');
+  rmSync(folder, { recursive: true });
 });
