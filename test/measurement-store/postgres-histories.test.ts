@@ -61,6 +61,21 @@ test('after a return to a point in time a position from behind it has expired, a
   await server.stop();
 });
 
+test('a database that only reads, and does not know yet in which history positions named none, is opened all the same', async () => {
+  const database = await createPostgresDatabase(inject('postgresUrl'), inject('migratedTemplate'));
+  const onlyReads = new URL(database.url);
+  onlyReads.searchParams.set('options', '-c default_transaction_read_only=on');
+  const reader = await PostgresMeasurementStore.open({ url: onlyReads.href });
+  const [snapshot] = (await reader.position()).split('@') as [string];
+  expect(await valuesSince(reader, snapshot)).toBe('expired');
+  await reader.stop();
+  const store = await PostgresMeasurementStore.open({ url: database.url });
+  await store.append(receipt(1, [[1, 1, 1]]));
+  expect(await valuesSince(store, snapshot)).toEqual([1]);
+  await store.stop();
+  await database.drop();
+});
+
 test('where the server may not be asked for its name, a position is at least one of its database', async () => {
   const database = await createPostgresDatabase(inject('postgresUrl'), inject('migratedTemplate'));
   const role = `plain_${new URL(database.url).pathname.slice(1)}`;
