@@ -55,7 +55,10 @@ test('a new database that lacks most characters is refused at the start', async 
   await database.drop();
 });
 
-/** The database behind the file of a socket, which goes with it; a statement `lost` never comes as it was sent. */
+/**
+ * The database behind the file of a socket, which goes with it; a statement `lost` never comes as it was sent. It speaks
+ * German.
+ */
 async function behindSocket(database: string, lost: string): Promise<{ url: string; end: () => void }> {
   const { hostname, port, username, pathname } = new URL(database);
   const folder = mkdtempSync(join(tmpdir(), 'inlet-socket-'));
@@ -63,7 +66,7 @@ async function behindSocket(database: string, lost: string): Promise<{ url: stri
   const server = createServer((near) => {
     const far = connect(Number(port), hostname);
     near.on('data', (chunk) => far.write(chunk.toString('latin1').replace(lost, 'x'.repeat(lost.length)), 'latin1'));
-    far.pipe(near);
+    far.on('data', (chunk) => near.write(chunk.toString('latin1').replace('SERROR\0', 'SFEHLE\0'), 'latin1'));
     for (const socket of [near, far]) {
       open.add(socket);
       socket.on('error', () => {});
@@ -80,6 +83,19 @@ async function behindSocket(database: string, lost: string): Promise<{ url: stri
     },
   };
 }
+
+test('what the server says of a statement, in whatever language, is no reason to throw a connection away', async () => {
+  const database = await createDatabase('postgres');
+  const { url, end } = await behindSocket(database.url, 'nothing');
+  const orm = await openPostgresOrm(url);
+  const backend = (): Promise<unknown> => orm.em.fork().execute('select pg_backend_pid() as backend');
+  const before = await backend();
+  await expect(orm.em.fork().transactional((em) => em.execute('select 1 / 0'))).rejects.toThrow('division by zero');
+  expect(await backend()).toEqual(before);
+  await orm.close();
+  end();
+  await database.drop();
+});
 
 test('a connection whose rollback fails is given to nobody; a socket whose file is gone is a database that is away', async () => {
   const database = await createDatabase('postgres');

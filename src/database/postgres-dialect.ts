@@ -32,6 +32,8 @@ const CONNECTIONS = 8;
 /** A row that somebody else has locked, and a transaction whose client fell silent, are let go by the server. */
 const LOCK_MS = 4_000;
 const IDLE_IN_TRANSACTION_MS = 5_000;
+/** What may have ended the connection, by SQLSTATE: a server that speaks another language has other words for ERROR and FATAL. */
+const MAY_END = /^(?:08|25P0[34]|28|3D|53|57P|58|F0|XX)/;
 
 /**
  * The catalogue's connections to PostgreSQL, as MikroORM wants them. A connection on which anything but a statement's
@@ -170,12 +172,11 @@ class PostgresConnection implements DatabaseConnection {
 
 /** Something that the server said of the statement: the connection is as good as before. */
 function isComplaint(error: unknown): boolean {
-  const { code, severity } = error as { code?: unknown; severity?: unknown };
-  return typeof code === 'string' && severity === 'ERROR';
+  return isWordOfServer(error) && (error.severity === 'ERROR' || !MAY_END.test(error.code ?? 'XX'));
 }
 
 /** What the driver or the system says is about the connection, and so is what the server ends it with. */
-function isWordOfServer(error: unknown): boolean {
+function isWordOfServer(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && error.severity !== 'FATAL' && error.severity !== 'PANIC';
 }
 
