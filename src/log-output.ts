@@ -6,7 +6,7 @@ const AT_ONCE = 65_536;
 /** A pipe is tried again after so long; at the end of the process so often. */
 const AGAIN_MS = 10;
 const LAST_TRIES = 100;
-/** A pipe or socket whose other end is gone says so for good. */
+/** A pipe or socket whose other end is gone says so for good; a file on another machine may come back. */
 const GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET', 'ENOTCONN', 'ETIMEDOUT']);
 /** A file that has not taken a piece for so long is on a disk that hangs. */
 const HANGS_AFTER_MS = 5_000;
@@ -113,7 +113,7 @@ export class LogOutput {
       this.#taken = written < taken.length ? taken.subarray(written) : null;
       if (!this.#isPipe) this.#writeSome();
       else if (this.#taken !== null || this.#waiting.length > 0) this.#later(REST_MS);
-    } else if (GONE.has(error.code)) this.#shut();
+    } else if (this.#isPipe && GONE.has(error.code)) this.#shut();
   }
 
   #later(ms: number): void {
