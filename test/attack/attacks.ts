@@ -40,7 +40,7 @@ const HISTORY = `query ($d: [ID!]) { history(deviceIds: $d, from: "2026-01-01T00
   series { timestamps values } } }`;
 const TEST = `mutation ($p: ID!, $source: String) { testDecoder(productId: $p, source: $source, request: { body: "{}" }) { ok console } }`;
 const REPLAY = `mutation ($p: ID!) { replayCalls(productId: $p) { calls stored results { call { status } run { durationMs output } } } }`;
-const SAVE = `mutation ($p: ID!, $s: String!) { saveDecoder(productId: $p, source: $s) { id } }`;
+const SAVE = `mutation ($p: ID!, $s: String!) { saveDecoder(productId: $p, source: $s) { version } }`;
 const RENAME = `mutation ($d: ID!, $n: String) { updateDevice(id: $d, input: { name: $n }) { id } }`;
 const DELETE = `mutation ($d: ID!) { deleteMeasurements(deviceId: $d, from: "2020-01-01T00:00:00Z", to: "2021-01-01T00:00:00Z") { deleted } }`;
 

@@ -150,6 +150,6 @@ describeInBrowser('every screen', () => {
     await page.getByRole('option', { name: /device two/ }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'device two' }).waitFor();
-    expect(await page.title()).toBe('device two · Inlet');
+    await expect.poll(() => page.title()).toBe('device two · Inlet');
   });
 });

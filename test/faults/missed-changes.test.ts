@@ -192,6 +192,8 @@ describe.skipIf(inject('redisUrl') === null)('two nodes, and changes that one of
     try {
       expect(await changesAreHeard(a)).toEqual([401, 404, 404]);
       await call();
+      // It is published behind its answer.
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
     } finally {
       await say('ACL', 'SETUSER', 'default', '+publish');
     }
