@@ -73,6 +73,7 @@ const ON_THE_LOOP = [
   'searches among many devices',
   'documents that are refused',
   'replays',
+  'devices renamed',
   'imports',
   'imports of devices that nobody has',
   'imports of nothing, packed',

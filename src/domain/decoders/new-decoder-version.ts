@@ -13,7 +13,8 @@ export async function insertDecoderVersion(
   now: number,
 ): Promise<DecoderVersion> {
   await em.findOneOrFail(ProductSchema, { key: productKey }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  const newest = await em.findOne(DecoderVersionSchema, { product: productKey }, { orderBy: { version: 'desc' } });
+  const options = { orderBy: { version: 'desc' }, fields: ['version'] } as const;
+  const newest = await em.findOne(DecoderVersionSchema, { product: productKey }, options);
   const version = em.create(DecoderVersionSchema, {
     product: productKey,
     version: (newest?.version ?? 0) + 1,

@@ -86,7 +86,7 @@ const BYTES_PER_MS = 70_000;
 const WRITTEN_TIMES = 2;
 /** Reading a request and writing its answer takes so long, whatever it asks, refused or not. */
 const REQUEST_MS = 0.3;
-/** One of several mutations, at most: it also waits for the database. */
+/** A mutation, at most, beside its price: it also waits for the database. Renaming a device takes half of it. */
 const MUTATION_MS = 4;
 /** What an error in an answer takes: it is told with its place, and its stack was taken down. */
 const ERROR_MS = 0.2;
@@ -317,7 +317,8 @@ export class Operations {
       const longMs = Math.max(0, workedMs - LONG_READING_MS) * READING_COUNTS;
       const beside = crowd ? this.#cheapEvents : 1;
       if (crowd) this.#cheapEvents -= 1;
-      const mostMs = 1 + admitted.cost * WORST_MS + budget.loadedBytes / LOADED_BYTES_PER_MS + budget.workedMs;
+      const leastMs = isMutation ? MUTATION_MS : 1;
+      const mostMs = leastMs + admitted.cost * WORST_MS + budget.loadedBytes / LOADED_BYTES_PER_MS + budget.workedMs;
       const usedMs = isAway // Waiting for a database that does not answer is nobody's work.
         ? expectedMs
         : crowd?.isOver === false // Its crowd pays for the time.

@@ -11,6 +11,10 @@ import {
 } from '../types/decoder.ts';
 import { Json } from '../types/json.ts';
 
+/** Saving a decoder, with all who read its product anew then, takes the event loop so long, and a millisecond for so many characters. */
+const SAVES_MS = 5;
+const SAVED_PER_MS = 10_000;
+
 /** Decoders and their examples (CONTRACT 5). */
 @Resolver()
 export class DecoderResolver {
@@ -28,7 +32,7 @@ export class DecoderResolver {
       'A new version, active at once. Refused when it does not parse, or, unless force, when it has no Decoder, decodeUplink or Decode function or an example fails.',
   })
   saveDecoder(
-    @Ctx() { access }: GraphqlContext,
+    @Ctx() { access, budget }: GraphqlContext,
     @Arg('productId', () => ID, { description: 'The product.' }) productId: string,
     @Arg('source', () => String, { description: 'JavaScript, up to 256 KiB of UTF-8.' }) source: string,
     @Arg('note', () => String, { nullable: true, description: 'What changed and why, up to 10,000 characters.' })
@@ -39,6 +43,7 @@ export class DecoderResolver {
     })
     force?: boolean | null,
   ): Promise<DecoderVersionObject> {
+    budget.work(SAVES_MS + source.length / SAVED_PER_MS);
     return this.#decoders.saveDecoder(access, productId, source, { note, force });
   }
 
