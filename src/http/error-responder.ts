@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Logger } from 'pino';
 import { SenderGone } from './body.ts';
 import { requestIdOf } from './request-id.ts';
-import { AppError, databaseAway, type ErrorCode } from '../errors.ts';
+import { asAppError, type ErrorCode } from '../errors.ts';
 
 /** A new code without a status does not compile. */
 const STATUS: Record<ErrorCode, number> = {
@@ -50,10 +50,10 @@ interface Problem {
  * the one that it is for, whose request's id is logged too.
  */
 export function toProblem(thrown: unknown, log: Logger, response?: ServerResponse): Problem {
-  const error = thrown instanceof AppError ? thrown : (databaseAway(thrown) ?? thrown);
-  if (!(error instanceof AppError)) {
+  const error = asAppError(thrown);
+  if (error === null) {
     const id = randomBytes(6).toString('hex');
-    log.error({ err: error, id, requestId: response && requestIdOf(response) }, 'internal error');
+    log.error({ err: thrown, id, requestId: response && requestIdOf(response) }, 'internal error');
     return problem(500, 'INTERNAL_SERVER_ERROR', `Internal error (${id}); the server's log has the details.`, {});
   }
   // Without a cause it only says that the server is stopping.

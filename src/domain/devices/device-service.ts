@@ -31,7 +31,7 @@ import {
   insertDeviceSlices,
   type SharedColumns,
 } from './device-rows.ts';
-import { changeOfDevices } from './change-of-devices.ts';
+import { changeOfDevice, changeOfDevices } from './change-of-devices.ts';
 import { newSerialNumber } from './serial.ts';
 import { absorbDevice } from './absorb-device.ts';
 import { requireFreeSerials } from './taken-serials.ts';
@@ -136,7 +136,7 @@ export class DeviceService {
       found.searchText = deviceSearchText(found.name, found.serialNumber);
       return found;
     });
-    await this.#deps.cluster.changed([changeOfDevices(placeOfDevice(device), [device.id])]);
+    await this.#deps.cluster.changed([changeOfDevice(device)]);
     return device;
   }
 

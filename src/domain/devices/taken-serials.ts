@@ -33,19 +33,19 @@ export async function requireFreeSerials(
     indexes.set(identity, index);
   });
   // An index has the one by product, the other by workspace.
-  const [column, key] =
-    product.deviceType === 'API' ? ['serial_number', 'product_key'] : ['serial_folded', 'workspace_id'];
-  const place = key === 'product_key' ? [product.key] : [product.workspace.id, product.key];
-  const ofProduct = key === 'product_key' ? '' : 'and product_key = ? ';
+  const [column, place, keys] =
+    product.deviceType === 'API'
+      ? ['serial_number', 'product_key = ?', [product.key]]
+      : ['serial_folded', 'workspace_id = ? and product_key = ?', [product.workspace.id, product.key]];
   // One by one: as a join PostgreSQL reads all devices of a product that it has not analyzed yet.
-  const look = `select serial_number from device where ${key} = ? ${ofProduct}and ${column} = value->>0 limit 1`;
+  const look = `select serial_number from device where ${place} and ${column} = value->>0 limit 1`;
   const looked = `select (${look}) as taken from ${rowsOf(dialect)}`;
   const statement = `select taken from (${looked}) as looked where taken is not null limit 1`;
   const turns = new TransactionSlices();
   const identities = [...indexes.keys()];
   for (let start = 0; start < identities.length; start += AT_ONCE) {
     const asked = JSON.stringify(identities.slice(start, start + AT_ONCE).map((identity) => [identity]));
-    const [first] = await em.execute<{ taken: string }[]>(statement, [...place, asked]);
+    const [first] = await em.execute<{ taken: string }[]>(statement, [...keys, asked]);
     if (first !== undefined) {
       const index = indexes.get(serialIdentity(product.deviceType, first.taken)) ?? start;
       throw conflict(`${pathOf(index)}: a device of the product already has the serial number "${first.taken}".`);

@@ -4,8 +4,8 @@ import type { Change, Cluster } from '../cluster.ts';
 import { findProduct } from '../access/find-product.ts';
 import type { Access } from '../access/access.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
-import { findDevice, placeOfDevice } from '../access/find-device.ts';
-import { changeOfDevices } from './change-of-devices.ts';
+import { findDevice } from '../access/find-device.ts';
+import { changeOfDevice } from './change-of-devices.ts';
 
 const MIN_PER_SECOND = 1 / 864_000;
 const MAX_PER_SECOND = 1e6;
@@ -72,7 +72,7 @@ export class WriteRateService {
       }
       const device = await findDevice(em, access, deviceId ?? '', 'CONFIGURE');
       device.writeRate = writeRate;
-      return changeOfDevices(placeOfDevice(device), [device.id]);
+      return changeOfDevice(device);
     });
     await this.#deps.cluster.changed([changed]);
   }

@@ -5,8 +5,8 @@ import type { Cluster } from '../cluster.ts';
 import type { Access } from '../access/access.ts';
 import { checkJsonDocument } from '../json-document.ts';
 import { readLongJson } from '../long-json.ts';
-import { findDevice, placeOfDevice } from '../access/find-device.ts';
-import { changeOfDevices } from '../devices/change-of-devices.ts';
+import { findDevice } from '../access/find-device.ts';
+import { changeOfDevice } from '../devices/change-of-devices.ts';
 import { lockPart, lockProduct } from '../access/find-product.ts';
 import {
   type ConfigurationField,
@@ -133,7 +133,7 @@ export class ConfigurationService {
       found.configuration = checkJsonDocument(configuration, 'values', MAX_BYTES) as Record<string, unknown>;
       return found;
     });
-    await this.#deps.cluster.changed([changeOfDevices(placeOfDevice(device), [device.id])]);
+    await this.#deps.cluster.changed([changeOfDevice(device)]);
     return device;
   }
 
