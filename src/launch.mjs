@@ -35,11 +35,10 @@ const FORMATTED = ['build', 'src', 'migrations', 'test', '*.ts', '*.json'];
 
 const tasks = {
   start: () => start(),
-  test: () => {
-    build();
-    // Test files and the threads of their stores load the same modules again and again.
-    process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'inlet-test-compiled');
-    run([VITEST, 'run', ...args]);
+  test: () => test(),
+  'test:timed': () => {
+    process.env.INLET_TESTS = 'timed';
+    test();
   },
   dev: () => {
     process.env.NODE_ENV ??= 'development';
@@ -79,7 +78,7 @@ const isProduction = task === 'start' && !existsSync(TSC) && existsSync('dist/sr
 if (!isProduction) {
   const unlock = lock();
   install();
-  if (task !== 'start' && task !== 'test') unlock();
+  if (!['start', 'test', 'test:timed'].includes(task)) unlock();
   else {
     build();
     unlock();
@@ -258,6 +257,13 @@ function build() {
   }
   rmSync('dist', { recursive: true, force: true });
   renameSync(fresh, 'dist');
+}
+
+function test() {
+  build();
+  // Test files and the threads of their stores load the same modules again and again.
+  process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'inlet-test-compiled');
+  run([VITEST, 'run', ...args]);
 }
 
 function start() {

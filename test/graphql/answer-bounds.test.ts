@@ -14,7 +14,7 @@ describe.each(DATABASES)('what an answer may hold on %s', (database) => {
     // As it runs: what is read twice to be compared would count twice, and differ where rows go in between.
     server = await startServer({
       database,
-      env: { GRAPHQL_COMPILE: 'seen', CALL_LOG_BODY_BYTES: '524288', MAX_BODY_BYTES: '8388608' },
+      env: { CALL_LOG_BODY_BYTES: '524288', MAX_BODY_BYTES: '8388608' },
     });
   });
 

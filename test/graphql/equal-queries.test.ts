@@ -115,7 +115,7 @@ describe.each(['sqlite', 'postgres'] as const)('equal queries on %s', (database)
   let product: { id: string; deviceIds: string[] };
   beforeAll(async () => {
     // Run twice, a query would meet what is written meanwhile.
-    server = await startServer({ database, env: { GRAPHQL_COMPILE: 'seen' } });
+    server = await startServer({ database });
     product = await createProduct(server, {
       fields: { value: 'FLOAT' },
       serialNumbers: Array.from({ length: 20 }, (_, at) => `s${at}`),

@@ -29,8 +29,7 @@ describe.each(DATABASES)('devices with long metadata on %s', (database) => {
 
   beforeAll(async () => {
     place = await createDatabase(database);
-    // As it runs: compared with itself, an operation would take twice as long.
-    server = await startServer({ database: place, env: { GRAPHQL_COMPILE: 'seen' } });
+    server = await startServer({ database: place });
     const serialNumbers = Array.from({ length: DEVICES }, (_, at) => `s${at}`);
     ({ id: productId, deviceIds: ids } = await createProduct(server, { serialNumbers }));
     // As long as what they may be told, of a field that is no more.
@@ -85,7 +84,7 @@ describe.each(DATABASES)('devices with long metadata on %s', (database) => {
       );
     // What is known of them by now is forgotten.
     await server.process.stop();
-    server = await startServer({ database: place, env: { GRAPHQL_COMPILE: 'seen' } });
+    server = await startServer({ database: place });
     expect(await longestPieceMs(server, () => ask('none', 'index'))).toBeLessThan(PIECE_MS);
     await ask('temperature', 'index');
     let answer: Record<string, any> = {};

@@ -17,7 +17,7 @@ describe.each(DATABASES)('what became of ten thousand entries on %s', (database)
   let product: TestProduct;
 
   beforeAll(async () => {
-    server = await startServer({ database, env: { GRAPHQL_COMPILE: 'seen' } });
+    server = await startServer({ database });
     product = await createProduct(server, {
       fields: Object.fromEntries(many(FIELDS, (at) => [`f${at}`, 'FLOAT'])),
       serialNumbers: ['s0', 's1'],

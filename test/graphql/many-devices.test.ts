@@ -8,7 +8,7 @@ describe.each(DATABASES)('operations on thousands of devices on %s', (name) => {
   let server: TestServer;
 
   beforeAll(async () => {
-    server = await startServer({ database: name, env: { GRAPHQL_COMPILE: 'seen' } });
+    server = await startServer({ database: name });
   }, 30_000);
   afterAll(async () => {
     await server?.stop();

@@ -23,7 +23,7 @@ describe('an operation in which very much fails', () => {
   let recorder: string;
 
   beforeAll(async () => {
-    server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
+    server = await startServer({ database: 'sqlite' });
     product = await createProduct(server, {
       serialNumbers: Array.from({ length: DEVICES }, (_, at) => `s${at}`),
       input: { decoder: 'function Decoder() {}' },

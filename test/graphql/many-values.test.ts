@@ -40,7 +40,7 @@ describe('a mutation whose long list is asked for again and again', () => {
   let reader: string;
 
   beforeAll(async () => {
-    server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
+    server = await startServer({ database: 'sqlite' });
     const fields = Array.from({ length: 20 }, (_, at) => [`f${at}`, 'FLOAT']);
     product = await createProduct(server, { fields: Object.fromEntries(fields) });
     const { workspaces } = await server.gql('{ workspaces { id } }');
@@ -96,7 +96,7 @@ describe('a history whose columns are asked for again and again', () => {
   let server: TestServer;
   let deviceId: string;
   beforeAll(async () => {
-    server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
+    server = await startServer({ database: 'sqlite' });
     deviceId = (await createProduct(server)).deviceIds[0]!;
     for (let page = 0; page < 10; page += 1) {
       const entries = ENTRIES.map((_, at) => ({
@@ -142,7 +142,7 @@ describe('a workspace with very many tokens, each with limits, and members', () 
 
   beforeAll(async () => {
     database = await createDatabase('sqlite');
-    server = await startServer({ database, env: { GRAPHQL_COMPILE: 'seen' } });
+    server = await startServer({ database });
     workspaceId = (await server.gql('{ workspaces { id } }'))['workspaces'][0].id;
     const productIds: string[] = [];
     for (let at = 0; at < 6; at += 1) {
@@ -209,7 +209,7 @@ describe('a page of which the same is asked again and again', () => {
   let product: TestProduct;
 
   beforeAll(async () => {
-    server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
+    server = await startServer({ database: 'sqlite' });
     const fields = Array.from({ length: 500 }, (_, at) => [`f${at}`, 'FLOAT']);
     const serialNumbers = Array.from({ length: 500 }, (_, at) => `s${at}`);
     product = await createProduct(server, { fields: Object.fromEntries(fields), serialNumbers });

@@ -11,7 +11,7 @@ let server: TestServer;
 let holders: Holders;
 
 beforeAll(async () => {
-  server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
+  server = await startServer({ database: 'sqlite' });
   holders = await Holders.create(server);
 });
 afterAll(() => server?.stop());

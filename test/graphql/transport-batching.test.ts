@@ -39,7 +39,7 @@ beforeAll(async () => {
   const url = new URL(database.url);
   url.port = String((proxy.address() as { port: number }).port);
   const through = { ...database, url: url.href };
-  server = await startServer({ database: through, env: { GRAPHQL_COMPILE: 'seen' } });
+  server = await startServer({ database: through });
 });
 
 afterAll(async () => {

@@ -9,7 +9,7 @@ let product: TestProduct;
 let device: string;
 
 beforeAll(async () => {
-  server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' }, slowPasswords: true });
+  server = await startServer({ database: 'sqlite', slowPasswords: true });
   product = await createProduct(server, {
     serialNumbers: ['one'],
     input: {
@@ -347,7 +347,7 @@ describe('sign-in', () => {
 test('an answer that nobody reads ends its connection, whatever is sent meanwhile', { timeout: 90_000 }, async () => {
   const impatient = await startServer({
     database: 'sqlite',
-    env: { GRAPHQL_COMPILE: 'seen', CLIENT_IDLE_SECONDS: '2' },
+    env: { CLIENT_IDLE_SECONDS: '2' },
   });
   const [device] = (await createProduct(impatient)).deviceIds;
   const rows = Array.from({ length: 100_000 }, (_, at) => `temperature,${1_700_000_000 + at},1`);

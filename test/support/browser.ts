@@ -1,13 +1,10 @@
-import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { ADMIN_TOKEN } from './server-process.ts';
+import { findChromium } from './tools.ts';
 
-/** Debian's, and where others put it; nothing is ever downloaded. */
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-
-/** null: there is none, and what needs one is skipped (never in CI). */
-const CHROMIUM = PLACES.find((path) => existsSync(path)) ?? null;
+/** null: there is none, and what needs one is left out (never in CI). */
+const CHROMIUM = findChromium();
 
 let browser: Browser | null = null;
 const complaints: string[] = [];
@@ -40,10 +37,6 @@ interface PageOptions {
  * the content security policy, or threw.
  */
 export function describeInBrowser(name: string, tests: () => void): void {
-  if (CHROMIUM === null) {
-    if (process.env['CI']) throw new Error('Chromium is not installed: apt-get install chromium.');
-    console.warn(`Chromium is not installed: ${name} is not tested in a browser (in CI that is an error).`);
-  }
   describe.skipIf(CHROMIUM === null)(name, () => {
     beforeAll(async () => {
       // Root, as in a container, has no sandbox to go into.

@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openPostgresOrm } from '../../src/database/open-orm.ts';
 import { createPostgresDatabase, endProcess, freePort, ready, startPostgres } from './postgres.ts';
+import { hasRedis, leftOut, missingTools } from './tools.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,10 +23,21 @@ declare module 'vitest' {
  * names one. A database that does not start fails the run.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const missing = missingTools();
+  if (missing.length > 0) {
+    const what = missing.map(({ name, tests }) => `${name} (${tests})`).join(' and ');
+    const line = `apt-get install ${missing.map(({ name }) => name).join(' ')}`;
+    const said = `left out as it is not installed: ${what}; to run everything: ${line}`;
+    // Everything is to run in CI.
+    if (process.env['CI']) throw new Error(said);
+    console.warn(said);
+  }
   const stops: (() => Promise<void>)[] = [];
   const stopAll = async (): Promise<void> => {
     const failures: unknown[] = [];
     for (const stop of stops) await stop().catch((error: unknown) => failures.push(error));
+    for (const { name, count } of leftOut(project.vitest.state.getTestModules()))
+      console.warn(`left out: ${count} tests for want of ${name}`);
     if (failures.length > 0) throw failures[0];
   };
   try {
@@ -55,11 +67,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function startRedis(): Promise<{ url: string; stop: () => Promise<void> } | null> {
-  if (spawnSync('redis-server', ['--version']).status !== 0) {
-    if (process.env['CI']) throw new Error('redis-server is not installed: install it, or set TEST_REDIS_URL.');
-    console.warn('redis-server is not installed: the tests of several nodes are skipped (in CI that is an error).');
-    return null;
-  }
+  if (!hasRedis()) return null;
   const home = mkdtempSync(join(tmpdir(), 'inlet-redis-'));
   const port = await freePort();
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', home];

@@ -13,7 +13,11 @@ interface StartOptions {
   ownGroup?: boolean;
   /** The folder that `dist` and `node_modules` are in. */
   root?: string;
+  /** Tells in which pieces its event loop computes (`pieces.ts`). */
+  watched?: boolean;
 }
+
+const WATCH_PIECES = `--require=${fileURLToPath(new URL('./watch-pieces.cjs', import.meta.url))}`;
 
 /** A real server process from `dist`, as `npm start` runs it. */
 export class ServerProcess {
@@ -32,8 +36,9 @@ export class ServerProcess {
   /** The process alone, from its first moment. */
   static spawn(
     env: Record<string, string>,
-    { ownGroup = false, root = ROOT }: StartOptions = {},
+    { ownGroup = false, root = ROOT, watched = false }: StartOptions = {},
   ): ChildProcessByStdio<null, Readable, Readable> {
+    const { NODE_OPTIONS = '' } = env;
     return spawn(process.execPath, [...flags, 'dist/src/main.js'], {
       cwd: root,
       env: {
@@ -43,10 +48,11 @@ export class ServerProcess {
         ADMIN_TOKEN,
         SHUTDOWN_GRACE_MS: '0',
         ...env,
+        NODE_OPTIONS: watched ? `${NODE_OPTIONS} ${WATCH_PIECES}` : NODE_OPTIONS,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...(watched ? ['ipc' as const] : [])],
       detached: ownGroup,
-    });
+    }) as ChildProcessByStdio<null, Readable, Readable>;
   }
 
   /** Resolves at the line `listening`; rejects with what was printed when the process ends before it. */

@@ -128,15 +128,17 @@ export async function startServer(options: {
   ownGroup?: boolean;
   /** Passwords take as long as they do: for tests of that. */
   slowPasswords?: boolean;
+  /** Tells in which pieces its event loop computes (`pieces.ts`). */
+  watched?: boolean;
 }): Promise<TestServer> {
   const given = typeof options.database !== 'string';
   const database = typeof options.database === 'string' ? await createDatabase(options.database) : options.database;
-  // `vitest.config.ts` says which tests run every query twice.
-  const compiling = process.env['GRAPHQL_COMPILE'] ?? 'seen';
+  // `vitest.config.ts` says which tests run every query twice; what is compared does not depend on the database.
+  const compared = database.url.startsWith('sqlite:') ? process.env['GRAPHQL_COMPILE'] : undefined;
   const env: Record<string, string> = {
     DATABASE_URL: database.url,
     WRITE_RATE_PER_FIELD: '0',
-    GRAPHQL_COMPILE: compiling,
+    ...(compared === undefined ? {} : { GRAPHQL_COMPILE: compared }),
     ...options.env,
   };
   if (options.slowPasswords !== true) env['NODE_OPTIONS'] = `${env['NODE_OPTIONS'] ?? ''} ${QUICK_PASSWORDS}`;

@@ -10,7 +10,7 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
   let recordedTo: string;
 
   beforeAll(async () => {
-    server = await startServer({ database: name, env: { GRAPHQL_COMPILE: 'seen' } });
+    server = await startServer({ database: name });
     recordedTo = (await createProduct(server, { serialNumbers: ['recorded'] })).deviceIds[0]!;
   }, 30_000);
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { DecoderPool } from '../../src/sandbox/decoder-pool.ts';
-import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool } from './pool.ts';
+import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool } from '../sandbox/pool.ts';
 
 let pool: DecoderPool;
 afterEach(() => pool.stop());

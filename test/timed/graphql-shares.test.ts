@@ -25,7 +25,7 @@ let asksSlowly: Victim;
 const lastCalm = new Map<Victim, Turn>();
 
 beforeAll(async () => {
-  server = await startServer({ database: 'sqlite', env: { GRAPHQL_COMPILE: 'seen' } });
+  server = await startServer({ database: 'sqlite' });
   ground = await prepareGround(server);
   record = recording(server, ground.deviceIds[0]!);
   const { workspaces } = await server.gql('{ workspaces { id } }');

@@ -2,7 +2,7 @@ import { getPriority } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { DecoderPool } from '../../src/sandbox/decoder-pool.ts';
 import { childrenWith, eventLoopTime, processorMs } from '../support/processor-time.ts';
-import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool } from './pool.ts';
+import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool } from '../sandbox/pool.ts';
 
 let pool: DecoderPool;
 afterEach(() => pool.stop());

@@ -1,0 +1,31 @@
+// Loaded before a server of the tests: tells its parent in which pieces its event loop computed between two messages.
+const { isMainThread } = require('node:worker_threads');
+
+/** Shorter ones are turns of an idle event loop. */
+const LEAST_MS = 0.2;
+
+if (isMainThread && process.send && process.argv[1]?.endsWith('main.js')) {
+  let [pieces, before, isOver] = [[], 0, true];
+  const usedMs = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
+  const look = () => {
+    const now = usedMs();
+    if (now - before >= LEAST_MS) pieces.push(now - before);
+    before = now;
+    if (!isOver) setImmediate(look);
+  };
+  process.on('message', (message) => {
+    if (message === 'begin') {
+      [pieces, before, isOver] = [[], usedMs(), false];
+      setImmediate(look);
+      process.send('begun');
+    } else if (message === 'end') {
+      isOver = true;
+      look();
+      process.send(pieces);
+    }
+  });
+  process.channel.unref();
+}
