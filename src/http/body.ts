@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { FairSlots } from '../domain/fair-slots.ts';
 import { heavyTurn } from '../domain/heavy-turn.ts';
+import { decoderOf, REFUSED_BYTES, utf8Text } from '../domain/charsets.ts';
 import { declaredDecoder } from '../domain/decoders/request-body.ts';
 import type { Party } from '../domain/party.ts';
 import { AppError } from '../errors.ts';
@@ -178,7 +179,10 @@ function tooManyPieces(): AppError {
 
 /** REQUEST_TIMEOUT: the body stopped coming. */
 export function nothingCame(idleMs: number): AppError {
-  return new AppError('REQUEST_TIMEOUT', `Nothing of the body came for ${idleMs / 1000} seconds; send it again.`);
+  return new AppError(
+    'REQUEST_TIMEOUT',
+    `No data of the body arrived for ${idleMs / 1000} seconds; send the request again.`,
+  );
 }
 
 /** BODY_TOO_LARGE naming the limit in bytes. */
@@ -193,13 +197,15 @@ const OF_OTHERS = [0x00, 0x1b];
 
 /**
  * Body bytes as text: UTF-8 if they are that, whatever is declared, as many senders declare what they do not send; else
- * in the charset that the content type declares. A byte order mark of UTF-8 or UTF-16 is obeyed and dropped.
+ * in the charset that the content type declares. A byte order mark of UTF-8 or UTF-16 is obeyed and dropped. What is no
+ * character becomes half of a surrogate pair, so that no value with it is stored.
  */
 export function bodyText(body: Buffer, contentType: string | undefined): string {
   const [a, b, c] = body;
-  if (a === 0xef && b === 0xbb && c === 0xbf) return body.toString('utf8', 3);
-  if (a === 0xff && b === 0xfe) return new TextDecoder('utf-16le').decode(body);
-  if (a === 0xfe && b === 0xff) return new TextDecoder('utf-16be').decode(body);
+  if (a === 0xef && b === 0xbb && c === 0xbf) return utf8Text(body.subarray(3), REFUSED_BYTES);
+  if (a === 0xff && b === 0xfe) return decoderOf('utf-16le')!.decode(body);
+  if (a === 0xfe && b === 0xff) return decoderOf('utf-16be')!.decode(body);
   const isUtf8Text = isUtf8(body) && !OF_OTHERS.some((byte) => body.includes(byte));
-  return (isUtf8Text ? undefined : declaredDecoder(contentType)?.decode(body)) ?? body.toString('utf8');
+  if (isUtf8Text) return body.toString('utf8');
+  return declaredDecoder(contentType)?.decode(body) ?? utf8Text(body, REFUSED_BYTES);
 }

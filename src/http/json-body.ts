@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
@@ -5,7 +6,7 @@ import { koaBody } from 'koa-body';
 import type { Party } from '../domain/party.ts';
 import { AppError } from '../errors.ts';
 import { authenticate, type Doorkeepers } from './authenticate.ts';
-import { type BodyBounds, readBody } from './body.ts';
+import { type BodyBounds, bodyText, readBody } from './body.ts';
 
 /** In bytes: who has no token signs in, which is short. */
 const MAX_OF_STRANGERS = 65_536;
@@ -14,7 +15,8 @@ const MAX_OF_STRANGERS = 65_536;
  * koa-body for the routes that are not on the hot paths: the body of a POST that says it is JSON, as the text
  * `context.request.body`; undefined for every other: the route says what it wanted. It gets the body once that has come
  * within our bounds: by itself it keeps every piece, and a megabyte in pieces of a byte takes a hundred. A body that may be
- * long is read of who has a valid token; of others 64 KiB. Throws what `readBody` throws.
+ * long is read of who has a valid token; of others 64 KiB. Throws what `readBody` throws, and INVALID_BODY for bytes that are no
+ * text.
  */
 export function jsonBody(bounds: BodyBounds, doorkeepers: Doorkeepers): Middleware {
   const read = koaBody({
@@ -34,7 +36,7 @@ export function jsonBody(bounds: BodyBounds, doorkeepers: Doorkeepers): Middlewa
       const party = isShort ? undefined : await partyOf(context.req, doorkeepers);
       const maxBytes = isShort || party !== undefined ? bounds.maxBytes : MAX_OF_STRANGERS;
       const body = await readBody(context.req, { ...bounds, maxBytes }, party);
-      await read(withBody(context, body), () => Promise.resolve());
+      await read(withBody(context, asUtf8(body, context.get('content-type'))), () => Promise.resolve());
     }
     await next();
   };
@@ -48,6 +50,18 @@ async function partyOf(request: IncomingMessage, doorkeepers: Doorkeepers): Prom
     if (error instanceof AppError && error.code === 'UNAUTHENTICATED') return undefined;
     throw error;
   }
+}
+
+/** The body in UTF-8, without a byte order mark: as it is, or from the charset that its content type declares. */
+function asUtf8(body: Buffer, contentType: string): Buffer {
+  if (isUtf8(body)) return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
+  const text = bodyText(body, contentType);
+  if (!text.isWellFormed())
+    throw new AppError(
+      'INVALID_BODY',
+      'The body is not UTF-8, nor in the charset of its Content-Type; send UTF-8, or name the charset: "application/json; charset=…".',
+    );
+  return Buffer.from(text);
 }
 
 /** The context with a request that brings the body, unpacked and at once. */

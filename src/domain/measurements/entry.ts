@@ -1,3 +1,5 @@
+import { REFUSED_BYTES } from '../charsets.ts';
+import type { FieldType } from '../entities/field.ts';
 import { EXPECTED_VALUE, toStoredValue } from './field-value.ts';
 import type { FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { StoredValue } from './store.ts';
@@ -59,13 +61,7 @@ export function checkEntry(
     );
   if (raw === undefined || raw === null) return reject(index, identifier, 'MISSING_VALUE', 'The entry has no "value".');
   const value = toStoredValue(field.type, raw);
-  if (value === null)
-    return reject(
-      index,
-      identifier,
-      'INVALID_VALUE',
-      `${field.type} takes ${EXPECTED_VALUE[field.type]}, not ${describe(raw)}.`,
-    );
+  if (value === null) return reject(index, identifier, 'INVALID_VALUE', valueMessage(field.type, raw));
   if (time === undefined || time === null) return { field, timestamp: defaultTime, value };
   const seconds = typeof time === 'string' && SECONDS.test(time) ? Number(time) : time;
   if (typeof seconds !== 'number' || !(seconds >= 0) || seconds >= LOOKS_LIKE_MILLISECONDS)
@@ -96,6 +92,12 @@ export function reject(index: number, field: string | null, code: RejectionCode,
   return { index, field: field === null ? null : shown(field), code, message };
 }
 
+function valueMessage(type: FieldType, raw: unknown): string {
+  if (type === 'STRING' && typeof raw === 'string' && !raw.isWellFormed())
+    return `${brokenPlace(raw)} holds what is no character: half of a surrogate pair, or a byte that is not in the charset of the request; send UTF-8, or name the charset in the Content-Type.`;
+  return `${type} takes ${EXPECTED_VALUE[type]}, not ${describe(raw)}.`;
+}
+
 function timestampMessage(time: unknown, seconds: unknown): string {
   if (typeof seconds === 'number' && seconds >= LOOKS_LIKE_MILLISECONDS && seconds !== Infinity)
     return `"timestamp" ${describe(time)} looks like milliseconds; send Unix seconds.`;
@@ -116,5 +118,26 @@ function describe(value: unknown): string {
 }
 
 function shown(text: string): string {
-  return text.length > 64 ? `${text.slice(0, 64)}…` : text;
+  return printable(text.length > 64 ? `${text.slice(0, 64)}…` : text);
+}
+
+const HALF = /\p{Surrogate}/gu;
+
+/** What is no character is shown by its number: JSON could say it, UTF-8 not. */
+function printable(text: string): string {
+  return text.isWellFormed()
+    ? text
+    : text.replace(HALF, (half) => {
+        const code = half.charCodeAt(0);
+        return code >= REFUSED_BYTES + 0x80 && code <= REFUSED_BYTES + 0xff
+          ? `\\x${(code - REFUSED_BYTES).toString(16)}`
+          : `\\u${code.toString(16)}`;
+      });
+}
+
+/** The text around the first half of a surrogate pair. */
+function brokenPlace(text: string): string {
+  const at = text.search(HALF);
+  const from = Math.max(0, at - 30);
+  return `"${from > 0 ? '…' : ''}${shown(text.slice(from))}"`;
 }

@@ -9,8 +9,9 @@ const MAX_TEXT = 4096;
 export const EXPECTED_VALUE: Record<FieldType, string> = {
   FLOAT: 'a finite number, a numeric string or a boolean',
   INTEGER: 'a whole number, a string with one, or a boolean',
-  BOOLEAN: 'true, false, 1, 0, or one of them as a string in any case',
-  STRING: 'a string of at most 4096 characters without NUL, a number or a boolean',
+  BOOLEAN:
+    'true, false, 1, 0, or one of "true", "false", "1", "0", "on", "off", "open", "closed", "yes", "no" in any case',
+  STRING: 'a string of at most 4096 characters without NUL or half of a surrogate pair, a number or a boolean',
   GEOLOCATION: '"(lat,lon)", brackets optional, with lat from -90 to 90 and lon from -180 to 180',
 };
 
@@ -48,12 +49,27 @@ export function guessFieldType(value: unknown): FieldType {
   return readDecimal(value) === null ? 'STRING' : 'FLOAT';
 }
 
+/** Plain words for the two states, in lower case. */
+const STATES = new Map<string, 1 | 0>([
+  ['true', 1],
+  ['on', 1],
+  ['open', 1],
+  ['yes', 1],
+  ['1', 1],
+  ['false', 0],
+  ['off', 0],
+  ['closed', 0],
+  ['no', 0],
+  ['0', 0],
+]);
+/** In characters: longer than any of them, with blanks around it. */
+const MAX_STATE = 20;
+
 function toBoolean(raw: unknown): 1 | 0 | null {
-  if (raw === true || raw === 1 || raw === '1') return 1;
-  if (raw === false || raw === 0 || raw === '0') return 0;
-  if (typeof raw !== 'string' || raw.length > 5) return null;
-  const word = raw.toLowerCase();
-  return word === 'true' ? 1 : word === 'false' ? 0 : null;
+  if (raw === true || raw === 1) return 1;
+  if (raw === false || raw === 0) return 0;
+  if (typeof raw !== 'string' || raw.length > MAX_STATE) return null;
+  return STATES.get(raw) ?? STATES.get(raw.trim().toLowerCase()) ?? null;
 }
 
 function toNumber(raw: unknown): number | null {
@@ -66,8 +82,7 @@ function toNumber(raw: unknown): number | null {
 function toText(raw: unknown): string | null {
   if (typeof raw === 'number') return Number.isFinite(raw) ? JSON.stringify(raw) : null;
   if (typeof raw === 'boolean') return raw ? 'true' : 'false';
-  if (typeof raw !== 'string' || raw.includes('\0')) return null;
+  if (typeof raw !== 'string' || raw.includes('\0') || !raw.isWellFormed()) return null;
   if (raw.length > MAX_TEXT && (raw.length > 2 * MAX_TEXT || Array.from(raw).length > MAX_TEXT)) return null;
-  // Lone surrogates cannot be written as UTF-8: both databases and the live feed get U+FFFD.
-  return raw.isWellFormed() ? raw : raw.toWellFormed();
+  return raw;
 }

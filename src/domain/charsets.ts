@@ -1,0 +1,107 @@
+import { isUtf8 } from 'node:buffer';
+
+const CHARSET = /;\s*charset\s*=\s*["']?([^\s"';,]+)/i;
+
+/** Stands for bytes that are no character of their charset, as half of a surrogate pair: no text with it is stored. */
+const NO_CHARACTER = '\udc00';
+
+/** Added to a byte that is not UTF-8: it becomes half of a surrogate pair, which no text may hold that is stored. */
+export const REFUSED_BYTES = 0xdc00;
+
+/** Added to a byte that is not UTF-8: it becomes the character with its number. */
+export const BYTES_AS_CHARACTERS = 0;
+
+/** The charset that a content type declares, in lower case; null: none. */
+export function charsetOf(contentType: string | undefined): string | null {
+  return contentType === undefined ? null : (CHARSET.exec(contentType)?.[1]?.toLowerCase() ?? null);
+}
+
+/** Reads text in a charset of the Encoding Standard. */
+export interface CharsetDecoder {
+  /** The canonical name. */
+  encoding: string;
+  decode(bytes?: Uint8Array, options?: { stream: boolean }): string;
+}
+
+/** Reads text in that charset, in pieces if wanted; null: nobody knows it. What it cannot read becomes no character. */
+export function decoderOf(charset: string): CharsetDecoder | null {
+  let decoder: InstanceType<typeof TextDecoder>;
+  try {
+    decoder = new TextDecoder(charset);
+  } catch {
+    return null;
+  }
+  const { encoding } = decoder;
+  return {
+    encoding,
+    decode: (bytes, options) => decoder.decode(bytes, options).replaceAll('\ufffd', NO_CHARACTER),
+  };
+}
+
+/** Bytes as UTF-8; each that is none becomes the UTF-16 unit `odd` + its number. */
+export function utf8Text(bytes: Buffer, odd: number): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  const units = new Uint16Array(bytes.length);
+  let count = 0;
+  for (let at = 0; at < bytes.length; count += 1) {
+    const code = characterAt(bytes, at);
+    if (code < 0) units[count] = odd + bytes[at]!;
+    else if (code < 0x10000) units[count] = code;
+    else {
+      units[count] = 0xd7c0 + (code >> 10);
+      count += 1;
+      units[count] = 0xdc00 + (code & 0x3ff);
+    }
+    at += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return Buffer.from(units.buffer, 0, count * 2).toString('utf16le');
+}
+
+/** UTF-8 in pieces that may end within a character; bytes that are none become half of a surrogate pair. */
+export class Utf8Pieces {
+  #rest: Buffer = Buffer.alloc(0);
+
+  read(piece: Buffer): string {
+    const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+    const end = bytes.length - unfinishedIn(bytes);
+    this.#rest = Buffer.from(bytes.subarray(end));
+    return utf8Text(bytes.subarray(0, end), REFUSED_BYTES);
+  }
+
+  /** The beginning of a character that has not come whole. */
+  end(): string {
+    return utf8Text(this.#rest, REFUSED_BYTES);
+  }
+}
+
+/** How many bytes at the end begin a character of UTF-8 that goes on behind them. */
+function unfinishedIn(bytes: Buffer): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < 1 + followersOf(byte) ? back : 0;
+  }
+  return 0;
+}
+
+/** How many bytes follow the first of a character; 0 for one that begins none. */
+function followersOf(first: number): number {
+  if (first < 0xc2 || first > 0xf4) return 0;
+  return first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+}
+
+/** The code point that begins there; -1: none does. */
+function characterAt(bytes: Buffer, at: number): number {
+  const first = bytes[at]!;
+  if (first < 0x80) return first;
+  const followers = followersOf(first);
+  if (followers === 0 || at + followers >= bytes.length) return -1;
+  let code = first & (0x3f >> followers);
+  for (let next = at + 1; next <= at + followers; next += 1) {
+    const byte = bytes[next]!;
+    if ((byte & 0xc0) !== 0x80) return -1;
+    code = (code << 6) | (byte & 0x3f);
+  }
+  const least = followers === 1 ? 0x80 : followers === 2 ? 0x800 : 0x10000;
+  return code < least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? -1 : code;
+}
