@@ -1,4 +1,5 @@
 import { CsvEnds } from '../domain/transfer/csv-ends.ts';
+import { CsvHead, type HeadOfCsv } from '../domain/transfer/csv-head.ts';
 import { lineEndsIn, RecordCutter } from '../domain/transfer/record-cutter.ts';
 
 /** Some records of a file that can be sent by themselves. */
@@ -22,14 +23,17 @@ export async function* fileParts(
   format: 'csv' | 'ndjson',
   skipped: number,
 ): AsyncGenerator<FilePart> {
-  const cutter = new RecordCutter(format === 'csv' ? new CsvEnds().in : lineEndsIn);
+  const head = new CsvHead();
+  /** Null until the headings of a CSV are there. */
+  let cutter = format === 'csv' ? null : new RecordCutter(lineEndsIn);
   let [header, line, seen] = [format === 'csv' ? null : '', 1, 0] as [string | null, number, number];
+  let said = '';
   const part = { text: '', records: 0, line: 1 };
   const take = (record: string): FilePart | null => {
     const begin = line;
     for (let at = record.indexOf('\n'); at >= 0; at = record.indexOf('\n', at + 1)) line += 1;
     if (header === null) {
-      header = record;
+      header = said + record;
       return null;
     }
     seen += 1;
@@ -45,15 +49,25 @@ export async function* fileParts(
     Object.assign(part, { text: '', records: 0 });
     return done;
   };
+  const begin = (found: HeadOfCsv | null): string => {
+    if (found === null) return '';
+    cutter = new RecordCutter(new CsvEnds(found.delimiter).in);
+    line = found.line;
+    // Each part is a file by itself.
+    if (found.delimiter !== ',') said = `sep=${found.delimiter}\n`;
+    return found.text;
+  };
   for await (const piece of pieces) {
-    for (const record of cutter.cut(piece)) {
+    const text: string = cutter === null ? begin(head.read(piece)) : piece;
+    if (cutter === null) continue;
+    for (const record of cutter.cut(text)) {
       const ready = take(`${record}\n`);
       if (ready !== null) yield ready;
     }
     if (cutter.unfinished > MAX_RECORD)
       throw new Error(`line ${line} is longer than ${MAX_RECORD} characters; is a quote left open?`);
   }
-  const rest = cutter.rest();
+  const rest: string = cutter === null ? begin(head.end()) : (cutter as RecordCutter).rest();
   if (rest !== '') take(`${rest}\n`);
   // Whether a header alone is one is for the server to say.
   if (part.records > 0 || (seen === 0 && header)) yield whole();

@@ -1,6 +1,8 @@
 import { createReadStream, statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createGunzip } from 'node:zlib';
+import { REFUSED_BYTES } from '../domain/charsets.ts';
+import { FileText } from '../domain/transfer/file-text.ts';
 import type { CommandInput } from './command.ts';
 import { fileKind } from './file-kind.ts';
 import { type FilePart, fileParts } from './file-parts.ts';
@@ -9,7 +11,12 @@ import { Remote, REMOTE_OPTIONS } from './remote.ts';
 import { ResumeFile } from './resume-file.ts';
 import { mustExist } from './file-argument.ts';
 
-const OPTIONS = { ...REMOTE_OPTIONS, device: { type: 'string' }, format: { type: 'string' } } as const;
+const OPTIONS = {
+  ...REMOTE_OPTIONS,
+  device: { type: 'string' },
+  format: { type: 'string' },
+  charset: { type: 'string' },
+} as const;
 const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 /** Refused lines that are shown one by one. */
 const MAX_SHOWN = 20;
@@ -47,16 +54,14 @@ export async function importFile({ args, env }: CommandInput): Promise<void> {
   if (before !== null) console.error(`${path}: goes on behind ${place.records.toLocaleString('en')} lines`);
 
   const source = createReadStream(path);
-  const text = (
-    packed ? source.pipe(createGunzip().on('error', (error) => source.destroy(error))) : source
-  ).setEncoding('utf8');
-  source.on('error', (error) => text.destroy(error));
+  const bytes = packed ? source.pipe(createGunzip().on('error', (error) => source.destroy(error))) : source;
+  source.on('error', (error) => bytes.destroy(error));
   const target =
     options.device === undefined ? '/v1/import' : `/v1/devices/${encodeURIComponent(options.device)}/import`;
   const progress = new Progress('values');
   const begunAt = place.values;
   let shown = 0;
-  for await (const part of fileParts(text as AsyncIterable<string>, format, place.records)) {
+  for await (const part of fileParts(textOf(bytes, options.charset), format, place.records)) {
     const outcome = await remote.retried(() => send(remote, target, TYPES[format], part));
     for (const { line, field, code, message } of outcome.rejected) {
       if ((shown += 1) > MAX_SHOWN) break;
@@ -79,7 +84,24 @@ export async function importFile({ args, env }: CommandInput): Promise<void> {
   if (refused > 0) throw new Error(`${refused.toLocaleString('en')} lines were refused`);
 }
 
+async function* textOf(pieces: AsyncIterable<Buffer>, charset: string | undefined): AsyncGenerator<string> {
+  const text = new FileText(charset === undefined ? undefined : `text/plain; charset=${charset}`);
+  for await (const piece of pieces) yield text.read(piece);
+  yield text.end();
+}
+
+/** In UTF-8; bytes that were none go out as they were, for the server to refuse their lines. */
+function bytesOf(text: string): Buffer | string {
+  if (text.isWellFormed()) return text;
+  const pieces = text.split(/(\p{Surrogate})/u);
+  return Buffer.concat(
+    pieces.map((piece) =>
+      piece.isWellFormed() ? Buffer.from(piece) : Buffer.of((piece.charCodeAt(0) - REFUSED_BYTES) | 0x80),
+    ),
+  );
+}
+
 async function send(remote: Remote, path: string, type: string, { text }: FilePart): Promise<Outcome> {
-  const response = await remote.send(path, { method: 'POST', headers: { 'Content-Type': type }, body: text });
+  const response = await remote.send(path, { method: 'POST', headers: { 'Content-Type': type }, body: bytesOf(text) });
   return (await response.json()) as Outcome;
 }

@@ -4,6 +4,7 @@ import type Koa from 'koa';
 import type { Access } from '../domain/access/access.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
+import { FileText } from '../domain/transfer/file-text.ts';
 import type { Importer } from '../domain/transfer/importer.ts';
 import { worksFor } from '../domain/whose-work.ts';
 import { AppError } from '../errors.ts';
@@ -68,18 +69,19 @@ async function receive(
       'INVALID_BODY',
       'Content-Encoding br is not taken here: send the file by gzip, deflate, or as it is.',
     );
-  context.body = await worksFor(access, () => importer.run(access, kind, device, textOf(context, encoding, idleMs)));
+  const text = new FileText(context.get('content-type'));
+  context.body = await worksFor(access, () =>
+    importer.run(access, kind, device, textOf(context, { encoding, idleMs, text })),
+  );
 }
 
 /** The body as text, unpacked, in pieces. */
 async function* textOf(
   { req: request, res: response }: Koa.Context,
-  encoding: string,
-  idleMs: number,
+  { encoding, idleMs, text }: { encoding: string; idleMs: number; text: FileText },
 ): AsyncGenerator<string> {
   // While it waited for its turn.
   if (response.destroyed) throw new SenderGone();
-  const decoder = new TextDecoder('utf-8');
   const stream = request.pipe(UNPACKERS.get(encoding)?.() ?? new PassThrough());
   // Whoever waits for no answer has gone, also when the whole file is here; and who has only closed its side (connections.ts).
   const gone = (): unknown => stream.destroy(new SenderGone());
@@ -91,11 +93,11 @@ async function* textOf(
   });
   keepOwnTime(request, idleMs, () => stream.destroy(nothingCame(idleMs)));
   try {
-    for await (const chunk of stream) yield decoder.decode(chunk as Buffer, { stream: true });
+    for await (const chunk of stream) yield text.read(chunk as Buffer);
   } catch (error) {
     if (String((error as { code?: unknown }).code).startsWith('Z_'))
       throw new AppError('INVALID_BODY', `The body is not valid ${encoding}, as its Content-Encoding says.`);
     throw error;
   }
-  yield decoder.decode();
+  yield text.end();
 }

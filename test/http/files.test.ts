@@ -439,8 +439,8 @@ describe.each(DATABASES)('files on %s', (database) => {
       status: 400,
       detail: expect.stringContaining('Line 1'),
     });
-    expect((await post(path, 'timestamp;note\n1;x\n')).body).toMatchObject({
-      detail: expect.stringContaining('with commas between'),
+    expect((await post(path, 'time;note\n1;x\n')).body).toMatchObject({
+      detail: expect.stringContaining('with commas, semicolons or tabs between'),
     });
     expect((await post(path, 'timestamp,note\n1,"open\n2,3')).body).toMatchObject({
       detail: expect.stringContaining('quote'),

@@ -23,6 +23,34 @@ test.each([1, 2, 3, 7, 1_000])('records are the same however the text is cut (%i
   ]);
 });
 
+const OTHERS = '\uFEFF\n# logger; 2\r\n\r\nsep=;\n\n#x\n"a, b";timestamp\n1,5;"x;y\nz"\n;\n';
+
+test.each([1, 2, 3, 7, 1_000])('comments, empty lines and sep= come before the headings (%i characters)', (size) => {
+  expect(read(OTHERS, size)).toEqual([
+    { line: 7, cells: ['a, b', 'timestamp'], quoted: [true, false] },
+    { line: 8, cells: ['1,5', 'x;y\nz'], quoted: [false, true] },
+    { line: 10, cells: ['', ''], quoted: [] },
+  ]);
+});
+
+test.each([
+  ['timestamp,a;b;c', ['timestamp', 'a;b;c']],
+  ['a,b;Timestamp', ['a,b', 'Timestamp']],
+  ['"a;b;c",d', ['a;b;c', 'd']],
+  ['a\tb', ['a', 'b']],
+  ['a;b\tc;d', ['a', 'b\tc', 'd']],
+  ['a', ['a']],
+])('what stands between cells is told by the headings: %s', (line, cells) => {
+  expect(read(line)[0]!.cells).toEqual(cells);
+  expect(read(`${line}\n`)[0]!.cells).toEqual(cells);
+});
+
+test('a file of empty lines and comments has no record', () => {
+  expect(read('')).toEqual([]);
+  expect(read('\n\r\n#\n   \nsep=;\n# x')).toEqual([]);
+  expect(() => read(`#${'x'.repeat(262_144)}\na\n`)).toThrow('Line 1 is longer than 262144 characters');
+});
+
 test('a carriage return belongs to the line break, also at the end of the file', () => {
   expect(read('a\r\n\r\nb\r').map(({ cells }) => cells)).toEqual([['a'], ['b']]);
 });
@@ -53,7 +81,7 @@ test('a record has at most 2,000 cells, with quotes or without', () => {
 });
 
 test.each(['"",', ',', 'x,'])('one that has more is refused before it ends (%s)', (cell) => {
-  expect(() => [...new CsvReader().read(cell.repeat(2_000))]).toThrow('Line 1: more than 2000 columns.');
+  expect(() => [...new CsvReader().read(`x\n${cell.repeat(2_000)}`)]).toThrow('Line 2: more than 2000 columns.');
 });
 
 test.each([

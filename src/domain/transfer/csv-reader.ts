@@ -1,5 +1,6 @@
 import { badInput } from '../../errors.ts';
 import { CsvEnds } from './csv-ends.ts';
+import { CsvHead, type Delimiter, type HeadOfCsv } from './csv-head.ts';
 import { RecordCutter } from './record-cutter.ts';
 
 /** One record of a CSV file. `quoted`: which cells stood in quotes (an empty one then is an empty text). */
@@ -13,18 +14,32 @@ export interface CsvRecord {
 /** A longer record is no measurement; also what an unclosed quote can swallow. */
 const MAX_RECORD = 262_144;
 const MAX_CELLS = 2_000;
+const NAMES = new Map<Delimiter, string>([
+  [',', 'a comma'],
+  [';', 'a semicolon'],
+  ['\t', 'a tab'],
+]);
 
-/** Reads CSV (RFC 4180) that comes in pieces; lines end by LF or CRLF. Throws BAD_USER_INPUT for what is none. */
+/**
+ * Reads CSV (RFC 4180, also with semicolons or tabs) that comes in pieces, from its headings on; lines end by LF or CRLF.
+ * Throws BAD_USER_INPUT for what is none.
+ */
 export class CsvReader {
-  readonly #ends = new CsvEnds();
-  readonly #cutter = new RecordCutter(this.#ends.in);
+  readonly #head = new CsvHead();
+  #delimiter: Delimiter | null = null;
+  #ends = new CsvEnds(',');
+  #cutter = new RecordCutter(this.#ends.in);
   #line = 1;
-  #started = false;
+
+  /** What stands between the cells; null: the headings have not come. */
+  get delimiter(): Delimiter | null {
+    return this.#delimiter;
+  }
 
   /** The records that are complete by now, each read when its turn comes; empty lines are none. */
   *read(piece: string): Generator<CsvRecord> {
-    const text = this.#started ? piece : piece.replace(/^\uFEFF/, '');
-    this.#started ||= piece !== '';
+    const text = this.#delimiter === null ? this.#begin(this.#head.read(piece)) : piece;
+    if (text === null) return;
     for (const record of this.#cutter.cut(text)) yield* this.#recordOf(record);
     checkLength(this.#cutter.unfinished, this.#line);
     checkCells(this.#ends.cells, this.#line);
@@ -32,8 +47,22 @@ export class CsvReader {
 
   /** The last record, when no line break ends it. */
   *end(): Generator<CsvRecord> {
+    if (this.#delimiter === null) {
+      const text = this.#begin(this.#head.end());
+      if (text === null) return;
+      yield* this.read(text);
+    }
     if (this.#ends.isQuoted) throw badInput(`Line ${this.#line}: a quote is left open.`);
     yield* this.#recordOf(this.#cutter.rest());
+  }
+
+  #begin(head: HeadOfCsv | null): string | null {
+    if (head === null) return null;
+    this.#delimiter = head.delimiter;
+    this.#ends = new CsvEnds(head.delimiter);
+    this.#cutter = new RecordCutter(this.#ends.in);
+    this.#line = head.line;
+    return head.text;
   }
 
   *#recordOf(whole: string): Generator<CsvRecord> {
@@ -44,19 +73,19 @@ export class CsvReader {
     if (text === '') return;
     if (text.includes('"')) {
       for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#line += 1;
-      yield withQuotes(text, line);
+      yield withQuotes(text, line, this.#delimiter!);
     } else {
-      const cells = text.split(',', MAX_CELLS + 1);
+      const cells = text.split(this.#delimiter!, MAX_CELLS + 1);
       checkCells(cells.length, line);
       yield { line, cells, quoted: [] };
     }
   }
 }
 
-function withQuotes(text: string, line: number): CsvRecord {
+function withQuotes(text: string, line: number, delimiter: Delimiter): CsvRecord {
   const cells: string[] = [];
   const quoted: boolean[] = [];
-  // A comma at the very end: one more, empty cell.
+  // A delimiter at the very end: one more, empty cell.
   for (let at = 0; at <= text.length; at += 1) {
     const isQuoted = text[at] === '"';
     let cell: string;
@@ -64,10 +93,12 @@ function withQuotes(text: string, line: number): CsvRecord {
       const end = closingQuote(text, at + 1);
       cell = text.slice(at + 1, end).replaceAll('""', '"');
       at = end + 1;
-      if (at < text.length && text[at] !== ',')
-        throw badInput(`Line ${line}: expected a comma behind the closing quote, got "${text.slice(at, at + 20)}".`);
+      if (at < text.length && text[at] !== delimiter)
+        throw badInput(
+          `Line ${line}: expected ${NAMES.get(delimiter) ?? `"${delimiter}"`} behind the closing quote, got "${text.slice(at, at + 20)}".`,
+        );
     } else {
-      const end = text.indexOf(',', at);
+      const end = text.indexOf(delimiter, at);
       cell = text.slice(at, end < 0 ? text.length : end);
       at = end < 0 ? text.length : end;
     }

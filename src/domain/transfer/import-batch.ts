@@ -3,6 +3,7 @@ import { checkEntry, isRejection, type Rejection } from '../measurements/entry.t
 import { addToBatch, type DeviceBatch } from '../measurements/recorder.ts';
 import { LONG_AGO, NOT_HEARD } from '../measurements/store.ts';
 import type { ImportLine } from './import-format.ts';
+import { asMeant, hintFor, valuesFor } from './meant-values.ts';
 import { readTime } from './read-time.ts';
 
 /** A line, or one value of it, that was not stored. */
@@ -94,12 +95,19 @@ export class ImportBatch {
     const batches = isOld ? this.#old : this.#recent;
     let { batch } = batches.get(device.key) ?? { batch: null };
     let refused = false;
-    for (const [field, value] of line.values) {
+    for (const [named, given] of valuesFor(line, device.product)) {
+      const [field, value] = asMeant(line, device.product, named, given);
       const entry = { field, value, timestamp: time / 1000 };
       const accepted = checkEntry(device.product, entry, 0, time, receivedAt + this.#deps.maxFutureMs);
       if (isRejection(accepted)) {
         refused = true;
-        this.#refuse(line, field, accepted.code, accepted.message);
+        const isListed = this.rejected.length < MAX_REJECTED;
+        this.#refuse(
+          line,
+          field,
+          accepted.code,
+          accepted.message + (isListed ? hintFor(line, device.product, entry, accepted.code) : ''),
+        );
         continue;
       }
       if (batch === null) {

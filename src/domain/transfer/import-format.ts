@@ -1,5 +1,5 @@
-import { badInput } from '../../errors.ts';
 import { excessOf } from '../json-text.ts';
+import { columnsOf, type CsvColumns } from './csv-columns.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
 import { LineReader } from './line-reader.ts';
 
@@ -9,9 +9,15 @@ export interface ImportLine {
   device: unknown;
   timestamp: unknown;
   /** Field and value; a wide line has several. */
-  values: [field: unknown, value: unknown][];
+  values: LineValues;
+  /** Of a long line that may be a wide one: what it says as that, for products that have all these fields; else null. */
+  wide: LineValues | null;
+  /** Of a CSV: how it was read; null: the line is JSON. */
+  columns: CsvColumns | null;
   error: string | null;
 }
+
+type LineValues = [field: unknown, value: unknown][];
 
 /** Reads a file in pieces, each line when its turn comes; the last call says that there are no more. */
 interface ImportFormat {
@@ -24,16 +30,7 @@ export function importFormat(kind: 'csv' | 'ndjson'): ImportFormat {
   return kind === 'csv' ? new CsvImport() : new NdjsonImport();
 }
 
-/** Which column is what; -1: there is none. */
-interface CsvColumns {
-  device: number;
-  timestamp: number;
-  field: number;
-  value: number;
-  names: string[];
-}
-
-/** The header says what the columns are: `device`, `timestamp`, and `field` with `value`, or fields by name. */
+/** The headings say what the columns are: `device`, `timestamp`, and `field` with `value`, or fields by name. */
 class CsvImport implements ImportFormat {
   readonly #reader = new CsvReader();
   #columns: CsvColumns | null = null;
@@ -48,41 +45,36 @@ class CsvImport implements ImportFormat {
 
   *#lines(records: Iterable<CsvRecord>): Iterable<ImportLine> {
     for (const record of records) {
-      if (this.#columns === null) this.#columns = columnsOf(record.cells);
+      if (this.#columns === null) this.#columns = columnsOf(record, this.#reader.delimiter!);
       else yield this.#line(record, this.#columns);
     }
   }
 
   #line({ line, cells, quoted }: CsvRecord, columns: CsvColumns): ImportLine {
     const { device, timestamp, field, value, names } = columns;
-    const head = { line, device: device < 0 ? undefined : cells[device], timestamp: cells[timestamp] };
+    const head = { line, device: textOf(cells[device]), timestamp: cells[timestamp], wide: null, columns };
     if (cells.length !== names.length)
       return { ...head, values: [], error: `The line has ${cells.length} columns, the header ${names.length}.` };
     const isThere = (at: number): boolean => cells[at] !== '' || quoted[at] === true;
-    if (value >= 0)
-      return { ...head, values: [[cells[field], isThere(value) ? cells[value] : undefined]], error: null };
-    const values: ImportLine['values'] = [];
-    for (let at = 0; at < cells.length; at += 1)
-      if (at !== device && at !== timestamp && isThere(at)) values.push([names[at], cells[at]]);
-    return { ...head, values, error: null };
+    const wide = (): LineValues => {
+      const values: LineValues = [];
+      for (let at = 0; at < cells.length; at += 1)
+        if (at !== device && at !== timestamp && isThere(at)) values.push([names[at], cells[at]]);
+      return values;
+    };
+    if (value < 0) return { ...head, values: wide(), error: null };
+    return {
+      ...head,
+      values: [[textOf(cells[field]), isThere(value) ? cells[value] : undefined]],
+      wide: columns.mayBeWide ? wide() : null,
+      error: null,
+    };
   }
 }
 
-/** The first column of each name counts for device and timestamp: a field may have the same identifier. */
-function columnsOf(names: string[]): CsvColumns {
-  // Else all of the file is one line, and nothing of it is missed.
-  if (names.some((name) => name.includes('\r')))
-    throw badInput(
-      'Line 1 has a carriage return in it: lines must end with a line feed (LF or CRLF), not with CR alone.',
-    );
-  const [device, timestamp] = [names.indexOf('device'), names.indexOf('timestamp')];
-  if (timestamp < 0)
-    throw badInput(
-      'Line 1 must name the columns, with commas between: device,field,timestamp,value or device,timestamp,<field>,….',
-    );
-  const [field, value] = [names.indexOf('field'), names.indexOf('value')];
-  const isLong = field >= 0 && value >= 0 && names.length === (device < 0 ? 3 : 4);
-  return { device, timestamp, names, field: isLong ? field : -1, value: isLong ? value : -1 };
+/** Names have no blanks around them. */
+function textOf(cell: string | undefined): string | undefined {
+  return cell?.trim();
 }
 
 /** Each line by itself: with `field` and `value` it is long, else its other keys are fields. */
@@ -99,7 +91,7 @@ class NdjsonImport implements ImportFormat {
 }
 
 function readObject(line: number, text: string): ImportLine {
-  const nothing = { line, device: undefined, timestamp: undefined, values: [] };
+  const nothing = { line, device: undefined, timestamp: undefined, values: [], wide: null, columns: null };
   const excess = excessOf(text);
   if (excess !== null) return { ...nothing, error: `The line ${excess}.` };
   let object: unknown;
@@ -111,12 +103,15 @@ function readObject(line: number, text: string): ImportLine {
   if (typeof object !== 'object' || object === null || Array.isArray(object))
     return { ...nothing, error: 'The line must be a JSON object.' };
   const { device, timestamp, ...rest } = object as Record<string, unknown>;
-  const isLong = 'field' in rest && 'value' in rest && Object.keys(rest).length === 2;
+  const isLong = Object.hasOwn(rest, 'field') && Object.hasOwn(rest, 'value');
+  const hasMore = isLong && Object.keys(rest).length > 2;
   return {
     line,
     device,
     timestamp,
     values: isLong ? [[rest['field'], rest['value']]] : Object.entries(rest),
+    wide: hasMore ? Object.entries(rest) : null,
+    columns: null,
     error: null,
   };
 }

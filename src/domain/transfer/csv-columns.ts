@@ -1,0 +1,118 @@
+import { badInput } from '../../errors.ts';
+import { NameIndex } from '../name-index.ts';
+import type { CsvRecord } from './csv-reader.ts';
+import type { Delimiter } from './csv-head.ts';
+
+/** Which column of a CSV is what; -1: there is none. */
+export interface CsvColumns {
+  device: number;
+  timestamp: number;
+  /** Both are there in the long layout only. */
+  field: number;
+  value: number;
+  /** Whether it has columns beside those of the long layout, or they are called a little differently: perhaps fields. */
+  mayBeWide: boolean;
+  /** Without blanks around them. */
+  names: string[];
+  /** The same, those that differ from each other in more than capitals. */
+  distinct: NameIndex;
+  delimiter: Delimiter;
+}
+
+type Role = 'device' | 'timestamp' | 'field' | 'value';
+
+/** Other programs' headings for the same. */
+const ALIASES: Record<Role, ReadonlySet<string>> = {
+  timestamp: new Set(
+    'time date datetime date_time ts at _time utc epoch unixtime last_changed last_updated start recorded_at received_at created_at measured_at'.split(
+      ' ',
+    ),
+  ),
+  device: new Set(
+    'entity_id statistic_id device_id deviceid device_name serial serial_number serialnumber sensor sensor_id host dev_eui deveui eui'.split(
+      ' ',
+    ),
+  ),
+  field: new Set('_field metric measurement key channel identifier variable'.split(' ')),
+  value: new Set('state mean _value val reading'.split(' ')),
+};
+/** Headings that are named in a message. */
+const MOST_NAMED = 20;
+
+/**
+ * Reads the headings of a CSV. Blanks around them do not count, nor do capitals of `device`, `timestamp`, `field` and
+ * `value`. Throws BAD_USER_INPUT that shows the headings as they were read, and which may be meant.
+ */
+export function columnsOf({ cells, line }: CsvRecord, delimiter: Delimiter): CsvColumns {
+  // Else all of the file is one line, and nothing of it is missed.
+  if (cells.some((cell) => cell.includes('\r')))
+    throw badInput(
+      `Line ${line} has a carriage return in it: lines must end with a line feed (LF or CRLF), not with CR alone.`,
+    );
+  const names = cells.map((cell) => cell.trim());
+  const timestamp = columnOf(names, 'timestamp', line);
+  if (timestamp < 0) throw badInput(withoutTime(names, line));
+  const device = columnOf(names, 'device', line);
+  checkTwice(names, line, { device, timestamp });
+  const [field, value] = [columnOf(names, 'field', line), columnOf(names, 'value', line)];
+  const isLong = field >= 0 && value >= 0;
+  const isExact = names[field] === 'field' && names[value] === 'value' && names.length === (device < 0 ? 3 : 4);
+  const roles = isLong ? { device, timestamp, field, value } : { device, timestamp, field: -1, value: -1 };
+  return { ...roles, mayBeWide: isLong && !isExact, names, distinct: new NameIndex(names), delimiter };
+}
+
+/** The first that is called exactly so, else the only one in other letters. */
+function columnOf(names: string[], role: Role, line: number): number {
+  const exact = names.indexOf(role);
+  if (exact >= 0) return exact;
+  const alike = names.filter((name) => name.toLowerCase() === role);
+  if (alike.length > 1)
+    throw badInput(`Line ${line}: the columns ${listed(alike)} may each be "${role}"; call one of them "${role}".`);
+  return names.findIndex((name) => name.toLowerCase() === role);
+}
+
+/**
+ * A wide export begins with `device,timestamp`; a later column of one of these names is the field that is called so.
+ */
+function checkTwice(names: string[], line: number, { device, timestamp }: { device: number; timestamp: number }): void {
+  const isExport = device === 0 && timestamp === 1;
+  const seen = new Set<string>();
+  for (const [at, name] of names.entries()) {
+    if (name === '' || (isExport && at < 2)) continue;
+    if (seen.has(name))
+      throw badInput(
+        `Line ${line} has the column "${shown(name)}" twice, so that one would overwrite the other: leave out one of them, or rename it. It was read as ${listed(names)}.`,
+      );
+    seen.add(name);
+  }
+}
+
+function withoutTime(names: string[], line: number): string {
+  const meant = (['timestamp', 'device', 'field', 'value'] as const)
+    .map((role) => [role, meantFor(role, names)] as const)
+    .filter(([, name]) => name !== null)
+    .map(([role, name]) => `"${shown(name!)}" ${role}`);
+  return (
+    `Line ${line} must name the columns, and one of them must be "timestamp". It was read as ${listed(names)}. ` +
+    (meant.length === 0 ? '' : `Probably meant: ${meant.join(', ')}; rename the headings. `) +
+    'Expected device,field,timestamp,value or device,timestamp,<field>,…, with commas, semicolons or tabs between.'
+  );
+}
+
+/** The heading that seems to be meant by that role. */
+function meantFor(role: Role, names: string[]): string | null {
+  if (names.some((name) => name.toLowerCase() === role)) return null;
+  return names.find((name) => ALIASES[role].has(name.toLowerCase())) ?? new NameIndex(names).nearest(role);
+}
+
+function listed(names: string[]): string {
+  const more = names.length > MOST_NAMED ? `, … (${names.length} columns)` : '';
+  return `${names
+    .slice(0, MOST_NAMED)
+    .map((name) => `"${shown(name)}"`)
+    .join(', ')}${more}`;
+}
+
+function shown(name: string): string {
+  return (name.length > 40 ? `${name.slice(0, 40)}…` : name).toWellFormed();
+}

@@ -1,0 +1,61 @@
+import { type CharsetDecoder, charsetOf, decoderOf, Utf8Pieces } from '../charsets.ts';
+import { AppError } from '../../errors.ts';
+
+/** As many bytes as a byte order mark has. */
+const MARK_BYTES = 3;
+
+/**
+ * Reads the bytes of a file as text, in pieces: by its byte order mark, else in the charset that was declared, else UTF-8
+ * (or UTF-16, where the first of its characters is ASCII). Bytes that are no character become half of a surrogate pair:
+ * no value with it is stored.
+ */
+export class FileText {
+  readonly #declared: CharsetDecoder | null;
+  readonly #utf8 = new Utf8Pieces();
+  /** Until it is known how to read the file. */
+  #begin: Buffer | null = Buffer.alloc(0);
+  #decoder: CharsetDecoder | null = null;
+
+  /** Throws INVALID_BODY for a content type whose charset nobody knows. */
+  constructor(contentType: string | undefined) {
+    const charset = charsetOf(contentType);
+    this.#declared = charset === null ? null : decoderOf(charset);
+    if (charset !== null && this.#declared === null)
+      throw new AppError(
+        'INVALID_BODY',
+        `The charset "${charset.slice(0, 40)}" of the Content-Type is unknown; known are utf-8, utf-16, iso-8859-1 to iso-8859-16, windows-1250 to windows-1258, and what else browsers read.`,
+      );
+  }
+
+  read(piece: Buffer): string {
+    if (this.#begin === null) return this.#text(piece);
+    this.#begin = this.#begin.length === 0 ? piece : Buffer.concat([this.#begin, piece]);
+    return this.#begin.length < MARK_BYTES ? '' : this.#start();
+  }
+
+  /** The rest, once all has been read. */
+  end(): string {
+    const begin = this.#begin === null ? '' : this.#start();
+    return begin + (this.#decoder === null ? this.#utf8.end() : this.#decoder.decode());
+  }
+
+  #start(): string {
+    const bytes = this.#begin!;
+    this.#begin = null;
+    const [a, b, c] = bytes;
+    if (a === 0xef && b === 0xbb && c === 0xbf) return this.#text(bytes.subarray(MARK_BYTES));
+    const utf16 = utf16In(a, b);
+    this.#decoder = utf16 !== null ? decoderOf(utf16) : this.#declared?.encoding === 'utf-8' ? null : this.#declared;
+    return this.#text(bytes);
+  }
+
+  #text(bytes: Buffer): string {
+    return this.#decoder === null ? this.#utf8.read(bytes) : this.#decoder.decode(bytes, { stream: true });
+  }
+}
+
+/** By a byte order mark, or by the NUL in the first character. */
+function utf16In(a: number | undefined, b: number | undefined): string | null {
+  if ((a === 0xff && b === 0xfe) || (a !== undefined && a !== 0 && b === 0)) return 'utf-16le';
+  return (a === 0xfe && b === 0xff) || (a === 0 && b !== undefined && b !== 0) ? 'utf-16be' : null;
+}
