@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import { addDefaultMetrics } from './default-metrics.ts';
 
 const SIZES = [1, 10, 100, 1_000, 10_000, 100_000];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -42,7 +43,7 @@ export class Metrics {
   readonly #requestsByRoute = new Map<string, Map<number, { observe: (seconds: number) => void }>>();
 
   constructor() {
-    collectDefaultMetrics({ register: this.registry });
+    addDefaultMetrics(this.registry);
   }
 
   request(route: string, status: number, seconds: number): void {

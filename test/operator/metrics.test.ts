@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { metricMistakes } from '../support/metric-rules.ts';
 import { freePort } from '../support/postgres.ts';
 import { createDatabase, createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 
@@ -93,6 +95,32 @@ test('the dashboard asks only for what is told', async () => {
   const names = new Set(dashboard.match(/\b(?:inlet|nodejs|process)_\w+/g));
   expect(names.size).toBeGreaterThan(12);
   for (const name of names) expect(told, name).toMatch(new RegExp(`^${name}[ {]`, 'm'));
+});
+
+test('names and types are as Prometheus wants them', async () => {
+  const told = await (await read()).text();
+  expect(metricMistakes(told)).toEqual([]);
+  expect(told).toMatch(/^nodejs_eventloop_utilization_ratio (?:0(?:\.\d+)?|1|\d(?:\.\d+)?e-\d+)$/m);
+  // Where Prometheus' own tool is there it says the same.
+  const { error, stdout, stderr, status } = spawnSync('promtool', ['check', 'metrics'], {
+    input: told,
+    encoding: 'utf8',
+  });
+  if (error === undefined) expect([status, stdout, stderr]).toEqual([0, '', '']);
+});
+
+test('the rules for them find what is wrong', () => {
+  const wrong = [
+    '# HELP a_total x\n# TYPE a_total gauge\na_total 1',
+    '# HELP bad x\n# TYPE bad counter\nbad 1',
+    '# HELP c_histogram x\n# TYPE c_histogram histogram\nc_histogram_sum 1',
+    '# TYPE dumb gauge\ndumb 1',
+    '# HELP e_milliseconds x\n# TYPE e_milliseconds gauge\ne_milliseconds 1',
+    '# HELP f_ms x\n# TYPE f_ms gauge\nf_ms 1',
+    '# HELP g_count x\n# TYPE g_count gauge\ng_count 1',
+    '# HELP hot x\n# TYPE hot gauge\nhot{someLabel="1"} 1',
+  ];
+  for (const text of wrong) expect(metricMistakes(text), text).toHaveLength(1);
 });
 
 test('are told to ADMIN tokens, and to anybody on METRICS_PORT', async () => {
