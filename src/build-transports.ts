@@ -12,7 +12,7 @@ import { LiveCalls } from './graphql/live/live-calls.ts';
 import { LiveStatus } from './graphql/live/live-status.ts';
 import { LiveMeasurements } from './graphql/live/live-measurements.ts';
 import { AnonymousRequests } from './http/anonymous-requests.ts';
-import { secretOf } from './http/authenticate.ts';
+import { isEmptyAuthorization, secretOf } from './http/authenticate.ts';
 import { BodyMemory } from './http/body-memory.ts';
 import { healthRoute } from './http/health-route.ts';
 import type { BareHandler } from './http/ingest-routes.ts';
@@ -90,6 +90,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     anonymous,
     cluster,
     secretOf,
+    isEmptyAuthorization,
     sessionSecretOf: ofSession,
     requestIdOf: makeRequestId,
     maxMessageBytes: config.maxBodyBytes,

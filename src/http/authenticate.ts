@@ -24,6 +24,11 @@ export function secretOf(authorization: string | undefined): string | null {
   return colon < 0 || colon + 1 === userAndPassword.length ? null : userAndPassword.slice(colon + 1);
 }
 
+/** Whether the header names a scheme, or not even that, and no token behind it. */
+export function isEmptyAuthorization(authorization: string): boolean {
+  return /^\s*(?:token|bearer|basic)?\s*$/i.test(authorization);
+}
+
 const LAST = Symbol('last authorization');
 
 /**
@@ -60,7 +65,9 @@ export async function authenticate(
     throw unauthenticated(
       authorization === undefined
         ? 'Send a token in the header "Authorization: Token <token>".'
-        : 'The Authorization header must be "Token <token>" (or "Bearer <token>", or Basic with the token as password).',
+        : isEmptyAuthorization(authorization)
+          ? 'The Authorization header has no token: "Token" is followed by nothing. Is the variable that holds it empty?'
+          : 'The Authorization header must be "Token <token>" (or "Bearer <token>", or Basic with the token as password).',
     );
   const cached = authenticator.cached(secret);
   if (cached !== null) return cached;

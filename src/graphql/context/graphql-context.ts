@@ -12,11 +12,12 @@ import { WorkBudget } from './work-budget.ts';
 import type { Promised } from './promised.ts';
 import { createLoaders, type Loaders, type LoaderSources } from './loaders.ts';
 
-/** Why there is no access: nothing was presented, nothing readable, or what is not (or no longer) valid. */
-export type NoAccess = 'missing' | 'malformed' | 'invalid';
+/** Why there is no access: no header, one without a token, one that is unreadable, or a token that is not (or no longer) valid. */
+export type NoAccess = 'missing' | 'empty' | 'malformed' | 'invalid';
 
 const NO_ACCESS: Record<NoAccess, string> = {
   missing: 'This needs a token: send the header "Authorization: Token <token>".',
+  empty: 'The Authorization header has no token: "Token" is followed by nothing. Is the variable that holds it empty?',
   malformed: 'The Authorization header must be "Token <token>" (or "Bearer <token>").',
   invalid: 'This token is unknown, expired or revoked.',
 };

@@ -32,6 +32,8 @@ interface GraphqlDoorDeps {
   cluster: Cluster;
   /** `http/authenticate`: the secret in an Authorization header. */
   secretOf: (authorization: string | undefined) => string | null;
+  /** `http/authenticate`: whether the header has no token at all. */
+  isEmptyAuthorization: (authorization: string) => boolean;
   /** `http/session-cookie`: the secret of the console's session, for requests of its own pages. */
   sessionSecretOf: (request: IncomingMessage) => string | null;
   /** `http/request-watch`: the id of a request. */
@@ -67,7 +69,7 @@ const TAKES_TURNS = /^\/(?:graphql|v1\/(?:export|import|devices\/[^/]+\/(?:histo
 /** The GraphQL door (CONTRACT 7): one schema, over HTTP and WebSocket, with the same access, limits and errors. */
 export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<GraphqlTransport> {
   const operations = new Operations(createSchema(deps.resolvers), deps.compiling, deps.shares);
-  const { authenticator, anonymous, secretOf, sessionSecretOf, sources, live, log } = deps;
+  const { authenticator, anonymous, secretOf, isEmptyAuthorization, sessionSecretOf, sources, live, log } = deps;
   const present = (access: Access): Promised<Access | null> => authenticator.present(access);
   const contextOf = (access: Access | NoAccess, address: string): GraphqlContext =>
     new GraphqlContext(access, address, sources, live, undefined, present);
@@ -83,7 +85,8 @@ export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<Gra
       return contextOf(access ?? 'invalid', address);
     }
     anonymous.begin(req);
-    return contextOf(authorization === undefined ? 'missing' : 'malformed', address);
+    if (authorization === undefined) return contextOf('missing', address);
+    return contextOf(isEmptyAuthorization(authorization) ? 'empty' : 'malformed', address);
   };
   const http = new GraphqlHttp({ operations, contextFor, log });
   const sockets = new GraphqlSockets({ ...deps, operations });

@@ -3,7 +3,7 @@ import { parametersIn } from '../../domain/form-text.ts';
 import { MOST_KEYS } from '../../domain/json-text.ts';
 import { AppError } from '../../errors.ts';
 import type { OperationRequest } from '../operation/operations.ts';
-import { MAX_LEVELS, readJson } from './read-json.ts';
+import { MAX_LEVELS, readJson, whyUnread } from './read-json.ts';
 
 /** Of the JSON body that the request has, in characters. */
 export function lengthOfBody({ request }: Koa.Context): number {
@@ -11,26 +11,83 @@ export function lengthOfBody({ request }: Koa.Context): number {
   return typeof body === 'string' ? body.length : 0;
 }
 
+const EXPECTED = 'Send one JSON object: {"query": "…", "variables": {…}, "operationName": "…"}.';
+
 /** The operation that a request carries: in its JSON body, or by GET in its query. Throws AppError INVALID_BODY. */
 export function readHttpRequest(context: Koa.Context): OperationRequest {
-  const { query, variables, operationName, extensions } =
-    context.method === 'GET' ? ofQuery(parametersIn(context.querystring)) : ofBody(context);
-  if (typeof query !== 'string' || query === '') throw wrong('"query" must be the text of a GraphQL document.');
-  if (!isRecordOrMissing(variables)) throw wrong('"variables" must be an object.');
-  if (!isRecordOrMissing(extensions)) throw wrong('"extensions" must be an object.');
-  if (operationName != null && typeof operationName !== 'string') throw wrong('"operationName" must be a text.');
+  const isGet = context.method === 'GET';
+  const request = isGet ? ofQuery(parametersIn(context.querystring)) : ofBody(context);
+  const { query, variables, operationName, extensions } = request;
+  if (typeof query !== 'string' || query === '')
+    throw wrong(isGet ? 'The URL has no "query": the text of a GraphQL document.' : queryMistake(request));
+  if (!isRecordOrMissing(variables)) throw wrong(`"variables" must be an object, not ${kindOf(variables)}.`);
+  if (!isRecordOrMissing(extensions)) throw wrong(`"extensions" must be an object, not ${kindOf(extensions)}.`);
+  if (operationName != null && typeof operationName !== 'string')
+    throw wrong(`"operationName" must be a text, not ${kindOf(operationName)}.`);
   return { query, variables, operationName };
 }
 
 function ofBody(context: Koa.Context): Record<string, unknown> {
   const { body } = context.request as { body?: unknown };
-  const value = typeof body === 'string' ? readJson(body) : null;
+  if (typeof body !== 'string')
+    throw wrong(
+      context.is('json', '+json') === false
+        ? 'Send it with the header "Content-Type: application/json".'
+        : `The body is empty. ${EXPECTED}`,
+    );
+  const value = readJson(body);
   if (isRecordOrMissing(value) && value != null) return value;
-  throw wrong(
-    context.is('json', '+json') === false
-      ? 'Send it with the header "Content-Type: application/json".'
-      : `Send one JSON object, nested no deeper than ${MAX_LEVELS} levels and with ${MOST_KEYS}: {"query": "…", "variables": {…}, "operationName": "…"}.`,
-  );
+  throw wrong(value === undefined ? unreadable(body) : shapeMistake(value));
+}
+
+/** Why a body is no object; what was pasted most likely comes first. */
+function unreadable(text: string): string {
+  const begin = text.slice(0, 200).trim();
+  if (begin === '') return `The body is empty. ${EXPECTED}`;
+  const excess = whyUnread(text);
+  if (excess !== null) return `The body ${excess}. It may be nested ${MAX_LEVELS} levels deep and have ${MOST_KEYS}.`;
+  if (/^\{\s*'?(?:query|variables|operationName)'?\s*:/.test(begin))
+    return `The body is not JSON: its keys and texts must stand in double quotes. ${EXPECTED}`;
+  if (/^(?:query|mutation|subscription|fragment)\b|^\{\s*[_A-Za-z]/.test(begin))
+    return `The body is a GraphQL document, not JSON: put it into "query". ${EXPECTED}`;
+  return `The body is not JSON (${mistakeIn(text)}). ${EXPECTED}`;
+}
+
+/** As V8 words it. */
+function mistakeIn(text: string): string {
+  try {
+    JSON.parse(text);
+    return '';
+  } catch (error) {
+    return (error as Error).message.slice(0, 200).toWellFormed();
+  }
+}
+
+function shapeMistake(value: unknown): string {
+  if (Array.isArray(value))
+    return `The body is a list: a request brings one operation, so send each of them by itself. ${EXPECTED}`;
+  return `The body is ${kindOf(value)}. ${EXPECTED}`;
+}
+
+/** Names of what a body has instead of "query", in its message. */
+const MOST_NAMED = 5;
+
+function queryMistake(request: Record<string, unknown>): string {
+  if ('query' in request)
+    return request['query'] === ''
+      ? '"query" is empty: it must be the text of a GraphQL document.'
+      : `"query" must be the text of a GraphQL document, not ${kindOf(request['query'])}.`;
+  if (isRecordOrMissing(request['extensions']) && request['extensions']?.['persistedQuery'] !== undefined)
+    return 'The body has no "query": persisted queries are not taken here, so send the text of the document with each request.';
+  const keys = Object.keys(request).slice(0, MOST_NAMED);
+  const named = keys.map((key) => `"${key.slice(0, 40).toWellFormed()}"`).join(', ');
+  return `The body has no "query"${named === '' ? '' : `, only ${named}`}. ${EXPECTED}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 function ofQuery(parameters: URLSearchParams): Record<string, unknown> {
