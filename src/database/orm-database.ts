@@ -66,5 +66,9 @@ export class OrmDatabase implements Database {
 
 /** Rows are added to what was found before: that it is not there any more says that somebody has deleted it meanwhile. */
 function parentGone(cause: Error): AppError {
-  return new AppError('NOT_FOUND', 'What this belongs to was deleted meanwhile.', { cause });
+  return new AppError(
+    'NOT_FOUND',
+    'The product, device or workspace that this belongs to has been deleted in the meantime.',
+    { cause },
+  );
 }

@@ -72,7 +72,7 @@ function chosen(queries: LatestQuery[], places: number[]): LatestQuery[] {
 function tooMuch(devices: number): AppError {
   return new AppError(
     'OVERLOADED',
-    `Newest values of ${devices === 1 ? 'a device' : `${devices} devices`} were not found in time among very many readings that have just been recorded. ` +
+    `Newest values of ${devices === 1 ? 'a device' : `${devices} devices`} were not found in time among the readings that have just been recorded. ` +
       'Try again in a moment: the search goes on where it was. Or ask only for fields that were sent lately.',
   );
 }

@@ -74,7 +74,7 @@ export class NetworkReceiver {
       // A person's token may see several workspaces: the oldest (ids are in order of time) is the one that keeps it.
       if (await this.#unknown.keep(workspaceId as string, network, deviceIdentifier, call)) return KEPT;
     }
-    throw new AppError('OVERLOADED', 'This device was made just now; send its message again.', {
+    throw new AppError('OVERLOADED', 'This device is just being created; send its message again.', {
       details: { retryAfterSeconds: 1 },
     });
   }

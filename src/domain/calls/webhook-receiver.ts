@@ -99,7 +99,7 @@ export class WebhookReceiver {
       recipient = await find();
       if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, toStore))) {
         if (runs < MAX_RUNS) continue;
-        throw new AppError('OVERLOADED', 'The product is being changed all the time; try again.');
+        throw new AppError('OVERLOADED', 'The product keeps being changed while the call is received; try again.');
       }
       const requireRight = async (): Promise<void> => {
         const now = await find();

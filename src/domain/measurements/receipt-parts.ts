@@ -98,8 +98,8 @@ export class ReceiptParts {
     if (bytes > MOST_BYTES)
       throw new AppError(
         'OVERLOADED',
-        `The moments that these values come into hold ${Math.ceil(bytes / 1_048_576)} MB, of which ` +
-          `${MOST_BYTES / 1_048_576} may be written again for one request: send fewer entries at once.`,
+        `The readings at the timestamps of these values hold ${Math.ceil(bytes / 1_048_576)} MB; one request may rewrite at most ` +
+          `${MOST_BYTES / 1_048_576} MB: send fewer entries at once.`,
       );
     return parts;
   }
@@ -135,9 +135,13 @@ export class ReceiptParts {
 
   async #inLine<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
     if (this.#inLineOf.of(tenant) >= MOST_IN_LINE)
-      throw new AppError('OVERLOADED', 'This workspace writes into very long moments: send the rest more slowly.', {
-        details: { retryAfterSeconds: 2 },
-      });
+      throw new AppError(
+        'OVERLOADED',
+        'Too many writes of this workspace into large readings (many or long values with one timestamp) are waiting: send the rest more slowly.',
+        {
+          details: { retryAfterSeconds: 2 },
+        },
+      );
     this.#inLineOf.add(tenant, 1);
     const since = performance.now();
     if (this.#isBusy) await new Promise<void>((begin) => this.#line.add({ tenant, tokenId: tenant }, begin));

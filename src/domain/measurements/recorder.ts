@@ -231,7 +231,7 @@ export class Recorder {
 
 /** Where something was removed while values for it waited. */
 export function changed(): AppError {
-  return new AppError('OVERLOADED', 'The device or its fields were changed meanwhile; send it again.');
+  return new AppError('OVERLOADED', 'The device or its fields have been changed in the meantime; send it again.');
 }
 
 /** What of the batch the limit allows; the rest is rejected, in the order of the entries. */

@@ -92,9 +92,13 @@ export class WriteShares {
       return null;
     }
     if (writer.waiting.length > 0 && this.#isTooMuch(writer, ms))
-      throw new AppError('OVERLOADED', 'This workspace stores very much, and others too: send the rest more slowly.', {
-        details: { retryAfterSeconds: 2 },
-      });
+      throw new AppError(
+        'OVERLOADED',
+        'This workspace is over its share of the write capacity while others write too: send the rest more slowly.',
+        {
+          details: { retryAfterSeconds: 2 },
+        },
+      );
     return new Promise((begin) => {
       if (writer.waiting.length === 0) this.#waitingTenants += 1;
       writer.waiting.push({ ms, begin });

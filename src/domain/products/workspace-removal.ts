@@ -76,7 +76,7 @@ export class WorkspaceRemoval {
       await deleteInSlices(database, { ...entries, atOnce: ENTRIES_AT_ONCE });
       return id;
     }
-    throw conflict('Products are being created in the workspace all the time; stop that first.');
+    throw conflict('Products keep being created in the workspace; stop that first.');
   }
 
   /** Of what a workspace may have hundreds of megabytes. The calling token stays to the end. */

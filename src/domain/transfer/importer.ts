@@ -184,7 +184,10 @@ class ImportRun {
   async commit(): Promise<void> {
     for (let attempts = 1; !(await this.#store()); attempts += 1) {
       if (attempts === MOST_ATTEMPTS)
-        throw new AppError('OVERLOADED', 'Devices or fields are being changed all the time; send the rest again.');
+        throw new AppError(
+          'OVERLOADED',
+          'Devices or fields keep being changed while the file is stored; send the rest again.',
+        );
       const { lines } = this.#batch;
       this.#begin();
       await this.#add(lines, async () => {});

@@ -142,7 +142,7 @@ export class UserService {
   }
 
   /**
-   * For the calling user, who knows the password of now (null: there is none yet). Everything they are signed in with
+   * For the calling user, who knows the current password (null: there is none yet). Everything they are signed in with
    * but the calling token ends; tokens made with createToken stay. FORBIDDEN for a wrong one; RATE_LIMITED after many.
    */
   async changePassword(access: Access, current: string | null, wanted: string): Promise<User> {
@@ -156,7 +156,7 @@ export class UserService {
       const matches = await passwordChanges.attempt(id, access.tokenId, () =>
         passwords.matches(current ?? '', expected, id),
       );
-      if (!matches) throw forbidden('currentPassword: this is not the password of now.');
+      if (!matches) throw forbidden('currentPassword: this is not your current password.');
       passwordChanges.succeeded(id, access.tokenId);
     }
     const passwordHash = await passwords.hash(wanted, 'newPassword', id);
@@ -164,7 +164,8 @@ export class UserService {
       const present = await holdRights(em, access, now(), { tokens: signInsOf(id) });
       present.requireOutlasts(null);
       const found = await findUser(em, id);
-      if (found.passwordHash !== known.passwordHash) throw conflict('The password was changed meanwhile.');
+      if (found.passwordHash !== known.passwordHash)
+        throw conflict('The password has been changed by another request in the meantime.');
       found.passwordHash = passwordHash;
       await endSignIns(em, id, access);
       return found;

@@ -248,7 +248,7 @@ function over(): AppError {
 function tooMuch(): AppError {
   return new AppError(
     'OVERLOADED',
-    'Operations that load very much are running; send fewer of them at once, ask for smaller pages ("first") and shorter ' +
+    'Too many operations that load large amounts of data are running; send fewer of them at once, ask for smaller pages ("first") and shorter ' +
       'times, or leave long fields (body, run, metadata, dashboard) out of lists.',
   );
 }

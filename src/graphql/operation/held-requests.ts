@@ -68,7 +68,10 @@ export class HeldRequests {
     const free = MOST - all;
     const isFirst = ofTenant.isEmpty && all <= MOST_IN_ALL;
     if (!isFirst && (ofToken.with(...what) > free || ofTenant.with(...what) > TIMES_FREE * free))
-      throw new AppError('OVERLOADED', 'Operations that hold very much are waiting; send fewer of them at once.');
+      throw new AppError(
+        'OVERLOADED',
+        'Too many large operations of this token or workspace are waiting; send fewer of them at once.',
+      );
     this.#ofTenants.set(tenant, ofTenant);
     this.#ofTokens.set(tokenId, ofToken);
     const holdings = [this.#all, ofTenant, ofToken];

@@ -74,7 +74,7 @@ export class UserResolver {
     @Arg('newPassword', () => String, { description: '8 to 1,024 characters.' }) newPassword: string,
     @Arg('currentPassword', () => String, {
       nullable: true,
-      description: 'The password of now; left out only when there is none.',
+      description: 'The current password; left out only when there is none.',
     })
     currentPassword?: string | null,
   ): Promise<UserObject> {
