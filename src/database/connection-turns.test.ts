@@ -1,13 +1,15 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { worksFor } from '../domain/whose-work.ts';
 import { ConnectionTurns } from './connection-turns.ts';
 
 const ATTACKER = { tokenId: 'a', tenant: 'attacker' };
 const VICTIM = { tokenId: 'v', tenant: 'victim' };
 
-function compute(ms: number): void {
-  for (const from = performance.now(); performance.now() - from < ms;);
-}
+let now = 0;
+const compute = (ms: number): void => void (now += ms);
+
+beforeEach(() => void vi.spyOn(performance, 'now').mockImplementation(() => now));
+afterEach(() => void vi.restoreAllMocks());
 
 test('look-ups of one operation do not keep the event loop, nor somebody else who comes behind them', async () => {
   const turns = new ConnectionTurns();

@@ -11,7 +11,7 @@ test('what is refused is told to who waits for it, and ends nothing where nobody
   const note = (error: unknown): unknown => unhandled.push(error);
   process.on('unhandledRejection', note);
   void target.do();
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  await new Promise((resolve) => setImmediate(resolve));
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);
   await expect(target.do()).rejects.toBe(refusal);

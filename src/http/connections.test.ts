@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
@@ -14,21 +14,25 @@ test('of very many requests that wait for another those are given up that have w
   const connections = new Connections(server, { listener: () => {}, ended: () => {} });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const closed: number[] = [];
-  // 1,250 times 16 wait, and ten more.
-  const crowd = Array.from({ length: 1_260 }, (_, at) =>
+  const open = (at: number) =>
     connect((server.address() as AddressInfo).port, '127.0.0.1')
       .on('error', () => {})
-      .on('close', () => closed.push(at)),
-  );
+      .on('close', () => closed.push(at));
+  const send = (socket: Socket) => socket.resume().write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100));
+  // 1,250 times 16 wait, and ten more.
+  const crowd = Array.from({ length: 1_260 }, (_, at) => open(at));
   await Promise.all(crowd.map((socket) => once(socket, 'connect')));
-  for (const socket of crowd) socket.resume().write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100));
-  await expect.poll(() => closed.length, { timeout: 20_000 }).toBe(10);
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  expect(closed).toHaveLength(10);
+  for (const socket of crowd) send(socket);
+  await expect.poll(() => closed.length).toBe(10);
+  await expect.poll(() => connections.unanswered).toBe(1_250 * 17);
+  // One more takes the place of one: until then no other had gone.
+  crowd.push(open(crowd.length));
+  send(crowd.at(-1)!);
+  await expect.poll(() => closed.length).toBe(11);
   expect(connections.unanswered).toBe(1_250 * 17);
   for (const socket of crowd) socket.destroy();
   server.close();
-}, 30_000);
+});
 
 test.each(['Content-Length: 2\r\n\r\n{}', 'Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n'])(
   'of a request that has been answered nothing is kept, however long its connection stays open: %j',
@@ -53,7 +57,7 @@ test.each(['Content-Length: 2\r\n\r\n{}', 'Transfer-Encoding: chunked\r\n\r\n2\r
       collect();
       return requests[0]!.deref() !== undefined;
     };
-    await expect.poll(isKept, { timeout: 3_000 }).toBe(false);
+    await expect.poll(isKept).toBe(false);
     expect(connections.size).toBe(1);
     socket.destroy();
     server.close();
@@ -83,11 +87,14 @@ test.each([
     };
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
-  socket.resume().write(request.repeat(1_000));
-  await expect.poll(() => made).toBeGreaterThan(0);
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  expect([made, connections.unanswered]).toEqual([17, 17]);
-  socket.destroy();
+  const open = () => connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
+  const sockets = [open(), open()] as const;
+  sockets[0].resume().write(request.repeat(1_000));
+  await expect.poll(() => made).toBe(17);
+  // By when another one was heard it would be more.
+  sockets[1].resume().write(request);
+  await expect.poll(() => made).toBe(18);
+  expect(connections.unanswered).toBe(18);
+  for (const socket of sockets) socket.destroy();
   server.close();
 });

@@ -42,15 +42,15 @@ async function send(
 describe.concurrent('of a body that comes slowly', () => {
   test('a body that keeps its own time is not ended by that of a whole request', async (context) => {
     expect((await send(context, true, 800)).said).toMatch(/^HTTP\/1\.1 200 [\s\S]*whole$/);
-  }, 60_000);
+  });
 
   test('any other one is', async (context) => {
     expect((await send(context, false, 800)).said).toMatch(/^HTTP\/1\.1 408 /);
-  }, 60_000);
+  });
 
   test('one that stops coming is late, and its connection ends', async (context) => {
     expect(await send(context, true, 1e9)).toMatchObject({ said: '', isLate: true });
-  }, 60_000);
+  });
 });
 
 test.each([

@@ -23,7 +23,7 @@ async function sendAtOnce(serve: RequestListener): Promise<Socket[]> {
   const { port } = server.address() as AddressInfo;
   const sockets = Array.from({ length: CONNECTIONS }, () => connect(port, '127.0.0.1'));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await expect.poll(() => held.size).toBe(CONNECTIONS);
   for (const socket of sockets) socket.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   return sockets;
 }
@@ -62,6 +62,7 @@ test('who has gone while waiting is not served', async () => {
   });
   for (const socket of sockets) socket.on('close', () => (gone += 1));
   await expect.poll(() => gone).toBeGreaterThanOrEqual(CONNECTIONS - 5);
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  // In each turn one that waits is looked at.
+  for (let turn = 0; turn < 2 * CONNECTIONS; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   expect(served).toBeLessThan(CONNECTIONS / 2);
 });
