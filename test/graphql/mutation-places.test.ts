@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { LoggedRun } from '../../src/domain/calls/logged-run.ts';
 import { runText } from '../../src/domain/calls/run-text.ts';
 import { WorkShares } from '../../src/domain/work-shares.ts';
@@ -40,24 +40,29 @@ test('of a token and of a tenant so many mutations have begun and no answer, and
 });
 
 test('of those that wait for a place all are refused together, unless they came later or have not waited long', async () => {
+  let ms = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => ms);
   const places = new MutationPlaces();
   const ends: (() => void)[] = [];
   const party = { tokenId: 'token', tenant: 'tenant' };
   const begin = (): Promise<void> => places.use(party, () => new Promise((end) => ends.push(end)));
   const first = Array.from({ length: 16 }, begin);
   const waiting = [begin(), begin()].map((one) => one.catch((error: Error) => error.message));
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await turnsOfTheLoop(5);
+  ms += 50;
   const last = [begin()];
   places.refuse(40, new Error('away'));
   last.push(begin());
   // However long they wait from then on.
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  ms += 50;
+  await turnsOfTheLoop(5);
   for (const end of ends) end();
   expect(await Promise.all(waiting)).toEqual(['away', 'away']);
   await turnsOfTheLoop(5);
   expect(ends).toHaveLength(18);
   for (const end of ends.slice(16)) end();
   await Promise.all([...first, ...last]);
+  clock.mockRestore();
 });
 
 test('a long list that waits for its turn does not keep others from reading logged runs', async () => {

@@ -55,6 +55,10 @@ function open(
   return { socket, received, pongs, closed };
 }
 
+const turnsOfTheLoop = async (count: number): Promise<void> => {
+  for (let at = 0; at < count; at += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
 const subscribe = (padding: number): Buffer =>
   Buffer.from(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: 'x'.repeat(padding) } }));
 
@@ -78,9 +82,11 @@ test('the bytes of a message are not kept as long as its subscription runs', asy
   const messages = Array.from({ length: 10 }, () => new WeakRef(subscribe(60_000)));
   for (const message of messages) socket.emit('message', message.deref()!);
   await expect.poll(() => received.length).toBe(10);
-  await new Promise((resolve) => setTimeout(resolve, 10));
-  collect();
-  expect(messages.filter((message) => message.deref() !== undefined).length).toBeLessThan(2);
+  const kept = (): number => {
+    collect();
+    return messages.filter((message) => message.deref() !== undefined).length;
+  };
+  await expect.poll(kept).toBeLessThan(2);
 });
 
 test("a long message is read in its caller's turn and on its account, and what is behind it later", async () => {
@@ -93,7 +99,7 @@ test("a long message is read in its caller's turn and on its account, and what i
   });
   socket.emit('message', subscribe(20_000));
   socket.emit('message', subscribe(1));
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await turnsOfTheLoop(20);
   expect(happened).toEqual([['begin', PARTY]]);
   expect(received).toEqual([]);
   begin();
@@ -108,7 +114,7 @@ test("a long message is read in its caller's turn and on its account, and what i
 test('of many pings the last is answered, and no more than one pong waits to be sent', async () => {
   const { socket, pongs } = open();
   for (let at = 0; at < 10_000; at += 1) socket.emit('ping', Buffer.from(`${at}`));
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await turnsOfTheLoop(20);
   expect(pongs.length).toBe(1);
   pongs[0]!.left();
   if (pongs[0]!.data !== '9999') await expect.poll(() => pongs.length).toBe(2);

@@ -72,7 +72,7 @@ test('what is pushed in one turn of the event loop goes out in one write, and is
   expect(wire.writableCorked).toBe(1);
   await session.sent();
   expect(wire.writableCorked).toBe(0);
-  await vi.waitFor(() => expect(received).toEqual(['one', 'two', 'three']));
+  await expect.poll(() => received).toEqual(['one', 'two', 'three']);
 });
 
 const newStream = (maxUnread: number): BoundedStream<number> =>
@@ -188,7 +188,7 @@ test('events of a subscription that is over are not answered any more', async ()
     onPushed: () => {},
   });
   const ended = push.next();
-  await vi.waitFor(() => expect(answered).toBe(3));
+  await expect.poll(() => answered).toBe(3);
   await push.return();
   expect(await ended).toEqual({ value: undefined, done: true });
   expect(answered).toBe(3);
