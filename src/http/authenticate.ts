@@ -26,7 +26,7 @@ export function secretOf(authorization: string | undefined): string | null {
 
 /** Whether the header names a scheme, or not even that, and no token behind it. */
 export function isEmptyAuthorization(authorization: string): boolean {
-  return /^\s*(?:token|bearer|basic)?\s*$/i.test(authorization);
+  return /^(?:token|bearer|basic)?$/i.test(authorization.trim());
 }
 
 const LAST = Symbol('last authorization');
