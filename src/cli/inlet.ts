@@ -28,7 +28,8 @@ const COMMANDS: Record<string, Command> = {
   import: {
     run: importFile,
     usage:
-      'import FILE         the same files into a running server; --device for files without that column. Both: --url, ' +
+      'import FILE         the same files into a running server; --device for files without that column, --charset ' +
+      'for text that is not UTF-8. Both: --url, ' +
       'INLET_TOKEN or --token-file; run again to go on after a cut',
   },
 };

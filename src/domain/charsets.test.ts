@@ -44,9 +44,23 @@ test('what another charset cannot read is no character either', () => {
 });
 
 test.each([
+  ['latin-1', 'windows-1252'],
+  ['iso8859_1', 'windows-1252'],
+  ['iso8859-15', 'iso-8859-15'],
+  ['windows1252', 'windows-1252'],
+  ['cp1252', 'windows-1252'],
+  ['utf16', 'utf-16le'],
+  ['utf_16be', 'utf-16be'],
+  ['utf8', 'utf-8'],
+])('%s is %s', (charset, encoding) => {
+  expect(decoderOf(charset)?.encoding).toBe(encoding);
+});
+
+test.each([
   ['text/csv; charset=ISO-8859-1', 'iso-8859-1'],
   ['text/csv;header=present; charset="utf-16"; x=y', 'utf-16'],
   ["text/csv; charset='latin1'", 'latin1'],
+  ['text/csv; charset=US-ASCII', 'utf-8'],
   ['text/csv', null],
   [undefined, null],
 ])('the charset of %s', (type, charset) => {

@@ -11,9 +11,11 @@ export const REFUSED_BYTES = 0xdc00;
 /** Added to a byte that is not UTF-8: it becomes the character with its number. */
 export const BYTES_AS_CHARACTERS = 0;
 
-/** The charset that a content type declares, in lower case; null: none. */
+/** The charset that a content type declares, in lower case; null: none. ASCII is UTF-8. */
 export function charsetOf(contentType: string | undefined): string | null {
-  return contentType === undefined ? null : (CHARSET.exec(contentType)?.[1]?.toLowerCase() ?? null);
+  const charset = contentType === undefined ? undefined : CHARSET.exec(contentType)?.[1]?.toLowerCase();
+  if (charset === undefined) return null;
+  return charset === 'us-ascii' || charset === 'ascii' ? 'utf-8' : charset;
 }
 
 /** Reads text in a charset of the Encoding Standard. */
@@ -25,17 +27,27 @@ export interface CharsetDecoder {
 
 /** Reads text in that charset, in pieces if wanted; null: nobody knows it. What it cannot read becomes no character. */
 export function decoderOf(charset: string): CharsetDecoder | null {
-  let decoder: InstanceType<typeof TextDecoder>;
-  try {
-    decoder = new TextDecoder(charset);
-  } catch {
-    return null;
-  }
+  const decoder = textDecoder(charset) ?? textDecoder(labelOf(charset));
+  if (decoder === null) return null;
   const { encoding } = decoder;
   return {
     encoding,
     decode: (bytes, options) => decoder.decode(bytes, options).replaceAll('\ufffd', NO_CHARACTER),
   };
+}
+
+function textDecoder(label: string): InstanceType<typeof TextDecoder> | null {
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return null;
+  }
+}
+
+/** As the Encoding Standard spells it: others write `latin-1`, `utf16`, `iso8859_1`, `windows1252`. */
+function labelOf(charset: string): string {
+  const plain = charset.replace(/[^a-z0-9]/g, '');
+  return plain.replace(/^(utf|windows)(?=\d)/, '$1-').replace(/^iso8859/, 'iso-8859-');
 }
 
 /** Bytes as UTF-8; each that is none becomes the UTF-16 unit `odd` + its number. */

@@ -49,6 +49,7 @@ describe('files of other programs', () => {
     ['a decimal comma between semicolons', `timestamp;temperature\n${AT};21,5\n`],
     ['more columns in the long layout', `device,product,field,unit,timestamp,value\nx,p,temperature,C,${AT},21.5\n`],
     ['one more column behind', `timestamp,field,value,unit\n${AT},temperature,21.5,C\n`],
+    ['blanks and quotes', `"timestamp"; "temperature" \n${AT};21.5`],
     ['no line break at the end', `timestamp;temperature\n${AT};21.5`],
   ])('%s are read', async (_, file) => {
     const { status, answer, values } = await send(file);
@@ -87,6 +88,7 @@ describe('files of other programs', () => {
     ['statistic_id,unit,start,mean', /"statistic_id", "unit", "start", "mean"/, /"start" timestamp/],
     ['name,tags,time,usage', /"name", "tags", "time", "usage"/, /"time" timestamp/],
     ['Time stamp;temperature', /"Time stamp", "temperature"/, /"Time stamp" timestamp/],
+    ['Time (UTC),Temp', /"Time \(UTC\)", "Temp"/, /"Time \(UTC\)" timestamp/],
     ['a,b', /It was read as "a", "b"/, /device,field,timestamp,value/],
     [`${AT},21.5`, /It was read as "2026-11-20T12:00:00Z", "21.5"/, /must name the columns/],
     ['timestamp|temperature', /It was read as "timestamp\|temperature"/, /commas, semicolons or tabs/],
@@ -202,6 +204,11 @@ describe('files of other programs', () => {
       const { status, answer } = await send(csv, 'text/csv; charset=klingon');
       expect([status, answer.code]).toEqual([400, 'INVALID_BODY']);
       expect(answer.detail).toMatch(/"klingon".*utf-8.*iso-8859-1.*windows-125/);
+    });
+
+    test('what is packed is told', async () => {
+      expect((await send(Buffer.from('1f8b080000', 'hex'))).answer.detail).toContain('Content-Encoding: gzip');
+      expect((await send(Buffer.from('PK\u0003\u0004 sheet'))).answer.detail).toContain('.xlsx');
     });
 
     test('a character may come in pieces', async () => {

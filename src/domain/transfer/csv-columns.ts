@@ -36,6 +36,8 @@ const ALIASES: Record<Role, ReadonlySet<string>> = {
   field: new Set('_field metric measurement key channel identifier variable'.split(' ')),
   value: new Set('state mean _value val reading'.split(' ')),
 };
+/** Part of a heading that may be the time's. */
+const TIME = /time|date/i;
 /** Headings that are named in a message. */
 const MOST_NAMED = 20;
 
@@ -49,7 +51,12 @@ export function columnsOf({ cells, line }: CsvRecord, delimiter: Delimiter): Csv
     throw badInput(
       `Line ${line} has a carriage return in it: lines must end with a line feed (LF or CRLF), not with CR alone.`,
     );
-  const names = cells.map((cell) => cell.trim());
+  const names = cells.map((cell) =>
+    cell
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+      .trim(),
+  );
   const timestamp = columnOf(names, 'timestamp', line);
   if (timestamp < 0) throw badInput(withoutTime(names, line));
   const device = columnOf(names, 'device', line);
@@ -102,7 +109,11 @@ function withoutTime(names: string[], line: number): string {
 /** The heading that seems to be meant by that role. */
 function meantFor(role: Role, names: string[]): string | null {
   if (names.some((name) => name.toLowerCase() === role)) return null;
-  return names.find((name) => ALIASES[role].has(name.toLowerCase())) ?? new NameIndex(names).nearest(role);
+  return (
+    names.find((name) => ALIASES[role].has(name.toLowerCase())) ??
+    new NameIndex(names).nearest(role) ??
+    (role === 'timestamp' ? (names.find((name) => TIME.test(name)) ?? null) : null)
+  );
 }
 
 function listed(names: string[]): string {

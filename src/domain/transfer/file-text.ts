@@ -42,6 +42,7 @@ export class FileText {
   #start(): string {
     const bytes = this.#begin!;
     this.#begin = null;
+    checkPacked(bytes);
     const [a, b, c] = bytes;
     if (a === 0xef && b === 0xbb && c === 0xbf) return this.#text(bytes.subarray(MARK_BYTES));
     const utf16 = utf16In(a, b);
@@ -52,6 +53,17 @@ export class FileText {
   #text(bytes: Buffer): string {
     return this.#decoder === null ? this.#utf8.read(bytes) : this.#decoder.decode(bytes, { stream: true });
   }
+}
+
+/** Nothing of what is packed could be read, and its headings would show rubbish. */
+function checkPacked([a, b, c]: Buffer): void {
+  if (a === 0x1f && b === 0x8b)
+    throw new AppError('INVALID_BODY', 'The file is packed by gzip: send it with "Content-Encoding: gzip".');
+  if (a === 0x50 && b === 0x4b && c === 0x03)
+    throw new AppError(
+      'INVALID_BODY',
+      'The file is a ZIP archive, as .xlsx and .ods are: save it as CSV, or unpack it.',
+    );
 }
 
 /** By a byte order mark, or by the NUL in the first character. */
