@@ -6,6 +6,7 @@ import { BegunAdoptions } from './0005-begun-adoptions.ts';
 import { DevicesOfPlans } from './0006-devices-of-plans.ts';
 import { PurgesOfDevices } from './0007-purges-of-devices.ts';
 import { RowsOfDevices } from './0008-rows-of-devices.ts';
+import { MeaningOfFields } from './0012-meaning-of-fields.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -17,4 +18,5 @@ export const MIGRATIONS = [
   { name: '0006-devices-of-plans', class: DevicesOfPlans },
   { name: '0007-purges-of-devices', class: PurgesOfDevices },
   { name: '0008-rows-of-devices', class: RowsOfDevices },
+  { name: '0012-meaning-of-fields', class: MeaningOfFields },
 ];

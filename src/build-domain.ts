@@ -121,7 +121,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     ...checking,
     onRejected,
   });
-  const history = new History(store);
+  const history = new History(store, now);
 
   const tokens = new TokenService({ database, cluster, now });
   const monotonic = (): number => performance.now();

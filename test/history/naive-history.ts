@@ -1,3 +1,4 @@
+import type { FieldMeaning } from '../../src/domain/entities/field.ts';
 import type { Aggregation, GapFill } from '../../src/domain/measurements/series-request.ts';
 
 /** A value at a time in ms UTC. */
@@ -71,24 +72,102 @@ function findBegins(resolution: string, zone: string, from: number, to: number):
   }
 }
 
-function numbers(points: Point[]): number[] {
+function numbers(points: readonly Point[]): number[] {
   return points.map(({ v }) => Number(v));
 }
 
-function rises(previous: number | null, values: number[]): number {
-  let sum = 0;
-  let before = previous ?? values[0]!;
-  for (const value of values) {
-    sum += value < before ? value : value - before;
-    before = value;
-  }
-  return sum;
+/** What a field means (CONTRACT 7, Meaning); left out: GAUGE. `now`: no value holds beyond it. */
+export interface NaiveMeaning {
+  meaning?: FieldMeaning;
+  overflowAt?: number | null;
+  now?: number;
 }
 
-function aggregate(aggregation: Aggregation, points: Point[], previous: Point | null): Shown {
-  const values = numbers(points);
+type Fall = 'noise' | 'gaps' | 'overflows' | 'restarts';
+
+/** What each value adds to a difference, the first of them nothing, and what its fall was taken for. */
+function stepsOf(
+  all: readonly Point[],
+  { meaning = 'GAUGE', overflowAt = null }: NaiveMeaning,
+): { adds: number; fall: Fall | null }[] {
+  const values = numbers(all);
+  let stands = values[0]!;
+  return values.map((value, i) => {
+    const before = stands;
+    if (meaning === 'ANGLE') {
+      stands = value;
+      let turn = value - before;
+      while (turn >= 180) turn -= 360;
+      while (turn < -180) turn += 360;
+      return { adds: turn, fall: null };
+    }
+    if (value >= before || meaning === 'TOTAL') {
+      stands = value;
+      return { adds: value - before, fall: null };
+    }
+    if (10 * (before - value) < Math.abs(before)) {
+      stands = value;
+      return { adds: value - before, fall: 'noise' };
+    }
+    if (meaning === 'COUNTER' && i + 1 < values.length && values[i + 1]! >= before) return { adds: 0, fall: 'gaps' };
+    stands = value;
+    const isNear = meaning === 'COUNTER' && overflowAt !== null && before >= 0.9 * overflowAt && before <= overflowAt;
+    return isNear ? { adds: overflowAt - before + value, fall: 'overflows' } : { adds: value, fall: 'restarts' };
+  });
+}
+
+/** Sums of all values between the times by how long each of them holds there, in ms; null: none does. */
+function heldBetween(
+  all: readonly Point[],
+  from: number,
+  to: number,
+): { ms: number; sum: number; x: number; y: number } | null {
+  const held = { ms: 0, sum: 0, x: 0, y: 0 };
+  all.forEach(({ t, v }, i) => {
+    const ms = Math.min(all[i + 1]?.t ?? Infinity, to) - Math.max(t, from);
+    if (ms <= 0) return;
+    held.ms += ms;
+    held.sum += ms * Number(v);
+    held.x += ms * Math.cos((Number(v) / 180) * Math.PI);
+    held.y += ms * Math.sin((Number(v) / 180) * Math.PI);
+  });
+  return held.ms > 0 ? held : null;
+}
+
+function direction(x: number, y: number): number {
+  const degrees = (Math.atan2(y, x) / Math.PI) * 180;
+  const rounded = Math.round((degrees < 0 ? degrees + 360 : degrees) * 1e9) / 1e9;
+  return rounded === 360 ? 0 : rounded;
+}
+
+/** Of a bucket: the values in it, and all there are. */
+interface Bucket {
+  inside: Point[];
+  all: readonly Point[];
+  steps: { adds: number; fall: Fall | null }[];
+  from: number;
+  to: number;
+}
+
+/** undefined: the bucket is empty. */
+function aggregate(aggregation: Aggregation, bucket: Bucket, how: NaiveMeaning): Shown | undefined {
+  const { inside, all, from, to } = bucket;
+  const values = numbers(inside);
+  const isAngle = how.meaning === 'ANGLE';
+  if (aggregation === 'TIME_AVG' || (how.meaning === 'STATE' && (aggregation === 'AVG' || aggregation === 'SUM'))) {
+    const held = heldBetween(all, from, Math.min(to, how.now ?? Infinity));
+    if (held === null) return inside.length === 0 ? undefined : aggregation === 'SUM' ? 0 : values.at(-1)!;
+    if (aggregation === 'SUM') return held.sum / 1000;
+    return isAngle ? direction(held.x, held.y) : held.sum / held.ms;
+  }
+  if (inside.length === 0) return undefined;
   switch (aggregation) {
     case 'AVG':
+      if (isAngle) {
+        const radians = values.map((value) => (value / 180) * Math.PI);
+        const sum = (of: (angle: number) => number): number => radians.reduce((total, angle) => total + of(angle), 0);
+        return direction(sum(Math.cos), sum(Math.sin));
+      }
       return values.reduce((a, b) => a + b, 0) / values.length;
     case 'SUM':
       return values.reduce((a, b) => a + b, 0);
@@ -97,31 +176,38 @@ function aggregate(aggregation: Aggregation, points: Point[], previous: Point | 
     case 'MAX':
       return Math.max(...values);
     case 'COUNT':
-      return points.length;
+      return inside.length;
     case 'FIRST':
-      return points[0]!.v;
+      return inside[0]!.v;
     case 'LAST':
-      return points.at(-1)!.v;
+      return inside.at(-1)!.v;
     case 'DIFFERENCE':
-      return rises(previous === null ? null : Number(previous.v), values);
+      return inside.reduce((sum, point) => sum + bucket.steps[all.indexOf(point)]!.adds, 0);
   }
 }
 
 /** Buckets of a history over plain points in time order, written from the contract's words alone. */
 export function naiveBuckets(
   all: readonly Point[],
-  query: { from: number; to: number; resolution: string; zone: string; aggregation: Aggregation; fill: GapFill },
+  query: {
+    from: number;
+    to: number;
+    resolution: string;
+    zone: string;
+    aggregation: Aggregation;
+    fill: GapFill;
+  } & NaiveMeaning,
 ): { timestamps: number[]; values: Shown[] } {
   const { from, to, resolution, zone, aggregation, fill } = query;
   const starts = begins(resolution, zone, from, to);
   const points = all.filter(({ t }) => t >= from && t < to);
   const before = all.findLast(({ t }) => t < from) ?? null;
+  const steps = aggregation === 'DIFFERENCE' ? stepsOf(all, query) : [];
   const filled = starts.map((start, i) => {
-    const end = starts[i + 1] ?? Infinity;
+    const end = Math.min(starts[i + 1] ?? Infinity, to);
     const inside = points.filter(({ t }) => t >= start && t < end);
-    if (inside.length === 0) return { start, value: null };
-    const previous = all.findLast(({ t }) => t < inside[0]!.t) ?? null;
-    return { start, value: aggregate(aggregation, inside, previous) };
+    const bucket = { inside, all, steps, from: Math.max(start, from), to: end };
+    return { start, value: aggregate(aggregation, bucket, query) ?? null };
   });
   const isValue = !['SUM', 'COUNT', 'DIFFERENCE'].includes(aggregation);
   const asNumber = aggregation !== 'FIRST' && aggregation !== 'LAST';
@@ -136,7 +222,10 @@ export function naiveBuckets(
     if (fill === 'LINEAR') {
       if (!left || !right) return result.push({ start, value: null });
       const share = (start - left.start) / (right.start - left.start);
-      return result.push({ start, value: Number(left.value) + (Number(right.value) - Number(left.value)) * share });
+      const [a, b] = [Number(left.value), Number(right.value)];
+      if (query.meaning !== 'ANGLE' || !isValue) return result.push({ start, value: a + (b - a) * share });
+      const turn = ((((b - a + 180) % 360) + 360) % 360) - 180;
+      return result.push({ start, value: (((a + turn * share) % 360) + 360) % 360 });
     }
     return undefined;
   });
@@ -144,22 +233,36 @@ export function naiveBuckets(
 }
 
 /** Sum up of a range, likewise. */
-export function naiveStatistics(all: readonly Point[], from: number, to: number): Record<string, unknown> {
-  const points = all.filter(({ t }) => t >= from && t < to);
-  const before = all.findLast(({ t }) => t < from) ?? null;
-  if (points.length === 0) return { count: 0 };
-  const values = numbers(points);
-  const [min, max] = [Math.min(...values), Math.max(...values)];
+export function naiveStatistics(
+  all: readonly Point[],
+  from: number,
+  to: number,
+  how: NaiveMeaning = {},
+): Record<string, unknown> {
+  const inside = all.filter(({ t }) => t >= from && t < to);
+  const steps = stepsOf(all, how);
+  const bucket = { inside, all, steps, from, to };
+  const average = aggregate('AVG', bucket, how) ?? null;
+  const sum = aggregate('SUM', bucket, how) ?? null;
+  if (inside.length === 0) return how.meaning === 'STATE' ? { count: 0, average, sum } : { count: 0 };
+  const values = numbers(inside);
+  const extremes = how.meaning === 'ANGLE' ? [] : [Math.min(...values), Math.max(...values)];
+  const falls = inside.map((point) => steps[all.indexOf(point)]!.fall);
+  const fallen = (kind: Fall): number => falls.filter((fall) => fall === kind).length;
+  const judged = ['GAUGE', 'COUNTER'].includes(how.meaning ?? 'GAUGE');
   return {
-    count: points.length,
-    min,
-    minAt: points[values.indexOf(min)]?.t,
-    max,
-    maxAt: points[values.indexOf(max)]?.t,
-    average: aggregate('AVG', points, null),
-    sum: aggregate('SUM', points, null),
-    first: points[0],
-    last: points.at(-1),
-    difference: aggregate('DIFFERENCE', points, before),
+    count: inside.length,
+    min: extremes[0] ?? null,
+    minAt: inside[values.indexOf(extremes[0]!)]?.t ?? null,
+    max: extremes[1] ?? null,
+    maxAt: inside[values.indexOf(extremes[1]!)]?.t ?? null,
+    average,
+    sum,
+    first: inside[0],
+    last: inside.at(-1),
+    difference: aggregate('DIFFERENCE', bucket, how),
+    falls: judged
+      ? { noise: fallen('noise'), gaps: fallen('gaps'), overflows: fallen('overflows'), restarts: fallen('restarts') }
+      : null,
   };
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { addNumbers, addSummary, averageOf, differenceOf, openTally, sumOf } from '../../src/domain/history/tally.ts';
+import { addNumbers, addSummary, averageOf, openTally, sumOf } from '../../src/domain/history/tally.ts';
 import { summarize } from '../../src/domain/measurements/summarize.ts';
 
-function tallyOf(values: number[], previous = Number.NaN) {
-  const tally = openTally(values[0]!, 0, previous);
+function tallyOf(values: number[]) {
+  const tally = openTally(values[0]!, 0);
   const timestamps = Float64Array.from(values.keys());
   addNumbers(tally, timestamps, Float64Array.from(values), 0, values.length, Infinity);
   return tally;
@@ -30,10 +30,4 @@ test('nor when a part of it is known by its summary alone', () => {
     expect(sumOf(tally)).toBe(2);
     expect(tally).toMatchObject({ count: 4, lastAt: 7, maxAt: before[0] === 1 ? 5 : 0 });
   }
-});
-
-test('a difference beyond float64 is null; a counter that falls begins again', () => {
-  expect(differenceOf(tallyOf([1.5e308], -1.5e308))).toBeNull();
-  expect(differenceOf(tallyOf([3, 7, 2, 5]))).toBe(4 + 2 + 3);
-  expect(differenceOf(tallyOf([4], 10))).toBe(4);
 });

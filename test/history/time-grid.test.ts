@@ -101,7 +101,7 @@ describe('the grid of buckets', () => {
       expect(found.at(-2)).toBeLessThan(to);
       expect(found.at(-1)).toBeGreaterThanOrEqual(to);
     }
-    expect(planSeries({ from: 0, to, maxPoints: 66_666 }, 1).resolution).toBe('5y');
+    expect(planSeries({ from: 0, to, maxPoints: 66_666 }, 1, to).resolution).toBe('5y');
     const late = Date.UTC(200_000, 0, 1);
     expect(gridEdges(parseResolution('1y'), 'UTC', late, late + 1, 1)![0]).toBe(late);
     expect(gridEdges(parseResolution('1y'), 'UTC', to - 1, to, 1)![0]).toBe(Date.UTC(275_760, 0, 1));

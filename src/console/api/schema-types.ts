@@ -1,7 +1,7 @@
 // Written by build/console-operations.ts. Do not edit.
 
 /** `Aggregation` of schema.graphql. */
-export type Aggregation = 'AVG' | 'COUNT' | 'DIFFERENCE' | 'FIRST' | 'LAST' | 'MAX' | 'MIN' | 'SUM';
+export type Aggregation = 'AVG' | 'COUNT' | 'DIFFERENCE' | 'FIRST' | 'LAST' | 'MAX' | 'MIN' | 'SUM' | 'TIME_AVG';
 
 /** `CallStatus` of schema.graphql. */
 export type CallStatus = 'DECODER_FAILED' | 'NOTHING_STORED' | 'NO_DECODER' | 'PARTLY_STORED' | 'STORED';
@@ -37,7 +37,10 @@ export type DeviceType = 'API' | 'LORAWAN' | 'PARTICLE';
 export type EntryInput = { field: string; timestamp?: string | null | undefined; value: number | string | boolean };
 
 /** `FieldInput` of schema.graphql. */
-export type FieldInput = { description?: string | null | undefined; identifier: string; name?: string | null | undefined; role?: FieldRole | null | undefined; type: FieldType; unit?: string | null | undefined };
+export type FieldInput = { description?: string | null | undefined; identifier: string; meaning?: FieldMeaning | null | undefined; name?: string | null | undefined; overflowAt?: number | null | undefined; role?: FieldRole | null | undefined; type: FieldType; unit?: string | null | undefined };
+
+/** `FieldMeaning` of schema.graphql. */
+export type FieldMeaning = 'ANGLE' | 'COUNTER' | 'GAUGE' | 'STATE' | 'TOTAL';
 
 /** `FieldRole` of schema.graphql. */
 export type FieldRole = 'BATTERY' | 'LOCATION' | 'PRIMARY' | 'SECONDARY' | 'SIGNAL';
@@ -61,7 +64,7 @@ export type UpdateConfigurationFieldInput = { default?: unknown; description?: s
 export type UpdateDeviceInput = { location?: string | null | undefined; metadata?: unknown; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; plan?: string | null | undefined; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
 
 /** `UpdateFieldInput` of schema.graphql. */
-export type UpdateFieldInput = { description?: string | null | undefined; name?: string | null | undefined; role?: FieldRole | null | undefined; type?: FieldType | null | undefined; unit?: string | null | undefined };
+export type UpdateFieldInput = { description?: string | null | undefined; meaning?: FieldMeaning | null | undefined; name?: string | null | undefined; overflowAt?: number | null | undefined; role?: FieldRole | null | undefined; type?: FieldType | null | undefined; unit?: string | null | undefined };
 
 /** `UpdateProductInput` of schema.graphql. */
 export type UpdateProductInput = { dashboard?: unknown; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined };

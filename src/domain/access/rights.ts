@@ -126,8 +126,10 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   },
   Field: {
     'id identifier type': ANY,
-    'name description unit role': SETUP,
+    'name description unit role meaning overflowAt': SETUP,
+    misfits: VALUES,
   },
+  Misfits: { 'misfits values devices ofDevices': VALUES },
   ConfigurationField: { 'id identifier type name description default': SETUP },
   ConfigurationValue: { 'field value overridden': SETUP },
   SuggestedField: { 'identifier type name unit lastValue lastSeenAt seen': VALUES },
@@ -135,7 +137,8 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
 
   Measurement: { 'field timestamp value': VALUES },
   Series: { 'field timestamps values before resolution truncated': VALUES },
-  Statistics: { 'field count sum average min minAt max maxAt first last difference': VALUES },
+  Statistics: { 'field count sum average min minAt max maxAt first last difference falls': VALUES },
+  Falls: { 'noise gaps overflows restarts': VALUES },
   DeviceHistory: { 'device series': VALUES },
   RecordedBatch: { 'device measurements receivedAt cursor': VALUES },
   DeviceStatus: { 'device online at': VALUES },

@@ -12,6 +12,24 @@ export const FIELD_ROLES = ['PRIMARY', 'SECONDARY', 'BATTERY', 'SIGNAL', 'LOCATI
 /** One of `FIELD_ROLES`. */
 export type FieldRole = (typeof FIELD_ROLES)[number];
 
+/** What the numbers of a field are, which aggregations follow (CONTRACT 7, Meaning). */
+export const FIELD_MEANINGS = ['GAUGE', 'COUNTER', 'TOTAL', 'ANGLE', 'STATE'] as const;
+/** One of `FIELD_MEANINGS`. */
+export type FieldMeaning = (typeof FIELD_MEANINGS)[number];
+
+/** As what a stored value is read. */
+export interface ReadAs {
+  type: FieldType;
+  /** A STRING that was a BOOLEAN before. */
+  wasBoolean?: boolean | undefined;
+}
+
+/** What the numbers of a field are, and where a COUNTER begins again from 0; left out: GAUGE, and nowhere. */
+export interface Meant {
+  meaning?: FieldMeaning | undefined;
+  overflowAt?: number | null | undefined;
+}
+
 /** CONTRACT 1: 1 to 64 characters, matched exactly. */
 export const FIELD_IDENTIFIER = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -30,6 +48,11 @@ export const FieldSchema = defineEntity({
     description: p.text().nullable(),
     /** Each at most once in a product. */
     role: p.string().length(10).$type<FieldRole>().nullable(),
+    meaning: p.string().length(10).$type<FieldMeaning>().default('GAUGE'),
+    /** Of a COUNTER: at which it begins again from 0. */
+    overflowAt: p.double().$type<number>().nullable(),
+    /** A STRING that was a BOOLEAN before: numbers stored for it are its true and false. */
+    wasBoolean: p.boolean().default(false),
   },
 });
 

@@ -1,20 +1,16 @@
-import type { Aggregation } from '../measurements/series-request.ts';
 import type { Stretch } from './stretch.ts';
-import { addNumbers, addSummary, averageOf, differenceOf, openTally, sumOf, type Tally } from './tally.ts';
+import { addNumbers, addSummary, openTally, type Tally } from './tally.ts';
 
 /**
  * The tally of each bucket of `edges`, null where nothing was measured; stretches of numbers in time order, all between
- * the first and the last edge. `previous`: the number before them all, NaN when there is none.
+ * the first and the last edge.
  */
-export function tallyBuckets(stretches: readonly Stretch[], edges: Float64Array, previous: number): (Tally | null)[] {
+export function tallyBuckets(stretches: readonly Stretch[], edges: Float64Array): (Tally | null)[] {
   const tallies: (Tally | null)[] = Array.from({ length: edges.length - 1 }, () => null);
   let bucket = 0;
-  let tally: Tally | null = null;
-  let last = previous;
   const open = (number: number, at: number): Tally => {
     while (at >= edges[bucket + 1]!) bucket++;
-    if (tally !== null) last = tally.last;
-    return (tally = tallies[bucket] ??= openTally(number, at, last));
+    return (tallies[bucket] ??= openTally(number, at));
   };
   for (const { summary, count, firstAt, lastAt, timestamps, values } of stretches) {
     if (timestamps.length === 0) {
@@ -29,26 +25,4 @@ export function tallyBuckets(stretches: readonly Stretch[], edges: Float64Array,
     }
   }
   return tallies;
-}
-
-/** What the aggregation makes of a bucket; NaN beyond float64. */
-export function aggregated(tally: Tally, aggregation: Aggregation): number {
-  switch (aggregation) {
-    case 'AVG':
-      return averageOf(tally) ?? Number.NaN;
-    case 'MIN':
-      return tally.min;
-    case 'MAX':
-      return tally.max;
-    case 'SUM':
-      return sumOf(tally) ?? Number.NaN;
-    case 'COUNT':
-      return tally.count;
-    case 'FIRST':
-      return tally.first;
-    case 'LAST':
-      return tally.last;
-    case 'DIFFERENCE':
-      return differenceOf(tally) ?? Number.NaN;
-  }
 }

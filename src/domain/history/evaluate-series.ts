@@ -1,11 +1,30 @@
+import type { FieldMeaning } from '../entities/field.ts';
 import type { Segment } from '../measurements/segment.ts';
 import type { Moment, SeriesAnswer, SeriesRequest, SeriesView } from '../measurements/series-request.ts';
 import { shapeEdges } from './keep-shape.ts';
+import { type Measure, measureOf } from './measure.ts';
 import { numberView } from './number-view.ts';
 import type { Extent } from './raw-view.ts';
 import { indexAt } from './index-at.ts';
 import { isInside, isNumeric, lastBefore, momentAs, summarySpeaks, toStretch } from './stretch.ts';
+import { neverFalls } from './tally-steps.ts';
 import { textView } from './text-view.ts';
+
+/** Values beyond a range that its falls are judged by (`needsBeyond`); null: there is none, or it is not needed. */
+export interface Beyond {
+  /** The last but one before the range. */
+  earlier: Moment | null;
+  /** The first behind it. */
+  next: Moment | null;
+}
+
+const NOTHING_BEYOND: Beyond = { earlier: null, next: null };
+
+/** Whether the answer hangs on the values beyond the range. */
+export function needsBeyond({ fieldType, meaning, views }: SeriesRequest): boolean {
+  if (meaning !== 'COUNTER' || !isNumeric(fieldType)) return false;
+  return views.some((view) => measuresOf(view, meaning).includes('steps'));
+}
 
 /** The indexes, ascending, of the segments that `evaluateSeries` needs with columns; for the others a summary will do. */
 export function segmentsToDecode(request: SeriesRequest, segments: readonly Segment[]): number[] {
@@ -16,7 +35,8 @@ export function segmentsToDecode(request: SeriesRequest, segments: readonly Segm
   let seen = 0;
   return segments.flatMap((segment, i) => {
     const speaks = summarySpeaks(segment, fieldType);
-    const needed = !inside[i] || needs.some((need) => need(segment, speaks, seen));
+    const known = { segment, previous: segments[i - 1], speaks, seen };
+    const needed = !inside[i] || needs.some((need) => need(known));
     if (inside[i]) seen += segment.count;
     return needed && segment.columns === null ? [i] : [];
   });
@@ -30,15 +50,16 @@ export function evaluateSeries(
   request: SeriesRequest,
   segments: readonly Segment[],
   before: Moment | null,
+  beyond: Beyond = NOTHING_BEYOND,
 ): SeriesAnswer {
-  const { fieldType, from, to, maxCharacters, views } = request;
-  const previous = momentAs(fieldType, lastBefore(segments[0], from) ?? before);
-  const stretches = segments
-    .map((segment) => toStretch(segment, fieldType, from, to))
-    .filter((stretch) => stretch !== null);
-  const view = isNumeric(fieldType) ? numberView : textView;
-  const extent = extentOf(request, segments);
-  return { before: previous, views: view({ from, to, extent, maxCharacters, stretches, before: previous }, views) };
+  const { fieldType, wasBoolean, meaning = 'GAUGE', overflowAt = null, from, to, maxCharacters, views } = request;
+  const as = { type: fieldType, wasBoolean };
+  const previous = momentAs(as, lastBefore(segments[0], from) ?? before);
+  const stretches = segments.map((segment) => toStretch(segment, as, from, to)).filter((stretch) => stretch !== null);
+  const range = { from, to, extent: extentOf(request, segments), maxCharacters, stretches, before: previous };
+  if (!isNumeric(fieldType)) return { before: previous, views: textView(range, views) };
+  const [earlier, next] = [momentAs(as, beyond.earlier), momentAs(as, beyond.next)];
+  return { before: previous, views: numberView({ ...range, meaning, overflowAt, earlier, next }, views) };
 }
 
 function extentOf({ from, to }: SeriesRequest, segments: readonly Segment[]): Extent {
@@ -48,24 +69,60 @@ function extentOf({ from, to }: SeriesRequest, segments: readonly Segment[]): Ex
   };
 }
 
-type Need = (segment: Segment, speaks: boolean, seen: number) => boolean;
+/** What a need is judged by: a segment inside the range, the one before it, and how many values lie before both. */
+interface Known {
+  segment: Segment;
+  previous: Segment | undefined;
+  speaks: boolean;
+  seen: number;
+}
+
+type Need = (known: Known) => boolean;
 
 function neededBy(view: SeriesView, request: SeriesRequest, segments: readonly Segment[], surely: number): Need {
   switch (view.kind) {
     case 'raw':
-      return (_segment, _speaks, seen) => seen < view.limit;
-    case 'statistics':
-      return (_segment, speaks) => !speaks;
+      return ({ seen }) => seen < view.limit;
     case 'shape':
       if (surely <= view.maxPoints) return () => true;
       return acrossEdges(shapeEdges(extentOf(request, segments), view.maxPoints));
     case 'buckets':
       if (surely <= view.rawUpTo) return () => true;
-      return acrossEdges(view.edges);
+      return eitherOf(acrossEdges(view.edges), byMeasures(view, request));
+    case 'statistics':
+      return eitherOf(({ speaks }) => !speaks, byMeasures(view, request));
   }
+}
+
+function eitherOf(one: Need, other: Need): Need {
+  return (known) => one(known) || other(known);
 }
 
 /** A summary stands for a segment only where one bucket has all of it. */
 function acrossEdges(edges: Float64Array): Need {
-  return ({ firstAt, lastAt }, speaks) => !speaks || edges[indexAt(edges, firstAt + 1)]! <= lastAt;
+  return ({ segment: { firstAt, lastAt }, speaks }) => !speaks || edges[indexAt(edges, firstAt + 1)]! <= lastAt;
+}
+
+function measuresOf(view: SeriesView, meaning: FieldMeaning): Measure[] {
+  if (view.kind === 'buckets') return [measureOf(view.aggregation, meaning)];
+  if (view.kind !== 'statistics') return ['numbers'];
+  return [measureOf('AVG', meaning), ...(view.steps === false ? [] : ['steps' as const])];
+}
+
+/** What summaries know nothing of is looked for among the values. */
+function byMeasures(view: SeriesView, { fieldType, meaning = 'GAUGE' }: SeriesRequest): Need {
+  const measures = isNumeric(fieldType) ? measuresOf(view, meaning) : [];
+  if (measures.some((measure) => measure === 'held' || measure === 'directions')) return () => true;
+  if (!measures.includes('steps') || meaning === 'TOTAL') return () => false;
+  if (meaning === 'ANGLE') return () => true;
+  return ({ segment: { summary, count }, previous }) =>
+    summary === null ||
+    !neverFalls(summary) ||
+    (meaning === 'COUNTER' && count > 1 && !(summary.first >= endOf(previous)));
+}
+
+/** The last number of a segment; NaN where it is not known. */
+function endOf(segment: Segment | undefined): number {
+  const last = segment?.summary?.last ?? segment?.columns?.values.at(-1);
+  return typeof last === 'number' ? last : Number.NaN;
 }

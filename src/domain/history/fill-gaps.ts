@@ -6,6 +6,15 @@ interface BucketPoints<Value> {
   values: Value[];
 }
 
+/** What gaps are filled with. */
+interface Filling<Value> {
+  nothing: Value;
+  /** The value before the first bucket. */
+  before: Value;
+  /** A part, from 0 to 1, of the way from one value to another; left out: of two numbers. */
+  between?: ((from: number, to: number, share: number) => number) | undefined;
+}
+
 /**
  * The buckets with their gaps filled (CONTRACT 7): `values` has undefined where nothing was measured. PREVIOUS goes on
  * with the value before, at the begin with `before`; LINEAR draws a line between neighbours by the begins of the buckets,
@@ -15,8 +24,7 @@ export function fillGaps<Value>(
   edges: Float64Array,
   values: readonly (Value | undefined)[],
   fill: GapFill,
-  nothing: Value,
-  before: Value,
+  { nothing, before, between = straight }: Filling<Value>,
 ): BucketPoints<Value> {
   const timestamps = edges.slice(0, -1);
   switch (fill) {
@@ -32,19 +40,27 @@ export function fillGaps<Value>(
       return { timestamps, values: values.map((value) => (previous = value ?? previous)) };
     }
     case 'LINEAR':
-      return { timestamps, values: interpolated(timestamps, values, nothing) };
+      return { timestamps, values: interpolated(timestamps, values, nothing, between) };
   }
 }
 
-function interpolated<Value>(at: Float64Array, values: readonly (Value | undefined)[], nothing: Value): Value[] {
+function straight(from: number, to: number, share: number): number {
+  return from * (1 - share) + to * share;
+}
+
+function interpolated<Value>(
+  at: Float64Array,
+  values: readonly (Value | undefined)[],
+  nothing: Value,
+  between: NonNullable<Filling<Value>['between']>,
+): Value[] {
   const filled = values.map((value) => value ?? nothing);
   let left = -1;
   values.forEach((value, right) => {
     if (value === undefined) return;
     for (let i = left < 0 ? right : left + 1; i < right; i++) {
       const share = (at[i]! - at[left]!) / (at[right]! - at[left]!);
-      const [from, to] = [values[left] as number, value as number];
-      filled[i] = (from * (1 - share) + to * share) as Value;
+      filled[i] = between(values[left] as number, value as number, share) as Value;
     }
     left = right;
   });

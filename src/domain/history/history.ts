@@ -4,6 +4,8 @@ import { fromStoredValue } from '../measurements/field-value.ts';
 import type { Moment, PointsAnswer, StatisticsAnswer } from '../measurements/series-request.ts';
 import { LoopTurns } from '../loop-turns.ts';
 import type { LatestRow, MeasurementStore, StoredValue } from '../measurements/store.ts';
+import { chosenFields, fieldsOfEach, fieldsOrError, memoized } from './chosen-fields.ts';
+import { ofField } from './of-field.ts';
 import type { PointBudget } from './point-budget.ts';
 import { checkRange, MAX_POINTS, planSeries, prepareSeries, type SeriesPlan, type SeriesQuery } from './series-plan.ts';
 import { SeriesReader, type ViewRequest, type ViewResult } from './series-reader.ts';
@@ -40,7 +42,10 @@ type FieldStatistics = Omit<StatisticsAnswer, 'first' | 'last'> & {
 };
 
 /** What `statistics` is asked for; milliseconds, start inclusive, end exclusive. */
-type StatisticsQuery = Pick<SeriesQuery, 'fields' | 'from' | 'to'>;
+type StatisticsQuery = Pick<SeriesQuery, 'fields' | 'from' | 'to'> & {
+  /** false: nobody asks for the difference, nor for what falls were taken for; left out: somebody does. */
+  steps?: boolean | undefined;
+};
 
 interface PageQuery {
   field: string;
@@ -84,8 +89,12 @@ export class History {
   readonly #reader: SeriesReader;
   readonly #plans = new LoopTurns(PLANS_GIVE_WAY_AFTER_MS);
 
-  constructor(store: MeasurementStore) {
+  readonly #now: () => number;
+
+  /** `now`, in ms UTC: no value holds beyond it. */
+  constructor(store: MeasurementStore, now: () => number = Date.now) {
     this.#store = store;
+    this.#now = now;
     this.#reader = new SeriesReader(store);
   }
 
@@ -132,7 +141,7 @@ export class History {
       const byField = byDevice.get(device.key);
       return fields.flatMap((field) => {
         const row = byField?.get(field.key);
-        const value = row && fromStoredValue(field.type, row.value);
+        const value = row && fromStoredValue(field, row.value);
         return row === undefined || value == null ? [] : [{ field, timestamp: row.timestamp, value }];
       });
     });
@@ -168,10 +177,11 @@ export class History {
   async statistics(device: DeviceInfo, query: StatisticsQuery, budget: PointBudget): Promise<FieldStatistics[]> {
     checkRange(query);
     const fields = chosenFields(device.product, query.fields);
-    const { from, to } = query;
-    const viewOf = ({ key, type }: FieldInfo): ViewRequest => {
-      const range = { deviceKey: device.key, fieldKey: key, fieldType: type, from, to, maxCharacters: 0 };
-      return { ...range, view: { kind: 'statistics' } };
+    const { from, to, steps } = query;
+    const heldTo = this.#now();
+    const viewOf = (field: FieldInfo): ViewRequest => {
+      const range = { deviceKey: device.key, ...ofField(field), from, to, maxCharacters: 0 };
+      return { ...range, view: { kind: 'statistics', steps, heldTo } };
     };
     // Asking for 500 fields takes 2 ms, and there may be a hundred such devices at once.
     const begin = () => ({ reading: this.#reader.read(fields.map(viewOf), budget) });
@@ -185,6 +195,28 @@ export class History {
       const { first, last, ...rest } = results[i]!.answer as StatisticsAnswer;
       return { field, ...rest, first: toValue(field, first), last: toValue(field, last) };
     });
+  }
+
+  /** How many values the devices have of a field, and how many of them do not fit the type, whatever the field's is now. */
+  async misfits(
+    devices: readonly DeviceInfo[],
+    { key, type }: Pick<FieldInfo, 'key' | 'type'>,
+    budget: PointBudget,
+  ): Promise<{ values: number; misfits: number }> {
+    const requests = devices.flatMap((device): ViewRequest[] => {
+      const range = { deviceKey: device.key, fieldKey: key, fieldType: type, from: 0, to: Number.MAX_SAFE_INTEGER };
+      // Of the first it knows all, of the second those that fit.
+      const views = [{ kind: 'raw', limit: 0 } as const, { kind: 'statistics', steps: false } as const];
+      return views.map((view) => ({ ...range, maxCharacters: 0, view }));
+    });
+    const points = devices.length * STATISTICS_POINTS;
+    const results = await budget.within(points, () => this.#reader.read(requests, budget), () => points); // prettier-ignore
+    let [values, fitting] = [0, 0];
+    for (const { answer } of results) {
+      if ('total' in answer) values += answer.total;
+      else fitting += answer.count;
+    }
+    return { values, misfits: values - fitting };
   }
 
   /** How many values of the field are stored in a range (start inclusive, end exclusive), whatever its type is now. */
@@ -221,7 +253,7 @@ export class History {
     const timestamps: number[] = [];
     const values: Value[] = [];
     columns.values.slice(0, query.limit).forEach((stored: StoredValue, index) => {
-      const value = fromStoredValue(field.type, stored);
+      const value = fromStoredValue(field, stored);
       // A value that does not fit the field's new type is left out here, and null in a series.
       if (value === null) return;
       timestamps.push(columns.timestamps[index] as number);
@@ -234,7 +266,7 @@ export class History {
   async #plan(query: SeriesQuery, count: number, budget: PointBudget): Promise<SeriesPlan> {
     const preparing = prepareSeries(query);
     while (!(await budget.plan(this.#plans, () => preparing.next())).done);
-    return budget.plan(this.#plans, () => planSeries(query, count));
+    return budget.plan(this.#plans, () => planSeries(query, count, this.#now()));
   }
 
   /** Raw values share the limit fairly: what a series leaves over is for those that have more. */
@@ -262,7 +294,7 @@ function requestOf(
   count: number,
 ): ViewRequest {
   const maxCharacters = Math.floor(MAX_CHARACTERS / count);
-  const range = { deviceKey: device.key, fieldKey: field.key, fieldType: field.type, from, to, maxCharacters };
+  const range = { deviceKey: device.key, ...ofField(field), from, to, maxCharacters };
   return { ...range, view: plan.viewOf(field) };
 }
 
@@ -284,7 +316,7 @@ function toSeries(field: FieldInfo, plan: SeriesPlan, { view }: ViewRequest, { b
 }
 
 function toValue(field: FieldInfo, moment: Moment | null): MeasuredValue | null {
-  const value = moment === null ? null : fromStoredValue(field.type, moment.value);
+  const value = moment === null ? null : fromStoredValue(field, moment.value);
   return moment === null || value === null ? null : { field, timestamp: moment.timestamp, value };
 }
 
@@ -297,48 +329,4 @@ function pointsOf(results: readonly ViewResult[]): number {
       for (const value of values) if (typeof value === 'string') points += value.length / CHARACTERS_A_POINT;
   }
   return points;
-}
-
-function fieldsOfEach(
-  devices: readonly DeviceInfo[],
-  identifiers: readonly string[] | null | undefined,
-): FieldInfo[][] {
-  if (identifiers == null || devices.length <= 1)
-    return devices.map(({ product }) => chosenFields(product, identifiers));
-  const chosen = [...new Set(identifiers)];
-  const unknown = chosen.find((identifier) => !devices.some(({ product }) => product.fields.has(identifier)));
-  if (unknown !== undefined) throw noField('None of the products', unknown);
-  return devices.map(({ product }) => chosen.flatMap((identifier) => product.fields.get(identifier) ?? []));
-}
-
-/** `make`, once for each object. */
-function memoized<T extends object, R>(make: (object: T) => R): (object: T) => R {
-  const made = new Map<T, R>();
-  return (object) => {
-    if (!made.has(object)) made.set(object, make(object));
-    return made.get(object)!;
-  };
-}
-
-/** The product's fields by identifier, each once; an unknown one is an error, never left out in silence. */
-function fieldsOrError(product: ProductInfo, identifiers: readonly string[]): FieldInfo[] | Error {
-  try {
-    return chosenFields(product, identifiers);
-  } catch (error) {
-    return error as Error;
-  }
-}
-
-function chosenFields(product: ProductInfo, identifiers: readonly string[] | null | undefined): FieldInfo[] {
-  if (identifiers == null) return [...product.fields.values()];
-  return [...new Set(identifiers)].map((identifier) => {
-    const field = product.fields.get(identifier);
-    if (field === undefined) throw noField('The product', identifier);
-    return field;
-  });
-}
-
-function noField(who: string, identifier: string): Error {
-  const [has, name] = [who === 'The product' ? 'has no' : 'has a', identifier.slice(0, 64)];
-  return badInput(`${who} ${has} field "${name}" (identifiers are case-sensitive).`);
 }

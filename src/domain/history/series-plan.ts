@@ -43,8 +43,8 @@ export function* prepareSeries({ from, to, resolution, maxPoints, timeZone }: Se
   if (resolution != null || maxPoints != null) yield* learnZone(timeZone ?? 'UTC', from, to);
 }
 
-/** The plan for `count` series; BAD_USER_INPUT for everything that is wrong with the query. */
-export function planSeries(query: SeriesQuery, count: number): SeriesPlan {
+/** The plan for `count` series, of which no value holds beyond `now`; BAD_USER_INPUT for everything that is wrong with the query. */
+export function planSeries(query: SeriesQuery, count: number, now: number): SeriesPlan {
   checkRange(query);
   const { resolution, maxPoints, aggregation, fill } = query;
   const timeZone = ZoneOffsets.of(query.timeZone ?? 'UTC').name;
@@ -52,7 +52,8 @@ export function planSeries(query: SeriesQuery, count: number): SeriesPlan {
     throw badInput(`"maxPoints" must be from 1 to ${MAX_POINTS}, not ${maxPoints}.`);
   const share = Math.max(1, Math.floor(MAX_POINTS / Math.max(1, count)));
   const pointsEach = Math.min(maxPoints ?? share, share);
-  if (resolution != null) return bucketPlan(query, gridAsAsked(query, resolution, timeZone, pointsEach, count), -1);
+  if (resolution != null)
+    return bucketPlan(query, gridAsAsked(query, resolution, timeZone, pointsEach, count), -1, now);
   if (maxPoints == null) {
     if (aggregation != null || fill != null)
       throw badInput(
@@ -63,7 +64,7 @@ export function planSeries(query: SeriesQuery, count: number): SeriesPlan {
   }
   // Raw values are no answer to who asks for an aggregation or a fill.
   const rawUpTo = aggregation == null && fill == null ? pointsEach : -1;
-  const plan = bucketPlan(query, finestGrid(query, timeZone, pointsEach), rawUpTo);
+  const plan = bucketPlan(query, finestGrid(query, timeZone, pointsEach), rawUpTo, now);
   const viewOf = (field: FieldInfo): SeriesView =>
     rawUpTo >= 0 && isNumeric(field.type) && field.type !== 'BOOLEAN'
       ? { kind: 'shape', maxPoints: pointsEach }
@@ -76,12 +77,12 @@ export function checkRange({ from, to }: { from?: number | null | undefined; to?
   if (from != null && to != null && from >= to) throw badInput('"from" must be before "to".');
 }
 
-function bucketPlan(query: SeriesQuery, { resolution, edges }: Grid, rawUpTo: number): SeriesPlan {
+function bucketPlan(query: SeriesQuery, { resolution, edges }: Grid, rawUpTo: number, now: number): SeriesPlan {
   const fill = query.fill ?? 'NULL';
   const viewOf = (field: FieldInfo): SeriesView => {
     const aggregation = query.aggregation ?? (isNumeric(field.type) ? 'AVG' : 'LAST');
     checkFits(field, aggregation, fill);
-    return { kind: 'buckets', edges, aggregation, fill, rawUpTo };
+    return { kind: 'buckets', edges, aggregation, fill, rawUpTo, heldTo: now };
   };
   return { viewOf, resolution, pointsEach: edges.length - 1 };
 }
@@ -106,7 +107,12 @@ function finestGrid({ from, to }: SeriesQuery, timeZone: string, most: number): 
   throw badInput(`No resolution gives at most ${most} buckets from "from" to "to": allow more "maxPoints".`);
 }
 
-function checkFits({ identifier, type }: FieldInfo, aggregation: Aggregation, fill: GapFill): void {
+function checkFits({ identifier, type, meaning }: FieldInfo, aggregation: Aggregation, fill: GapFill): void {
+  if (isNumeric(type) && meaning === 'ANGLE' && (aggregation === 'MIN' || aggregation === 'MAX'))
+    throw badInput(
+      `"aggregation" ${aggregation} is not for directions such as "${identifier}": none of them is smaller than another. ` +
+        'Use AVG (the mean direction), FIRST, LAST or COUNT, or ask for other "fields".',
+    );
   const asValue = aggregation === 'FIRST' || aggregation === 'LAST';
   if (!isNumeric(type) && !asValue && aggregation !== 'COUNT')
     throw badInput(

@@ -1,6 +1,6 @@
 import { indexAt } from './index-at.ts';
-import type { FieldType } from '../entities/field.ts';
-import { toStoredValue } from '../measurements/field-value.ts';
+import type { FieldType, ReadAs } from '../entities/field.ts';
+import { readStored } from '../measurements/field-value.ts';
 import type { NumberSummary, Segment } from '../measurements/segment.ts';
 import type { Moment } from '../measurements/series-request.ts';
 import type { StoredValue } from '../measurements/store.ts';
@@ -39,14 +39,14 @@ export function isInside(segment: Segment, from: number, to: number): boolean {
 }
 
 /** The segment's values of [from, to), null when there are none; one that is not decoded comes as its summary. */
-export function toStretch(segment: Segment, type: FieldType, from: number, to: number): Stretch | null {
+export function toStretch(segment: Segment, as: ReadAs, from: number, to: number): Stretch | null {
   const { columns, summary, count, firstAt, lastAt } = segment;
   if (columns === null) return { count, firstAt, lastAt, summary, timestamps: NO_TIMES, values: NO_TIMES, gaps: false };
   const begin = indexAt(columns.timestamps, from);
   const end = indexAt(columns.timestamps, to);
   if (begin >= end) return null;
   const timestamps = part(columns.timestamps, begin, end);
-  const typed = asType(type, columns.values, begin, end);
+  const typed = asType(as, columns.values, begin, end);
   return { ...spanOf(timestamps), summary: null, timestamps, ...typed };
 }
 
@@ -59,8 +59,8 @@ export function lastBefore(segment: Segment | undefined, from: number): Moment |
 }
 
 /** As the type has it (BOOLEAN: 1 or 0); null where it does not fit any more. */
-export function momentAs(type: FieldType, moment: Moment | null): Moment | null {
-  const value = moment === null ? null : toStoredValue(type, moment.value);
+export function momentAs(as: ReadAs, moment: Moment | null): Moment | null {
+  const value = moment === null ? null : readStored(as, moment.value);
   return moment === null || value === null ? null : { timestamp: moment.timestamp, value };
 }
 
@@ -93,18 +93,19 @@ function spanOf(timestamps: Float64Array): Pick<Stretch, 'count' | 'firstAt' | '
 }
 
 function asType(
-  type: FieldType,
+  as: ReadAs,
   stored: Float64Array | readonly StoredValue[],
   begin: number,
   end: number,
 ): Pick<Stretch, 'values' | 'gaps'> {
+  const { type } = as;
   if (type === 'FLOAT' && stored instanceof Float64Array) return { values: part(stored, begin, end), gaps: false };
   const numeric = isNumeric(type);
   const numbers = new Float64Array(numeric ? end - begin : 0);
   const texts: (string | null)[] = [];
   let gaps = false;
   for (let i = begin; i < end; i++) {
-    const value = toStoredValue(type, stored[i]!);
+    const value = readStored(as, stored[i]!);
     if (value === null) gaps = true;
     if (numeric) numbers[i - begin] = typeof value === 'number' ? value : Number.NaN;
     else texts.push(typeof value === 'string' ? value : null);

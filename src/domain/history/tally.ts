@@ -14,14 +14,10 @@ export interface Tally {
   firstAt: number;
   last: number;
   lastAt: number;
-  /** The last number before the bucket; without one its own first. */
-  base: number;
-  /** Of every fall, from `base` on: what the counter had reached. */
-  dropped: number;
 }
 
-/** The tally of a bucket that begins with this number; `previous` is the one before it, NaN when there is none. */
-export function openTally(first: number, firstAt: number, previous: number): Tally {
+/** The tally of a bucket that begins with this number. */
+export function openTally(first: number, firstAt: number): Tally {
   return {
     count: 0,
     sum: 0,
@@ -32,10 +28,8 @@ export function openTally(first: number, firstAt: number, previous: number): Tal
     maxAt: firstAt,
     first,
     firstAt,
-    last: Number.isNaN(previous) ? first : previous,
+    last: first,
     lastAt: firstAt,
-    base: Number.isNaN(previous) ? first : previous,
-    dropped: 0,
   };
 }
 
@@ -49,7 +43,7 @@ export function addNumbers(
   until: number,
 ): number {
   // In local variables: every value of a year passes here.
-  let { sum, lost, min, max, last, dropped } = tally;
+  let { sum, lost, min, max } = tally;
   let minIndex = -1;
   let maxIndex = -1;
   let i = start;
@@ -65,8 +59,6 @@ export function addNumbers(
       max = value;
       maxIndex = i;
     }
-    if (value < last) dropped += last;
-    last = value;
   }
   if (i === start) return i;
   tally.count += i - start;
@@ -76,9 +68,8 @@ export function addNumbers(
   tally.max = max;
   if (minIndex >= 0) tally.minAt = timestamps[minIndex]!;
   if (maxIndex >= 0) tally.maxAt = timestamps[maxIndex]!;
-  tally.last = last;
+  tally.last = values[i - 1]!;
   tally.lastAt = timestamps[i - 1]!;
-  tally.dropped = dropped;
   return i;
 }
 
@@ -97,27 +88,21 @@ export function addSummary(tally: Tally, summary: NumberSummary, count: number, 
     tally.max = summary.max;
     tally.maxAt = summary.maxAt;
   }
-  if (summary.first < tally.last) tally.dropped += tally.last;
-  tally.dropped += summary.rise - (summary.last - summary.first);
   tally.last = summary.last;
   tally.lastAt = lastAt;
 }
 
 /** The sum, or null beyond float64. */
 export function sumOf(tally: Tally): number | null {
-  return finite(tally.sum + tally.lost);
+  return finiteOrNull(tally.sum + tally.lost);
 }
 
 /** The mean, or null when the sum is beyond float64. */
 export function averageOf(tally: Tally): number | null {
-  return finite((tally.sum + tally.lost) / tally.count);
+  return finiteOrNull((tally.sum + tally.lost) / tally.count);
 }
 
-/** Last minus the last before, a fall being a restart from 0 (CONTRACT 7, DIFFERENCE); null beyond float64. */
-export function differenceOf(tally: Tally): number | null {
-  return finite(tally.last - tally.base + tally.dropped);
-}
-
-function finite(value: number): number | null {
+/** null for what float64 cannot hold, and for no number. */
+export function finiteOrNull(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }

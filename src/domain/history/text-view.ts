@@ -36,11 +36,12 @@ function buckets(range: RangeOfValues, view: BucketsView, total: number): Points
   const tallies = tallyTexts(range, edges);
   if (view.aggregation === 'COUNT') {
     const counts = tallies.map((tally) => tally?.count);
-    const { timestamps, values } = fillGaps(edges, counts, fill, Number.NaN, Number.NaN);
+    const { timestamps, values } = fillGaps(edges, counts, fill, { nothing: Number.NaN, before: Number.NaN });
     return { timestamps, values: Float64Array.from(values), ...rest };
   }
   const shown = tallies.map((tally) => (view.aggregation === 'FIRST' ? tally?.first.value : tally?.last.value));
-  return { ...fillGaps<string | number | null>(edges, shown, fill, null, range.before?.value ?? null), ...rest };
+  const filling = { nothing: null, before: range.before?.value ?? null };
+  return { ...fillGaps<string | number | null>(edges, shown, fill, filling), ...rest };
 }
 
 /** Long texts are bounded by what they hold, not by how many they are. */

@@ -1,7 +1,7 @@
 import type { Database } from '../database.ts';
 import type { Change, Cluster } from '../cluster.ts';
 import type { ConfigurationFieldInfo } from './device-configuration.ts';
-import type { FieldRole, FieldType } from '../entities/field.ts';
+import type { FieldRole, Meant, ReadAs } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { CollectedLoads } from '../collected-loads.ts';
 import { giveWay } from '../give-way.ts';
@@ -19,10 +19,9 @@ import { SharedLoads } from '../shared-loads.ts';
 import { networkIdentity } from '../networks/network-identity.ts';
 
 /** A field as recording and reading need it; `key` is the small number that measurements carry. */
-export interface FieldInfo {
+export interface FieldInfo extends ReadAs, Meant {
   key: number;
   identifier: string;
-  type: FieldType;
   name?: string | null | undefined;
   unit?: string | null | undefined;
   description?: string | null | undefined;

@@ -16,9 +16,11 @@ export async function readProduct(database: Database, id: string) {
     row.activeVersion == null
       ? null
       : await em.findOne(DecoderVersionSchema, { product: row.key, version: row.activeVersion });
-  const infos = fields.map(({ key, identifier, type, name, unit, description, role }) => {
-    return { key, identifier, type, name, unit, description, role };
-  });
+  const infos = fields.map(
+    ({ key, identifier, type, name, unit, description, role, meaning, overflowAt, wasBoolean }) => {
+      return { key, identifier, type, name, unit, description, role, meaning, overflowAt, wasBoolean };
+    },
+  );
   return {
     key: row.key,
     id: row.id,

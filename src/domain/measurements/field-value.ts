@@ -1,5 +1,5 @@
 import type { StoredValue } from './store.ts';
-import type { FieldType } from '../entities/field.ts';
+import type { FieldType, ReadAs } from '../entities/field.ts';
 import { readDecimal } from './decimal.ts';
 import { parseGeolocation } from './geolocation.ts';
 
@@ -33,10 +33,18 @@ export function toStoredValue(type: FieldType, raw: unknown): StoredValue | null
   }
 }
 
+/** A stored value as the type has it now (BOOLEAN: 1 or 0); null when it does not fit any more. */
+export function readStored({ type, wasBoolean }: ReadAs, stored: StoredValue): StoredValue | null {
+  // A text sent since then is a text: only what was stored as a boolean is a number.
+  if (type === 'STRING' && wasBoolean === true && (stored === 1 || stored === 0))
+    return stored === 1 ? 'true' : 'false';
+  return toStoredValue(type, stored);
+}
+
 /** A stored value as clients see it; null when the field's type was changed and the old value does not fit. */
-export function fromStoredValue(type: FieldType, stored: StoredValue): number | boolean | string | null {
-  const value = toStoredValue(type, stored);
-  return type === 'BOOLEAN' && value !== null ? value === 1 : value;
+export function fromStoredValue(as: ReadAs, stored: StoredValue): number | boolean | string | null {
+  const value = readStored(as, stored);
+  return as.type === 'BOOLEAN' && value !== null ? value === 1 : value;
 }
 
 /** The type a new field would need to take this value: for suggested fields. */

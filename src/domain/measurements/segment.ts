@@ -10,7 +10,7 @@ export interface NumberSummary {
   maxAt: number;
   first: number;
   last: number;
-  /** Rises added up from value to value; a falling counter counts as a restart from 0 (contract `DIFFERENCE`). */
+  /** Rises added up from value to value, every fall taken for a restart from 0: last minus first where none falls. */
   rise: number;
   /** Every value is a whole number. */
   whole: boolean;

@@ -1,7 +1,7 @@
-import type { FieldType } from '../entities/field.ts';
+import type { FieldType, Meant } from '../entities/field.ts';
 
 /** How the values of a bucket become one (CONTRACT 7). */
-export const AGGREGATIONS = ['AVG', 'MIN', 'MAX', 'SUM', 'COUNT', 'FIRST', 'LAST', 'DIFFERENCE'] as const;
+export const AGGREGATIONS = ['AVG', 'TIME_AVG', 'MIN', 'MAX', 'SUM', 'COUNT', 'FIRST', 'LAST', 'DIFFERENCE'] as const;
 /** One of `AGGREGATIONS`. */
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
@@ -16,7 +16,7 @@ export interface Moment {
   value: number | string;
 }
 
-/** A way to look at the values of a range. */
+/** A way to look at the values of a range. `heldTo`: the newest value holds no longer than to that time, in ms UTC. */
 export type SeriesView =
   /** The values themselves, the oldest `limit` of them. */
   | { kind: 'raw'; limit: number }
@@ -26,14 +26,24 @@ export type SeriesView =
    * One value for each bucket; bucket i begins at `edges[i]` and ends before `edges[i + 1]`, the first holds `from`, the
    * last the end. `rawUpTo`: the values themselves if there are no more than so many.
    */
-  | { kind: 'buckets'; edges: Float64Array; aggregation: Aggregation; fill: GapFill; rawUpTo: number }
-  | { kind: 'statistics' };
+  | {
+      kind: 'buckets';
+      edges: Float64Array;
+      aggregation: Aggregation;
+      fill: GapFill;
+      rawUpTo: number;
+      heldTo?: number | undefined;
+    }
+  /** `steps` false: nobody asks for the difference, nor for what a fall was taken for. */
+  | { kind: 'statistics'; steps?: boolean | undefined; heldTo?: number | undefined };
 
 /** One field of one device from `from` (inclusive) to `to` (exclusive), in ms UTC, seen in one or several ways. */
-export interface SeriesRequest {
+export interface SeriesRequest extends Meant {
   deviceKey: number;
   fieldKey: number;
   fieldType: FieldType;
+  /** A STRING that was a BOOLEAN before (see `readStored`). */
+  wasBoolean?: boolean | undefined;
   from: number;
   to: number;
   /** Of texts, how many characters each view brings at most. */
@@ -53,6 +63,14 @@ export interface PointsAnswer {
   truncated: boolean;
 }
 
+/** How many falls of the range were taken for what (CONTRACT 7, Meaning). */
+export interface Falls {
+  noise: number;
+  gaps: number;
+  overflows: number;
+  restarts: number;
+}
+
 /** The range summed up; min to difference null where there are no numbers or a sum is beyond float64. */
 export interface StatisticsAnswer {
   count: number;
@@ -65,6 +83,8 @@ export interface StatisticsAnswer {
   first: Moment | null;
   last: Moment | null;
   difference: number | null;
+  /** Of a GAUGE or COUNTER. */
+  falls: Falls | null;
 }
 
 /** What a view brings: statistics for statistics, points else. */

@@ -11,7 +11,7 @@ import { newWebhookId } from './webhook-id.ts';
 
 /** Of tables whose rows are numbered by themselves: what a row says beside its product. */
 const PARTS = {
-  field: 'identifier, type, name, unit, description, role',
+  field: 'identifier, type, name, unit, description, role, meaning, overflow_at',
   configuration_field: 'identifier, type, name, description, default_value',
 };
 

@@ -4,7 +4,10 @@ import type { Field } from '../entities/field.ts';
 import { placeholders } from '../long-columns.ts';
 
 /** A field as lists show it: read as columns, as entities hundreds of them took ten times as long. */
-export type FieldRow = Pick<Field, 'key' | 'identifier' | 'type' | 'name' | 'unit' | 'description' | 'role'>;
+export type FieldRow = Pick<
+  Field,
+  'key' | 'identifier' | 'type' | 'name' | 'unit' | 'description' | 'role' | 'meaning' | 'overflowAt'
+>;
 
 /** The same of a configuration field. */
 export type ConfigurationRow = Pick<
@@ -32,7 +35,8 @@ export async function partCounts(
 
 /** The fields of each of the products, by their keys, in the order in which they were added. */
 export async function readFields(database: Database, keys: readonly number[]): Promise<FieldRow[][]> {
-  const columns = '"key", product_key, identifier, type, name, unit, description, role';
+  const columns =
+    '"key", product_key, identifier, type, name, unit, description, role, meaning, overflow_at as "overflowAt"';
   return read<FieldRow>(database, `select ${columns} from field`, keys);
 }
 

@@ -19,6 +19,7 @@ import {
   tooManyFields,
 } from './new-field.ts';
 import { fieldKeyOf } from './field-id.ts';
+import { changedMeaning, type CheckedMeaning, type GivenMeaning } from './field-meaning.ts';
 import type { FieldRemovals } from './field-removals.ts';
 import { type SuggestedField, SuggestedFieldSchema } from '../entities/suggested-field.ts';
 
@@ -32,8 +33,8 @@ interface FieldServiceDeps {
   now: () => number;
 }
 
-/** Left out: unchanged. null: cleared (the type cannot be). */
-interface FieldChange {
+/** Left out: unchanged. null: cleared (the type and the meaning cannot be). */
+interface FieldChange extends GivenMeaning {
   type?: FieldType | null;
   name?: string | null;
   unit?: string | null;
@@ -68,21 +69,26 @@ export class FieldService {
     return field;
   }
 
-  /** The identifier never changes. Values already stored keep the form they have. */
-  async update(access: Access, id: string, change: FieldChange): Promise<Field> {
+  /**
+   * The identifier never changes. Values already stored keep the form they have. `dryRun`: the field as it would be, with
+   * the same errors; nothing changes.
+   */
+  async update(access: Access, id: string, change: FieldChange, dryRun: boolean): Promise<Field> {
     const field = await this.#deps.database.write(async (em) => {
       const found = await lockPart(em, access, FieldSchema, { what: 'field', id, key: fieldKeyOf(id) });
       if (change.type === null) throw badInput('input.type: a field needs a type; leave it out to keep it.');
-      if (change.type !== undefined) found.type = change.type;
+      const type = change.type ?? found.type;
+      const changed: Partial<Field> = { type, ...changedMeaning(meaningOf(found), { ...change, type }, 'input') };
+      if (type !== found.type) changed.wasBoolean = type === 'STRING' && found.type === 'BOOLEAN';
       for (const key of ['name', 'unit', 'description'] as const)
-        if (change[key] !== undefined) found[key] = checkOptionalText(change[key], `input.${key}`, FIELD_TEXTS[key]);
+        if (change[key] !== undefined) changed[key] = checkOptionalText(change[key], `input.${key}`, FIELD_TEXTS[key]);
       if (change.role !== undefined && change.role !== found.role) {
         await requireFreeRole(em, found.product.key, change.role);
-        found.role = change.role;
+        changed.role = change.role;
       }
-      return found;
+      return dryRun ? asChanged(found, changed) : Object.assign(found, changed);
     });
-    await this.#changed(field);
+    if (!dryRun) await this.#changed(field);
     return field;
   }
 
@@ -146,4 +152,15 @@ async function requireFreeRole(em: EntityManager, productKey: number, role: Fiel
   if (role === null) return;
   const holder = await em.findOne(FieldSchema, { product: productKey, role });
   if (holder !== null) throw roleTaken('input.role', role, holder.identifier);
+}
+
+function meaningOf({ meaning, overflowAt }: Field): CheckedMeaning {
+  return { meaning, overflowAt: overflowAt ?? null };
+}
+
+/** The field as it would be: a plain object, of which nothing is written. */
+function asChanged(field: Field, changed: Partial<Field>): Field {
+  const { key, identifier, type, name, unit, description, role, meaning, overflowAt, product } = field;
+  const shown = { key, identifier, type, name, unit, description, role, meaning, overflowAt, product, ...changed };
+  return shown as unknown as Field;
 }

@@ -1,12 +1,13 @@
 import { badInput, conflict } from '../../errors.ts';
 import { checkOptionalText } from '../text.ts';
 import { FIELD_IDENTIFIER, type FieldRole, type FieldType } from '../entities/field.ts';
+import { type CheckedMeaning, checkMeaning, type GivenMeaning } from './field-meaning.ts';
 
 /** The most fields that a product can have. */
 export const MAX_FIELDS_PER_PRODUCT = 500;
 
 /** A field as a client hands it in, unchecked. */
-export interface NewField {
+export interface NewField extends GivenMeaning {
   identifier: string;
   type: FieldType;
   name?: string | null;
@@ -16,7 +17,7 @@ export interface NewField {
 }
 
 /** A field as it is stored. */
-interface CheckedField {
+interface CheckedField extends CheckedMeaning {
   identifier: string;
   type: FieldType;
   name: string | null;
@@ -46,6 +47,7 @@ export function checkNewField(field: NewField, path: string): CheckedField {
     unit: checkOptionalText(field.unit, `${path}.unit`, FIELD_TEXTS.unit),
     description: checkOptionalText(field.description, `${path}.description`, FIELD_TEXTS.description),
     role: field.role ?? null,
+    ...checkMeaning(field, path),
   };
 }
 

@@ -2,7 +2,6 @@ import { badInput } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import type { DeviceList, ListedDevice } from '../devices/device-list.ts';
 import type { DevicePosition } from '../devices/device-order.ts';
-import type { FieldType } from '../entities/field.ts';
 import { eachInTurns } from '../give-way.ts';
 import type { DeviceInfo, FieldInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { History } from '../history/history.ts';
@@ -282,10 +281,11 @@ export class Exporter {
    */
   async *#pages(
     device: DeviceInfo,
-    { key: fieldKey, type }: FieldInfo,
+    field: FieldInfo,
     { from: start, to, turns, isAllowed }: RunningQuery,
     most: { limit: number; maxCharacters: number },
   ): AsyncGenerator<ColumnPage> {
+    const { key: fieldKey, type } = field;
     const range = { deviceKey: device.key, fieldKey, to, newestFirst: false };
     const size = new PageSize(most, type === 'STRING' || type === 'GEOLOCATION');
     const read = (from: number): Promise<Columns> => {
@@ -299,7 +299,7 @@ export class Exporter {
       await isAllowed(device);
       const last = columns.timestamps.at(-1);
       reading = size.isLast(columns) || last === undefined ? null : read(last + 1);
-      const page = shown(type, columns);
+      const page = shown(field, columns);
       if (page.timestamps.length > 0) yield page;
     }
   }
@@ -329,8 +329,8 @@ async function* eachInTurn(turns: Turns, devices: AsyncGenerator<DeviceInfo>): A
 }
 
 /** The values as clients see them, without those that do not fit the type. */
-function shown(type: FieldType, { timestamps, values: stored }: Columns): ColumnPage {
-  const values = stored.map((value) => fromStoredValue(type, value));
+function shown(field: FieldInfo, { timestamps, values: stored }: Columns): ColumnPage {
+  const values = stored.map((value) => fromStoredValue(field, value));
   if (!values.includes(null)) return { timestamps, values: values as ExportedValue[] };
   return {
     timestamps: timestamps.filter((_, at) => values[at] !== null),

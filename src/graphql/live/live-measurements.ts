@@ -70,7 +70,7 @@ export class LiveMeasurements {
       const timestamp = event.timestamps[index];
       if (field === undefined || stored === undefined || timestamp === undefined) return [];
       if (wanted !== null && !wanted.has(field.identifier)) return [];
-      const value = fromStoredValue(field.type, stored);
+      const value = fromStoredValue(field, stored);
       return value === null ? [] : [{ field, timestamp, value }];
     });
     if (measurements.length === 0) return null;

@@ -98,6 +98,18 @@ const UNKNOWN: FieldsBelow = { most: 3000, least: 0 };
 
 /** Those below the field that is resolved. */
 export function fieldsBelow(info: GraphQLResolveInfo): FieldsBelow {
+  const type = typeBelow(info);
+  if (type === null) return UNKNOWN;
+  return type.kind === 'object' ? { most: plannedFields(type.fields), least: sureFields(type) } : { most: 0, least: 0 };
+}
+
+/** Whether one of the names is asked for of each object that the field gives; of what is not planned it may be. */
+export function asksFor(info: GraphQLResolveInfo, names: readonly string[]): boolean {
+  const type = typeBelow(info);
+  return type === null || (type.kind === 'object' && type.fields.some(({ name }) => names.includes(name)));
+}
+
+function typeBelow(info: GraphQLResolveInfo): PlannedType | null {
   const { schema, fragments, operation, returnType, fieldNodes, variableValues } = info;
   const source = { schema, operation, fragments: new Map(Object.entries(fragments)) };
   let type = new Planning(source, variableValues).type(
@@ -105,8 +117,7 @@ export function fieldsBelow(info: GraphQLResolveInfo): FieldsBelow {
     fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []),
   );
   while (type?.kind === 'list') type = type.item;
-  if (type === null) return UNKNOWN;
-  return type.kind === 'object' ? { most: plannedFields(type.fields), least: sureFields(type) } : { most: 0, least: 0 };
+  return type;
 }
 
 function sureFields(type: PlannedType): number {

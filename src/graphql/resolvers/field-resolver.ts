@@ -24,13 +24,22 @@ export class FieldResolver {
     return this.#fields.add(access, productId, input);
   }
 
-  @Mutation(() => FieldObject, { description: 'Left out: unchanged. null clears name, unit or description.' })
+  @Mutation(() => FieldObject, {
+    description:
+      'Left out: unchanged. null clears name, unit, description, role or overflowAt. Values that do not fit another type ' +
+      'are hidden: a dry run with `misfits` counts them first.',
+  })
   updateField(
     @Ctx() { access }: GraphqlContext,
     @Arg('id', () => ID, { description: 'The id of the field.' }) id: string,
     @Arg('input', () => UpdateFieldInput, { description: 'What is to change.' }) input: UpdateFieldInput,
+    @Arg('dryRun', () => Boolean, {
+      nullable: true,
+      description: 'true: changes nothing, and answers the field as it would be.',
+    })
+    dryRun?: boolean | null,
   ): Promise<FieldObject> {
-    return this.#fields.update(access, id, input);
+    return this.#fields.update(access, id, input, dryRun ?? false);
   }
 
   @Mutation(() => ProductObject, {

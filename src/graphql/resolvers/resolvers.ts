@@ -14,6 +14,7 @@ import { DeviceChoice } from '../../domain/history/device-choice.ts';
 import type { History } from '../../domain/history/history.ts';
 import type { Recorder } from '../../domain/measurements/recorder.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
+import { FieldMisfits } from '../../domain/products/field-misfits.ts';
 import type { FieldService } from '../../domain/products/field-service.ts';
 import type { ConfigurationService } from '../../domain/products/configuration-service.ts';
 import type { ProductService } from '../../domain/products/product-service.ts';
@@ -116,7 +117,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [ConfigurationResolver, (d) => new ConfigurationResolver(d.configurations)],
   [UnknownDeviceResolver, (d) => new UnknownDeviceResolver(d.unknownDevices)],
   [FieldResolver, (d) => new FieldResolver(d.fields)],
-  [FieldObjectResolver, () => new FieldObjectResolver()],
+  [FieldObjectResolver, (d) => new FieldObjectResolver(new FieldMisfits({ ...d, devices: d.deviceList }))],
   [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates)],
   [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.now)],
   [DeviceValuesResolver, (d) => new DeviceValuesResolver(d.ingestCache, d.history)],

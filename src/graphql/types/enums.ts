@@ -3,7 +3,7 @@ import { registerEnumType } from 'type-graphql';
 import { WRITE_RATE_SOURCES } from '../../domain/devices/write-rate-service.ts';
 import { DEVICE_ORDERS } from '../../domain/devices/device-order.ts';
 import { CONFIGURATION_TYPES } from '../../domain/entities/configuration-field.ts';
-import { FIELD_ROLES, FIELD_TYPES } from '../../domain/entities/field.ts';
+import { FIELD_MEANINGS, FIELD_ROLES, FIELD_TYPES } from '../../domain/entities/field.ts';
 import { AGGREGATIONS, GAP_FILLS } from '../../domain/measurements/series-request.ts';
 import { CALL_STATUSES } from '../../domain/measurements/store.ts';
 import { DEVICE_TYPES } from '../../domain/entities/product.ts';
@@ -25,6 +25,20 @@ export const FieldRoleEnum = enumOf('FieldRole', FIELD_ROLES, 'What a field stan
   SIGNAL: 'The strength of the radio signal.',
   LOCATION: 'Where the device is.',
 });
+export const FieldMeaningEnum = enumOf(
+  'FieldMeaning',
+  FIELD_MEANINGS,
+  'What numbers of a field are; aggregations and DIFFERENCE follow it at once, whatever is stored. GAUGE if left out.',
+  {
+    GAUGE: 'What is read off, such as a temperature. DIFFERENCE forgives a fall of less than a tenth.',
+    COUNTER:
+      'Only rises, such as a meter of energy or pulses. A fall of less than a tenth is noise; a larger one a gap if the ' +
+      'next value is at least what stood before, an overflow from the last tenth before overflowAt on, else a restart.',
+    TOTAL: 'May run both ways, such as a net meter: DIFFERENCE is the last value minus the first.',
+    ANGLE: 'A direction in degrees: its mean is that of directions, none is the smallest or largest.',
+    STATE: 'Holds until the next value, as what is sent on change: AVG is by time, SUM is value times seconds.',
+  },
+);
 export const DeviceTypeEnum = enumOf('DeviceType', DEVICE_TYPES, 'How the devices of a product send.', {
   API: 'By the record endpoint or through the webhook of the product.',
   LORAWAN: 'Through a LoRaWAN network, which names them by their EUI.',
@@ -51,16 +65,25 @@ export const RoleEnum = enumOf('Role', ROLES, 'What a member may do in a workspa
   ADMIN: 'Every scope.',
 });
 export const AggregationEnum = enumOf('Aggregation', AGGREGATIONS, 'What stands for the values of one bucket.', {
-  AVG: 'Their mean; of booleans the share of true. Not of strings and places.',
-  MIN: 'The smallest; of booleans 0 or 1. Not of strings and places.',
-  MAX: 'The largest; of booleans 0 or 1. Not of strings and places.',
-  SUM: 'Their sum; of booleans how many are true. Not of strings and places.',
+  AVG:
+    'Their mean; of booleans the share of true. Of a STATE by time as TIME_AVG, of an ANGLE the mean direction from 0 to ' +
+    'below 360, null where directions cancel out. Not of strings and places.',
+  TIME_AVG:
+    'Their mean by time: each value counts for as long as it holds in the bucket, until the next one, the last until the ' +
+    'end of the range or now. What held before comes in, so a bucket between two values is not empty. Not of strings and ' +
+    'places.',
+  MIN: 'The smallest; of booleans 0 or 1. Not of strings, places and an ANGLE.',
+  MAX: 'The largest; of booleans 0 or 1. Not of strings, places and an ANGLE.',
+  SUM:
+    'Their sum; of booleans how many are true. Of a STATE each value times the seconds for which it holds, of booleans ' +
+    'for how many seconds they are true. Not of strings and places.',
   COUNT: 'How many there are.',
   FIRST: 'The earliest.',
   LAST: 'The latest.',
   DIFFERENCE:
-    'The last value minus the last of the bucket before; a falling counter counts as a restart from 0. Differences of ' +
-    'neighbours add up to the difference of the whole. Not of strings and places.',
+    'The last value minus the last of the bucket before; what a fall is worth says the meaning of the field (of a GAUGE ' +
+    'one of less than a tenth is noise, any other a restart from 0; of an ANGLE it is the turn, the shorter way from ' +
+    'value to value). Differences of neighbours add up to the difference of the whole. Not of strings and places.',
 });
 export const GapFillEnum = enumOf('GapFill', GAP_FILLS, 'What stands for an empty bucket.', {
   NULL: 'null.',

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
-import { Field, InputType, Int, ObjectType } from 'type-graphql';
-import type { FieldRole, FieldType } from '../../domain/entities/field.ts';
+import { Field, Float, InputType, Int, ObjectType } from 'type-graphql';
+import type { FieldMeaning, FieldRole, FieldType } from '../../domain/entities/field.ts';
 import { DateTime } from './date-time.ts';
-import { FieldRoleEnum, FieldTypeEnum } from './enums.ts';
+import { FieldMeaningEnum, FieldRoleEnum, FieldTypeEnum } from './enums.ts';
 import { Json } from './json.ts';
 
 /** Parent: the Field entity or a FieldInfo. `id` is in resolvers/objects. */
@@ -28,6 +28,29 @@ export class FieldObject {
 
   @Field(() => FieldRoleEnum, { nullable: true, description: 'What it stands for in a list of mixed products.' })
   role?: FieldRole | null;
+
+  @Field(() => Float, { nullable: true, description: 'Of a COUNTER: at which it begins again from 0.' })
+  overflowAt?: number | null;
+}
+
+/** Parent: plain, as FieldMisfits gives it. */
+@ObjectType('Misfits', {
+  simpleResolvers: true,
+  description:
+    'Stored values that do not fit the type of their field: they stay, and nobody sees them while it has that.',
+})
+export class MisfitsObject {
+  @Field(() => Float, { description: 'How many values do not fit.' })
+  misfits!: number;
+
+  @Field(() => Float, { description: 'How many values there are.' })
+  values!: number;
+
+  @Field(() => Int, { description: 'On how many devices they were counted, the oldest first; at most 200.' })
+  devices!: number;
+
+  @Field(() => Int, { description: 'How many devices there are.' })
+  ofDevices!: number;
 }
 
 /** Parent: the SuggestedField entity. */
@@ -80,6 +103,18 @@ export class FieldInput {
 
   @Field(() => FieldRoleEnum, { nullable: true, description: 'At most one field of a product has it.' })
   role?: FieldRole | null;
+
+  @Field(() => FieldMeaningEnum, {
+    nullable: true,
+    description: 'What its numbers are: of FLOAT and INTEGER any, of others GAUGE or STATE. Left out: GAUGE.',
+  })
+  meaning?: FieldMeaning | null;
+
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Of a COUNTER: at which it begins again from 0, such as 65536 for 16 bits; above 0.',
+  })
+  overflowAt?: number | null;
 }
 
 @InputType({ description: 'Changes of a field: what is left out stays.' })
@@ -101,4 +136,18 @@ export class UpdateFieldInput {
 
   @Field(() => FieldRoleEnum, { nullable: true, description: 'At most one field of a product has it.' })
   role?: FieldRole | null;
+
+  @Field(() => FieldMeaningEnum, {
+    nullable: true,
+    description:
+      'What its numbers are: of FLOAT and INTEGER any, of others GAUGE or STATE. Charts follow at once; a type that it ' +
+      'does not fit makes it GAUGE.',
+  })
+  meaning?: FieldMeaning | null;
+
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Of a COUNTER: at which it begins again from 0, such as 65536 for 16 bits; above 0; null clears.',
+  })
+  overflowAt?: number | null;
 }

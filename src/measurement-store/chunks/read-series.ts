@@ -1,4 +1,4 @@
-import { evaluateSeries, segmentsToDecode } from '../../domain/history/evaluate-series.ts';
+import { type Beyond, evaluateSeries, needsBeyond, segmentsToDecode } from '../../domain/history/evaluate-series.ts';
 import type { Segment, SegmentColumns } from '../../domain/measurements/segment.ts';
 import type { Moment, SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
 import type { StoredValue } from '../../domain/measurements/store.ts';
@@ -8,6 +8,7 @@ import type { Room } from './blocks.ts';
 import { allDone } from './all-done.ts';
 import { decode, type Part, partsOf } from './codec.ts';
 import { mergeColumns, sliceColumns, toColumns } from './columns.ts';
+import { readRange } from './read-range.ts';
 import { readingPages } from './reading-pages.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 import { AnswerBudget } from './answer-budget.ts';
@@ -91,14 +92,15 @@ async function answer(
   const missing = needed.filter((i) => segments[i]!.columns === null);
   const first = segments[0];
   const hasBefore = first !== undefined && first.firstAt < request.from;
-  const [bytes, before] = await Promise.all([
+  const [bytes, before, beyond] = await Promise.all([
     missingBytes(snapshot, request, segments, missing),
     hasBefore ? null : valueBefore(snapshot, request),
+    needsBeyond(request) ? valuesBeyond(snapshot, request) : undefined,
   ]);
   // Nothing waits from here on: the decoded columns are in memory that the next request uses again.
   const opened = inParts(request, segments, missing, bytes);
   decodeInto(segmentsToDecode(request, opened).map((i) => opened[i] as Part));
-  return evaluateSeries(request, opened, before);
+  return evaluateSeries(request, opened, before, beyond);
 }
 
 async function allHeads(snapshot: Snapshot, { deviceKey, fieldKey, from, to }: SeriesRequest): Promise<ChunkHead[]> {
@@ -276,4 +278,29 @@ async function valueBefore(snapshot: Snapshot, { deviceKey, fieldKey, from }: Se
   if (chunk.summary) return { timestamp: chunk.lastAt, value: chunk.summary.last };
   const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [chunk.firstAt]);
   return { timestamp: chunk.lastAt, value: decode(bytes!).values.at(-1)! };
+}
+
+/** What falls at both ends of the range are judged by. */
+async function valuesBeyond(snapshot: Snapshot, request: SeriesRequest): Promise<Beyond> {
+  const { deviceKey, fieldKey, from, to } = request;
+  const place = { deviceKey, fieldKey };
+  // No further back or ahead among readings than to where a chunk has what is looked for.
+  const earlierChunks = await snapshot.chunks({ ...place, from: -Infinity, to: from, newestFirst: true, limit: 2 });
+  const [laterChunk] = await snapshot.chunks({ ...place, from: to, to: Infinity, newestFirst: false, limit: 1 });
+  const [before, after] = [
+    { ...place, from: earlierChunks.at(-1)?.firstAt ?? -Infinity, to: from, newestFirst: true, limit: 2 },
+    {
+      ...place,
+      from: to,
+      to: laterChunk === undefined ? Infinity : laterChunk.lastAt + 1,
+      newestFirst: false,
+      limit: 1,
+    },
+  ];
+  const [earlier, later] = [await readRange(snapshot, before), await readRange(snapshot, after)];
+  return { earlier: momentAt(earlier, 1), next: momentAt(later, 0) };
+}
+
+function momentAt({ timestamps, values }: SegmentColumns, index: number): Moment | null {
+  return index < timestamps.length ? { timestamp: timestamps[index]!, value: values[index]! } : null;
 }

@@ -6,6 +6,7 @@ import type { IngestCache, DeviceInfo } from '../../../domain/ingest-cache/inges
 import { badInput } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { type Promised, whenKnown } from '../../context/promised.ts';
+import { asksFor } from '../../operation/operation-plan.ts';
 import { encodeCursor } from '../../paging/cursor.ts';
 import { AFTER, FIRST, type Paging, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
@@ -70,6 +71,7 @@ export class DeviceValuesResolver {
   async statistics(
     @Root() device: Device,
     @Ctx() context: GraphqlContext,
+    @Info() asked: GraphQLResolveInfo,
     @Arg('from', () => DateTime, { description: 'Start of the range, inclusive.' }) from: number,
     @Arg('to', () => DateTime, { description: 'End of the range, exclusive; after from.' }) to: number,
     @Arg('fields', () => [String], {
@@ -79,7 +81,9 @@ export class DeviceValuesResolver {
     fields?: string[] | null,
   ): Promise<StatisticsObject[]> {
     const info = await this.#readable(device, context);
-    return info === null ? [] : this.#history.statistics(info, { fields, from, to }, context.points);
+    // Of what falls, summaries do not tell: without these no values are read.
+    const steps = asksFor(asked, ['difference', 'falls']);
+    return info === null ? [] : this.#history.statistics(info, { fields, from, to, steps }, context.points);
   }
 
   @FieldResolver(() => MeasurementConnection, {

@@ -1,16 +1,39 @@
-import { FieldResolver, ID, Resolver, Root } from 'type-graphql';
-import type { Field } from '../../../domain/entities/field.ts';
+import { Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
+import type { Field, FieldMeaning } from '../../../domain/entities/field.ts';
 import type { FieldInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
 import { fieldId } from '../../../domain/products/field-id.ts';
-import { FieldObject } from '../../types/field.ts';
+import type { FieldMisfits } from '../../../domain/products/field-misfits.ts';
+import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { FieldMeaningEnum } from '../../types/enums.ts';
+import { FieldObject, MisfitsObject } from '../../types/field.ts';
 
 type Parent = Field | FieldInfo;
 
 /** The id that clients see, of the row or of what the ingest cache keeps of it. */
 @Resolver(() => FieldObject)
 export class FieldObjectResolver {
+  readonly #misfits: FieldMisfits;
+
+  constructor(misfits: FieldMisfits) {
+    this.#misfits = misfits;
+  }
+
   @FieldResolver(() => ID, { description: 'The id of the field.' })
   id(@Root() field: Parent): string {
     return fieldId(field.key);
+  }
+
+  @FieldResolver(() => FieldMeaningEnum, { description: 'What its numbers are, which charts follow.' })
+  meaning(@Root() field: Parent): FieldMeaning {
+    return field.meaning ?? 'GAUGE';
+  }
+
+  @FieldResolver(() => MisfitsObject, {
+    complexity: 200,
+    description:
+      'How many stored values do not fit its type; with updateField(dryRun: true) those that would not fit another one.',
+  })
+  misfits(@Root() { key, type }: Parent, @Ctx() { access, points, asker }: GraphqlContext): Promise<MisfitsObject> {
+    return this.#misfits.count(access, { key, type }, { points, asker });
   }
 }

@@ -1,0 +1,48 @@
+import { badInput } from '../../errors.ts';
+import type { DeviceInfo, FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+
+/** The fields of each device's product, by identifier; BAD_USER_INPUT for one that none of them has. */
+export function fieldsOfEach(
+  devices: readonly DeviceInfo[],
+  identifiers: readonly string[] | null | undefined,
+): FieldInfo[][] {
+  if (identifiers == null || devices.length <= 1)
+    return devices.map(({ product }) => chosenFields(product, identifiers));
+  const chosen = [...new Set(identifiers)];
+  const unknown = chosen.find((identifier) => !devices.some(({ product }) => product.fields.has(identifier)));
+  if (unknown !== undefined) throw noField('None of the products', unknown);
+  return devices.map(({ product }) => chosen.flatMap((identifier) => product.fields.get(identifier) ?? []));
+}
+
+/** `make`, once for each object. */
+export function memoized<T extends object, R>(make: (object: T) => R): (object: T) => R {
+  const made = new Map<T, R>();
+  return (object) => {
+    if (!made.has(object)) made.set(object, make(object));
+    return made.get(object)!;
+  };
+}
+
+/** The product's fields by identifier, each once; an unknown one is an error, never left out in silence. */
+export function fieldsOrError(product: ProductInfo, identifiers: readonly string[]): FieldInfo[] | Error {
+  try {
+    return chosenFields(product, identifiers);
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** The product's fields by identifier, all of them for null; BAD_USER_INPUT for one that it has not. */
+export function chosenFields(product: ProductInfo, identifiers: readonly string[] | null | undefined): FieldInfo[] {
+  if (identifiers == null) return [...product.fields.values()];
+  return [...new Set(identifiers)].map((identifier) => {
+    const field = product.fields.get(identifier);
+    if (field === undefined) throw noField('The product', identifier);
+    return field;
+  });
+}
+
+function noField(who: string, identifier: string): Error {
+  const [has, name] = [who === 'The product' ? 'has no' : 'has a', identifier.slice(0, 64)];
+  return badInput(`${who} ${has} field "${name}" (identifiers are case-sensitive).`);
+}

@@ -1,0 +1,67 @@
+import type { FieldMeaning } from '../entities/field.ts';
+import type { Moment } from '../measurements/series-request.ts';
+import { tallyBuckets } from './bucket-numbers.ts';
+import type { RangeOfValues } from './raw-view.ts';
+import { onlyFitting, type Stretch } from './stretch.ts';
+import type { Tally } from './tally.ts';
+import { type StepContext, type Steps, tallySteps } from './tally-steps.ts';
+import { weighAlike, type Weighed, weighHeld } from './weigh-values.ts';
+
+/** Numbers of a range, and what its field means. */
+export interface RangeOfNumbers extends RangeOfValues {
+  meaning: FieldMeaning;
+  overflowAt: number | null;
+  /** Of a COUNTER: the value before `before`, and the one behind the range. */
+  earlier: Moment | null;
+  next: Moment | null;
+}
+
+/** What is known of the numbers of a range in buckets; of the same edges it is found out once. */
+export class NumbersOfRange {
+  readonly #range: RangeOfNumbers;
+  readonly #fitting: readonly Stretch[];
+  readonly #known = new Map<Float64Array, Map<string, unknown>>();
+  /** The number before the range; NaN: there is none. */
+  readonly before: number;
+
+  constructor(range: RangeOfNumbers) {
+    this.#range = range;
+    this.#fitting = range.stretches.map(onlyFitting).filter((stretch) => stretch !== null);
+    this.before = numberOf(range.before);
+  }
+
+  tallies(edges: Float64Array): (Tally | null)[] {
+    return this.#once(edges, 'numbers', () => tallyBuckets(this.#fitting, edges));
+  }
+
+  steps(edges: Float64Array): (Steps | null)[] {
+    const { before } = this;
+    const { meaning, overflowAt, earlier, next } = this.#range;
+    const beyond = { earlier: Number.isNaN(before) ? Number.NaN : numberOf(earlier), next: numberOf(next) };
+    const context: StepContext = { meaning, overflowAt, before, ...beyond };
+    return this.#once(edges, 'steps', () => tallySteps(this.#fitting, edges, context));
+  }
+
+  /** The last number holds to `heldTo`, but not beyond the range. */
+  held(edges: Float64Array, heldTo: number): (Weighed | null)[] {
+    const { before } = this;
+    const { from, meaning } = this.#range;
+    const held = { before, from, to: Math.min(this.#range.to, heldTo) };
+    return this.#once(edges, `held ${heldTo}`, () => weighHeld(this.#fitting, edges, held, meaning === 'ANGLE'));
+  }
+
+  directions(edges: Float64Array): (Weighed | null)[] {
+    return this.#once(edges, 'directions', () => weighAlike(this.#fitting, edges));
+  }
+
+  #once<T>(edges: Float64Array, what: string, find: () => T): T {
+    let ofEdges = this.#known.get(edges);
+    if (ofEdges === undefined) this.#known.set(edges, (ofEdges = new Map<string, unknown>()));
+    if (!ofEdges.has(what)) ofEdges.set(what, find());
+    return ofEdges.get(what) as T;
+  }
+}
+
+function numberOf(moment: Moment | null): number {
+  return typeof moment?.value === 'number' ? moment.value : Number.NaN;
+}

@@ -1,0 +1,97 @@
+import { addDirection, directionOf } from './directions.ts';
+import type { Stretch } from './stretch.ts';
+
+/** Numbers of one bucket, each as heavy as the milliseconds for which it holds there, or all alike. */
+export interface Weighed {
+  weight: number;
+  /** Of numbers, each times its weight. */
+  sum: number;
+  /** Of directions (see `Arrow`). */
+  east: number;
+  north: number;
+  /** The last one that was measured in it; NaN: none was. */
+  last: number;
+}
+
+/** From when to when numbers hold, in ms UTC. `before`: the one that holds at the begin, NaN: none does. */
+interface Held {
+  before: number;
+  from: number;
+  to: number;
+}
+
+/**
+ * The numbers of each bucket of `edges` by how long each of them holds: until the next one, the last until `to`. null
+ * where nothing holds and nothing was measured. Stretches as for `tallyBuckets`.
+ */
+export function weighHeld(
+  stretches: readonly Stretch[],
+  edges: Float64Array,
+  { before, from, to }: Held,
+  isAngle: boolean,
+): (Weighed | null)[] {
+  const weighed: (Weighed | null)[] = Array.from({ length: edges.length - 1 }, () => null);
+  let [held, since, bucket] = [before, from, 0];
+  const hold = (until: number): void => {
+    const end = Math.min(until, to);
+    for (let at = since; at < end;) {
+      while (at >= edges[bucket + 1]!) bucket++;
+      const next = Math.min(end, edges[bucket + 1]!);
+      add((weighed[bucket] ??= open()), held, next - at, isAngle);
+      at = next;
+    }
+  };
+  eachNumber(stretches, (number, at) => {
+    if (!Number.isNaN(held)) hold(at);
+    [held, since] = [number, at];
+    while (at >= edges[bucket + 1]!) bucket++;
+    (weighed[bucket] ??= open()).last = number;
+  });
+  if (!Number.isNaN(held)) hold(to);
+  return weighed;
+}
+
+/** The directions of each bucket of `edges`, all alike; null where nothing was measured. */
+export function weighAlike(stretches: readonly Stretch[], edges: Float64Array): (Weighed | null)[] {
+  const weighed: (Weighed | null)[] = Array.from({ length: edges.length - 1 }, () => null);
+  let bucket = 0;
+  eachNumber(stretches, (number, at) => {
+    while (at >= edges[bucket + 1]!) bucket++;
+    add((weighed[bucket] ??= open()), number, 1, true);
+  });
+  return weighed;
+}
+
+/** The weighed mean; NaN beyond float64, and where directions cancel out. Of what held for no time it is the last. */
+export function weighedMean(weighed: Weighed, isAngle: boolean): number {
+  if (weighed.weight === 0) return weighed.last;
+  return isAngle ? directionOf(weighed) : asNumber(weighed.sum / weighed.weight);
+}
+
+/** The numbers times the seconds for which they held: of booleans how long they were true. NaN beyond float64. */
+export function heldSum({ sum }: Weighed): number {
+  return asNumber(sum / 1_000);
+}
+
+function add(weighed: Weighed, number: number, weight: number, isAngle: boolean): void {
+  if (isAngle) addDirection(weighed, number, weight);
+  else {
+    weighed.weight += weight;
+    weighed.sum += number * weight;
+  }
+}
+
+function open(): Weighed {
+  return { weight: 0, sum: 0, east: 0, north: 0, last: Number.NaN };
+}
+
+function asNumber(value: number): number {
+  return Number.isFinite(value) ? value : Number.NaN;
+}
+
+function eachNumber(stretches: readonly Stretch[], take: (number: number, at: number) => void): void {
+  for (const { timestamps, values } of stretches) {
+    if (timestamps.length === 0) throw new Error('a segment that is needed was not decoded');
+    for (let i = 0; i < timestamps.length; i++) take(values[i] as number, timestamps[i]!);
+  }
+}
