@@ -3,6 +3,7 @@ import { useQuery } from '../api/use-query.ts';
 import { type Columns, type LivePoint, mergeValues } from '../chart/merge-values.ts';
 import { showGaps } from '../chart/show-gaps.ts';
 import { type ChartData, TimeChart } from '../chart/time-chart.tsx';
+import { barsShow } from '../fields/meanings.ts';
 import { Note } from '../parts/note.tsx';
 import { type MeasuredValue, numberText, valueText } from '../parts/value-text.ts';
 import { zoneName } from '../time/local-time.ts';
@@ -42,7 +43,8 @@ export function WidgetCharts({ widget, deviceId, fields, live, height }: WidgetC
   const bar = barWidth(span);
   // With one bar more than is shown: the first one is cut off where the stretch begins.
   const from = asked - span - (isBars ? bar.ms : 0);
-  const how = isBars ? { resolution: bar.resolution, aggregation: aggregationOf(widget) } : { points: POINTS };
+  const aggregation = aggregationOf(widget) ?? barsShow(fields.map(({ meaning }) => meaning));
+  const how = isBars ? { resolution: bar.resolution, aggregation } : { points: POINTS };
   const { data, error } = useQuery(
     DashboardHistory,
     deviceId === null

@@ -1,4 +1,4 @@
-import type { Aggregation, FieldType } from '../api/schema-types.ts';
+import type { Aggregation, FieldMeaning, FieldType } from '../api/schema-types.ts';
 
 /** A field as widgets need it. */
 export interface DashboardField {
@@ -6,6 +6,7 @@ export interface DashboardField {
   name: string | null;
   unit: string | null;
   type: FieldType;
+  meaning: FieldMeaning;
 }
 
 /** Where a widget stands in the grid, in cells. */
@@ -58,20 +59,21 @@ export const WIDGET_KINDS: readonly WidgetKind[] = [
   { kind: 'map', text: 'Map', width: 4, height: 4, types: ['GEOLOCATION'] },
 ];
 
-/** What a bar can stand for; the first is what it stands for where nothing else is said. */
+/** What a bar can stand for, where it is said. */
 export const BAR_AGGREGATIONS = [
   { aggregation: 'AVG', text: 'mean' },
+  { aggregation: 'TIME_AVG', text: 'mean by time' },
   { aggregation: 'MIN', text: 'smallest' },
   { aggregation: 'MAX', text: 'largest' },
   { aggregation: 'SUM', text: 'sum' },
   { aggregation: 'COUNT', text: 'how many values' },
-  { aggregation: 'DIFFERENCE', text: 'increase of a counter' },
+  { aggregation: 'DIFFERENCE', text: 'increase or change' },
 ] as const satisfies readonly { aggregation: Aggregation; text: string }[];
 
-/** What the bars of a widget stand for. */
-export function aggregationOf({ options }: Pick<Widget, 'options'>): Aggregation {
+/** What the bars of a widget stand for, as it says; null: it does not. */
+export function aggregationOf({ options }: Pick<Widget, 'options'>): Aggregation | null {
   const said = options?.['aggregation'];
-  return BAR_AGGREGATIONS.find(({ aggregation }) => aggregation === said)?.aggregation ?? 'AVG';
+  return BAR_AGGREGATIONS.find(({ aggregation }) => aggregation === said)?.aggregation ?? null;
 }
 
 /** The widgets of a dashboard, which the server has checked. */

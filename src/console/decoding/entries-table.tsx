@@ -1,5 +1,6 @@
 import { request } from '../api/request.ts';
 import { useAction } from '../api/use-action.ts';
+import { proposedMeaning } from '../fields/meanings.ts';
 import { href } from '../navigation/place.ts';
 import { Note } from '../parts/note.tsx';
 import { dateTimeText } from '../parts/time-text.ts';
@@ -24,7 +25,10 @@ interface EntriesTableProps {
 /** The entries of a run, each with what became of it; an unknown field can be created with one click. */
 export function EntriesTable({ productId, entries, accepted, onField }: EntriesTableProps) {
   const adding = useAction(async ({ suggestedField }: Entry) => {
-    await request(AddField, { productId, input: suggestedField! });
+    await request(AddField, {
+      productId,
+      input: { ...suggestedField!, meaning: proposedMeaning(suggestedField!) },
+    });
     toast(`The field ${suggestedField!.identifier} is there.`);
     onField();
   });

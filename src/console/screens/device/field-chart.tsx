@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import { type ChartData, TimeChart, type UnderCursor } from '../../chart/time-chart.tsx';
+import { BUCKETS_SHOW } from '../../fields/meanings.ts';
 import { Note } from '../../parts/note.tsx';
 import { numberText, valueText } from '../../parts/value-text.ts';
 import { chartDataOf, MAX_STATES } from './history-data.ts';
@@ -26,7 +27,11 @@ export function FieldChart(props: FieldCardProps) {
       <header class="card-head">
         <h2 title={field.description ?? identifier}>{title}</h2>
         {drawn?.resolution != null && (
-          <span class="chip">{isShare ? `share of true per ${drawn.resolution}` : `means of ${drawn.resolution}`}</span>
+          <span class="chip">
+            {isShare
+              ? `share of true per ${drawn.resolution}`
+              : `${BUCKETS_SHOW[field.meaning]} of ${drawn.resolution}`}
+          </span>
         )}
         <span class="grow" />
         {drawn !== null && (
@@ -48,7 +53,7 @@ export function FieldChart(props: FieldCardProps) {
             data={drawn?.data ?? NOTHING}
             from={from}
             to={to}
-            shape={type === 'FLOAT' || type === 'INTEGER' ? 'line' : 'step'}
+            shape={(type === 'FLOAT' || type === 'INTEGER') && field.meaning !== 'STATE' ? 'line' : 'step'}
             names={drawn?.names}
             text={write}
             color={COLORS[type]}
@@ -60,7 +65,7 @@ export function FieldChart(props: FieldCardProps) {
           {drawn?.data.timestamps.length === 0 && <p class="hint no-values">No value in this range.</p>}
         </div>
       )}
-      <StatisticsLine statistics={statistics} unit={unit} type={type} />
+      <StatisticsLine statistics={statistics} unit={unit} type={type} meaning={field.meaning} />
     </section>
   );
 }

@@ -59,7 +59,7 @@ export function FieldTrack(props: FieldCardProps) {
           endName={range.fetched.name === 'own' && to < Date.now() ? 'End' : 'Now'}
         />
       )}
-      <StatisticsLine statistics={statistics} unit={unit} type={type} />
+      <StatisticsLine statistics={statistics} unit={unit} type={type} meaning={field.meaning} />
     </section>
   );
 }

@@ -14,12 +14,11 @@ export interface FieldAnswer {
     values: (Value | null)[];
     before: { timestamp: string; value: Value } | null;
   };
-  /** Of numbers: the range in buckets, all three of the same. */
+  /** Of numbers: the range in buckets, all of the same; of a gauge with the smallest and largest values. */
   buckets: {
     timestamps: number[];
-    low: (Value | null)[];
     mean: (Value | null)[];
-    high: (Value | null)[];
+    band: { low: (Value | null)[]; high: (Value | null)[] } | null;
     resolution: string | null;
   } | null;
   count: number;
@@ -38,7 +37,7 @@ export const MAX_STATES = 20;
 
 /**
  * What to draw of a field: every value where they fit, with those pushed since, else buckets as a line of means in a
- * band from the smallest to the largest. The value before the range comes in from the left. `points`: how many values
+ * band from the smallest to the largest, or without one. The value before the range comes in from the left. `points`: how many values
  * of numbers the answer holds at most before it stands for more. null: too many different texts.
  */
 export function chartDataOf(
@@ -49,9 +48,10 @@ export function chartDataOf(
 ): FieldChartData | null {
   const isNumber = type === 'FLOAT' || type === 'INTEGER';
   if (isNumber && buckets !== null && count > points) {
-    const { timestamps, low, mean, high, resolution } = buckets;
-    const band = { low: numbers(low), high: numbers(high) };
-    return { data: { timestamps, values: numbers(mean), band }, names: undefined, resolution };
+    const { timestamps, mean, band, resolution } = buckets;
+    const line = { timestamps, values: numbers(mean) };
+    const data = band === null ? line : { ...line, band: { low: numbers(band.low), high: numbers(band.high) } };
+    return { data, names: undefined, resolution };
   }
   // Buckets of states and shares cannot take single values.
   const merged = mergeValues(carriedIn(raw, isNumber, from), raw.resolution === null ? pushed : [], from / 1_000);

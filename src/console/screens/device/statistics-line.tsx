@@ -1,4 +1,4 @@
-import type { FieldType } from '../../api/schema-types.ts';
+import type { FieldMeaning, FieldType } from '../../api/schema-types.ts';
 import { placeText, readPlace } from '../../map/place.ts';
 import { dateTimeText } from '../../parts/time-text.ts';
 import { numberText, valueText } from '../../parts/value-text.ts';
@@ -13,19 +13,23 @@ export interface RangeStatistics {
   average: number | null;
   first: { value: number | string | boolean } | null;
   last: { value: number | string | boolean } | null;
+  /** Of counters and totals. */
+  difference?: number | null;
 }
 
 interface StatisticsLineProps {
   statistics: RangeStatistics | null;
   unit: string | null;
   type: FieldType;
+  meaning: FieldMeaning;
 }
 
 /** The statistics of the range below its chart. */
-export function StatisticsLine({ statistics, unit, type }: StatisticsLineProps) {
+export function StatisticsLine({ statistics, unit, type, meaning }: StatisticsLineProps) {
   const isNumber = type === 'FLOAT' || type === 'INTEGER';
   if (statistics === null) return <dl class="statistics" data-numbers={isNumber} />;
-  const { count, min, minAt, max, maxAt, average, first, last } = statistics;
+  const { count, min, minAt, max, maxAt, average, first, last, difference = null } = statistics;
+  const isCounted = meaning === 'COUNTER' || meaning === 'TOTAL';
   const place = type === 'GEOLOCATION' ? readPlace(last?.value) : null;
   const text = (value: number | null): string => valueText(value, unit);
   const at = (time: string | null): string | undefined => (time === null ? undefined : dateTimeText(new Date(time)));
@@ -34,14 +38,26 @@ export function StatisticsLine({ statistics, unit, type }: StatisticsLineProps) 
       <Fact name="Values" value={count.toLocaleString()} />
       {isNumber && (
         <>
-          <Fact name="Min" value={text(min)} title={at(minAt)} />
-          <Fact name="Max" value={text(max)} title={at(maxAt)} />
-          <Fact name="Mean" value={text(rounded(average))} />
-          <Fact
-            name="Change"
-            value={text(rounded(changeOf(first?.value, last?.value)))}
-            title="From the first value of the range to the last."
-          />
+          {meaning !== 'ANGLE' && (
+            <>
+              <Fact name="Min" value={text(min)} title={at(minAt)} />
+              <Fact name="Max" value={text(max)} title={at(maxAt)} />
+            </>
+          )}
+          {isCounted ? (
+            <Fact name="Last" value={valueText(last?.value ?? null, unit)} />
+          ) : (
+            <Fact name="Mean" value={text(rounded(average))} title={meaning === 'STATE' ? 'By time.' : undefined} />
+          )}
+          {meaning !== 'ANGLE' && (
+            <Fact
+              name="Change"
+              value={text(rounded(isCounted ? difference : changeOf(first?.value, last?.value)))}
+              title={
+                isCounted ? 'Since the last value before the range.' : 'From the first value of the range to the last.'
+              }
+            />
+          )}
         </>
       )}
       {type === 'BOOLEAN' && <Fact name="True" value={average === null ? '–' : `${numberText(average * 100)}%`} />}

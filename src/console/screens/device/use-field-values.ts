@@ -1,8 +1,10 @@
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { DataOf } from '../../api/operation.ts';
 import { useQuery } from '../../api/use-query.ts';
+import { shownAs } from '../../fields/meanings.ts';
 import { zoneName } from '../../time/local-time.ts';
-import { type DeviceField, FieldHistory, WordHistory } from './device.graphql.ts';
+import { type DeviceField, FieldHistory, MeanHistory, WordHistory } from './device.graphql.ts';
 import type { FieldAnswer } from './history-data.ts';
 import type { LiveValues, Pushed } from './live-values.ts';
 import type { RangeStatistics } from './statistics-line.tsx';
@@ -55,7 +57,7 @@ interface Answered {
 
 function useAnswer(
   id: string,
-  { identifier, type }: DeviceField,
+  { identifier, type, meaning }: DeviceField,
   { from, to }: { from: number; to: number },
   isWanted: boolean,
 ): Answered {
@@ -69,28 +71,37 @@ function useAnswer(
     points: POINTS,
     timeZone: zoneName(),
   };
-  const ofNumbers = useQuery(FieldHistory, isNumber && isWanted ? { ...asked, buckets: BUCKETS } : null);
+  const isGauge = meaning === 'GAUGE';
+  const inBuckets = { ...asked, buckets: BUCKETS };
+  const aggregation = shownAs(meaning);
+  const ofGauge = useQuery(FieldHistory, isNumber && isGauge && isWanted ? inBuckets : null);
+  const ofMeans = useQuery(MeanHistory, isNumber && !isGauge && isWanted ? { ...inBuckets, aggregation } : null);
   const ofWords = useQuery(WordHistory, isNumber || !isWanted ? null : asked);
-  const found = ofNumbers.data?.device;
-  const { data, error } = isNumber ? ofNumbers : ofWords;
+  const { data, error } = !isNumber ? ofWords : isGauge ? ofGauge : ofMeans;
+  const [gauge, means] = [ofGauge.data?.device, ofMeans.data?.device];
   const answer = useMemo((): FieldAnswer | null => {
     const raw = data?.device.raw[0];
     const statistics = data?.device.statistics[0];
     if (raw === undefined || statistics === undefined) return null;
-    const [low, high, mean] = [found?.low[0], found?.high[0], found?.mean[0]];
-    const buckets =
-      low === undefined || high === undefined || mean === undefined
-        ? null
-        : {
-            timestamps: low.timestamps,
-            low: low.values,
-            mean: mean.values,
-            high: high.values,
-            resolution: mean.resolution,
-          };
-    return { raw, buckets, count: statistics.count };
+    return { raw, buckets: bandOf(gauge) ?? lineOf(means), count: statistics.count };
   }, [data]);
   return { answer, statistics: data?.device.statistics[0] ?? null, error: error?.message ?? null };
+}
+
+type Buckets = FieldAnswer['buckets'];
+
+/** Means in a band from the smallest to the largest. */
+function bandOf(found: DataOf<typeof FieldHistory>['device'] | undefined): Buckets {
+  const [low, high, mean] = [found?.low[0], found?.high[0], found?.mean[0]];
+  if (low === undefined || high === undefined || mean === undefined) return null;
+  const band = { low: low.values, high: high.values };
+  return { timestamps: low.timestamps, mean: mean.values, band, resolution: mean.resolution };
+}
+
+function lineOf(found: DataOf<typeof MeanHistory>['device'] | undefined): Buckets {
+  const mean = found?.mean[0];
+  if (mean === undefined) return null;
+  return { timestamps: mean.timestamps, mean: mean.values, band: null, resolution: mean.resolution };
 }
 
 /** What was pushed since the answer; what only the server can work in makes the page fetch anew. */

@@ -1,11 +1,16 @@
+import type { TargetedEvent } from 'preact';
+import { useState } from 'preact/hooks';
+import type { DataOf } from '../../api/operation.ts';
 import { request } from '../../api/request.ts';
-import type { FieldRole, FieldType } from '../../api/schema-types.ts';
+import type { FieldMeaning, FieldRole, FieldType } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { AddField } from '../../decoding/decoding.graphql.ts';
+import { MEANINGS, meaningsOf, proposedMeaning } from '../../fields/meanings.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
 import { givenIn, onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { type ProductField, UpdateField } from './product.graphql.ts';
+import { Note } from '../../parts/note.tsx';
+import { type ProductField, TryTypeOfField, UpdateField } from './product.graphql.ts';
 
 /** What a field may stand for in lists of mixed products, and none. */
 export const ROLES: readonly { role: FieldRole | null; text: string }[] = [
@@ -35,23 +40,52 @@ interface FieldSheetProps {
 
 /** Adds a field or changes one; its identifier stays for ever. */
 export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetProps) {
+  const [typed, setTyped] = useState({
+    identifier: field?.identifier ?? '',
+    name: field?.name ?? null,
+    unit: field?.unit ?? null,
+    type: field?.type ?? ('FLOAT' as FieldType),
+  });
+  const [chosen, setChosen] = useState<FieldMeaning | null>(field?.meaning ?? null);
+  /** The type whose misfits were shown: it is saved the next time. */
+  const [warned, setWarned] = useState<{ type: FieldType; text: string } | null>(null);
+  const meanings = meaningsOf(typed.type);
+  const wanted = chosen ?? proposedMeaning(typed);
+  const meaning = meanings.includes(wanted) ? wanted : 'GAUGE';
+  const isNewType = field !== null && field.type !== typed.type;
   const saving = useAction(async (form: HTMLFormElement) => {
-    const text = textsOf(form);
     const given = givenIn(form);
+    const { type } = typed;
+    const overflow = given('overflowAt');
     const input = {
       name: given('name'),
       unit: given('unit'),
       description: given('description'),
-      type: text('type') as FieldType,
+      type,
+      meaning,
+      overflowAt: meaning === 'COUNTER' && overflow !== null ? Number(overflow) : null,
     };
-    if (field === null) await request(AddField, { productId, input: { ...input, identifier: text('identifier') } });
-    else await request(UpdateField, { id: field.id, input });
+    if (field === null) {
+      await request(AddField, { productId, input: { ...input, identifier: textsOf(form)('identifier') } });
+    } else {
+      if (isNewType && warned?.type !== type) {
+        const { updateField } = await request(TryTypeOfField, { id: field.id, input });
+        const text = misfitsText(updateField.misfits);
+        if (text !== null) return setWarned({ type, text });
+      }
+      await request(UpdateField, { id: field.id, input });
+    }
     onSaved();
     onClose();
   });
+  const onInput = (event: TargetedEvent<HTMLFormElement>): void => {
+    const [text, given] = [textsOf(event.currentTarget), givenIn(event.currentTarget)];
+    const identifier = field?.identifier ?? text('identifier');
+    setTyped({ identifier, name: given('name'), unit: given('unit'), type: text('type') as FieldType });
+  };
   return (
     <Dialog title={field === null ? 'Add a field' : `Change ${field.identifier}`} onClose={onClose}>
-      <form class="stack" onSubmit={onSubmit(saving.run)}>
+      <form class="stack" onSubmit={onSubmit(saving.run)} onInput={onInput}>
         {field === null && (
           <label>
             Identifier
@@ -77,14 +111,54 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
           Unit
           <input name="unit" maxLength={50} defaultValue={field?.unit ?? ''} />
         </label>
+        {isMeant(typed.type) && (
+          <label>
+            Meaning
+            <select
+              name="meaning"
+              value={meaning}
+              onChange={(event) => setChosen(event.currentTarget.value as FieldMeaning)}
+            >
+              {MEANINGS.filter((one) => meanings.includes(one.meaning)).map((one) => (
+                <option key={one.meaning} value={one.meaning}>
+                  {one.text}
+                </option>
+              ))}
+            </select>
+            <small>What its numbers are: charts and differences follow it.</small>
+          </label>
+        )}
+        {meaning === 'COUNTER' && (
+          <label>
+            Begins again at
+            <input name="overflowAt" type="number" step="any" min="0" defaultValue={String(field?.overflowAt ?? '')} />
+            <small>Such as 65536 for 16 bits; empty where it does not.</small>
+          </label>
+        )}
         <label>
           Description
           <textarea name="description" rows={2} maxLength={2000} defaultValue={field?.description ?? ''} />
         </label>
+        {isNewType && warned?.type === typed.type && <Note>{warned.text}</Note>}
         <FormEnd action={saving} onCancel={onClose}>
-          {field === null ? 'Add field' : 'Save'}
+          {field === null ? 'Add field' : isNewType && warned?.type === typed.type ? 'Save all the same' : 'Save'}
         </FormEnd>
       </form>
     </Dialog>
   );
+}
+
+/** Of texts and places there is nothing to reckon. */
+function isMeant(type: FieldType): boolean {
+  return type !== 'STRING' && type !== 'GEOLOCATION';
+}
+
+type Misfits = DataOf<typeof TryTypeOfField>['updateField']['misfits'];
+
+/** null: every value fits. */
+function misfitsText({ misfits, values, devices, ofDevices }: Misfits): string | null {
+  if (misfits === 0) return null;
+  const some = devices < ofDevices ? ` of the first ${devices} of ${ofDevices.toLocaleString()} devices` : '';
+  const [hidden, all] = [misfits.toLocaleString(), values.toLocaleString()];
+  return `${hidden} of ${all} stored values${some} do not fit this type: they stay, but are hidden until it fits again.`;
 }

@@ -68,7 +68,10 @@ export function FieldsCard({ productId, fields, onChanged }: FieldsCardProps) {
                 <tr key={field.id} id={field.identifier}>
                   <td class="mono">{field.identifier}</td>
                   <td title={field.description ?? undefined}>{field.name}</td>
-                  <td>{field.type.toLowerCase()}</td>
+                  <td>
+                    {field.type.toLowerCase()}
+                    {field.meaning !== 'GAUGE' && <small> {field.meaning.toLowerCase()}</small>}
+                  </td>
                   <td>{field.unit}</td>
                   <td>
                     <select

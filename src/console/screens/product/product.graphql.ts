@@ -1,15 +1,15 @@
 // Written by build/console-operations.ts. Do not edit.
 import type { Operation } from '../../api/operation.ts';
-import type { ConfigurationFieldInput, ConfigurationType, DeviceType, FieldRole, FieldType, UpdateConfigurationFieldInput, UpdateFieldInput, UpdateProductInput, WriteRateSource } from '../../api/schema-types.ts';
+import type { ConfigurationFieldInput, ConfigurationType, DeviceType, FieldMeaning, FieldRole, FieldType, UpdateConfigurationFieldInput, UpdateFieldInput, UpdateProductInput, WriteRateSource } from '../../api/schema-types.ts';
 
 /** What the fragment `ProductField` of product.graphql selects. */
-export type ProductField = { id: string; identifier: string; name: string | null; unit: string | null; type: FieldType; role: FieldRole | null; description: string | null };
+export type ProductField = { id: string; identifier: string; name: string | null; unit: string | null; type: FieldType; role: FieldRole | null; meaning: FieldMeaning; overflowAt: number | null; description: string | null };
 
 /** What the fragment `ProductConfiguration` of product.graphql selects. */
 export type ProductConfiguration = { id: string; identifier: string; name: string | null; type: ConfigurationType; default: unknown; description: string | null };
 
 /** The query `ProductPage` of product.graphql. */
-export const ProductPage: Operation<{ product: { id: string; name: string; deviceType: DeviceType; offlineAfterSeconds: number | null; writeRate: { perSecond: number | null; source: WriteRateSource }; dashboard: unknown; configurationFields: ({ id: string; identifier: string; name: string | null; type: ConfigurationType; default: unknown; description: string | null })[]; fields: ({ id: string; identifier: string; name: string | null; unit: string | null; type: FieldType; role: FieldRole | null; description: string | null })[]; suggestedFields: ({ identifier: string; name: string | null; unit: string | null; type: FieldType; seen: number; lastValue: unknown; lastSeenAt: string })[]; devices: { totalCount: number; edges: ({ node: { id: string; name: string } })[] } } }, { id: string }> = { text: "query ProductPage($id:ID!){product(id:$id){id name deviceType offlineAfterSeconds writeRate{perSecond source}dashboard configurationFields{...ProductConfiguration}fields{...ProductField}suggestedFields{identifier name unit type seen lastValue lastSeenAt}devices(first:100){totalCount edges{node{id name}}}}}fragment ProductConfiguration on ConfigurationField{id identifier name type default description}fragment ProductField on Field{id identifier name unit type role description}" };
+export const ProductPage: Operation<{ product: { id: string; name: string; deviceType: DeviceType; offlineAfterSeconds: number | null; writeRate: { perSecond: number | null; source: WriteRateSource }; dashboard: unknown; configurationFields: ({ id: string; identifier: string; name: string | null; type: ConfigurationType; default: unknown; description: string | null })[]; fields: ({ id: string; identifier: string; name: string | null; unit: string | null; type: FieldType; role: FieldRole | null; meaning: FieldMeaning; overflowAt: number | null; description: string | null })[]; suggestedFields: ({ identifier: string; name: string | null; unit: string | null; type: FieldType; seen: number; lastValue: unknown; lastSeenAt: string })[]; devices: { totalCount: number; edges: ({ node: { id: string; name: string } })[] } } }, { id: string }> = { text: "query ProductPage($id:ID!){product(id:$id){id name deviceType offlineAfterSeconds writeRate{perSecond source}dashboard configurationFields{...ProductConfiguration}fields{...ProductField}suggestedFields{identifier name unit type seen lastValue lastSeenAt}devices(first:100){totalCount edges{node{id name}}}}}fragment ProductConfiguration on ConfigurationField{id identifier name type default description}fragment ProductField on Field{id identifier name unit type role meaning overflowAt description}" };
 
 /** The query `Webhook` of product.graphql. */
 export const Webhook: Operation<{ product: { webhookUrl: string } }, { id: string }> = { text: "query Webhook($id:ID!){product(id:$id){webhookUrl}}" };
@@ -19,6 +19,9 @@ export const RotateWebhook: Operation<{ rotateWebhook: { webhookUrl: string } },
 
 /** The mutation `UpdateField` of product.graphql. */
 export const UpdateField: Operation<{ updateField: { id: string } }, { id: string; input: UpdateFieldInput }> = { text: "mutation UpdateField($id:ID!$input:UpdateFieldInput!){updateField(id:$id input:$input){id}}" };
+
+/** The mutation `TryTypeOfField` of product.graphql. */
+export const TryTypeOfField: Operation<{ updateField: { misfits: { misfits: number; values: number; devices: number; ofDevices: number } } }, { id: string; input: UpdateFieldInput }> = { text: "mutation TryTypeOfField($id:ID!$input:UpdateFieldInput!){updateField(id:$id input:$input dryRun:true){misfits{misfits values devices ofDevices}}}" };
 
 /** The mutation `RemoveField` of product.graphql. */
 export const RemoveField: Operation<{ removeField: string }, { id: string }> = { text: "mutation RemoveField($id:ID!){removeField(id:$id)}" };

@@ -3,6 +3,7 @@ import { request } from '../../api/request.ts';
 import type { FieldType } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { AddField } from '../../decoding/decoding.graphql.ts';
+import { proposedMeaning } from '../../fields/meanings.ts';
 import { Note } from '../../parts/note.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { toast } from '../../parts/toasts.tsx';
@@ -28,7 +29,8 @@ interface SuggestionsCardProps {
 /** What devices send and the product has no field for: one click adds it, another takes it off the list. */
 export function SuggestionsCard({ productId, suggestions, onChanged }: SuggestionsCardProps) {
   const adding = useAction(async ({ identifier, name, unit, type }: Suggestion) => {
-    await request(AddField, { productId, input: { identifier, name, unit, type } });
+    const meaning = proposedMeaning({ identifier, name, unit, type });
+    await request(AddField, { productId, input: { identifier, name, unit, type, meaning } });
     toast(`The field ${identifier} is there; what comes from now on is stored.`);
     done();
   });
@@ -63,8 +65,9 @@ export function SuggestionsCard({ productId, suggestions, onChanged }: Suggestio
               <strong class="mono">{suggestion.identifier}</strong>{' '}
               <small>
                 {suggestion.name ?? ''} {suggestion.type.toLowerCase()}
-                {suggestion.unit !== null && `, ${suggestion.unit}`} · last {JSON.stringify(suggestion.lastValue)} ·{' '}
-                {suggestion.seen}× · <TimeAgo at={suggestion.lastSeenAt} />
+                {suggestion.unit !== null && `, ${suggestion.unit}`}
+                {proposedMeaning(suggestion) !== 'GAUGE' && `, ${proposedMeaning(suggestion).toLowerCase()}`} · last{' '}
+                {JSON.stringify(suggestion.lastValue)} · {suggestion.seen}× · <TimeAgo at={suggestion.lastSeenAt} />
               </small>
             </div>
             {may('CONFIGURE') && (

@@ -40,7 +40,7 @@ export function WidgetSheet({ widget, widgets, fields, onClose, onDone }: Widget
       kind === 'gauge'
         ? { min: Number(text('min')), max: Number(text('max')) }
         : kind === 'bar'
-          ? { aggregation: text('aggregation') }
+          ? { aggregation: text('aggregation') || undefined }
           : {};
     onDone({
       kind,
@@ -98,6 +98,7 @@ export function WidgetSheet({ widget, widgets, fields, onClose, onDone }: Widget
           <label>
             A bar is the
             <select name="aggregation">
+              <option value="">what suits its fields: mean, or increase of a counter</option>
               {BAR_AGGREGATIONS.map(({ aggregation, text }) => (
                 <option key={aggregation} value={aggregation} selected={aggregation === aggregationOf({ options })}>
                   {text}

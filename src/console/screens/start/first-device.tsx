@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import type { FieldType } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
+import { proposedMeaning } from '../../fields/meanings.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { workspaceId } from '../../session/session.ts';
@@ -38,6 +39,7 @@ export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => vo
       .map(({ identifier, type, unit }, index) => ({
         identifier: identifier.trim(),
         type,
+        meaning: proposedMeaning({ identifier, name: null, unit, type }),
         ...(unit.trim() === '' ? {} : { unit: unit.trim() }),
         ...(index === 0 && type !== 'GEOLOCATION' ? { role: 'PRIMARY' as const } : {}),
       }));
