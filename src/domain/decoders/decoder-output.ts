@@ -3,7 +3,8 @@ import { placeText } from '../measurements/geolocation.ts';
 import type { SuggestionHint } from '../measurements/suggestions.ts';
 import type { DecoderFailure, DecoderResult } from './decoder-engine.ts';
 import { jsonBeginning } from './json-beginning.ts';
-import { flatValuesReader, isCayenne, wrappedValue } from './flat-values.ts';
+import { flatValuesReader, isCayenne, type Refusal, wrappedValue } from './flat-values.ts';
+import { isRecord, isRecordList, isTelemetry } from './timed-records.ts';
 
 /** One element of what a decoder returned. */
 export interface RawEntry {
@@ -15,6 +16,8 @@ export interface RawEntry {
   entry: unknown;
   /** What the sender says of the value, for suggested fields; null: nothing. */
   hint: SuggestionHint | null;
+  /** Why it is refused whatever its field and device; left out: nothing is known against it. */
+  refusal?: Refusal;
 }
 
 type ReadEntries = { entries: RawEntry[]; error: null } | { entries: []; error: DecoderFailure };
@@ -37,7 +40,9 @@ type Output = Pick<DecoderResult, 'output' | 'value'>;
 
 /** The entries in a webhook decoder's output (CONTRACT 5): an array, one object, or nothing. */
 export function readEntries({ output, value }: Output, fields: Fields): ReadEntries {
-  return entriesOf(value, { fields, marked: isMarked(output), native: false });
+  const reading = { fields, marked: isMarked(output), native: false };
+  const list = Array.isArray(value) ? (value as unknown[]) : [value];
+  return list.some(isDeviceRecord) ? flatOf(list, reading) : entriesOf(value, reading);
 }
 
 /**
@@ -59,7 +64,10 @@ export function readUplinkEntries(
   if (!isWhole && !beside) return plainOf(returned, reading);
   const told = Array.isArray(errors) ? errors : typeof errors === 'string' && errors !== '' ? [errors] : [];
   if (told.length > 0) return failed('THREW', told.slice(0, 10).map(textOf).join('; '));
-  if (beside) return flatOf([...(Array.isArray(data) ? data : [data]), rest], reading);
+  if (beside) {
+    const isPlainList = Array.isArray(data) && !isRecordList(data);
+    return flatOf([...(isPlainList ? (data as unknown[]) : [data]), rest], reading);
+  }
   return isObject(data) ? plainOf(data, reading) : listOf(data ?? null, reading);
 }
 
@@ -70,9 +78,14 @@ function plainOf(data: Record<string, unknown>, reading: Reading): ReadEntries {
   return flatOf([data], reading);
 }
 
-/** A list of entries, in which Cayenne's values may stand in place of entries. */
+/** A list of records with times of their own, or of entries, in which Cayenne's values may stand in place of entries. */
 function listOf(returned: unknown, reading: Reading): ReadEntries {
   const isPlain = Array.isArray(returned) && returned.some((item) => isCayenne(item) && !looksLikeEntry(item));
+  if (!isPlain && Array.isArray(returned) && isRecordList(returned.filter(isNoEntry)))
+    return flatOf(
+      returned.map((item: unknown) => (isNoEntry(item) && isRecord(item) ? [item] : item)),
+      reading,
+    );
   return isPlain ? flatOf(returned, reading) : entriesOf(returned, reading);
 }
 
@@ -80,21 +93,32 @@ function flatOf(parts: unknown[], reading: Reading): ReadEntries {
   const isLeaf = (value: Record<string, unknown>): boolean => reading.marked && markerOf(value) !== null;
   const flatValues = flatValuesReader(reading.fields, isLeaf);
   const list: unknown[] = [];
-  const hints = new Map<unknown, SuggestionHint | null>();
+  const said = new Map<unknown, Pick<RawEntry, 'hint' | 'refusal'>>();
   for (const part of parts) {
     // One more tells that there are too many.
     if (list.length > MAX_ENTRIES) break;
-    if (isObject(part) && looksLikeEntry(part)) list.push(part);
-    else
-      for (const { field, value, hint } of flatValues(isCayenne(part) ? [part] : part, MAX_ENTRIES - list.length)) {
-        const entry = { field, value };
+    if (part === null || (reading.marked && markerOf(part) !== null)) list.push(part);
+    else if (!reading.native && !isDeviceRecord(part)) list.push(part);
+    else if (isObject(part) && looksLikeEntry(part)) list.push(part);
+    else {
+      const { device, ...values } = isDeviceRecord(part) && !reading.native ? part : { device: undefined, part };
+      const plain = device === undefined ? (isCayenne(part) ? [part] : part) : [values];
+      for (const one of flatValues(plain, MAX_ENTRIES - list.length)) {
+        const { field, value, timestamp } = one;
+        const entry: Record<string, unknown> = device === undefined ? { field, value } : { device, field, value };
+        if (timestamp !== undefined) entry['timestamp'] = timestamp;
         list.push(entry);
-        hints.set(entry, hint);
+        said.set(entry, one);
       }
+    }
   }
   const read = entriesOf(list, reading);
   // Skipped elements leave gaps: each entry knows where it stood.
-  for (const one of read.entries) one.hint = hints.get(list[one.index]) ?? one.hint;
+  for (const one of read.entries) {
+    const { hint, refusal } = said.get(list[one.index]) ?? one;
+    one.hint = hint ?? one.hint;
+    if (refusal !== undefined) one.refusal = refusal;
+  }
   return read;
 }
 
@@ -227,6 +251,17 @@ function isWrapper(value: Record<string, unknown>): boolean {
       return (key === 'errors' || key === 'warnings') && (Array.isArray(part) || ('data' in value && !isObject(part)));
     })
   );
+}
+
+function isNoEntry(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && !looksLikeEntry(value);
+}
+
+/** A record of a device with its own time, in place of an entry: `{device, ts, temperature, …}`. */
+function isDeviceRecord(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value) || typeof value['device'] !== 'string' || 'field' in value) return false;
+  const { device: _, ...rest } = value;
+  return isRecord(rest) || isTelemetry(rest);
 }
 
 function looksLikeEntry(value: Record<string, unknown>): boolean {

@@ -71,7 +71,8 @@ export class EntryJudge {
     const batches = new Map<number, DeviceBatch>();
     for (const [at, one] of raw.entries()) {
       const { device, refusal } = named[at] as Named;
-      const outcome = refusal ?? checkEntry(product, one.entry, one.index, defaultTime, latestAllowed);
+      const outcome =
+        refusal ?? noEntry(one, options) ?? checkEntry(product, one.entry, one.index, defaultTime, latestAllowed);
       judged.entries.push(outcomeOf(product, one, device, outcome));
       if (isRejection(outcome) || device === null) {
         judged.rejected += 1;
@@ -113,6 +114,17 @@ export class EntryJudge {
     }
     return this.#deps.receiptTimes.take(keys, receivedAt);
   }
+}
+
+/** What is refused before its field is looked for; null: it may be an entry. */
+function noEntry({ index, entry, shown, refusal }: RawEntry, { sender }: JudgeOptions): Rejection | null {
+  if (refusal !== undefined) return reject(index, (entry as { field: string }).field, refusal.code, refusal.message);
+  if ('field' in (entry as object)) return null;
+  const expected =
+    sender === null
+      ? 'an entry {device, field, value, timestamp?} or a record {device, timestamp, …} with values by their names'
+      : 'an entry {field, value, timestamp?} or a record of values by their names with a time of its own (timestamp, time, ts, …)';
+  return reject(index, null, 'INVALID_ENTRY', `Expected ${expected}, not ${jsonBeginning(shown, 100)}.`);
 }
 
 /** Whom the entry is for, or why nobody. */

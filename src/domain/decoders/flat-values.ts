@@ -1,16 +1,33 @@
 import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
 import { placeText } from '../measurements/geolocation.ts';
 import type { SuggestionHint } from '../measurements/suggestions.ts';
+import type { RejectionCode } from '../measurements/entry.ts';
 import { NamePath } from './name-path.ts';
+import { isRecordList, isTelemetry, looksLikeMoment, readRecord, timeKeyOf } from './timed-records.ts';
 
 /** One value of a plain object, under the identifier that its path makes. */
 interface FlatValue {
   field: string;
   value: unknown;
   hint: SuggestionHint | null;
+  /** Of a record's value, as entries have it; undefined: it is of the time of the message. */
+  timestamp?: unknown;
+  /** Why it cannot be stored, whatever its field; left out: nothing is known against it. */
+  refusal?: Refusal;
+}
+
+/** Why a value is refused before its entry is looked at. */
+export interface Refusal {
+  code: RejectionCode;
+  message: string;
 }
 
 type JsonObject = Record<string, unknown>;
+
+/** Longer lists of bare numbers are no vectors: as separate fields nobody could use them. */
+const MAX_VECTOR = 16;
+/** What a formatter that decodes nothing hands through. */
+const BYTES = /^(?:bytes|raw|payload|frm_?payload|raw_?(?:bytes|payload|data))$/i;
 
 /** The GEOLOCATION field of a pair is guessed: the only one that the product has. */
 type Found = FlatValue & { guessed?: true };
@@ -19,7 +36,8 @@ type Found = FlatValue & { guessed?: true };
  * A reader of the values of plain objects (CONTRACT 6): nested objects and lists are joined with `_` (`gps_latitude`,
  * `x_0`), Cayenne's `{channel, name, value}` is `name_channel`, `{value, unit, …}` counts as its value, names are made
  * identifiers, null says nothing. A `{latitude, longitude}` pair fills the GEOLOCATION field of its name, or else the
- * only one that the product has. `isLeaf`: objects that stand for one value. Stops after `most` values.
+ * only one that the product has. A list of records with times of their own gives their values under those times, by the
+ * record's own names (or below the list's, where the product has such a field). `isLeaf`: objects that stand for one value. Stops after `most` values.
  */
 export function flatValuesReader(
   fields: ReadonlyMap<string, FieldInfo>,
@@ -38,15 +56,71 @@ export function flatValuesReader(
       found.push({ field: path.identifier, value, hint });
     // At the top, `value` is a name like any other.
     else if ('value' in value && path.text !== '') add(path, value.value, hintOf(value as JsonObject));
+    else if (isTelemetry(value as JsonObject)) addRecord(path, value as JsonObject);
     else addObject(path, value as JsonObject, hint);
   };
   const addList = (path: NamePath, list: unknown[], hint: SuggestionHint | null): void => {
+    if (isRecordList(list) && !isWanted(path, list)) return addRecords(path, list);
+    if (isNoMeasurement(path, list)) {
+      const refusal = { code: 'INVALID_VALUE' as const, message: bareNumbers(path.text, list.length) };
+      found.push({ field: path.identifier, value: list, hint: null, refusal });
+      return;
+    }
     for (const [index, item] of list.entries()) {
       if (found.length > limit) return;
       if (item === null) continue;
       if (isCayenne(item)) add(new NamePath(path, `${item.name}_${item.channel}`), item, null);
       else add(new NamePath(path, String(index)), item, hint);
     }
+  };
+  const addRecords = (path: NamePath, list: unknown[]): void => {
+    for (const item of list) {
+      if (found.length > limit) return;
+      if (isObject(item)) addRecord(path, item);
+      else if (item !== null) add(path, item, null);
+    }
+  };
+  const addRecord = (path: NamePath, record: JsonObject): void => {
+    const { timestamp, timeKey, values } = readRecord(record, (key) => fields.has(new NamePath(top, key).identifier));
+    const before = found.length;
+    const isNamed = path.text !== '';
+    const { value, name, field, key } = values;
+    const own = [field, name, key].find((text) => typeof text === 'string' && text !== '') as string | undefined;
+    if ('value' in values && (own !== undefined || isNamed)) {
+      add(own === undefined ? path : new NamePath(top, own), value, hintOf(values));
+      for (const [other, more] of Object.entries(values))
+        if (!DESCRIBES_VALUE.test(other)) add(new NamePath(top, other), more, null);
+    } else addObject(top, values, null);
+    const isTimeless = timestamp === undefined || (isObject(timestamp) && isLeaf(timestamp));
+    for (let at = before; at < found.length; at += 1) {
+      const one = found[at]!;
+      if (isNamed) {
+        const below = new NamePath(path, one.field).identifier;
+        if (fields.has(below)) one.field = below;
+      }
+      if ('timestamp' in one || one.refusal !== undefined) continue;
+      if (isTimeless && isNamed)
+        one.refusal = {
+          code: 'INVALID_TIMESTAMP',
+          message: `The record in "${path.text}" has no time: "${timeKey}" is empty.`,
+        };
+      else if (!isTimeless) one.timestamp = timestamp;
+    }
+  };
+  /** A product may have fields of the times themselves, where those are no moments. */
+  const isWanted = (path: NamePath, list: unknown[]): boolean =>
+    list.some((item, index) => {
+      const key = index < MAX_VECTOR && isObject(item) ? timeKeyOf(item) : null;
+      if (key === null || looksLikeMoment((item as JsonObject)[key])) return false;
+      return fields.has(new NamePath(new NamePath(path, String(index)), key).identifier);
+    });
+  const isNoMeasurement = (path: NamePath, list: unknown[]): boolean => {
+    if (list.length <= MAX_VECTOR ? !BYTES.test(path.text) || !list.every(isByte) : !list.every(isNumber)) return false;
+    const prefix = `${path.identifier}_`;
+    return (
+      list.length > 0 &&
+      ![...fields.keys()].some((one) => one.startsWith(prefix) && /^\d+$/.test(one.slice(prefix.length)))
+    );
   };
   const addObject = (path: NamePath, object: JsonObject, hint: SuggestionHint | null): void => {
     const keys = Object.keys(object);
@@ -89,6 +163,26 @@ export function wrappedValue(value: unknown): { value: unknown; hint: Suggestion
 export function isCayenne(item: unknown): item is { channel: number | string; name: string; value: unknown } {
   if (typeof item !== 'object' || item === null || !('name' in item) || !('channel' in item)) return false;
   return 'value' in item && typeof item.name === 'string' && ['number', 'string'].includes(typeof item.channel);
+}
+
+function bareNumbers(name: string, count: number): string {
+  const numbers = count === 1 ? 'list of one bare number' : `list of ${count} bare numbers`;
+  return `"${name.slice(0, 64)}" is a ${numbers}, which is no measurement; set a decoder that makes values of the payload.`;
+}
+
+/** What says something of a record's `value`, and is no value itself. */
+const DESCRIBES_VALUE = /^(?:value|field|name|key|units?|displayName|label)$/;
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number';
+}
+
+function isByte(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= 255 && value % 1 === 0;
 }
 
 function isCoordinate(key: string): boolean {
