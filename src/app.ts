@@ -20,6 +20,7 @@ import { LongReadings } from './domain/measurements/long-readings.ts';
 import type { MeasurementStore, RewrittenReadings } from './domain/measurements/store.ts';
 import { StoredReceiptMarks } from './domain/measurements/receipt-marks.ts';
 import type { NodePlace } from './domain/measurements/receipt-times.ts';
+import { type Frames, LocalFrames } from './domain/calls/frames.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
 import { tellLoad } from './build-metrics.ts';
 import { createTransports } from './build-transports.ts';
@@ -87,7 +88,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
         token: generatedToken,
       }),
     );
-  const { cluster, limiter } = await joinCluster(config, { database, name: clusterName, nodes }, log, closers);
+  const { cluster, limiter, frames } = await joinCluster(config, { database, name: clusterName, nodes }, log, closers);
   doubts.start({
     ask: (statement) => database.read().execute(statement),
     forget: () => cluster.changed([{ kind: 'everything' }]),
@@ -112,7 +113,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const onRejected = (code: string): void => metrics.rejected(code);
   const receiptMarks = await openMarks(database, now, log, closers);
   const told = { onRejected, longReadings, nodePlace, receiptMarks };
-  const around = { config, database, store, cluster, limiter, engine, ...told, now, log };
+  const around = { config, database, store, cluster, limiter, frames, engine, ...told, now, log };
   const domain = createDomain(around, closers);
   const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
   const ready = readyRoute({
@@ -238,9 +239,11 @@ async function joinCluster(
   { database, name, nodes }: { database: Database; name: string; nodes: (() => Promise<number>) | undefined },
   log: Logger,
   closers: Closers,
-): Promise<{ cluster: Cluster; limiter: WriteLimiter }> {
-  if (redisUrl === null) return { cluster: new LocalCluster(), limiter: new LocalWriteLimiter() };
+): Promise<{ cluster: Cluster; limiter: WriteLimiter; frames: Frames }> {
+  if (redisUrl === null)
+    return { cluster: new LocalCluster(), limiter: new LocalWriteLimiter(), frames: new LocalFrames() };
   const { RedisCluster } = await import('./cluster/redis-cluster.ts');
+  const { RedisFrames } = await import('./cluster/redis-frames.ts');
   const { RedisWriteLimiter } = await import('./cluster/redis-write-limiter.ts');
   const prefix = `inlet:${name}`;
   const shared = database.dialect === 'postgres' ? database : null;
@@ -250,7 +253,9 @@ async function joinCluster(
     },
   );
   closers.add('redis', () => cluster.stop());
-  return { cluster, limiter: new RedisWriteLimiter(cluster.commands, prefix, log) };
+  const { commands } = cluster;
+  const limiter = new RedisWriteLimiter(commands, prefix, log);
+  return { cluster, limiter, frames: new RedisFrames(commands, prefix, log) };
 }
 
 async function startBackups({ backups, database }: Config, log: Logger, closers: Closers): Promise<void> {

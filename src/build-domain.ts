@@ -41,6 +41,8 @@ import { UserService } from './domain/users/user-service.ts';
 import { CallFeed } from './domain/calls/call-feed.ts';
 import { CallLog } from './domain/calls/call-log.ts';
 import { CallSearch } from './domain/calls/call-search.ts';
+import { type Frames, LocalFrames } from './domain/calls/frames.ts';
+import { LoggedFrames } from './domain/calls/logged-frames.ts';
 import { sweepCalls } from './domain/calls/sweep-calls.ts';
 import { sweepRetention } from './domain/plans/sweep-retention.ts';
 import { AuditLog } from './domain/audit/audit-log.ts';
@@ -62,6 +64,8 @@ interface DomainDeps {
   store: MeasurementStore;
   cluster: Cluster;
   limiter: WriteLimiter;
+  /** Left out: this node's alone. */
+  frames?: Frames;
   engine: DecoderEngine;
   onRejected?: (code: string) => void;
   /** What the store is told of. */
@@ -84,6 +88,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     store,
     cluster,
     limiter,
+    frames = new LocalFrames(),
     engine,
     onRejected,
     longReadings,
@@ -194,6 +199,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     recorder,
     store,
     shares: writeShares,
+    frames: new LoggedFrames({ frames, store, now }),
     feed: callFeed,
     bodyBytes: config.callLog.bodyBytes,
     now,

@@ -30,7 +30,7 @@ export const QUICK_MS = 5;
 /** `ALONE`: results are written before and after this run, so that the pool knows exactly when it is the one running. */
 export const RUN_FLAG = { LAST_ROUND: 1, ALONE: 2, ENTRY_SHIFT: 4 } as const;
 /** The entry points by their number in a frame's flags. */
-export const ENTRY_POINTS = ['webhook', 'lorawan', 'particle'] as const;
+export const ENTRY_POINTS = ['webhook', 'lorawan', 'particle', 'event'] as const;
 
 /** One frame as bytes. */
 export function encodeFrame(type: number, numbers: readonly number[], text: string, second = ''): Buffer {

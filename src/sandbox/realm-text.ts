@@ -9,7 +9,7 @@ import { makeLookups, makeRequestBuilder } from './realm/request-object.ts';
 import { makeErrorDescription, makeRunner } from './realm/run-decoder.ts';
 
 /** An expression for the functions a source may define, or undefined for each that it does not. */
-export const ENTRY_FUNCTIONS = `{Decoder: typeof Decoder === 'function' ? Decoder : undefined, decodeUplink: typeof decodeUplink === 'function' ? decodeUplink : undefined, Decode: typeof Decode === 'function' ? Decode : undefined}`;
+export const ENTRY_FUNCTIONS = `{Decoder: typeof Decoder === 'function' ? Decoder : undefined, decodeUplink: typeof decodeUplink === 'function' ? decodeUplink : undefined, Decode: typeof Decode === 'function' ? Decode : undefined, decodeEvent: typeof decodeEvent === 'function' ? decodeEvent : undefined}`;
 
 /**
  * The script that makes a new context ours; its value is a function `(watched) => runner` (see `makeRunner`). `watched`

@@ -134,6 +134,9 @@ describe('a logged call', () => {
   const outcome: CallOutcome = {
     status: 'NO_DECODER',
     run: null,
+    reason: null,
+    copyOf: null,
+    frame: null,
     raw: [],
     batches: [],
     stored: 0,

@@ -156,3 +156,75 @@ export const PARTICLE_EVENT = {
   published_at: '2026-03-04T05:06:07.089Z',
   coreid: 'e00fce68aabbccddeeff0011',
 };
+
+/** As LORIOT sends it, with what each gateway heard. */
+export const LORIOT_UPLINK = {
+  cmd: 'gw',
+  seqno: 2021,
+  EUI: '0011223344556601',
+  ts: 1_780_000_000_123,
+  fcnt: 61,
+  port: 4,
+  freq: 868_300_000,
+  toa: 61,
+  dr: 'SF9 BW125 4/5',
+  ack: false,
+  bat: 254,
+  data: '0102ff',
+  gws: [{ rssi: -91, snr: 8, ts: 1_780_000_000_120, time: '2026-05-28T20:26:40.100Z', gweui: '0016C001F0000001' }],
+};
+
+/** As Netmore sends it: the only one of a list, numbers as texts. */
+export const NETMORE_UPLINK = [
+  {
+    devEui: '0011223344556602',
+    sensorType: 'some sensor',
+    messageType: 'payload',
+    timestamp: '2026-05-28T20:26:40.123Z',
+    payload: '0102ff',
+    fCntUp: '62',
+    toa: null,
+    freq: 868_500_000,
+    batteryLevel: '254',
+    ack: false,
+    spreadingFactor: '10',
+    rssi: '-105',
+    snr: '4.8',
+    gatewayIdentifier: '163',
+    fPort: '5',
+  },
+];
+
+/** As Kerlink's Wanesy Management Center pushes it. */
+export const KERLINK_UPLINK = {
+  id: '5e32e86922697b0001e828d5',
+  endDevice: { devEui: '0011223344556603', devAddr: '020DEA52', cluster: { id: 7 } },
+  fPort: 3,
+  fCntDown: 1,
+  fCntUp: 63,
+  adr: true,
+  confirmed: true,
+  encrypted: false,
+  payload: '0102ff',
+  encodingType: 'HEXA',
+  recvTime: 1_780_000_000_123,
+  classB: false,
+  delayed: false,
+  ulFrequency: 868.1,
+  modulation: 'LORA',
+  dataRate: 'SF9BW125',
+  codingRate: '4/5',
+  gwCnt: 1,
+  gwInfo: [{ gwEui: '7276FF0000000001', rfRegion: 'EU868', rssi: -40, snr: 12.2, channel: 5 }],
+};
+
+/** As it is copied from the live data of The Things Stack's console. */
+export const TTI_CONSOLE_EVENT = {
+  name: 'as.up.data.forward',
+  time: '2026-02-12T15:15:47.100Z',
+  identifiers: [{ device_ids: TTI_UPLINK.end_device_ids }],
+  data: { '@type': 'type.googleapis.com/ttn.lorawan.v3.ApplicationUp', ...TTI_UPLINK },
+  correlation_ids: ['as:up:01'],
+  origin: 'as-0',
+  unique_id: '01HXYZ',
+};

@@ -416,12 +416,15 @@ describe.each(DATABASES)('native integrations on %s', (database) => {
     expect(device).toMatchObject({ name: 'Found', serialNumber: IDENTIFIERS[network], product: { id: product.id } });
     expect(Object.keys(await latestOf(server, device.id))).toHaveLength(1);
     const calls = await callsOf(server, product.id);
-    expect(calls.map(({ status, headers }) => [status, headers['Authorization']])).toEqual(
-      [1, 2].map(() => ['STORED', '***']),
-    );
+    // The second is a copy of the same frame, which Particle's events do not tell.
+    expect(calls.map(({ status, headers }) => [status, headers['Authorization']])).toEqual([
+      [network === 'particle' ? 'STORED' : 'NOTHING_STORED', '***'],
+      ['STORED', '***'],
+    ]);
     expect(Date.parse(calls[1]!.receivedAt)).toBe(Date.parse(unknown.firstSeenAt));
     expect(await unknownDevices()).toEqual([]);
-    expect(await send(PATHS[network], SAMPLES[network])).toMatchObject({ status: 200, body: { stored: 1 } });
+    const copy = { status: 200, body: { stored: network === 'particle' ? 1 : 0 } };
+    expect(await send(PATHS[network], SAMPLES[network])).toMatchObject(copy);
     expect((await server.query(ADOPT, { id: unknown.id, product: product.id })).errors![0]!.extensions.code).toBe(
       'NOT_FOUND',
     );

@@ -152,7 +152,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   DecoderRun: { 'ok output console durationMs error entries truncated': VALUES },
   DecoderError: { 'kind message line column': VALUES },
   WebhookCall: {
-    'id receivedAt method path query headers body bodyTruncated status httpStatus decoderVersion run': VALUES,
+    'id receivedAt method path query headers body bodyTruncated status httpStatus decoderVersion run reason': VALUES,
   },
   CallSearch: { 'calls lookedThrough reachedAt next': VALUES },
   ReplayedCall: { 'call run': VALUES },

@@ -3,9 +3,9 @@ import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { CallRow } from '../measurements/store.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { uuidV7 } from '../uuid.ts';
-import { credentialsIn, secretMask } from '../decoders/call-secrets.ts';
+import { credentialsIn, secretMask, type TextMask } from '../decoders/call-secrets.ts';
 import { maskedHeaders } from '../decoders/masked-headers.ts';
-import { runText } from './run-text.ts';
+import { reasonText, runText } from './run-text.ts';
 
 /** Status of the answer to a call (CONTRACT 4): 202 says "kept, replay it when the decoder is right". */
 export function httpStatusOf({ status }: Pick<CallOutcome, 'status'>): 200 | 202 {
@@ -35,8 +35,17 @@ export function callRow(
     status: outcome.status,
     httpStatus: httpStatusOf(outcome),
     decoderVersion: outcome.run === null ? null : (product.decoder?.version ?? null),
-    run: outcome.run === null ? null : runText(outcome.run, secretMask(credentialsIn(request.headers))),
+    run: loggedRun(outcome, secretMask(credentialsIn(request.headers))),
   };
+}
+
+/** What was run and how it went, or why nothing was, as the log keeps it. Only texts of the decoder's go through `mask`. */
+export function loggedRun(
+  outcome: Pick<CallOutcome, 'run' | 'reason' | 'copyOf'>,
+  mask: TextMask | null = null,
+): string | null {
+  if (outcome.run !== null) return runText(outcome.run, mask);
+  return outcome.reason === null ? null : reasonText(outcome.reason, outcome.copyOf);
 }
 
 /** At most so many bytes of UTF-8, never half a character. */

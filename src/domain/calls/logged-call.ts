@@ -1,5 +1,6 @@
 import type { CallRow, CallStatus } from '../measurements/store.ts';
 import { LoggedRun } from './logged-run.ts';
+import { reasonIn } from './run-text.ts';
 
 /** Changes what is shown of a call, without regard to which part of it. */
 type Mask = (value: unknown) => unknown;
@@ -51,7 +52,17 @@ export class LoggedCall {
   }
 
   get run(): LoggedRun | null {
-    return this.#row.run === null ? null : new LoggedRun(this.#row.run, this.#mask);
+    const { run } = this.#row;
+    return run === null || this.#why !== null ? null : new LoggedRun(run, this.#mask);
+  }
+
+  /** Why nothing was run; null: something was, or the call is of a version that did not say. */
+  get reason(): string | null {
+    return this.#mask(this.#why?.reason ?? null) as string | null;
+  }
+
+  get #why(): ReturnType<typeof reasonIn> {
+    return reasonIn(this.#row.run);
   }
 
   /** About what it takes in an answer that shows all of it. */

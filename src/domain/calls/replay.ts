@@ -1,5 +1,5 @@
 import { AppError, asAppError, badInput, conflict, notFound } from '../../errors.ts';
-import { afterLong, type CallOutcome, type CallRunner, cutBodyOutcome } from '../decoders/call-runner.ts';
+import { afterLong, type CallOutcome, type CallRunner, copyOutcome, cutBodyOutcome } from '../decoders/call-runner.ts';
 import { requestOfCall } from '../decoders/decoder-request.ts';
 import type { DecoderRun } from '../decoders/decoder-run.ts';
 import { type FinishedRun, toDecoderRun } from '../decoders/finished-run.ts';
@@ -19,7 +19,8 @@ import type { CallFeed } from './call-feed.ts';
 import { LoggedCall } from './logged-call.ts';
 import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
 import { type ReplayQuery, replayPages } from './replay-pages.ts';
-import { runText } from './run-text.ts';
+import { reasonIn } from './run-text.ts';
+import { loggedRun } from './call-row.ts';
 
 interface ReplayResult extends ReplayCounts {
   /** The first 1,000 calls, or 8 million characters of them, oldest first; the counts cover all. */
@@ -234,7 +235,7 @@ export class Replay {
       await afterLong(run.output);
       const { status } = outcome;
       const decoderVersion = outcome.run === null ? null : (product.decoder?.version ?? null);
-      const after = { ...call, status, decoderVersion, run: outcome.run === null ? null : runText(outcome.run) };
+      const after = { ...call, status, decoderVersion, run: loggedRun(outcome) };
       // Of a cut body nothing new is known: the log keeps what it says of the live call.
       replayed.push({ call: dryRun || call.bodyTruncated ? call : after, outcome, run });
     }
@@ -279,6 +280,8 @@ export class Replay {
 
   async #runOne(product: ProductInfo, call: CallRow): Promise<CallOutcome> {
     if (call.bodyTruncated) return cutBodyOutcome();
+    const copyOf = reasonIn(call.run)?.copyOf ?? null;
+    if (copyOf !== null) return copyOutcome(copyOf);
     const source = product.decoder?.source ?? null;
     const { receivedAt } = call;
     const request = requestOfCall(call);

@@ -58,6 +58,18 @@ function maskedEntry(entry: EntryOutcome, mask: TextMask): EntryOutcome {
   };
 }
 
+/** The text of a call of which nothing was run: why, and of which call it is a copy (null: of none). */
+export function reasonText(reason: string, copyOf: string | null = null): string {
+  return JSON.stringify({ reason, copyOf });
+}
+
+/** What such a text says; null: something was run. */
+export function reasonIn(text: string | null): { reason: string; copyOf: string | null } | null {
+  return text?.startsWith('{"reason":') === true
+    ? (JSON.parse(text) as { reason: string; copyOf: string | null })
+    : null;
+}
+
 /** The JSON texts of the parts of a run's text, by their names; nothing of it is parsed. */
 export function runParts(text: string): Map<string, string> {
   const parts = new Map<string, string>();

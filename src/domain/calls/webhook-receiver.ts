@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import type { CallOutcome, CallRunner } from '../decoders/call-runner.ts';
+import { type CallOutcome, type CallRunner, copyOutcome } from '../decoders/call-runner.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import { changed, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
@@ -7,7 +7,8 @@ import { type CallRow, type MeasurementStore, textLengthOf } from '../measuremen
 import type { Amount, WriteShares } from '../measurements/write-shares.ts';
 import { type InVain, unexplainedPart } from '../refused-work.ts';
 import type { CallFeed } from './call-feed.ts';
-import { callRow, httpStatusOf } from './call-row.ts';
+import { callRow, httpStatusOf, loggedRun } from './call-row.ts';
+import type { LoggedFrames } from './logged-frames.ts';
 
 interface WebhookReceiverDeps {
   ingestCache: IngestCache;
@@ -15,6 +16,7 @@ interface WebhookReceiverDeps {
   recorder: Recorder;
   store: Pick<MeasurementStore, 'updateCalls'>;
   shares: WriteShares;
+  frames: LoggedFrames;
   feed: CallFeed;
   /** CALL_LOG_BODY_BYTES */
   bodyBytes: number;
@@ -41,12 +43,14 @@ interface Ran {
   call: CallRow;
   toStore: DeviceBatch[];
   answer: Answer;
+  /** See `frameDigest`. */
+  frame: string | null;
 }
 
 /** Whose call it is. `native`: of a native network, from this device. */
 export interface Recipient {
   product: ProductInfo;
-  native?: { device: DeviceInfo };
+  native?: { device: DeviceInfo } | undefined;
 }
 
 /** Who deletes devices faster than a decoder runs is to be waited for. */
@@ -81,13 +85,29 @@ export class WebhookReceiver {
    * UNAVAILABLE: nothing is logged then, and the sender is to try again.
    */
   async receive(find: () => Promise<Recipient>, request: DecoderRequest, kept: Kept | null = null): Promise<Answer> {
-    const { ingestCache, recorder, store: log, shares, feed } = this.#deps;
     const receivedAt = kept?.since ?? this.#deps.now();
-    let recipient = await find();
     for (let runs = 1; ; runs += 1) {
-      const before = ingestCache.revision;
-      const { product } = recipient;
-      const { call, toStore, answer } = await this.#run(recipient, request, receivedAt, kept);
+      const answer = await this.#attempt(find, request, receivedAt, kept);
+      if (answer !== null) return answer;
+      if (runs === MAX_RUNS)
+        throw new AppError('OVERLOADED', 'The product keeps being changed while the call is received; try again.');
+    }
+  }
+
+  /** null: it is to run again, as something that it would write to is gone. */
+  async #attempt(
+    find: () => Promise<Recipient>,
+    request: DecoderRequest,
+    receivedAt: number,
+    kept: Kept | null,
+  ): Promise<Answer | null> {
+    const { ingestCache, recorder, store: log, shares, feed } = this.#deps;
+    const before = ingestCache.revision;
+    const { product, native } = await find();
+    const { ran, settle } = await this.#once(product, await this.#run({ product, native }, request, receivedAt, kept));
+    const { call, toStore, answer } = ran;
+    let isDone = false;
+    try {
       const batches = toStore.map(({ batch }) => batch);
       // What the call brings into the database: its texts, too.
       const amount = (isStored: boolean): Amount => ({
@@ -96,11 +116,8 @@ export class WebhookReceiver {
       });
       const asked = amount(false);
       await shares.turn(product.workspaceId, asked);
-      recipient = await find();
-      if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, toStore))) {
-        if (runs < MAX_RUNS) continue;
-        throw new AppError('OVERLOADED', 'The product keeps being changed while the call is received; try again.');
-      }
+      const recipient = await find();
+      if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, toStore))) return null;
       const requireRight = async (): Promise<void> => {
         const now = await find();
         if (before !== ingestCache.revision && !(await this.#allThere(now.product, toStore))) throw changed();
@@ -108,11 +125,26 @@ export class WebhookReceiver {
       const isPatient = kept !== null;
       const store = (): Promise<number> => recorder.commit({ batches, call }, { product, isPatient, requireRight });
       await shares.storing(product.workspaceId, { asked, amount: () => amount(true), store });
-      // It may be there of an adoption that was cut off, as it was then.
-      if (kept !== null) await log.updateCalls([call]);
-      feed.publish(product.id, call);
-      return answer;
+      isDone = true;
+    } finally {
+      settle?.(isDone);
     }
+    // It may be there of an adoption that was cut off, as it was then.
+    if (kept !== null) await log.updateCalls([call]);
+    feed.publish(product.id, call);
+    return answer;
+  }
+
+  /** A frame that another call has stored, or is about to, is stored by that alone. `settle`: to be told how storing went. */
+  async #once(product: ProductInfo, ran: Ran): Promise<{ ran: Ran; settle?: (isStored: boolean) => void }> {
+    const { frame, toStore, call } = ran;
+    if (frame === null || toStore.length === 0) return { ran };
+    const claim = await this.#deps.frames.claim(product, frame, { id: call.id, at: call.receivedAt });
+    if (!('storedBy' in claim)) return { ran, settle: claim.settle };
+    const outcome = copyOutcome(claim.storedBy);
+    const { status } = outcome;
+    const copy = { ...call, status, httpStatus: 200, decoderVersion: null, run: loggedRun(outcome) };
+    return { ran: { call: copy, toStore: [], answer: answerOf(outcome), frame: null } };
   }
 
   /** Only what is needed from then on: of ten thousand entries the outcome takes ten megabytes, and hundreds may wait to be stored. */
@@ -128,7 +160,7 @@ export class WebhookReceiver {
     const outcome = await runner.run(native === undefined ? what : { ...what, native });
     // A replay finds the values under the time by which the log knows the call.
     const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes, kept?.id);
-    return { call, toStore: outcome.batches, answer: answerOf(outcome) };
+    return { call, toStore: outcome.batches, answer: answerOf(outcome), frame: outcome.frame };
   }
 
   async #allThere(product: ProductInfo, batches: DeviceBatch[]): Promise<boolean> {

@@ -1,15 +1,15 @@
 import { credentialsIn, secretMask, type TextMask } from './call-secrets.ts';
 import { badInput } from '../../errors.ts';
-import { networkOfPath, readNetworkCall, uplinkInput, wrongDoor } from '../networks/network-call.ts';
+import { networkOfPath, readNetworkCall, wrongDoor } from '../networks/network-call.ts';
 import type { Network, NetworkEvent } from '../networks/network-event.ts';
 import type { DeviceBatch } from '../measurements/recorder.ts';
 import type { CallStatus } from '../measurements/store.ts';
 import type { History } from '../history/history.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { DecoderEngine, DecoderEntryPoint, DecoderFailure, DecoderJob, DecoderResult } from './decoder-engine.ts';
+import { messageToRun } from './network-message.ts';
 import { type RawEntry, readEntries, readUplinkEntries } from './decoder-output.ts';
 import { LookedUpValues } from './looked-up-values.ts';
-import { configurationVariables } from '../ingest-cache/device-configuration.ts';
 import { type DecoderRequest, isForm, webhookInput } from './decoder-request.ts';
 import { giveWay } from '../give-way.ts';
 import { heldTurns } from '../held-turns.ts';
@@ -44,6 +44,10 @@ export interface CallOutcome {
   status: CallStatus;
   /** null: there was nothing to run (no decoder, or a network's event that is no uplink). */
   run: FinishedRun | null;
+  /** Why nothing was run; null: something was. */
+  reason: string | null;
+  /** The call that has stored the same frame of a network; null: none has. */
+  copyOf: string | null;
   /** The entries as the decoder returned them. */
   raw: RawEntry[];
   batches: DeviceBatch[];
@@ -51,10 +55,13 @@ export interface CallOutcome {
   rejected: number;
   /** When the call counts as received, in ms UTC; null: as it came, nothing was looked at. */
   receiptTime: number | null;
+  /** What other copies of a network's frame have too (`frameDigest`); null: it is none. */
+  frame: string | null;
 }
 
 /** A network's time further ahead of ours than this is wrong, and not worth losing the values for. */
 const MAX_AHEAD_MS = 86_400_000;
+const NO_DECODER = 'The product has no decoder: save one, then replay the call.';
 /** In characters: to read a form of so many takes a millisecond or two, of a megabyte half a second. */
 const LONG_FORM = 4_096;
 /** What a piece of one takes, before that is known. */
@@ -105,7 +112,7 @@ export class CallRunner {
 
   async #runWebhook(call: CallToRun): Promise<CallOutcome> {
     const { product, source, request, receivedAt, counted, kept = false } = call;
-    if (source === null) return notRun('NO_DECODER');
+    if (source === null) return notRun('NO_DECODER', NO_DECODER);
     const input = await this.#inputOf(call);
     const result = await this.#execute(call, source, 'webhook', input, null);
     if (result.output === null) return failedOutcome({ ...result, error: atWrongDoor(result.error, request) });
@@ -127,34 +134,37 @@ export class CallRunner {
 
   async #runNative(call: CallToRun, network: Network, device: DeviceInfo | null): Promise<CallOutcome> {
     const { product, source, receivedAt, counted, kept = false } = call;
-    const uplink = uplinkToRun(call, network, device);
-    if (uplink === null) return notRun('NOTHING_STORED');
-    const { identifier, time } = uplink;
-    let result: DecoderResult;
-    if (source !== null) {
-      if (!uplink.carriesPayload) return notRun('NOTHING_STORED');
-      result = await this.#execute(call, source, uplink.kind, uplink.input, device);
-    } else if (uplink.decodedByNetwork === null) return notRun(uplink.carriesPayload ? 'NO_DECODER' : 'NOTHING_STORED');
-    else result = uplink.decodedByNetwork;
+    const message = messageToRun(eventOf(call, network), source, receivedAt, device, call.native?.variables);
+    const { identifier, time, entryPoint, input, decoded, otherwise, frame } = message;
+    let result = decoded;
+    let isDecoders = false;
+    if (source !== null && input !== '') {
+      const ran = await this.#execute(call, source, entryPoint, input, device);
+      // A source with `decodeEvent` alone leaves uplinks to the network, and one without it everything else.
+      const isLeft = ran.error?.kind === 'NO_DECODER_FUNCTION' && (entryPoint === 'event' || decoded !== null);
+      isDecoders = !isLeft;
+      if (isDecoders) result = ran;
+    }
+    if (result === null) return notRun(otherwise.status, otherwise.reason);
     if (result.output === null) return failedOutcome(result);
     await afterLong(result.output);
-    const fromUplink = source?.includes('decodeUplink') ?? false;
+    const fromUplink = entryPoint === 'event' || (source?.includes('decodeUplink') ?? false);
     const { entries: raw, error } = readUplinkEntries(result, product.fields, fromUplink);
     if (error !== null) return failedOutcome({ ...result, error });
+    // Handed through as it came, the payload is not decoded.
+    if (source === null && raw.length > 0 && raw.every(({ refusal }) => refusal?.code === 'INVALID_VALUE'))
+      return notRun('NO_DECODER', raw[0]!.refusal!.message);
     const networkTime = time === null || time > receivedAt + MAX_AHEAD_MS ? null : time;
     const sender = { device, identifier };
-    return outcomeOf(
-      result,
-      raw,
-      await this.#deps.judge.judge(product, raw, {
-        receivedAt,
-        networkTime,
-        counted,
-        kept,
-        mask: maskOf(product, call.request),
-        sender,
-      }),
-    );
+    const options = { receivedAt, networkTime, counted, kept, mask: maskOf(product, call.request), sender };
+    const { judge } = this.#deps;
+    if (entryPoint !== 'event' || isDecoders)
+      return { ...outcomeOf(result, raw, await judge.judge(product, raw, options)), frame };
+    // Nobody has asked for them: those that the product has no field for are suggested, and no fault of the message.
+    const [known, unknown] = [raw.filter((one) => isKnown(product, one)), raw.filter((one) => !isKnown(product, one))];
+    if (unknown.length > 0) await judge.judge(product, unknown, options);
+    if (known.length === 0) return notRun(otherwise.status, `${otherwise.reason} ${withoutFields(unknown)}`);
+    return outcomeOf(result, known, await judge.judge(product, known, options));
   }
 
   #execute(
@@ -198,34 +208,13 @@ export class CallRunner {
   }
 }
 
-/** What is needed of an uplink while its decoder is waited for, and afterwards: the message itself takes far more. */
-interface UplinkToRun {
-  identifier: string;
-  time: number | null;
-  kind: DecoderEntryPoint;
-  carriesPayload: boolean;
-  /** '': no decoder gets it. */
-  input: string;
-  /** null: a decoder is there, or the network has decoded nothing. */
-  decodedByNetwork: DecoderResult | null;
+function isKnown(product: ProductInfo, { entry }: RawEntry): boolean {
+  return product.fields.has((entry as { field: string }).field);
 }
 
-/** null: it is no uplink. */
-function uplinkToRun(call: CallToRun, network: Network, device: DeviceInfo | null): UplinkToRun | null {
-  const event = eventOf(call, network);
-  const { uplink, deviceIdentifier } = event;
-  if (uplink === null || deviceIdentifier === null) return null;
-  const { time, carriesPayload, content, decoded } = uplink;
-  const isDecoded = call.source === null && decoded !== null;
-  const variables = call.native?.variables ?? (device === null ? {} : configurationVariables(device));
-  return {
-    identifier: deviceIdentifier,
-    time,
-    kind: content.kind,
-    carriesPayload,
-    input: call.source !== null && carriesPayload ? uplinkInput(event, call.receivedAt, variables) : '',
-    decodedByNetwork: isDecoded ? decodedByNetwork(decoded) : null,
-  };
+function withoutFields(raw: RawEntry[]): string {
+  const names = raw.map(({ entry }) => (entry as { field: string }).field);
+  return `The product has no field ${names.join(' or ')}.`;
 }
 
 /** Who replays calls, or tries a decoder, does not stand behind what somebody sends to the product's webhook. */
@@ -242,13 +231,26 @@ function atWrongDoor(error: DecoderFailure | null, { body }: DecoderRequest): De
   return error === null ? null : { ...error, message: error.message + wrongDoor(body) };
 }
 
-/** What the network's own decoder made of the payload, as if a run had returned it. */
-function decodedByNetwork(decoded: unknown): DecoderResult {
-  return { output: JSON.stringify(decoded), value: decoded, console: [], error: null, durationMs: 0 };
+/** The outcome of a call of which nothing is run; `reason`: a sentence for the log that says why. */
+function notRun(status: CallStatus, reason: string): CallOutcome {
+  return {
+    status,
+    run: null,
+    reason,
+    copyOf: null,
+    raw: [],
+    batches: [],
+    stored: 0,
+    rejected: 0,
+    receiptTime: null,
+    frame: null,
+  };
 }
 
-function notRun(status: CallStatus): CallOutcome {
-  return { status, run: null, raw: [], batches: [], stored: 0, rejected: 0, receiptTime: null };
+/** The outcome of a call with a frame that another call has stored. */
+export function copyOutcome(storedBy: string): CallOutcome {
+  const reason = `Duplicate: the call ${storedBy} has stored this frame (same device, frame counter and payload within ten minutes).`;
+  return { ...notRun('NOTHING_STORED', reason), copyOf: storedBy };
 }
 
 function failedOutcome(result: Omit<FinishedRun, 'entries'>): CallOutcome {
@@ -256,7 +258,7 @@ function failedOutcome(result: Omit<FinishedRun, 'entries'>): CallOutcome {
   const without = { kind: 'BAD_OUTPUT' as const, message: 'The run gave no output.', line: null, column: null };
   const { console, durationMs, output } = result;
   const run = { output, console, error: result.error ?? without, durationMs, entries: [] };
-  return { ...notRun('DECODER_FAILED'), run };
+  return { ...notRun('DECODER_FAILED', ''), run, reason: null };
 }
 
 function outcomeOf(
@@ -266,7 +268,7 @@ function outcomeOf(
 ): CallOutcome {
   const status = stored === 0 ? 'NOTHING_STORED' : rejected === 0 ? 'STORED' : 'PARTLY_STORED';
   const run = { output, console, error: null, durationMs, entries };
-  return { status, run, raw, batches, stored, rejected, receiptTime };
+  return { status, run, reason: null, copyOf: null, raw, batches, stored, rejected, receiptTime, frame: null };
 }
 
 const CUT_BODY =

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import type { DecoderEngine, DecoderFailure } from './decoder-engine.ts';
+import type { DecoderEngine, DecoderFailure, DecoderJob } from './decoder-engine.ts';
 
 /** The longest decoder source, in bytes of UTF-8 (CONTRACT 5). */
 export const MAX_SOURCE_BYTES = 262_144;
@@ -7,7 +7,7 @@ export const MAX_SOURCE_BYTES = 262_144;
 /** Of all forms, as it is not known yet from where the product's calls will come. */
 const NOTHING_TO_CALL =
   'The source defines no function to call: Decoder(request) for webhooks, decodeUplink(input) or Decoder(bytes, port) ' +
-  'for LoRaWAN, Decoder(payload, event) for Particle.';
+  'for LoRaWAN, Decoder(payload, event) for Particle, decodeEvent(input) for what networks say beside uplinks.';
 
 /** INVALID_DECODER, with `kind`, `line` and `column` in its details, when the source may not be saved. */
 export async function checkSource(
@@ -38,9 +38,14 @@ export async function checkSource(
   if (failure !== null) throw invalidDecoder(failure);
 }
 
+/** Whether the source may define `decodeEvent`. */
+export function asksForEvents(source: string): boolean {
+  return source.includes('decodeEvent');
+}
+
 /**
- * INVALID_DECODER (kind NO_DECODER_FUNCTION) when nothing in the source could be called: no Decoder, decodeUplink or
- * Decode. Runs it once on an empty uplink, aside from the runs and statistics of its product; how that ends otherwise
+ * INVALID_DECODER (kind NO_DECODER_FUNCTION) when nothing in the source could be called: no Decoder, decodeUplink, Decode
+ * or decodeEvent. Runs it once on an empty uplink, aside from the runs and statistics of its product; how that ends otherwise
  * does not matter, nor to what others of the workspace save: each token has a line of its own. `remedy`: what to do if it
  * is wanted all the same.
  */
@@ -53,7 +58,7 @@ export async function requireDecoderFunction(
 ): Promise<void> {
   const payload = { rawPayload: {}, normalizedPayload: {} };
   const input = { bytes: [], fPort: 1, recvTime: new Date(0).toISOString(), variables: {}, ...payload };
-  const { error } = await engine.run({
+  const job: DecoderJob = {
     workspaceId,
     productId: `${workspaceId} saved ${tokenId}`,
     source,
@@ -62,7 +67,12 @@ export async function requireDecoderFunction(
     serials: { version: '', load: () => Promise.resolve([]) },
     lookUp: async function* () {},
     senderId: null,
-  });
+  };
+  let { error } = await engine.run(job);
+  if (error?.kind === 'NO_DECODER_FUNCTION' && asksForEvents(source)) {
+    const event = JSON.stringify({ type: 'status', event: {}, recvTime: new Date(0).toISOString(), ...payload });
+    ({ error } = await engine.run({ ...job, entryPoint: 'event', input: event }));
+  }
   if (error?.kind !== 'NO_DECODER_FUNCTION') return;
   throw new AppError('INVALID_DECODER', `${NOTHING_TO_CALL} Nothing was saved; ${remedy}`, {
     details: { kind: error.kind, line: error.line, column: error.column },

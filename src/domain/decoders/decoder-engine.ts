@@ -20,8 +20,9 @@ export interface DecoderFailure {
  * - `webhook`: `Decoder(request)`
  * - `lorawan`: `decodeUplink({bytes, fPort, recvTime, variables})` if defined, else `Decoder(bytes, port)`
  * - `particle`: `Decoder(payload, event)`
+ * - `event`: `decodeEvent({type, event, recvTime, variables})`
  */
-export type DecoderEntryPoint = 'webhook' | 'lorawan' | 'particle';
+export type DecoderEntryPoint = 'webhook' | 'lorawan' | 'particle' | 'event';
 
 /** What decoders see of one device (CONTRACT 5): every field of the product is there, with nulls before its first value. */
 export interface DeviceValues {
@@ -42,6 +43,7 @@ export interface DecoderJob {
    * JSON text. `webhook`: `{method, path, body, headers: [[name, value]…], GET: {name: [..]}, POST: {name: [..]}}`.
    * `lorawan`: `{bytes: number[], fPort, recvTime: ISO text, variables, rawPayload, normalizedPayload}`.
    * `particle`: `{payload, event, rawPayload, normalizedPayload}`.
+   * `event`: `{type, event, recvTime: ISO text, variables, rawPayload, normalizedPayload}`.
    */
   input: string;
   /**

@@ -1,7 +1,8 @@
-import { isoTime, numberIn, objectAt, objectOf, textIn, timeIn } from './json-reading.ts';
+import { hexBytesIn, isoTime, numberIn, objectAt, objectOf, textIn, timeIn } from './json-reading.ts';
 import { gatewaysIn, loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
 import { missingIdentifier } from './missing-identifier.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
+import { otherEvent, solvedPlace } from './other-event.ts';
 
 /** Whether this is a message of Actility's ThingPark: everything is under one key, `DevEUI_uplink` for an uplink. */
 export function isActilityMessage(message: Record<string, unknown>): boolean {
@@ -13,7 +14,11 @@ export function readActilityMessage(message: Record<string, unknown>): NetworkEv
   const key = Object.keys(message).find((name) => name.startsWith('DevEUI_')) ?? 'DevEUI_uplink';
   const up = objectAt(message, key);
   const deviceIdentifier = textIn(up['DevEUI']);
-  if (key !== 'DevEUI_uplink') return { deviceIdentifier, uplink: null, raw: message };
+  if (key !== 'DevEUI_uplink') {
+    const place = { latitude: up['DevLAT'], longitude: up['DevLON'] };
+    const decoded = key === 'DevEUI_location' ? solvedPlace(place) : null;
+    return otherEvent(deviceIdentifier, message, { type: key, event: message, time: timeIn(up['Time']), decoded });
+  }
   if (deviceIdentifier === null) throw missingIdentifier('DevEUI_uplink.DevEUI');
   const listed = gatewaysIn(objectAt(up, 'Lrrs')['Lrr']);
   const time = timeIn(up['Time']);
@@ -32,11 +37,12 @@ export function readActilityMessage(message: Record<string, unknown>): NetworkEv
     time,
     port: numberIn(up['FPort']),
     counter: numberIn(up['FCntUp']),
+    address: textIn(up['DevAddr']),
     frequency: numberIn(up['Frequency']),
     dataRate: factor === null ? null : loraDataRate(factor, 125),
     codingRate: textIn(up['CodingRate']),
     gateways,
-    bytes: Buffer.from(textIn(up['payload_hex']) ?? '', 'hex'),
+    bytes: hexBytesIn(up['payload_hex']),
     decoded: objectOf(up['payload']),
     portZeroIsMac: true,
   });

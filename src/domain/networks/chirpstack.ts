@@ -6,6 +6,7 @@ import {
   numberIn,
   objectAt,
   objectOf,
+  saysSomething,
   textIn,
   timeIn,
 } from './json-reading.ts';
@@ -13,42 +14,52 @@ import { codingRateText, gatewaysIn, loraDataRate, lorawanUplink } from './loraw
 import { missingIdentifier } from './missing-identifier.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
 import { readableEui } from './network-identity.ts';
+import { otherEvent, solvedPlace } from './other-event.ts';
 
-/** Keys that only events other than uplinks have: ack, txack, log, status, join, location, integration, error. */
-const OTHER_EVENTS = [
-  'acknowledged',
-  'queueItemId',
-  'downlinkId',
-  'level',
-  'margin',
-  'batteryLevel',
-  'joinServer',
-  'location',
-  'integrationName',
-  'status',
-  'error',
-];
-const UPLINK_KEYS = ['rxInfo', 'data', 'object', 'objectJSON', 'fPort', 'fCnt', 'dr'];
+/** Which event other than an uplink has a key of its own, in the order in which they are looked for. */
+const OTHER_EVENTS = {
+  acknowledged: 'ack',
+  downlinkId: 'txack',
+  queueItemId: 'ack',
+  level: 'log',
+  margin: 'status',
+  batteryLevel: 'status',
+  joinServer: 'join',
+  location: 'location',
+  integrationName: 'integration',
+  status: 'status',
+  error: 'error',
+};
+const OTHER_KEYS = Object.keys(OTHER_EVENTS) as (keyof typeof OTHER_EVENTS)[];
+/** Only an uplink says something under these, … */
+const UPLINK_KEYS = ['data', 'fPort'];
+/** … these may stand beside the keys of another event. */
+const SHARED_KEYS = ['rxInfo', 'object', 'objectJSON', 'fCnt', 'dr'];
+const UPLINK_NAMES = /^\s*up(?:link)?\s*$/i;
 
 /**
  * An event of ChirpStack's HTTP integration in JSON: of v4 (`deviceInfo`), or of v3, which the built-in servers of
- * Milesight's and RAK's gateways still send (`devEUI`). Its kind is in the URL (`?event=up`); without that the keys
- * decide. Keys with the value 0, "" or false may be absent.
+ * Milesight's and RAK's gateways still send (`devEUI`). Its kind is in the URL (`?event=up`, in any case); without that
+ * the keys that say something decide. Keys with the value 0, "" or false may be absent.
  */
 export function readChirpstackEvent(raw: unknown, eventName: string | undefined): NetworkEvent {
   const event = isObject(raw) ? raw : {};
   const named = textIn(objectAt(event, 'deviceInfo')['devEui']) ?? textIn(event['devEUI']) ?? textIn(event['devEui']);
   const deviceIdentifier = named === null ? null : readableEui(named);
-  const isNamed = eventName !== undefined && eventName !== '';
-  const isUplink = isNamed ? eventName === 'up' : looksLikeUplink(event);
-  if (deviceIdentifier === null) {
-    if (isNamed ? !isUplink : OTHER_EVENTS.some((key) => key in event)) return { deviceIdentifier, uplink: null, raw };
+  const name = eventName?.trim() ?? '';
+  const other = name === '' ? otherKind(event) : UPLINK_NAMES.test(name) ? null : name.toLowerCase();
+  if (other !== null && (deviceIdentifier !== null || name !== '' || other !== 'join'))
+    return otherEvent(deviceIdentifier, raw, {
+      type: other,
+      event,
+      time: timeIn(event['time']),
+      decoded: decodedOf(other, event),
+    });
+  if (deviceIdentifier === null)
     throw missingIdentifier(
       'deviceInfo.devEui',
       ' ChirpStack v3 and gateways with a built-in server call it "devEUI".',
     );
-  }
-  if (!isUplink) return { deviceIdentifier, uplink: null, raw };
   const gateways = gatewaysIn(event['rxInfo']);
   const txInfo = objectAt(event, 'txInfo');
   return lorawanUplink({
@@ -57,6 +68,7 @@ export function readChirpstackEvent(raw: unknown, eventName: string | undefined)
     time: timeIn(event['time']) ?? timeIn(gateways.map(timeOf).find(Boolean)),
     port: numberIn(event['fPort']),
     counter: numberIn(event['fCnt']),
+    address: textIn(event['devAddr']),
     frequency: numberIn(txInfo['frequency']),
     dataRate: dataRateOf(txInfo),
     codingRate: codingRateText(
@@ -71,8 +83,27 @@ export function readChirpstackEvent(raw: unknown, eventName: string | undefined)
   });
 }
 
-function looksLikeUplink(event: JsonObject): boolean {
-  return UPLINK_KEYS.some((key) => key in event) && !OTHER_EVENTS.some((key) => key in event);
+/** The kind of an event whose URL does not name it, as its keys show; null: an uplink. */
+function otherKind(event: JsonObject): string | null {
+  if (UPLINK_KEYS.some((key) => saysSomething(event[key]))) return null;
+  const own = OTHER_KEYS.find((key) => saysSomething(event[key]));
+  if (own !== undefined) return OTHER_EVENTS[own];
+  // Of what is empty throughout, such as a refused downlink, the keys that stand there tell.
+  if (SHARED_KEYS.some((key) => saysSomething(event[key])) || UPLINK_KEYS.some((key) => key in event)) return null;
+  const empty = OTHER_KEYS.find((key) => event[key] !== undefined && event[key] !== null);
+  if (empty !== undefined) return OTHER_EVENTS[empty];
+  return SHARED_KEYS.some((key) => key in event) ? null : 'join';
+}
+
+/** Battery and margin, or a place. A battery level says nothing while the device does not know it, or needs none. */
+function decodedOf(type: string, event: JsonObject): JsonObject | null {
+  if (type === 'location') return solvedPlace(objectAt(event, 'location'));
+  if (type !== 'status') return null;
+  const { batteryLevelUnavailable, externalPowerSource, batteryLevel, margin } = event;
+  const isKnown = batteryLevelUnavailable !== true && externalPowerSource !== true;
+  const [level, decibels] = [isKnown ? numberIn(batteryLevel) : null, numberIn(margin)];
+  if (level === null && decibels === null) return null;
+  return { ...(level === null ? {} : { batteryLevel: level }), ...(decibels === null ? {} : { margin: decibels }) };
 }
 
 function timeOf(gateway: JsonObject): unknown {

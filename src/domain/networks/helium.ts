@@ -1,7 +1,18 @@
-import { bytesIn, isObject, isoTime, numberIn, objectAt, objectOf, textIn, timeIn } from './json-reading.ts';
+import {
+  bytesIn,
+  isObject,
+  isoTime,
+  numberIn,
+  objectAt,
+  objectOf,
+  saysSomething,
+  textIn,
+  timeIn,
+} from './json-reading.ts';
 import { gatewaysIn, lorawanUplink } from './lorawan-uplink.ts';
 import { missingIdentifier } from './missing-identifier.ts';
 import type { NetworkEvent } from './network-event.ts';
+import { otherEvent } from './other-event.ts';
 
 /**
  * A message of the Helium console's HTTP integration. Join requests and the like carry a `type` or `category` that is
@@ -11,9 +22,14 @@ export function readHeliumMessage(raw: unknown): NetworkEvent {
   const message = isObject(raw) ? raw : {};
   const deviceIdentifier = textIn(message['dev_eui']);
   const kind = textIn(message['type']) ?? textIn(message['category']);
-  const isUplink = kind === null ? !('join' in message) : /uplink|^up$|^data$/i.test(kind);
-  if (isUplink && deviceIdentifier === null) throw missingIdentifier('dev_eui');
-  if (!isUplink || deviceIdentifier === null) return { deviceIdentifier, uplink: null, raw };
+  const isUplink = kind === null ? !saysSomething(message['join']) : /uplink|^up$|^data$/i.test(kind);
+  if (!isUplink)
+    return otherEvent(deviceIdentifier, raw, {
+      type: kind ?? 'join',
+      event: message,
+      time: timeIn(message['reported_at']),
+    });
+  if (deviceIdentifier === null) throw missingIdentifier('dev_eui');
   const hotspots = gatewaysIn(message['hotspots']);
   const [first] = hotspots;
   const decoded = objectAt(message, 'decoded')['payload'];
@@ -23,6 +39,7 @@ export function readHeliumMessage(raw: unknown): NetworkEvent {
     time: timeIn(message['reported_at']) ?? timeIn(first?.['reported_at']),
     port: numberIn(message['port']),
     counter: numberIn(message['fcnt']),
+    address: textIn(message['devaddr']),
     frequency: numberIn(first?.['frequency']),
     dataRate: textIn(first?.['spreading']),
     codingRate: textIn(first?.['coding_rate']),

@@ -32,6 +32,12 @@ export function objectsIn(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
+/** Whether a key with this value says anything: null, false, 0, empty texts, lists and objects are what is absent elsewhere. */
+export function saysSomething(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
+}
+
 /** Text that says something; numbers read as their text. */
 export function textIn(value: unknown): string | null {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
@@ -47,6 +53,11 @@ export function numberIn(value: unknown): number | null {
 /** base64 (also its URL-safe form), as bytes; absent: none. */
 export function bytesIn(value: unknown): Buffer {
   return typeof value === 'string' ? Buffer.from(value, 'base64') : Buffer.alloc(0);
+}
+
+/** Hexadecimal digits, as bytes; absent: none. */
+export function hexBytesIn(value: unknown): Buffer {
+  return typeof value === 'string' ? Buffer.from(value.trim().replace(/^0x/i, ''), 'hex') : Buffer.alloc(0);
 }
 
 /** Without a zone it would be the server's. */

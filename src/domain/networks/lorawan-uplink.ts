@@ -8,6 +8,8 @@ interface LorawanParts {
   time: number | null;
   port: number | null;
   counter: number | null;
+  /** The device's address in its session, which a new join changes. */
+  address?: string | null;
   /** In Hz, MHz or GHz. */
   frequency: number | null;
   dataRate: string | null;
@@ -34,8 +36,10 @@ export function lorawanUplink(parts: LorawanParts): NetworkEvent {
   return {
     deviceIdentifier,
     raw,
+    other: null,
     uplink: {
       time,
+      frame: parts.counter === null ? null : { counter: parts.counter, session: parts.address?.toLowerCase() ?? '' },
       decoded: decoded !== null && Object.keys(decoded).length > 0 ? decoded : null,
       content: { kind: 'lorawan', bytes },
       carriesPayload: bytes.length > 0 && !(portZeroIsMac && port === 0),

@@ -1,11 +1,15 @@
 import { AppError } from '../../errors.ts';
 import { mostNamesIn, parametersIn } from '../form-text.ts';
 import { excessOf } from '../json-text.ts';
-import { isActilityMessage, readActilityMessage } from './actility.ts';
+import { readActilityMessage } from './actility.ts';
 import { readChirpstackEvent } from './chirpstack.ts';
 import { readHeliumMessage } from './helium.ts';
-import { BOUNDS, isObject, type JsonObject } from './json-reading.ts';
-import { type Network, type NetworkEvent, NETWORKS } from './network-event.ts';
+import { BOUNDS, isObject, isoTime, type JsonObject } from './json-reading.ts';
+import { readKerlinkMessage } from './kerlink.ts';
+import { readLoriotMessage } from './loriot.ts';
+import { bareMessage, networkOfShape, type Shape, SHAPE_NAMES, shapeOf } from './message-shape.ts';
+import { readNetmoreMessage } from './netmore.ts';
+import { type Network, type NetworkEvent, NETWORKS, type OtherEvent } from './network-event.ts';
 import { readParticleEvent } from './particle.ts';
 import { readTtiMessage } from './tti.ts';
 
@@ -30,20 +34,12 @@ export function networkOfPath(path: string): Network | null {
   return NETWORKS.find((network) => network === name) ?? null;
 }
 
-/** How people know each network, for messages. */
-const NETWORK_NAMES: Record<Network, string> = {
-  tti: 'The Things Stack',
-  chirpstack: 'ChirpStack',
-  helium: 'Helium',
-  particle: 'Particle',
-};
-
 /** What to say of a network's message that stands at a product's webhook; '': it is none. */
 export function wrongDoor(body: string): string {
-  const network = networkOfBody(body);
-  if (network === null) return '';
-  const url = pathOfNetwork(network);
-  return ` This is a message of ${NETWORK_NAMES[network]}: point it at ${url}, where the decoder gets its payload.`;
+  const shape = shapeOfBody(body);
+  if (shape === null) return '';
+  const url = pathOfNetwork(networkOfShape(shape));
+  return ` This is a message of ${SHAPE_NAMES[shape]}: point it at ${url}, where the decoder gets its payload.`;
 }
 
 /** In characters: reading so much takes two milliseconds at most, and every failing call asks. */
@@ -51,28 +47,31 @@ const MAX_READ = 16_384;
 /** Of a longer body its first names tell. */
 const HEAD = 4_096;
 
-/** Which network's message this text is, as its keys show; null: none that is known. Actility's counts as ChirpStack's. */
+/** At which network's URL this text is taken, as its keys show; null: it is no message of any that is known. */
 export function networkOfBody(body: string): Network | null {
-  if (!/^\s*\{/.test(body)) return null;
-  if (body.length > MAX_READ) return networkOfMessage(namesIn(body.slice(0, HEAD)));
+  const shape = shapeOfBody(body);
+  return shape === null ? null : networkOfShape(shape);
+}
+
+function shapeOfBody(body: string): Shape | null {
+  if (!/^\s*(?:\{|\[\s*\{)/.test(body)) return null;
+  if (body.length > MAX_READ) return shapeOf(namesIn(body.slice(0, HEAD)));
   try {
-    const message: unknown = JSON.parse(body);
-    return isObject(message) ? networkOfMessage(message) : null;
+    const message = soleOf(JSON.parse(body));
+    return isObject(message) ? shapeOf(message) : null;
   } catch {
     return null;
   }
 }
 
+/** Some networks send lists, of one message each. */
+function soleOf(message: unknown): unknown {
+  return Array.isArray(message) && message.length === 1 ? message[0] : message;
+}
+
 /** An object with the names that stand there, at whatever level. */
 function namesIn(text: string): JsonObject {
   return Object.fromEntries(Array.from(text.matchAll(/"(\w+)"\s*:/g), ([, name]) => [name, {}]));
-}
-
-function networkOfMessage(message: JsonObject): Network | null {
-  if ('end_device_ids' in message) return 'tti';
-  if (isObject(message['deviceInfo']) || 'devEUI' in message || isActilityMessage(message)) return 'chirpstack';
-  if ('dev_eui' in message) return 'helium';
-  return 'coreid' in message ? 'particle' : null;
 }
 
 /**
@@ -81,27 +80,38 @@ function networkOfMessage(message: JsonObject): Network | null {
  */
 export function readNetworkCall(network: Network, request: NetworkRequest): NetworkEvent {
   const { body } = request;
-  const message = network === 'particle' && FORM.test(body) ? formIn(body) : jsonIn(network, body);
-  if (!isObject(message))
-    throw new AppError('INVALID_BODY', `The body must be one JSON object, as ${NETWORK_NAMES[network]} sends it.`);
+  const sent = network === 'particle' && FORM.test(body) ? formIn(body) : soleOf(jsonIn(network, body));
+  if (!isObject(sent)) throw new AppError('INVALID_BODY', oneObject(network, sent));
   // Particle's webhooks may have any keys beside their own.
-  const shown = network === 'particle' && 'coreid' in message ? network : (networkOfMessage(message) ?? network);
+  const shown = network === 'particle' && 'coreid' in sent ? network : (shapeOf(sent) ?? network);
   if ((shown === 'particle') !== (network === 'particle'))
     throw new AppError(
       'INVALID_BODY',
-      `This is a message of ${NETWORK_NAMES[shown]}: send it to ${pathOfNetwork(shown)}.`,
+      `This is a message of ${SHAPE_NAMES[shown]}: send it to ${pathOfNetwork(networkOfShape(shown))}.`,
     );
   switch (shown) {
     case 'tti':
-      return readTtiMessage(message);
+      return readTtiMessage(bareMessage(sent));
     case 'chirpstack':
-      if (isActilityMessage(message)) return readActilityMessage(message);
-      return readChirpstackEvent(message, request.GET['event']?.[0]);
+      return readChirpstackEvent(sent, request.GET['event']?.[0]);
+    case 'actility':
+      return readActilityMessage(sent);
+    case 'loriot':
+      return readLoriotMessage(sent);
+    case 'netmore':
+      return readNetmoreMessage(sent);
+    case 'kerlink':
+      return readKerlinkMessage(sent);
     case 'helium':
-      return readHeliumMessage(message);
+      return readHeliumMessage(sent);
     case 'particle':
-      return readParticleEvent(message);
+      return readParticleEvent(sent);
   }
+}
+
+function oneObject(network: Network, sent: unknown): string {
+  const is = Array.isArray(sent) ? `; it is a list of ${sent.length}: send each message by itself` : '';
+  return `The body must be one JSON object, as ${SHAPE_NAMES[network]} sends it${is}.`;
 }
 
 /** Particle's older webhooks send the same names as a form. */
@@ -124,7 +134,7 @@ function jsonIn(network: Network, body: string): unknown {
   } catch {
     throw new AppError(
       'INVALID_JSON',
-      `The body is not JSON; set the integration at ${NETWORK_NAMES[network]} to send JSON (for ChirpStack: payload encoding JSON).`,
+      `The body is not JSON; set the integration at ${SHAPE_NAMES[network]} to send JSON (for ChirpStack: payload encoding JSON).`,
     );
   }
 }
@@ -138,4 +148,16 @@ export function uplinkInput(event: NetworkEvent, receivedAt: number, variables: 
   if (content.kind === 'particle') return JSON.stringify({ payload: content.payload, event: content.event, ...shared });
   const recvTime = normalized.time ?? new Date(receivedAt).toISOString();
   return JSON.stringify({ bytes: [...content.bytes], fPort: normalized.port, recvTime, variables, ...shared });
+}
+
+/** The same of an event other than an uplink, for `decodeEvent`. */
+export function eventInput(
+  { deviceIdentifier, raw }: NetworkEvent,
+  { type, event, time }: OtherEvent,
+  receivedAt: number,
+  variables: Record<string, string>,
+): string {
+  const recvTime = new Date(time ?? receivedAt).toISOString();
+  const normalizedPayload = { deveui: deviceIdentifier, deviceEui: deviceIdentifier, time: isoTime(time) };
+  return JSON.stringify({ type, event, recvTime, variables, rawPayload: raw, normalizedPayload });
 }

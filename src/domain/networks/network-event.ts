@@ -1,3 +1,5 @@
+import type { JsonObject } from './json-reading.ts';
+
 /** The networks with a payload structure that is known (CONTRACT 6). */
 export const NETWORKS = ['tti', 'chirpstack', 'helium', 'particle'] as const;
 
@@ -32,6 +34,8 @@ interface NormalizedPayload {
 interface Uplink {
   /** The network's receive time in milliseconds; null: it says none. */
   time: number | null;
+  /** What tells a frame from the others of its device: its counter, and the address of the session; null: it is not told apart. */
+  frame: { counter: number; session: string } | null;
   /** What the network itself decoded, an object or a list; null: nothing. */
   decoded: object | null;
   normalized: NormalizedPayload;
@@ -41,12 +45,26 @@ interface Uplink {
   carriesPayload: boolean;
 }
 
+/** A join, status, place, acknowledgement or whatever else a network says beside uplinks. */
+export interface OtherEvent {
+  /** The network's own name of it: `status`, `join_accept`, `DevEUI_location`, … */
+  type: string;
+  /** The network's time of it in milliseconds; null: it says none. */
+  time: number | null;
+  /** What `decodeEvent` gets as `event`: the message. */
+  event: JsonObject;
+  /** What counts as its values where no `decodeEvent` is: battery and margin of a status, a place; null: nothing. */
+  decoded: JsonObject | null;
+}
+
 /** One message of a network. */
 export interface NetworkEvent {
   /** What the network calls the device: an EUI or a core id; null: an event other than an uplink that names none. */
   deviceIdentifier: string | null;
-  /** null: a join, status, acknowledgement, … */
+  /** null: it is `other`. */
   uplink: Uplink | null;
+  /** null: it is an uplink. */
+  other: OtherEvent | null;
   /** The message itself: the global `rawPayload`. */
   raw: unknown;
 }

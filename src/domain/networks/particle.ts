@@ -1,6 +1,7 @@
 import { isObject, isoTime, type JsonObject, objectOf, textIn, timeIn } from './json-reading.ts';
 import { missingIdentifier } from './missing-identifier.ts';
 import type { NetworkEvent } from './network-event.ts';
+import { otherEvent } from './other-event.ts';
 
 /** Events that Particle's cloud itself publishes (`spark/status`, `particle/internal/…`): they carry no measurement. */
 const SYSTEM_EVENT = /^(?:spark|particle)\//i;
@@ -16,15 +17,18 @@ export function readParticleEvent(raw: unknown): NetworkEvent {
   const message = isObject(raw) ? raw : {};
   const deviceIdentifier = textIn(message['coreid']);
   const event = textIn(message['event']) ?? '';
-  if (SYSTEM_EVENT.test(event)) return { deviceIdentifier, uplink: null, raw };
+  if (SYSTEM_EVENT.test(event))
+    return otherEvent(deviceIdentifier, raw, { type: event, event: message, time: timeIn(message['published_at']) });
   if (deviceIdentifier === null) throw missingIdentifier('coreid');
   const time = timeIn(message['published_at']);
   const payload = 'data' in message ? (message['data'] ?? '') : (ownKeys(message) ?? '');
   return {
     deviceIdentifier,
     raw,
+    other: null,
     uplink: {
       time,
+      frame: null,
       decoded: objectOf(payload),
       content: { kind: 'particle', payload, event },
       carriesPayload: true,

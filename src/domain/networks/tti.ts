@@ -12,10 +12,14 @@ import {
 import { gatewaysIn, loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
 import { missingIdentifier } from './missing-identifier.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
+import { otherEvent, solvedPlace } from './other-event.ts';
 
 /** What The Things Stack names its other webhook messages by. */
 const OTHER_EVENTS =
   /^(?:join_accept|downlink_(?:ack|nack|sent|failed|queued|queue_invalidated)|location_solved|service_data|uplink_normalized)$/;
+
+/** What stands in a message of any kind. */
+const ENVELOPE = /^(?:end_device_ids|correlation_ids|received_at|simulated)$/;
 
 /**
  * A message of a The Things Stack v3 webhook. Keys with the value 0, "" or false are absent. What has no
@@ -26,12 +30,13 @@ export function readTtiMessage(raw: unknown): NetworkEvent {
   const deviceIdentifier = textIn(objectAt(message, 'end_device_ids')['dev_eui']);
   const up = message['uplink_message'];
   if (deviceIdentifier === null) {
-    if (!isObject(up) && Object.keys(message).some((key) => OTHER_EVENTS.test(key)))
-      return { deviceIdentifier, uplink: null, raw };
-    const hint = ' Devices activated by personalisation (ABP) need a DevEUI in the console, and filters must keep it.';
+    if (!isObject(up) && Object.keys(message).some((key) => OTHER_EVENTS.test(key))) return readOther(message, null);
+    const hint = isObject(message['end_device_ids'])
+      ? ' Devices activated by personalisation (ABP) need a DevEUI in the console, and filters must keep it.'
+      : ' It is no message of a webhook of The Things Stack in JSON, nor of another network that is known.';
     throw missingIdentifier('end_device_ids.dev_eui', hint);
   }
-  if (!isObject(up)) return { deviceIdentifier, uplink: null, raw };
+  if (!isObject(up)) return readOther(message, deviceIdentifier);
   const gateways = gatewaysIn(up['rx_metadata']);
   const rate = objectAt(up, 'settings', 'data_rate');
   return lorawanUplink({
@@ -43,6 +48,7 @@ export function readTtiMessage(raw: unknown): NetworkEvent {
       timeIn(gateways.map((gateway) => gateway['received_at'] ?? gateway['time']).find(Boolean)),
     port: numberIn(up['f_port']),
     counter: numberIn(up['f_cnt']),
+    address: textIn(objectAt(message, 'end_device_ids')['dev_addr']),
     frequency: numberIn(objectAt(up, 'settings')['frequency']),
     dataRate: dataRateOf(rate),
     codingRate: textIn(objectAt(rate, 'lora')['coding_rate']) ?? textIn(objectAt(up, 'settings')['coding_rate']),
@@ -50,6 +56,19 @@ export function readTtiMessage(raw: unknown): NetworkEvent {
     bytes: bytesIn(up['frm_payload']),
     decoded: objectOf(up['decoded_payload']),
     portZeroIsMac: true,
+  });
+}
+
+/** What stands under the event's own name also stands beside the rest of the message. */
+function readOther(message: JsonObject, deviceIdentifier: string | null): NetworkEvent {
+  const known = Object.keys(message).find((key) => OTHER_EVENTS.test(key) && isObject(message[key]));
+  const type = known ?? Object.keys(message).find((key) => !ENVELOPE.test(key) && isObject(message[key])) ?? 'unknown';
+  const own = objectAt(message, type);
+  return otherEvent(deviceIdentifier, message, {
+    type,
+    event: { ...own, ...message },
+    time: timeIn(own['received_at']) ?? timeIn(message['received_at']),
+    decoded: type === 'location_solved' ? solvedPlace(objectAt(own, 'location')) : null,
   });
 }
 

@@ -46,6 +46,13 @@ export class WebhookCallObject {
 
   @Field(() => DecoderRun, { nullable: true, description: 'What the decoder did; null: nothing ran.' })
   run!: DecoderRun | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Why nothing was run or stored: no decoder, an event that no decodeEvent asks for, or the same frame again, with the call that stored it; null: the run tells.',
+  })
+  reason!: string | null;
 }
 
 /** Pages of logged calls. */

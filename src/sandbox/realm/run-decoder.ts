@@ -50,7 +50,7 @@ export function makeRunner(
   lookups: ReturnType<typeof makeLookups>,
   unchanged: () => boolean,
 ) {
-  type EntryFunctions = { Decoder: any; decodeUplink: any; Decode: any };
+  type EntryFunctions = { Decoder: any; decodeUplink: any; Decode: any; decodeEvent: any };
   const maxOutput = 1_048_576;
   const maxEntries = 10_000;
   let factory: (() => EntryFunctions) | null = null;
@@ -127,7 +127,12 @@ export function makeRunner(
     return there === '' ? '.' : `; ${there} is called only for uplinks of LoRaWAN networks.`;
   };
   const call = (functions: EntryFunctions, input: any): { value: unknown } | string => {
-    const { Decoder, decodeUplink, Decode } = functions;
+    const { Decoder, decodeUplink, Decode, decodeEvent } = functions;
+    if (entryPoint === 'event') {
+      if (typeof decodeEvent !== 'function') return 'The source defines no function decodeEvent(input).';
+      const { type, event, recvTime, variables } = input;
+      return { value: decodeEvent({ type, event, recvTime: new b.Date(recvTime), variables: variables ?? {} }) };
+    }
     if (entryPoint === 'lorawan') {
       if (typeof decodeUplink === 'function') {
         const { bytes, fPort, recvTime, variables } = input;

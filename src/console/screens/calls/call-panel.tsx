@@ -55,6 +55,7 @@ export function CallPanel({ productId, callId, known, onClose, onReplay }: CallP
                 {run.error.line !== null && ` (line ${run.error.line})`}
               </Note>
             )}
+            {call.reason !== null && <Note>{call.reason}</Note>}
             {may('CONFIGURE') && (
               <div class="row">
                 <a

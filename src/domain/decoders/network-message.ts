@@ -1,0 +1,78 @@
+import { configurationVariables } from '../ingest-cache/device-configuration.ts';
+import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
+import type { CallStatus } from '../measurements/store.ts';
+import { frameDigest } from '../networks/frame.ts';
+import { eventInput, uplinkInput } from '../networks/network-call.ts';
+import type { NetworkEvent } from '../networks/network-event.ts';
+import { asksForEvents } from './check-source.ts';
+import type { DecoderEntryPoint, DecoderResult } from './decoder-engine.ts';
+
+/** What is needed of a network's message while its decoder is waited for, and afterwards: the message itself takes far more. */
+export interface MessageToRun {
+  /** What the network calls the device. */
+  identifier: string;
+  /** The network's time, in ms UTC; null: it says none. */
+  time: number | null;
+  entryPoint: DecoderEntryPoint;
+  /** JSON text for the decoder; '': it does not get this message. */
+  input: string;
+  /** What counts where no decoder takes the message; null: nothing does. */
+  decoded: DecoderResult | null;
+  /** What becomes of the call where nothing takes the message, and why. */
+  otherwise: { status: CallStatus; reason: string };
+  /** See `frameDigest`. */
+  frame: string | null;
+}
+
+const NO_DECODER =
+  'The product has no decoder, and the network has decoded nothing: save a decoder, then replay the call.';
+const NO_PAYLOAD = 'The uplink has no payload (only MAC commands).';
+
+/**
+ * What is to be run of a network's message. `source`: the product's decoder, or null. `variables`: in place of the device's
+ * configuration.
+ */
+export function messageToRun(
+  event: NetworkEvent,
+  source: string | null,
+  receivedAt: number,
+  device: DeviceInfo | null,
+  given: Record<string, string> | undefined,
+): MessageToRun {
+  const { uplink, other } = event;
+  const identifier = event.deviceIdentifier ?? '';
+  const variables = given ?? (device === null ? {} : configurationVariables(device));
+  const asks = source !== null && asksForEvents(source);
+  if (uplink === null) {
+    const { type = 'unknown', time = null, decoded = null } = other ?? {};
+    const reason = `The network's event "${type.slice(0, 100)}": no decodeEvent({type, event}) of a decoder asks for it.`;
+    return {
+      identifier,
+      time,
+      entryPoint: 'event',
+      input: asks && other !== null ? eventInput(event, other, receivedAt, variables) : '',
+      decoded: decoded === null ? null : decodedByNetwork(decoded),
+      otherwise: { status: 'NOTHING_STORED', reason },
+      frame: null,
+    };
+  }
+  const { time, carriesPayload, content, decoded } = uplink;
+  const isLeft = decoded !== null && (source === null || asks);
+  return {
+    identifier,
+    time,
+    entryPoint: content.kind,
+    input: source !== null && carriesPayload ? uplinkInput(event, receivedAt, variables) : '',
+    decoded: isLeft && (source === null || carriesPayload) ? decodedByNetwork(decoded) : null,
+    otherwise:
+      source === null && carriesPayload
+        ? { status: 'NO_DECODER', reason: NO_DECODER }
+        : { status: 'NOTHING_STORED', reason: NO_PAYLOAD },
+    frame: frameDigest(event),
+  };
+}
+
+/** What the network's own decoder made of the payload, as if a run had returned it. */
+function decodedByNetwork(decoded: unknown): DecoderResult {
+  return { output: JSON.stringify(decoded), value: decoded, console: [], error: null, durationMs: 0 };
+}

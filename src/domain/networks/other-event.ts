@@ -1,0 +1,27 @@
+import { parseGeolocation } from '../measurements/geolocation.ts';
+import { type JsonObject, numberIn } from './json-reading.ts';
+import type { NetworkEvent, OtherEvent } from './network-event.ts';
+
+/** Keys of the parts that an event can leave out. */
+interface OtherParts {
+  type: string;
+  event: JsonObject;
+  time?: number | null;
+  decoded?: OtherEvent['decoded'];
+}
+
+/** A message that is no uplink; `raw` is the message as it was sent. */
+export function otherEvent(
+  deviceIdentifier: string | null,
+  raw: unknown,
+  { type, event, time = null, decoded = null }: OtherParts,
+): NetworkEvent {
+  return { deviceIdentifier, uplink: null, other: { type, time, event, decoded }, raw };
+}
+
+/** `{latitude, longitude, …}`, as networks tell a place that they have worked out, for the field `location`; null: it is none. */
+export function solvedPlace({ latitude, longitude }: JsonObject): JsonObject | null {
+  const [lat, lon] = [numberIn(latitude), numberIn(longitude)];
+  const place = lat === null || lon === null ? null : parseGeolocation(`${lat},${lon}`);
+  return place === null ? null : { location: place };
+}
