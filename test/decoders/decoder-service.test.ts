@@ -37,7 +37,7 @@ describe.each(DATABASES)("a product's decoder on %s", (database) => {
     );
   const codeOf = (answer: { errors?: { extensions: { code: string } }[] }) => answer.errors?.[0]?.extensions.code;
 
-  test('who saves what never ends keeps no other token from saving', { timeout: 60_000 }, async () => {
+  test('who saves what never ends keeps no other token from saving', async () => {
     const { workspaces } = await server.gql('{ workspaces { id } }');
     const { secret } = await createToken(server, ADMIN_TOKEN, workspaces[0].id, ['CONFIGURE']);
     const loop = 'function Decoder() {} for (;;);';
@@ -53,13 +53,14 @@ describe.each(DATABASES)("a product's decoder on %s", (database) => {
       }
     };
     const hogs = Array.from({ length: 12 }, hog);
-    await expect.poll(() => hogging.ended, { timeout: 20_000 }).toBeGreaterThan(1);
-    const from = performance.now();
+    await expect.poll(() => hogging.ended).toBeGreaterThan(1);
+    const before = hogging.ended;
     expect((await save(SOURCE)).errors).toBeUndefined();
-    const tookMs = performance.now() - from;
+    const meanwhile = hogging.ended - before;
     hogging.isOver = true;
     await Promise.all(hogs);
-    expect(tookMs).toBeLessThan(1_500);
+    // It stood behind none of the twelve but those under way.
+    expect(meanwhile).toBeLessThan(8);
   });
 
   test('each save is a new version that the next call uses; any can be activated again', async () => {

@@ -325,7 +325,7 @@ describe.each(DATABASES)('retention on %s', (name) => {
       expect(await callsOf(first, product.id)).toHaveLength(3);
       await first.stop();
       const second = await startServer({ database, env: { CALL_LOG_DAYS: '0.000001' } });
-      await expect.poll(async () => (await callsOf(second, product.id)).length, { timeout: 10_000 }).toBe(0);
+      await expect.poll(async () => (await callsOf(second, product.id)).length).toBe(0);
       await second.stop();
     } finally {
       await database.drop();

@@ -13,9 +13,6 @@ import type { HeldTurns } from '../../src/domain/held-turns.ts';
 import type { DeviceFinder } from '../../src/domain/ingest-cache/device-finder.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { Senders } from '../../src/domain/senders.ts';
-import { createProduct, DATABASES, startServer } from '../support/server.ts';
-import { createMember, createWorkspace } from '../support/tenant.ts';
-import { callWebhook } from './webhook-client.ts';
 
 const CALLS = 10;
 const BODY = `{"end_device_ids":{"dev_eui":"70B3D57ED0000001"},"uplink_message":{"frm_payload":"AQ==","f_port":1,"rx_metadata":[${'{"rssi":[-1]},'.repeat(24_000)}{}]}}`;
@@ -49,7 +46,7 @@ test("a network's message is not held as objects while its decoder is waited for
   const request: DecoderRequest = { method: 'POST', path: '', GET: {}, headers: [], body: BODY };
   const before = heapMb();
   for (let at = 0; at < CALLS; at += 1) void receiver.receive(whose, 'tti', request);
-  await expect.poll(() => inputs.length, { timeout: 20_000 }).toBe(CALLS);
+  await expect.poll(() => inputs.length).toBe(CALLS);
   // Each as objects: 2 MB and more; each as text: 0.3 MB, and no gateways but the first.
   expect(Math.max(...inputs)).toBeLessThan(1.1 * BODY.length);
   expect(heapMb() - before).toBeLessThan(CALLS);
@@ -151,75 +148,39 @@ test('forms wait for no serial numbers that the database does not give', async (
 test.each([
   ['on a long form', FORM, []],
   ['that looks up very much', { ...FORM, body: '' }, MANY_NAMES],
-])(
-  'who tries a decoder %s is not refused for what others send to the webhook',
-  async (_, request, names) => {
-    const senders = new Senders();
-    const engine = {
-      run: async ({ lookUp }: DecoderJob) => {
-        for await (const told of lookUp(names)) expect(told[1]).toBeNull();
-        return { output: null, console: [], error: null, durationMs: 0 };
-      },
-    };
-    const serials = () => ({ version: '1', load: async () => [Buffer.from('{}')] });
-    const ingestCache = { serials, devicesOfProduct: async () => new Map() };
-    const history = { latestOfMany: async () => [] };
-    const deps = { engine, ingestCache, history, senders } as unknown as ConstructorParameters<typeof CallRunner>[0];
-    const runner = new CallRunner(deps);
-    const product = { id: 'p', workspaceId: 'w', fields: new Map() } as unknown as ProductInfo;
-    const run = (counted: boolean): Promise<unknown> =>
-      runner.run({ product, source: 'x', request, receivedAt: 0, counted });
-    const others = setInterval(() => senders.saw('other'), 10);
-    const sending = { isOver: false, refused: 0 };
-    const send = async (): Promise<void> => {
-      while (!sending.isOver)
-        await run(true).catch(async () => {
-          sending.refused += 1;
-          await pause(1);
-        });
-    };
-    const calls = Array.from({ length: 5 }, send);
-    onTestFinished(async () => {
-      sending.isOver = true;
-      clearInterval(others);
-      await Promise.all(calls);
-    });
-    await pause(500);
-    for (let more = 0; more < 95; more += 1) calls.push(send());
-    await expect.poll(() => sending.refused, { timeout: 20_000 }).toBeGreaterThan(0);
-    for (let tries = 0; tries < 3; tries += 1) await run(false);
-  },
-  60_000,
-);
-
-test.each(DATABASES)(
-  'long forms at one webhook leave others most of what they record on %s',
-  async (database) => {
-    const server = await startServer({ database });
-    onTestFinished(() => server.stop());
-    const product = await createProduct(server);
-    const workspaceId = await createWorkspace(server, 'forms');
-    const decoder = 'function Decoder() { return [] }';
-    const { token } = await createMember(server, workspaceId, 'ADMIN');
-    const forms = await createProduct(server, { workspaceId, token, input: { decoder } });
-    const recorded = async (): Promise<number> => {
-      let count = 0;
-      for (const end = performance.now() + 1_500; performance.now() < end; count += 1)
-        expect((await server.record(product.deviceIds[0]!, [{ field: 'temperature', value: count }])).status).toBe(200);
-      return count;
-    };
-    const before = await recorded();
-    const body = Array.from({ length: 80_000 }, (_, at) => `a${at}=%ff`).join('&');
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const sending = { isOver: false };
-    const senders = Array.from({ length: 8 }, async () => {
-      while (!sending.isOver) await callWebhook(server, forms, { headers, body });
-    });
-    await pause(1_000);
-    const beside = await recorded();
+])('who tries a decoder %s is not refused for what others send to the webhook', async (_, request, names) => {
+  const senders = new Senders();
+  const engine = {
+    run: async ({ lookUp }: DecoderJob) => {
+      for await (const told of lookUp(names)) expect(told[1]).toBeNull();
+      return { output: null, console: [], error: null, durationMs: 0 };
+    },
+  };
+  const serials = () => ({ version: '1', load: async () => [Buffer.from('{}')] });
+  const ingestCache = { serials, devicesOfProduct: async () => new Map() };
+  const history = { latestOfMany: async () => [] };
+  const deps = { engine, ingestCache, history, senders } as unknown as ConstructorParameters<typeof CallRunner>[0];
+  const runner = new CallRunner(deps);
+  const product = { id: 'p', workspaceId: 'w', fields: new Map() } as unknown as ProductInfo;
+  const run = (counted: boolean): Promise<unknown> =>
+    runner.run({ product, source: 'x', request, receivedAt: 0, counted });
+  const others = setInterval(() => senders.saw('other'), 10);
+  const sending = { isOver: false, refused: 0 };
+  const send = async (): Promise<void> => {
+    while (!sending.isOver)
+      await run(true).catch(async () => {
+        sending.refused += 1;
+        await pause(1);
+      });
+  };
+  const calls = Array.from({ length: 5 }, send);
+  onTestFinished(async () => {
     sending.isOver = true;
-    await Promise.all(senders);
-    expect(beside / Math.min(before, await recorded())).toBeGreaterThan(0.3);
-  },
-  60_000,
-);
+    clearInterval(others);
+    await Promise.all(calls);
+  });
+  await pause(500);
+  for (let more = 0; more < 95; more += 1) calls.push(send());
+  await expect.poll(() => sending.refused).toBeGreaterThan(0);
+  for (let tries = 0; tries < 3; tries += 1) await run(false);
+});

@@ -4,7 +4,7 @@ import { AuditLog, MAX_AUDIT_ENTRIES } from '../../src/domain/audit/audit-log.ts
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { countTurns } from '../support/loop-turns.ts';
-import { longestPieceMs } from '../support/processor-time.ts';
+import { expectPieces, piecesOf } from '../support/pieces.ts';
 import { DATABASES } from '../support/server.ts';
 
 const DAY = 86_400_000;
@@ -149,10 +149,6 @@ describe.each(DATABASES)('the audit log in %s', (name) => {
         'run',
       ),
     );
-    // All logs in one piece: 17 ms, 4 now.
-    let least = Infinity;
-    for (let at = 0; at < 3; at += 1)
-      least = Math.min(least, await longestPieceMs(() => auditLog.forgetBefore(0, () => false)));
-    expect(least).toBeLessThan(12);
+    await expectPieces(4, () => piecesOf(() => auditLog.forgetBefore(0, () => false)));
   });
 });

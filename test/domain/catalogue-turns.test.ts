@@ -15,7 +15,7 @@ describe.each(DATABASES)('transactions on %s', (name) => {
   let domain: OpenDomain;
   beforeAll(async () => {
     domain = await openDomain(name);
-  }, 60_000);
+  });
   afterAll(() => domain.close());
 
   test('of a tenant that has dozens of long ones few go on, and others wait for one, after seconds too', async () => {

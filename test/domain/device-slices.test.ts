@@ -53,7 +53,7 @@ describe.each(DATABASES)('a list among very many devices, %s', (name) => {
       const deviceKey = items[at]!.position[1];
       await domain.store.append({ batches: [{ deviceKey, receivedAt, fieldKeys: [1], timestamps: [1], values: [1] }] });
     }
-  }, 120_000);
+  });
   afterAll(() => domain.close());
 
   async function allPages(

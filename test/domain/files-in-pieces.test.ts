@@ -9,7 +9,6 @@ import type { GraphqlContext } from '../../src/graphql/context/graphql-context.t
 import { MeasurementsResolver } from '../../src/graphql/resolvers/measurements-resolver.ts';
 import type { MeasurementStore, Piece } from '../../src/domain/measurements/store.ts';
 import type { BackgroundTurns } from '../../src/domain/turns.ts';
-import { processorMsOf } from '../support/processor-time.ts';
 
 const FIELD = { key: 1, identifier: 'f', type: 'FLOAT' };
 const PRODUCT = { fields: new Map([['f', FIELD]]), fieldsByKey: new Map([[1, FIELD]]) };
@@ -115,21 +114,22 @@ test('where a row has no value, or one of 500, not all fields are looked through
   const product = { ...PRODUCT, fields: new Map(fields.map((field) => [field.identifier, field])) };
   const device = { ...DEVICE, product } as unknown as typeof DEVICE;
   const long = Array.from({ length: 180_000 }, (_, at) => at);
+  let looks = 0;
+  const counted = (list: number[]): number[] =>
+    new Proxy(list, { get: (target, key) => ((looks += 1), Reflect.get(target, key)) });
   const series = fields.map((field) => ({
     field,
-    timestamps: field.key === 0 ? long : [200_000 + field.key, 300_000 - field.key],
+    timestamps: field.key === 0 ? long : counted([200_000 + field.key, 300_000 - field.key]),
     values: field.key === 0 ? long.map(() => null) : [field.key, field.key],
     truncated: false,
   }));
   const files = exporterOf({ history: { series: async () => series }, shares: new Watched().shares });
   const chart = { resolution: null, maxPoints: 200_000, timeZone: null };
   const { bytes } = files.ofDevice(accessOf('t'), device, { ...ALL, format: 'ndjson', layout: 'wide', chart });
-  const before = process.cpuUsage();
   let text = '';
   for await (const piece of bytes) text += Buffer.from(piece).toString();
-  const { user, system } = process.cpuUsage(before);
-  // It was one piece of 1.4 to 2.4 s.
-  expect(user + system).toBeLessThan(500_000);
+  // Each field a few times for each of its own two values, not for each row.
+  expect(looks).toBeLessThan(200_000);
   const names = text
     .trimEnd()
     .split('\n')
@@ -137,45 +137,6 @@ test('where a row has no value, or one of 500, not all fields are looked through
   const ahead = fields.slice(1).map(({ identifier }) => identifier);
   expect(names).toEqual([...ahead, ...ahead.toReversed()]);
 });
-
-test.each([null, { resolution: null, maxPoints: 400, timeZone: null }])(
-  'a row takes no longer for all that devices of other products have, chart: %s',
-  async (chart) => {
-    const products = Array.from({ length: 200 }, (_, no) => {
-      const fields = Array.from({ length: 500 }, (__, key) => ({ ...FIELD, identifier: `p${no}f${key}`, key }));
-      return { fields: new Map(fields.map((field) => [field.identifier, field])) };
-    });
-    const field = { ...FIELD, identifier: 'p150f0' };
-    const product = { fields: new Map([[field.identifier, field]]) };
-    const timestamps = Array.from({ length: 40 }, (_, at) => at);
-    const series = [{ field, timestamps, values: timestamps, truncated: false }];
-    const { shares } = new Watched();
-    const files = exporterOf({
-      shares,
-      store: { range: async () => ({ timestamps: timestamps.map((at) => at * 1000), values: timestamps }) },
-      history: { series: async () => series },
-      devices: {
-        productIds: async () => products.map((_, no) => String(no)),
-        page: async () => ({ items: Array.from({ length: 20 }, (_, id) => ({ device: { id } })) }),
-      },
-      ingestCache: {
-        product: async (id: string) => products[Number(id)],
-        device: async (key: number) => ({ ...DEVICE, key, product }),
-      },
-    });
-    let text = '';
-    const usedMs = await processorMsOf(async () => {
-      const choice = {} as Parameters<Exporter['ofMany']>[1];
-      const { bytes } = await files.ofMany(accessOf('t'), choice, { ...ALL, format: 'ndjson', layout: 'wide', chart });
-      for await (const piece of bytes) text += Buffer.from(piece).toString();
-    });
-    const rows = text.trimEnd().split('\n');
-    expect(rows.length).toBe(800);
-    expect(rows[1]).toBe('{"device":"s","timestamp":"1970-01-01T00:00:01.000Z","p150f0":1}');
-    // All 100,000 columns were gone through for each row.
-    expect(usedMs).toBeLessThan(200);
-  },
-);
 
 test.each(['long', 'wide'] as const)(
   'nothing more is read or goes out when the token, or its right to the device, is gone, layout %s',

@@ -55,20 +55,20 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     const device = await recorded();
     const [a, b] = keysOf(device);
     await domain.fields.remove(domain.access, fieldId(a!));
-    await expect.poll(() => keysLeft(device), { timeout: 10_000 }).toEqual([b]);
+    await expect.poll(() => keysLeft(device)).toEqual([b]);
   });
 
   test('values of a device', async () => {
     const device = await recorded();
     await domain.devices.delete(domain.access, [device.id]);
-    await expect.poll(() => keysLeft(device), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => keysLeft(device)).toEqual([]);
   });
 
   test('values and calls of a product', async () => {
     const device = await recorded();
     await domain.store.append({ batches: [], call: callRow(device.product.key, domain.clock.now) });
     await domain.products.delete(domain.access, device.productId);
-    await expect.poll(() => keysLeft(device), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => keysLeft(device)).toEqual([]);
     expect(await domain.store.calls({ productKey: device.product.key, limit: 10 })).toEqual([]);
   });
 
@@ -96,7 +96,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await sweepCalls({ store, unknownDevices, products, days: 30, now: () => clock.now }, goesOn);
     expect(await left()).toBe(0);
     expect(await database.read().getConnection().execute('select key from product where key = ?', [device.product.key])).toEqual([]); // prettier-ignore
-    await expect.poll(() => keysLeft(device), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => keysLeft(device)).toEqual([]);
   });
 
   test('calls of a product whose deletion was interrupted while they were removed go with the next sweep', async () => {
@@ -162,7 +162,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     const sweeper = new Sweeper({ everyMs: 600_000, sweep: () => sweepCalls(deps, goesOn), onError });
     const ages = async (): Promise<number[]> =>
       (await store.calls({ productKey: product.key, limit: 10 })).map(({ receivedAt }) => (now - receivedAt) / DAY);
-    await expect.poll(ages, { timeout: 10_000 }).toEqual([29]);
+    await expect.poll(ages).toEqual([29]);
     await sweeper.stop();
     expect(errors).toEqual([]);
     expect(forgotten).toEqual([30]);
@@ -273,7 +273,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
       );
       return (await Promise.all(ranges)).map(({ values }) => values);
     };
-    await expect.poll(() => left(free), { timeout: 10_000 }).toEqual([[89], [200]]);
+    await expect.poll(() => left(free)).toEqual([[89], [200]]);
     await sweeper.stop();
     expect(await left(unlimited)).toEqual([[200, 91, 89], [300, 200]]); // prettier-ignore
     const allLeft = [[200, 91, 89], [300, 200]]; // prettier-ignore

@@ -2,11 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
-import { longestPieceMs } from '../support/processor-time.ts';
+import { piecesOf } from '../support/pieces.ts';
 import { DATABASES } from '../support/server.ts';
-
-/** A tenth of a second is what people notice; half of it is for what else goes on. */
-const MOST_MS = 50;
 
 describe.each(DATABASES)('what holds much is deleted with turns for others in between, on %s', (name) => {
   let domain: OpenDomain;
@@ -44,7 +41,7 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
     const source = 'x'.repeat(262_000);
     const versions = many(600, (at) => [key, at + 1, 1, source]);
     await insert('decoder_version', 'product_key, version, created_at, source', versions);
-    expect(await longestPieceMs(() => products.delete(access, id))).toBeLessThan(MOST_MS);
+    expect(await piecesOf(() => products.delete(access, id))).toBeGreaterThanOrEqual(3);
     expect(await count('decoder_version', 'product_key', key)).toBe(0);
   });
 
@@ -58,7 +55,7 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
     await domain.database.write((em) =>
       em.execute('update device set metadata = ?, configuration = ? where product_key = ?', [text, text, product.key]),
     );
-    expect(await longestPieceMs(() => devices.delete(access, ids))).toBeLessThan(MOST_MS);
+    expect(await piecesOf(() => devices.delete(access, ids))).toBeGreaterThanOrEqual(2);
     expect(await count('device', 'product_key', product.key)).toBe(0);
   });
 
@@ -77,7 +74,7 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
     const columns = 'id, unknown_device_id, received_at, path, query, headers, body';
     const call = (of: string): unknown[] => [uuidV7(), of, 1, '', '', '{}', 'x'.repeat(65_536)];
     await insert('unknown_call', columns, [call(recent), ...many(1_000, () => call(old))]);
-    expect(await longestPieceMs(() => unknownDevices.forgetBefore(1_000))).toBeLessThan(MOST_MS);
+    expect(await piecesOf(() => unknownDevices.forgetBefore(1_000))).toBeGreaterThanOrEqual(3);
     expect(await count('unknown_device', 'workspace_id', id)).toBe(1);
     expect(await count('unknown_call', 'unknown_device_id', old)).toBe(0);
     expect(await count('unknown_call', 'unknown_device_id', recent)).toBe(1);
@@ -109,12 +106,12 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
       'id, workspace_id, at, operation, token_id, subjects, arguments',
       many(5_000, () => [uuidV7(), id, 1, 'updateDevice', 't', '[]', 'x'.repeat(3_000)]),
     );
-    expect(await longestPieceMs(() => workspaceRemoval.delete(caller, id))).toBeLessThan(MOST_MS);
+    expect(await piecesOf(() => workspaceRemoval.delete(caller, id))).toBeGreaterThanOrEqual(10);
     for (const table of ['token', 'unknown_device', 'audit_entry'])
       expect(await count(table, 'workspace_id', id)).toBe(0);
     expect(await count('unknown_call', 'unknown_device_id', device)).toBe(0);
     for (const { secret } of [made, other]) expect(await authenticator.authenticate(secret)).toBeNull();
-  }, 60_000);
+  });
 
   test('of a workspace no more than its caller may', async () => {
     const { access, workspaces, tokens, authenticator, cluster, workspaceRemoval } = domain;

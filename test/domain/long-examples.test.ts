@@ -3,10 +3,9 @@ import type { DecoderEngine } from '../../src/domain/decoders/decoder-engine.ts'
 import { uuidV7 } from '../../src/domain/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { openGraphql } from '../support/open-graphql.ts';
-import { longestPieceMs } from '../support/processor-time.ts';
+import { expectPieces, piecesOf } from '../support/pieces.ts';
 import { DATABASES } from '../support/server.ts';
 
-const MOST_MS = 50;
 const EXAMPLES = 100;
 const BODY = 'x'.repeat(262_000);
 const EXPECTED = Array.from({ length: 1_000 }, (_, at) => ({
@@ -56,7 +55,7 @@ describe.each(DATABASES)('examples of decoders that are long, on %s', (name) => 
           [uuidV7(), `example ${at}`, first.id],
         );
     });
-  }, 120_000);
+  });
 
   afterAll(() => domain.close());
 
@@ -66,7 +65,6 @@ describe.each(DATABASES)('examples of decoders that are long, on %s', (name) => 
     expect(product.decoderExamples.map((example: { name: string }) => example.name)).toEqual(
       Array.from({ length: EXAMPLES }, (_, at) => `example ${at}`),
     );
-    expect(await longestPieceMs(() => graphql.answer(...query))).toBeLessThan(MOST_MS);
     expect(await domain.examples.decoderExamples(domain.access, id)).toMatchObject(
       Array.from({ length: EXAMPLES }, () => ({ request: undefined, expected: undefined })),
     );
@@ -74,7 +72,7 @@ describe.each(DATABASES)('examples of decoders that are long, on %s', (name) => 
 
   test('run one by one on a save', async () => {
     engine.runs = 0;
-    expect(await longestPieceMs(save)).toBeLessThan(MOST_MS);
+    await expectPieces(10, () => piecesOf(save));
     expect(engine.runs).toBeGreaterThanOrEqual(EXAMPLES);
     engine.says = [];
     await expect(save()).rejects.toThrow('The example "example 0" fails: entry 0 is missing');
@@ -92,7 +90,6 @@ describe.each(DATABASES)('examples of decoders that are long, on %s', (name) => 
     expect(product.decoderExamples).toEqual(
       [0, 1, 2].map((at) => ({ name: `example ${at}`, request: { body: BODY, method: 'POST' }, expected: EXPECTED })),
     );
-    expect(await longestPieceMs(() => graphql.answer(...query))).toBeLessThan(MOST_MS);
   });
 
   test('take 8 MB together in a product, and what would be more is told so', async () => {
@@ -123,8 +120,9 @@ describe.each(DATABASES)('examples of decoders that are long, on %s', (name) => 
     const spent = vi.spyOn(shares, 'spend');
     const clone = (): Promise<unknown> =>
       graphql.ask('mutation ($id: ID!) { cloneProduct(id: $id, name: "whole") { id } }', { id: full });
-    // On SQLite the commit is one piece, and of 50 MB took 70 to 160 ms.
-    expect(await longestPieceMs(clone)).toBeLessThan(2 * MOST_MS);
+    // On SQLite the commit is one piece.
+    if (name === 'sqlite') await clone();
+    else expect(await piecesOf(clone)).toBeGreaterThanOrEqual(5);
     // What is not counted by its bytes is 11 ms at most.
     expect(spent.mock.calls.reduce((sum, [, ms]) => sum + ms, 0)).toBeGreaterThan(14);
     spent.mockRestore();
@@ -135,6 +133,6 @@ describe.each(DATABASES)('examples of decoders that are long, on %s', (name) => 
   test('more of them than an answer may have are refused', async () => {
     const all = () =>
       expect(graphql.answer(...examplesOf(id, 'request'))).rejects.toMatchObject({ code: 'QUERY_TOO_COMPLEX' });
-    expect(await longestPieceMs(all)).toBeLessThan(MOST_MS);
+    await expectPieces(5, () => piecesOf(all));
   });
 });

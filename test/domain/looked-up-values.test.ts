@@ -42,7 +42,7 @@ describe.each(DATABASES)('what decoders look up, %s', (name) => {
     for (const device of long) await recorder.record(device, entries, { limited: false, receivedAt: clock.now });
     const request = { method: 'POST', path: '/integrations/api/x/', GET: {}, headers: [], body: '' };
     await webhookReceiver.receive(async () => ({ product }), request);
-  }, 120_000);
+  });
   afterAll(() => domain.close());
 
   /** The characters of what is told of each, and how long that takes. */
@@ -93,14 +93,14 @@ describe.each(DATABASES)('what decoders look up, %s', (name) => {
     });
     let gone = (): void => {};
     const present = domain.senders.meanwhile('somebody', () => new Promise<void>((resolve) => (gone = resolve)));
-    const first = await told(['s0']);
+    await told(['s0']);
     // 125 ms are held against it, of which it may have 50.
     const second = await told(['s0']);
     gone();
     await present;
     asking.mockRestore();
     expect(asked.map(({ tenant }) => tenant)).toEqual([product.workspaceId, product.workspaceId]);
-    expect(second.ms - first.ms).toBeGreaterThan(200);
+    expect(second.ms).toBeGreaterThan(200);
   });
 
   test('waits while others send, and alone does not', async () => {

@@ -30,6 +30,9 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
     timeOutMs: 0,
     standsStill: Promise.resolve(),
     asked: 0,
+    /** Receipts under way just now, and the most at a time. */
+    underWay: 0,
+    mostUnderWay: 0,
     refusals: [] as AppError[],
     receipts: [] as Receipt[],
     long: [] as LongMoment[],
@@ -40,8 +43,11 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
     longMoments: async () => database.long,
     append: async (receipt: Receipt) => {
       database.asked += 1;
+      database.underWay += 1;
+      database.mostUnderWay = Math.max(database.mostUnderWay, database.underWay);
       await database.standsStill;
       if (database.timeOutMs > 0) await new Promise((resolve) => setTimeout(resolve, database.timeOutMs));
+      database.underWay -= 1;
       if (database.away) throw new AppError('UNAVAILABLE', 'away');
       const refusal = database.receipts.length === 2 ? database.refusals.shift() : undefined;
       if (refusal !== undefined) throw refusal;
@@ -185,7 +191,6 @@ test('requests that are under way together are asked about together: what each m
   const { recorder, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 600_000 }]]));
   database.long = Array.from({ length: 30 }, (_, at): LongMoment => [device.key, (at + 1) * 1_000, 600_000]);
-  const from = performance.now();
   const send = (timestamp: number): Promise<unknown> =>
     recorder.record(device, [{ field: 'A', value: 1, timestamp }], { limited: false, receivedAt: NOW });
   const sent = Promise.all(Array.from({ length: 10 }, (_, at) => send(at + 1)));
@@ -193,7 +198,6 @@ test('requests that are under way together are asked about together: what each m
   expect(database.receipts.length).toBeLessThanOrEqual(3);
   await sent;
   expect(database.receipts).toHaveLength(10);
-  expect(performance.now() - from).toBeGreaterThan(150);
 });
 
 test('what may be written again for others of its tenant puts nothing in line that is known to be less', async () => {
@@ -206,10 +210,9 @@ test('what may be written again for others of its tenant puts nothing in line th
   const send = (of: DeviceInfo, timestamp: number): Promise<unknown> =>
     recorder.record(of, [{ field: 'A', value: 1, timestamp }], { limited: false, receivedAt: NOW });
   const ordinary = Array.from({ length: 10 }, (_, at) => send(wide, at + 1));
-  const from = performance.now();
   await Promise.all(Array.from({ length: 14 }, () => send(device, 1)));
-  expect(performance.now() - from).toBeLessThan(1_000);
   await Promise.all(ordinary);
+  expect(database.mostUnderWay).toBe(24);
 });
 
 test('what several batches bring into one moment is written again once', async () => {
@@ -242,10 +245,10 @@ test('what writes little again stands in no line, whatever else of its tenant is
   );
   const send = (of: DeviceInfo, timestamp: number): Promise<unknown> =>
     recorder.record(of, [{ field: 'A', value: 1, timestamp }], { limited: false, receivedAt: NOW });
-  const long = Promise.all([1, 2, 3, 4].map((at) => send(device, at)));
-  const from = performance.now();
+  let longEnded = 0;
+  const long = Promise.all([1, 2, 3, 4].map((at) => send(device, at).then(() => (longEnded += 1))));
   await Promise.all(Array.from({ length: 30 }, (_, at) => send(another, at + 1)));
-  expect(performance.now() - from).toBeLessThan(50);
+  expect(longEnded).toBeLessThan(4);
   await long;
   expect(database.receipts).toHaveLength(34);
 });
@@ -323,9 +326,9 @@ test('where the database does not answer, those in line do not wait for their ow
   Object.assign(database, { away: true, timeOutMs: 4_100 });
   const send = (): Promise<unknown> =>
     recorder.record(device, [{ field: 'A', value: 1, timestamp: 1 }], { limited: false, receivedAt: NOW });
-  const from = performance.now();
   const ends = await Promise.allSettled(Array.from({ length: 5 }, send));
-  expect(performance.now() - from).toBeLessThan(8_000);
+  // The others did not ask it.
+  expect(database.asked).toBe(1);
   const codes = ends.map((end) => (end.status === 'rejected' ? (end.reason as AppError).code : 'stored'));
   expect(codes).toEqual(['UNAVAILABLE', 'OVERLOADED', 'OVERLOADED', 'OVERLOADED', 'OVERLOADED']);
   Object.assign(database, { away: false, timeOutMs: 0 });
@@ -426,9 +429,7 @@ test('what waits in the line of its tenant for a database that stands still does
   Object.assign(database, { away: true, timeOutMs: 4_100 });
   const many = batchOf(Array.from({ length: 10_000 }, (_, at) => at));
   const send = (): Promise<number> => recorder.commit({ batches: [many] }, { product, requireRight: async () => {} });
-  const from = performance.now();
   const outcomes = await Promise.allSettled(Array.from({ length: 9 }, send));
-  expect(performance.now() - from).toBeLessThan(8_000);
   expect(database.asked).toBe(3);
   const codes = outcomes.map((outcome) => outcome.status === 'rejected' && (outcome.reason as AppError).code);
   expect(codes).toEqual([...Array(3).fill('UNAVAILABLE'), ...Array(6).fill('OVERLOADED')]);
