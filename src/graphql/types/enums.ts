@@ -14,7 +14,8 @@ import { ROLES } from '../../domain/entities/member.ts';
 export const FieldTypeEnum = enumOf('FieldType', FIELD_TYPES, 'What the values of a field are.', {
   FLOAT: 'A finite number; numeric texts and booleans (1 and 0) are converted.',
   INTEGER: 'A whole number; whole numeric texts and booleans (1 and 0) are converted.',
-  BOOLEAN: 'true or false; 1, 0 and the texts "true", "false", "1", "0" in any case are converted.',
+  BOOLEAN:
+    'true or false; 1, 0 and the texts "true", "false", "1", "0", "on", "off", "open", "closed", "yes", "no" in any case are converted.',
   STRING: 'A text of up to 4,096 characters; numbers and booleans become their JSON text.',
   GEOLOCATION: 'A place as text, "(lat,lon)": latitude from -90 to 90, longitude from -180 to 180 degrees.',
 });
