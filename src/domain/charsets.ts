@@ -64,7 +64,7 @@ export function utf8Text(bytes: Buffer, odd: number): string {
       count += 1;
       units[count] = 0xdc00 + (code & 0x3ff);
     }
-    at += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    at += code < 0 ? 1 : bytesOf(code);
   }
   return Buffer.from(units.buffer, 0, count * 2).toString('utf16le');
 }
@@ -102,8 +102,13 @@ function followersOf(first: number): number {
   return first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
 }
 
-/** The code point that begins there; -1: none does. */
-function characterAt(bytes: Buffer, at: number): number {
+/** How many bytes UTF-8 writes for a code point. */
+export function bytesOf(code: number): number {
+  return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+}
+
+/** The code point that UTF-8 writes there; -1: it writes none. */
+export function characterAt(bytes: ArrayLike<number>, at: number): number {
   const first = bytes[at]!;
   if (first < 0x80) return first;
   const followers = followersOf(first);

@@ -41,3 +41,10 @@ test('what is no UTF-8 is an error to Node that looks for no places in the code'
   expect(limits).toEqual([0]);
   expect(Error.stackTraceLimit).toBeGreaterThan(0);
 });
+
+test('a byte that is not UTF-8 is the character with its number, whatever stands beside it', () => {
+  expect([...parametersIn('a=Gr%F6%DFe+%C3%A9%e4%bd%a0%ff%e4%bd&%B0=%F0%9F%92%A9%80%41')]).toEqual([
+    ['a', 'Größe é你ÿä½'],
+    ['°', '💩\u0080A'],
+  ]);
+});

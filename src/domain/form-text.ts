@@ -1,5 +1,4 @@
-import { isUtf8 } from 'node:buffer';
-import { BYTES_AS_CHARACTERS, utf8Text } from './charsets.ts';
+import { bytesOf, characterAt } from './charsets.ts';
 
 /** Bytes beyond ASCII that follow one another. */
 const OTHER_BYTES = /(?:%[89a-f][0-9a-f])+/gi;
@@ -25,9 +24,32 @@ export function parametersIn(text: string): URLSearchParams {
   }
 }
 
+/** The character with the number of a byte, by that number, as a form writes it. */
+const CHARACTERS = Array.from({ length: 256 }, (_, byte) => encodeURIComponent(String.fromCharCode(byte)));
+
+/** Without a buffer for each run: of short ones a form has hundreds of thousands. */
 function inUtf8(run: string): string {
-  const bytes = Buffer.from(run.replaceAll('%', ''), 'hex');
-  return isUtf8(bytes) ? run : encodeURIComponent(utf8Text(bytes, BYTES_AS_CHARACTERS));
+  if (run.length === 3) return CHARACTERS[hexAt(run, 1)]!;
+  const bytes = Array.from({ length: run.length / 3 }, (_, at) => hexAt(run, 3 * at + 1));
+  let text = '';
+  let isWhole = true;
+  for (let at = 0; at < bytes.length;) {
+    const code = characterAt(bytes, at);
+    const end = at + (code < 0 ? 1 : bytesOf(code));
+    text += code < 0 ? CHARACTERS[bytes[at]!] : run.slice(3 * at, 3 * end);
+    isWhole &&= code >= 0;
+    at = end;
+  }
+  return isWhole ? run : text;
+}
+
+/** The number that two hexadecimal digits write. */
+function hexAt(text: string, at: number): number {
+  return 16 * digit(text.charCodeAt(at)) + digit(text.charCodeAt(at + 1));
+}
+
+function digit(code: number): number {
+  return code <= 0x39 ? code - 0x30 : (code | 0x20) - 0x57;
 }
 
 /** How many names a form has at most. */
