@@ -7,6 +7,7 @@ import { DevicesOfPlans } from './0006-devices-of-plans.ts';
 import { PurgesOfDevices } from './0007-purges-of-devices.ts';
 import { RowsOfDevices } from './0008-rows-of-devices.ts';
 import { MeaningOfFields } from './0012-meaning-of-fields.ts';
+import { IgnoredPlaces } from './0014-ignored-places.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -19,4 +20,5 @@ export const MIGRATIONS = [
   { name: '0007-purges-of-devices', class: PurgesOfDevices },
   { name: '0008-rows-of-devices', class: RowsOfDevices },
   { name: '0012-meaning-of-fields', class: MeaningOfFields },
+  { name: '0014-ignored-places', class: IgnoredPlaces },
 ];

@@ -188,7 +188,8 @@ function answer(response: ServerResponse, outcome: RecordOutcome, writeIntervalM
     response.end(text);
     return;
   }
-  if (stored > 0) {
+  // What is ignored is no fault of the sender's: it is not to send it again.
+  if (stored > 0 || rejected.every(({ code }) => code === 'NO_FIX')) {
     const counts = { 'Inlet-Stored': String(stored), 'Inlet-Rejected': String(rejected.length) };
     respondWithJson(response, 207, { stored, rejected }, counts);
     return;

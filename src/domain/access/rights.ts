@@ -113,7 +113,7 @@ const DEVICE_SETUP: FieldRight = { anyOf: ['READ', 'CONFIGURE'], on: 'device' };
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>>>> = {
   Product: {
     'id name deviceType createdAt': ANY,
-    'offlineAfterSeconds fields field configurationFields': SETUP,
+    'offlineAfterSeconds ignoreZeroPlaces fields field configurationFields': SETUP,
     'writeRate dashboard decoder': PRODUCT_SETUP,
     'devices suggestedFields decoderVersions decoderExamples decoderStatistics': { anyOf: ['READ'], on: 'product' },
     'call calls searchCalls replayProgress': { anyOf: ['READ'], on: 'product' },

@@ -23,6 +23,8 @@ export const ProductSchema = defineEntity({
     deviceType: p.string().length(10).$type<DeviceType>(),
     webhookId: p.string().length(64).unique(),
     offlineAfterSeconds: p.integer().nullable(),
+    /** The place (0,0) is no fix, and not stored. */
+    ignoreZeroPlaces: p.boolean().default(false),
     writeRate: p.double().$type<number>().nullable(),
     /** The version of the active decoder; null: no decoder. */
     activeVersion: p.integer().nullable(),

@@ -40,6 +40,8 @@ export interface ProductInfo {
   deviceType: DeviceType;
   webhookId: string;
   offlineAfterSeconds: number | null;
+  /** The place (0,0) is no fix. */
+  ignoreZeroPlaces: boolean;
   fields: Map<string, FieldInfo>;
   fieldsByKey: Map<number, FieldInfo>;
   configuration: ConfigurationFieldInfo[];

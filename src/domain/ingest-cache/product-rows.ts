@@ -29,6 +29,7 @@ export async function readProduct(database: Database, id: string) {
     deviceType: row.deviceType,
     webhookId: row.webhookId,
     offlineAfterSeconds: row.offlineAfterSeconds ?? null,
+    ignoreZeroPlaces: row.ignoreZeroPlaces,
     fields: new Map(infos.map((field) => [field.identifier, field])),
     fieldsByKey: new Map(infos.map((field) => [field.key, field])),
     configuration: configuration.map(configurationInfo),

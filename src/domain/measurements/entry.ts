@@ -12,6 +12,7 @@ export type RejectionCode =
   | 'INVALID_VALUE'
   | 'INVALID_TIMESTAMP'
   | 'TIMESTAMP_IN_FUTURE'
+  | 'NO_FIX'
   | 'RATE_LIMITED'
   | 'MISSING_DEVICE'
   | 'UNKNOWN_DEVICE';
@@ -34,6 +35,10 @@ export interface Accepted {
 /** From here on a number of seconds would be after the year 5138: surely milliseconds. */
 const LOOKS_LIKE_MILLISECONDS = 1e11;
 const SECONDS = /^\s*\d+(?:\.\d*)?\s*$/;
+
+/** What trackers say until they know where they are. */
+const ZERO_PLACE = '(0,0)';
+const NO_FIX = 'The place (0,0) means that the tracker has no fix: the product ignores it (ignoreZeroPlaces).';
 
 /**
  * Checks one untrusted entry against the product's fields. `timestamp` in Unix seconds; without one the entry gets
@@ -62,6 +67,8 @@ export function checkEntry(
   if (raw === undefined || raw === null) return reject(index, identifier, 'MISSING_VALUE', 'The entry has no "value".');
   const value = toStoredValue(field.type, raw);
   if (value === null) return reject(index, identifier, 'INVALID_VALUE', valueMessage(field.type, raw));
+  if (value === ZERO_PLACE && field.type === 'GEOLOCATION' && product.ignoreZeroPlaces)
+    return reject(index, identifier, 'NO_FIX', NO_FIX);
   if (time === undefined || time === null) return { field, timestamp: defaultTime, value };
   const seconds = typeof time === 'string' && SECONDS.test(time) ? Number(time) : time;
   if (typeof seconds !== 'number' || !(seconds >= 0) || seconds >= LOOKS_LIKE_MILLISECONDS)

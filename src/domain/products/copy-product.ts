@@ -47,6 +47,7 @@ export async function copyProduct(
     dashboard: source.dashboard,
     webhookId: newWebhookId(),
     offlineAfterSeconds: source.offlineAfterSeconds ?? null,
+    ignoreZeroPlaces: source.ignoreZeroPlaces,
     writeRate: source.writeRate ?? null,
     activeVersion: active === null ? null : 1,
     createdAt: now,

@@ -57,6 +57,7 @@ interface NewProduct {
   fields?: NewField[] | null;
   decoder?: string | null;
   offlineAfterSeconds?: number | null;
+  ignoreZeroPlaces?: boolean | null;
 }
 
 /** Left out: unchanged. null: back to the default (the name has none). */
@@ -64,6 +65,7 @@ interface ProductChange {
   name?: string | null;
   dashboard?: unknown;
   offlineAfterSeconds?: number | null;
+  ignoreZeroPlaces?: boolean | null;
 }
 
 /** Which products of those that the token covers. `search`: part of the name, in any case. */
@@ -140,6 +142,7 @@ export class ProductService {
         dashboard,
         webhookId: newWebhookId(),
         offlineAfterSeconds,
+        ignoreZeroPlaces: input.ignoreZeroPlaces ?? false,
         writeRate: null,
         activeVersion: source === null ? null : 1,
         createdAt,
@@ -182,6 +185,7 @@ export class ProductService {
         found.dashboard = change.dashboard === null ? EMPTY_DASHBOARD : checkDashboard(change.dashboard);
       if (change.offlineAfterSeconds !== undefined)
         found.offlineAfterSeconds = checkOfflineAfter(change.offlineAfterSeconds, 'input.offlineAfterSeconds');
+      if (change.ignoreZeroPlaces !== undefined) found.ignoreZeroPlaces = change.ignoreZeroPlaces ?? false;
       return found;
     });
     await this.#deps.cluster.changed([{ kind: 'product', id: product.id }]);

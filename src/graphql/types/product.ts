@@ -25,6 +25,11 @@ export class ProductObject {
   @Field(() => Int, { nullable: true, description: 'A device that was silent for longer is not online; null: 2400.' })
   offlineAfterSeconds?: number | null;
 
+  @Field(() => Boolean, {
+    description: 'true: the place (0,0) is what a tracker without a fix says; such an entry is refused with NO_FIX.',
+  })
+  ignoreZeroPlaces!: boolean;
+
   @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: number;
 }
@@ -61,6 +66,13 @@ export class CreateProductInput {
   })
   decoder?: string | null;
 
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'true: the place (0,0) is what a tracker without a fix says; such an entry is refused with NO_FIX. Left out: false.',
+  })
+  ignoreZeroPlaces?: boolean | null;
+
   @Field(() => Int, {
     nullable: true,
     description: 'Devices silent for so many seconds are not online: 1 to 2147483647; left out: 2400.',
@@ -78,6 +90,13 @@ export class UpdateProductInput {
     description: "What its devices' page shows, as in Product.dashboard; null: no widgets.",
   })
   dashboard?: unknown;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'true: the place (0,0) is what a tracker without a fix says; such an entry is refused with NO_FIX. null: false.',
+  })
+  ignoreZeroPlaces?: boolean | null;
 
   @Field(() => Int, {
     nullable: true,

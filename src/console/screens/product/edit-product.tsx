@@ -15,14 +15,18 @@ interface EditProductProps {
 
 /** Name, limit of silence and write limit of a product. */
 export function EditProduct({ product, onClose, onSaved }: EditProductProps) {
-  const { id, name, offlineAfterSeconds, writeRate } = product;
+  const { id, name, offlineAfterSeconds, ignoreZeroPlaces, writeRate } = product;
   const hasOwn = writeRate.source === 'PRODUCT';
   const before = !hasOwn ? 'wider' : writeRate.perSecond === null ? 'none' : 'own';
   const [limit, setLimit] = useState(before);
   const saving = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);
     const silence = text('silence').trim();
-    const input = { name: text('name').trim(), offlineAfterSeconds: silence === '' ? null : Number(silence) };
+    const input = {
+      name: text('name').trim(),
+      offlineAfterSeconds: silence === '' ? null : Number(silence),
+      ignoreZeroPlaces: text('zeroPlaces') !== '',
+    };
     await request(UpdateProduct, { id, input });
     if (limit !== before || limit === 'own') await request(SetWriteRate, { productId: id, ...rateOf(limit, text) });
     onSaved();
@@ -39,6 +43,10 @@ export function EditProduct({ product, onClose, onSaved }: EditProductProps) {
           Silent after (seconds)
           <input name="silence" type="number" min={1} defaultValue={offlineAfterSeconds ?? ''} placeholder="2400" />
           <small>A device that was not heard of for longer is not online.</small>
+        </label>
+        <label class="check">
+          <input type="checkbox" name="zeroPlaces" defaultChecked={ignoreZeroPlaces} />
+          The place (0,0) means that a tracker has no fix: do not store it
         </label>
         <label>
           Write limit
