@@ -155,6 +155,15 @@ describe('files of other programs', () => {
     expect((await send(`\ufeff${line}\n`, 'application/x-ndjson')).values).toEqual(['temperature=21.5']);
   });
 
+  test('NDJSON with capitals in the keys of the layout', async () => {
+    const long = JSON.stringify({ Timestamp: AT, Field: 'temperature', Value: 21.5, Unit: 'C' });
+    expect((await send(`${long}\n`, 'application/x-ndjson')).values).toEqual(['temperature=21.5']);
+    const wide = JSON.stringify({ Device: 'x', TimeStamp: AT, temperature: 21.5 });
+    expect((await send(`${wide}\n`, 'application/x-ndjson')).values).toEqual(['temperature=21.5']);
+    const both = JSON.stringify({ Timestamp: AT, TIMESTAMP: AT, temperature: 21.5 });
+    expect((await send(`${both}\n`, 'application/x-ndjson')).answer.rejected[0].code).toBe('INVALID_TIMESTAMP');
+  });
+
   describe('charsets', () => {
     const csv = `timestamp,note\n${AT},Größe 5 °C\n`;
     const json = `{"timestamp":"${AT}","note":"Größe 5 °C"}\n`;

@@ -2,6 +2,7 @@ import { badInput } from '../../errors.ts';
 import { NameIndex } from '../name-index.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { Delimiter } from './csv-head.ts';
+import { listed, probablyMeant, quoted, type Role } from './headings.ts';
 
 /** Which column of a CSV is what; -1: there is none. */
 export interface CsvColumns {
@@ -18,28 +19,6 @@ export interface CsvColumns {
   distinct: NameIndex;
   delimiter: Delimiter;
 }
-
-type Role = 'device' | 'timestamp' | 'field' | 'value';
-
-/** Other programs' headings for the same. */
-const ALIASES: Record<Role, ReadonlySet<string>> = {
-  timestamp: new Set(
-    'time date datetime date_time ts at _time utc epoch unixtime last_changed last_updated start recorded_at received_at created_at measured_at'.split(
-      ' ',
-    ),
-  ),
-  device: new Set(
-    'entity_id statistic_id device_id deviceid device_name serial serial_number serialnumber sensor sensor_id host dev_eui deveui eui'.split(
-      ' ',
-    ),
-  ),
-  field: new Set('_field metric measurement key channel identifier variable'.split(' ')),
-  value: new Set('state mean _value val reading'.split(' ')),
-};
-/** Part of a heading that may be the time's. */
-const TIME = /time|date/i;
-/** Headings that are named in a message. */
-const MOST_NAMED = 20;
 
 /**
  * Reads the headings of a CSV. Blanks around them do not count, nor do capitals of `device`, `timestamp`, `field` and
@@ -88,42 +67,16 @@ function checkTwice(names: string[], line: number, { device, timestamp }: { devi
     if (name === '' || (isExport && at < 2)) continue;
     if (seen.has(name))
       throw badInput(
-        `Line ${line} has the column "${shown(name)}" twice, so that one would overwrite the other: leave out one of them, or rename it. It was read as ${listed(names)}.`,
+        `Line ${line} has the column ${quoted(name)} twice, so that one would overwrite the other: leave out one of them, or rename it. It was read as ${listed(names)}.`,
       );
     seen.add(name);
   }
 }
 
 function withoutTime(names: string[], line: number): string {
-  const meant = (['timestamp', 'device', 'field', 'value'] as const)
-    .map((role) => [role, meantFor(role, names)] as const)
-    .filter(([, name]) => name !== null)
-    .map(([role, name]) => `"${shown(name!)}" ${role}`);
   return (
     `Line ${line} must name the columns, and one of them must be "timestamp". It was read as ${listed(names)}. ` +
-    (meant.length === 0 ? '' : `Probably meant: ${meant.join(', ')}; rename the headings. `) +
-    'Expected device,field,timestamp,value or device,timestamp,<field>,…, with commas, semicolons or tabs between.'
+    `${probablyMeant(names)}Expected device,field,timestamp,value or device,timestamp,<field>,…, with commas, ` +
+    'semicolons or tabs between.'
   );
-}
-
-/** The heading that seems to be meant by that role. */
-function meantFor(role: Role, names: string[]): string | null {
-  if (names.some((name) => name.toLowerCase() === role)) return null;
-  return (
-    names.find((name) => ALIASES[role].has(name.toLowerCase())) ??
-    new NameIndex(names).nearest(role) ??
-    (role === 'timestamp' ? (names.find((name) => TIME.test(name)) ?? null) : null)
-  );
-}
-
-function listed(names: string[]): string {
-  const more = names.length > MOST_NAMED ? `, … (${names.length} columns)` : '';
-  return `${names
-    .slice(0, MOST_NAMED)
-    .map((name) => `"${shown(name)}"`)
-    .join(', ')}${more}`;
-}
-
-function shown(name: string): string {
-  return (name.length > 40 ? `${name.slice(0, 40)}…` : name).toWellFormed();
 }

@@ -1,6 +1,8 @@
 import { excessOf } from '../json-text.ts';
+import { NameIndex } from '../name-index.ts';
 import { columnsOf, type CsvColumns } from './csv-columns.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
+import type { Role } from './headings.ts';
 import { LineReader } from './line-reader.ts';
 
 /** What one line of a file says: values of one device at one time. `error`: it says nothing that could be read. */
@@ -102,7 +104,8 @@ function readObject(line: number, text: string): ImportLine {
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object))
     return { ...nothing, error: 'The line must be a JSON object.' };
-  const { device, timestamp, ...rest } = object as Record<string, unknown>;
+  const keyed = object as Record<string, unknown>;
+  const { device, timestamp, ...rest } = Object.hasOwn(keyed, 'timestamp') ? keyed : inSmallLetters(keyed);
   const isLong = Object.hasOwn(rest, 'field') && Object.hasOwn(rest, 'value');
   const hasMore = isLong && Object.keys(rest).length > 2;
   return {
@@ -114,4 +117,19 @@ function readObject(line: number, text: string): ImportLine {
     columns: null,
     error: null,
   };
+}
+
+const ROLES: readonly string[] = ['device', 'timestamp', 'field', 'value'] satisfies Role[];
+
+/** With `device`, `timestamp`, `field` and `value` for keys that are the only ones so called in other capitals. */
+function inSmallLetters(object: Record<string, unknown>): Record<string, unknown> {
+  const keys = Object.keys(object);
+  if (!keys.some((key) => key.toLowerCase() === 'timestamp')) return object;
+  const index = new NameIndex(keys);
+  const renamed = Object.create(null) as Record<string, unknown>;
+  for (const [key, value] of Object.entries(object)) {
+    const small = key.toLowerCase();
+    renamed[ROLES.includes(small) && index.inOtherCapitals(small) === key ? small : key] = value;
+  }
+  return renamed;
 }

@@ -1,0 +1,51 @@
+import { NameIndex } from '../name-index.ts';
+
+/** What a column or key can be beside a field. */
+export type Role = 'device' | 'timestamp' | 'field' | 'value';
+
+/** In the order in which a message names them. */
+const ROLES: readonly Role[] = ['timestamp', 'device', 'field', 'value'];
+
+/** Other programs' names for the same. */
+const ALIASES: Record<Role, readonly string[]> = {
+  timestamp:
+    'time date datetime date_time ts at _time utc epoch unixtime last_changed last_updated start recorded_at received_at created_at measured_at'.split(
+      ' ',
+    ),
+  device:
+    'entity_id statistic_id device_id deviceid device_name serial serial_number serialnumber sensor sensor_id host dev_eui deveui eui'.split(
+      ' ',
+    ),
+  field: '_field metric measurement key channel identifier variable'.split(' '),
+  value: 'state mean _value val reading'.split(' '),
+};
+/** Part of a name that may be the time's. */
+const TIME = /time|date/i;
+/** Names that a message lists. */
+const MOST_NAMED = 20;
+
+/** The names as they were read, for a message. */
+export function listed(names: readonly string[]): string {
+  const more = names.length > MOST_NAMED ? `, … (${names.length} in all)` : '';
+  return names.slice(0, MOST_NAMED).map(quoted).join(', ') + more;
+}
+
+/** A name for a message: short, and well-formed. */
+export function quoted(name: string): string {
+  return `"${(name.length > 40 ? `${name.slice(0, 40)}…` : name).toWellFormed()}"`;
+}
+
+/** A sentence that says which of the names seem to be meant for what is missing; '' where none does. */
+export function probablyMeant(names: readonly string[]): string {
+  const meant = ROLES.map((role) => [role, meantFor(role, names)] as const)
+    .filter(([, name]) => name !== null)
+    .map(([role, name]) => `${quoted(name!)} ${role}`);
+  return meant.length === 0 ? '' : `Probably meant: ${meant.join(', ')}; rename them. `;
+}
+
+function meantFor(role: Role, names: readonly string[]): string | null {
+  if (names.some((name) => name.toLowerCase() === role)) return null;
+  const known = names.find((name) => ALIASES[role].includes(name.toLowerCase())) ?? new NameIndex(names).nearest(role);
+  if (known !== null) return known;
+  return role === 'timestamp' ? (names.find((name) => TIME.test(name)) ?? null) : null;
+}
