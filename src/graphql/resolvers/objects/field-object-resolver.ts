@@ -29,7 +29,7 @@ export class FieldObjectResolver {
   }
 
   @FieldResolver(() => MisfitsObject, {
-    complexity: 200,
+    complexity: 1_000,
     description:
       'How many stored values do not fit its type; with updateField(dryRun: true) those that would not fit another one.',
   })
