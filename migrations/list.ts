@@ -6,6 +6,7 @@ import { BegunAdoptions } from './0005-begun-adoptions.ts';
 import { DevicesOfPlans } from './0006-devices-of-plans.ts';
 import { PurgesOfDevices } from './0007-purges-of-devices.ts';
 import { RowsOfDevices } from './0008-rows-of-devices.ts';
+import { KeptNames } from './0009-kept-names.ts';
 import { MeaningOfFields } from './0012-meaning-of-fields.ts';
 import { IgnoredPlaces } from './0014-ignored-places.ts';
 
@@ -19,6 +20,7 @@ export const MIGRATIONS = [
   { name: '0006-devices-of-plans', class: DevicesOfPlans },
   { name: '0007-purges-of-devices', class: PurgesOfDevices },
   { name: '0008-rows-of-devices', class: RowsOfDevices },
+  { name: '0009-kept-names', class: KeptNames },
   { name: '0012-meaning-of-fields', class: MeaningOfFields },
   { name: '0014-ignored-places', class: IgnoredPlaces },
 ];

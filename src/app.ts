@@ -14,6 +14,7 @@ import { OrmDatabase } from './database/orm-database.ts';
 import type { Database, Dialect } from './domain/database.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { Cluster } from './domain/cluster.ts';
+import { findSharedIdentities } from './domain/devices/shared-identities.ts';
 import { sealWith } from './domain/sealed-text.ts';
 import type { WriteTurns } from './domain/database.ts';
 import { LongReadings } from './domain/measurements/long-readings.ts';
@@ -153,6 +154,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   });
   tellLoad(metrics, { store, pool, transports, domain, cluster, accepting: () => listener.accepting });
   if (config.metricsPort !== null) await startMetricsServer(metrics, config, closers);
+  await tellSharedIdentities(database, log);
   await listen(server, config.host, config.port, 'HOST, PORT');
   port = portOf(server);
   const url = `http://localhost:${port}`;
@@ -160,6 +162,21 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   log.info({ url, console: `${url}/console/`, host: config.host, port, database: config.database.kind }, 'listening');
   transports.warmUp().catch((error: unknown) => log.debug({ err: error }, 'the first query was not warmed up'));
   return url;
+}
+
+/** What networks send for them is kept aside until somebody settles it. */
+async function tellSharedIdentities(database: Database, log: Logger): Promise<void> {
+  try {
+    const shared = await findSharedIdentities(database);
+    const facts = { shared: shared.slice(0, 10), count: shared.length };
+    if (shared.length > 0)
+      log.warn(
+        facts,
+        'several devices have one EUI or core id: what a network sends for it is kept (unknownDevices); rename or delete all but one',
+      );
+  } catch (error) {
+    log.warn({ err: error }, 'looking for devices that have one EUI or core id');
+  }
 }
 
 async function openMarks(

@@ -18,7 +18,11 @@ const COMMANDS: Record<string, Command> = {
     run: restore,
     usage: 'restore FILE        puts a backup in the place of the database; the server must be stopped',
   },
-  check: { run: check, usage: 'check [FILE]        looks whether the SQLite database, or a backup, is whole' },
+  check: {
+    run: check,
+    usage:
+      'check [FILE]        looks whether the SQLite database, or a backup, is whole, and whether devices share a name',
+  },
   export: {
     run: exportFile,
     usage:

@@ -60,6 +60,16 @@ export function findDamage(path: string): string[] {
   }
 }
 
+/** What a statement selects of the file. */
+export function selectOf<Row>(path: string, statement: string): Row[] {
+  const database = new Sqlite(path, { fileMustExist: true, readonly: true, timeout: 10_000 });
+  try {
+    return database.prepare(statement).all() as Row[];
+  } finally {
+    database.close();
+  }
+}
+
 /**
  * Cursors of live values that were given since the backup would name places of other values, which would be passed over: all
  * of them have expired. By the clock, so that it is also beyond what was given since the last time; on a board that has none

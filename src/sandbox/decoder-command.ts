@@ -9,15 +9,15 @@ const MAX_ISOLATES = 64;
 const MAX_HEAPS_MB = 400;
 
 /**
- * The command that starts `decoder.worker` (or `worker` instead), able to read the code of its own folder and nothing
- * else.
+ * The command that starts `decoder.worker` (or `worker` instead), able to read the code of its own folder, and how names of
+ * devices compare, and nothing else.
  */
 export function decoderCommand(memoryMb: number, worker?: string): { command: string; args: string[] } {
   const own = programFile('sandbox/decoder.worker');
   const require = createRequire(import.meta.url);
   const addon = dirname(require.resolve('isolated-vm/package.json'));
   const loader = dirname(createRequire(join(addon, 'package.json')).resolve('node-gyp-build/package.json'));
-  const readable = [dirname(own), addon, loader, '/etc/alpine-release'];
+  const readable = [dirname(own), programFile('domain/device-identity'), addon, loader, '/etc/alpine-release'];
   // Node reads the package.json files above a module to know its type.
   for (let folder = dirname(own); folder !== dirname(folder); folder = dirname(folder)) {
     const description = join(folder, 'package.json');

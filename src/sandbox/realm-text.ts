@@ -1,3 +1,4 @@
+import { deviceIdentity } from '../domain/device-identity.ts';
 import { installBuffer } from './realm/buffer.ts';
 import { captureBuiltins } from './realm/builtins.ts';
 import { watchBuiltins } from './realm/built-in-watch.ts';
@@ -32,7 +33,7 @@ define('console', lines.object);
 const random = (${makeRandom})();
 b.defineProperty(Math, 'random', { value: random.random, writable: true, enumerable: false, configurable: true });
 const requestOf = (${makeRequestBuilder})(b);
-const lookups = (${makeLookups})(b);
+const lookups = (${makeLookups})(b, ${deviceIdentity});
 const watchBuiltins = ${watchBuiltins};
 const makeRunner = ${makeRunner};
 return (watched) =>

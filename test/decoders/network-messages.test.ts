@@ -6,7 +6,7 @@ import {
   readNetworkCall,
   uplinkInput,
 } from '../../src/domain/networks/network-call.ts';
-import { networkIdentity } from '../../src/domain/networks/network-identity.ts';
+import { deviceIdentity } from '../../src/domain/device-identity.ts';
 import { timeIn } from '../../src/domain/networks/json-reading.ts';
 import { type Network, NETWORKS } from '../../src/domain/networks/network-event.ts';
 import {
@@ -314,13 +314,13 @@ describe('any network', () => {
   test.each(['70-B3-D5-7E-D0-05-AB-CD', '70:b3:d5:7e:d0:05:ab:cd', '0x70B3D57ED005ABCD', ' 70b3 d57e d005 abcd '])(
     'the identifier %s is one and the same',
     (written) => {
-      expect(networkIdentity(written)).toBe('70b3d57ed005abcd');
+      expect(deviceIdentity(written)).toBe('70b3d57ed005abcd');
     },
   );
 
-  test('other identifiers keep what they are made of, their case apart', () => {
-    expect(networkIdentity('Hall-1')).toBe('hall-1');
-    expect(networkIdentity('12-34')).toBe('12-34');
+  test('other identifiers stay as they are', () => {
+    for (const other of ['Hall-1', '12-34', '70b3d57ed005abcdef', '0x', ' 70b3d57ed005abc', '70b3d57ed005abcg', ''])
+      expect(deviceIdentity(other)).toBe(other);
   });
 
   test.each(NETWORKS)('%s: keys of the wrong kind are read as absent, never an internal error', (network) => {

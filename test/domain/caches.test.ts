@@ -203,7 +203,7 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     })();
     const read = [
       domain.authenticator.authenticate(secret),
-      domain.ingestCache.devicesBySerial([info.workspaceId], serialNumber),
+      domain.ingestCache.devicesNamed([info.workspaceId], serialNumber),
       domain.ingestCache.devicesOfProduct(info, [serialNumber]),
       domain.ingestCache.device(id),
       domain.ingestCache.product(product.id),
@@ -225,9 +225,9 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     domain.pause.afterRead = async () => {
       await domain.database.write((em) => em.nativeUpdate(DeviceSchema, { id }, { serialNumber }));
       await domain.cluster.changed([{ kind: 'devices', productId: product.id, ids: [id] }]);
-      late = domain.ingestCache.devicesBySerial([workspaceId], serialNumber);
+      late = domain.ingestCache.devicesNamed([workspaceId], serialNumber);
     };
-    await domain.ingestCache.devicesBySerial([workspaceId], serialNumber);
+    await domain.ingestCache.devicesNamed([workspaceId], serialNumber);
     expect(await late).toHaveLength(1);
   });
 
@@ -238,7 +238,7 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     const ways: (() => Promise<unknown>)[] = [
       () => domain.authenticator.authenticate(secret),
       () => domain.ingestCache.device(id),
-      () => domain.ingestCache.devicesBySerial(access.workspaceIds(), serialNumber),
+      () => domain.ingestCache.devicesNamed(access.workspaceIds(), serialNumber),
     ];
     const reads = vi.spyOn(domain.database, 'read');
     try {
@@ -263,7 +263,7 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     const { workspaceId } = (await domain.ingestCache.product(product.id)) as ProductInfo;
     const workspaceIds = [workspaceId, ...Array.from({ length: 90 }, () => crypto.randomUUID())];
     const serialNumber = crypto.randomUUID().slice(0, 8);
-    const find = () => domain.ingestCache.devicesBySerial(workspaceIds, serialNumber);
+    const find = () => domain.ingestCache.devicesNamed(workspaceIds, serialNumber);
     const reads = vi.spyOn(domain.database, 'read');
     try {
       expect(await find()).toEqual([]);
@@ -287,7 +287,7 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     const workspaceId = product.workspace.id;
     const later = 'later';
     const find = async (serial: string) =>
-      (await ingestCache.devicesBySerial([workspaceId], serial)).map((found) => found.id);
+      (await ingestCache.devicesNamed([workspaceId], serial)).map((found) => found.id);
     const known = async () => [await find(serialNumber), await find(later)];
     expect(await known()).toEqual([[id], []]);
     const other = await own.workspaces.create(own.access, 'other');
@@ -355,7 +355,7 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     const { product } = await device();
     const info = (await domain.ingestCache.product(product.id)) as ProductInfo;
     const serialNumber = crypto.randomUUID().slice(0, 8);
-    const find = () => domain.ingestCache.devicesBySerial([info.workspaceId], serialNumber);
+    const find = () => domain.ingestCache.devicesNamed([info.workspaceId], serialNumber);
     const second: { found: Promise<unknown[]> | null } = { found: null };
     domain.pause.afterRead = async () => {
       await domain.devices.create(domain.access, product.id, [{ name: 'late', serialNumber }], 'unlimited');

@@ -39,7 +39,7 @@ describe.each(DATABASES)('what decoders look up, %s', (name) => {
     // All but the first few have long texts.
     const long = [...(await ingestCache.devicesOfProduct(product, names.slice(4))).values()];
     const entries = fields.slice(0, 50).map(({ identifier }) => ({ field: identifier, value: LONG }));
-    for (const device of long) await recorder.record(device, entries, { limited: false, receivedAt: clock.now });
+    for (const device of long) await recorder.record(device!, entries, { limited: false, receivedAt: clock.now });
     const request = { method: 'POST', path: '/integrations/api/x/', GET: {}, headers: [], body: '' };
     await webhookReceiver.receive(async () => ({ product }), request);
   });

@@ -60,14 +60,19 @@ describe.each(DATABASES)('beside very many devices, on %s', (name) => {
   test('those that a call names, and serial numbers that are to be free, are looked for among few', async () => {
     const { database } = domain;
     const some = ['1', '2', '3'];
-    const lorawan = { key: product.key, deviceType: 'LORAWAN', workspace: product.workspace } as Product;
-    const free = Array.from({ length: 50 }, (_, at) => `free ${at}`);
+    const inProduct = { key: product.key, workspaceId: product.workspace.id };
+    const euis = Array.from({ length: 10_000 }, (_, at) => `a8${at.toString(16).padStart(14, '0')}`);
+    const free = (serials: string[]) =>
+      database.write((em) => requireFreeSerials(em, name, product, { serials, pathOf: String, asker: domain.access }));
     /** No step goes through the devices one by one, neither of all products nor of this one. */
     const eachByIndex = expect.not.arrayContaining([expect.stringMatching(/SCAN d\b|SCAN device|\(product_key=\?\)$/)]);
     const looks = {
-      'by serial number': () => readDeviceRows(database, named(product.key, some, [])),
-      'by serial number or id': () => readDeviceRows(database, named(product.key, some, some)),
-      'taken ones': () => requireFreeSerials(database.read(), name, lorawan, free, String),
+      'by serial number': () => readDeviceRows(database, named(inProduct, some, [])),
+      'by serial number or id': () => readDeviceRows(database, named(inProduct, some, some)),
+      'by serial number, EUI or id': () =>
+        readDeviceRows(database, named(inProduct, [...some, ...euis.slice(0, 3)], some)),
+      'taken ones': () => free(Array.from({ length: 50 }, (_, at) => `free ${at}`)),
+      'taken EUIs': () => free(euis.slice(0, 50)),
     };
     for (const [what, look] of Object.entries(looks)) {
       if (name === 'sqlite') expect.soft(await planSteps(database, look), what).toEqual(eachByIndex);
@@ -75,21 +80,22 @@ describe.each(DATABASES)('beside very many devices, on %s', (name) => {
     }
     // On SQLite nobody records meanwhile.
     const all = Array.from({ length: 10_000 }, (_, at) => `free ${at}`);
-    for (const deviceType of ['LORAWAN', 'API'] as const) {
-      const look = (more: string[] = []) =>
-        requireFreeSerials(database.read(), name, { ...lorawan, deviceType } as Product, [...all, ...more], String);
+    for (const serials of [all, euis]) {
+      const look = (more: string[] = []) => free([...serials, ...more]);
       if (name === 'sqlite') {
         const steps = await planSteps(database, look);
-        expect.soft(steps, deviceType).toEqual(eachByIndex);
+        expect.soft(steps, serials[0]).toEqual(eachByIndex);
         // Ten statements for ten thousand.
-        const looks = steps.filter((step) => step.startsWith('SEARCH device'));
-        expect.soft(looks.length, deviceType).toBeLessThanOrEqual(20);
+        const looks = steps.filter((step) => step.startsWith('SEARCH d'));
+        expect.soft(looks.length, serials[0]).toBeLessThanOrEqual(20);
       }
-      await expect(look(['7'])).rejects.toThrow('10000: a device of the product already has the serial number "7".');
+      await expect(look(['7'])).rejects.toThrow(
+        '10000: the device "d" of the product "p" already has the serial number "7".',
+      );
     }
-    expect(await readDeviceRows(database, named(product.key, some, some))).toHaveLength(some.length);
-    expect(await readDeviceRows(database, named(product.key, [], some))).toHaveLength(some.length);
-    expect(await readDeviceRows(database, named(product.key, [], []))).toEqual([]);
+    expect(await readDeviceRows(database, named(inProduct, some, some))).toHaveLength(some.length);
+    expect(await readDeviceRows(database, named(inProduct, [], some))).toHaveLength(some.length);
+    expect(await readDeviceRows(database, named(inProduct, [], []))).toEqual([]);
   });
 
   test('what is old is looked for a few devices at a time, and whether something of theirs waits to be forgotten', async () => {

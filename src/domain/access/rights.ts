@@ -133,7 +133,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   ConfigurationField: { 'id identifier type name description default': SETUP },
   ConfigurationValue: { 'field value overridden': SETUP },
   SuggestedField: { 'identifier type name unit lastValue lastSeenAt seen': VALUES },
-  UnknownDevice: { 'id identifier network firstSeenAt lastSeenAt seen': VALUES },
+  UnknownDevice: { 'id identifier network firstSeenAt lastSeenAt seen ambiguous': VALUES },
 
   Measurement: { 'field timestamp value': VALUES },
   Series: { 'field timestamps values before resolution truncated': VALUES },

@@ -7,15 +7,18 @@ import type { UnknownDevices } from './unknown-devices.ts';
 import type { Answer, WebhookReceiver } from './webhook-receiver.ts';
 import { pathOfNetwork, readNetworkCall } from '../networks/network-call.ts';
 import { pause } from '../pause.ts';
-import { networkIdentity } from '../networks/network-identity.ts';
 import type { Network } from '../networks/network-event.ts';
 
 const NOTHING: Answer = { status: 200, stored: 0, rejected: 0, body: '{"stored":0,"rejected":0}' };
-const KEPT: Answer = {
+const UNKNOWN: Answer = {
   status: 202,
   stored: 0,
   rejected: 0,
   body: '{"stored":0,"rejected":0,"error":"UNKNOWN_DEVICE"}',
+};
+const AMBIGUOUS: Answer = {
+  ...UNKNOWN,
+  body: '{"stored":0,"rejected":0,"error":"UNKNOWN_DEVICE","reason":"AMBIGUOUS_DEVICE"}',
 };
 const MAX_IDENTIFIER = 200;
 /** A device that another node has just made is known here after a moment; without Redis after 1.2 s. */
@@ -23,7 +26,8 @@ const [MOST_LOOKS, LOOK_AGAIN_MS] = [15, 100];
 
 /**
  * Takes in what native networks send (CONTRACT 6): the device is found by the network's identifier among those that
- * the token may record for, and its product's log keeps the call. A call of an unknown device is kept aside.
+ * the token may record for, and its product's log keeps the call. A call of an unknown device is kept aside, and so is one
+ * that several devices may have sent: no network sends it again.
  */
 export class NetworkReceiver {
   readonly #devices: DeviceFinder;
@@ -37,8 +41,8 @@ export class NetworkReceiver {
   }
 
   /**
-   * INVALID_JSON or INVALID_BODY for what is no message of the network; FORBIDDEN, AMBIGUOUS_DEVICE or, of a token with
-   * limits, NOT_FOUND for the device, as on the record endpoint. A message of another kind than an uplink that names no device is answered and forgotten:
+   * INVALID_JSON or INVALID_BODY for what is no message of the network; FORBIDDEN or, of a token with limits, NOT_FOUND
+   * for the device, as on the record endpoint. A message of another kind than an uplink that names no device is answered and forgotten:
    * there is nothing to find it by.
    */
   async receive(whose: () => Promise<Access>, network: Network, request: DecoderRequest): Promise<Answer> {
@@ -50,7 +54,7 @@ export class NetworkReceiver {
     const { deviceIdentifier } = readNetworkCall(network, call);
     if (deviceIdentifier === null) return NOTHING;
     if (
-      Math.max(deviceIdentifier.length, networkIdentity(deviceIdentifier).length) > MAX_IDENTIFIER ||
+      deviceIdentifier.length > MAX_IDENTIFIER ||
       !/^[^\0]*$/.test(deviceIdentifier) ||
       !deviceIdentifier.isWellFormed()
     )
@@ -60,19 +64,23 @@ export class NetworkReceiver {
       );
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
       if (looks > 0) await pause(LOOK_AGAIN_MS);
-      const known = await this.#devices.forUplink(access, deviceIdentifier);
+      const [known, ...others] = await this.#devices.forUplink(access, deviceIdentifier);
       // Reading a megabyte of JSON takes as long as deciding what becomes of it. Many may have waited for the same look-up.
       await heavyTurn(request.body.length, access);
-      if (known !== null)
+      if (others.length > 0) {
+        await this.#unknown.keep(known!.workspaceId, network, deviceIdentifier, call, { isAmbiguous: true });
+        return AMBIGUOUS;
+      }
+      if (known !== undefined)
         return this.#receiver.receive(async () => {
-          const device = await this.#devices.forUplink(await whose(), deviceIdentifier);
-          if (device === null) throw notFound('device', deviceIdentifier);
+          const device = (await this.#devices.forUplink(await whose(), deviceIdentifier))[0];
+          if (device === undefined) throw notFound('device', deviceIdentifier);
           return { product: device.product, native: { device } };
         }, call);
       // Who may send for some devices only puts nothing aside for the workspace, and nothing out of it.
       if (access.limited) throw notFound('device', deviceIdentifier);
       // A person's token may see several workspaces: the oldest (ids are in order of time) is the one that keeps it.
-      if (await this.#unknown.keep(workspaceId as string, network, deviceIdentifier, call)) return KEPT;
+      if (await this.#unknown.keep(workspaceId as string, network, deviceIdentifier, call)) return UNKNOWN;
     }
     throw new AppError('OVERLOADED', 'This device is just being created; send its message again.', {
       details: { retryAfterSeconds: 1 },

@@ -10,6 +10,7 @@ import type { Authenticator } from '../tokens/authenticator.ts';
 import type { Device } from '../entities/device.ts';
 import { type UnknownCall, UnknownCallSchema } from '../entities/unknown-call.ts';
 import { type UnknownDevice, UnknownDeviceSchema } from '../entities/unknown-device.ts';
+import { columnOf } from '../ingest-cache/device-rows.ts';
 import type { DeviceInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { Network } from '../networks/network-event.ts';
@@ -40,7 +41,17 @@ interface UnknownDevicesDeps {
 }
 
 /** As much of one as lists show; times in ms UTC. */
-type ListedUnknownDevice = Pick<UnknownDevice, 'id' | 'identifier' | 'network' | 'firstSeenAt' | 'lastSeenAt' | 'seen'>;
+type ListedUnknownDevice = Pick<
+  UnknownDevice,
+  'id' | 'identifier' | 'network' | 'firstSeenAt' | 'lastSeenAt' | 'seen'
+> & {
+  ambiguous: boolean;
+};
+
+/** Whether a device has the identifier by now; an index has each half. */
+const HAS_DEVICE = ['serial_folded', 'serial_number']
+  .map((column) => `exists (select 1 from device d where d.workspace_id = u.workspace_id and d.${column} = u.identity)`)
+  .join(' or ');
 
 /** Identifiers that networks sent and no device has, with the calls that are kept for them (CONTRACT 6). */
 export class UnknownDevices {
@@ -63,13 +74,19 @@ export class UnknownDevices {
 
   /**
    * Keeps a call; resolves after the commit, together with others of its workspace. false: a device has the identifier
-   * by now. OVERLOADED: too many wait.
+   * by now, unless `isAmbiguous`: several had it. OVERLOADED: too many wait.
    */
-  keep(workspaceId: string, network: Network, identifier: string, request: DecoderRequest): Promise<boolean> {
+  keep(
+    workspaceId: string,
+    network: Network,
+    identifier: string,
+    request: DecoderRequest,
+    { isAmbiguous = false } = {},
+  ): Promise<boolean> {
     const receivedAt = this.#deps.now();
     const kept = request.body.length > MAX_BODY ? null : keptOf(request, receivedAt);
     const bytes = kept === null ? 0 : kept.headers.length + kept.query.length + kept.body.length;
-    return this.#rounds.add(workspaceId, { network, identifier, receivedAt, kept }, bytes);
+    return this.#rounds.add(workspaceId, { network, identifier, isAmbiguous, receivedAt, kept }, bytes);
   }
 
   /** Adoptions under way end after the call in hand; done again they go on. */
@@ -84,7 +101,7 @@ export class UnknownDevices {
 
   /**
    * Of one workspace, or of all that the token may READ; last seen first. What a device has by now is left out, but for an
-   * adoption that was cut off.
+   * adoption that was cut off, and for what several had (`ambiguous`): nobody else hands out its calls.
    */
   async list(access: Access, workspaceId: string | null | undefined): Promise<ListedUnknownDevice[]> {
     if (workspaceId != null) access.requireWorkspace(workspaceId, 'READ');
@@ -92,9 +109,10 @@ export class UnknownDevices {
     const workspaceIds = workspaceId == null ? access.workspaceIdsWith('READ') : [workspaceId];
     // Plain rows: as entities a thousand held the event loop for 20 ms.
     const rows = await this.#deps.database.read().execute<ListedUnknownDevice[]>(
-      `select id, identifier, network, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", seen
-       from unknown_device u where workspace_id in (${placeholders(workspaceIds)}) and (adopted_at is not null or not exists
-         (select 1 from device d where d.workspace_id = u.workspace_id and d.serial_folded = u.identity))
+      `select id, identifier, network, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", seen,
+         case when ambiguous_at is null then 0 else 1 end as ambiguous
+       from unknown_device u where workspace_id in (${placeholders(workspaceIds)})
+         and (adopted_at is not null or ambiguous_at is not null or not (${HAS_DEVICE}))
        order by last_seen_at desc, id desc limit ${MAX_UNKNOWN_DEVICES}`,
       [...workspaceIds],
     );
@@ -103,6 +121,7 @@ export class UnknownDevices {
       firstSeenAt: Number(row.firstSeenAt),
       lastSeenAt: Number(row.lastSeenAt),
       seen: Number(row.seen),
+      ambiguous: Number(row.ambiguous) === 1,
     }));
   }
 
@@ -146,14 +165,15 @@ export class UnknownDevices {
     const begin = (em: EntityManager): Promise<unknown> =>
       em.nativeUpdate(UnknownDeviceSchema, { id }, { adoptedAt: now() });
     const isThere = async (): Promise<boolean> => (await this.#deviceOf(product, identifier)) !== null;
+    await this.#requireNowhereElse(product, identifier);
     if (await isThere()) await database.write(begin);
     else {
-      await this.#requireNowhereElse(product, identifier);
       try {
-        await devices.create(access, product.id, [{ name, serialNumber: identifier }], plan, async (em) => {
+        const also = async (em: EntityManager): Promise<void> => {
           await this.#holdIdentity(em, product, row);
           await begin(em);
-        });
+        };
+        await devices.create(access, product.id, [{ name, serialNumber: identifier }], plan, { also, areSent: true });
       } catch (error) {
         if (!(error instanceof AppError && error.code === 'CONFLICT')) throw error;
         // Somebody made it meanwhile: here it is known a moment later, by another node within 1.2 s.
@@ -245,8 +265,14 @@ export class UnknownDevices {
 
   /** CONFLICT: of two devices with one identifier in a workspace neither gets what the network sends. */
   async #requireNowhereElse({ id, workspaceId }: ProductInfo, identifier: string): Promise<void> {
-    const devices = await this.#deps.ingestCache.devicesByNetworkId([workspaceId], identifier);
+    const devices = await this.#deps.ingestCache.devicesNamed([workspaceId], identifier);
     const other = devices.find(({ productId }) => productId !== id);
+    if (devices.length > 1) {
+      const them = devices.map(({ name, product }) => `"${name}" of the product "${product.name}"`);
+      throw conflict(
+        `id: several devices have this identifier: ${them.join(', ')}; rename or delete all but one first.`,
+      );
+    }
     if (other !== undefined) throw isElsewhere(other.name, other.product.name);
   }
 
@@ -255,14 +281,14 @@ export class UnknownDevices {
     await lockWorkspace(em, workspaceId);
     const [other] = await em.execute<{ name: string; product: string }[]>(
       `select d.name, p.name as product from device d join product p on p."key" = d.product_key and p.deleted_at is null
-       where d.workspace_id = ? and d.serial_folded = ? and p.id <> ? limit 1`,
+       where d.workspace_id = ? and d.${columnOf(identity)} = ? and p.id <> ? limit 1`,
       [workspaceId, identity, id],
     );
     if (other !== undefined) throw isElsewhere(other.name, other.product);
   }
 
   async #deviceOf(product: ProductInfo, identifier: string) {
-    const devices = await this.#deps.ingestCache.devicesByNetworkId([product.workspaceId], identifier);
+    const devices = await this.#deps.ingestCache.devicesNamed([product.workspaceId], identifier);
     return devices.find((device) => device.productId === product.id) ?? null;
   }
 }

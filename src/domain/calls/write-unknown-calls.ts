@@ -1,10 +1,11 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../database.ts';
+import { deviceIdentity } from '../device-identity.ts';
 import { TransactionSlices } from '../give-way.ts';
+import { columnOf } from '../ingest-cache/device-rows.ts';
 import { addedUp, rowsOf } from '../json-rows.ts';
 import { placeholders } from '../long-columns.ts';
 import type { Network } from '../networks/network-event.ts';
-import { networkIdentity } from '../networks/network-identity.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 
@@ -19,10 +20,11 @@ const TRIMMED_AT_ONCE = 25;
 /** So many calls are deleted at a time, of 64 KiB each at most. */
 const DELETED_AT_ONCE = 100;
 
-/** A call of a device that is unknown. `kept`: what is kept of it, as the columns of its row; null: it is only counted. */
+/** A call of a device that is unknown; `isAmbiguous`: several have the identifier, and it is kept whoever has it by now. `kept`: what is kept of it, as the columns of its row; null: it is only counted. */
 export interface UnknownCallSeen {
   network: Network;
   identifier: string;
+  isAmbiguous: boolean;
   receivedAt: number;
   kept: { id: string; path: string; query: string; headers: string; body: string } | null;
 }
@@ -34,6 +36,7 @@ interface Sighting {
   firstSeenAt: number;
   lastSeenAt: number;
   seen: number;
+  ambiguousAt: number | null;
 }
 
 interface DeviceRow {
@@ -54,9 +57,9 @@ export async function writeUnknownCalls(
   seen: readonly UnknownCallSeen[],
 ): Promise<boolean[]> {
   await lockWorkspace(em, workspaceId);
-  const identities = seen.map(({ identifier }) => networkIdentity(identifier));
+  const identities = seen.map(({ identifier }) => deviceIdentity(identifier));
   const known = await knownOf(em, workspaceId, new Set(identities));
-  const isUnknown = identities.map((identity) => !known.has(identity));
+  const isUnknown = identities.map((identity, at) => seen[at]!.isAmbiguous || !known.has(identity));
   const calls = seen.filter((_, at) => isUnknown[at]);
   if (calls.length === 0) return isUnknown;
   const devices = await countDevices(em, dialect, workspaceId, sightingsOf(calls));
@@ -70,23 +73,29 @@ export async function writeUnknownCalls(
 
 /** Those that a device has; of a product whose deletion has begun it has none any more, and nobody finds it. */
 async function knownOf(em: EntityManager, workspaceId: string, among: ReadonlySet<string>): Promise<Set<string>> {
-  const asked = [...among];
-  const rows = await em.execute<{ identity: string }[]>(
-    'select d.serial_folded as identity from device d join product p on p."key" = d.product_key and p.deleted_at is null ' +
-      `where d.workspace_id = ? and d.serial_folded in (${placeholders(asked)})`,
-    [workspaceId, ...asked],
-  );
-  return new Set(rows.map(({ identity }) => identity));
+  const known = new Set<string>();
+  for (const [column, asked] of Map.groupBy(among, columnOf)) {
+    const rows = await em.execute<{ identity: string }[]>(
+      `select d.${column} as identity from device d join product p on p."key" = d.product_key and p.deleted_at is null ` +
+        `where d.workspace_id = ? and d.${column} in (${placeholders(asked)})`,
+      [workspaceId, ...asked],
+    );
+    for (const { identity } of rows) known.add(identity);
+  }
+  return known;
 }
 
 /** By identity, always in the same order. */
 function sightingsOf(calls: readonly UnknownCallSeen[]): Sighting[] {
   const sightings = new Map<string, Sighting>();
-  for (const { identifier, network, receivedAt } of calls) {
-    const identity = networkIdentity(identifier);
-    const before = sightings.get(identity) ?? { firstSeenAt: receivedAt, lastSeenAt: receivedAt, seen: 0 };
+  for (const { identifier, network, isAmbiguous, receivedAt } of calls) {
+    const identity = deviceIdentity(identifier);
+    const first = { firstSeenAt: receivedAt, lastSeenAt: receivedAt, seen: 0, ambiguousAt: null };
+    const before = sightings.get(identity) ?? first;
     const lastSeenAt = Math.max(before.lastSeenAt, receivedAt);
-    sightings.set(identity, { ...before, identity, identifier, network, lastSeenAt, seen: before.seen + 1 });
+    const ambiguousAt = isAmbiguous ? lastSeenAt : before.ambiguousAt;
+    const seen = before.seen + 1;
+    sightings.set(identity, { ...before, identity, identifier, network, lastSeenAt, seen, ambiguousAt });
   }
   return [...sightings.values()].sort((one, other) => (one.identity < other.identity ? -1 : 1));
 }
@@ -97,7 +106,7 @@ function countDevices(
   workspaceId: string,
   sightings: readonly Sighting[],
 ): Promise<DeviceRow[]> {
-  const rows = sightings.map(({ identity, identifier, network, firstSeenAt, lastSeenAt, seen }) => [
+  const rows = sightings.map(({ identity, identifier, network, firstSeenAt, lastSeenAt, seen, ambiguousAt }) => [
     uuidV7(firstSeenAt),
     identity,
     identifier,
@@ -105,12 +114,14 @@ function countDevices(
     firstSeenAt,
     lastSeenAt,
     seen,
+    ambiguousAt,
   ]);
   return em.execute<DeviceRow[]>(
-    'insert into unknown_device (workspace_id, id, identity, identifier, network, first_seen_at, last_seen_at, seen) ' +
-      'select ?, value->>0, value->>1, value->>2, value->>3, cast(value->>4 as bigint), cast(value->>5 as bigint), ' +
+    'insert into unknown_device (workspace_id, id, identity, identifier, network, first_seen_at, last_seen_at, seen, ' +
+      'ambiguous_at) select ?, value->>0, value->>1, value->>2, value->>3, cast(value->>4 as bigint), cast(value->>5 as bigint), ' +
       // SQLite takes "on" for a join's without the condition.
-      `cast(value->>6 as integer) from ${rowsOf(dialect)} where true on conflict (workspace_id, identity) do update set ` +
+      `cast(value->>6 as integer), cast(value->>7 as bigint) from ${rowsOf(dialect)} where true on conflict (workspace_id, identity) do update set ` +
+      'ambiguous_at = coalesce(excluded.ambiguous_at, unknown_device.ambiguous_at), ' +
       `identifier = excluded.identifier, network = excluded.network, seen = ${addedUp('unknown_device', 'seen')}, ` +
       'last_seen_at = case when excluded.last_seen_at > unknown_device.last_seen_at then excluded.last_seen_at ' +
       'else unknown_device.last_seen_at end returning id, identity, seen',
@@ -130,7 +141,7 @@ async function keepCalls(
       : [
           [
             kept.id,
-            devices.get(networkIdentity(identifier)),
+            devices.get(deviceIdentity(identifier)),
             receivedAt,
             kept.path,
             kept.query,

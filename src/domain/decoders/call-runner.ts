@@ -203,8 +203,9 @@ export class CallRunner {
   /** The product's device that the message is from. */
   async #senderOf(product: ProductInfo, deviceIdentifier: string | null): Promise<DeviceInfo | null> {
     if (deviceIdentifier === null) return null;
-    const devices = await this.#deps.ingestCache.devicesByNetworkId([product.workspaceId], deviceIdentifier);
-    return devices.find((device) => device.productId === product.id) ?? null;
+    const devices = await this.#deps.ingestCache.devicesNamed([product.workspaceId], deviceIdentifier);
+    const own = devices.filter((device) => device.productId === product.id);
+    return own.length === 1 ? own[0]! : null;
   }
 }
 

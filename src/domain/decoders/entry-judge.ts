@@ -1,9 +1,9 @@
 import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection, reject } from '../measurements/entry.ts';
 import type { ReceiptTimes } from '../measurements/receipt-times.ts';
 import { addToBatch, type DeviceBatch } from '../measurements/recorder.ts';
-import { type SuggestionHint, suggestedType, type Suggestions } from '../measurements/suggestions.ts';
+import { type SuggestionHint, suggestedField, type Suggestions } from '../measurements/suggestions.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import { networkIdentity } from '../networks/network-identity.ts';
+import { deviceIdentity } from '../device-identity.ts';
 import type { TextMask } from './call-secrets.ts';
 import type { EntryOutcome } from './decoder-run.ts';
 import { jsonBeginning } from './json-beginning.ts';
@@ -128,7 +128,11 @@ function noEntry({ index, entry, shown, refusal }: RawEntry, { sender }: JudgeOp
 }
 
 /** Whom the entry is for, or why nobody. */
-function deviceOf({ entry, index, shown }: RawEntry, { sender }: JudgeOptions, known: Map<string, DeviceInfo>): Named {
+function deviceOf(
+  { entry, index, shown }: RawEntry,
+  { sender }: JudgeOptions,
+  known: ReadonlyMap<string, DeviceInfo | null>,
+): Named {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
     const expected = sender === null ? '{device, field, value}' : '{field, value}';
     return refused(index, null, 'INVALID_ENTRY', `Expected an object ${expected}, not ${kindOf(entry)}.`);
@@ -154,8 +158,9 @@ function deviceOf({ entry, index, shown }: RawEntry, { sender }: JudgeOptions, k
       'UNKNOWN_DEVICE',
       `"device" must be a serial number or device id, not ${kindOf(given)}.`,
     );
-  if (sender?.device && networkIdentity(name) === networkIdentity(sender.identifier)) return found(sender.device);
+  if (sender?.device && deviceIdentity(name) === deviceIdentity(sender.identifier)) return found(sender.device);
   const device = known.get(name);
+  if (device === null) return refused(index, identifier, 'UNKNOWN_DEVICE', severalDevices(name));
   return device === undefined ? refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(name)) : found(device);
 }
 
@@ -211,21 +216,24 @@ function outcomeOf(
     message: isRejection(outcome) ? outcome.message : null,
     matchedDeviceId: device?.id ?? null,
     matchedFieldKey: (field === null ? undefined : product.fields.get(field)?.key) ?? null,
-    ...(isRejection(outcome) && outcome.code === 'UNKNOWN_FIELD' ? suggestionOf(written['field'], entry, hint) : {}),
+    ...(isRejection(outcome) && outcome.code === 'UNKNOWN_FIELD'
+      ? suggestionOf(product, written['field'], entry, hint)
+      : {}),
   };
 }
 
 /** The field that would take the entry: what `addField` needs. */
 function suggestionOf(
+  product: ProductInfo,
   field: unknown,
   entry: unknown,
   hint: RawEntry['hint'],
 ): Pick<EntryOutcome, 'suggestedField'> | Record<string, never> {
-  const identifier = field as string; // UNKNOWN_FIELD is said of texts only
-  const type = suggestedType(identifier, (entry as { value?: unknown }).value);
-  return type === null
+  // UNKNOWN_FIELD is said of texts only.
+  const suggested = suggestedField(product, field as string, (entry as { value?: unknown }).value);
+  return suggested === null
     ? {}
-    : { suggestedField: { identifier, type, name: hint?.name ?? null, unit: hint?.unit ?? null } };
+    : { suggestedField: { ...suggested, name: hint?.name ?? null, unit: hint?.unit ?? null } };
 }
 
 function textOf(value: unknown): string | null {
@@ -245,6 +253,10 @@ function shownValue(value: unknown): unknown {
 
 function unknownDevice(name: string): string {
   return `The product has no device with serial number or id "${name.slice(0, 64)}".`;
+}
+
+function severalDevices(name: string): string {
+  return `Several devices of the product have the serial number "${name.slice(0, 64)}"; rename all but one.`;
 }
 
 function kindOf(value: unknown): string {

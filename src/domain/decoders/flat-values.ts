@@ -2,8 +2,8 @@ import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
 import { placeText } from '../measurements/geolocation.ts';
 import type { SuggestionHint } from '../measurements/suggestions.ts';
 import type { RejectionCode } from '../measurements/entry.ts';
-import { NamePath } from './name-path.ts';
 import { isRecordList, isTelemetry, looksLikeMoment, readRecord, timeKeyOf } from './timed-records.ts';
+import { NamePath } from '../name-path.ts';
 
 /** One value of a plain object, under the identifier that its path makes. */
 interface FlatValue {

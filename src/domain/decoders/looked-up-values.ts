@@ -91,9 +91,9 @@ export class LookedUpValues {
     for (let size = 0; told.length < names.length && size < LONG_PIECE;) {
       const name = names[told.length]!;
       const device = devices.get(name);
-      const latest = device === undefined ? [] : values.next().value!;
+      const latest = device == null ? [] : values.next().value!;
       if (latest instanceof Error) throw latest;
-      const text = device === undefined ? null : await valuesText(product, device, latest);
+      const text = device == null ? null : await valuesText(product, device, latest);
       told.push([name, text]);
       size += text?.length ?? 0;
     }

@@ -1,10 +1,10 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/sql';
 import { badInput, notFound } from '../../errors.ts';
+import { deviceIdentity } from '../device-identity.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 import { FieldSchema } from '../entities/field.ts';
 import { ProductSchema } from '../entities/product.ts';
-import { serialIdentity } from './taken-serials.ts';
 
 /**
  * Removes a device and writes down, in the same transaction, that the store is to hand its values over to `device`, so
@@ -23,7 +23,7 @@ export async function absorbDevice(
   if (absorbed.key === device.key) throw badInput('absorb: a device cannot absorb itself.');
   if (absorbed.product.key !== product.key)
     throw badInput('absorb: the two devices are of different products, whose fields differ.');
-  if (serialIdentity(product.deviceType, absorbed.serialNumber) !== serialIdentity(product.deviceType, serialNumber))
+  if (deviceIdentity(absorbed.serialNumber) !== deviceIdentity(serialNumber))
     throw badInput(`absorb: that device has the serial number "${absorbed.serialNumber}", not the one to take over.`);
   const fields = await em.find(FieldSchema, { product: product.key }, { fields: ['key'] });
   const write = (fieldKey: number | null, into: number | null): Promise<unknown> =>

@@ -2,8 +2,10 @@ import { badInput, conflict } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { containsSql } from '../contains.ts';
 import type { Database } from '../database.ts';
+import { bareDigits, deviceIdentity } from '../device-identity.ts';
 import type { Device } from '../entities/device.ts';
 import { ProductSchema } from '../entities/product.ts';
+import { columnOf } from '../ingest-cache/device-rows.ts';
 import type { IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
@@ -22,7 +24,6 @@ import {
   sortedDevices,
 } from './device-order.ts';
 import { type Asker, type Conditions, DeviceScan, type Scope, type Statement } from './device-scan.ts';
-import { isHexadecimalEui } from './serial.ts';
 
 /** How many devices a list may be narrowed to by id. */
 const MAX_IDS = 1000;
@@ -41,7 +42,7 @@ interface DeviceListDeps {
 }
 
 /**
- * All conditions given must hold. `search`: part of name or serial number, in any case; `tags`: every one of them,
+ * All conditions given must hold. `search`: part of name or serial number, in any case (of an EUI: however written); `tags`: every one of them,
  * `anyTags`: at least one; `online`: heard of within `offlineAfterSeconds`; `lastHeardBefore` / `lastHeardAfter`: receipt
  * time in milliseconds, exclusive / inclusive.
  */
@@ -133,8 +134,8 @@ export class DeviceList {
   }
 
   /**
-   * The device with this serial number that the token may READ; null: none. Exact; a hexadecimal EUI also in another
-   * case. CONFLICT when several have it.
+   * The device with this serial number, as `deviceIdentity` compares them, that the token may READ; null: none. CONFLICT
+   * when several have it.
    */
   async bySerialNumber(
     access: Access,
@@ -143,17 +144,13 @@ export class DeviceList {
     asker?: Asker,
   ): Promise<Device | null> {
     checkText(serialNumber, 'serialNumber', { max: 200 });
-    const find = async (column: string, text: string): Promise<Device | null> => {
-      const { scope, ...conditions } = await this.#filter(access, narrow);
-      const named = { sql: [`d.${column} = ?`], values: [text] };
-      const rows = await this.#scan.rows<Row>(access, select(ROW, [scope.whole, conditions, named], 'limit 2'), asker);
-      if (rows.length > 1)
-        throw conflict(`serialNumber: several devices have "${serialNumber.slice(0, 100)}"; narrow by productId.`);
-      return (await this.#devices(rows))[0] ?? null;
-    };
-    const exact = await find('serial_number', serialNumber);
-    if (exact !== null || !isHexadecimalEui(serialNumber)) return exact;
-    return find('serial_folded', foldCase(serialNumber));
+    const identity = deviceIdentity(serialNumber);
+    const { scope, ...conditions } = await this.#filter(access, narrow);
+    const named = { sql: [`d.${columnOf(identity)} = ?`], values: [identity] };
+    const rows = await this.#scan.rows<Row>(access, select(ROW, [scope.whole, conditions, named], 'limit 2'), asker);
+    if (rows.length > 1)
+      throw conflict(`serialNumber: several devices have "${serialNumber.slice(0, 100)}"; narrow by productId.`);
+    return (await this.#devices(rows))[0] ?? null;
   }
 
   /** What is selected of all devices that the filter lets through, slice by slice. */
@@ -241,7 +238,11 @@ export class DeviceList {
     }
     if (filter.search != null && filter.search !== '') {
       const text = foldCase(checkText(filter.search, 'search', { max: 200 }));
-      add(containsSql(database.dialect, 'd.search_text'), text);
+      const found = containsSql(database.dialect, 'd.search_text');
+      const digits = bareDigits(text);
+      // A part of an EUI is found however either is written: this column has it bare.
+      if (digits === null) add(found, text);
+      else add(`(${found} or ${containsSql(database.dialect, 'd.serial_folded')})`, text, digits);
     }
     const hasTag = containsSql(database.dialect, 'd.tags');
     for (const tag of checkTags(filter.tags ?? [], 'tags')) add(hasTag, `\n${tag}\n`);

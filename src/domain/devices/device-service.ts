@@ -1,13 +1,13 @@
 import { type EntityManager, LockMode } from '@mikro-orm/sql';
 import type { Database } from '../database.ts';
+import { deviceIdentity } from '../device-identity.ts';
 import { badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
 import { pause } from '../pause.ts';
 import { DEFAULT_PLAN, type Plan, planBySlug, requireAllowance } from '../plans/plans.ts';
 import { lockProduct, placeOfProduct } from '../access/find-product.ts';
-import { ProductSchema } from '../entities/product.ts';
-import { networkIdentity } from '../networks/network-identity.ts';
+import { type Product, ProductSchema } from '../entities/product.ts';
 import type { Access } from '../access/access.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
@@ -34,6 +34,7 @@ import {
 import { changeOfDevice, changeOfDevices } from './change-of-devices.ts';
 import { newSerialNumber } from './serial.ts';
 import { absorbDevice } from './absorb-device.ts';
+import { serialMistake } from './serial-mistake.ts';
 import { requireFreeSerials } from './taken-serials.ts';
 
 /** What takes longer goes on behind the answer. */
@@ -73,15 +74,15 @@ export class DeviceService {
 
   /**
    * All or none, in the order given; without a plan on `free`. CONFLICT names the serial number that is taken,
-   * PLAN_LIMIT the plan to choose. `also`: what else is held, checked and written in the same
-   * transaction; before the devices, which hold their workspace, too.
+   * PLAN_LIMIT the plan to choose. `also`: what else is held, checked and written in the same transaction; before the
+   * devices, which hold their workspace, too. `areSent`: as a network sends them, whatever they look like.
    */
   async create(
     access: Access,
     productId: string,
     devices: NewDevice[],
     planSlug?: string | null,
-    also?: (em: EntityManager) => Promise<unknown>,
+    { also, areSent = false }: { also?: (em: EntityManager) => Promise<unknown>; areSent?: boolean } = {},
   ): Promise<Device[]> {
     if (devices.length === 0 || devices.length > MAX_AT_ONCE)
       throw badInput(`devices: from 1 to ${MAX_AT_ONCE} at once, not ${devices.length}.`);
@@ -100,7 +101,8 @@ export class DeviceService {
       const locked = await lockProduct(em, access, productId, 'CONFIGURE');
       const pathOf = (index: number): string => `devices[${index}].serialNumber`;
       const serials = checked.map(({ serialNumber }) => serialNumber);
-      await requireFreeSerials(em, dialect, locked, serials, pathOf);
+      if (!areSent) serials.forEach((serial, index) => requireNoMistake(serial, locked, pathOf(index)));
+      await requireFreeSerials(em, dialect, locked, { serials, pathOf, asker: access });
       await requireRoom(em, access, locked.workspace.id, plan, checked.length);
       await also?.(em);
       const createdAt = this.#deps.now();
@@ -183,24 +185,27 @@ export class DeviceService {
   async #changeSerial(em: EntityManager, asker: Access | null, device: Device, serialNumber: string): Promise<void> {
     checkSerialNumber(serialNumber, 'input.serialNumber');
     if (serialNumber === device.serialNumber) return;
-    // Only the way a network's identifier is written changes: it is the device's own.
-    if (networkIdentity(serialNumber) !== device.serialFolded || device.product.deviceType === 'API') {
-      asker?.requireAllDevices(placeOfProduct(device.product));
-      const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true };
-      const held = await em.findOne(ProductSchema, { key: device.product.key, deletedAt: null }, options);
-      // Deleted since the device was read.
-      if (held === null) throw notFound('device', device.id);
-      await requireFreeSerials(
-        em,
-        this.#deps.database.dialect,
-        device.product,
-        [serialNumber],
-        () => 'input.serialNumber',
-      );
-    }
+    asker?.requireAllDevices(placeOfProduct(device.product));
+    const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true };
+    const held = await em.findOne(ProductSchema, { key: device.product.key, deletedAt: null }, options);
+    // Deleted since the device was read.
+    if (held === null) throw notFound('device', device.id);
+    requireNoMistake(serialNumber, device.product, 'input.serialNumber');
+    await requireFreeSerials(em, this.#deps.database.dialect, device.product, {
+      serials: [serialNumber],
+      pathOf: () => 'input.serialNumber',
+      asker,
+      own: device.key,
+    });
     device.serialNumber = serialNumber;
-    device.serialFolded = networkIdentity(serialNumber);
+    device.serialFolded = deviceIdentity(serialNumber);
   }
+}
+
+/** BAD_USER_INPUT naming `path` when the serial number is nearly one that a network sends. */
+function requireNoMistake(serial: string, { deviceType }: Product, path: string): void {
+  const mistake = serialMistake(serial, deviceType);
+  if (mistake !== null) throw badInput(`${path}: ${mistake}`);
 }
 
 /** PLAN_LIMIT unless so many more devices fit; the workspace stays locked so that nobody else takes the room. */
@@ -226,7 +231,7 @@ function checkNewDevice(device: NewDevice, index: number): DeviceRow {
     id: uuidV7(),
     name,
     serialNumber,
-    serialFolded: networkIdentity(serialNumber),
+    serialFolded: deviceIdentity(serialNumber),
     searchText: deviceSearchText(name, serialNumber),
     tags: checkTags(device.tags ?? [], `${path}.tags`),
     metadata: checkMetadata(device.metadata, `${path}.metadata`),

@@ -1,55 +1,99 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import { conflict } from '../../errors.ts';
+import type { Access } from '../access/access.ts';
 import type { Dialect } from '../database.ts';
-import type { DeviceType, Product } from '../entities/product.ts';
-import { networkIdentity } from '../networks/network-identity.ts';
+import { deviceIdentity, isNetworkIdentity } from '../device-identity.ts';
+import type { Product } from '../entities/product.ts';
 import { TransactionSlices } from '../give-way.ts';
 import { rowsOf } from '../json-rows.ts';
+import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 
 /** Looked for beside 100,000 devices they take SQLite some milliseconds. */
 const AT_ONCE = 1_000;
 
-/** How serial numbers of the product are compared: networks write their EUIs in many ways (CONTRACT 6). */
-export function serialIdentity(deviceType: DeviceType, serial: string): string {
-  return deviceType === 'API' ? serial : networkIdentity(serial);
+interface Wanted {
+  serials: readonly string[];
+  /** Where the caller finds each. */
+  pathOf: (index: number) => string;
+  /** Who is told which device has one; null: they see it anyway. */
+  asker: Access | null;
+  /** The key of the device that is to have it, which may have it already. */
+  own?: number;
+}
+
+interface Taken {
+  key: number;
+  id: string;
+  name: string;
+  serialNumber: string;
+  productId: string;
+  product: string;
 }
 
 /**
- * CONFLICT naming the first serial number that comes twice in the list or belongs to a device of the product already.
- * `pathOf` says where the caller finds it. The product must be locked.
+ * CONFLICT naming the first serial number that comes twice in the list, or the device and product that have it already:
+ * an EUI or core id in the whole workspace, in products of every type, any other in the product (CONTRACT 6). The product
+ * must be locked; with an EUI or core id among them the workspace is, too, until the transaction ends.
  */
 export async function requireFreeSerials(
   em: EntityManager,
   dialect: Dialect,
   product: Product,
-  serials: readonly string[],
-  pathOf: (index: number) => string,
+  wanted: Wanted,
 ): Promise<void> {
+  const { serials, pathOf } = wanted;
   const indexes = new Map<string, number>();
   serials.forEach((serial, index) => {
-    const identity = serialIdentity(product.deviceType, serial);
+    const identity = deviceIdentity(serial);
     const first = indexes.get(identity);
     if (first !== undefined) throw conflict(`${pathOf(index)}: "${serial}" is also that of ${pathOf(first)}.`);
     indexes.set(identity, index);
   });
-  // An index has the one by product, the other by workspace.
-  const [column, place, keys] =
-    product.deviceType === 'API'
-      ? ['serial_number', 'product_key = ?', [product.key]]
-      : ['serial_folded', 'workspace_id = ? and product_key = ?', [product.workspace.id, product.key]];
-  // One by one: as a join PostgreSQL reads all devices of a product that it has not analyzed yet.
-  const look = `select serial_number from device where ${place} and ${column} = value->>0 limit 1`;
-  const looked = `select (${look}) as taken from ${rowsOf(dialect)}`;
-  const statement = `select taken from (${looked}) as looked where taken is not null limit 1`;
-  const turns = new TransactionSlices();
   const identities = [...indexes.keys()];
-  for (let start = 0; start < identities.length; start += AT_ONCE) {
-    const asked = JSON.stringify(identities.slice(start, start + AT_ONCE).map((identity) => [identity]));
-    const [first] = await em.execute<{ taken: string }[]>(statement, [...keys, asked]);
-    if (first !== undefined) {
-      const index = indexes.get(serialIdentity(product.deviceType, first.taken)) ?? start;
-      throw conflict(`${pathOf(index)}: a device of the product already has the serial number "${first.taken}".`);
+  const ofNetworks = identities.filter(isNetworkIdentity);
+  if (ofNetworks.length > 0) await lockWorkspace(em, product.workspace.id);
+  // Each has an index of its own.
+  const inProduct = { where: 'd.product_key = ? and d.serial_number', place: product.key };
+  const inWorkspace = { where: 'd.workspace_id = ? and d.serial_folded', place: product.workspace.id };
+  const others = identities.filter((identity) => !isNetworkIdentity(identity));
+  for (const { where, place, among } of [
+    { ...inProduct, among: others },
+    { ...inWorkspace, among: ofNetworks },
+  ]) {
+    // One by one: as a join PostgreSQL reads all devices of a product that it has not analyzed yet.
+    const look =
+      `select d."key" from device d join product p on p."key" = d.product_key and p.deleted_at is null ` +
+      `where ${where} = value->>0 and d."key" <> ? limit 1`;
+    const looked = `select (${look}) as taken from ${rowsOf(dialect)}`;
+    const statement = `select taken from (${looked}) as looked where taken is not null limit 1`;
+    const turns = new TransactionSlices();
+    for (let start = 0; start < among.length; start += AT_ONCE) {
+      const asked = JSON.stringify(among.slice(start, start + AT_ONCE).map((identity) => [identity]));
+      const [first] = await em.execute<{ taken: number }[]>(statement, [place, wanted.own ?? -1, asked]);
+      if (first !== undefined) throw await isTaken(em, product, wanted, indexes, first.taken);
+      await turns.next();
     }
-    await turns.next();
   }
+}
+
+async function isTaken(
+  em: EntityManager,
+  { workspace }: Product,
+  { serials, pathOf, asker }: Wanted,
+  indexes: ReadonlyMap<string, number>,
+  key: number,
+): Promise<Error> {
+  const [taken] = await em.execute<Taken[]>(
+    'select d.id, d.name, d.serial_number as "serialNumber", p.id as "productId", p.name as product ' +
+      'from device d join product p on p."key" = d.product_key where d."key" = ?',
+    [key],
+  );
+  const { id, name, serialNumber, productId, product } = taken!;
+  const index = indexes.get(deviceIdentity(serialNumber)) ?? 0;
+  const isSeen = asker === null || asker.coversDevice({ id, productId, workspaceId: workspace.id });
+  const whose = isSeen ? `the device "${name}" of the product "${product}"` : 'another device of the workspace';
+  const spelled = serials[index] === serialNumber ? '' : `, written "${isSeen ? serialNumber : serials[index]}"`;
+  return conflict(
+    `${pathOf(index)}: ${whose} already has the serial number "${serials[index]}"${isSeen ? spelled : ''}.`,
+  );
 }

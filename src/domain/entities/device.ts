@@ -5,7 +5,8 @@ import { TagListType } from './tag-list.ts';
 
 /**
  * A device (CONTRACT 1). `key` is the small number that measurements carry, `id` the UUID that clients see.
- * `serialFolded`: the serial number's `networkIdentity`, by which networks' identifiers are found (CONTRACT 6).
+ * `serialFolded`: the serial number's `deviceIdentity`, by which EUIs and core ids are found (CONTRACT 6); of others that
+ * were made before 0009 it is in lower case, and nobody is found by it.
  * `searchText`: name, line break, serial number, in lower case.
  */
 export const DeviceSchema = defineEntity({

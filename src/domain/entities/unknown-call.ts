@@ -15,6 +15,8 @@ export const UnknownCallSchema = defineEntity({
     /** JSON text: Title-Case name → value; credentials are masked. */
     headers: p.text(),
     body: p.text(),
+    /** Of a call in a product's log, which has all of it but the time: its id there. */
+    callId: p.string().length(36).nullable(),
   },
 });
 

@@ -1,4 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { ProductSchema } from './product.ts';
 import { WorkspaceSchema } from './workspace.ts';
 import type { Network } from '../networks/network-event.ts';
 
@@ -10,6 +11,8 @@ export const UnknownDeviceSchema = defineEntity({
   properties: {
     id: p.string().length(36).primary(),
     workspace: () => p.manyToOne(WorkspaceSchema).deleteRule('cascade'),
+    /** On whose webhook an entry named it; null: a network's own. */
+    product: () => p.manyToOne(ProductSchema).deleteRule('cascade').nullable(),
     identifier: p.string().length(200),
     identity: p.string().length(200),
     network: p.string().length(10).$type<Network>(),
@@ -18,6 +21,8 @@ export const UnknownDeviceSchema = defineEntity({
     seen: p.integer(),
     /** When a device was made of it that does not have all of its calls yet. */
     adoptedAt: p.bigint('number').nullable(),
+    /** When it was last sent while several devices had it. */
+    ambiguousAt: p.bigint('number').nullable(),
   },
 });
 

@@ -37,24 +37,10 @@ export class DeviceFinder {
     const found =
       byId !== null && access.seesWorkspace(byId.workspaceId)
         ? [byId]
-        : await this.#ingestCache.devicesBySerial(access.workspaceIds(), name);
-    return this.#pick(access, found, name, scope);
-  }
-
-  /** The same for a network's identifier, however it is written (CONTRACT 6); null: no device has it. */
-  async forUplink(access: Access, identifier: string): Promise<DeviceInfo | null> {
-    const workspaceIds = access.workspaceIdsWith('RECORD');
-    const found = await this.#ingestCache.devicesByNetworkId(workspaceIds, identifier);
-    return found.length === 0 ? null : this.#pick(access, found, identifier, 'RECORD');
-  }
-
-  #pick(access: Access, found: DeviceInfo[], name: string, scope: TokenScope): DeviceInfo {
-    const visible = found.filter((device) => access.coversDevice(device));
+        : await this.#ingestCache.devicesNamed(access.workspaceIds(), name);
+    const visible = visibleOf(access, found);
     const [device] = visible;
-    if (device === undefined) {
-      if (found.length > 0) throw forbidden('This token is limited to other products or devices.');
-      throw notFound('device', name);
-    }
+    if (device === undefined) throw notFound('device', name);
     if (visible.length > 1)
       throw new AppError(
         'AMBIGUOUS_DEVICE',
@@ -63,4 +49,19 @@ export class DeviceFinder {
     access.requireDevice(device, scope);
     return device;
   }
+
+  /** Those that a network's identifier may mean, of the token's; none: no device has it. FORBIDDEN as above. */
+  async forUplink(access: Access, identifier: string): Promise<DeviceInfo[]> {
+    const workspaceIds = access.workspaceIdsWith('RECORD');
+    const visible = visibleOf(access, await this.#ingestCache.devicesNamed(workspaceIds, identifier));
+    for (const device of visible) access.requireDevice(device, 'RECORD');
+    return visible;
+  }
+}
+
+/** FORBIDDEN when there are some, and the token's limits leave out all of them. */
+function visibleOf(access: Access, found: readonly DeviceInfo[]): DeviceInfo[] {
+  const visible = found.filter((device) => access.coversDevice(device));
+  if (found.length > 0 && visible.length === 0) throw forbidden('This token is limited to other products or devices.');
+  return visible;
 }

@@ -2,7 +2,7 @@ import type { Database } from '../database.ts';
 import { LruMap } from '../lru-map.ts';
 import { Revisions } from '../revisions.ts';
 import { SharedLoads } from '../shared-loads.ts';
-import { MAX_NAMED, type NameColumn, readIdsNamed } from './device-rows.ts';
+import { MAX_NAMED, readIdsNamed } from './device-rows.ts';
 import { isPossibleSerial } from './possible-serial.ts';
 
 const MAX_NAMES = 400_000;
@@ -18,7 +18,7 @@ interface Named {
 /** Which devices of a workspace have a name, in memory, until any of the workspace's devices changes. */
 export class DeviceNames {
   readonly #database: Database;
-  /** `workspaceId column name` → device ids. */
+  /** `workspaceId identity` → device ids. */
   readonly #ids = new LruMap<string, Named>({ most: MAX_NAMES, sizeOf: ({ ids }) => ids.length });
   /** The keys of names that no device of the workspace has → when that was read. */
   readonly #unknown = new LruMap<string, number>({ most: MAX_UNKNOWN });
@@ -34,25 +34,25 @@ export class DeviceNames {
     return this.#ids.size;
   }
 
-  /** Ids of the devices of that name in the workspaces. What is not in memory is one query, however many they are. */
-  async idsOf(workspaceIds: readonly string[], column: NameColumn, name: string): Promise<string[]> {
-    if (!isPossibleSerial(name)) return [];
+  /** Ids of the devices of that identity (`deviceIdentity`) in the workspaces. What is not in memory is one query, however many they are. */
+  async idsOf(workspaceIds: readonly string[], identity: string): Promise<string[]> {
+    if (!isPossibleSerial(identity)) return [];
     const ids: string[] = [];
     const unread: string[] = [];
     for (const workspaceId of workspaceIds) {
-      const key = keyOf(workspaceId, column, name);
+      const key = keyOf(workspaceId, identity);
       const known = this.#ids.get(key);
       if (known !== undefined && this.#holds(workspaceId, known.revision)) ids.push(...known.ids);
       else if (!this.#holds(workspaceId, this.#unknown.get(key))) unread.push(workspaceId);
     }
     if (unread.length === 0) return ids;
-    const load = (): Promise<string[]> => this.#read(unread, column, name);
-    return [...ids, ...(await this.#loads.of(keyOf(unread.join(','), column, name), load))];
+    const load = (): Promise<string[]> => this.#read(unread, identity);
+    return [...ids, ...(await this.#loads.of(keyOf(unread.join(','), identity), load))];
   }
 
   /** One of the devices is gone since its name was read, and another may have that by now. */
-  forget(workspaceIds: readonly string[], column: NameColumn, name: string): void {
-    for (const workspaceId of workspaceIds) this.#ids.delete(keyOf(workspaceId, column, name));
+  forget(workspaceIds: readonly string[], identity: string): void {
+    for (const workspaceId of workspaceIds) this.#ids.delete(keyOf(workspaceId, identity));
     this.#loads.forget();
   }
 
@@ -73,9 +73,9 @@ export class DeviceNames {
     return revision !== undefined && !this.#revisions.hasChanged([workspaceId], revision);
   }
 
-  async #read(workspaceIds: readonly string[], column: NameColumn, name: string): Promise<string[]> {
+  async #read(workspaceIds: readonly string[], identity: string): Promise<string[]> {
     const revision = this.#revisions.now;
-    const rows = await readIdsNamed(this.#database, workspaceIds, column, name);
+    const rows = await readIdsNamed(this.#database, workspaceIds, identity);
     const ids = rows.map(({ id }) => id);
     // Of as many as are read, those of a workspace may be missing.
     if (rows.length === MAX_NAMED) return ids;
@@ -84,7 +84,7 @@ export class DeviceNames {
       // Changed while it was read.
       if (!this.#holds(workspaceId, revision)) continue;
       const own = byWorkspace.get(workspaceId)?.map(({ id }) => id);
-      const key = keyOf(workspaceId, column, name);
+      const key = keyOf(workspaceId, identity);
       if (own === undefined) this.#unknown.set(key, revision);
       else this.#ids.set(key, { ids: own, revision });
     }
@@ -92,6 +92,6 @@ export class DeviceNames {
   }
 }
 
-function keyOf(workspaceId: string, column: NameColumn, name: string): string {
-  return `${workspaceId} ${column} ${name}`;
+function keyOf(workspaceId: string, identity: string): string {
+  return `${workspaceId} ${identity}`;
 }

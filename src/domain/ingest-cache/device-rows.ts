@@ -1,4 +1,5 @@
 import type { Database } from '../database.ts';
+import { deviceIdentity, isNetworkIdentity } from '../device-identity.ts';
 import { longJsonPieces, readLongJson } from '../long-json.ts';
 import { giveWay } from '../give-way.ts';
 import { placeholders } from '../long-columns.ts';
@@ -12,13 +13,15 @@ export interface DeviceRow {
   productId: string;
   name: string;
   serialNumber: string;
+  /** Its `deviceIdentity`. */
+  identity: string;
   /** Key of a configuration field → the device's own value. */
   configuration: Record<string, unknown>;
   configurationBytes: number;
   writeRate: number | null;
 }
 
-type BareRow = Omit<DeviceRow, 'configuration' | 'configurationBytes'> & { isConfigured: number };
+type BareRow = Omit<DeviceRow, 'identity' | 'configuration' | 'configurationBytes'> & { isConfigured: number };
 
 /** Which of `device d` are wanted, with the values of its question marks. */
 interface Condition {
@@ -36,14 +39,27 @@ export function withIds(ids: readonly string[]): Condition {
   return { sql: isOneOf('d.id', ids), values: ids };
 }
 
-/** Devices of a product by their serial numbers or ids. */
-export function named(productKey: number, serialNumbers: readonly string[], ids: readonly string[]): Condition {
-  // A half that is empty would have SQLite use no index for the other.
-  const halves = [
-    ...(serialNumbers.length === 0 && ids.length > 0 ? [] : [isOneOf('d.serial_number', serialNumbers)]),
-    ...(ids.length === 0 ? [] : [isOneOf('d.id', ids)]),
+/** Devices of a product by their identities or ids. */
+export function named(
+  { key, workspaceId }: { key: number; workspaceId: string },
+  identities: readonly string[],
+  ids: readonly string[],
+): Condition {
+  const [ofNetworks, others] = [
+    identities.filter(isNetworkIdentity),
+    identities.filter((one) => !isNetworkIdentity(one)),
   ];
-  return { sql: `d.product_key = ? and (${halves.join(' or ')})`, values: [productKey, ...serialNumbers, ...ids] };
+  // Each has an index of its own. One that is empty would have SQLite use none for the others.
+  const ways: [string, readonly string[], readonly unknown[]][] = [
+    ['d.serial_number', others, []],
+    ['d.workspace_id = ? and d.serial_folded', ofNetworks, [workspaceId]],
+    ['d.id', ids, []],
+  ];
+  const used = ways.filter(([, values]) => values.length > 0);
+  return {
+    sql: used.map(([column, values]) => `(d.product_key = ? and ${isOneOf(column, values)})`).join(' or ') || '1 = 0',
+    values: used.flatMap(([, values, place]) => [key, ...place, ...values]),
+  };
 }
 
 /** Plain rows, in no order: as entities 500 take the event loop 20 ms, like this 2. What they are told may be long. */
@@ -59,7 +75,9 @@ export async function readDeviceRows(database: Database, { sql, values }: Condit
   return rows.map(({ key, id, productId, name, serialNumber, writeRate }) => {
     const text = configurations.get(key) ?? '{}';
     const configuration = JSON.parse(text) as Record<string, unknown>;
-    return { key, id, productId, name, serialNumber, writeRate, configuration, configurationBytes: text.length };
+    const identity = deviceIdentity(serialNumber);
+    const configurationBytes = text.length;
+    return { key, id, productId, name, serialNumber, identity, writeRate, configuration, configurationBytes };
   });
 }
 
@@ -79,27 +97,26 @@ function isOneOf(column: string, values: readonly unknown[]): string {
   return values.length === 0 ? '1 = 0' : `${column} in (${placeholders(values)})`;
 }
 
-/** By what a device is looked up in its workspace. */
-export type NameColumn = keyof typeof DEVICES_NAMED;
-
-const DEVICES_NAMED = { serialNumber: 'serial_number', serialFolded: 'serial_folded' };
-
 /** More devices of a name than these are not read. */
 export const MAX_NAMED = 100;
 
+/** The column by which a device of this identity is looked up: that of `serialFolded` differs for EUIs and core ids alone. */
+export function columnOf(identity: string): 'serial_folded' | 'serial_number' {
+  return isNetworkIdentity(identity) ? 'serial_folded' : 'serial_number';
+}
+
 /**
- * The devices of that name in the workspaces. As entities they took four times as long, and unknown names are asked for
- * again and again.
+ * The devices of that identity in the workspaces. As entities they took four times as long, and unknown names are asked
+ * for again and again.
  */
 export function readIdsNamed(
   database: Database,
   workspaceIds: readonly string[],
-  column: NameColumn,
-  name: string,
+  identity: string,
 ): Promise<{ id: string; workspaceId: string }[]> {
   return database.read().execute(
     `select id, workspace_id as "workspaceId" from device
-     where ${isOneOf('workspace_id', workspaceIds)} and ${DEVICES_NAMED[column]} = ? limit ${MAX_NAMED}`,
-    [...workspaceIds, name],
+     where ${isOneOf('workspace_id', workspaceIds)} and ${columnOf(identity)} = ? limit ${MAX_NAMED}`,
+    [...workspaceIds, identity],
   );
 }

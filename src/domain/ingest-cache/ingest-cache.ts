@@ -4,19 +4,19 @@ import type { ConfigurationFieldInfo } from './device-configuration.ts';
 import type { FieldRole, Meant, ReadAs } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { CollectedLoads } from '../collected-loads.ts';
+import { deviceIdentity } from '../device-identity.ts';
 import { giveWay } from '../give-way.ts';
 import type { HeldTurns } from '../held-turns.ts';
 import { worksFor } from '../whose-work.ts';
 import { LruMap } from '../lru-map.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
 import { DeviceNames } from './device-names.ts';
-import { type DeviceRow, type NameColumn, named, readDeviceRows, weightOfDevice, withIds } from './device-rows.ts';
+import { type DeviceRow, named, readDeviceRows, weightOfDevice, withIds } from './device-rows.ts';
 import { isPossibleSerial } from './possible-serial.ts';
 import { readProduct } from './product-rows.ts';
 import { Revisions } from '../revisions.ts';
 import { serialsText } from './serials-text.ts';
 import { SharedLoads } from '../shared-loads.ts';
-import { networkIdentity } from '../networks/network-identity.ts';
 
 /** A field as recording and reading need it; `key` is the small number that measurements carry. */
 export interface FieldInfo extends ReadAs, Meant {
@@ -59,6 +59,8 @@ export interface DeviceInfo {
   product: ProductInfo;
   name: string;
   serialNumber: string;
+  /** Its `deviceIdentity`: by what it is found. */
+  identity: string;
   /** Key of a configuration field → the device's own value. */
   configuration: Record<string, unknown>;
   /** Milliseconds between two accepted writes of one field (CONTRACT 3); 0: no limit. */
@@ -86,8 +88,8 @@ export class IngestCache {
   readonly #products = new LruMap<string, ProductInfo>({ most: MAX_PRODUCT_BYTES, sizeOf: bytesOfProduct });
   readonly #productIdByWebhook = new LruMap<string, string>({ most: MAX_WEBHOOKS });
   readonly #devices = new LruMap<string, DeviceRow>({ most: MAX_DEVICES, sizeOf: weightOfDevice });
-  /** `productId NUL serial` → device id; only hits are kept. */
-  readonly #deviceIdBySerial = new LruMap<string, string>({ most: MAX_NAMES });
+  /** `productId NUL identity` → device id; only hits are kept. */
+  readonly #deviceIdByIdentity = new LruMap<string, string>({ most: MAX_NAMES });
   readonly #names: DeviceNames;
   readonly #productLoads = new SharedLoads<ProductInfo | null>();
   readonly #deviceLoads = new CollectedLoads<DeviceInfo>((ids) => this.#readDevices(ids));
@@ -108,7 +110,7 @@ export class IngestCache {
     return {
       products: this.#products.size,
       devices: this.#devices.size,
-      serials: this.#deviceIdBySerial.size,
+      serials: this.#deviceIdByIdentity.size,
       names: this.#names.size,
     };
   }
@@ -184,11 +186,11 @@ export class IngestCache {
   }
 
   /**
-   * The product's devices with these serial numbers or ids, in few queries however many there are; names of no device
-   * are not in the answer.
+   * The product's devices with these names (serial numbers or ids), in few queries however many there are; names of no
+   * device are not in the answer; null: several have the name.
    */
-  async devicesOfProduct(product: ProductInfo, names: Iterable<string>): Promise<Map<string, DeviceInfo>> {
-    const found = new Map<string, DeviceInfo>();
+  async devicesOfProduct(product: ProductInfo, names: Iterable<string>): Promise<Map<string, DeviceInfo | null>> {
+    const found = new Map<string, DeviceInfo | null>();
     const unknown: string[] = [];
     for (const name of new Set(names)) {
       const device = this.#cachedOfProduct(product, name);
@@ -202,14 +204,15 @@ export class IngestCache {
     return found;
   }
 
-  /** Every device with this serial number in the workspaces. */
-  async devicesBySerial(workspaceIds: string[], serialNumber: string): Promise<DeviceInfo[]> {
-    return this.#devicesNamed(workspaceIds, 'serialNumber', serialNumber);
-  }
-
-  /** Every device of the workspaces whose serial number is the network's identifier, however written (CONTRACT 6). */
-  async devicesByNetworkId(workspaceIds: string[], identifier: string): Promise<DeviceInfo[]> {
-    return this.#devicesNamed(workspaceIds, 'serialFolded', networkIdentity(identifier));
+  /** Every device of the workspaces that has this serial number, as `deviceIdentity` compares them. */
+  async devicesNamed(workspaceIds: readonly string[], serialNumber: string): Promise<DeviceInfo[]> {
+    const identity = deviceIdentity(serialNumber);
+    for (let looks = 1; ; looks += 1) {
+      const ids = await this.#names.idsOf(workspaceIds, identity);
+      const devices = await Promise.all(ids.map((id) => this.device(id)));
+      if (!devices.includes(null) || looks === MOST_LOOKS) return devices.filter((device) => device !== null);
+      this.#names.forget(workspaceIds, identity);
+    }
   }
 
   /**
@@ -230,43 +233,40 @@ export class IngestCache {
   }
 
   #cachedOfProduct(product: ProductInfo, name: string): DeviceInfo | null {
-    const id = this.#deviceIdBySerial.get(`${product.id}\0${name}`) ?? (isUuid(name) ? name.toLowerCase() : null);
+    const identity = deviceIdentity(name);
+    const known = this.#deviceIdByIdentity.get(`${product.id}\0${identity}`);
+    const id = known ?? (isUuid(name) ? name.toLowerCase() : null);
     const device = id === null ? null : this.cachedDevice(id);
     // What is remembered of a serial number is checked here: it may have changed hands.
-    const named = device?.serialNumber === name || device?.id === name.toLowerCase();
+    const named = device?.identity === identity || device?.id === name.toLowerCase();
     return named && device?.productId === product.id ? device : null;
   }
 
-  async #loadOfProduct(product: ProductInfo, names: string[], found: Map<string, DeviceInfo>): Promise<void> {
+  async #loadOfProduct(product: ProductInfo, names: string[], found: Map<string, DeviceInfo | null>): Promise<void> {
     const ids = names.filter(isUuid).map((id) => id.toLowerCase());
+    const identities = [...new Set(names.map(deviceIdentity))];
     for (let looks = 1; ; looks += 1) {
       const before = this.#revisions.now;
       const current = await this.product(product.id);
       if (current === null) return;
-      const rows = await readDeviceRows(this.#database, named(product.key, names, ids));
+      const rows = await readDeviceRows(this.#database, named(product, identities, ids));
       const read = rows.map(({ id }) => id);
       const isStale = this.#isStale([current], read, before);
       if (isStale && looks < MOST_LOOKS) continue;
-      const byName = new Map<string, DeviceInfo>();
+      const [byId, byIdentity] = [new Map<string, DeviceInfo>(), new Map<string, DeviceInfo | null>()];
       for (const row of rows) {
         const device = this.#remember(row, current, !isStale);
-        byName.set(row.id, device).set(row.serialNumber, device);
-        if (!isStale) this.#deviceIdBySerial.set(`${product.id}\0${row.serialNumber}`, row.id);
+        byId.set(row.id, device);
+        byIdentity.set(row.identity, byIdentity.has(row.identity) ? null : device);
       }
       for (const name of names) {
-        const device = byName.get(name) ?? (isUuid(name) ? byName.get(name.toLowerCase()) : undefined);
+        const identity = deviceIdentity(name);
+        const device = byId.get(name.toLowerCase()) ?? byIdentity.get(identity);
         if (device !== undefined) found.set(name, device);
+        if (!isStale && device?.identity === identity)
+          this.#deviceIdByIdentity.set(`${product.id}\0${identity}`, device.id);
       }
       return;
-    }
-  }
-
-  async #devicesNamed(workspaceIds: readonly string[], column: NameColumn, name: string): Promise<DeviceInfo[]> {
-    for (let looks = 1; ; looks += 1) {
-      const ids = await this.#names.idsOf(workspaceIds, column, name);
-      const devices = await Promise.all(ids.map((id) => this.device(id)));
-      if (!devices.includes(null) || looks === MOST_LOOKS) return devices.filter((device) => device !== null);
-      this.#names.forget(workspaceIds, column, name);
     }
   }
 
@@ -276,9 +276,9 @@ export class IngestCache {
   }
 
   #withProduct(row: DeviceRow, product: ProductInfo): DeviceInfo {
-    const { key, id, productId, name, serialNumber, configuration } = row;
+    const { key, id, productId, name, serialNumber, identity, configuration } = row;
     const rate = row.writeRate ?? product.writeRate ?? this.#defaultWriteRate;
-    const own = { key, id, productId, name, serialNumber, configuration };
+    const own = { key, id, productId, name, serialNumber, identity, configuration };
     return { ...own, product, workspaceId: product.workspaceId, writeIntervalMs: rate > 0 ? 1000 / rate : 0 };
   }
 
@@ -311,7 +311,7 @@ export class IngestCache {
       this.#products.clear();
       this.#productIdByWebhook.clear();
       this.#devices.clear();
-      this.#deviceIdBySerial.clear();
+      this.#deviceIdByIdentity.clear();
       this.#names.clear();
       this.#serialsVersions.clear();
       return;

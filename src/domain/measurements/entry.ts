@@ -1,5 +1,6 @@
 import { REFUSED_BYTES } from '../charsets.ts';
-import type { FieldType } from '../entities/field.ts';
+import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
+import { usableIdentifier } from '../name-path.ts';
 import { EXPECTED_VALUE, toStoredValue } from './field-value.ts';
 import type { FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { StoredValue } from './store.ts';
@@ -57,13 +58,7 @@ export function checkEntry(
   if (typeof identifier !== 'string')
     return reject(index, null, 'INVALID_ENTRY', `"field" must be a string, not ${kindOf(identifier)}.`);
   const field = product.fields.get(identifier);
-  if (field === undefined)
-    return reject(
-      index,
-      identifier,
-      'UNKNOWN_FIELD',
-      `The product has no field "${shown(identifier)}" (identifiers are case-sensitive); add it to the product first.`,
-    );
+  if (field === undefined) return reject(index, identifier, 'UNKNOWN_FIELD', unknownField(product, identifier));
   if (raw === undefined || raw === null) return reject(index, identifier, 'MISSING_VALUE', 'The entry has no "value".');
   const value = toStoredValue(field.type, raw);
   if (value === null) return reject(index, identifier, 'INVALID_VALUE', valueMessage(field.type, raw));
@@ -103,6 +98,19 @@ function valueMessage(type: FieldType, raw: unknown): string {
   if (type === 'STRING' && typeof raw === 'string' && !raw.isWellFormed())
     return `${brokenPlace(raw)} holds what is no character: half of a surrogate pair, or a byte that is not in the charset of the request; send UTF-8, or name the charset in the Content-Type.`;
   return `${type} takes ${EXPECTED_VALUE[type]}, not ${describe(raw)}.`;
+}
+
+/** Names a remedy that works: no field can be added under what is no identifier. */
+function unknownField({ fields }: ProductInfo, identifier: string): string {
+  if (FIELD_IDENTIFIER.test(identifier))
+    return `The product has no field "${identifier}" (identifiers are case-sensitive); add it to the product first.`;
+  // What nobody sees as its code.
+  const given = shown(identifier).replace(/[\p{Cf}\p{Cc}]/gu, (one) => `\\u{${one.codePointAt(0)!.toString(16)}}`);
+  const why = `No field can be called "${given}": identifiers have 1 to 64 characters of A-Z a-z 0-9 _ -`;
+  const usable = usableIdentifier(identifier);
+  if (usable === null) return `${why}.`;
+  if (fields.has(usable)) return `${why}; the product has "${usable}": send it as that.`;
+  return `${why}; add it to the product as "${usable}" and send it as that.`;
 }
 
 function timestampMessage(time: unknown, seconds: unknown): string {

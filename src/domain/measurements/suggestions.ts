@@ -1,13 +1,14 @@
 import { type EntityManager, LockMode } from '@mikro-orm/sql';
 import type { Database, Dialect } from '../database.ts';
 import { addedUp, rowsOf } from '../json-rows.ts';
-import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
+import type { FieldType } from '../entities/field.ts';
 import type { Rejection } from './entry.ts';
 import { guessFieldType } from './field-value.ts';
 import { ProductSchema } from '../entities/product.ts';
 import { FairLine } from '../fair-line.ts';
 import { giveWay } from '../give-way.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { usableIdentifier } from '../name-path.ts';
 import type { Party } from '../party.ts';
 import { Tally } from '../tally.ts';
 
@@ -75,9 +76,10 @@ export class Suggestions {
     hint: SuggestionHint | null = null,
   ): void {
     if (code !== 'UNKNOWN_FIELD') return;
-    const { field: identifier, value } = entry as { field: string; value?: unknown };
-    const type = suggestedType(identifier, value);
-    if (type === null) return;
+    const { field, value } = entry as { field: string; value?: unknown };
+    const suggested = suggestedField(product, field, value);
+    if (suggested === null) return;
+    const { identifier, type } = suggested;
     const sightings = this.#waitingFor(product);
     const known = sightings?.get(identifier);
     if (sightings === null || (known === undefined && sightings.size >= this.#share(product))) return;
@@ -200,10 +202,18 @@ async function countSightings(em: EntityManager, dialect: Dialect, key: number, 
   );
 }
 
-/** The type of the field that could take this value; null: none can, or the name is no identifier. */
-export function suggestedType(identifier: string, value: unknown): FieldType | null {
-  const takes = typeof value !== 'object' || value === null;
-  return takes && FIELD_IDENTIFIER.test(identifier) ? guessFieldType(value) : null;
+/**
+ * The field that could take this value, under an identifier that can be one (`usableIdentifier`); null: none can, or the
+ * product has it under that.
+ */
+export function suggestedField(
+  { fields }: Pick<ProductInfo, 'fields'>,
+  name: string,
+  value: unknown,
+): { identifier: string; type: FieldType } | null {
+  if (typeof value === 'object' && value !== null) return null;
+  const identifier = usableIdentifier(name);
+  return identifier === null || fields.has(identifier) ? null : { identifier, type: guessFieldType(value) };
 }
 
 /** A type that takes the values of both. */

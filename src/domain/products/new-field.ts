@@ -1,4 +1,5 @@
 import { badInput, conflict } from '../../errors.ts';
+import { usableIdentifier } from '../name-path.ts';
 import { checkOptionalText } from '../text.ts';
 import { FIELD_IDENTIFIER, type FieldRole, type FieldType } from '../entities/field.ts';
 import { type CheckedMeaning, checkMeaning, type GivenMeaning } from './field-meaning.ts';
@@ -35,11 +36,13 @@ export const FIELD_TEXTS = {
 
 /** BAD_USER_INPUT naming `path` when the field cannot be. */
 export function checkNewField(field: NewField, path: string): CheckedField {
-  if (!FIELD_IDENTIFIER.test(field.identifier))
+  if (!FIELD_IDENTIFIER.test(field.identifier)) {
+    const usable = usableIdentifier(field.identifier);
     throw badInput(
       `${path}.identifier: ${JSON.stringify(field.identifier.slice(0, 70))} is no identifier: ` +
-        '1 to 64 characters of A-Z a-z 0-9 _ -.',
+        `1 to 64 characters of A-Z a-z 0-9 _ -${usable === null ? '' : `, such as "${usable}"`}.`,
     );
+  }
   return {
     identifier: field.identifier,
     type: field.type,

@@ -19,7 +19,7 @@ export class UnknownDeviceResolver {
 
   @Query(() => [UnknownDeviceObject], {
     description:
-      'Identifiers that networks sent and no device has, last seen first. What they sent is kept for adoptUnknownDevice; a device that is created by hand gets none of it.',
+      'Identifiers that networks sent and no device has, or several, last seen first. What they sent is kept for adoptUnknownDevice; a device that is created by hand gets none of it.',
   })
   unknownDevices(
     @Ctx() context: GraphqlContext,

@@ -5,7 +5,7 @@ import { DateTime } from './date-time.ts';
 /** Parent: a listed unknown device. */
 @ObjectType('UnknownDevice', {
   simpleResolvers: true,
-  description: 'An identifier that a network sent and no device of the workspace has; at most 1,000 are kept.',
+  description: 'An identifier that was sent and no device of the workspace has, or several; at most 1,000 are kept.',
 })
 export class UnknownDeviceObject {
   @Field(() => ID, { description: 'The id to give to adoptUnknownDevice.' })
@@ -25,4 +25,10 @@ export class UnknownDeviceObject {
 
   @Field(() => Int, { description: 'How many times it was sent.' })
   seen!: number;
+
+  @Field(() => Boolean, {
+    description:
+      'Several devices had it when it was sent: rename or delete all but one, then adopt it into the product of that one.',
+  })
+  ambiguous!: boolean;
 }

@@ -67,14 +67,14 @@ export function makeRequestBuilder(b: Builtins) {
 
 /**
  * `deviceSerialToId`, `measurements` and `configurationValues` (CONTRACT 5): nothing inherited shows as a device,
- * except `hasOwnProperty`.
+ * except `hasOwnProperty`. `identityOf`: `deviceIdentity`.
  */
-export function makeLookups(b: Builtins) {
+export function makeLookups(b: Builtins, identityOf: (name: string) => string) {
   const base = b.freeze(
     b.create(null, { hasOwnProperty: { value: (b.objectPrototype as any).hasOwnProperty, enumerable: false } }),
   );
-  const plain = (entries: any): any => {
-    const object = b.create(base);
+  const plain = (entries: any, above: object = base): any => {
+    const object = b.create(above);
     const names = b.keys(entries);
     for (let i = 0; i < names.length; i += 1) {
       const name = names[i]!;
@@ -87,6 +87,41 @@ export function makeLookups(b: Builtins) {
       } as any);
     }
     return object;
+  };
+
+  /** `deviceSerialToId`: its own names are the serial numbers as they are; other spellings of an EUI are found behind them. */
+  const serialIds = (entries: any): any => {
+    // Of the few that are written otherwise than they are compared; undefined: several devices have it.
+    let byIdentity: any = null;
+    const readIdentities = (): void => {
+      byIdentity = b.create(null);
+      const names = b.keys(entries);
+      for (let i = 0; i < names.length; i += 1) {
+        const name = names[i]!;
+        const identity = name.length < 16 ? name : identityOf(name);
+        if (identity === name) continue;
+        byIdentity[identity] = identity in byIdentity || b.hasOwn(entries, identity) ? undefined : entries[name];
+      }
+    };
+    const idOf = (key: string | symbol): any => {
+      if (typeof key !== 'string' || key.length < 16) return undefined;
+      if (byIdentity === null) readIdentities();
+      const identity = identityOf(key);
+      if (identity in byIdentity) return byIdentity[identity];
+      return b.hasOwn(entries, identity) ? entries[identity] : undefined;
+    };
+    const has = {
+      hasOwnProperty(name: any): boolean {
+        return b.hasOwn(entries, name) || idOf(typeof name === 'symbol' ? name : b.String(name)) !== undefined;
+      },
+    }.hasOwnProperty;
+    const behind = b.create(null, { hasOwnProperty: { value: b.freeze(has), enumerable: false } } as any);
+    const others = new b.Proxy(b.freeze(behind), {
+      __proto__: null,
+      get: (target: any, key: string | symbol) => target[key] ?? idOf(key),
+      has: (target: any, key: string | symbol) => key in target || idOf(key) !== undefined,
+    } as any);
+    return b.freeze(plain(entries, others));
   };
 
   /**
@@ -149,5 +184,5 @@ export function makeLookups(b: Builtins) {
     } as any);
   };
 
-  return { plain, byDevice };
+  return { plain, serialIds, byDevice };
 }

@@ -57,7 +57,7 @@ export function makeRunner(
   let script = '';
   let entryPoint = 'webhook';
   let usesLookups = false;
-  let serials: any = lookups.plain({});
+  let serials: any = lookups.serialIds({});
   let serialIds: readonly string[] = [];
   let used = false;
   let pending: { state: 'pending' | 'kept' | 'broken'; value: unknown } | null = null;
@@ -224,7 +224,7 @@ export function makeRunner(
     },
     setSerials(text: string): void {
       const map = b.parse(text);
-      serials = b.freeze(lookups.plain(map));
+      serials = lookups.serialIds(map);
       const names = b.keys(map);
       const ids: string[] = [];
       for (let i = 0; i < names.length && i < 1000; i += 1) ids[i] = map[names[i]!];

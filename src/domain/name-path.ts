@@ -1,4 +1,4 @@
-import { FIELD_IDENTIFIER } from '../entities/field.ts';
+import { FIELD_IDENTIFIER } from './entities/field.ts';
 
 /** Identifiers are made of the first 64 letters that can stand in one. */
 const MAX_PATH = 256;
@@ -48,6 +48,12 @@ export class NamePath {
   #below(above: string, own: string): string {
     return this.#above === null || this.#above.text === '' ? own : `${above}_${own}`.slice(0, MAX_PATH);
   }
+}
+
+/** The identifier that stands for a name, as a plain object's is made one; null: nothing of it can stand in one. */
+export function usableIdentifier(name: string): string | null {
+  const { identifier } = new NamePath(null, name);
+  return FIELD_IDENTIFIER.test(identifier) ? identifier : null;
 }
 
 /** What identifiers can have of a text, without its accents, and `OTHER` for the rest. */
