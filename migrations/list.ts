@@ -8,6 +8,7 @@ import { PurgesOfDevices } from './0007-purges-of-devices.ts';
 import { RowsOfDevices } from './0008-rows-of-devices.ts';
 import { KeptNames } from './0009-kept-names.ts';
 import { MeaningOfFields } from './0012-meaning-of-fields.ts';
+import { StoredOfCalls } from './0013-stored-of-calls.ts';
 import { IgnoredPlaces } from './0014-ignored-places.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
@@ -22,5 +23,6 @@ export const MIGRATIONS = [
   { name: '0008-rows-of-devices', class: RowsOfDevices },
   { name: '0009-kept-names', class: KeptNames },
   { name: '0012-meaning-of-fields', class: MeaningOfFields },
+  { name: '0013-stored-of-calls', class: StoredOfCalls },
   { name: '0014-ignored-places', class: IgnoredPlaces },
 ];

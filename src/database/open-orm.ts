@@ -26,6 +26,7 @@ const common = {
       'device_state',
       'live_horizon',
       'webhook_call',
+      'shared_value',
       'purge',
       'removed_field',
       'absorbed_device',

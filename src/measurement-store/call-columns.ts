@@ -15,10 +15,8 @@ export const CALL_COLUMNS = [
   'http_status',
   'decoder_version',
   'run',
+  'stored',
 ] as const;
-
-/** What a replay changes of a call. */
-export type CallOutcome = Pick<CallRow, 'productKey' | 'id' | 'status' | 'decoderVersion' | 'run'>;
 
 /** A row as both databases give it back, but for `body` and `body_truncated`. */
 export interface CallRecord {
@@ -33,6 +31,7 @@ export interface CallRecord {
   http_status: number;
   decoder_version: number | null;
   run: string | null;
+  stored: string | null;
 }
 
 /** A row of either database as the call it is; the body as text, whole or cut. */
@@ -51,6 +50,7 @@ export function toCallRow(row: CallRecord, body: string, bodyTruncated: boolean)
     httpStatus: row.http_status,
     decoderVersion: row.decoder_version,
     run: row.run,
+    stored: row.stored,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Piece } from '../domain/measurements/store.ts';
-import { conflict } from '../errors.ts';
+import { type AppError, conflict } from '../errors.ts';
 import type { Edit } from './chunks/edit.ts';
 
 /** What one slice of an edit has left to do. */
@@ -46,8 +46,20 @@ export async function runEdit(
     if (result.missed === 0 || current.kind === 'compact') {
       current = result.next;
       tries = 0;
-    } else if (++tries > MAX_TRIES)
-      throw conflict('The device is written to faster than its values can be removed; try again when it sends less.');
+    } else if (++tries > MAX_TRIES) throw writtenTooFast();
   }
   return current;
+}
+
+/** Does what is to be written as a whole; null: something had been written again since it was planned. */
+export async function untilWritten<T>(attempt: () => Promise<T | null>): Promise<T> {
+  for (let tries = 0; tries <= MAX_TRIES; tries += 1) {
+    const result = await attempt();
+    if (result !== null) return result;
+  }
+  throw writtenTooFast();
+}
+
+function writtenTooFast(): AppError {
+  return conflict('The device is written to faster than its values can be removed; try again when it sends less.');
 }

@@ -51,7 +51,7 @@ describeInBrowser('the call log', () => {
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByRole('button', { name: 'Replay 4 calls' }).waitFor();
     const tally = page.getByLabel('What the replay would do');
-    expect(await tally.textContent()).toBe('New4Replaced0Unchanged0Refused0Failed calls0');
+    expect(await tally.textContent()).toBe('New4Replaced0Unchanged0Removed0Refused0Failed calls0');
     await page.getByRole('button', { name: 'Replay 4 calls' }).click();
     await page.getByText('4 calls were run again: 4 values stored, 0 refused, 0 calls failed.').waitFor();
 
@@ -66,7 +66,7 @@ describeInBrowser('the call log', () => {
     // Once more nothing would change, and the log knows by itself how the calls ended now.
     await page.getByRole('checkbox', { name: 'Stored', exact: true }).check();
     await page.getByRole('button', { name: 'Dry run' }).click();
-    await expect.poll(() => tally.textContent(), SOON).toBe('New0Replaced0Unchanged4Refused0Failed calls0');
+    await expect.poll(() => tally.textContent(), SOON).toBe('New0Replaced0Unchanged4Removed0Refused0Failed calls0');
     await page.getByRole('button', { name: 'Close' }).click();
     await expect.poll(() => rows.filter({ hasText: 'Stored' }).count(), SOON).toBe(4);
   });

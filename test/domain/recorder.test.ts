@@ -55,6 +55,7 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
       database.tells();
       return 0;
     },
+    rewrite: (piece: Receipt): Promise<number> => store.append(piece),
   } as unknown as MeasurementStore;
   const suggestions = { note: () => {} } as unknown as Suggestions;
   const shares = new WriteShares();
@@ -74,6 +75,12 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
   return { database, send, recorder, shares, longReadings };
 }
 
+/** What a replay brings; nothing goes for it. */
+const rewrite = (recorder: Recorder, batches: Batch[], of: ProductInfo): Promise<number> =>
+  recorder.rewriteInTurns({ batches, removals: [], shared: [], calls: [] }, [], {
+    product: of,
+    requireRight: async () => {},
+  });
 const another = { ...device, key: 2 } as DeviceInfo;
 const batchOf = (timestamps: number[]): Batch => ({
   deviceKey: device.key,
@@ -220,7 +227,7 @@ test('what several batches bring into one moment is written again once', async (
   database.long = [[device.key, 1_000, 2_500_000], [device.key, 2_000, 2_500_000]]; // prettier-ignore
   const batches = [1, 2, 3].map((value) => ({ ...batchOf([1_000, 2_000]), values: [value, value] }));
   const wide = { ...product, fieldsByKey: fieldsOf('STRING', 100) } as ProductInfo;
-  await recorder.commitInTurns(batches, wide, async () => {});
+  await rewrite(recorder, batches, wide);
   const parts = database.receipts.map((receipt) =>
     receipt.batches.map(({ timestamps, values }) => [timestamps, values]),
   );
@@ -232,7 +239,7 @@ test('what several batches bring into one moment is no more at once than nobody 
   database.long = [[device.key, 1_000, 2_500_000]];
   const batches = Array.from({ length: 10 }, () => batchOf(Array.from({ length: 1_500 }, () => 1_000)));
   const wide = { ...product, fieldsByKey: fieldsOf('STRING', 100) } as ProductInfo;
-  await recorder.commitInTurns(batches, wide, async () => {});
+  await rewrite(recorder, batches, wide);
   expect(database.receipts.map((receipt) => receipt.batches.length)).toEqual([2, 2, 2, 2, 2]);
 });
 
@@ -345,7 +352,7 @@ test('what nobody waits for is committed in small parts, what came last into a m
     timestamps: Array.from({ length: 5_000 }, (_, at) => at),
     values: Array.from({ length: 5_000 }, () => value),
   });
-  await recorder.commitInTurns([batch(1), batch(2)], device.product, async () => {});
+  await rewrite(recorder, [batch(1), batch(2)], device.product);
   const batches = database.receipts.flatMap((receipt) => receipt.batches);
   expect(database.receipts.every(({ batches: own }) => own.flatMap(({ values }) => values).length <= 2_000)).toBe(true);
   expect(batches.flatMap(({ timestamps }) => timestamps)).toEqual([...batch(1).timestamps, ...batch(2).timestamps]);
@@ -356,7 +363,7 @@ test('what nobody waits for goes on where it was refused', async () => {
   const { recorder, database } = open();
   database.refusals = [1, 2].map(() => new AppError('OVERLOADED', 'no room'));
   const timestamps = Array.from({ length: 8_000 }, (_, at) => at);
-  await recorder.commitInTurns([batchOf(timestamps)], device.product, async () => {});
+  await rewrite(recorder, [batchOf(timestamps)], device.product);
   expect(database.refusals).toEqual([]);
   expect(database.receipts.flatMap(({ batches }) => batches.flatMap((own) => own.timestamps))).toEqual(timestamps);
 });

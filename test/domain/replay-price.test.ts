@@ -20,7 +20,16 @@ async function replayed(
 ): Promise<{ spentMs: number; atOnce: number }> {
   let [running, atOnce] = [0, 0];
   let spentMs = 0;
-  const call = { method: 'POST', path: '/', query: '{}', headers: '{}', body: '', run: logged, receivedAt: 0 };
+  const call = {
+    method: 'POST',
+    path: '/',
+    query: '{}',
+    headers: '{}',
+    body: '',
+    run: logged,
+    stored: null,
+    receivedAt: 0,
+  };
   const turns = { next: async () => {}, spend: (milliseconds: number) => (spentMs += milliseconds) };
   const product = { id: 'p', key: 1, decoder: { source: '', version: 1 }, deviceType: 'API' };
   const run = async (): Promise<object> => {
@@ -181,10 +190,28 @@ test('calls are read as they are run, a few at a time, those that are named too'
 });
 
 test('whoever else changes things all the time does not keep what is replayed from being stored', async () => {
-  const product = { id: 'p', workspaceId: 'w', key: 1, decoder: { source: '', version: 1 }, fieldsByKey: new Map() };
-  const device = { id: 'd', productId: 'p', product };
-  const batches = Array.from({ length: 2_000 }, () => ({ device, batch: { fieldKeys: [] } }));
-  const call = { method: 'POST', path: '/', query: '{}', headers: '{}', body: '', run: null, receivedAt: 0 };
+  const product = {
+    id: 'p',
+    workspaceId: 'w',
+    key: 1,
+    decoder: { source: '', version: 1 },
+    fieldsByKey: new Map([[7, {}]]),
+  };
+  const device = { id: 'd', key: 3, productId: 'p', product };
+  const batches = Array.from({ length: 2_000 }, (_, at) => ({
+    device,
+    batch: { deviceKey: 3, receivedAt: 0, fieldKeys: [7], timestamps: [at], values: [1] },
+  }));
+  const call = {
+    method: 'POST',
+    path: '/',
+    query: '{}',
+    headers: '{}',
+    body: '',
+    run: null,
+    stored: null,
+    receivedAt: 0,
+  };
   const revisions = new Revisions();
   let [looks, commits, isOver] = [0, 0, false];
   const others = (): void => {
@@ -201,13 +228,19 @@ test('whoever else changes things all the time does not keep what is replayed fr
       },
       hasChanged: ({ id }: { id: string }, since: number) => revisions.hasChanged([id], since),
     },
-    store: { calls: async () => [call], updateCalls: async () => {} },
+    store: {
+      calls: async () => [call],
+      updateCalls: async () => {},
+      valuesAt: async (keys: { fieldKeys: number[] }[]) =>
+        keys.map(({ fieldKeys }) => ({ values: fieldKeys.map(() => undefined), others: fieldKeys.map(() => 0) })),
+    },
     recorder: {
-      commitInTurns: async (_batches: unknown, _product: unknown, requireRight: () => Promise<void>) => {
+      rewriteInTurns: async (_: unknown, _begun: unknown, { requireRight }: { requireRight: () => Promise<void> }) => {
         await requireRight();
         revisions.changed('p');
         await requireRight();
         commits += 1;
+        return 0;
       },
     },
     runner: { run: async () => ({ ...NOTHING, run: null, batches }) },

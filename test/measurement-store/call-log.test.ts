@@ -130,8 +130,13 @@ describe.each(DIALECTS)('the call log of the %s store', (dialect) => {
 
   test('rewrites the outcomes of some calls and nothing else', async () => {
     const [first, second, third] = await tenCalls();
-    const outcome = { status: 'STORED' as CallStatus, decoderVersion: 7, run: '{"output":["\\\\",null]}' };
-    const another = { status: 'NO_DECODER' as CallStatus, decoderVersion: null, run: null };
+    const outcome = {
+      status: 'STORED' as CallStatus,
+      decoderVersion: 7,
+      run: '{"output":["\\\\",null]}',
+      stored: '[]',
+    };
+    const another = { status: 'NO_DECODER' as CallStatus, decoderVersion: null, run: null, stored: null };
     await store.updateCalls([
       { productKey, id: first!.id, ...outcome },
       { productKey, id: third!.id, ...another },

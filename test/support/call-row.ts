@@ -17,6 +17,7 @@ export function callRow(productKey: number, receivedAt: number, more: Partial<Ca
     httpStatus: 202,
     decoderVersion: null,
     run: null,
+    stored: null,
     ...more,
   };
 }

@@ -156,9 +156,12 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   },
   CallSearch: { 'calls lookedThrough reachedAt next': VALUES },
   ReplayedCall: { 'call run': VALUES },
-  ReplayProgress: { 'dryRun startedAt calls stored rejected failed endedBecause': SETUP },
+  ReplayProgress: {
+    'dryRun startedAt calls stored rejected failed endedBecause': SETUP,
+    'added changed unchanged removed kept unknown': SETUP,
+  },
   ReplayResult: {
-    'calls stored rejected failed': ANY,
+    'calls stored rejected failed added changed unchanged removed kept unknown': ANY,
     results: VALUES,
   },
   // What was sent with the request itself, and what became of it.

@@ -6,6 +6,7 @@ import { uuidV7 } from '../uuid.ts';
 import { credentialsIn, secretMask, type TextMask } from '../decoders/call-secrets.ts';
 import { maskedHeaders } from '../decoders/masked-headers.ts';
 import { reasonText, runText } from './run-text.ts';
+import { storedText } from './stored-values.ts';
 
 /** Status of the answer to a call (CONTRACT 4): 202 says "kept, replay it when the decoder is right". */
 export function httpStatusOf({ status }: Pick<CallOutcome, 'status'>): 200 | 202 {
@@ -36,6 +37,10 @@ export function callRow(
     httpStatus: httpStatusOf(outcome),
     decoderVersion: outcome.run === null ? null : (product.decoder?.version ?? null),
     run: loggedRun(outcome, secretMask(credentialsIn(request.headers))),
+    stored: storedText(
+      outcome.batches.map(({ batch }) => batch),
+      receivedAt,
+    ),
   };
 }
 

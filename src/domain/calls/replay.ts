@@ -8,7 +8,7 @@ import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import { LruMap } from '../lru-map.ts';
 import type { ReceiptTimes } from '../measurements/receipt-times.ts';
 import { changed, type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
-import type { CallRow, MeasurementStore } from '../measurements/store.ts';
+import type { CallOutcome as CallOutcomeColumns, CallRow, MeasurementStore } from '../measurements/store.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Access } from '../access/access.ts';
 import { noteChange } from '../access/audit-trail.ts';
@@ -21,26 +21,13 @@ import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
 import { type ReplayQuery, replayPages } from './replay-pages.ts';
 import { reasonIn } from './run-text.ts';
 import { loggedRun } from './call-row.ts';
+import { knownAfter, knownMeanwhile, sayingOf } from './call-saying.ts';
+import { countsOf, nothingYet, type ReplayCounts, type ReplayProgress } from './replay-counts.ts';
+import { ReplayedValues, type ReplayStep } from './replayed-values.ts';
 
 interface ReplayResult extends ReplayCounts {
   /** The first 1,000 calls, or 8 million characters of them, oldest first; the counts cover all. */
   results: { call: LoggedCall; run: DecoderRun }[];
-}
-
-interface ReplayCounts {
-  calls: number;
-  /** Entries. */
-  stored: number;
-  rejected: number;
-  /** Calls whose decoder failed again, that have no decoder, or whose body was cut in the log. */
-  failed: number;
-}
-
-interface ReplayProgress extends ReplayCounts {
-  startedAt: number;
-  dryRun: boolean;
-  /** Why it ended before all calls were run; null: it is running. */
-  endedBecause: string | null;
 }
 
 interface ReplayDeps {
@@ -80,8 +67,8 @@ const MAX_RESULT_ENTRIES = 6_000;
 
 /**
  * Runs logged calls through the active decoder and stores the result under their original receipt time (CONTRACT 5):
- * oldest first, page by page, so that memory stays bounded. The keys of measurements make it idempotent; what an older
- * decoder stored under other keys stays. `measurements` in decoders shows what is stored at the time of the replay.
+ * oldest first, page by page, so that memory stays bounded. The keys of measurements make it idempotent; what the run before
+ * stored and the new one does not say goes (`ReplayedValues`). `measurements` in decoders shows what is stored at the time of the replay.
  * Each call's outcome in the log is rewritten, and told to `webhookCalled`. A few calls at a time, in turns with others
  * (CONTRACT 7, shares). Needs CONFIGURE, from the first commit to the last.
  */
@@ -113,7 +100,12 @@ export class Replay {
     const { workspaceId } = product;
     if (running.filter((other) => other.workspaceId === workspaceId).length >= MOST_OF_WORKSPACE)
       throw tooMany('workspace', MOST_OF_WORKSPACE);
-    const progress = { startedAt: this.#deps.now(), dryRun: query.dryRun === true, endedBecause: null, ...nothing() };
+    const progress = {
+      startedAt: this.#deps.now(),
+      dryRun: query.dryRun === true,
+      endedBecause: null,
+      ...nothingYet(),
+    };
     const accessNow = this.#deps.authenticator.follow(access);
     const asked = {
       turns: this.#deps.shares.backgroundOf(access),
@@ -135,8 +127,7 @@ export class Replay {
     const endedBecause = known?.message ?? 'Internal error; the server’s log has the details.';
     this.#endedEarly.set(productId, { ...progress, endedBecause });
     if (known === null) return error;
-    const { calls, stored, rejected, failed } = progress;
-    const details = { ...known.details, calls, stored, rejected, failed };
+    const details = { ...known.details, ...countsOf(progress) };
     return new AppError(known.code, known.message, { details, cause: known.cause });
   }
 
@@ -162,6 +153,7 @@ export class Replay {
     const received = receiptTimes.latest(progress.startedAt);
     const results: ReplayResult['results'] = [];
     let [characters, entries, atOnce] = [0, 0, AT_ONCE];
+    const values = new ReplayedValues(store, progress.dryRun);
     for await (const page of replayPages(store, product.key, query, received)) {
       for (let at = 0; at < page.length;) {
         await turns.next();
@@ -175,12 +167,17 @@ export class Replay {
         if (this.#stopped) throw new AppError('UNAVAILABLE', 'The server is stopping; replay the rest later.');
         const calls = page.slice(at, at + step);
         at += step;
-        for (const { call, outcome, run } of await this.#run(current, calls, progress.dryRun, requireRight)) {
+        for (const { call, outcome, run, isUnknown } of await this.#run(current, calls, {
+          values,
+          isDry: progress.dryRun,
+          requireRight,
+        })) {
           turns.spend(run.durationMs * DECODING_COUNTS + run.entries.length * ENTRY_MS);
           progress.calls += 1;
           progress.stored += outcome.stored;
           progress.rejected += outcome.rejected;
-          if (outcome.status === 'DECODER_FAILED' || outcome.status === 'NO_DECODER') progress.failed += 1;
+          if (hasFailed(outcome)) progress.failed += 1;
+          else if (isUnknown) progress.unknown += 1;
           characters += call.body.length + (call.run?.length ?? 0) + (run.output?.length ?? 0);
           for (const line of run.console) characters += line.length;
           entries += run.entries.length;
@@ -190,11 +187,11 @@ export class Replay {
           await afterLong(run.output);
           results.push({ call: new LoggedCall(call), run: toDecoderRun(run) });
         }
+        Object.assign(progress, values.counts);
         atOnce = entries - before > MANY_ENTRIES ? 1 : Math.min(2 * atOnce, AT_ONCE);
       }
     }
-    const { calls, stored, rejected, failed } = progress;
-    return { calls, stored, rejected, failed, results };
+    return { ...countsOf(progress), results };
   }
 
   /**
@@ -202,15 +199,10 @@ export class Replay {
    * write to is gone by then, they run again as the product is now: what is stored for one that was absorbed may be
    * nowhere, and the log would say that it is there.
    */
-  async #run(
-    product: ProductInfo,
-    calls: CallRow[],
-    dryRun: boolean,
-    requireRight: Asked['requireRight'],
-  ): Promise<Replayed[]> {
+  async #run(product: ProductInfo, calls: CallRow[], storing: Storing): Promise<Replayed[]> {
     let current: ProductInfo | null = product;
     for (let runs = 0; runs < MOST_RUNS; runs += 1) {
-      const replayed = await this.#runOnce(current, calls, dryRun, requireRight);
+      const replayed = await this.#runOnce(current, calls, storing);
       if (replayed !== null) return replayed;
       current = await this.#deps.ingestCache.product(product.id);
       if (current === null) throw notFound('product', product.id);
@@ -222,12 +214,12 @@ export class Replay {
   async #runOnce(
     product: ProductInfo,
     calls: CallRow[],
-    dryRun: boolean,
-    requireRight: Asked['requireRight'],
+    { values, isDry, requireRight }: Storing,
   ): Promise<Replayed[] | null> {
-    const { ingestCache, recorder, store, feed } = this.#deps;
+    const { ingestCache, feed } = this.#deps;
     let seen = ingestCache.revision;
     const outcomes = await Promise.all(calls.map((call) => this.#runOne(product, call)));
+    const step = await values.next(calls.map((call, at) => sayingOf(product, call, outcomes[at]!)));
     const replayed: Replayed[] = [];
     for (const [at, call] of calls.entries()) {
       const outcome = outcomes[at] as CallOutcome;
@@ -236,11 +228,16 @@ export class Replay {
       const { status } = outcome;
       const decoderVersion = outcome.run === null ? null : (product.decoder?.version ?? null);
       const after = { ...call, status, decoderVersion, run: loggedRun(outcome) };
+      if (outcome.run?.error === null) after.stored = knownAfter(call, outcome, step.retained[at]!);
       // Of a cut body nothing new is known: the log keeps what it says of the live call.
-      replayed.push({ call: dryRun || call.bodyTruncated ? call : after, outcome, run });
+      const rewritten = isDry || call.bodyTruncated ? call : after;
+      replayed.push({ call: rewritten, outcome, run, isUnknown: call.stored === null });
     }
     await requireRight();
-    if (dryRun) return replayed;
+    if (isDry) {
+      step.end(0);
+      return replayed;
+    }
     noteChange();
     const found = outcomes.flatMap((outcome) => outcome.batches);
     const gone = conflict('A device or field that a call writes to is gone.');
@@ -254,17 +251,33 @@ export class Replay {
         seen = revision;
       }
     };
-    const batches = found.map(({ batch }) => batch);
+    const rewritten = replayed.map(({ call }) => call).filter(({ bodyTruncated }) => !bodyTruncated);
     try {
-      if (batches.length > 0) await recorder.commitInTurns(batches, product, requireAll);
+      step.end(await this.#store(step, calls, rewritten, { product, requireRight: requireAll }));
     } catch (error) {
       if (error === gone) return null;
       throw error;
     }
-    const rewritten = replayed.map(({ call }) => call).filter(({ bodyTruncated }) => !bodyTruncated);
-    await retryWhileOverloaded(() => store.updateCalls(rewritten));
     for (const call of rewritten) feed.publish(product.id, call, true);
     return replayed;
+  }
+
+  /** With the values in one commit, or where these are very many, knowing from the first on what either run says. */
+  async #store(
+    { batches, removals, shared }: ReplayStep,
+    before: readonly CallRow[],
+    calls: CallRow[],
+    whose: { product: ProductInfo; requireRight: () => Promise<void> },
+  ): Promise<number> {
+    const { recorder, store } = this.#deps;
+    const outcomes = calls.map(outcomeColumns);
+    if (batches.length + removals.length + shared.length > 0) {
+      const begun = before.filter(({ bodyTruncated }) => !bodyTruncated);
+      const knowing = begun.map((call, at) => ({ ...outcomeColumns(call), stored: knownMeanwhile(call, calls[at]!) }));
+      return recorder.rewriteInTurns({ batches, removals, shared, calls: outcomes }, knowing, whose);
+    }
+    await retryWhileOverloaded(() => store.updateCalls(outcomes));
+    return 0;
   }
 
   async #allThere(batches: readonly DeviceBatch[]): Promise<boolean> {
@@ -295,10 +308,27 @@ interface Asked {
   requireRight: () => Promise<void>;
 }
 
+/** What a replay does with what its calls give. */
+interface Storing extends Pick<Asked, 'requireRight'> {
+  values: ReplayedValues;
+  isDry: boolean;
+}
+
 interface Replayed {
   call: CallRow;
   outcome: CallOutcome;
   run: FinishedRun;
+  /** What it stored before was not known. */
+  isUnknown: boolean;
+}
+
+/** Without the texts of its request, which nothing changes. */
+function outcomeColumns({ productKey, id, status, decoderVersion, run, stored }: CallRow): CallOutcomeColumns {
+  return { productKey, id, status, decoderVersion, run, stored };
+}
+
+function hasFailed({ status }: CallOutcome): boolean {
+  return status === 'DECODER_FAILED' || status === 'NO_DECODER';
 }
 
 function tooMany(whose: string, allowed: number): AppError {
@@ -307,10 +337,6 @@ function tooMany(whose: string, allowed: number): AppError {
 }
 
 const NO_RUN: FinishedRun = { output: null, console: [], error: null, durationMs: 0, entries: [] };
-
-function nothing(): ReplayCounts {
-  return { calls: 0, stored: 0, rejected: 0, failed: 0 };
-}
 
 /** A decoder that looks at stored values must see those of the call before it. */
 function stepOf(product: ProductInfo): number {

@@ -8,13 +8,14 @@ import type { Amount, WriteShares } from '../measurements/write-shares.ts';
 import { type InVain, unexplainedPart } from '../refused-work.ts';
 import type { CallFeed } from './call-feed.ts';
 import { callRow, httpStatusOf, loggedRun } from './call-row.ts';
+import { knownMeanwhile } from './call-saying.ts';
 import type { LoggedFrames } from './logged-frames.ts';
 
 interface WebhookReceiverDeps {
   ingestCache: IngestCache;
   runner: CallRunner;
   recorder: Recorder;
-  store: Pick<MeasurementStore, 'updateCalls'>;
+  store: Pick<MeasurementStore, 'call' | 'updateCalls'>;
   shares: WriteShares;
   frames: LoggedFrames;
   feed: CallFeed;
@@ -102,10 +103,12 @@ export class WebhookReceiver {
     kept: Kept | null,
   ): Promise<Answer | null> {
     const { ingestCache, recorder, store: log, shares, feed } = this.#deps;
-    const before = ingestCache.revision;
+    const seen = ingestCache.revision;
     const { product, native } = await find();
     const { ran, settle } = await this.#once(product, await this.#run({ product, native }, request, receivedAt, kept));
     const { call, toStore, answer } = ran;
+    /** It may be there of an adoption that was cut off. */
+    let earlier: CallRow | null = null;
     let isDone = false;
     try {
       const batches = toStore.map(({ batch }) => batch);
@@ -117,20 +120,22 @@ export class WebhookReceiver {
       const asked = amount(false);
       await shares.turn(product.workspaceId, asked);
       const recipient = await find();
-      if (before !== ingestCache.revision && !(await this.#allThere(recipient.product, toStore))) return null;
+      if (seen !== ingestCache.revision && !(await this.#allThere(recipient.product, toStore))) return null;
       const requireRight = async (): Promise<void> => {
         const now = await find();
-        if (before !== ingestCache.revision && !(await this.#allThere(now.product, toStore))) throw changed();
+        if (seen !== ingestCache.revision && !(await this.#allThere(now.product, toStore))) throw changed();
       };
       const isPatient = kept !== null;
+      if (kept !== null) earlier = await log.call(product.key, call.id);
       const store = (): Promise<number> => recorder.commit({ batches, call }, { product, isPatient, requireRight });
       await shares.storing(product.workspaceId, { asked, amount: () => amount(true), store });
       isDone = true;
     } finally {
       settle?.(isDone);
     }
-    // It may be there of an adoption that was cut off, as it was then.
-    if (kept !== null) await log.updateCalls([call]);
+    // What it stored then, too, goes by the next replay unless that says it.
+    if (kept !== null)
+      await log.updateCalls([earlier?.stored == null ? call : { ...call, stored: knownMeanwhile(earlier, call) }]);
     feed.publish(product.id, call);
     return answer;
   }
@@ -143,7 +148,7 @@ export class WebhookReceiver {
     if (!('storedBy' in claim)) return { ran, settle: claim.settle };
     const outcome = copyOutcome(claim.storedBy);
     const { status } = outcome;
-    const copy = { ...call, status, httpStatus: 200, decoderVersion: null, run: loggedRun(outcome) };
+    const copy = { ...call, status, httpStatus: 200, decoderVersion: null, run: loggedRun(outcome), stored: '[]' };
     return { ran: { call: copy, toStore: [], answer: answerOf(outcome), frame: null } };
   }
 

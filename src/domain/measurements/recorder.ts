@@ -6,7 +6,7 @@ import type { Feed } from './feed.ts';
 import type { LongReadings } from './long-readings.ts';
 import { type Part, type ReceiptParts, textsOf } from './receipt-parts.ts';
 import type { ReceiptTimes } from './receipt-times.ts';
-import type { Batch, MeasurementStore, Receipt } from './store.ts';
+import type { Batch, CallOutcome, DeviceRemoval, MeasurementStore, Receipt, Rewrite } from './store.ts';
 import type { Suggestions } from './suggestions.ts';
 import type { WriteLimiter } from './write-limiter.ts';
 import { UnderWay } from './under-way.ts';
@@ -48,6 +48,15 @@ interface Committing {
   isPatient?: boolean;
   /** Asked again before each part, and after any waiting; rejects to refuse, also when what it is for is gone. */
   requireRight: () => Promise<unknown>;
+}
+
+/** Whose values a replay changes; `requireRight` as above. */
+type Rewriting = Pick<Committing, 'product'> & { requireRight: () => Promise<void> };
+
+/** One commit of a replay: how many values come, and the bytes that are written again for them. */
+interface Piece extends Rewrite {
+  values: number;
+  bytes: number;
 }
 
 interface RecorderDeps {
@@ -204,17 +213,31 @@ export class Recorder {
   }
 
   /**
-   * Commits what nobody waits for: in small parts, each in the turn of its workspace, and again while that is refused as
-   * OVERLOADED, unless `requireRight` rejects then.
+   * Commits what a replay changes, which nobody waits for: in one commit, or in small ones if it is much, each in the turn of
+   * its workspace, and again while that is refused as OVERLOADED, unless `requireRight` rejects then. `begun`: the calls as
+   * they are from the first of several commits on. Resolves as `rewrite` of the store does.
    */
-  async commitInTurns(batches: Batch[], product: ProductInfo, requireRight: () => Promise<void>): Promise<void> {
-    const { parts } = this.#deps;
+  async rewriteInTurns(rewrite: Rewrite, begun: CallOutcome[], { product, requireRight }: Rewriting): Promise<number> {
+    const { parts, store, feed } = this.#deps;
     const { workspaceId } = product;
+    const { batches, removals, shared, calls } = rewrite;
     const all = (): Promise<Part[]> => parts.of(workspaceId, { batches }, textsOf(product), MOST_IN_TURN);
-    for (const part of await retryWhileOverloaded(all)) {
-      const store = (): Promise<number> => this.#appendPart(part.receipt, requireRight);
-      await retryWhileOverloaded(() => parts.inTurn(workspaceId, part, store));
+    const pieces = piecesOf(await retryWhileOverloaded(all), removals);
+    if (pieces.length > 1) pieces[0]!.calls = begun;
+    Object.assign(pieces.at(-1)!, { shared, calls });
+    let left = 0;
+    for (const piece of pieces) {
+      const values = piece.removals.reduce((sum, { values: { length } }) => sum + length, piece.values);
+      const write = async (): Promise<number> => {
+        await requireRight();
+        const from = performance.now();
+        left += await store.rewrite(piece);
+        if (piece.batches.length > 0) feed.recorded();
+        return performance.now() - from;
+      };
+      await retryWhileOverloaded(() => parts.inTurn(workspaceId, { values, bytes: piece.bytes }, write));
     }
+    return left;
   }
 
   async #appendPart(receipt: Receipt, requireRight: () => Promise<unknown>): Promise<number> {
@@ -227,6 +250,31 @@ export class Recorder {
     this.#deps.feed.recorded();
     return tookMs;
   }
+}
+
+/** What goes comes with the last of what is written, and is cut as that is. */
+function piecesOf(parts: readonly Part[], removals: readonly DeviceRemoval[]): Piece[] {
+  const pieces = parts.map(({ receipt: { batches }, values, bytes }): Piece => {
+    return { batches, removals: [], shared: [], calls: [], values, bytes };
+  });
+  let room = MOST_IN_TURN;
+  for (const { deviceKey, ...columns } of removals)
+    for (let from = 0; from < columns.values.length;) {
+      if (room === 0) {
+        pieces.push({ batches: [], removals: [], shared: [], calls: [], values: 0, bytes: 0 });
+        room = MOST_IN_TURN;
+      }
+      const to = Math.min(from + room, columns.values.length);
+      pieces.at(-1)!.removals.push({
+        deviceKey,
+        fieldKeys: columns.fieldKeys.slice(from, to),
+        timestamps: columns.timestamps.slice(from, to),
+        values: columns.values.slice(from, to),
+      });
+      room -= to - from;
+      from = to;
+    }
+  return pieces;
 }
 
 /** Where something was removed while values for it waited. */

@@ -80,17 +80,68 @@ export interface CallRow {
   httpStatus: number;
   decoderVersion: number | null;
   run: string | null;
+  /** Which values it stored, as `calls/stored-values.ts` writes them; null: not known, as of a call of an older version. */
+  stored: string | null;
 }
 
+/** A replayed call, and what a replay changes of it. */
+export type CallOutcome = Pick<CallRow, 'productKey' | 'id' | 'status' | 'decoderVersion' | 'run' | 'stored'>;
+
+type CallTexts = Pick<CallRow, 'body' | 'headers' | 'run' | 'stored'>;
+
 /** How long the texts of a call are that can be, in characters. */
-export function textLengthOf({ body, headers, run }: Pick<CallRow, 'body' | 'headers' | 'run'>): number {
-  return body.length + headers.length + (run?.length ?? 0);
+export function textLengthOf({ body, headers, run, stored }: CallTexts): number {
+  return body.length + headers.length + (run?.length ?? 0) + (stored?.length ?? 0);
 }
 
 /** What is committed together or not at all: the batches of one request and, for a webhook, its call. */
 export interface Receipt {
   batches: Batch[];
   call?: CallRow;
+}
+
+/** Values of one device by field and moment: columns of equal length, each key once; times in ms UTC. */
+interface KeyedValues {
+  fieldKeys: number[];
+  timestamps: number[];
+  values: StoredValue[];
+}
+
+/** Keys of a device whose values are asked for: two columns of equal length. */
+export interface DeviceKeys extends Omit<KeyedValues, 'values'> {
+  deviceKey: number;
+}
+
+/** Values of a device that are to go, each only where it is still what is there. */
+export interface DeviceRemoval extends KeyedValues {
+  deviceKey: number;
+}
+
+/** What is known of some keys, in their order. */
+export interface KnownValues {
+  /** undefined: there is none. */
+  values: (StoredValue | undefined)[];
+  /** How many replayed calls say the value as well, beside the one that stored it. */
+  others: number[];
+}
+
+/** By how many more replayed calls a value is said by now (0: it is forgotten); the latest was received then. */
+export interface SharedValue {
+  deviceKey: number;
+  fieldKey: number;
+  timestamp: number;
+  others: number;
+  receivedAt: number;
+}
+
+/** What a replay commits together or not at all. */
+export interface Rewrite {
+  /** Come over what is there; of one device several may come. */
+  batches: Batch[];
+  /** Each device once; no key of these is among the batches. */
+  removals: DeviceRemoval[];
+  shared: SharedValue[];
+  calls: CallOutcome[];
 }
 
 /** Values of one field in time order; both arrays have one length, `timestamps` in ms UTC. */
@@ -268,7 +319,15 @@ export interface MeasurementStore {
   countCalls(query: CallQuery): Promise<CallCount>;
   call(productKey: number, id: string): Promise<CallRow | null>;
   /** Rewrites the outcomes of a few calls after a replay, in one commit. */
-  updateCalls(calls: Pick<CallRow, 'productKey' | 'id' | 'status' | 'decoderVersion' | 'run'>[]): Promise<void>;
+  updateCalls(calls: CallOutcome[]): Promise<void>;
+  /** What is under the keys of each device, of everything acknowledged so far. */
+  valuesAt(keys: readonly DeviceKeys[]): Promise<KnownValues[]>;
+  /**
+   * Stores and removes what a replay of a few calls changes, and the outcomes of these with it. Returns how many values
+   * that were to go had been written over meanwhile, and are left. Rejects with UNAVAILABLE as `append` does, CONFLICT
+   * where a device is written to without end.
+   */
+  rewrite(rewrite: Rewrite): Promise<number>;
   /** Deletes calls received before the time (of one product, or of all) in small chunks, until a stop; returns how many. */
   removeCalls(receivedBefore: number, productKey: number | undefined, isStopping: () => boolean): Promise<number>;
 

@@ -88,8 +88,37 @@ class ReplayedCall {
   run!: DecoderRun;
 }
 
+@ObjectType()
+abstract class ReplayedValueCounts {
+  @Field(() => Int, { description: 'How many values came that were not there, or would.' })
+  added!: number;
+
+  @Field(() => Int, { description: 'How many values were replaced by others, or would be.' })
+  changed!: number;
+
+  @Field(() => Int, { description: 'How many values are what they were.' })
+  unchanged!: number;
+
+  @Field(() => Int, {
+    description:
+      'How many values were removed, or would be: the earlier run stored them, the new one does not say them.',
+  })
+  removed!: number;
+
+  @Field(() => Int, {
+    description:
+      'How many values of the earlier run were left: another door has written them since, or the new entry of their field was refused.',
+  })
+  kept!: number;
+
+  @Field(() => Int, {
+    description: 'How many calls were logged by an older version: what they stored is not known and was left.',
+  })
+  unknown!: number;
+}
+
 @ObjectType('ReplayResult', { simpleResolvers: true, description: 'What a replay did.' })
-export class ReplayResult {
+export class ReplayResult extends ReplayedValueCounts {
   @Field(() => Int, { description: 'How many calls were run again.' })
   calls!: number;
 
@@ -112,7 +141,7 @@ export class ReplayResult {
   simpleResolvers: true,
   description: 'A replay that is running now, or the last one if it ended early.',
 })
-export class ReplayProgressObject {
+export class ReplayProgressObject extends ReplayedValueCounts {
   @Field(() => DateTime, { description: 'When it began.' })
   startedAt!: number;
 

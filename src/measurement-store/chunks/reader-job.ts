@@ -1,10 +1,12 @@
 import type { SeriesRequest } from '../../domain/measurements/series-request.ts';
 import type {
+  DeviceKeys,
   LatestQuery,
   LatestRow,
   RangeQuery,
   RecordedQuery,
   RemoveQuery,
+  StoredValue,
 } from '../../domain/measurements/store.ts';
 import { readRecorded } from './read-recorded.ts';
 import { countValues } from './count-values.ts';
@@ -16,6 +18,7 @@ import { readSeries } from './read-series.ts';
 import { LONG_SLICE_MS, SearchSlice, SLICE_MS } from './search-slice.ts';
 import type { SearchProgress } from './search-memory.ts';
 import type { Snapshot } from './snapshot.ts';
+import { valuesAt } from './values-at.ts';
 
 /** What is read off the event loop, on both databases. */
 export type ReaderJob =
@@ -23,6 +26,8 @@ export type ReaderJob =
   | { kind: 'latest'; queries: LatestQuery[]; progress?: SearchProgress | undefined }
   | { kind: 'range'; query: RangeQuery }
   | { kind: 'count'; query: RemoveQuery }
+  /** Answered with the values of each device, in the order of its keys. */
+  | { kind: 'valuesAt'; keys: readonly DeviceKeys[] }
   | { kind: 'series'; requests: readonly SeriesRequest[] }
   | { kind: 'position' }
   | { kind: 'recorded'; query: RecordedQuery };
@@ -44,7 +49,7 @@ export const DEVICES_AT_ONCE = 50;
 /** Whether it takes as long as there is something to read. */
 export function isLongRead(job: { kind: string; queries?: unknown[] }): boolean {
   if (job.kind === 'latest') return (job.queries?.length ?? 0) > DEVICES_AT_ONCE;
-  return job.kind === 'range' || job.kind === 'count' || job.kind === 'series';
+  return job.kind === 'range' || job.kind === 'count' || job.kind === 'series' || job.kind === 'valuesAt';
 }
 
 /** Answers a job from one snapshot; `memory`: of those before it. */
@@ -60,6 +65,8 @@ export function runReaderJob(snapshot: Snapshot, job: ReaderJob, memory: LatestM
       return readRange(snapshot, job.query);
     case 'count':
       return countValues(snapshot, job.query);
+    case 'valuesAt':
+      return valuesOfEach(snapshot, job.keys);
     case 'series':
       return readSeries(snapshot, job.requests);
     case 'position':
@@ -67,6 +74,12 @@ export function runReaderJob(snapshot: Snapshot, job: ReaderJob, memory: LatestM
     case 'recorded':
       return readRecorded(snapshot, job.query);
   }
+}
+
+async function valuesOfEach(snapshot: Snapshot, keys: readonly DeviceKeys[]): Promise<(StoredValue | undefined)[][]> {
+  const all: (StoredValue | undefined)[][] = [];
+  for (const one of keys) all.push(await valuesAt(snapshot, one));
+  return all;
 }
 
 /** The part that one job has in a search. */

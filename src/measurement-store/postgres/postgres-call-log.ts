@@ -1,21 +1,60 @@
 import type pg from 'pg';
-import type { CallCount, CallQuery, CallRow } from '../../domain/measurements/store.ts';
-import {
-  CALL_COLUMNS,
-  callCount,
-  type CallOutcome,
-  type CallRecord,
-  callSelect,
-  toCallCount,
-  toCallRow,
-} from '../call-columns.ts';
+import type {
+  CallCount,
+  CallOutcome,
+  CallQuery,
+  CallRow,
+  DeviceKeys,
+  SharedValue,
+} from '../../domain/measurements/store.ts';
+import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallCount, toCallRow } from '../call-columns.ts';
+import { type OthersRow, othersOf } from '../shared-values.ts';
 import { toBigint } from './to-bigint.ts';
 
 const CALLS_A_CHUNK = 500;
-const UPDATE = `UPDATE webhook_call AS call SET status = new.status, decoder_version = new.decoder_version, run = new.run
-  FROM unnest($1::int4[], $2::text[], $3::text[], $4::int4[], $5::text[])
-       AS new (product_key, id, status, decoder_version, run)
+const UPDATE = `UPDATE webhook_call AS call
+  SET status = new.status, decoder_version = new.decoder_version, run = new.run, stored = new.stored
+  FROM unnest($1::int4[], $2::text[], $3::text[], $4::int4[], $5::text[], $6::text[])
+       AS new (product_key, id, status, decoder_version, run, stored)
   WHERE call.product_key = new.product_key AND call.id = new.id`;
+
+const OTHERS = `SELECT shared.device_key AS "deviceKey", shared.field_key AS "fieldKey", shared.ts, others
+  FROM unnest($1::int4[], $2::int4[], $3::int8[]) AS asked (device_key, field_key, ts)
+  JOIN shared_value AS shared USING (device_key, field_key, ts)`;
+const SHARE = `INSERT INTO shared_value (device_key, field_key, ts, others, received_at)
+  SELECT * FROM unnest($1::int4[], $2::int4[], $3::int8[], $4::int4[], $5::int8[])
+  ON CONFLICT (device_key, ts, field_key) DO UPDATE
+  SET others = excluded.others, received_at = greatest(shared_value.received_at, excluded.received_at)`;
+const SHARE_NO_MORE =
+  'DELETE FROM shared_value WHERE others = 0 AND device_key = ANY($1::int4[]) AND ts = ANY($2::int8[])';
+const REMOVE_SHARED = `DELETE FROM shared_value WHERE (device_key, ts, field_key) IN
+  (SELECT device_key, ts, field_key FROM shared_value WHERE received_at < $1 LIMIT 5000)`;
+
+/** Writes by how many replayed calls values are said. */
+export async function shareValues(client: Pick<pg.ClientBase, 'query'>, shared: readonly SharedValue[]): Promise<void> {
+  if (shared.length === 0) return;
+  // Each could wait for the other, in another order.
+  const inOrder = shared.toSorted(
+    (a, b) => a.deviceKey - b.deviceKey || a.timestamp - b.timestamp || a.fieldKey - b.fieldKey,
+  );
+  const [devices, times] = [inOrder.map(({ deviceKey }) => deviceKey), inOrder.map(({ timestamp }) => timestamp)];
+  const fields = inOrder.map(({ fieldKey }) => fieldKey);
+  const others = inOrder.map((value) => value.others);
+  await client.query(SHARE, [devices, fields, times, others, inOrder.map(({ receivedAt }) => receivedAt)]);
+  if (others.includes(0)) await client.query(SHARE_NO_MORE, [devices, times]);
+}
+
+/** Rewrites the outcomes of calls, by one statement. */
+export async function updateCalls(client: Pick<pg.ClientBase, 'query'>, calls: CallOutcome[]): Promise<void> {
+  await client.query(UPDATE, [
+    calls.map(({ productKey }) => productKey),
+    calls.map(({ id }) => id),
+    calls.map(({ status }) => status),
+    calls.map(({ decoderVersion }) => decoderVersion),
+    calls.map(({ run }) => run),
+    calls.map(({ stored }) => stored),
+  ]);
+}
 
 type PostgresCallRecord = CallRecord & { body: Buffer; body_truncated: boolean };
 
@@ -38,19 +77,23 @@ export class PostgresCallLog {
     return toCallCount(rows[0]);
   }
 
+  /** Of each device, in the order of its keys. */
+  async others(keys: readonly DeviceKeys[]): Promise<number[][]> {
+    const { rows } = await this.#pool.query<OthersRow>(OTHERS, [
+      keys.flatMap(({ deviceKey, timestamps }) => timestamps.map(() => deviceKey)),
+      keys.flatMap(({ fieldKeys }) => fieldKeys),
+      keys.flatMap(({ timestamps }) => timestamps),
+    ]);
+    return othersOf(keys, rows);
+  }
+
   async get(productKey: number, id: string): Promise<CallRow | null> {
     const select = `SELECT ${CALL_COLUMNS.join(', ')} FROM webhook_call WHERE product_key = $1 AND id = $2`;
     return (await this.#select(select, [productKey, id]))[0] ?? null;
   }
 
   async update(calls: CallOutcome[]): Promise<void> {
-    await this.#pool.query(UPDATE, [
-      calls.map(({ productKey }) => productKey),
-      calls.map(({ id }) => id),
-      calls.map(({ status }) => status),
-      calls.map(({ decoderVersion }) => decoderVersion),
-      calls.map(({ run }) => run),
-    ]);
+    await updateCalls(this.#pool, calls);
   }
 
   /** In chunks, until a stop; returns how many went. */
@@ -61,6 +104,7 @@ export class PostgresCallLog {
     const values = [toBigint(receivedBefore), ...(productKey === undefined ? [] : [productKey])];
     let removed = 0;
     for (;;) {
+      if (productKey === undefined) await this.#pool.query(REMOVE_SHARED, [toBigint(receivedBefore)]);
       const { rowCount } = await this.#pool.query(sql, values);
       removed += rowCount ?? 0;
       if ((rowCount ?? 0) < CALLS_A_CHUNK || isStopping()) return removed;

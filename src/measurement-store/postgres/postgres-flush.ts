@@ -26,11 +26,11 @@ export const hearing = (devices: string): string => `
   ON CONFLICT (device_key) DO UPDATE SET last_heard_at = excluded.last_heard_at
   WHERE device_state.last_heard_at < excluded.last_heard_at`;
 const DEVICE_STATES = hearing('SELECT * FROM unnest($4::int4[], $5::int8[])');
-const CALL_TYPES = [TEXT, INT4, INT8, TEXT, TEXT, TEXT, TEXT, BYTEA, BOOL, TEXT, INT4, INT4, TEXT];
+const CALL_TYPES = [TEXT, INT4, INT8, TEXT, TEXT, TEXT, TEXT, BYTEA, BOOL, TEXT, INT4, INT4, TEXT, TEXT];
 const CALL_CASTS = ['text', 'int4', 'int8', 'text', 'text', 'text', 'text', 'bytea', 'bool', 'text', 'int4', 'int4'];
 const CALLS = `
   INSERT INTO webhook_call (${CALL_COLUMNS.join(', ')})
-  SELECT * FROM unnest(${[...CALL_CASTS, 'text'].map((type, i) => `$${i + 7}::${type}[]`).join(', ')})
+  SELECT * FROM unnest(${[...CALL_CASTS, 'text', 'text'].map((type, i) => `$${i + 7}::${type}[]`).join(', ')})
   ON CONFLICT (product_key, id) DO NOTHING`;
 
 /** One statement is one transaction and one round trip. */
@@ -133,11 +133,8 @@ function joinBatches(batches: Batch[]): Batch {
 /** By id, each once: repeated ids in one statement are left out by DO NOTHING as well. */
 function callArrays(calls: CallRow[]): Buffer[] {
   const arrays = CALL_TYPES.map((type) => new BinaryArray(type));
-  const [id, product, received, method, path, query, headers, body, truncated, status, http, version, run] = arrays as [
-    BinaryArray,
-    ...BinaryArray[],
-  ] &
-    Record<number, BinaryArray>;
+  const [id, product, received, method, path, query, headers, body, truncated, status, http, version, run, stored] =
+    arrays as [BinaryArray, ...BinaryArray[]] & Record<number, BinaryArray>;
   for (const call of calls) {
     id.addText(call.id);
     product!.addInt4(call.productKey);
@@ -154,6 +151,8 @@ function callArrays(calls: CallRow[]): Buffer[] {
     else version!.addInt4(call.decoderVersion);
     if (call.run === null) run!.addNull();
     else run!.addText(withoutNul(call.run));
+    if (call.stored === null) stored!.addNull();
+    else stored!.addText(call.stored);
   }
   return arrays.map((array) => array.toBuffer());
 }

@@ -5,9 +5,12 @@ import { FairSlots } from '../../domain/fair-slots.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import type {
   CallCount,
+  CallOutcome,
   CallQuery,
   CallRow,
   Columns,
+  DeviceKeys,
+  KnownValues,
   LatestQuery,
   LatestRow,
   LongMoment,
@@ -19,19 +22,20 @@ import type {
   RecordedQuery,
   Receipt,
   RemoveQuery,
+  Rewrite,
 } from '../../domain/measurements/store.ts';
 import { SERVER } from '../../domain/party.ts';
 import { whoseWork } from '../../domain/whose-work.ts';
 import { programFile } from '../../program-file.ts';
-import type { CallOutcome } from '../call-columns.ts';
 import { compaction, type Edit, expiry, forgetting, removal } from '../chunks/edit.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
 import { Compactor, dueSelect } from '../compactor.ts';
+import { checkReceipt } from '../check-receipt.ts';
 import { GroupCommit } from '../group-commit.ts';
 import { handOver } from '../hand-over.ts';
 import { LatestSearches } from '../latest-searches.ts';
 import { Purger, type PurgeRow } from '../purger.ts';
-import { atOnce, type EditManner, runEdit } from '../run-edit.ts';
+import { atOnce, type EditManner, runEdit, untilWritten } from '../run-edit.ts';
 import { LONG_MOMENT_BYTES, STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
 import { Threads } from '../threads.ts';
 import { stopping, unavailable } from '../unavailable.ts';
@@ -39,7 +43,12 @@ import { noteFirstHistory } from './first-history.ts';
 import { PostgresCallLog } from './postgres-call-log.ts';
 import { openPool, PipelinedConnection } from './postgres-connection.ts';
 import { PostgresFlushes } from './postgres-flushes.ts';
-import type { PostgresReaderJob, PostgresReaderQuestion, PostgresSliceResult } from './reader-messages.ts';
+import type {
+  PostgresReaderJob,
+  PostgresReaderQuestion,
+  PostgresSliceResult,
+  RewriteResult,
+} from './reader-messages.ts';
 import { ReadingVacuum } from './reading-vacuum.ts';
 import { takeInRestored } from './take-in-restored.ts';
 import { toBigint } from './to-bigint.ts';
@@ -241,6 +250,22 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#callLog.remove(receivedBefore, productKey, isStopping).catch(unavailable);
   }
 
+  async valuesAt(keys: readonly DeviceKeys[]): Promise<KnownValues[]> {
+    const [values, others] = await Promise.all([
+      this.#read<KnownValues['values'][]>({ kind: 'valuesAt', keys }),
+      this.#callLog.others(keys).catch(unavailable),
+    ]);
+    return values.map((ofDevice, at) => ({ values: ofDevice, others: others[at]! }));
+  }
+
+  async rewrite(rewrite: Rewrite): Promise<number> {
+    if (this.#stopping) throw stopping();
+    checkReceipt(rewrite);
+    const { left, rowsGone } = await untilWritten(() => this.#read<RewriteResult | null>({ kind: 'rewrite', rewrite }));
+    this.#vacuum.noteGone(rowsGone);
+    return left;
+  }
+
   async ping(): Promise<void> {
     await this.#rows({ text: 'SELECT 1', values: [] });
   }
@@ -277,7 +302,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   }
 
   #read<T>(job: PostgresReaderJob): Promise<T> {
-    const longMs = job.kind === 'edit' || isLongRead(job) ? LONG_JOB_MS : undefined;
+    const longMs = job.kind === 'edit' || job.kind === 'rewrite' || isLongRead(job) ? LONG_JOB_MS : undefined;
     return this.#readers.ask<T>({ job, party: whoseWork() }, longMs).catch(unavailable);
   }
 

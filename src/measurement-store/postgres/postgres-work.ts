@@ -2,12 +2,17 @@ import type pg from 'pg';
 import { AppError } from '../../errors.ts';
 import { type Edit, isEmpty } from '../chunks/edit.ts';
 import type { LatestMemory } from '../chunks/latest-memory.ts';
+import type { Rewrite } from '../../domain/measurements/store.ts';
 import { planEdit } from '../chunks/plan-edit.ts';
+import { planWithdrawal } from '../chunks/plan-withdrawal.ts';
 import { runReaderJob } from '../chunks/reader-job.ts';
 import type { Snapshot } from '../chunks/snapshot.ts';
+import { shareValues, updateCalls } from './postgres-call-log.ts';
 import { writeChange } from './postgres-changes.ts';
+import { isComplaint } from './postgres-connection.ts';
+import { hearOf, writeOver } from './write-over.ts';
 import { PostgresSnapshot } from './postgres-snapshot.ts';
-import type { PostgresReaderJob, PostgresSliceResult } from './reader-messages.ts';
+import type { PostgresReaderJob, PostgresSliceResult, RewriteResult } from './reader-messages.ts';
 
 /** With the device's key: whoever edits a device's stored measurements holds it until the end of the transaction. */
 const EDIT_LOCK = 738193002;
@@ -15,6 +20,7 @@ const EDIT_LOCK = 738193002;
 /** Does a job in one transaction. */
 export async function runPostgresJob(pool: pg.Pool, job: PostgresReaderJob, memory: LatestMemory): Promise<unknown> {
   if (job.kind === 'edit') return inTransaction(pool, (client) => edit(client, job.deviceKey, job.edit));
+  if (job.kind === 'rewrite') return rewriteOrNothing(pool, job.rewrite);
   return inSnapshot(pool, (snapshot) => runReaderJob(snapshot, job, memory));
 }
 
@@ -34,6 +40,41 @@ async function edit(client: pg.ClientBase, deviceKey: number, current: Edit): Pr
   const missed = isEmpty(change) ? 0 : await writeChange(client, change);
   return { next, missed, rowsGone: change.readings.length - missed };
 }
+
+/** null: what had been planned is not true any more, and nothing was written. */
+async function rewriteOrNothing(pool: pg.Pool, rewrite: Rewrite): Promise<RewriteResult | null> {
+  try {
+    return await inTransaction(pool, (client) => writeRewrite(client, rewrite));
+  } catch (error) {
+    if (error instanceof WrittenAgain || isComplaint(error, 'deadlock', 'notSerializable')) return null;
+    throw error;
+  }
+}
+
+/** Devices in the order of their keys, the receipt times before the readings, as flushes lock them. */
+async function writeRewrite(
+  client: pg.ClientBase,
+  { batches, removals, shared, calls }: Rewrite,
+): Promise<RewriteResult> {
+  const inOrder = removals.toSorted((a, b) => a.deviceKey - b.deviceKey);
+  for (const { deviceKey } of inOrder)
+    await client.query('SELECT pg_advisory_xact_lock($1, $2)', [EDIT_LOCK, deviceKey]);
+  if (batches.length > 0) await hearOf(client, batches);
+  const result: RewriteResult = { left: 0, rowsGone: 0 };
+  for (const removal of inOrder) {
+    const { change, left } = await planWithdrawal(new PostgresSnapshot(client), removal);
+    if (!isEmpty(change) && (await writeChange(client, change)) > 0) throw new WrittenAgain();
+    result.left += left;
+    result.rowsGone += change.readings.length;
+  }
+  if (batches.length > 0) await writeOver(client, batches);
+  await shareValues(client, shared);
+  await updateCalls(client, calls);
+  return result;
+}
+
+/** Ends a transaction. */
+class WrittenAgain extends Error {}
 
 /** Statements follow each other without waiting: nothing depends on how a transaction that only reads begins and ends. */
 async function inSnapshot<T>(pool: pg.Pool, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {

@@ -11,4 +11,10 @@ export class DeviceLocks {
       if (this.#last.get(deviceKey) === mine) this.#last.delete(deviceKey);
     }
   }
+
+  /** All of these together, in the order of their keys, so that no two wait for each other. */
+  runAll<T>(deviceKeys: readonly number[], work: () => Promise<T>): Promise<T> {
+    const [first, ...others] = deviceKeys.toSorted((a, b) => a - b);
+    return first === undefined ? work() : this.run(first, () => this.runAll(others, work));
+  }
 }

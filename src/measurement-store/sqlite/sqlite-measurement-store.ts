@@ -2,9 +2,12 @@ import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/seri
 import type { WriteTurns } from '../../domain/database.ts';
 import type {
   CallCount,
+  CallOutcome,
   CallQuery,
   CallRow,
   Columns,
+  DeviceKeys,
+  KnownValues,
   LatestQuery,
   LatestRow,
   LongMoment,
@@ -16,11 +19,11 @@ import type {
   RecordedQuery,
   Receipt,
   RemoveQuery,
+  Rewrite,
 } from '../../domain/measurements/store.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import { SERVER } from '../../domain/party.ts';
 import { programFile } from '../../program-file.ts';
-import type { CallOutcome } from '../call-columns.ts';
 import { compaction, type Edit, expiry, isEmpty, type Plan, forgetting, removal } from '../chunks/edit.ts';
 import { besideRecording } from '../beside-recording.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
@@ -37,6 +40,7 @@ import { stopping, unavailable } from '../unavailable.ts';
 import { DeviceLocks } from './device-locks.ts';
 import type { SqliteReaderJob } from './reader/reader-messages.ts';
 import { SqliteFlushes } from './sqlite-flushes.ts';
+import { SqliteRewrites } from './sqlite-rewrites.ts';
 import { SqliteWriteTurns } from './sqlite-write-turns.ts';
 import type { WriterJob, WriterNotice } from './writer/writer-messages.ts';
 
@@ -53,7 +57,7 @@ const CALLS_A_CHUNK = 50;
 /** Of what was committed and waits to be sorted in, before an edit that must find all of it. */
 const SLICES_FIRST = 256;
 /** They go through very many calls or all readings that there are, or write many chunks anew. */
-const OTHER_LONG_READS: ReadonlySet<SqliteReaderJob['kind']> = new Set(['countCalls', 'due', 'plan']);
+const OTHER_LONG_READS: ReadonlySet<SqliteReaderJob['kind']> = new Set(['countCalls', 'due', 'plan', 'withdraw']);
 /** For what takes as long as there is something to read. */
 const LONG_JOB_MS = 60_000;
 
@@ -75,6 +79,11 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #turns: SqliteWriteTurns;
   readonly #commits: GroupCommit;
   readonly #locks = new DeviceLocks();
+  readonly #rewrites = new SqliteRewrites(this.#locks, {
+    read: (job) => this.#read(job),
+    write: (job) => this.#write(job),
+    sortIn: () => this.#sortIn(),
+  });
   readonly #purger: Purger;
   readonly #compactor: Compactor;
   /** Calls that came in so far. */
@@ -232,6 +241,19 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
 
   updateCalls(calls: CallOutcome[]): Promise<void> {
     return this.#write({ kind: 'updateCalls', calls });
+  }
+
+  async valuesAt(keys: readonly DeviceKeys[]): Promise<KnownValues[]> {
+    const [values, others] = await Promise.all([
+      this.#read<KnownValues['values'][]>({ kind: 'valuesAt', keys }),
+      this.#read<number[][]>({ kind: 'others', keys }),
+    ]);
+    return values.map((ofDevice, at) => ({ values: ofDevice, others: others[at]! }));
+  }
+
+  async rewrite(rewrite: Rewrite): Promise<number> {
+    if (this.#stopping) throw stopping();
+    return this.#rewrites.write(rewrite);
   }
 
   async removeCalls(

@@ -1,33 +1,44 @@
 import { Note } from '../../parts/note.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
-import type { ReplayKind } from './replay-comparison.ts';
 import type { ReplayTally } from './replay-steps.ts';
 
-const KINDS: readonly { kind: ReplayKind; text: string }[] = [
-  { kind: 'new', text: 'New' },
-  { kind: 'replaced', text: 'Replaced' },
-  { kind: 'unchanged', text: 'Unchanged' },
-  { kind: 'refused', text: 'Refused' },
-  { kind: 'unknown', text: 'Not compared' },
+type Count = 'added' | 'changed' | 'unchanged' | 'removed' | 'kept' | 'rejected' | 'failed';
+
+/** `kept` is shown where there are any. */
+const COUNTS: readonly { count: Count; text: string }[] = [
+  { count: 'added', text: 'New' },
+  { count: 'changed', text: 'Replaced' },
+  { count: 'unchanged', text: 'Unchanged' },
+  { count: 'removed', text: 'Removed' },
+  { count: 'kept', text: 'Left as they are' },
+  { count: 'rejected', text: 'Refused' },
+  { count: 'failed', text: 'Failed calls' },
 ];
 
-/** What a replay would do: how many values are new, replaced, unchanged or refused, and the first that are not unchanged. */
+/** What a replay would do: how many values are new, replaced, removed and so on, and the first entries that change something. */
 export function DryRunTable({ tally }: { tally: ReplayTally }) {
-  const { kinds, rows, failed, failure, calls } = tally;
+  const { rows, kept, unknown, failed, failure, calls } = tally;
   return (
     <>
       <dl class="tally" aria-label="What the replay would do">
-        {KINDS.filter(({ kind }) => kind !== 'unknown' || kinds.unknown > 0).map(({ kind, text }) => (
-          <div key={kind}>
+        {COUNTS.filter(({ count }) => count !== 'kept' || kept > 0).map(({ count, text }) => (
+          <div key={count}>
             <dt>{text}</dt>
-            <dd>{kinds[kind]}</dd>
+            <dd>{tally[count]}</dd>
           </div>
         ))}
-        <div>
-          <dt>Failed calls</dt>
-          <dd>{failed}</dd>
-        </div>
       </dl>
+      {kept > 0 && (
+        <Note>
+          {kept} values of the earlier run are left: something else has written them since, or the new entry of their
+          field is refused.
+        </Note>
+      )}
+      {unknown > 0 && (
+        <Note>
+          {unknown} calls are of an older version: what they stored is not known, and nothing of it is removed.
+        </Note>
+      )}
       {failure !== null && (
         <Note kind="error">
           {failed} of {calls} calls fail: {failure}

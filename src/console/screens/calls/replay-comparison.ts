@@ -5,7 +5,7 @@ type ReplayResults = DataOf<typeof ReplayCalls>['replayCalls']['results'];
 type Stored = DataOf<typeof StoredValues>['history'];
 
 /** What a replay would do with one value. `unknown`: what is stored could not be read. */
-export type ReplayKind = 'new' | 'replaced' | 'unchanged' | 'refused' | 'unknown';
+type ReplayKind = 'new' | 'replaced' | 'unchanged' | 'refused' | 'unknown';
 
 /** One entry of a dry run beside what is stored. */
 export interface ReplayRow {

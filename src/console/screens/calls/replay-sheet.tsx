@@ -122,7 +122,8 @@ export function ReplaySheet({ productId, callId, shown, onClose }: ReplaySheetPr
           {isStopped
             ? `Stopped after ${tally.calls} of ${ids.length} calls: `
             : `${tally.calls} calls were run again: `}
-          {tally.stored} values stored, {tally.rejected} refused, {tally.failed} calls failed
+          {tally.stored} values stored, {tally.removed > 0 && `${tally.removed} removed, `}
+          {tally.rejected} refused, {tally.failed} calls failed
           {tally.failure !== null && ` (${tally.failure})`}.
         </Note>
       )}

@@ -2,10 +2,10 @@ import type { DataOf } from '../../api/operation.ts';
 import { request } from '../../api/request.ts';
 import type { CallStatus } from '../../api/schema-types.ts';
 import { CallIds, ReplayCalls, StoredValues } from './calls.graphql.ts';
-import { compareReplay, type ReplayKind, type ReplayRow, storedWanted } from './replay-comparison.ts';
+import { compareReplay, type ReplayRow, storedWanted } from './replay-comparison.ts';
 
-/** So many calls are run again in one request: between two of them one can stop. */
-const STEP = 50;
+/** So many calls are run again in one request: between two of them one can stop. A dry run knows what those before it in its own change. */
+const [STEP, DRY_STEP] = [50, 500];
 const MAX_CALLS = 20_000;
 const MAX_ROWS = 200;
 /** As the API takes them for one history. */
@@ -25,8 +25,14 @@ export interface ReplayTally {
   stored: number;
   rejected: number;
   failed: number;
-  /** Of a dry run: how many entries there are of each kind. */
-  kinds: Record<ReplayKind, number>;
+  /** Values: not there before, others than before, as before, gone, left of the earlier run. */
+  added: number;
+  changed: number;
+  unchanged: number;
+  removed: number;
+  kept: number;
+  /** Calls of which it is not known what they stored. */
+  unknown: number;
   /** Of a dry run: the first entries, those that change nothing left out. */
   rows: readonly ReplayRow[];
   /** Why calls failed, the first reason. */
@@ -39,7 +45,12 @@ export const NOTHING_REPLAYED: ReplayTally = {
   stored: 0,
   rejected: 0,
   failed: 0,
-  kinds: { new: 0, replaced: 0, unchanged: 0, refused: 0, unknown: 0 },
+  added: 0,
+  changed: 0,
+  unchanged: 0,
+  removed: 0,
+  kept: 0,
+  unknown: 0,
   rows: [],
   failure: null,
 };
@@ -70,18 +81,22 @@ export async function replayInSteps(
   { signal, tell }: { signal: AbortSignal; tell: (tally: ReplayTally) => void },
 ): Promise<void> {
   let tally = NOTHING_REPLAYED;
-  for (let at = 0; at < callIds.length && !signal.aborted; at += STEP) {
-    const step = { productId, callIds: callIds.slice(at, at + STEP), dryRun };
+  const atOnce = dryRun ? DRY_STEP : STEP;
+  for (let at = 0; at < callIds.length && !signal.aborted; at += atOnce) {
+    const step = { productId, callIds: callIds.slice(at, at + atOnce), dryRun };
     const { replayCalls: done } = await request(ReplayCalls, step);
     const rows = dryRun ? compareReplay(done.results, await storedOf(done.results)) : [];
-    const kinds = { ...tally.kinds };
-    for (const { kind } of rows) kinds[kind] += 1;
     tally = {
       calls: tally.calls + done.calls,
       stored: tally.stored + done.stored,
       rejected: tally.rejected + done.rejected,
       failed: tally.failed + done.failed,
-      kinds,
+      added: tally.added + done.added,
+      changed: tally.changed + done.changed,
+      unchanged: tally.unchanged + done.unchanged,
+      removed: tally.removed + done.removed,
+      kept: tally.kept + done.kept,
+      unknown: tally.unknown + done.unknown,
       rows: [...tally.rows, ...rows.filter(({ kind }) => kind !== 'unchanged')].slice(0, MAX_ROWS),
       failure: tally.failure ?? done.results.find(({ run }) => run.error !== null)?.run.error?.message ?? null,
     };

@@ -1,4 +1,4 @@
-import type { CallQuery, Moments } from '../../../domain/measurements/store.ts';
+import type { CallQuery, DeviceKeys, DeviceRemoval, Moments } from '../../../domain/measurements/store.ts';
 import type { DueQuery } from '../../compactor.ts';
 import type { Edit } from '../../chunks/edit.ts';
 import type { ReaderJob } from '../../chunks/reader-job.ts';
@@ -8,6 +8,10 @@ export type SqliteReaderJob =
   | ReaderJob
   /** Answered with a Plan: the next slice of an edit. */
   | { kind: 'plan'; deviceKey: number; edit: Edit }
+  /** Answered with a Withdrawal for each device. */
+  | { kind: 'withdraw'; removals: readonly DeviceRemoval[] }
+  /** Answered with the `others` of each device. */
+  | { kind: 'others'; keys: readonly DeviceKeys[] }
   /** Answered with device keys. */
   | { kind: 'due'; query: DueQuery }
   | { kind: 'purges'; handsOver: boolean; after: number; limit: number }

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { LatestMemory } from '../../chunks/latest-memory.ts';
 import { planEdit } from '../../chunks/plan-edit.ts';
+import { planWithdrawal, type Withdrawal } from '../../chunks/plan-withdrawal.ts';
 import { runReaderJob, transferables } from '../../chunks/reader-job.ts';
 import { failure, type Question } from '../../thread-messages.ts';
 import { copyLog } from './copy-log.ts';
@@ -19,6 +20,13 @@ async function run({ reader, snapshot }: Lane, job: SnapshotJob): Promise<unknow
   switch (job.kind) {
     case 'plan':
       return planEdit(snapshot, job.deviceKey, job.edit);
+    case 'withdraw': {
+      const planned: Withdrawal[] = [];
+      for (const removal of job.removals) planned.push(await planWithdrawal(snapshot, removal));
+      return planned;
+    }
+    case 'others':
+      return reader.others(job.keys);
     case 'due':
       return reader.due(job.query);
     case 'purges':

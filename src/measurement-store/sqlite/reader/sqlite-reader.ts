@@ -3,10 +3,12 @@ import {
   type CallCount,
   type CallQuery,
   type CallRow,
+  type DeviceKeys,
   type LongMoment,
   type Moments,
   NOT_HEARD,
 } from '../../../domain/measurements/store.ts';
+import { type OthersRow, othersOf } from '../../shared-values.ts';
 import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallCount, toCallRow } from '../../call-columns.ts';
 import { dueSelect, type DueQuery } from '../../compactor.ts';
 import { LONG_MOMENT_BYTES } from '../../store-options.ts';
@@ -52,6 +54,15 @@ export class SqliteReader {
         if (bytes >= LONG_MOMENT_BYTES) long.push([deviceKey, timestamp, bytes]);
       }
     return long;
+  }
+
+  others(keys: readonly DeviceKeys[]): number[][] {
+    const select = this.#db.prepare<[number, string], OthersRow>(
+      `SELECT device_key AS deviceKey, field_key AS fieldKey, ts, others FROM shared_value
+       WHERE device_key = ? AND ts IN (SELECT value FROM json_each(?))`,
+    );
+    const rows = keys.flatMap(({ deviceKey, timestamps }) => select.all(deviceKey, JSON.stringify(timestamps)));
+    return othersOf(keys, rows);
   }
 
   due({ after, storedBefore, overdueBefore, atLeast, limit }: DueQuery): number[] {

@@ -1,6 +1,5 @@
 import type Sqlite from 'better-sqlite3';
-import type { RewrittenReadings } from '../../../domain/measurements/store.ts';
-import type { CallOutcome } from '../../call-columns.ts';
+import type { CallOutcome, RewrittenReadings, SharedValue } from '../../../domain/measurements/store.ts';
 import type { Change } from '../../chunks/edit.ts';
 import { type Transactions, transactionsOf } from './open-for-writing.ts';
 import { ChangeWriter } from './change-writer.ts';
@@ -86,6 +85,27 @@ export class SqliteWriter {
     return this.#transactions.lightly(() => this.#changes.write(change, seq));
   }
 
+  /**
+   * One durable commit of what a replay changes; false, and nothing of it is written, if readings were written again since
+   * the changes were planned.
+   */
+  rewrite(frames: Buffer, { changes, shared, calls }: Rewritten): boolean {
+    // What a change takes out of a reading must be in it, and not come in again behind it.
+    if (changes.length > 0) this.#intake.sortInAll();
+    const seq = ++this.#seq;
+    try {
+      this.#intake.commit(seq, Date.now(), frames, () => {
+        for (const change of changes) if (this.#changes.write(change, seq) > 0) throw new WrittenAgain();
+        for (const value of shared) this.#calls.share(value);
+        this.#calls.update(calls);
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof WrittenAgain) return false;
+      throw error;
+    }
+  }
+
   /** From now on the device was never heard; that its flushes were numbered remains. */
   forgetHeard(deviceKey: number): void {
     this.#intake.showHeard();
@@ -127,3 +147,13 @@ export class SqliteWriter {
     }
   }
 }
+
+/** What comes with the batches. */
+interface Rewritten {
+  changes: Change[];
+  shared: SharedValue[];
+  calls: CallOutcome[];
+}
+
+/** Rolls a commit back. */
+class WrittenAgain extends Error {}

@@ -43,8 +43,9 @@ export class WriterLoop {
       } catch (error) {
         this.#answers.fail(next.id, error);
       }
-      if (next.job.kind === 'flush') this.#keepUp();
-      if (next.job.kind === 'flush' || next.job.kind === 'change')
+      const { kind } = next.job;
+      if (kind === 'flush' || kind === 'rewrite') this.#keepUp();
+      if (kind === 'flush' || kind === 'rewrite' || kind === 'change')
         this.#inBackground('looking at the log', () => {
           if (this.#writer.logBecameLong()) this.#answers.logBecameLong();
         });
@@ -98,6 +99,8 @@ export class WriterLoop {
         return this.#answers.answer(id, undefined);
       case 'change':
         return this.#answers.answer(id, writer.change(job.change, job.durable));
+      case 'rewrite':
+        return this.#answers.answer(id, writer.rewrite(bufferOf(job.frames), job));
       case 'forgetHeard':
         return this.#answers.answer(id, writer.forgetHeard(job.deviceKey));
       case 'endPurge':
@@ -122,4 +125,8 @@ export class WriterLoop {
       // It does not wait in line: `receive` has seen to it.
     }
   }
+}
+
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }

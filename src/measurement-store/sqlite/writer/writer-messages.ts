@@ -1,5 +1,4 @@
-import type { RewrittenReadings } from '../../../domain/measurements/store.ts';
-import type { CallOutcome } from '../../call-columns.ts';
+import type { CallOutcome, RewrittenReadings, SharedValue } from '../../../domain/measurements/store.ts';
 import type { Change } from '../../chunks/edit.ts';
 import type { CallValues } from './sqlite-call-log.ts';
 
@@ -12,6 +11,8 @@ export type WriterJob =
   | { kind: 'release' }
   /** Answered with how many of its readings had been written again in the meantime. */
   | { kind: 'change'; change: Change; durable: boolean }
+  /** Batches (`reading-frames.ts`), changes and calls in one commit; answered with false if a reading had been written again. */
+  | { kind: 'rewrite'; frames: Uint8Array; changes: Change[]; shared: SharedValue[]; calls: CallOutcome[] }
   | { kind: 'forgetHeard'; deviceKey: number }
   | { kind: 'endPurge'; id: number }
   | { kind: 'updateCalls'; calls: CallOutcome[] }
