@@ -17,6 +17,14 @@ export const FIELD_MEANINGS = ['GAUGE', 'COUNTER', 'TOTAL', 'ANGLE', 'STATE'] as
 /** One of `FIELD_MEANINGS`. */
 export type FieldMeaning = (typeof FIELD_MEANINGS)[number];
 
+/** What people read of a field. */
+export interface FieldWords {
+  name?: string | null | undefined;
+  unit?: string | null | undefined;
+  description?: string | null | undefined;
+  role?: FieldRole | null | undefined;
+}
+
 /** As what a stored value is read. */
 export interface ReadAs {
   type: FieldType;

@@ -1,7 +1,7 @@
 import type { Database } from '../database.ts';
 import type { Change, Cluster } from '../cluster.ts';
 import type { ConfigurationFieldInfo } from './device-configuration.ts';
-import type { FieldRole, Meant, ReadAs } from '../entities/field.ts';
+import type { FieldWords, Meant, ReadAs } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { CollectedLoads } from '../collected-loads.ts';
 import { deviceIdentity } from '../device-identity.ts';
@@ -19,13 +19,9 @@ import { serialsText } from './serials-text.ts';
 import { SharedLoads } from '../shared-loads.ts';
 
 /** A field as recording and reading need it; `key` is the small number that measurements carry. */
-export interface FieldInfo extends ReadAs, Meant {
+export interface FieldInfo extends FieldWords, ReadAs, Meant {
   key: number;
   identifier: string;
-  name?: string | null | undefined;
-  unit?: string | null | undefined;
-  description?: string | null | undefined;
-  role?: FieldRole | null | undefined;
 }
 
 /** What changes while it is looked up is looked up again; where it always does, it is as it was found last, and not kept. */
