@@ -146,6 +146,42 @@ describe('records with times of their own', () => {
     });
   });
 
+  test.each([
+    [
+      'entries with their time under another key',
+      `[{ field: 'temperature', value: 1, time: '${iso(ONE)}', unit: 'C' }]`,
+    ],
+    [
+      'an entry among records',
+      `[{ field: 'temperature', value: 1, timestamp: ${ONE} }, { ts: ${TWO}, temperature: 2 }]`,
+    ],
+  ])('%s have that time', async (_, list) => {
+    const { answer, values } = await uplinkOf({}, `function decodeUplink() { return { data: ${list} } }`);
+    expect(answer.body.rejected).toBe(0);
+    expect((await values())[0]).toEqual([ONE, 1]);
+  });
+
+  test('a list is read as the network decoded it, and as text, too', async () => {
+    for (const object of [[{ ts: ONE * 1000, values: { temperature: 1 } }], [{ time: iso(ONE), temperature: 1 }]]) {
+      const serial = randomBytes(8).toString('hex');
+      const { deviceIds } = await createProduct(server, { serialNumbers: [serial] });
+      const up = { deviceInfo: { devEui: serial }, fPort: 1, data: 'AQI=' };
+      expect((await post('chirpstack/?event=up', { ...up, object })).body).toEqual({ stored: 1, rejected: 0 });
+      const again = await post('chirpstack/?event=up', { ...up, objectJSON: JSON.stringify(object) });
+      expect(again.body).toEqual({ stored: 1, rejected: 0 });
+      expect(await historyOf(server, deviceIds[0]!, 'temperature')).toEqual([[ONE, 1]]);
+    }
+  });
+
+  test("a list that Particle's event has as text is one of records, too", async () => {
+    const core = randomBytes(12).toString('hex');
+    const { deviceIds } = await createProduct(server, { serialNumbers: [core], input: { deviceType: 'PARTICLE' } });
+    const data = JSON.stringify([{ ts: ONE * 1000, values: { temperature: 1 } }]);
+    const event = { event: 'history', data, coreid: core, published_at: iso(TWO) };
+    expect((await post('../particle/', event)).body).toEqual({ stored: 1, rejected: 0 });
+    expect(await historyOf(server, deviceIds[0]!, 'temperature')).toEqual([[ONE, 1]]);
+  });
+
   test('names below the list count where the product has them; unknown ones are suggested as the record says', async () => {
     const fields = { indoor_temperature: 'FLOAT', outdoor_temperature: 'FLOAT' };
     const object = {

@@ -4,7 +4,7 @@ import type { SuggestionHint } from '../measurements/suggestions.ts';
 import type { DecoderFailure, DecoderResult } from './decoder-engine.ts';
 import { jsonBeginning } from './json-beginning.ts';
 import { flatValuesReader, isCayenne, type Refusal, wrappedValue } from './flat-values.ts';
-import { isRecord, isRecordList, isTelemetry } from './timed-records.ts';
+import { isRecord, isRecordList, isTelemetry, timeKeyOf } from './timed-records.ts';
 
 /** One element of what a decoder returned. */
 export interface RawEntry {
@@ -253,8 +253,10 @@ function isWrapper(value: Record<string, unknown>): boolean {
   );
 }
 
+/** Of an entry only `timestamp` is its time: under another key it is a record's, unless it names its device. */
 function isNoEntry(value: unknown): value is Record<string, unknown> {
-  return isObject(value) && !looksLikeEntry(value);
+  if (!isObject(value) || !looksLikeEntry(value)) return isObject(value);
+  return !('timestamp' in value) && !('device' in value) && timeKeyOf(value) !== null;
 }
 
 /** A record of a device with its own time, in place of an entry: `{device, ts, temperature, …}`. */

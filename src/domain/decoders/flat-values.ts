@@ -89,7 +89,7 @@ export function flatValuesReader(
     if ('value' in values && (own !== undefined || isNamed)) {
       add(own === undefined ? path : new NamePath(top, own), value, hintOf(values));
       for (const [other, more] of Object.entries(values))
-        if (!DESCRIBES_VALUE.test(other)) add(new NamePath(top, other), more, null);
+        if (own !== field && !DESCRIBES_VALUE.test(other)) add(new NamePath(top, other), more, null);
     } else addObject(top, values, null);
     const isTimeless = timestamp === undefined || (isObject(timestamp) && isLeaf(timestamp));
     for (let at = before; at < found.length; at += 1) {

@@ -1,4 +1,4 @@
-import { hexBytesIn, isoTime, numberIn, objectAt, objectOf, textIn, timeIn } from './json-reading.ts';
+import { hexBytesIn, isoTime, numberIn, objectAt, decodedIn, textIn, timeIn } from './json-reading.ts';
 import { gatewaysIn, loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
 import { missingIdentifier } from './missing-identifier.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
@@ -43,7 +43,7 @@ export function readActilityMessage(message: Record<string, unknown>): NetworkEv
     codingRate: textIn(up['CodingRate']),
     gateways,
     bytes: hexBytesIn(up['payload_hex']),
-    decoded: objectOf(up['payload']),
+    decoded: decodedIn(up['payload']),
     portZeroIsMac: true,
   });
 }

@@ -5,7 +5,7 @@ import {
   type JsonObject,
   numberIn,
   objectAt,
-  objectOf,
+  decodedIn,
   saysSomething,
   textIn,
   timeIn,
@@ -78,7 +78,7 @@ export function readChirpstackEvent(raw: unknown, eventName: string | undefined)
     ),
     gateways: gateways.map(readGateway),
     bytes: bytesIn(event['data']),
-    decoded: objectOf(event['object']) ?? objectOf(event['objectJSON']),
+    decoded: decodedIn(event['object']) ?? decodedIn(event['objectJSON']),
     portZeroIsMac: false,
   });
 }

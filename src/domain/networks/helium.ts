@@ -4,7 +4,7 @@ import {
   isoTime,
   numberIn,
   objectAt,
-  objectOf,
+  decodedIn,
   saysSomething,
   textIn,
   timeIn,
@@ -51,7 +51,7 @@ export function readHeliumMessage(raw: unknown): NetworkEvent {
       snr: numberIn(hotspot['snr']) ?? 0,
     })),
     bytes: bytesIn(message['payload']),
-    decoded: Array.isArray(decoded) ? decoded : objectOf(decoded),
+    decoded: decodedIn(decoded),
     portZeroIsMac: message['port'] !== undefined,
   });
 }

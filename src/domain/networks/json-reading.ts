@@ -27,6 +27,13 @@ export function objectOf(value: unknown): JsonObject | null {
   return isObject(parsed) ? parsed : null;
 }
 
+/** What a network has decoded: an object or a list of some, or the JSON text of one; null: nothing. */
+export function decodedIn(value: unknown): JsonObject | unknown[] | null {
+  const list = typeof value === 'string' && /^\s*\[/.test(value) ? parseShallow(value, BOUNDS) : value;
+  if (Array.isArray(list)) return list.some(isObject) ? list : null;
+  return objectOf(value);
+}
+
 /** The objects of a list; a list that is absent is empty. */
 export function objectsIn(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];

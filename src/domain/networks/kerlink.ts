@@ -7,7 +7,7 @@ import {
   type JsonObject,
   numberIn,
   objectAt,
-  objectOf,
+  decodedIn,
   textIn,
   timeIn,
 } from './json-reading.ts';
@@ -58,7 +58,7 @@ export function readKerlinkMessage(message: JsonObject): NetworkEvent {
       snr: numberIn(gateway['snr']) ?? 0,
     })),
     bytes: isBase64 ? bytesIn(message['payload']) : hexBytesIn(message['payload']),
-    decoded: objectOf(message['decoded']) ?? objectOf(message['object']),
+    decoded: decodedIn(message['decoded']) ?? decodedIn(message['object']),
     portZeroIsMac: message['fPort'] !== undefined,
   });
 }

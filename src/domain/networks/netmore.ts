@@ -1,4 +1,4 @@
-import { hexBytesIn, isoTime, type JsonObject, numberIn, objectOf, textIn, timeIn } from './json-reading.ts';
+import { hexBytesIn, isoTime, type JsonObject, numberIn, decodedIn, textIn, timeIn } from './json-reading.ts';
 import { gatewaysIn, loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
 import { missingIdentifier } from './missing-identifier.ts';
 import type { NetworkEvent } from './network-event.ts';
@@ -41,7 +41,7 @@ export function readNetmoreMessage(message: JsonObject): NetworkEvent {
       snr: numberIn(gateway['snr']) ?? 0,
     })),
     bytes: hexBytesIn(message['payload']),
-    decoded: objectOf(message['decoded']),
+    decoded: decodedIn(message['decoded']),
     portZeroIsMac: message['fPort'] !== undefined,
   });
 }

@@ -1,4 +1,4 @@
-import { isObject, isoTime, type JsonObject, objectOf, textIn, timeIn } from './json-reading.ts';
+import { isObject, isoTime, type JsonObject, decodedIn, textIn, timeIn } from './json-reading.ts';
 import { missingIdentifier } from './missing-identifier.ts';
 import type { NetworkEvent } from './network-event.ts';
 import { otherEvent } from './other-event.ts';
@@ -29,7 +29,7 @@ export function readParticleEvent(raw: unknown): NetworkEvent {
     uplink: {
       time,
       frame: null,
-      decoded: objectOf(payload),
+      decoded: decodedIn(payload),
       content: { kind: 'particle', payload, event },
       carriesPayload: true,
       normalized: {

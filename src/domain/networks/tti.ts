@@ -5,7 +5,7 @@ import {
   type JsonObject,
   numberIn,
   objectAt,
-  objectOf,
+  decodedIn,
   textIn,
   timeIn,
 } from './json-reading.ts';
@@ -54,7 +54,7 @@ export function readTtiMessage(raw: unknown): NetworkEvent {
     codingRate: textIn(objectAt(rate, 'lora')['coding_rate']) ?? textIn(objectAt(up, 'settings')['coding_rate']),
     gateways: gateways.map(readGateway),
     bytes: bytesIn(up['frm_payload']),
-    decoded: objectOf(up['decoded_payload']),
+    decoded: decodedIn(up['decoded_payload']),
     portZeroIsMac: true,
   });
 }
