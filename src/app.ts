@@ -113,7 +113,8 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const engine = measuredEngine(pool, metrics);
   const onRejected = (code: string): void => metrics.rejected(code);
   const receiptMarks = await openMarks(database, now, log, closers);
-  const told = { onRejected, longReadings, nodePlace, receiptMarks };
+  const onForgotten = (values: number): void => metrics.forgotten(values);
+  const told = { onRejected, onForgotten, longReadings, nodePlace, receiptMarks };
   const around = { config, database, store, cluster, limiter, frames, engine, ...told, now, log };
   const domain = createDomain(around, closers);
   const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });

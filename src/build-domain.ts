@@ -44,7 +44,8 @@ import { CallSearch } from './domain/calls/call-search.ts';
 import { type Frames, LocalFrames } from './domain/calls/frames.ts';
 import { LoggedFrames } from './domain/calls/logged-frames.ts';
 import { sweepCalls } from './domain/calls/sweep-calls.ts';
-import { sweepRetention } from './domain/plans/sweep-retention.ts';
+import { Plans } from './domain/plans/plans.ts';
+import { sweepRetention, type SweptHistory } from './domain/plans/sweep-retention.ts';
 import { AuditLog } from './domain/audit/audit-log.ts';
 import { Senders } from './domain/senders.ts';
 import { Sweeper } from './domain/sweeper.ts';
@@ -68,6 +69,8 @@ interface DomainDeps {
   frames?: Frames;
   engine: DecoderEngine;
   onRejected?: (code: string) => void;
+  /** Told how many values a sweep has deleted. */
+  onForgotten?: (values: number) => void;
   /** What the store is told of. */
   longReadings: LongReadings;
   /** This node's among those on the same database; left out: it is alone. */
@@ -91,6 +94,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     frames = new LocalFrames(),
     engine,
     onRejected,
+    onForgotten,
     longReadings,
     nodePlace,
     receiptMarks,
@@ -108,13 +112,14 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
 
   const authenticator = new Authenticator(bare, cluster, now);
   closers.add('times of last use', () => authenticator.stop());
-  const ingestCache = new IngestCache(bare, cluster, config.writeRatePerField);
+  const plans = new Plans(config.planRetentionDays);
+  const ingestCache = new IngestCache(bare, cluster, config.writeRatePerField, (slug) => plans.keeps(slug));
   const suggestions = new Suggestions(bare);
   closers.add('suggested fields', () => suggestions.stop());
   const feed = new Feed({ store, cluster, now, onError: (error) => log.warn({ err: error }, 'reading live values') });
   closers.add('live values', () => feed.stop());
   const receiptTimes = new ReceiptTimes(nodePlace, undefined, receiptMarks);
-  const checking = { suggestions, receiptTimes, maxFutureMs: config.maxFutureMs };
+  const checking = { suggestions, receiptTimes, maxFutureMs: config.maxFutureMs, now };
   const writeShares = new WriteShares();
   const recorder = new Recorder({
     store,
@@ -156,7 +161,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     onError: (error) => log.warn({ err: error }, 'forgetting the values of a removed field'),
   });
   const fields = new FieldService({ database, cluster, store, removals, suggestions, now });
-  const devices = new DeviceService({ database, cluster, store, now });
+  const devices = new DeviceService({ database, cluster, store, plans, now });
   const configurations = new ConfigurationService({ database, cluster });
   const shares = new WorkShares();
   const deviceList = new DeviceList({ database, store, ingestCache, shares, now });
@@ -226,7 +231,12 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   sweep('late values of what was absorbed', 2_000, () => handOverLateValues(late));
   const onLeftOut = (error: unknown, deviceKey: number): void =>
     log.warn({ err: error, deviceKey }, 'forgetting what is old: a device was left out until the next time');
-  const retention = { database: bare, store, now, onLeftOut };
+  const onSwept = async (swept: SweptHistory): Promise<void> => {
+    onForgotten?.(swept.measurements);
+    log.info(swept, 'history older than its plan keeps was deleted');
+    await auditLog.tellSwept(swept);
+  };
+  const retention = { database: bare, store, plans, now, onLeftOut, onSwept };
   sweep('retention', 360 * MINUTE_MS, (isStopping) => sweepRetention(retention, isStopping));
   sweep('audit log', 60 * MINUTE_MS, (isStopping) =>
     auditLog.forgetBefore(now() - config.auditLogDays * DAY_MS, isStopping),
@@ -254,6 +264,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     workspaceRemoval,
     products,
     fields,
+    plans,
     devices,
     deviceList,
     deviceFinder,

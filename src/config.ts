@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { PLAN_SLUGS, type RetentionDays } from './domain/plans/plans.ts';
 
 type DatabaseSetting =
   | { kind: 'sqlite'; path: string; inMemory: false }
@@ -24,6 +25,8 @@ export interface Config {
   /** What one address may ask for without a valid token in a minute (0: any number), and whose word counts for it. */
   readonly anonymous: { readonly perMinute: number; readonly trustedProxies: number };
   readonly maxFutureMs: number;
+  /** For so many days a plan keeps history; one that is not named: for ever. */
+  readonly planRetentionDays: RetentionDays;
   /** How far back live values can be resumed: until then values stay as they came, then they go into chunks. */
   readonly liveWindowMs: number;
   readonly decoder: { readonly timeoutMs: number; readonly memoryMb: number; readonly processes: number };
@@ -138,6 +141,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       perMinute: whole('ANONYMOUS_PER_MINUTE', 6_000, 0, 1_000_000),
       trustedProxies: whole('TRUSTED_PROXIES', 0, 0, 10),
     },
+    planRetentionDays: readRetention(text('PLAN_RETENTION_DAYS') ?? '', mistakes),
     maxFutureMs: number('MAX_FUTURE_SECONDS', 86_400, { min: 0, max: 1e10, whole: false }) * 1000,
     liveWindowMs: whole('LIVE_WINDOW_SECONDS', 3_600, 10, 7 * 86_400) * 1000,
     decoder: {
@@ -158,6 +162,24 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   };
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return Object.freeze(config);
+}
+
+const MOST_DAYS = 36_500;
+
+/** `free=90,standard=365`. */
+function readRetention(value: string, mistakes: string[]): RetentionDays {
+  const found: RetentionDays = {};
+  for (const part of value === '' ? [] : value.split(',')) {
+    const [, name = '', days = ''] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/.exec(part) ?? [];
+    const plan = PLAN_SLUGS.find((slug) => slug === name);
+    const number = /^\d{1,5}$/.test(days) ? Number(days) : 0;
+    const wrong = (what: string): unknown => mistakes.push(`PLAN_RETENTION_DAYS: "${shown(part)}": ${what}`);
+    if (plan === undefined) wrong(`expected PLAN=DAYS, for example free=90, with a plan of ${PLAN_SLUGS.join(', ')}.`);
+    else if (number < 1 || number > MOST_DAYS) wrong(`expected a whole number of days from 1 to ${MOST_DAYS}.`);
+    else if (found[plan] !== undefined) wrong('this plan is there twice.');
+    else found[plan] = number;
+  }
+  return found;
 }
 
 function readDatabase(value: string, mistakes: string[]): DatabaseSetting {

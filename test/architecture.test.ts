@@ -16,7 +16,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'build-metrics.ts': ['*'],
   'log.ts': ['config.ts', 'log-output.ts'],
   'log-output.ts': [],
-  'config.ts': [],
+  'config.ts': ['domain'],
   'closers.ts': [],
   'errors.ts': [],
   'program-file.ts': [],

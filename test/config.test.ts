@@ -64,3 +64,13 @@ test('what a setting names but cannot be had ends the start with one line that n
   );
   await server.stop();
 });
+
+test('PLAN_RETENTION_DAYS names plans and days; each mistake in it is told', () => {
+  const read = (value: string): unknown => readConfig({ PLAN_RETENTION_DAYS: value }).planRetentionDays;
+  expect(readConfig({}).planRetentionDays).toEqual({});
+  expect(read('free=90')).toEqual({ free: 90 });
+  expect(read(' free = 90 , standard=365,unlimited=36500')).toEqual({ free: 90, standard: 365, unlimited: 36_500 });
+  expect(() => read('gold=3,free=0,standard=1.5,free,unlimited=9,unlimited=8,,')).toThrow(
+    /7 wrong[^]*"gold=3": expected PLAN=DAYS[^]*"free=0": expected a whole number[^]*"standard=1.5"[^]*"free": expected PLAN=DAYS[^]*"unlimited=8": this plan is there twice/,
+  );
+});

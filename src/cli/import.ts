@@ -27,12 +27,15 @@ interface Acknowledged {
   stored: number;
   refused: number;
   values: number;
+  /** Of a file from before they were counted: absent. */
+  replaced?: number;
 }
 
 interface Outcome {
   stored: number;
   refused: number;
   values: number;
+  replaced: number;
   rejected: { line: number; field: string | null; code: string; message: string }[];
 }
 
@@ -73,13 +76,15 @@ export async function importFile({ args, env }: CommandInput): Promise<void> {
     place.stored += outcome.stored;
     place.refused += outcome.refused;
     place.values += outcome.values;
+    place.replaced = (place.replaced ?? 0) + outcome.replaced;
     resume.write(place);
     progress.show(source.bytesRead / size, place.values - begunAt);
   }
   resume.remove();
-  const { stored, refused } = place;
+  const { stored, refused, replaced = 0 } = place;
+  const times = replaced === 0 ? '' : `; ${replaced.toLocaleString('en')} values were replaced by later lines of it`;
   console.log(
-    `${path}: ${progress.end(place.values - begunAt)}; ${stored.toLocaleString('en')} lines stored, ${refused.toLocaleString('en')} refused`,
+    `${path}: ${progress.end(place.values - begunAt)}; ${stored.toLocaleString('en')} lines stored, ${refused.toLocaleString('en')} refused${times}`,
   );
   if (refused > 0) throw new Error(`${refused.toLocaleString('en')} lines were refused`);
 }

@@ -4,8 +4,7 @@ import { OnceAMinute } from './once-a-minute.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /**
- * Takes each key in turn, so that a field sent twice in one request is refused the second time. A key holds the interval
- * that it was set with: once the limit has changed, it is not its end that counts, but how long ago it was set.
+ * A key holds the interval that it was set with: once the limit has changed, it is not its end that counts, but how long ago it was set.
  */
 const RESERVE = `
 local interval = tonumber(ARGV[1])
@@ -38,6 +37,7 @@ export class RedisWriteLimiter implements WriteLimiter {
   }
 
   async reserve(deviceKey: number, fieldKeys: number[], intervalMs: number): Promise<boolean[]> {
+    if (fieldKeys.length === 0) return [];
     // One request has waited in vain already: the others do not.
     if (!this.#redis.up) return this.#local.reserve(deviceKey, fieldKeys, intervalMs);
     const keys = this.#keys(deviceKey, fieldKeys);
@@ -55,6 +55,7 @@ export class RedisWriteLimiter implements WriteLimiter {
   }
 
   giveBack(deviceKey: number, fieldKeys: number[]): void {
+    if (fieldKeys.length === 0) return;
     this.#local.giveBack(deviceKey, fieldKeys);
     const keys = this.#keys(deviceKey, fieldKeys);
     // Kept for a moment too long when Redis is away: the sender's next try comes later anyway.

@@ -86,6 +86,19 @@ export function excessOf(text: string, bounds: Bounds = {}): string | null {
   return null;
 }
 
+/** From there on a double has not each whole number. */
+const LONG_NUMBER = 2 ** 53;
+
+/** A number that may be another one in the text of JSON it was read from: 9007199254740993 is read as …992. */
+export function isLongNumber(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && Math.abs(value) >= LONG_NUMBER;
+}
+
+/** For `JSON.parse`: such a number becomes its text. */
+export function keepLongNumbers(this: unknown, _key: string, value: unknown, context?: { source: string }): unknown {
+  return isLongNumber(value) && context !== undefined ? context.source : value;
+}
+
 /** Where the text that begins there in a text of JSON ends: at its second quote. */
 function endOfText(text: string, from: number): number {
   let at = from + 1;

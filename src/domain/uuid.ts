@@ -40,3 +40,8 @@ function randomId(): Buffer {
   used += ID_BYTES;
   return pool.subarray(used - ID_BYTES, used);
 }
+
+/** Also true in upper case: ids are compared without regard to case. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
+}

@@ -47,13 +47,22 @@ export function callInVain(answer: Answer, body: number, head: number, beside: n
   return { part: body + head === 0 ? part : (part * body + head) / (body + head), entries };
 }
 
+/**
+ * What a browser may do with an answer of somebody's own on our origin: show it, and nothing else; a console may be open
+ * beside it.
+ */
+const NO_PAGE = { 'Content-Security-Policy': "default-src 'none'; sandbox" };
+
 /** Tiny, written past Koa: every layer here costs. */
-export function respondToCall(response: ServerResponse, { status, body }: Answer): void {
+export function respondToCall(response: ServerResponse, { status, body, contentType }: Answer): void {
   if (response.destroyed) return;
-  response.writeHead(status, {
-    'Content-Type': 'application/json',
-    'Content-Length': body.length,
-    ...commonHeaders(response),
-  });
+  const type = contentType === undefined ? { 'Content-Type': 'application/json' } : typeOfOwn(contentType);
+  // No length may be said of an answer that has no body by its status.
+  const length = status === 204 ? {} : { 'Content-Length': Buffer.byteLength(body) };
+  response.writeHead(status, { ...type, ...length, ...commonHeaders(response) });
   response.end(body);
+}
+
+function typeOfOwn(contentType: string | null): Record<string, string> {
+  return contentType === null ? {} : { 'Content-Type': contentType, ...NO_PAGE };
 }

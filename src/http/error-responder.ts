@@ -38,6 +38,12 @@ export function commonHeaders(response: ServerResponse): { 'X-Content-Type-Optio
 /** Whoever must wait longer asks once a day. */
 const MAX_RETRY_AFTER = 86_400;
 
+/** When to come again: from a second to a day. */
+export function retryAfter(seconds: number): { 'Retry-After': string } {
+  const whole = Number.isFinite(seconds) ? Math.min(Math.max(1, Math.ceil(seconds)), MAX_RETRY_AFTER) : 1;
+  return { 'Retry-After': String(whole) };
+}
+
 /** RFC 9457, with the stable `code` and whatever facts the error carries (CONTRACT 3). */
 interface Problem {
   status: number;
@@ -64,10 +70,7 @@ export function toProblem(thrown: unknown, log: Logger, response?: ServerRespons
   const { headers, body } = problem(status, error.code, error.message, details);
   if (status === 401 || status === 403) headers['WWW-Authenticate'] = 'Token';
   if (status === 429 || status === 503)
-    headers['Retry-After'] =
-      typeof retryAfterSeconds === 'number' && Number.isFinite(retryAfterSeconds)
-        ? String(Math.min(Math.max(1, Math.ceil(retryAfterSeconds)), MAX_RETRY_AFTER))
-        : '1';
+    Object.assign(headers, retryAfter(typeof retryAfterSeconds === 'number' ? retryAfterSeconds : 1));
   if (typeof allow === 'string') headers['Allow'] = allow;
   return { status, headers, body };
 }

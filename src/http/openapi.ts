@@ -62,11 +62,16 @@ const importing = (summary: string, parameters: object[]): object => ({
     },
   },
 });
+const ANSWER_200 = parameter('answer', 'query', '200: no other success is answered, such as 202 or 207.');
 const hook = (summary: string): object => ({
   summary,
+  parameters: [ANSWER_200],
   security: [],
   responses: {
-    200: json('The decoder ran.', ref('Counts')),
+    200: json(
+      'The decoder ran; the product or the decoder may say something else for a call that is kept.',
+      ref('Counts'),
+    ),
     202: json('No decoder, or it failed: the call is kept and can be replayed.', ref('Counts')),
     404: problem('Unknown webhook.'),
     405: METHOD,
@@ -107,7 +112,7 @@ export const OPENAPI = {
     '/v1/devices/{device}/record/': {
       post: {
         summary: 'Record measurements of one device; answered after the commit is durable.',
-        parameters: [DEVICE],
+        parameters: [DEVICE, ANSWER_200],
         requestBody: {
           required: true,
           content: {

@@ -1,4 +1,4 @@
-import { type Bounds, excessOf, TOO_MANY_ENTRIES } from '../domain/json-text.ts';
+import { type Bounds, excessOf, keepLongNumbers, TOO_MANY_ENTRIES } from '../domain/json-text.ts';
 import { AppError } from '../errors.ts';
 
 /** Of `NaN` and its kin in a body: each costs more than a number, and a full batch of entries has three in each. */
@@ -8,26 +8,29 @@ const MAX_SPECIALS = 30_000;
  * Parses a body. Where the meaning is plain it forgives (CONTRACT 3): NUL characters at the end go, `NaN` and `Infinity`
  * as Python writes them are read as such. INVALID_JSON says at which line and column the text stops being JSON;
  * INVALID_BODY: it has too many keys, objects and lists, or those numbers; TOO_MANY_ENTRIES: it is a list of more.
+ * `keepsLongNumbers`: see there.
  */
-export function parseJson(text: string, bounds: Bounds = {}): unknown {
-  const { entries = Infinity } = bounds;
+export function parseJson(text: string, bounds: Bounds & { keepsLongNumbers?: boolean } = {}): unknown {
+  const { entries = Infinity, keepsLongNumbers = false } = bounds;
   const excess = excessOf(text, bounds);
   if (excess === TOO_MANY_ENTRIES) throw tooManyEntries(entries);
   if (excess !== null) throw new AppError('INVALID_BODY', `The body ${excess}.`);
-  const body = parsed(text);
+  const body = parsed(text, keepsLongNumbers ? keepLongNumbers : undefined);
   if (Array.isArray(body) && body.length > entries) throw tooManyEntries(entries);
   return body;
 }
 
-function parsed(text: string): unknown {
+type Reviver = typeof keepLongNumbers;
+
+function parsed(text: string, reviver?: Reviver): unknown {
   let end = text.length;
   while (end > 0 && text.charCodeAt(end - 1) <= 0x20) end -= 1;
   // What JSON.parse would not read to its end, it does not begin.
-  if (text.includes('NaN') || text.includes('Infinity')) return parseForgivingly(text, end);
+  if (text.includes('NaN') || text.includes('Infinity')) return parseForgivingly(text, end, reviver);
   try {
-    return JSON.parse(text.slice(0, end));
+    return JSON.parse(text.slice(0, end), reviver);
   } catch {
-    return parseForgivingly(text, end);
+    return parseForgivingly(text, end, reviver);
   }
 }
 
@@ -45,14 +48,14 @@ const NUMBERS: ReadonlyMap<unknown, number> = new Map([
 ]);
 
 /** Where the mistake is, is found before anything is parsed once more. */
-function parseForgivingly(text: string, end: number): unknown {
+function parseForgivingly(text: string, end: number, reviver?: Reviver): unknown {
   const { mistake, specials } = new Reader(text, end).read();
   if (specials.length > MAX_SPECIALS)
     throw new AppError('INVALID_BODY', `The body has NaN or Infinity more than ${MAX_SPECIALS} times.`, {
       details: { limit: MAX_SPECIALS },
     });
   if (mistake !== null) throw notJson(text, mistake);
-  if (specials.length === 0) return JSON.parse(text.slice(0, end));
+  if (specials.length === 0) return JSON.parse(text.slice(0, end), reviver);
   const pieces: string[] = [];
   let from = 0;
   for (const { at, name } of specials) {
@@ -60,7 +63,7 @@ function parseForgivingly(text: string, end: number): unknown {
     from = at + name.length;
   }
   pieces.push(text.slice(from, end));
-  return withNumbers(JSON.parse(pieces.join('')), 2);
+  return withNumbers(JSON.parse(pieces.join(''), reviver), 2);
 }
 
 /** The numbers in a body and in its entries; of what is deeper nothing is stored. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { PATHS } from '../domain/access/rights.ts';
-import { type Bounds, MOST_NODES } from '../domain/json-text.ts';
+import { type Bounds, isLongNumber, MOST_NODES } from '../domain/json-text.ts';
 import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
@@ -12,7 +12,7 @@ import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate, secretHashOf } from './authenticate.ts';
 import { type BodyBounds, bodyText, isSenderGone, readBody, SenderGone } from './body.ts';
-import { commonHeaders, respondWithJson, respondWithProblem, toProblem } from './error-responder.ts';
+import { commonHeaders, respondWithJson, respondWithProblem, retryAfter, toProblem } from './error-responder.ts';
 import type { RequestTurns } from './request-turns.ts';
 import { parseJson } from './parse-json.ts';
 import { requireHost } from './require-host.ts';
@@ -27,6 +27,9 @@ const OF_LEAST_ENTRY = 2;
 const OF_AN_ENTRY = 1_024;
 /** Of a text that may be stored; a character takes six bytes when it is written `\u00fc`. */
 const [MAX_TEXT, OF_A_CHARACTER] = [4_096, 6];
+
+/** Of senders that take everything but 200 for a failure. */
+const ASKS_200 = /[?&]answer=200(?:&|$)/;
 
 interface RecordRouteDeps {
   authenticator: Authenticator;
@@ -67,7 +70,7 @@ export class RecordRoute {
         const ofTexts = bytesOfTexts(entries, body.length);
         const recheck = async (): Promise<DeviceInfo> => (await this.#authorised(request, deviceName)).device;
         const outcome = await recorder.record(device, entries, { limited: true, receivedAt, recheck });
-        return { outcome, inVain: inVainOf(outcome, body.length, ofTexts), writeIntervalMs: device.writeIntervalMs };
+        return { outcome, inVain: inVainOf(outcome, body.length, ofTexts), device };
       };
       const sent = {
         tenant,
@@ -76,12 +79,12 @@ export class RecordRoute {
         mostEntries: Math.min(MOST_ENTRIES, body.length / OF_LEAST_ENTRY),
         isGone: (): boolean => isSenderGone(request),
       };
-      const { outcome, writeIntervalMs } = await refused.watch(
+      const recorded = await refused.watch(
         sent,
         () => turns.run({ tenant, tokenId }, record),
         ({ inVain }) => inVain,
       );
-      answer(response, outcome, writeIntervalMs);
+      answer(response, recorded, ASKS_200.test(request.url ?? ''));
     } catch (error) {
       if (error instanceof SenderGone) return;
       const problem = toProblem(error, this.#deps.log, response);
@@ -131,7 +134,7 @@ interface Authorised {
 interface Recorded {
   outcome: RecordOutcome;
   inVain: InVain;
-  writeIntervalMs: number;
+  device: DeviceInfo;
 }
 
 /** Of a body of so many bytes: the part of its entries that was refused, or that its entries do not explain. */
@@ -163,7 +166,15 @@ function decoded(name: string): string {
 
 /** The shape decides: an array of entries, or one entry. */
 function readEntries(text: string): unknown[] {
-  const body = parseJson(text, BOUNDS);
+  const entries = entriesIn(parseJson(text, BOUNDS));
+  return entries.some(hasLongNumber) ? entriesIn(parseJson(text, { ...BOUNDS, keepsLongNumbers: true })) : entries;
+}
+
+function hasLongNumber(entry: unknown): boolean {
+  return isLongNumber((entry as { value?: unknown } | null)?.value);
+}
+
+function entriesIn(body: unknown): unknown[] {
   if (!Array.isArray(body)) {
     if (typeof body === 'object' && body !== null) return [body];
     throw new AppError(
@@ -174,8 +185,10 @@ function readEntries(text: string): unknown[] {
   return body;
 }
 
-function answer(response: ServerResponse, outcome: RecordOutcome, writeIntervalMs: number): void {
+/** `asks200`: the sender knows no other success, nor may its product's others. */
+function answer(response: ServerResponse, { outcome, device }: Recorded, asks200: boolean): void {
   const { stored, rejected } = outcome;
+  const { writeIntervalMs, product } = device;
   if (rejected.length === 0) {
     const text = `{"stored":${stored},"rejected":[]}`;
     response.writeHead(200, {
@@ -188,15 +201,19 @@ function answer(response: ServerResponse, outcome: RecordOutcome, writeIntervalM
     response.end(text);
     return;
   }
+  const countOf = (wanted: string): number => rejected.filter(({ code }) => code === wanted).length;
+  const [limited, ignored] = [countOf('RATE_LIMITED'), countOf('NO_FIX')];
+  const retryAfterSeconds = Math.max(1, Math.ceil(writeIntervalMs / 1000));
   // What is ignored is no fault of the sender's: it is not to send it again.
-  if (stored > 0 || rejected.every(({ code }) => code === 'NO_FIX')) {
+  if (stored > 0 || ignored === rejected.length) {
     const counts = { 'Inlet-Stored': String(stored), 'Inlet-Rejected': String(rejected.length) };
-    respondWithJson(response, 207, { stored, rejected }, counts);
+    const headers = limited === 0 ? counts : { ...counts, ...retryAfter(retryAfterSeconds) };
+    respondWithJson(response, asks200 || product.answers.always200 ? 200 : 207, { stored, rejected }, headers);
     return;
   }
-  if (rejected.every(({ code }) => code === 'RATE_LIMITED'))
+  if (limited + ignored === rejected.length)
     throw new AppError('RATE_LIMITED', 'Every entry is over the write limit; none was stored.', {
-      details: { rejected, retryAfterSeconds: Math.max(1, Math.ceil(writeIntervalMs / 1000)) },
+      details: { rejected, retryAfterSeconds },
     });
   throw new AppError('NOTHING_STORED', 'No entry could be stored; "rejected" says why for each of them.', {
     details: { rejected },

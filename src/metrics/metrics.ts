@@ -31,6 +31,10 @@ export class Metrics {
   readonly #rejected = this.#counter('inlet_values_rejected_total', 'Entries refused by the record endpoint.', [
     'code',
   ]);
+  readonly #forgotten = this.#counter(
+    'inlet_values_beyond_retention_total',
+    'Values deleted because they were older than the plan of their device keeps them.',
+  );
   readonly #runs = new Histogram({
     name: 'inlet_decoder_run_duration_seconds',
     help: 'Time of decoder runs, by outcome: ok, or how they failed.',
@@ -68,6 +72,10 @@ export class Metrics {
 
   rejected(code: string): void {
     this.#rejected.labels(code).inc();
+  }
+
+  forgotten(values: number): void {
+    this.#forgotten.inc(values);
   }
 
   decoderRun(outcome: string, seconds: number): void {

@@ -15,15 +15,47 @@ const uplinkOf = (output: unknown, types = {}, fromUplink = false) =>
   readUplinkEntries(outputOf(output), fieldsOf(types), fromUplink);
 const flat = (output: unknown, types = {}) =>
   Object.fromEntries(uplinkOf(output, types).entries.map(({ entry }) => Object.values(entry as object)));
-const shown = (read: ReturnType<typeof readEntries>) => read.entries.map((entry) => entry.shown);
+const shown = (read: Pick<ReturnType<typeof readEntries>, 'entries'>) => read.entries.map((entry) => entry.shown);
 
 describe('what a webhook decoder returned', () => {
   test.each([null, [], [null, null], { $inlet: 'undefined' }])('%j is nothing to store', (output) => {
-    expect(entriesOf(output)).toEqual({ entries: [], error: null });
+    expect(entriesOf(output)).toEqual({ entries: [], error: null, answer: null });
   });
 
   test('a single object counts as one entry', () => {
     expect(shown(entriesOf({ device: 'a', field: 'F', value: 1 }))).toEqual([{ device: 'a', field: 'F', value: 1 }]);
+  });
+
+  test('what the sender is answered may stand beside the entries', () => {
+    const entry = { device: 'a', field: 'F', value: 1 };
+    const read = entriesOf({ entries: [entry], answer: { status: 201, body: [1, { $inlet: 'NaN' }] } });
+    expect(shown(read)).toEqual([entry]);
+    expect(read.answer).toEqual({ status: 201, contentType: 'application/json', body: '[1,"NaN"]' });
+    expect(entriesOf({ answer: { body: 'ok', contentType: { $inlet: 'undefined' } } })).toEqual({
+      entries: [],
+      error: null,
+      answer: { status: 200, contentType: 'text/plain; charset=utf-8', body: 'ok' },
+    });
+    for (const answer of [null, { $inlet: 'undefined' }])
+      expect(entriesOf({ entries: [entry], answer }).answer).toBeNull();
+    // An entry that has such a key is an entry.
+    expect(entriesOf({ ...entry, answer: {} })).toMatchObject({ entries: [{ index: 0 }], answer: null });
+  });
+
+  test.each([
+    [{ status: 199 }, 'status'],
+    [{ status: 503 }, 'status'],
+    [{ status: '200' }, 'status'],
+    [{ status: 204, body: 'x' }, 'none goes with status 204'],
+    [{ contentType: 'text/html\r\nX: y' }, 'contentType'],
+    [{ contentType: 5 }, 'contentType'],
+    [{ body: 'ü'.repeat(8_193) }, '16384 bytes'],
+    [{ headers: {} }, '"headers" is no part'],
+    ['ok', 'must be an object'],
+    [[], 'must be an object'],
+  ])('the answer %j is BAD_OUTPUT that says why', (answer, why) => {
+    const { error } = entriesOf({ entries: [], answer });
+    expect(error).toMatchObject({ kind: 'BAD_OUTPUT', message: expect.stringContaining(why) });
   });
 
   test('skipped elements keep the positions of the others', () => {

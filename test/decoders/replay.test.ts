@@ -187,7 +187,7 @@ describe.each(DATABASES)('replay on %s', (database) => {
     await saveDecoder(server, product.id, MENDED);
     await send('1', '2', '3', '4');
     const many =
-      'function Decoder() { return Array.from({ length: 2500 }, (_, n) => ({ device: "d1", field: "T", value: n })); }';
+      'function Decoder() { return Array.from({ length: 2500 }, (_, n) => ({ device: "d1", field: "T", value: n, timestamp: 1.7e9 + n })); }';
     await saveDecoder(server, product.id, many);
     const { calls, stored: values, results } = (await replay({ dryRun: true })).data!['replayCalls'];
     expect([calls, values, results.length]).toEqual([4, 10_000, 2]);

@@ -8,7 +8,8 @@ import type { Batch } from '../../src/domain/measurements/store.ts';
 import { fieldId } from '../../src/domain/products/field-id.ts';
 import { sweepLateValues } from '../../src/domain/measurements/sweep-late-values.ts';
 import { Purger } from '../../src/measurement-store/purger.ts';
-import { sweepRetention } from '../../src/domain/plans/sweep-retention.ts';
+import { Plans } from '../../src/domain/plans/plans.ts';
+import { sweepRetention, type SweptHistory } from '../../src/domain/plans/sweep-retention.ts';
 import { callRow } from '../support/call-row.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
@@ -257,15 +258,22 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     const onError = (error: unknown): void => void errors.push(error);
     const dropOlderThan: typeof store.dropOlderThan = async (keys, before) => {
       if (keys.includes(busy.key)) throw conflict('The device is written to faster than its values can be removed.');
-      const isBroken = broken.some(({ key }) => keys.includes(key));
-      if (isAway || isBroken) throw noDatabase(new Error('A chunk of measurements cannot be read.'));
       return store.dropOlderThan(keys, before);
     };
     const ping = async (): Promise<void> => {
       if (isAway) throw noDatabase(new Error('away'));
     };
     const onLeftOut = (_: unknown, key: number): void => void leftOut.push(key);
-    const deps = { database, store: { dropOlderThan, ping }, now: () => now, onLeftOut };
+    const swept: SweptHistory[] = [];
+    const onSwept = async (of: SweptHistory): Promise<void> => void swept.push(of);
+    const remove: typeof store.remove = async (query) => {
+      if (isAway || broken.some(({ key }) => key === query.deviceKey)) throw noDatabase(new Error('unreadable'));
+      return store.remove(query);
+    };
+    const latest: typeof store.latest = (queries) => store.latest(queries);
+    const plans = new Plans({ free: 90, standard: 730 });
+    const sweptStore = { dropOlderThan, ping, remove, latest };
+    const deps = { database, store: sweptStore, plans, now: () => now, onLeftOut, onSwept };
     const sweeper = new Sweeper({ everyMs: 600_000, sweep: (isStopping) => sweepRetention(deps, isStopping), onError });
     const left = async (device: DeviceInfo): Promise<unknown[]> => {
       const ranges = keysOf(device).map((fieldKey) =>
@@ -274,12 +282,16 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
       return (await Promise.all(ranges)).map(({ values }) => values);
     };
     await expect.poll(() => left(free)).toEqual([[89], [200]]);
+    await expect.poll(() => leftOut.length).toBe(1 + broken.length);
     await sweeper.stop();
     expect(await left(unlimited)).toEqual([[200, 91, 89], [300, 200]]); // prettier-ignore
     const allLeft = [[200, 91, 89], [300, 200]]; // prettier-ignore
     expect(leftOut).toEqual([busy, ...broken].map(({ key }) => key));
     for (const device of [busy, ...broken]) expect(await left(device)).toEqual(allLeft);
     expect(errors).toEqual([]);
+    expect(swept).toMatchObject([
+      { plan: 'free', retentionDays: 90, devices: 1, measurements: 3, deviceIds: [free.id] },
+    ]);
     // Where it is the database, it ends.
     isAway = true;
     leftOut.length = 0;

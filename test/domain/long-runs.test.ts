@@ -86,7 +86,7 @@ describe.each(DATABASES)('a log of calls whose runs are long, %s', (name) => {
   function call(productKey: number, receivedAt: number) {
     const output = JSON.stringify(OUTPUT);
     const entries = Array.from({ length: 300 }, (_, index) => entry(index));
-    const run = runText({ output, console: ['a', 'b'], error: null, durationMs: 1.5, entries });
+    const run = runText({ output, console: ['a', 'b'], error: null, durationMs: 1.5, entries, answer: null });
     const ran = { status: 'PARTLY_STORED', httpStatus: 200, decoderVersion: 1, run } as const;
     const sent = { query: JSON.stringify(QUERY), headers: '{"Accept":"*/*"}', body: 'x' };
     return callRow(productKey, receivedAt, { ...sent, ...ran });

@@ -21,7 +21,7 @@ const product = {
   fields: new Map(fields.map((field) => [field.identifier, field])),
   fieldsByKey: new Map(fields.map((field) => [field.key, field])),
 } as ProductInfo;
-const device = { key: 1, id: 'd', workspaceId: 'w', product, writeIntervalMs: 60_000 } as DeviceInfo;
+const device = { key: 1, id: 'd', workspaceId: 'w', product, keeps: null, writeIntervalMs: 60_000 } as DeviceInfo;
 
 /** A recorder whose database can be taken away. */
 function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
@@ -40,6 +40,8 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
   };
   const store = {
     position: async () => '0',
+    latest: async () => [],
+    range: async () => ({ timestamps: [], values: [] }),
     longMoments: async () => database.long,
     append: async (receipt: Receipt) => {
       database.asked += 1;
@@ -389,9 +391,9 @@ test('refused entries are told in the order in which they were sent, whatever th
   );
   expect(answer.stored).toBe(2);
   expect(answer.rejected.map(({ index, code }) => [index, code])).toEqual([
-    [1, 'RATE_LIMITED'],
+    [0, 'DUPLICATE_IN_REQUEST'],
     [2, 'UNKNOWN_FIELD'],
-    [4, 'RATE_LIMITED'],
+    [3, 'DUPLICATE_IN_REQUEST'],
     [5, 'MISSING_VALUE'],
   ]);
 });

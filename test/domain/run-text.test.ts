@@ -21,12 +21,13 @@ const run: FinishedRun = {
   error: null,
   durationMs: 0.25,
   entries: [entry],
+  answer: { status: 201, contentType: 'text/plain', body: '],"x":[' },
 };
 
 /** All that is read off the run of a row. */
 function parseRun(text: string): DecoderRun {
-  const { ok, output, console, error, durationMs, entries, truncated } = new LoggedRun(text, (value) => value);
-  return { ok, output, console, error, durationMs, entries, truncated };
+  const { ok, output, console, error, durationMs, entries, answer, truncated } = new LoggedRun(text, (value) => value);
+  return { ok, output, console, error, durationMs, entries, answer, truncated };
 }
 
 describe('a run in the call log', () => {
@@ -82,13 +83,14 @@ describe('a run in the call log', () => {
 
   test('a failure has no output and says why', () => {
     const error = { kind: 'THREW' as const, message: 'no', line: 1, column: null };
-    expect(parseRun(runText({ ...run, output: null, error, entries: [] }))).toEqual({
+    expect(parseRun(runText({ ...run, output: null, error, entries: [], answer: null }))).toEqual({
       ok: false,
       output: null,
       console: run.console,
       error,
       durationMs: 0.25,
       entries: [],
+      answer: null,
       truncated: false,
     });
   });

@@ -5,6 +5,7 @@ import type { Product } from '../../src/domain/entities/product.ts';
 import { sweepLateValues } from '../../src/domain/measurements/sweep-late-values.ts';
 import { named, readDeviceRows } from '../../src/domain/ingest-cache/device-rows.ts';
 import { requireFreeSerials } from '../../src/domain/devices/taken-serials.ts';
+import { Plans } from '../../src/domain/plans/plans.ts';
 import { sweepRetention } from '../../src/domain/plans/sweep-retention.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { planSteps } from '../support/query-plans.ts';
@@ -123,9 +124,11 @@ describe.each(DATABASES)('beside very many devices, on %s', (name) => {
     const [free] = await domain.devices.create(domain.access, product.id, [{ name: 'd' }], 'standard');
     const retention = {
       database,
-      store: { dropOlderThan, ping: async () => {} },
+      store: { dropOlderThan, ping: async () => {}, remove: async () => 1, latest: async () => [] },
+      plans: new Plans({ free: 90, standard: 730 }),
       now: () => clock.now,
       onLeftOut: () => {},
+      onSwept: async () => {},
     };
     await sweepRetention(retention, () => false);
     expect(sent.mock.calls.length).toBeGreaterThanOrEqual(DEVICES / 4_000);

@@ -93,7 +93,7 @@ test('of one that has ended no devices are gone through', async () => {
   try {
     const { access, deviceList, ingestCache } = domain;
     const context = new GraphqlContext(access, '', {} as never, {} as never);
-    const devices = new DeviceResolver({} as never, deviceList, {} as never);
+    const devices = new DeviceResolver({} as never, deviceList, {} as never, {} as never);
     const histories = new HistoryResolver(new DeviceChoice(ingestCache, deviceList), new History(slowStore([])));
     const asked = [
       () => devices.devices(context),

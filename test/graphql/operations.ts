@@ -53,6 +53,9 @@ export const REACHES: Record<string, Reach[]> = {
     reach('product', 'READ', 'query ($id: ID!) { product(id: $id) { devices { edges { node { name } } } } }'),
     reach('product', 'READ', 'query ($id: ID!) { product(id: $id) { suggestedFields { identifier } } }'),
   ],
+  'Query.planChange': [
+    reach('device', 'READ', 'query ($id: ID!) { planChange(deviceId: $id, plan: "free") { plan measurements } }'),
+  ],
   'Query.devices': [
     reach('workspace', 'READ', `query ($id: ID) { devices(workspaceId: $id) { edges { node { ${DEVICE} } } } }`),
     reach('product', 'READ', `query ($id: ID) { devices(productId: $id) { edges { node { ${DEVICE} } } } }`),

@@ -74,10 +74,10 @@ describe('very many objects and lists in what decoders return', () => {
 
   test('so is what is recorded; full batches are not', async () => {
     const path = `/v1/devices/${undecoded.deviceIds[0]}/record/`;
-    const entry = (x: unknown) => JSON.stringify({ field: 'text', value: 'a', timestamp: 1, x });
+    const entry = (x: unknown, n = 0) => JSON.stringify({ field: 'text', value: 'a', timestamp: 1.7e9 + n, x });
     const [status, problem] = await post(path, entry(Array.from({ length: TOO_MANY }, () => ({}))));
     expect([status, problem.code, problem.detail]).toEqual([400, 'INVALID_BODY', `The body ${SAID}.`]);
-    const most = `[${Array.from({ length: 10_000 }, () => entry([{}, {}])).join()}]`;
+    const most = `[${Array.from({ length: 10_000 }, (_, n) => entry([{}, {}], n)).join()}]`;
     expect(await post(path, most)).toMatchObject([200, { stored: 10_000 }]);
   });
 

@@ -61,7 +61,7 @@ test('names every status of the record endpoint, with the bodies that are answer
     429: async () => {
       await limit(0.001);
       await server.record(twin.deviceIds[0]!, good);
-      return server.record(twin.deviceIds[0]!, good);
+      return server.record(twin.deviceIds[0]!, { ...good, value: 2 });
     },
   };
   const { responses } = document.paths['/v1/devices/{device}/record/']!['post']!;

@@ -66,6 +66,7 @@ describe('texts that are sent to take long', () => {
       error: null,
       durationMs: 1,
       entries: [],
+      answer: null,
     };
     const masked = leastMs(() => runText(run, secretMask(credentialsIn([['Cookie', cookies]]))));
     expectAsFast('many credentials in a long run', masked);

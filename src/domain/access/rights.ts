@@ -31,6 +31,7 @@ const ADMIN: OperationRight = { needs: ['ADMIN'], whole: true };
 export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Query.viewer': { needs: 'token' },
   'Query.plans': { needs: 'token' },
+  'Query.planChange': READ,
   'Query.user': ADMIN,
   'Query.workspaces': READ,
   'Query.workspace': READ,
@@ -113,7 +114,7 @@ const DEVICE_SETUP: FieldRight = { anyOf: ['READ', 'CONFIGURE'], on: 'device' };
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>>>> = {
   Product: {
     'id name deviceType createdAt': ANY,
-    'offlineAfterSeconds ignoreZeroPlaces fields field configurationFields': SETUP,
+    'offlineAfterSeconds ignoreZeroPlaces answer200 webhookAnswer fields field configurationFields': SETUP,
     'writeRate dashboard decoder': PRODUCT_SETUP,
     'devices suggestedFields decoderVersions decoderExamples decoderStatistics': { anyOf: ['READ'], on: 'product' },
     'call calls searchCalls replayProgress': { anyOf: ['READ'], on: 'product' },
@@ -149,7 +150,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   },
   DecoderExample: { 'id name request expected createdAt': SETUP },
   DecoderStatistics: { 'runs failures p50Ms p99Ms': VALUES },
-  DecoderRun: { 'ok output console durationMs error entries truncated': VALUES },
+  DecoderRun: { 'ok output console durationMs error answer entries truncated': VALUES },
   DecoderError: { 'kind message line column': VALUES },
   WebhookCall: {
     'id receivedAt method path query headers body bodyTruncated status httpStatus decoderVersion run reason': VALUES,
@@ -182,6 +183,8 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   User: { 'id email name operator': ANY },
   Member: { 'user role': ANY },
   Plan: { 'slug name deviceAllowance retentionDays': ANY },
+  WebhookAnswer: { 'status contentType body': ANY },
+  PlanChange: { 'plan retentionDays measurements goesAt': ANY },
   WriteRate: { 'perSecond source': SETUP },
   CreatedToken: { 'secret token': ANY },
   Token: {

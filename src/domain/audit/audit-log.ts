@@ -6,7 +6,9 @@ import { giveWay } from '../give-way.ts';
 import { type AuditEntry, AuditEntrySchema } from '../entities/audit-entry.ts';
 import { LruMap } from '../lru-map.ts';
 import { type Page, pageOf } from '../page.ts';
-import type { Party } from '../party.ts';
+import { type Party, SERVER } from '../party.ts';
+import type { SweptHistory } from '../plans/sweep-retention.ts';
+import { uuidV7 } from '../uuid.ts';
 import { AUDITED } from './audited-operations.ts';
 import { AuditedDatabase, OperationTrail } from './audited-database.ts';
 
@@ -18,6 +20,8 @@ const ENTRIES = { table: 'audit_entry', key: 'id', atOnce: 1_000 };
 const ROOM_FOR = 100;
 /** Where few of them are looked for, so many entries are gone through in one piece. */
 const LOOKED_AT_ONCE = 2_000;
+/** The token of what the server does by itself. */
+const NOBODY = '00000000-0000-0000-0000-000000000000';
 const NEWEST_FIRST = { id: 'desc' } as const;
 const MAX_COUNTED = 10_000;
 /** No mutation has such a long name, and what looks for one goes through it letter by letter. */
@@ -47,11 +51,13 @@ export class AuditLog {
   /** For the services of administration: see `AuditedDatabase`. */
   readonly database: AuditedDatabase;
   readonly #bare: Database;
+  readonly #now: () => number;
   /** How many entries each log ('': the installation's) got since that was looked at. */
   readonly #added = new LruMap<string, number>({ most: MAX_COUNTED });
 
   constructor({ database, now }: AuditLogDeps) {
     this.#bare = database;
+    this.#now = now;
     this.database = new AuditedDatabase(database, now);
   }
 
@@ -83,6 +89,26 @@ export class AuditLog {
         for (const log of trail.toldIn) await this.#makeRoom(log, access);
       }
     });
+  }
+
+  /** What a sweep has deleted; nobody asked for it but the operator's setting. */
+  async tellSwept({ workspaceId, deviceIds, ...facts }: SweptHistory): Promise<void> {
+    const at = this.#now();
+    await this.#bare.write(async (em) => {
+      await em.insert(AuditEntrySchema, {
+        id: uuidV7(at),
+        workspaceId,
+        at,
+        operation: 'retention',
+        tokenId: NOBODY,
+        tokenName: 'PLAN_RETENTION_DAYS',
+        userId: null,
+        userEmail: null,
+        subjects: JSON.stringify(deviceIds),
+        arguments: JSON.stringify({ ...facts, before: new Date(facts.before).toISOString() }),
+      });
+    });
+    await this.#makeRoom(workspaceId, SERVER);
   }
 
   /** Newest first, after the id `after`. `workspaceId` for its ADMINs; null: the installation's, for operators. */

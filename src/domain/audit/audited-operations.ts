@@ -54,7 +54,8 @@ export const TOLD: ReadonlySet<string> = new Set(
   (
     'id ids productId deviceId workspaceId userId productIds deviceIds callIds absorb input devices fields from to ' +
     'dryRun status force ignore version name email operator role kind scopes expiresAt identifier type meaning ' +
-    'overflowAt unit description serialNumber plan tags location deviceType offlineAfterSeconds ignoreZeroPlaces perSecond reset note'
+    'overflowAt unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
+    'confirm answer200 ignoreZeroPlaces'
   ).split(' '),
 );
 
@@ -68,6 +69,7 @@ export const SIZED: ReadonlySet<string> = new Set([
   'default',
   'request',
   'expected',
+  'webhookAnswer',
 ]);
 
 /** Arguments of which it is told only that they were there; so is every one that stands in no list. */

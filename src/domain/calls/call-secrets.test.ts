@@ -4,7 +4,7 @@ import type { FinishedRun } from '../decoders/finished-run.ts';
 import { credentialsIn, secretMask } from '../decoders/call-secrets.ts';
 import { runText } from './run-text.ts';
 
-const NOTHING: FinishedRun = { output: null, console: [], error: null, durationMs: 1, entries: [] };
+const NOTHING: FinishedRun = { output: null, console: [], error: null, durationMs: 1, entries: [], answer: null };
 const entry = (more: Partial<EntryOutcome>): EntryOutcome => ({
   index: 0,
   device: null,

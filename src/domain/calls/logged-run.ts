@@ -1,5 +1,6 @@
 import { shownOutput } from '../decoders/decoder-output.ts';
 import type { DecoderRun, EntryOutcome, RunFailure } from '../decoders/decoder-run.ts';
+import type { WebhookAnswer } from '../webhook-answer.ts';
 import { runParts } from './run-text.ts';
 
 /**
@@ -49,6 +50,10 @@ export class LoggedRun implements DecoderRun {
 
   get entries(): EntryOutcome[] {
     return this.#parsed('entries') as EntryOutcome[];
+  }
+
+  get answer(): WebhookAnswer | null {
+    return this.#parsed('answer') as WebhookAnswer | null;
   }
 
   get truncated(): boolean {

@@ -4,7 +4,7 @@ import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { Access } from '../access/access.ts';
 import type { UnknownDevices } from './unknown-devices.ts';
-import type { Answer, WebhookReceiver } from './webhook-receiver.ts';
+import { type Answer, asks200, type WebhookReceiver } from './webhook-receiver.ts';
 import { pathOfNetwork, readNetworkCall } from '../networks/network-call.ts';
 import { pause } from '../pause.ts';
 import type { Network } from '../networks/network-event.ts';
@@ -69,7 +69,7 @@ export class NetworkReceiver {
       await heavyTurn(request.body.length, access);
       if (others.length > 0) {
         await this.#unknown.keep(known!.workspaceId, network, deviceIdentifier, call, { isAmbiguous: true });
-        return AMBIGUOUS;
+        return asks200(request) ? { ...AMBIGUOUS, status: 200 } : AMBIGUOUS;
       }
       if (known !== undefined)
         return this.#receiver.receive(async () => {
@@ -80,7 +80,8 @@ export class NetworkReceiver {
       // Who may send for some devices only puts nothing aside for the workspace, and nothing out of it.
       if (access.limited) throw notFound('device', deviceIdentifier);
       // A person's token may see several workspaces: the oldest (ids are in order of time) is the one that keeps it.
-      if (await this.#unknown.keep(workspaceId as string, network, deviceIdentifier, call)) return UNKNOWN;
+      if (await this.#unknown.keep(workspaceId as string, network, deviceIdentifier, call))
+        return asks200(request) ? { ...UNKNOWN, status: 200 } : UNKNOWN;
     }
     throw new AppError('OVERLOADED', 'This device is just being created; send its message again.', {
       details: { retryAfterSeconds: 1 },

@@ -336,7 +336,7 @@ function tooMany(whose: string, allowed: number): AppError {
   return new AppError('OVERLOADED', message, { details: { allowed } });
 }
 
-const NO_RUN: FinishedRun = { output: null, console: [], error: null, durationMs: 0, entries: [] };
+const NO_RUN: FinishedRun = { output: null, console: [], error: null, durationMs: 0, entries: [], answer: null };
 
 /** A decoder that looks at stored values must see those of the call before it. */
 function stepOf(product: ProductInfo): number {

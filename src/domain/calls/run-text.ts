@@ -27,7 +27,8 @@ export function runText(run: FinishedRun, mask: TextMask | null = null): string 
   return (
     `{"ok":${run.error === null},"output":${cut ? JSON.stringify(`${masked(output.slice(0, MAX_OUTPUT + BEHIND_CUT)).slice(0, MAX_OUTPUT)}…`) : maskedJson(output, mask)}` +
     `,"console":${JSON.stringify(run.console.map(masked))},"error":${JSON.stringify(error)}` +
-    `,"durationMs":${run.durationMs},"entries":[${texts}],"truncated":${cut || written < entries.length}}`
+    `,"durationMs":${run.durationMs},"answer":${maskedJson(JSON.stringify(run.answer), mask)}` +
+    `,"entries":[${texts}],"truncated":${cut || written < entries.length}}`
   );
 }
 

@@ -3,6 +3,7 @@ import { type CallOutcome, type CallRunner, copyOutcome } from '../decoders/call
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
 import { changed, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import type { ProductAnswers } from '../ingest-cache/product-rows.ts';
 import { type CallRow, type MeasurementStore, textLengthOf } from '../measurements/store.ts';
 import type { Amount, WriteShares } from '../measurements/write-shares.ts';
 import { type InVain, unexplainedPart } from '../refused-work.ts';
@@ -26,11 +27,13 @@ interface WebhookReceiverDeps {
 
 /** What the sender of a call is told, after the commit (CONTRACT 4). */
 export interface Answer {
-  status: 200 | 202;
+  /** 200 or 202, or what the product or its decoder says: 200 to 299. */
+  status: number;
   stored: number;
   rejected: number;
-  /** JSON text, ASCII. */
   body: string;
+  /** null: without a body. Left out: JSON. */
+  contentType?: string | null;
 }
 
 /** A call that was kept: when it was received, and the id by which the log knows it. */
@@ -149,7 +152,8 @@ export class WebhookReceiver {
     const outcome = copyOutcome(claim.storedBy);
     const { status } = outcome;
     const copy = { ...call, status, httpStatus: 200, decoderVersion: null, run: loggedRun(outcome), stored: '[]' };
-    return { ran: { call: copy, toStore: [], answer: answerOf(outcome), frame: null } };
+    const answer = { ...countsOf(outcome), stored: 0, rejected: 0 };
+    return { ran: { call: copy, toStore: [], answer, frame: null } };
   }
 
   /** Only what is needed from then on: of ten thousand entries the outcome takes ten megabytes, and hundreds may wait to be stored. */
@@ -163,9 +167,14 @@ export class WebhookReceiver {
     const source = product.decoder?.source ?? null;
     const what = { product, source, request, receivedAt, counted: true, kept: kept !== null };
     const outcome = await runner.run(native === undefined ? what : { ...what, native });
+    const answer = answerOf(
+      outcome,
+      native === undefined ? product.answers : { ...product.answers, webhook: null },
+      request,
+    );
     // A replay finds the values under the time by which the log knows the call.
     const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes, kept?.id);
-    return { call, toStore: outcome.batches, answer: answerOf(outcome), frame: outcome.frame };
+    return { call: { ...call, httpStatus: answer.status }, toStore: outcome.batches, answer, frame: outcome.frame };
   }
 
   async #allThere(product: ProductInfo, batches: DeviceBatch[]): Promise<boolean> {
@@ -190,13 +199,21 @@ export function inVainOf({ stored, rejected: entries }: Answer, bytes: number, b
   return { part, entries };
 }
 
-function answerOf(outcome: CallOutcome): Answer {
+/** Own answers are for what is kept, as every call is that comes so far; who could not keep it has thrown by then. */
+function answerOf(outcome: CallOutcome, { always200, webhook }: ProductAnswers, request: DecoderRequest): Answer {
+  const { stored, rejected } = outcome;
+  const { status, body, ...rest } = outcome.run?.answer ?? webhook ?? countsOf(outcome);
+  const wants200 = asks200(request) || (always200 && status === 202);
+  return { ...rest, status: wants200 ? 200 : status, stored, rejected, body };
+}
+
+function countsOf(outcome: CallOutcome): Pick<Answer, 'status' | 'body'> {
   const { status, stored, rejected } = outcome;
   const error = status === 'DECODER_FAILED' || status === 'NO_DECODER' ? `,"error":"${status}"` : '';
-  return {
-    status: httpStatusOf(outcome),
-    stored,
-    rejected,
-    body: `{"stored":${stored},"rejected":${rejected}${error}}`,
-  };
+  return { status: httpStatusOf(outcome), body: `{"stored":${stored},"rejected":${rejected}${error}}` };
+}
+
+/** `?answer=200`: of a sender that knows no other success (CONTRACT 3). */
+export function asks200({ GET }: Pick<DecoderRequest, 'GET'>): boolean {
+  return GET['answer']?.includes('200') === true;
 }

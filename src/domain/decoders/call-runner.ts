@@ -18,6 +18,7 @@ import { Lines } from '../lines.ts';
 import { LoopTurns } from '../loop-turns.ts';
 import { worksFor } from '../whose-work.ts';
 import type { Senders } from '../senders.ts';
+import type { WebhookAnswer } from '../webhook-answer.ts';
 import type { EntryJudge, Judged } from './entry-judge.ts';
 import type { FinishedRun } from './finished-run.ts';
 
@@ -117,10 +118,10 @@ export class CallRunner {
     const result = await this.#execute(call, source, 'webhook', input, null);
     if (result.output === null) return failedOutcome({ ...result, error: atWrongDoor(result.error, request) });
     await afterLong(result.output);
-    const { entries: raw, error } = readEntries(result, product.fields);
+    const { entries: raw, error, answer } = readEntries(result, product.fields);
     if (error !== null) return failedOutcome({ ...result, error: atWrongDoor(error, request) });
     const options = { receivedAt, networkTime: null, counted, kept, mask: maskOf(product, request), sender: null };
-    return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options));
+    return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options), answer);
   }
 
   /** Piece by piece, long forms are held against the workspace: a few connections' would have all of the event loop. */
@@ -254,11 +255,11 @@ export function copyOutcome(storedBy: string): CallOutcome {
   return { ...notRun('NOTHING_STORED', reason), copyOf: storedBy };
 }
 
-function failedOutcome(result: Omit<FinishedRun, 'entries'>): CallOutcome {
+function failedOutcome(result: Omit<FinishedRun, 'entries' | 'answer'>): CallOutcome {
   // A result with neither output nor error would be the engine's bug.
   const without = { kind: 'BAD_OUTPUT' as const, message: 'The run gave no output.', line: null, column: null };
   const { console, durationMs, output } = result;
-  const run = { output, console, error: result.error ?? without, durationMs, entries: [] };
+  const run = { output, console, error: result.error ?? without, durationMs, entries: [], answer: null };
   return { ...notRun('DECODER_FAILED', ''), run, reason: null };
 }
 
@@ -266,9 +267,10 @@ function outcomeOf(
   { output, console, durationMs }: DecoderResult,
   raw: RawEntry[],
   { entries, batches, stored, rejected, receiptTime }: Judged,
+  answer: WebhookAnswer | null = null,
 ): CallOutcome {
   const status = stored === 0 ? 'NOTHING_STORED' : rejected === 0 ? 'STORED' : 'PARTLY_STORED';
-  const run = { output, console, error: null, durationMs, entries };
+  const run = { output, console, error: null, durationMs, entries, answer };
   return { status, run, reason: null, copyOf: null, raw, batches, stored, rejected, receiptTime, frame: null };
 }
 

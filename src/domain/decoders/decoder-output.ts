@@ -3,6 +3,7 @@ import { placeText } from '../measurements/geolocation.ts';
 import type { SuggestionHint } from '../measurements/suggestions.ts';
 import type { DecoderFailure, DecoderResult } from './decoder-engine.ts';
 import { jsonBeginning } from './json-beginning.ts';
+import { readWebhookAnswer, type WebhookAnswer } from '../webhook-answer.ts';
 import { flatValuesReader, isCayenne, type Refusal, wrappedValue } from './flat-values.ts';
 import { isRecord, isRecordList, isTelemetry, timeKeyOf } from './timed-records.ts';
 
@@ -22,8 +23,13 @@ export interface RawEntry {
 
 type ReadEntries = { entries: RawEntry[]; error: null } | { entries: []; error: DecoderFailure };
 
+/** What a webhook's decoder returned; `answer`: to the sender, null: as it comes. */
+type WebhookOutput = ReadEntries & { answer: WebhookAnswer | null };
+
 const MAX_ENTRIES = 10_000;
 const MARKER = '$inlet';
+/** No field takes longer ones, and reading them takes time. */
+const BIGINT = /^-?\d{1,400}$/;
 
 type Fields = ReadonlyMap<string, FieldInfo>;
 
@@ -38,11 +44,40 @@ interface Reading {
 /** The engine's output: JSON text, and what `JSON.parse` makes of it. */
 type Output = Pick<DecoderResult, 'output' | 'value'>;
 
-/** The entries in a webhook decoder's output (CONTRACT 5): an array, one object, or nothing. */
-export function readEntries({ output, value }: Output, fields: Fields): ReadEntries {
+/**
+ * The entries in a webhook decoder's output (CONTRACT 5): an array, one object, or nothing; or `{entries, answer}`, which
+ * says beside them what the sender is answered.
+ */
+export function readEntries({ output, value }: Output, fields: Fields): WebhookOutput {
   const reading = { fields, marked: isMarked(output), native: false };
+  if (!isAnswering(value)) return { ...webhookEntries(value, reading), answer: null };
+  const read = webhookEntries(value['entries'] ?? null, reading);
+  if (read.error !== null || isNothing(value['answer'])) return { ...read, answer: null };
+  const answer = readWebhookAnswer(shownAnswer(value['answer']));
+  if (typeof answer !== 'string') return { ...read, answer };
+  return { ...failed('BAD_OUTPUT', `The answer that the decoder returned: ${answer}`), answer: null };
+}
+
+function webhookEntries(value: unknown, reading: Reading): ReadEntries {
   const list = Array.isArray(value) ? (value as unknown[]) : [value];
   return list.some(isDeviceRecord) ? flatOf(list, reading) : entriesOf(value, reading);
+}
+
+/** `{entries, answer}`, of which `answer` must be there: an entry has neither. */
+function isAnswering(value: unknown): value is Record<string, unknown> {
+  return (
+    isObject(value) && 'answer' in value && Object.keys(value).every((key) => key === 'answer' || key === 'entries')
+  );
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || markerOf(value) === 'undefined';
+}
+
+/** Parts that are `undefined` are left out; of the body what JSON cannot say is text. */
+function shownAnswer(answer: unknown): unknown {
+  if (!isObject(answer)) return answer;
+  return shownOutput(Object.fromEntries(Object.entries(answer).filter(([, part]) => !isNothing(part))));
 }
 
 /**
@@ -199,6 +234,7 @@ function rawEntry(element: unknown, index: number, reading: Reading): RawEntry {
     const item = entry[key];
     if (markerOf(item) !== null) entry[key] = revived(item);
   }
+  if (typeof entry['timestamp'] === 'bigint') entry['timestamp'] = Number(entry['timestamp']);
   return { index, shown: shownOutput(element), entry, hint };
 }
 
@@ -229,7 +265,10 @@ function revived(value: unknown): unknown {
   if (marker === null) return value;
   if (marker === 'NaN' || marker === 'Infinity' || marker === '-Infinity') return Number(marker);
   if (marker === 'undefined') return undefined;
-  if (marker.startsWith('bigint:')) return 0n;
+  if (marker.startsWith('bigint:')) {
+    const digits = marker.slice('bigint:'.length);
+    return BIGINT.test(digits) ? BigInt(digits) : {};
+  }
   if (marker === 'symbol') return Symbol(marker);
   return marker === 'function' ? () => null : {};
 }

@@ -1,5 +1,6 @@
 import type { FieldType } from '../entities/field.ts';
 import type { RejectionCode } from '../measurements/entry.ts';
+import type { WebhookAnswer } from '../webhook-answer.ts';
 import type { DecoderFailure, DecoderFailureKind } from './decoder-engine.ts';
 
 /** What became of one entry, or would become of it. `device`, `field` and `value` are as the decoder wrote them. */
@@ -34,6 +35,8 @@ export interface DecoderRun {
   error: RunFailure | null;
   durationMs: number;
   entries: EntryOutcome[];
+  /** What the decoder would have its sender answered; null: as it comes. */
+  answer: WebhookAnswer | null;
   /** Output or entries were too long for the call log and are cut there. */
   truncated: boolean;
 }

@@ -3,7 +3,8 @@ import { AppError, badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { networkOfPath, pathOfNetwork } from '../networks/network-call.ts';
 import type { MeasurementStore } from '../measurements/store.ts';
-import { type IngestCache, isUuid, type ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { isUuid } from '../uuid.ts';
 import { lockProduct } from '../access/find-product.ts';
 import { authorOf } from '../access/who-is.ts';
 import { checkOptionalText } from '../text.ts';
@@ -119,7 +120,7 @@ export class DecoderService {
     // Nothing to run: an event that is no uplink, or an uplink that nobody decodes.
     if (status === 'NO_DECODER')
       throw badInput('The product has no active decoder and the network decoded nothing; give "source".');
-    return toDecoderRun({ output: null, console: [], error: null, durationMs: 0, entries: [] });
+    return toDecoderRun({ output: null, console: [], error: null, durationMs: 0, entries: [], answer: null });
   }
 
   async statistics(access: Access, productId: string): Promise<DecoderStatistics> {

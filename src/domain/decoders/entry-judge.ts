@@ -1,6 +1,8 @@
 import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection, reject } from '../measurements/entry.ts';
+import { withinRetention } from '../measurements/retention.ts';
 import type { ReceiptTimes } from '../measurements/receipt-times.ts';
 import { addToBatch, type DeviceBatch } from '../measurements/recorder.ts';
+import { duplicate, lastOfEachKey, onlyPlaces } from '../measurements/replaced-entries.ts';
 import { type SuggestionHint, suggestedField, type Suggestions } from '../measurements/suggestions.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { deviceIdentity } from '../device-identity.ts';
@@ -40,12 +42,18 @@ interface EntryJudgeDeps {
   suggestions: Suggestions;
   receiptTimes: ReceiptTimes;
   maxFutureMs: number;
+  now: () => number;
 }
 
 /** The device of an entry, or why it has none. */
 interface Named {
   device: DeviceInfo | null;
   refusal: Rejection | null;
+}
+
+/** What is to be stored of one device, with the outcome of each entry of it. */
+interface JudgedBatch extends DeviceBatch {
+  entries: EntryOutcome[];
 }
 
 const MAX_SHOWN = 1_000;
@@ -59,7 +67,8 @@ export class EntryJudge {
   }
 
   async judge(product: ProductInfo, raw: RawEntry[], options: JudgeOptions): Promise<Judged> {
-    const { maxFutureMs } = this.#deps;
+    const { maxFutureMs, now } = this.#deps;
+    const present = now();
     const { receivedAt, networkTime, counted, kept } = options;
     const devices = await this.#deps.ingestCache.devicesOfProduct(product, namesIn(raw));
     const named = raw.map((one) => deviceOf(one, options, devices));
@@ -68,11 +77,13 @@ export class EntryJudge {
     const defaultTime = networkTime ?? receiptTime;
     const latestAllowed = receivedAt + maxFutureMs;
     const judged: Judged = { entries: [], batches: [], stored: 0, rejected: 0, receiptTime };
-    const batches = new Map<number, DeviceBatch>();
+    const batches = new Map<number, JudgedBatch>();
     for (const [at, one] of raw.entries()) {
       const { device, refusal } = named[at] as Named;
-      const outcome =
+      const checked =
         refusal ?? noEntry(one, options) ?? checkEntry(product, one.entry, one.index, defaultTime, latestAllowed);
+      // By now, whenever it was received: a replay stores nothing that goes at once.
+      const outcome = withinRetention(device?.keeps ?? null, checked, one.index, present);
       judged.entries.push(outcomeOf(product, one, device, outcome));
       if (isRejection(outcome) || device === null) {
         judged.rejected += 1;
@@ -82,13 +93,14 @@ export class EntryJudge {
       let of = batches.get(device.key);
       if (of === undefined) {
         const batch = { deviceKey: device.key, receivedAt: receiptTime, fieldKeys: [], timestamps: [], values: [] };
-        of = { device, batch };
+        of = { device, batch, entries: [] };
         batches.set(device.key, of);
-        judged.batches.push(of);
       }
       addToBatch(of.batch, outcome);
+      of.entries.push(judged.entries.at(-1)!);
       judged.stored += 1;
     }
+    for (const of of batches.values()) judged.batches.push(withoutReplaced(of, judged));
     return judged;
   }
 
@@ -125,6 +137,25 @@ function noEntry({ index, entry, shown, refusal }: RawEntry, { sender }: JudgeOp
       ? 'an entry {device, field, value, timestamp?} or a record {device, timestamp, …} with values by their names'
       : 'an entry {field, value, timestamp?} or a record of values by their names with a time of its own (timestamp, time, ts, …)';
   return reject(index, null, 'INVALID_ENTRY', `Expected ${expected}, not ${jsonBeginning(shown, 100)}.`);
+}
+
+/** Without the entries that later ones replace, which are refused as that. */
+function withoutReplaced({ device, batch, entries }: JudgedBatch, counts: Judged): DeviceBatch {
+  const lastOf = lastOfEachKey(batch);
+  if (lastOf === null) return { device, batch };
+  const places: number[] = [];
+  for (const [at, entry] of entries.entries()) {
+    const last = lastOf[at]!;
+    if (last === at) {
+      places.push(at);
+      continue;
+    }
+    const { code, message } = duplicate(entry.index, entry.field, batch.timestamps[at]!, entries[last]!.index);
+    Object.assign(entry, { code, message });
+    counts.stored -= 1;
+    counts.rejected += 1;
+  }
+  return { device, batch: onlyPlaces(batch, places) };
 }
 
 /** Whom the entry is for, or why nobody. */

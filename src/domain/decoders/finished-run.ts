@@ -1,4 +1,5 @@
 import { shownOutput } from './decoder-output.ts';
+import type { WebhookAnswer } from '../webhook-answer.ts';
 import type { DecoderRun, EntryOutcome, RunFailure } from './decoder-run.ts';
 
 /** A finished run, its output still the engine's JSON text (null: none). */
@@ -8,6 +9,8 @@ export interface FinishedRun {
   error: RunFailure | null;
   durationMs: number;
   entries: EntryOutcome[];
+  /** What the decoder would have its sender answered; null: as it comes. */
+  answer: WebhookAnswer | null;
 }
 
 /** A run that is not logged, as clients see it. */

@@ -3,9 +3,10 @@ import type { Database } from '../database.ts';
 import { deviceIdentity } from '../device-identity.ts';
 import { badInput, notFound } from '../../errors.ts';
 import type { Cluster } from '../cluster.ts';
-import type { MeasurementStore } from '../measurements/store.ts';
+import type { MeasurementStore, Piece } from '../measurements/store.ts';
 import { pause } from '../pause.ts';
-import { DEFAULT_PLAN, type Plan, planBySlug, requireAllowance } from '../plans/plans.ts';
+import { HistoryAtRisk, type HistoryLoss, requireConfirmation } from '../plans/history-at-risk.ts';
+import { DEFAULT_PLAN, type Plan, type Plans, requireAllowance } from '../plans/plans.ts';
 import { lockProduct, placeOfProduct } from '../access/find-product.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import type { Access } from '../access/access.ts';
@@ -46,6 +47,7 @@ interface DeviceServiceDeps {
   database: Database;
   cluster: Cluster;
   store: MeasurementStore;
+  plans: Plans;
   now: () => number;
 }
 
@@ -60,12 +62,22 @@ interface DeviceChange {
   offlineAfterSeconds?: number | null;
 }
 
+/** Whether who asks knows what a change takes, and in whose turns that is counted. */
+interface Confirming {
+  isConfirmed: boolean;
+  piece: Piece;
+}
+
+const UNCONFIRMED: Confirming = { isConfirmed: false, piece: (work) => work() };
+
 /** Devices (CONTRACT 1). A change is seen by the next request on every node. */
 export class DeviceService {
   readonly #deps: DeviceServiceDeps;
+  readonly #atRisk: HistoryAtRisk;
 
   constructor(deps: DeviceServiceDeps) {
     this.#deps = deps;
+    this.#atRisk = new HistoryAtRisk(deps);
   }
 
   get(access: Access, id: string): Promise<Device> {
@@ -86,7 +98,7 @@ export class DeviceService {
   ): Promise<Device[]> {
     if (devices.length === 0 || devices.length > MAX_AT_ONCE)
       throw badInput(`devices: from 1 to ${MAX_AT_ONCE} at once, not ${devices.length}.`);
-    const plan = planBySlug(planSlug ?? DEFAULT_PLAN, 'plan');
+    const plan = this.#deps.plans.bySlug(planSlug ?? DEFAULT_PLAN, 'plan');
     const checked: DeviceRow[] = [];
     for (const [index, device] of devices.entries()) {
       checked.push(checkNewDevice(device, index));
@@ -118,16 +130,36 @@ export class DeviceService {
     return created;
   }
 
-  async update(access: Access, id: string, change: DeviceChange): Promise<Device> {
+  /** What a change of its plan would take of a device's history. */
+  async planChange(access: Access, id: string, plan: string, piece: Piece): Promise<HistoryLoss> {
+    const device = await findDevice(this.#deps.database.read(), access, id, 'READ');
+    return this.#atRisk.byPlan(device, this.#deps.plans.bySlug(plan, 'plan'), piece);
+  }
+
+  /**
+   * Of a change of plan that takes history: CONFLICT saying how many values, unless it is confirmed; `piece`: in whose turns
+   * they are counted.
+   */
+  async update(
+    access: Access,
+    id: string,
+    change: DeviceChange,
+    { isConfirmed, piece }: Confirming = UNCONFIRMED,
+  ): Promise<Device> {
+    const wanted = change.plan == null ? null : this.#deps.plans.bySlug(change.plan, 'input.plan');
+    if (wanted !== null && !isConfirmed) {
+      const found = await findDevice(this.#deps.database.read(), access, id, 'CONFIGURE');
+      requireConfirmation(await this.#atRisk.byPlan(found, wanted, piece));
+    }
     const device = await this.#deps.database.write(async (em) => {
       const found = await findDevice(em, access, id, 'CONFIGURE');
       for (const key of ['name', 'serialNumber', 'plan'] as const)
         if (change[key] === null) throw badInput(`input.${key}: cannot be cleared; leave it out to keep it.`);
       if (change.serialNumber != null) await this.#changeSerial(em, access, found, change.serialNumber);
-      if (change.plan != null && change.plan !== found.plan) {
-        const plan = planBySlug(change.plan, 'input.plan');
-        await requireRoom(em, access, found.workspace.id, plan, 1);
-        found.plan = plan.slug;
+      if (wanted !== null && wanted.slug !== found.plan) {
+        await requireRoom(em, access, found.workspace.id, wanted, 1);
+        await this.#atRisk.changesPlan(em, found.key, found.plan, wanted.slug);
+        found.plan = wanted.slug;
       }
       if (change.name != null) found.name = checkDeviceName(change.name, 'input.name');
       if (change.tags !== undefined) found.tags = checkTags(change.tags ?? [], 'input.tags');
@@ -170,7 +202,10 @@ export class DeviceService {
     const { device, gone } = await this.#deps.database.write(async (em) => {
       const found = await findDevice(em, access, id, 'CONFIGURE');
       const absorbed = absorb === null ? null : await findDevice(em, access, absorb, 'CONFIGURE');
-      if (absorbed !== null) await absorbDevice(em, found, absorbed, serialNumber, this.#deps.now());
+      if (absorbed !== null) {
+        await this.#atRisk.changesPlan(em, found.key, absorbed.plan, found.plan);
+        await absorbDevice(em, found, absorbed, serialNumber, this.#deps.now());
+      }
       await this.#changeSerial(em, absorbed === null ? access : null, found, serialNumber);
       found.searchText = deviceSearchText(found.name, found.serialNumber);
       return { device: found, gone: absorbed?.id ?? null };

@@ -12,6 +12,8 @@ import { InstallationSchema } from './installation.ts';
 import { MemberSchema } from './member.ts';
 import { UnknownCallSchema } from './unknown-call.ts';
 import { UnknownDeviceSchema } from './unknown-device.ts';
+import { ProductAnswerSchema } from './product-answer.ts';
+import { RetentionGraceSchema } from './retention-grace.ts';
 import { WorkspaceSchema } from './workspace.ts';
 
 /** Everything MikroORM keeps; measurements, the inbox and the call log are the measurement store's own tables. */
@@ -25,6 +27,8 @@ export const ENTITIES = [
   ConfigurationFieldSchema,
   SuggestedFieldSchema,
   DeviceSchema,
+  RetentionGraceSchema,
+  ProductAnswerSchema,
   DecoderVersionSchema,
   DecoderExampleSchema,
   UnknownDeviceSchema,

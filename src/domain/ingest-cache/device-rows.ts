@@ -15,6 +15,7 @@ export interface DeviceRow {
   serialNumber: string;
   /** Its `deviceIdentity`. */
   identity: string;
+  plan: string;
   /** Key of a configuration field → the device's own value. */
   configuration: Record<string, unknown>;
   configurationBytes: number;
@@ -65,19 +66,19 @@ export function named(
 /** Plain rows, in no order: as entities 500 take the event loop 20 ms, like this 2. What they are told may be long. */
 export async function readDeviceRows(database: Database, { sql, values }: Condition): Promise<DeviceRow[]> {
   const rows = await database.read().execute<BareRow[]>(
-    `select d."key", d.id, p.id as "productId", d.name, d.serial_number as "serialNumber", d.write_rate as "writeRate",
+    `select d."key", d.id, p.id as "productId", d.name, d.serial_number as "serialNumber", d.plan, d.write_rate as "writeRate",
        case when d.configuration is null then 0 else 1 end as "isConfigured"
      from device d join product p on p."key" = d.product_key where ${sql}`,
     [...values],
   );
   const configured = rows.filter(({ isConfigured }) => isConfigured === 1).map(({ key }) => key);
   const configurations = await readConfigurations(database, configured);
-  return rows.map(({ key, id, productId, name, serialNumber, writeRate }) => {
+  return rows.map(({ key, ...row }) => {
     const text = configurations.get(key) ?? '{}';
     const configuration = JSON.parse(text) as Record<string, unknown>;
-    const identity = deviceIdentity(serialNumber);
-    const configurationBytes = text.length;
-    return { key, id, productId, name, serialNumber, identity, writeRate, configuration, configurationBytes };
+    const { id, productId, name, serialNumber, plan, writeRate } = row;
+    const own = { key, id, productId, name, serialNumber, plan, writeRate };
+    return { ...own, identity: deviceIdentity(serialNumber), configuration, configurationBytes: text.length };
   });
 }
 

@@ -9,23 +9,22 @@ import { giveWay } from '../give-way.ts';
 import type { HeldTurns } from '../held-turns.ts';
 import { worksFor } from '../whose-work.ts';
 import { LruMap } from '../lru-map.ts';
+import type { Keeps, KeepsOf } from './keeps.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
 import { DeviceNames } from './device-names.ts';
 import { type DeviceRow, named, readDeviceRows, weightOfDevice, withIds } from './device-rows.ts';
 import { isPossibleSerial } from './possible-serial.ts';
-import { readProduct } from './product-rows.ts';
+import { type ProductAnswers, readProduct } from './product-rows.ts';
 import { Revisions } from '../revisions.ts';
 import { serialsText } from './serials-text.ts';
 import { SharedLoads } from '../shared-loads.ts';
+import { isUuid } from '../uuid.ts';
 
 /** A field as recording and reading need it; `key` is the small number that measurements carry. */
 export interface FieldInfo extends FieldWords, ReadAs, Meant {
   key: number;
   identifier: string;
 }
-
-/** What changes while it is looked up is looked up again; where it always does, it is as it was found last, and not kept. */
-const MOST_LOOKS = 3;
 
 /** A snapshot of a product with its fields and active decoder; a change makes a new one, nobody changes this. */
 export interface ProductInfo {
@@ -42,6 +41,7 @@ export interface ProductInfo {
   fieldsByKey: Map<number, FieldInfo>;
   configuration: ConfigurationFieldInfo[];
   decoder: { version: number; source: string } | null;
+  answers: ProductAnswers;
   /** Nearest write rate above the device: the product's, else the workspace's, else null (the server's default). */
   writeRate: number | null;
 }
@@ -59,16 +59,19 @@ export interface DeviceInfo {
   identity: string;
   /** Key of a configuration field → the device's own value. */
   configuration: Record<string, unknown>;
+  /** How long its plan keeps its history; null: for ever. */
+  keeps: Keeps | null;
   /** Milliseconds between two accepted writes of one field (CONTRACT 3); 0: no limit. */
   writeIntervalMs: number;
 }
 
 /** Fields and sources of products, in bytes: a source has up to 256 KiB. */
 const MAX_PRODUCT_BYTES = 128 * 1024 * 1024;
-const MAX_WEBHOOKS = 100_000;
-const MAX_DEVICES = 200_000;
+const [MAX_WEBHOOKS, MAX_DEVICES] = [100_000, 200_000];
 const LOADED_AT_ONCE = 500;
 const MAX_NAMES = 400_000;
+/** What changes while it is looked up is looked up again; where it always does, it is as it was found last, and not kept. */
+const MOST_LOOKS = 3;
 /** Devices that change together and are told apart by those who read others of the product. */
 const FEW_CHANGED = 100;
 
@@ -81,6 +84,7 @@ export class IngestCache {
   readonly #revisions = new Revisions();
   readonly #database: Database;
   readonly #defaultWriteRate: number;
+  readonly #keepsOf: KeepsOf;
   readonly #products = new LruMap<string, ProductInfo>({ most: MAX_PRODUCT_BYTES, sizeOf: bytesOfProduct });
   readonly #productIdByWebhook = new LruMap<string, string>({ most: MAX_WEBHOOKS });
   readonly #devices = new LruMap<string, DeviceRow>({ most: MAX_DEVICES, sizeOf: weightOfDevice });
@@ -92,8 +96,9 @@ export class IngestCache {
   /** The revision when a product's serial numbers were first asked for since any of its devices changed. */
   readonly #serialsVersions = new LruMap<string, string>({ most: MAX_WEBHOOKS });
 
-  constructor(database: Database, cluster: Cluster, defaultWriteRate: number) {
+  constructor(database: Database, cluster: Cluster, defaultWriteRate: number, keepsOf: KeepsOf) {
     this.#database = database;
+    this.#keepsOf = keepsOf;
     this.#names = new DeviceNames(database);
     this.#defaultWriteRate = defaultWriteRate;
     cluster.onChanged((changes) => {
@@ -246,8 +251,7 @@ export class IngestCache {
       const current = await this.product(product.id);
       if (current === null) return;
       const rows = await readDeviceRows(this.#database, named(product, identities, ids));
-      const read = rows.map(({ id }) => id);
-      const isStale = this.#isStale([current], read, before);
+      const isStale = this.#isStale([current], rows.map(({ id }) => id), before); // prettier-ignore
       if (isStale && looks < MOST_LOOKS) continue;
       const [byId, byIdentity] = [new Map<string, DeviceInfo>(), new Map<string, DeviceInfo | null>()];
       for (const row of rows) {
@@ -274,7 +278,7 @@ export class IngestCache {
   #withProduct(row: DeviceRow, product: ProductInfo): DeviceInfo {
     const { key, id, productId, name, serialNumber, identity, configuration } = row;
     const rate = row.writeRate ?? product.writeRate ?? this.#defaultWriteRate;
-    const own = { key, id, productId, name, serialNumber, identity, configuration };
+    const own = { key, id, productId, name, serialNumber, identity, configuration, keeps: this.#keepsOf(row.plan) };
     return { ...own, product, workspaceId: product.workspaceId, writeIntervalMs: rate > 0 ? 1000 / rate : 0 };
   }
 
@@ -340,8 +344,3 @@ export class IngestCache {
 const devicesOf = (productId: string): string => `devices of ${productId}`;
 /** … and one of many at once. */
 const manyOf = (productId: string): string => `many of ${productId}`;
-
-/** Also true in upper case: ids are compared without regard to case. */
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
-}

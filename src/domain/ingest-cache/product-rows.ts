@@ -1,9 +1,25 @@
 import type { Database } from '../database.ts';
 import { ConfigurationFieldSchema } from '../entities/configuration-field.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
+import type { WebhookAnswer } from '../webhook-answer.ts';
+import { type ProductAnswer, ProductAnswerSchema } from '../entities/product-answer.ts';
 import { FieldSchema } from '../entities/field.ts';
 import { ProductSchema } from '../entities/product.ts';
 import { configurationInfo } from './device-configuration.ts';
+
+/** How senders of a product are answered where something was stored or kept. */
+export interface ProductAnswers {
+  /** 200 in place of 202 and 207. */
+  always200: boolean;
+  /** In place of a webhook's counts; null: these. */
+  webhook: WebhookAnswer | null;
+}
+
+/** What a row says; null: there is none, and it is as it comes. */
+export function productAnswers(row: Pick<ProductAnswer, 'always200' | 'webhook'> | null): ProductAnswers {
+  const webhook = row?.webhook == null ? null : (JSON.parse(row.webhook) as WebhookAnswer);
+  return { always200: row?.always200 === 1, webhook };
+}
 
 /** The product with its fields and active decoder, one query after the other; null: there is none, or it is deleted. */
 export async function readProduct(database: Database, id: string) {
@@ -21,6 +37,7 @@ export async function readProduct(database: Database, id: string) {
       return { key, identifier, type, name, unit, description, role, meaning, overflowAt, wasBoolean };
     },
   );
+  const answer = await em.findOne(ProductAnswerSchema, { product: row.key });
   return {
     key: row.key,
     id: row.id,
@@ -34,6 +51,7 @@ export async function readProduct(database: Database, id: string) {
     fieldsByKey: new Map(infos.map((field) => [field.key, field])),
     configuration: configuration.map(configurationInfo),
     decoder: decoder && { version: decoder.version, source: decoder.source },
+    answers: productAnswers(answer),
     writeRate: row.writeRate ?? row.workspace.writeRate ?? null,
   };
 }

@@ -1,7 +1,7 @@
 import { REFUSED_BYTES } from '../charsets.ts';
 import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
 import { usableIdentifier } from '../name-path.ts';
-import { EXPECTED_VALUE, toStoredValue } from './field-value.ts';
+import { acceptedValue, EXPECTED_VALUE } from './field-value.ts';
 import type { FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { StoredValue } from './store.ts';
 
@@ -14,6 +14,8 @@ export type RejectionCode =
   | 'INVALID_TIMESTAMP'
   | 'TIMESTAMP_IN_FUTURE'
   | 'NO_FIX'
+  | 'BEYOND_RETENTION'
+  | 'DUPLICATE_IN_REQUEST'
   | 'RATE_LIMITED'
   | 'MISSING_DEVICE'
   | 'UNKNOWN_DEVICE';
@@ -60,7 +62,7 @@ export function checkEntry(
   const field = product.fields.get(identifier);
   if (field === undefined) return reject(index, identifier, 'UNKNOWN_FIELD', unknownField(product, identifier));
   if (raw === undefined || raw === null) return reject(index, identifier, 'MISSING_VALUE', 'The entry has no "value".');
-  const value = toStoredValue(field.type, raw);
+  const value = acceptedValue(field.type, raw);
   if (value === null) return reject(index, identifier, 'INVALID_VALUE', valueMessage(field.type, raw));
   if (value === ZERO_PLACE && field.type === 'GEOLOCATION' && product.ignoreZeroPlaces)
     return reject(index, identifier, 'NO_FIX', NO_FIX);
@@ -129,6 +131,7 @@ function kindOf(value: unknown): string {
 /** Never runs code of the value. */
 function describe(value: unknown): string {
   if (typeof value === 'string') return `"${shown(value)}"`;
+  if (typeof value === 'bigint') return `${shown(String(value))}n`;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value);
 }
 

@@ -8,15 +8,55 @@ const MAX_TEXT = 4096;
 /** What each type takes, for the message of an INVALID_VALUE. */
 export const EXPECTED_VALUE: Record<FieldType, string> = {
   FLOAT: 'a finite number, a numeric string or a boolean',
-  INTEGER: 'a whole number, a string with one, or a boolean',
+  INTEGER: 'a whole number from -2^53 to 2^53 (identifiers are STRING), a string with one, or a boolean',
   BOOLEAN:
     'true, false, 1, 0, or one of "true", "false", "1", "0", "on", "off", "open", "closed", "yes", "no" in any case',
-  STRING: 'a string of at most 4096 characters without NUL or half of a surrogate pair, a number or a boolean',
+  STRING:
+    'a string of at most 4096 characters without NUL or half of a surrogate pair, a number (a whole one beyond 2^53 only as a string) or a boolean',
   GEOLOCATION: '"(lat,lon)", brackets optional, with lat from -90 to 90 and lon from -180 to 180',
 };
 
+/** Up to there a double holds each whole number. */
+const MOST_WHOLE = 2 ** 53;
+const WHOLE = 2n ** 53n;
+/** In characters: so few say nothing that a double would not hold. */
+const SHORT_NUMBER = 15;
+const WRITTEN = /^\s*[+-]?(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?\s*$/i;
+
+/**
+ * The same of what somebody hands in, which may be a BigInt: null also for what an INTEGER or a text would hold as another
+ * number than was sent.
+ */
+export function acceptedValue(type: FieldType, raw: unknown): StoredValue | null {
+  if (typeof raw === 'bigint') return ofBigInt(type, raw);
+  if (type !== 'INTEGER') return type === 'STRING' && isRounded(raw) ? null : toStoredValue(type, raw);
+  const value = toStoredValue(type, raw) as number | null;
+  if (value === null || Math.abs(value) > MOST_WHOLE) return null;
+  return typeof raw === 'string' && raw.length > SHORT_NUMBER && !writesWhole(raw, value) ? null : value;
+}
+
+/** Its digits are not those that were written. */
+function isRounded(raw: unknown): boolean {
+  return Number.isInteger(raw) && Math.abs(raw as number) > MOST_WHOLE;
+}
+
+function ofBigInt(type: FieldType, raw: bigint): StoredValue | null {
+  if (type === 'STRING') return toStoredValue(type, String(raw));
+  return type === 'FLOAT' || (raw >= -WHOLE && raw <= WHOLE) ? toStoredValue(type, Number(raw)) : null;
+}
+
+/** Whether a decimal's text says exactly this whole number. */
+function writesWhole(text: string, whole: number): boolean {
+  const [, front = '', fraction = '', exponent = '0'] = WRITTEN.exec(text)!;
+  const digits = (front + fraction).replace(/^0+/, '');
+  const kept = digits.replace(/0+$/, '');
+  const power = Number(exponent) - fraction.length + digits.length - kept.length;
+  if (kept === '') return whole === 0;
+  return power >= 0 && power <= SHORT_NUMBER + 1 && BigInt(kept) * 10n ** BigInt(power) === BigInt(Math.abs(whole));
+}
+
 /** The value as it is stored (BOOLEAN as 1/0), or null when the type does not take it (CONTRACT 3). */
-export function toStoredValue(type: FieldType, raw: unknown): StoredValue | null {
+function toStoredValue(type: FieldType, raw: unknown): StoredValue | null {
   switch (type) {
     case 'FLOAT':
       return toNumber(raw);

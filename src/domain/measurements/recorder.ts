@@ -1,12 +1,16 @@
 import { AppError } from '../../errors.ts';
 import type { DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
-import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection, reject } from './entry.ts';
+import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection } from './entry.ts';
 import type { Feed } from './feed.ts';
 import type { LongReadings } from './long-readings.ts';
+import { fieldsToWrite, type JudgedEntries, whatIsKept } from './kept-entries.ts';
+import { lastOfEachKey } from './replaced-entries.ts';
 import { type Part, type ReceiptParts, textsOf } from './receipt-parts.ts';
 import type { ReceiptTimes } from './receipt-times.ts';
 import type { Batch, CallOutcome, DeviceRemoval, MeasurementStore, Receipt, Rewrite } from './store.ts';
+import { withinRetention } from './retention.ts';
+import { StoredAlready } from './stored-already.ts';
 import type { Suggestions } from './suggestions.ts';
 import type { WriteLimiter } from './write-limiter.ts';
 import { UnderWay } from './under-way.ts';
@@ -79,9 +83,11 @@ export class Recorder {
   /** What was committed, and paid for, in parts. */
   readonly #inParts = new WeakSet<readonly Batch[]>();
   readonly #underWay = new UnderWay();
+  readonly #storedAlready: StoredAlready;
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
+    this.#storedAlready = new StoredAlready(deps.store);
   }
 
   /**
@@ -120,7 +126,8 @@ export class Recorder {
     const batch: Batch = { deviceKey: device.key, receivedAt, fieldKeys: [], timestamps: [], values: [] };
     const indexes: number[] = [];
     for (let index = 0; index < entries.length; index += 1) {
-      const outcome = checkEntry(device.product, entries[index], index, defaultTime, receivedAt + maxFutureMs);
+      const checked = checkEntry(device.product, entries[index], index, defaultTime, receivedAt + maxFutureMs);
+      const outcome = withinRetention(device.keeps, checked, index, receivedAt);
       if (isRejection(outcome)) rejected.push(outcome);
       else {
         addToBatch(batch, outcome);
@@ -135,23 +142,33 @@ export class Recorder {
       const present = await recheck();
       if (!stillTakes(present, batch)) return present;
     }
+    const lastOf = lastOfEachKey(batch);
+    const judged: JudgedEntries = { device, batch, indexes, lastOf, rejected };
     if (!limited || device.writeIntervalMs === 0) {
-      await this.#store(device, batch, asked, recheck);
-      return { stored: batch.fieldKeys.length, rejected };
+      const kept = whatIsKept(judged, null);
+      await this.#store(device, kept, asked, recheck);
+      return { stored: kept.fieldKeys.length, rejected };
     }
-    const reserving = limiter.reserve(device.key, batch.fieldKeys, device.writeIntervalMs);
+    const looking = this.#storedAlready.find(device, batch, defaultTime);
+    const already = looking === null ? null : await looking;
+    const fieldKeys = fieldsToWrite(judged, already);
+    const reserving = limiter.reserve(device.key, fieldKeys, device.writeIntervalMs);
     const allowed = Array.isArray(reserving) ? reserving : await reserving;
-    const kept = withinLimit(device, batch, allowed, indexes, rejected);
+    const taken = fieldKeys.filter((_, nth) => allowed[nth]);
+    const kept = whatIsKept(judged, { already, taken: taken.length === fieldKeys.length ? null : new Set(taken) });
     let isStored = false;
     try {
-      if (allowed !== reserving) {
+      if (already !== null || allowed !== reserving) {
         const present = await recheck();
         if (!stillTakes(present, kept)) return present;
       }
-      if (kept.fieldKeys.length > 0) await this.#store(device, kept, asked, recheck);
+      if (kept.fieldKeys.length > 0) {
+        await this.#store(device, kept, asked, recheck);
+        this.#storedAlready.note(kept);
+      }
       isStored = true;
     } finally {
-      if (!isStored) limiter.giveBack(device.key, kept.fieldKeys);
+      if (!isStored) limiter.giveBack(device.key, taken);
     }
     return { stored: kept.fieldKeys.length, rejected };
   }
@@ -280,32 +297,6 @@ function piecesOf(parts: readonly Part[], removals: readonly DeviceRemoval[]): P
 /** Where something was removed while values for it waited. */
 export function changed(): AppError {
   return new AppError('OVERLOADED', 'The device or its fields have been changed in the meantime; send it again.');
-}
-
-/** What of the batch the limit allows; the rest is rejected, in the order of the entries. */
-function withinLimit(
-  device: DeviceInfo,
-  batch: Batch,
-  allowed: readonly boolean[],
-  indexes: readonly number[],
-  rejected: Rejection[],
-): Batch {
-  if (!allowed.includes(false)) return batch;
-  const kept: Batch = { ...batch, fieldKeys: [], timestamps: [], values: [] };
-  allowed.forEach((isAllowed, at) => {
-    const fieldKey = batch.fieldKeys[at] as number;
-    if (isAllowed) {
-      kept.fieldKeys.push(fieldKey);
-      kept.timestamps.push(batch.timestamps[at] as number);
-      kept.values.push(batch.values[at] as number | string);
-      return;
-    }
-    const identifier = device.product.fieldsByKey.get(fieldKey)?.identifier ?? null;
-    const message = `Over the write limit of one write each ${device.writeIntervalMs / 1000} s for a device and field.`;
-    rejected.push(reject(indexes[at] as number, identifier, 'RATE_LIMITED', message));
-  });
-  rejected.sort((a, b) => a.index - b.index);
-  return kept;
 }
 
 /** Who waits may find another device under the name, or a field gone: its values would be acknowledged, and lost. */

@@ -3,7 +3,7 @@
  * a limiter that spans nodes needs one trip.
  */
 export interface WriteLimiter {
-  /** For each field key in order: true if a write is allowed now, and thereby used up. */
+  /** For each field key in order, each there once: true if a write is allowed now, and thereby used up. */
   reserve(deviceKey: number, fieldKeys: number[], intervalMs: number): boolean[] | Promise<boolean[]>;
   /** The writes were not stored after all: the sender's retry must not be refused for them. */
   giveBack(deviceKey: number, fieldKeys: number[]): void;

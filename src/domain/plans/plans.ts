@@ -1,4 +1,5 @@
 import { AppError, badInput } from '../../errors.ts';
+import type { Keeps } from '../ingest-cache/keeps.ts';
 
 /**
  * CONTRACT 1. `deviceAllowance`: devices of one workspace, null: any number. `retentionDays` null: history is kept for
@@ -12,23 +13,49 @@ export interface Plan {
 }
 
 /** From the smallest to the largest; the last one covers any number of devices. */
-export const PLANS: readonly Plan[] = [
-  { slug: 'free', name: 'Free', deviceAllowance: 2, retentionDays: 90 },
-  { slug: 'standard', name: 'Standard', deviceAllowance: 1000, retentionDays: 730 },
-  { slug: 'unlimited', name: 'Unlimited', deviceAllowance: null, retentionDays: null },
-];
+export const PLAN_SLUGS = ['free', 'standard', 'unlimited'] as const;
+
+/** The slug of a plan. */
+type PlanSlug = (typeof PLAN_SLUGS)[number];
+
+/** The days for which plans keep history (`PLAN_RETENTION_DAYS`); a plan that is not there keeps it for ever. */
+export type RetentionDays = Partial<Record<PlanSlug, number>>;
+
+const ALLOWANCES: Record<PlanSlug, { name: string; deviceAllowance: number | null }> = {
+  free: { name: 'Free', deviceAllowance: 2 },
+  standard: { name: 'Standard', deviceAllowance: 1000 },
+  unlimited: { name: 'Unlimited', deviceAllowance: null },
+};
 
 /** The slug of the plan of devices for which none was chosen. */
 export const DEFAULT_PLAN = 'free';
 
-/** BAD_USER_INPUT listing the slugs when there is no such plan. */
-export function planBySlug(slug: string, path: string): Plan {
-  const plan = PLANS.find((candidate) => candidate.slug === slug);
-  if (plan === undefined)
-    throw badInput(
-      `${path}: unknown plan "${slug.slice(0, 50)}"; choose one of ${PLANS.map((p) => p.slug).join(', ')}.`,
-    );
-  return plan;
+/** The plans of this installation, as its operator has set how long they keep history. */
+export class Plans {
+  /** In the order of `PLAN_SLUGS`. */
+  readonly all: readonly Plan[];
+
+  constructor(retentionDays: RetentionDays) {
+    this.all = PLAN_SLUGS.map((slug) => ({
+      slug,
+      ...ALLOWANCES[slug],
+      retentionDays: retentionDays[slug] ?? null,
+    }));
+  }
+
+  /** BAD_USER_INPUT listing the slugs when there is no such plan. */
+  bySlug(slug: string, path: string): Plan {
+    const plan = this.all.find((candidate) => candidate.slug === slug);
+    if (plan === undefined)
+      throw badInput(`${path}: unknown plan "${slug.slice(0, 50)}"; choose one of ${PLAN_SLUGS.join(', ')}.`);
+    return plan;
+  }
+
+  /** How long devices of the plan keep their history; null: for ever. */
+  keeps(slug: string): Keeps | null {
+    const days = this.all.find((plan) => plan.slug === slug)?.retentionDays ?? null;
+    return days === null ? null : { plan: slug, days };
+  }
 }
 
 /**
@@ -45,11 +72,11 @@ export function requireAllowance(plan: Plan, wanted: number, wholeWorkspace: boo
         'Choose a larger plan for these devices.',
       { details: { plan: slug, deviceAllowance } },
     );
-  const choice = PLANS.find((other) => other.deviceAllowance === null || other.deviceAllowance >= wanted);
+  const choice = PLAN_SLUGS.find((slug) => (ALLOWANCES[slug].deviceAllowance ?? Infinity) >= wanted);
   throw new AppError(
     'PLAN_LIMIT',
     `The plan "${slug}" covers ${deviceAllowance} devices of a workspace, this would make ${wanted}. ` +
-      `Choose the plan "${choice?.slug}" for these devices.`,
-    { details: { plan: slug, deviceAllowance, wanted, choose: choice?.slug } },
+      `Choose the plan "${choice}" for these devices.`,
+    { details: { plan: slug, deviceAllowance, wanted, choose: choice } },
   );
 }

@@ -68,6 +68,11 @@ export async function copyProduct(
       `insert into ${table} (product_key, ${columns}) select ?, ${columns} from ${table} where product_key = ? order by key`,
       [copy.key, product],
     );
+  await em.execute(
+    'insert into product_answer (product_key, always200, webhook) ' +
+      'select ?, always200, webhook from product_answer where product_key = ?',
+    [copy.key, product],
+  );
   await copyExamples(em, examples, copy.key, now);
   return { copy, bytes };
 }

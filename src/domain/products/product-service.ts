@@ -18,6 +18,7 @@ import { authorOf } from '../access/who-is.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
+import { type AnswersChange, checkAnswers, writeAnswers } from './product-answers.ts';
 import { copyProduct } from './copy-product.ts';
 import { deleteInSlices } from '../delete-in-slices.ts';
 import { checkDashboard, EMPTY_DASHBOARD } from './dashboard.ts';
@@ -49,7 +50,7 @@ interface Begun {
   workspaceId: string;
 }
 
-interface NewProduct {
+interface NewProduct extends AnswersChange {
   name: string;
   workspaceId?: string | null;
   deviceType?: DeviceType | null;
@@ -61,7 +62,7 @@ interface NewProduct {
 }
 
 /** Left out: unchanged. null: back to the default (the name has none). */
-interface ProductChange {
+interface ProductChange extends AnswersChange {
   name?: string | null;
   dashboard?: unknown;
   offlineAfterSeconds?: number | null;
@@ -125,6 +126,7 @@ export class ProductService {
     const dashboard = input.dashboard == null ? EMPTY_DASHBOARD : checkDashboard(input.dashboard);
     const offlineAfterSeconds = checkOfflineAfter(input.offlineAfterSeconds, 'input.offlineAfterSeconds');
     const fields = checkNewFields(input.fields ?? []);
+    const answers = checkAnswers(input);
     const source = input.decoder ?? null;
     if (source !== null) {
       checkStorable(source, 'input.decoder');
@@ -152,6 +154,10 @@ export class ProductService {
         const author = await authorOf(em, access.tokenId);
         em.create(DecoderVersionSchema, { product, version: 1, source, note: null, author, createdAt });
       }
+      if (Object.keys(answers).length > 0) {
+        await em.flush();
+        await writeAnswers(em, product.key, answers);
+      }
       return product;
     });
   }
@@ -174,6 +180,7 @@ export class ProductService {
   }
 
   async update(access: Access, id: string, change: ProductChange): Promise<Product> {
+    const answers = checkAnswers(change);
     const product = await this.#deps.database.write(async (em) => {
       const found = await lockProduct(em, access, id, 'CONFIGURE');
       if (change.name === null) throw badInput('input.name: a product needs a name.');
@@ -186,6 +193,7 @@ export class ProductService {
       if (change.offlineAfterSeconds !== undefined)
         found.offlineAfterSeconds = checkOfflineAfter(change.offlineAfterSeconds, 'input.offlineAfterSeconds');
       if (change.ignoreZeroPlaces !== undefined) found.ignoreZeroPlaces = change.ignoreZeroPlaces ?? false;
+      await writeAnswers(em, found.key, answers);
       return found;
     });
     await this.#deps.cluster.changed([{ kind: 'product', id: product.id }]);

@@ -1,6 +1,7 @@
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { checkEntry, isRejection, type Rejection } from '../measurements/entry.ts';
 import { addToBatch, type DeviceBatch } from '../measurements/recorder.ts';
+import { withinRetention } from '../measurements/retention.ts';
 import { LONG_AGO, NOT_HEARD } from '../measurements/store.ts';
 import type { ImportLine } from './import-format.ts';
 import { asMeant, hintFor, valuesFor } from './meant-values.ts';
@@ -33,6 +34,26 @@ interface ImportBatchDeps {
   now: () => number;
 }
 
+/** So many keys make a generation, of which two are remembered. */
+const MOST_KEYS = 50_000;
+
+/** The keys of the values of a file that were stored last: at least 50,000 of them, so that memory stays bounded. */
+export class SeenKeys {
+  #young = new Set<string>();
+  #old = new Set<string>();
+
+  has(key: string): boolean {
+    return this.#young.has(key) || this.#old.has(key);
+  }
+
+  add(keys: Iterable<string>): void {
+    for (const key of keys) this.#young.add(key);
+    if (this.#young.size < MOST_KEYS) return;
+    this.#old = this.#young;
+    this.#young = new Set();
+  }
+}
+
 /** Lines of a file that are to be committed together, each judged by its device as that was when it was added. */
 export class ImportBatch {
   readonly lines: ImportLine[] = [];
@@ -41,19 +62,26 @@ export class ImportBatch {
   stored = 0;
   refused = 0;
   values = 0;
+  /** Values of whose field and moment a later one of the file was stored in their place. */
+  replaced = 0;
   /** In which the lines came, which count even when they are no lines at all. */
   characters = 0;
   readonly #deps: ImportBatchDeps;
   readonly #recent = new Map<number, DeviceBatch>();
   readonly #old = new Map<number, DeviceBatch>();
   readonly #from = performance.now();
+  readonly #before: SeenKeys;
+  /** Of the values in it. */
+  readonly keys = new Set<string>();
 
-  constructor(deps: ImportBatchDeps) {
+  /** `before`: of the file until then. */
+  constructor(deps: ImportBatchDeps, before: SeenKeys) {
     this.#deps = deps;
+    this.#before = before;
   }
 
   get isFull(): boolean {
-    return this.values >= MAX_BATCH || this.lines.length >= MAX_BATCH;
+    return this.values + this.replaced >= MAX_BATCH || this.lines.length >= MAX_BATCH;
   }
 
   /** As much as may be kept in memory, or for as long as that. */
@@ -98,7 +126,8 @@ export class ImportBatch {
     for (const [named, given] of valuesFor(line, device.product)) {
       const [field, value] = asMeant(line, device.product, named, given);
       const entry = { field, value, timestamp: time / 1000 };
-      const accepted = checkEntry(device.product, entry, 0, time, receivedAt + this.#deps.maxFutureMs);
+      const checked = checkEntry(device.product, entry, 0, time, receivedAt + this.#deps.maxFutureMs);
+      const accepted = withinRetention(device.keeps, checked, 0, receivedAt);
       if (isRejection(accepted)) {
         refused = true;
         const isListed = this.rejected.length < MAX_REJECTED;
@@ -116,7 +145,10 @@ export class ImportBatch {
         batches.set(device.key, { device, batch });
       }
       addToBatch(batch, accepted);
-      this.values += 1;
+      const key = `${device.key} ${accepted.field.key} ${accepted.timestamp}`;
+      if (this.keys.has(key) || this.#before.has(key)) this.replaced += 1;
+      else this.values += 1;
+      this.keys.add(key);
     }
     return refused;
   }

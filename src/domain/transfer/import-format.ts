@@ -1,4 +1,4 @@
-import { excessOf } from '../json-text.ts';
+import { excessOf, isLongNumber, keepLongNumbers } from '../json-text.ts';
 import { NameIndex } from '../name-index.ts';
 import { columnsOf, type CsvColumns } from './csv-columns.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
@@ -99,6 +99,7 @@ function readObject(line: number, text: string): ImportLine {
   let object: unknown;
   try {
     object = JSON.parse(text);
+    if (Object.values(object ?? {}).some(isLongNumber)) object = JSON.parse(text, keepLongNumbers);
   } catch {
     return { ...nothing, error: 'The line is not JSON.' };
   }

@@ -12,7 +12,7 @@ import type { Authenticator } from '../tokens/authenticator.ts';
 import type { BackgroundTurns } from '../turns.ts';
 import type { WorkShares } from '../work-shares.ts';
 import { FilePlaces } from './file-places.ts';
-import { type FoundDevice, ImportBatch, MAX_REJECTED, type RefusedLine } from './import-batch.ts';
+import { type FoundDevice, ImportBatch, MAX_REJECTED, type RefusedLine, SeenKeys } from './import-batch.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
 
 /** What became of a file: lines that were stored whole, lines of which something was refused, values stored. */
@@ -21,6 +21,8 @@ interface ImportOutcome {
   stored: number;
   refused: number;
   values: number;
+  /** Values that a later one of the file, for the same field and moment, was stored in place of. */
+  replaced: number;
   /** The first 1,000. */
   rejected: RefusedLine[];
 }
@@ -88,9 +90,9 @@ export class Importer {
       // A look-up fails with the database's own error.
       const known = asAppError(error);
       if (known === null) throw error;
-      const { lines, stored, refused, values } = run.outcome;
+      const { rejected: _, ...counts } = run.outcome;
       throw new AppError(known.code, known.message, {
-        details: { ...known.details, lines, stored, refused, values },
+        details: { ...known.details, ...counts },
         cause: known.cause,
       });
     } finally {
@@ -110,7 +112,14 @@ interface Asked {
 
 /** One file on its way in. */
 class ImportRun {
-  readonly outcome: ImportOutcome = { lines: 0, stored: 0, refused: 0, values: 0, rejected: [] };
+  readonly outcome: ImportOutcome = {
+    lines: 0,
+    stored: 0,
+    refused: 0,
+    values: 0,
+    replaced: 0,
+    rejected: [],
+  };
   readonly #deps: ImporterDeps;
   readonly #access: Access;
   readonly #turns: BackgroundTurns;
@@ -119,6 +128,7 @@ class ImportRun {
   /** By the names in this batch, as they were at `#foundAt`. */
   readonly #found = new Map<string, FoundDevice>();
   #foundAt: number;
+  readonly #seen = new SeenKeys();
   #batch: ImportBatch;
   /** What was found for it is at least so new. */
   #batchFrom: number;
@@ -133,7 +143,7 @@ class ImportRun {
     this.#device = device;
     this.#accessNow = accessNow;
     this.#foundAt = this.#batchFrom = deps.ingestCache.revision;
-    this.#batch = new ImportBatch(deps);
+    this.#batch = new ImportBatch(deps, this.#seen);
   }
 
   /** `characters`: in which they came, which count even when they are no lines at all. */
@@ -193,18 +203,20 @@ class ImportRun {
       await this.#add(lines, async () => {});
     }
     const { outcome } = this;
-    const { lines, stored, refused, values, rejected } = this.#batch;
+    const { lines, stored, refused, values, replaced, rejected, keys } = this.#batch;
     outcome.lines += lines.length;
     outcome.stored += stored;
     outcome.refused += refused;
     outcome.values += values;
+    outcome.replaced += replaced;
+    this.#seen.add(keys);
     for (const line of rejected.slice(0, MAX_REJECTED - outcome.rejected.length)) outcome.rejected.push(flatCopy(line));
     this.#begin();
   }
 
   #begin(): void {
     this.#found.clear();
-    this.#batch = new ImportBatch(this.#deps);
+    this.#batch = new ImportBatch(this.#deps, this.#seen);
     this.#batchFrom = this.#deps.ingestCache.revision;
   }
 

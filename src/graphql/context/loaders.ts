@@ -18,6 +18,8 @@ import {
   readConfigurationFields,
   readFields,
 } from '../../domain/products/field-rows.ts';
+import { bytesOfAnswers, readAnswers } from '../../domain/products/product-answers.ts';
+import type { ProductAnswers } from '../../domain/ingest-cache/product-rows.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { numbering } from '../../domain/numbering.ts';
 import type { TokenScope } from '../../domain/entities/token.ts';
@@ -33,6 +35,8 @@ const SOURCES_AT_ONCE = 4;
 /** Fields of products: as many as one may have, in some 5 ms. */
 const PARTS_AT_ONCE = 500;
 const PART_BYTES = 100;
+/** Up to 16 KiB each. */
+const ANSWERS_AT_ONCE = 100;
 const MAX_SOURCE_BYTES = 256 * 1024;
 /** Some 3 ms. */
 const DEVICES_AT_ONCE = 500;
@@ -58,6 +62,7 @@ export interface Loaders {
   personalScopes: Batch<string, TokenScope[]>;
   /** By the id of a token that was listed; null: it is gone. */
   tokenLimits: Batch<string, TokenLimits | null>;
+  answersOfProduct: Batch<number, ProductAnswers>;
   fieldsOfProduct: Batch<number, FieldRow[]>;
   configurationOfProduct: Batch<number, ConfigurationRow[]>;
   field: Batch<number, Field | null>;
@@ -151,6 +156,10 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
         return ids.map((id) => limits.get(id) ?? null);
       },
       { atMost: LIMITS_AT_ONCE },
+    ),
+    answersOfProduct: new Batch(
+      (keys) => budget.load<ProductAnswers[]>(() => giveWay().then(() => readAnswers(database, keys)), bytesOfAnswers),
+      { atMost: ANSWERS_AT_ONCE },
     ),
     fieldsOfProduct: new Batch(
       (keys) => budget.load<FieldRow[][]>(() => giveWay().then(() => readFields(database, keys)), rowBytes),

@@ -3,6 +3,7 @@ import type { DeviceList } from '../../domain/devices/device-list.ts';
 import type { DeviceOrder, DevicePosition } from '../../domain/devices/device-order.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
+import type { WorkShares } from '../../domain/work-shares.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { listInSlices } from '../context/list-in-slices.ts';
 import { bytesOfListed, deviceOf, devicePaging, knowDevices } from '../paging/devices.ts';
@@ -23,8 +24,10 @@ export class DeviceResolver {
   readonly #devices: DeviceService;
   readonly #list: DeviceList;
   readonly #writeRates: WriteRateService;
+  readonly #shares: WorkShares;
 
-  constructor(devices: DeviceService, list: DeviceList, writeRates: WriteRateService) {
+  constructor(devices: DeviceService, list: DeviceList, writeRates: WriteRateService, shares: WorkShares) {
+    this.#shares = shares;
     this.#devices = devices;
     this.#list = list;
     this.#writeRates = writeRates;
@@ -132,13 +135,23 @@ export class DeviceResolver {
     return listInSlices(await this.#devices.create(context.access, productId, devices, plan), context);
   }
 
-  @Mutation(() => DeviceObject, { description: 'Left out: unchanged. null clears tags, metadata or location.' })
+  @Mutation(() => DeviceObject, {
+    description:
+      'Left out: unchanged. null clears tags, metadata or location. A plan that keeps less of the history than there is ' +
+      'needs confirm: CONFLICT says how many values it would take, which go seven days after the change.',
+  })
   updateDevice(
     @Ctx() { access }: GraphqlContext,
     @Arg('id', () => ID, { description: 'The id of the device.' }) id: string,
     @Arg('input', () => UpdateDeviceInput, { description: 'What is to change.' }) input: UpdateDeviceInput,
+    @Arg('confirm', () => Boolean, {
+      nullable: true,
+      description: 'true: also where the other plan takes history (see planChange); left out: false.',
+    })
+    confirm?: boolean | null,
   ): Promise<DeviceObject> {
-    return this.#devices.update(access, id, input);
+    const { piece } = this.#shares.backgroundOf(access);
+    return this.#devices.update(access, id, input, { isConfirmed: confirm === true, piece });
   }
 
   @Mutation(() => DeviceObject, {

@@ -1,11 +1,23 @@
-import { Ctx, Query, Resolver } from 'type-graphql';
-import { PLANS } from '../../domain/plans/plans.ts';
+import { Arg, Ctx, ID, Query, Resolver } from 'type-graphql';
+import type { DeviceService } from '../../domain/devices/device-service.ts';
+import type { Plans } from '../../domain/plans/plans.ts';
+import type { WorkShares } from '../../domain/work-shares.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { PlanObject } from '../types/plan.ts';
+import { PlanChangeObject, PlanObject } from '../types/plan.ts';
 
-/** The plans to choose from; the same for everybody who has a token. */
+/** The plans to choose from, and what choosing one takes. */
 @Resolver()
 export class PlanResolver {
+  readonly #plans: Plans;
+  readonly #devices: DeviceService;
+  readonly #shares: WorkShares;
+
+  constructor(plans: Plans, devices: DeviceService, shares: WorkShares) {
+    this.#plans = plans;
+    this.#devices = devices;
+    this.#shares = shares;
+  }
+
   @Query(() => [PlanObject], {
     complexity: ({ childComplexity }) => 1 + 5 * childComplexity,
     description: 'Every plan, the smallest first.',
@@ -13,6 +25,18 @@ export class PlanResolver {
   plans(@Ctx() context: GraphqlContext): readonly PlanObject[] {
     // Throws without a token.
     void context.access;
-    return PLANS;
+    return this.#plans.all;
+  }
+
+  @Query(() => PlanChangeObject, {
+    complexity: 100,
+    description: "What a change of the device's plan would take of its history: to be asked before updateDevice.",
+  })
+  planChange(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('deviceId', () => ID, { description: 'The device.' }) deviceId: string,
+    @Arg('plan', () => String, { description: 'The slug of the other plan (see plans).' }) plan: string,
+  ): Promise<PlanChangeObject> {
+    return this.#devices.planChange(access, deviceId, plan, this.#shares.backgroundOf(access).piece);
   }
 }

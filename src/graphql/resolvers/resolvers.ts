@@ -12,6 +12,7 @@ import type { WriteRateService } from '../../domain/devices/write-rate-service.t
 import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
 import { DeviceChoice } from '../../domain/history/device-choice.ts';
 import type { History } from '../../domain/history/history.ts';
+import type { Plans } from '../../domain/plans/plans.ts';
 import type { Recorder } from '../../domain/measurements/recorder.ts';
 import type { MeasurementStore } from '../../domain/measurements/store.ts';
 import { FieldMisfits } from '../../domain/products/field-misfits.ts';
@@ -74,6 +75,7 @@ export interface ResolverDeps {
   tokens: TokenService;
   products: ProductService;
   fields: FieldService;
+  plans: Plans;
   devices: DeviceService;
   deviceList: DeviceList;
   writeRates: WriteRateService;
@@ -103,7 +105,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [UserResolver, (d) => new UserResolver(d.users)],
   [TokenResolver, (d) => new TokenResolver(d.tokens)],
   [TokenObjectResolver, (d) => new TokenObjectResolver(d.tokens, d.deviceList)],
-  [PlanResolver, () => new PlanResolver()],
+  [PlanResolver, (d) => new PlanResolver(d.plans, d.devices, d.shares)],
   [ProductResolver, (d) => new ProductResolver(d.products)],
   [ProductObjectResolver, (d) => new ProductObjectResolver(d.fields, d.deviceList, d.baseUrl)],
   [ProductCallsResolver, (d) => new ProductCallsResolver(d.calls, d.callSearch)],
@@ -118,8 +120,8 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [UnknownDeviceResolver, (d) => new UnknownDeviceResolver(d.unknownDevices)],
   [FieldResolver, (d) => new FieldResolver(d.fields)],
   [FieldObjectResolver, (d) => new FieldObjectResolver(new FieldMisfits({ ...d, devices: d.deviceList }))],
-  [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates)],
-  [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.now)],
+  [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates, d.shares)],
+  [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.plans, d.now)],
   [DeviceValuesResolver, (d) => new DeviceValuesResolver(d.ingestCache, d.history)],
   [SeriesResolver, () => new SeriesResolver()],
   [DeviceWriteRateResolver, (d) => new DeviceWriteRateResolver(d.writeRates)],

@@ -1,3 +1,4 @@
+import { isLongNumber } from '../../domain/json-text.ts';
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 
 /** number, boolean or string. Whether it fits its field is for the domain to say (CONTRACT 3). */
@@ -9,7 +10,9 @@ export const MeasurementValue = new GraphQLScalarType<number | boolean | string,
   // A bare word is no string, although graphql-js would make it one.
   parseLiteral: (node, variables) => {
     if (node.kind === Kind.ENUM) throw new GraphQLError(`MeasurementValue: write "${node.value}".`, { nodes: node });
-    return accept(valueFromASTUntyped(node, variables), node);
+    const value = valueFromASTUntyped(node, variables);
+    // Its digits are those that were written.
+    return isLongNumber(value) && 'value' in node ? String(node.value) : accept(value, node);
   },
 });
 

@@ -37,6 +37,36 @@ export class ProductObject {
 /** Pages of products, as lists give them. */
 export const ProductConnection = connectionOf('Product', () => ProductObject);
 
+/** Parent: the domain's WebhookAnswer. */
+@ObjectType('WebhookAnswer', { simpleResolvers: true, description: 'What the sender of a webhook call is answered.' })
+export class WebhookAnswerObject {
+  @Field(() => Int, { description: 'The HTTP status, 200 to 299.' })
+  status!: number;
+
+  @Field(() => String, { nullable: true, description: 'The media type of the body; null: there is none.' })
+  contentType!: string | null;
+
+  @Field(() => String, { description: 'The body, up to 16 KiB of UTF-8.' })
+  body!: string;
+}
+
+@InputType({
+  description: 'What the senders of webhook calls are to be answered, for example the body [] or status 204.',
+})
+class WebhookAnswerInput {
+  @Field(() => Int, { nullable: true, description: 'The HTTP status, 200 to 299; left out: 200.' })
+  status?: number | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'The media type of the body; left out: application/json for a list or an object, else plain text.',
+  })
+  contentType?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'The body, up to 16 KiB of UTF-8; left out: none.' })
+  body?: string | null;
+}
+
 @InputType({ description: 'A product to be.' })
 export class CreateProductInput {
   @Field(() => String, { description: 'The name that people read, 1 to 200 characters.' })
@@ -78,6 +108,20 @@ export class CreateProductInput {
     description: 'Devices silent for so many seconds are not online: 1 to 2147483647; left out: 2400.',
   })
   offlineAfterSeconds?: number | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'true: senders are answered 200 wherever something was stored or kept, never 202 or 207; left out: false.',
+  })
+  answer200?: boolean | null;
+
+  @Field(() => WebhookAnswerInput, {
+    nullable: true,
+    description:
+      "What its webhook answers for calls that are kept; left out: the counts. A decoder's own answer goes first.",
+  })
+  webhookAnswer?: WebhookAnswerInput | null;
 }
 
 @InputType({ description: 'Changes of a product: what is left out stays.' })
@@ -103,4 +147,17 @@ export class UpdateProductInput {
     description: 'Devices silent for so many seconds are not online: 1 to 2147483647; null: 2400.',
   })
   offlineAfterSeconds?: number | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'true: senders are answered 200 wherever something was stored or kept, never 202 or 207; null: false.',
+  })
+  answer200?: boolean | null;
+
+  @Field(() => WebhookAnswerInput, {
+    nullable: true,
+    description:
+      "What its webhook answers for calls that are kept; null: the counts. A decoder's own answer goes first.",
+  })
+  webhookAnswer?: WebhookAnswerInput | null;
 }

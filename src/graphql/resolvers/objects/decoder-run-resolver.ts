@@ -8,6 +8,7 @@ import { type Promised, whenKnown } from '../../context/promised.ts';
 import { ShownJson } from '../../context/shown-json.ts';
 import { DecoderError, DecoderRun, EntryOutcomeObject } from '../../types/decoder.ts';
 import { Json } from '../../types/json.ts';
+import { WebhookAnswerObject } from '../../types/product.ts';
 
 /** Others have their turn after so long. */
 const GIVES_WAY_AFTER_MS = 4;
@@ -33,6 +34,14 @@ export class DecoderRunResolver {
   @FieldResolver(() => DecoderError, { nullable: true, description: 'Why the run failed; null: it did not.' })
   error(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<DecoderError | null> {
     return this.#inTurn(run, context, () => run.error);
+  }
+
+  @FieldResolver(() => WebhookAnswerObject, {
+    nullable: true,
+    description: 'What the decoder has its sender answered ({entries, answer}); null: what the product says.',
+  })
+  answer(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<WebhookAnswerObject | null> {
+    return this.#inTurn(run, context, () => run.answer);
   }
 
   @FieldResolver(() => Float, { description: 'How long the run took, in milliseconds.' })

@@ -1,7 +1,7 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { Device } from '../../../domain/entities/device.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/offline-after.ts';
-import { planBySlug } from '../../../domain/plans/plans.ts';
+import type { Plans } from '../../../domain/plans/plans.ts';
 import type { DeviceType, Product } from '../../../domain/entities/product.ts';
 import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
@@ -19,10 +19,12 @@ import { ProductObject } from '../../types/product.ts';
 /** What a device has from its product, its plan and its last sign of life; its values are in device-values-resolver. */
 @Resolver(() => DeviceObject)
 export class DeviceObjectResolver {
+  readonly #plans: Plans;
   readonly #now: () => number;
   readonly #lists = new LongLists();
 
-  constructor(now: () => number) {
+  constructor(plans: Plans, now: () => number) {
+    this.#plans = plans;
     this.#now = now;
   }
 
@@ -38,7 +40,7 @@ export class DeviceObjectResolver {
 
   @FieldResolver(() => PlanObject, { description: 'The plan that covers it.' })
   plan(@Root() device: Device): PlanObject {
-    return planBySlug(device.plan, 'plan');
+    return this.#plans.bySlug(device.plan, 'plan');
   }
 
   @FieldResolver(() => Json, {

@@ -15,7 +15,7 @@ import { ConfigurationFieldObject } from '../../types/configuration.ts';
 import { FieldObject, SuggestedFieldObject } from '../../types/field.ts';
 import { Json } from '../../types/json.ts';
 import { LONG_TEXT } from '../../types/long-text.ts';
-import { ProductObject } from '../../types/product.ts';
+import { ProductObject, WebhookAnswerObject } from '../../types/product.ts';
 import { bytesOfListed, deviceOf, devicePaging, knowDevices } from '../../paging/devices.ts';
 
 /** Calls and decoders of a product are in product-calls-resolver and product-decoder-resolver. */
@@ -43,6 +43,22 @@ export class ProductObjectResolver {
   webhookUrl(@Root() product: Product, @Ctx() { access }: GraphqlContext): string {
     access.requireProduct(placeOfProduct(product), 'CONFIGURE');
     return `${this.#baseUrl()}/integrations/api/${product.webhookId}/`;
+  }
+
+  @FieldResolver(() => Boolean, {
+    description: 'Whether senders are answered 200 wherever something was stored or kept, never 202 or 207.',
+  })
+  answer200(@Root() { key }: Product, @Ctx() { loaders }: GraphqlContext): Promised<boolean> {
+    return whenKnown(loaders.answersOfProduct.load(key), ({ always200 }) => always200);
+  }
+
+  @FieldResolver(() => WebhookAnswerObject, {
+    nullable: true,
+    complexity: LONG_TEXT,
+    description: 'What its webhook answers for calls that are kept, unless the decoder says; null: the counts.',
+  })
+  webhookAnswer(@Root() product: Product, @Ctx() { loaders }: GraphqlContext): Promised<WebhookAnswerObject | null> {
+    return whenKnown(loaders.answersOfProduct.load(product.key), ({ webhook }) => webhook);
   }
 
   @FieldResolver(() => Json, {

@@ -1,0 +1,93 @@
+import type { EntityManager } from '@mikro-orm/sql';
+import { AppError } from '../../errors.ts';
+import type { Database } from '../database.ts';
+import type { Device } from '../entities/device.ts';
+import { type Keeps, keptFrom } from '../ingest-cache/keeps.ts';
+import type { MeasurementStore, Piece } from '../measurements/store.ts';
+import type { Plan, Plans } from './plans.ts';
+
+/** So long nothing is taken of a device whose plan was changed for one that keeps less. */
+const GRACE_MS = 7 * 86_400_000;
+
+/** What a change of plan takes of a device's history. */
+export interface HistoryLoss {
+  plan: string;
+  /** How long it keeps history; null: for ever. */
+  retentionDays: number | null;
+  /** Values that go, at most: a few that are stored together with younger ones may stay longer. */
+  measurements: number;
+  /** When they go at the earliest, in ms UTC; null: nothing does. */
+  goesAt: number | null;
+}
+
+interface HistoryAtRiskDeps {
+  database: Database;
+  store: Pick<MeasurementStore, 'latest' | 'remove'>;
+  plans: Plans;
+  now: () => number;
+}
+
+/** Counts what a plan that keeps less would take of a device, and keeps it from being taken for seven days (CONTRACT 1). */
+export class HistoryAtRisk {
+  readonly #deps: HistoryAtRiskDeps;
+
+  constructor(deps: HistoryAtRiskDeps) {
+    this.#deps = deps;
+  }
+
+  /** What the plan would take of the device. `piece`: in whose turns that is counted. */
+  async byPlan(device: Device, plan: Plan, piece: Piece): Promise<HistoryLoss> {
+    const { database, store, plans, now } = this.#deps;
+    const keeps = plans.keeps(plan.slug);
+    let measurements = 0;
+    if (keeps !== null && this.#keepsLess(device.plan, plan.slug)) {
+      const sql = 'select "key" from field where product_key = ? order by "key"';
+      const rows = await database.read().execute<{ key: number }[]>(sql, [device.product.key]);
+      const fieldKeys = rows.map(({ key }) => key);
+      measurements = await countBefore(store, { deviceKey: device.key, fieldKeys }, keptFrom(keeps, now()), piece);
+    }
+    const { slug, retentionDays } = plan;
+    return { plan: slug, retentionDays, measurements, goesAt: measurements === 0 ? null : now() + GRACE_MS };
+  }
+
+  /** In the transaction of the change: history that was kept under one plan is under another from now on. */
+  async changesPlan(em: EntityManager, deviceKey: number, from: string, to: string): Promise<void> {
+    await em.execute('delete from retention_grace where device_key = ?', [deviceKey], 'run');
+    if (!this.#keepsLess(from, to)) return;
+    const values = [deviceKey, this.#deps.now() + GRACE_MS];
+    await em.execute('insert into retention_grace (device_key, until) values (?, ?)', values, 'run');
+  }
+
+  #keepsLess(from: string, to: string): boolean {
+    const daysOf = (keeps: Keeps | null): number => keeps?.days ?? Infinity;
+    const { plans } = this.#deps;
+    return daysOf(plans.keeps(to)) < daysOf(plans.keeps(from));
+  }
+}
+
+/** CONFLICT saying how much of the history goes, when any does. */
+export function requireConfirmation({ plan, retentionDays, measurements, goesAt }: HistoryLoss): void {
+  if (goesAt === null) return;
+  const values = measurements === 1 ? '1 value' : `${measurements} values`;
+  throw new AppError(
+    'CONFLICT',
+    `The plan "${plan}" keeps history for ${retentionDays} days: ${values} of this device that are older would be deleted ` +
+      'in seven days. Say "confirm: true" to change the plan all the same, or export them first.',
+    { details: { plan, retentionDays, measurements, goesAt: new Date(goesAt).toISOString() } },
+  );
+}
+
+/** How many values were measured before a time in ms UTC, without the newest of each field, which no sweep takes. */
+export async function countBefore(
+  store: Pick<MeasurementStore, 'latest' | 'remove'>,
+  { deviceKey, fieldKeys }: { deviceKey: number; fieldKeys: number[] },
+  before: number,
+  piece?: Piece,
+): Promise<number> {
+  if (fieldKeys.length === 0) return 0;
+  const query = { deviceKey, fieldKeys, from: 0, to: before, dryRun: true };
+  const count = await store.remove(query, piece);
+  if (count === 0) return 0;
+  const newest = await store.latest([{ deviceKey, fieldKeys }]);
+  return Math.max(0, count - newest.filter(({ timestamp }) => timestamp < before).length);
+}
