@@ -7,6 +7,7 @@ import { DevicesOfPlans } from './0006-devices-of-plans.ts';
 import { PurgesOfDevices } from './0007-purges-of-devices.ts';
 import { RowsOfDevices } from './0008-rows-of-devices.ts';
 import { KeptNames } from './0009-kept-names.ts';
+import { ZonesOfProducts } from './0010-zones-of-products.ts';
 import { KeptHistory } from './0011-kept-history.ts';
 import { MeaningOfFields } from './0012-meaning-of-fields.ts';
 import { StoredOfCalls } from './0013-stored-of-calls.ts';
@@ -23,6 +24,7 @@ export const MIGRATIONS = [
   { name: '0007-purges-of-devices', class: PurgesOfDevices },
   { name: '0008-rows-of-devices', class: RowsOfDevices },
   { name: '0009-kept-names', class: KeptNames },
+  { name: '0010-zones-of-products', class: ZonesOfProducts },
   { name: '0011-kept-history', class: KeptHistory },
   { name: '0012-meaning-of-fields', class: MeaningOfFields },
   { name: '0013-stored-of-calls', class: StoredOfCalls },

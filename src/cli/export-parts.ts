@@ -1,4 +1,4 @@
-import { readTime } from '../domain/transfer/read-time.ts';
+import { readRangeTime } from '../domain/times/range-time.ts';
 import type { Remote } from './remote.ts';
 
 /** What is to be exported, as the options say it. */
@@ -202,7 +202,7 @@ function iso(time: number): string {
 }
 
 function timeOf(text: string | undefined, name: string): number | null {
-  const time = text === undefined ? null : readTime(text);
+  const time = text === undefined ? null : readRangeTime(text);
   if (text !== undefined && time === null) throw new Error(`--${name}: expected ISO 8601 such as 2026-01-31T12:00:00Z`);
   return time;
 }

@@ -5,7 +5,7 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { Export, Exporter, ExportQuery } from '../domain/transfer/exporter.ts';
-import { readTime } from '../domain/transfer/read-time.ts';
+import { readRangeTime } from '../domain/times/range-time.ts';
 import { asAppError, badInput } from '../errors.ts';
 import type { TokenHandler } from './routes.ts';
 
@@ -113,7 +113,7 @@ function one(context: Koa.Context, name: string): string | null {
 function timeOf(context: Koa.Context, name: string): number | null {
   const text = one(context, name);
   if (text === null) return null;
-  const time = readTime(text);
+  const time = readRangeTime(text);
   if (time === null)
     throw badInput(`${name}: expected ISO 8601 such as 2026-01-31T12:00:00Z, or epoch seconds or milliseconds.`);
   return time;

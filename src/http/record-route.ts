@@ -187,10 +187,10 @@ function entriesIn(body: unknown): unknown[] {
 
 /** `asks200`: the sender knows no other success, nor may its product's others. */
 function answer(response: ServerResponse, { outcome, device }: Recorded, asks200: boolean): void {
-  const { stored, rejected } = outcome;
+  const { stored, rejected, ahead } = outcome;
   const { writeIntervalMs, product } = device;
   if (rejected.length === 0) {
-    const text = `{"stored":${stored},"rejected":[]}`;
+    const text = `{"stored":${stored},"rejected":[]${ahead === undefined ? '' : `,"ahead":${JSON.stringify(ahead)}`}}`;
     response.writeHead(200, {
       'Content-Type': 'application/json',
       'Content-Length': text.length,
@@ -208,7 +208,7 @@ function answer(response: ServerResponse, { outcome, device }: Recorded, asks200
   if (stored > 0 || ignored === rejected.length) {
     const counts = { 'Inlet-Stored': String(stored), 'Inlet-Rejected': String(rejected.length) };
     const headers = limited === 0 ? counts : { ...counts, ...retryAfter(retryAfterSeconds) };
-    respondWithJson(response, asks200 || product.answers.always200 ? 200 : 207, { stored, rejected }, headers);
+    respondWithJson(response, asks200 || product.answers.always200 ? 200 : 207, outcome, headers);
     return;
   }
   if (limited + ignored === rejected.length)

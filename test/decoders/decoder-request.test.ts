@@ -142,6 +142,7 @@ describe('a logged call', () => {
     stored: 0,
     rejected: 0,
     receiptTime: null,
+    ahead: null,
   };
   const request = {
     method: 'POST',

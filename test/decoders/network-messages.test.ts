@@ -7,7 +7,8 @@ import {
   uplinkInput,
 } from '../../src/domain/networks/network-call.ts';
 import { deviceIdentity } from '../../src/domain/device-identity.ts';
-import { timeIn } from '../../src/domain/networks/json-reading.ts';
+import { isoTime, timeIn } from '../../src/domain/networks/json-reading.ts';
+import { networkTime } from '../../src/domain/times/network-time.ts';
 import { type Network, NETWORKS } from '../../src/domain/networks/network-event.ts';
 import {
   ACTILITY_UPLINK,
@@ -19,8 +20,15 @@ import {
   TTI_UPLINK,
 } from './network-samples.ts';
 
-const read = (network: Network, message: unknown, event?: string) =>
-  readNetworkCall(network, { body: JSON.stringify(message), GET: event === undefined ? {} : { event: [event] } });
+const NOW = Date.parse('2026-12-31T00:00:00Z');
+
+/** With the time that counts. */
+const read = (network: Network, message: unknown, event?: string) => {
+  const GET: Record<string, string[]> = event === undefined ? {} : { event: [event] };
+  const { uplink, ...rest } = readNetworkCall(network, { body: JSON.stringify(message), GET });
+  const time = uplink && networkTime(uplink.times, NOW);
+  return { ...rest, uplink: uplink && { ...uplink, time, normalized: { ...uplink.normalized, time: isoTime(time) } } };
+};
 const bytesOf = (network: Network, message: unknown): number[] =>
   JSON.parse(uplinkInput(read(network, message), 0, {})).bytes;
 
@@ -228,7 +236,8 @@ describe('Particle', () => {
 
   test('a form with the same names is the same event', () => {
     const body = new URLSearchParams(PARTICLE_EVENT).toString();
-    expect(readNetworkCall('particle', { body, GET: {} })).toEqual(read('particle', PARTICLE_EVENT));
+    const json = readNetworkCall('particle', { body: JSON.stringify(PARTICLE_EVENT), GET: {} });
+    expect(readNetworkCall('particle', { body, GET: {} })).toEqual({ ...json, raw: expect.anything() });
   });
 
   test('events of the cloud itself are no readings', () => {

@@ -281,7 +281,7 @@ describe.each(DATABASES)('replay on %s', (database) => {
   });
 
   test('hundreds of calls: all counted, live and in the log; one replay of a product at a time', async () => {
-    const bodies = Array.from({ length: 350 }, (_, i) => String(i + 1));
+    const bodies = Array.from({ length: 350 }, (_, i) => String(1_700_000_001 + i));
     for (let at = 0; at < bodies.length; at += 50)
       await Promise.all(bodies.slice(at, at + 50).map((body) => callWebhook(server, product, { body })));
     await saveDecoder(

@@ -112,7 +112,7 @@ test.each([
   const { database, recorder, shares } = open();
   void shares.turn('others', { values: 1 });
   expect(shares.turn('w', { values: 15_000 })).toBeNull();
-  const entries = Array.from({ length: 20 }, (__, at) => ({ field: 'A', value: at, timestamp: at + 1 }));
+  const entries = Array.from({ length: 20 }, (__, at) => ({ field: 'A', value: at, timestamp: 1_700_000_001 + at }));
   const options = { limited: false, receivedAt: NOW, recheck: async () => then };
   const answer = recorder.record(device, entries, options);
   if (outcome === null) await expect(answer).rejects.toMatchObject({ code: 'OVERLOADED' });
@@ -162,10 +162,10 @@ describe('a limiter that spans nodes has to be asked, and meanwhile', () => {
 test('a value for a device whose long readings are written again waits for its turn beside others', async () => {
   const { send, shares, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 40_000_000 }]]));
-  database.long = [[device.key, 1_000, 40_000_000]];
+  database.long = [[device.key, 1_700_000_001_000, 40_000_000]];
   void shares.turn('others', { values: 1 });
-  await send({ field: 'A', value: 1, timestamp: 1 });
-  const second = send({ field: 'B', value: 1, timestamp: 1 });
+  await send({ field: 'A', value: 1, timestamp: 1_700_000_001 });
+  const second = send({ field: 'B', value: 1, timestamp: 1_700_000_001 });
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(database.receipts).toHaveLength(1);
   await second;
@@ -176,14 +176,14 @@ test('what turns out to be very long when it is written again is paid for then',
   const { send, shares, longReadings, database } = open();
   database.tells = () => longReadings.note(new Map([[device.key, { readings: 1, bytes: 4_000_000 }]]));
   void shares.turn('others', { values: 1 });
-  await send({ field: 'A', value: 1, timestamp: 1 });
+  await send({ field: 'A', value: 1, timestamp: 1_700_000_001 });
   expect(shares.turn('w', { values: 100 })).not.toBeNull();
 });
 
 test('values that come into long moments are committed a few megabytes at a time, beside others in turns', async () => {
   const { recorder, shares, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 1_000_000 }]]));
-  const moments = Array.from({ length: 10 }, (_, at) => at + 1);
+  const moments = Array.from({ length: 10 }, (_, at) => 1_700_000_001 + at);
   database.long = moments.map((at) => [device.key, at * 1_000, 1_000_000]);
   void shares.turn('others', { values: 1 });
   const entries = moments.flatMap((timestamp) => ['A', 'B'].map((field) => ({ field, value: timestamp, timestamp })));
@@ -199,10 +199,14 @@ test('values that come into long moments are committed a few megabytes at a time
 test('requests that are under way together are asked about together: what each may have written again adds up', async () => {
   const { recorder, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 600_000 }]]));
-  database.long = Array.from({ length: 30 }, (_, at): LongMoment => [device.key, (at + 1) * 1_000, 600_000]);
+  database.long = Array.from({ length: 30 }, (_, at): LongMoment => [
+    device.key,
+    (1_700_000_001 + at) * 1_000,
+    600_000,
+  ]);
   const send = (timestamp: number): Promise<unknown> =>
     recorder.record(device, [{ field: 'A', value: 1, timestamp }], { limited: false, receivedAt: NOW });
-  const sent = Promise.all(Array.from({ length: 10 }, (_, at) => send(at + 1)));
+  const sent = Promise.all(Array.from({ length: 10 }, (_, at) => send(1_700_000_001 + at)));
   await new Promise((resolve) => setTimeout(resolve, 10));
   expect(database.receipts.length).toBeLessThanOrEqual(3);
   await sent;
@@ -212,14 +216,14 @@ test('requests that are under way together are asked about together: what each m
 test('what may be written again for others of its tenant puts nothing in line that is known to be less', async () => {
   const { recorder, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 70_000 }]]));
-  database.long = [[device.key, 1_000, 70_000]];
+  database.long = [[device.key, 1_700_000_001_000, 70_000]];
   const wide = { ...another, product: { ...product, fieldsByKey: fieldsOf('STRING', 100) } } as DeviceInfo;
   database.timeOutMs = 200;
   // Twelve megabytes that may be, and are not.
   const send = (of: DeviceInfo, timestamp: number): Promise<unknown> =>
     recorder.record(of, [{ field: 'A', value: 1, timestamp }], { limited: false, receivedAt: NOW });
-  const ordinary = Array.from({ length: 10 }, (_, at) => send(wide, at + 1));
-  await Promise.all(Array.from({ length: 14 }, () => send(device, 1)));
+  const ordinary = Array.from({ length: 10 }, (_, at) => send(wide, 1_700_000_001 + at));
+  await Promise.all(Array.from({ length: 14 }, () => send(device, 1_700_000_001)));
   await Promise.all(ordinary);
   expect(database.mostUnderWay).toBe(24);
 });
@@ -250,13 +254,13 @@ test('what writes little again stands in no line, whatever else of its tenant is
   for (const [key, bytes] of [[1, 600_000], [2, 3_000]] as const)
     longReadings.note(new Map([[key, { readings: 1, bytes }]])); // prettier-ignore
   database.long = [1, 2].flatMap((key) =>
-    Array.from({ length: 30 }, (_, at): LongMoment => [key, (at + 1) * 1_000, key === 1 ? 600_000 : 3_000]),
+    Array.from({ length: 30 }, (_, at): LongMoment => [key, (1_700_000_001 + at) * 1_000, key === 1 ? 600_000 : 3_000]),
   );
   const send = (of: DeviceInfo, timestamp: number): Promise<unknown> =>
     recorder.record(of, [{ field: 'A', value: 1, timestamp }], { limited: false, receivedAt: NOW });
   let longEnded = 0;
-  const long = Promise.all([1, 2, 3, 4].map((at) => send(device, at).then(() => (longEnded += 1))));
-  await Promise.all(Array.from({ length: 30 }, (_, at) => send(another, at + 1)));
+  const long = Promise.all([1, 2, 3, 4].map((at) => send(device, 1_700_000_000 + at).then(() => (longEnded += 1))));
+  await Promise.all(Array.from({ length: 30 }, (_, at) => send(another, 1_700_000_001 + at)));
   expect(longEnded).toBeLessThan(4);
   await long;
   expect(database.receipts).toHaveLength(34);
@@ -265,7 +269,7 @@ test('what writes little again stands in no line, whatever else of its tenant is
 test('one request has no more than some megabytes written again', async () => {
   const { recorder, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 3_000_000 }]]));
-  const moments = Array.from({ length: 30 }, (_, at) => at + 1);
+  const moments = Array.from({ length: 30 }, (_, at) => 1_700_000_001 + at);
   database.long = moments.map((at) => [device.key, at * 1_000, 3_000_000]);
   const entries = moments.map((timestamp) => ({ field: 'A', value: 1, timestamp }));
   const sent = recorder.record(device, entries, { limited: false, receivedAt: NOW });
@@ -276,11 +280,12 @@ test('one request has no more than some megabytes written again', async () => {
 test('what comes into no long moment is committed last: who is refused amid it and sends again has nothing twice', async () => {
   const { recorder, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 2_500_000 }]]));
-  database.long = [1, 2].map((at) => [device.key, at * 1_000, 2_500_000]);
-  const entries = [{ field: 'B', value: 7 }, ...[1, 2].map((timestamp) => ({ field: 'A', value: 1, timestamp }))];
+  const moments = [1_700_000_001, 1_700_000_002];
+  database.long = moments.map((at) => [device.key, at * 1_000, 2_500_000]);
+  const entries = [{ field: 'B', value: 7 }, ...moments.map((timestamp) => ({ field: 'A', value: 1, timestamp }))];
   await recorder.record(device, entries, { limited: false, receivedAt: NOW });
   const times = database.receipts.map(({ batches }) => batches.flatMap(({ timestamps }) => timestamps));
-  expect(times).toEqual([[1_000], [2_000], [NOW]]);
+  expect(times).toEqual([...moments.map((at) => [at * 1_000]), [NOW]]);
 });
 
 test.each([
@@ -289,8 +294,9 @@ test.each([
 ])('nothing more is committed of what is committed in parts when %s', async (_, code) => {
   const { recorder, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 1_000_000 }]]));
-  database.long = [1, 2, 3, 4, 5, 6].map((at) => [device.key, at * 1_000, 2_500_000]);
-  const entries = [1, 2, 3, 4, 5, 6].map((timestamp) => ({ field: 'A', value: 1, timestamp }));
+  const moments = [1, 2, 3, 4, 5, 6].map((at) => 1_700_000_000 + at);
+  database.long = moments.map((at) => [device.key, at * 1_000, 2_500_000]);
+  const entries = moments.map((timestamp) => ({ field: 'A', value: 1, timestamp }));
   const recheck = async (): Promise<DeviceInfo> => {
     if (database.receipts.length < 2) return device;
     if (code === 'OVERLOADED') return withoutField('A');
@@ -305,9 +311,9 @@ test.each([
 test('of a workspace alone so many that write very much again wait in memory, others are refused', async () => {
   const { recorder, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 1_500_000 }]]));
-  database.long = [[device.key, 1_000, 1_500_000]];
+  database.long = [[device.key, 1_700_000_001_000, 1_500_000]];
   const send = (): Promise<unknown> =>
-    recorder.record(device, [{ field: 'A', value: 1, timestamp: 1 }], { limited: false, receivedAt: NOW });
+    recorder.record(device, [{ field: 'A', value: 1, timestamp: 1_700_000_001 }], { limited: false, receivedAt: NOW });
   const ends = await Promise.allSettled(Array.from({ length: 25 }, send));
   const refused = ends.flatMap((end) => (end.status === 'rejected' ? [(end.reason as AppError).code] : []));
   expect([...new Set(refused)]).toEqual(['OVERLOADED']);
@@ -331,10 +337,10 @@ test('tenants take turns with what writes very much again: nobody stands behind 
 test('where the database does not answer, those in line do not wait for their own time-outs one after the other', async () => {
   const { recorder, longReadings, database } = open();
   longReadings.note(new Map([[device.key, { readings: 1, bytes: 1_500_000 }]]));
-  database.long = [[device.key, 1_000, 1_500_000]];
+  database.long = [[device.key, 1_700_000_001_000, 1_500_000]];
   Object.assign(database, { away: true, timeOutMs: 4_100 });
   const send = (): Promise<unknown> =>
-    recorder.record(device, [{ field: 'A', value: 1, timestamp: 1 }], { limited: false, receivedAt: NOW });
+    recorder.record(device, [{ field: 'A', value: 1, timestamp: 1_700_000_001 }], { limited: false, receivedAt: NOW });
   const ends = await Promise.allSettled(Array.from({ length: 5 }, send));
   // The others did not ask it.
   expect(database.asked).toBe(1);

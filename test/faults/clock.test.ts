@@ -237,9 +237,13 @@ describe.each(DATABASES)('the ends of time, %s', (database) => {
     const server = await startServer({ database, env: { MAX_FUTURE_SECONDS: '10000000000' } });
     try {
       const [device] = (await createProduct(server)).deviceIds;
+      const first = Date.UTC(2000, 0, 1) / 1000;
       const last = Math.floor(Date.now() / 1000) + 9_999_999_000;
       const entry = (timestamp: number) => ({ field: 'temperature', value: timestamp, timestamp });
-      const { body } = await server.record(device!, [0, 0.001, last, -0.001, last + 2_000].map(entry));
+      const { body } = await server.record(
+        device!,
+        [first, first + 0.001, last, first - 0.001, last + 2_000].map(entry),
+      );
       expect(body.stored).toBe(3);
       expect(body.rejected.map(({ code }: any) => code)).toEqual(['INVALID_TIMESTAMP', 'TIMESTAMP_IN_FUTURE']);
       const { device: read } = await server.gql(
@@ -248,7 +252,10 @@ describe.each(DATABASES)('the ends of time, %s', (database) => {
          }`,
         { id: device },
       );
-      expect(read.history[0]).toEqual({ timestamps: [0, 0.001, last], values: [0, 0.001, last] });
+      expect(read.history[0]).toEqual({
+        timestamps: [first, first + 0.001, last],
+        values: [first, first + 0.001, last],
+      });
     } finally {
       await server.stop();
     }

@@ -70,7 +70,7 @@ describe.skipIf(inject('redisUrl') === null)('two nodes, and changes that one of
     let sent = 0;
     const record = async (): Promise<void> => {
       sent += 1;
-      const entry = { field: 'temperature', value: sent, timestamp: sent };
+      const entry = { field: 'temperature', value: sent, timestamp: 1_700_000_000 + sent };
       expect((await b.record(deviceIds[0]!, entry)).status).toBe(200);
     };
     await expect

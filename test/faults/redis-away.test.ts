@@ -29,7 +29,11 @@ describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is in troubl
   let sent = 0;
   const record = async (server: TestServer): Promise<{ status: number }> => {
     const value = sent++;
-    const answer = await server.record(product.deviceIds[0]!, { field: 'temperature', value, timestamp: value + 1 });
+    const answer = await server.record(product.deviceIds[0]!, {
+      field: 'temperature',
+      value,
+      timestamp: 1_700_000_000 + value,
+    });
     // Two in one millisecond may be over the limit.
     if (answer.status === 200) stored.push(value);
     return answer;

@@ -17,7 +17,7 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
   test('drains: a request on its way is answered and stored, then the process ends with 0', async () => {
     const server = await startServer({ database });
     const { deviceIds } = await createProduct(server);
-    const body = JSON.stringify([{ field: 'temperature', value: 5, timestamp: 100 }]);
+    const body = JSON.stringify([{ field: 'temperature', value: 5, timestamp: 1_700_000_100 }]);
     const socket = connect(server.process.port, '127.0.0.1');
     let answer = '';
     socket.on('data', (chunk) => (answer += chunk.toString()));

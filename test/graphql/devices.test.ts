@@ -264,7 +264,7 @@ describe.each(DATABASES)('devices on %s', (database) => {
     const product = await newProduct();
     const [device] = await create(product, [{ name: 'x', serialNumber: 'old-serial' }]);
     const status = async (serial: string): Promise<number> =>
-      (await server.record(serial, { field: 'temperature', value: 1, timestamp: 1 }, { token })).status;
+      (await server.record(serial, { field: 'temperature', value: 1, timestamp: 1_700_000_001 }, { token })).status;
     expect(await status('old-serial')).not.toBe(404);
     await server.gql(UPDATE, { id: device.id, input: { serialNumber: 'new-serial' } }, token);
     expect(await status('old-serial')).toBe(404);
@@ -325,9 +325,10 @@ describe.each(DATABASES)('devices on %s', (database) => {
     const [quick] = await create(product, [{ name: 'quick' }, { name: 'silent' }]);
     const [slow] = await create(patient, [{ name: 'slow' }]);
     for (const device of [quick, slow])
-      expect((await server.record(device.id, { field: 'temperature', value: 1, timestamp: 5 }, { token })).status).toBe(
-        200,
-      );
+      expect(
+        (await server.record(device.id, { field: 'temperature', value: 1, timestamp: 1_700_000_005 }, { token }))
+          .status,
+      ).toBe(200);
     const online = async (id: string): Promise<boolean> =>
       (await server.gql('query ($id: ID!) { device(id: $id) { online } }', { id }, token))['device'].online;
     expect(await names({ p: product, online: true })).toEqual(['quick']);

@@ -119,7 +119,7 @@ describe.each(DATABASES)('reading on %s', (name) => {
     ])
       await server.record(id, { field: 'level', value, timestamp });
     expect(await latest()).toEqual([{ value: 1 }]);
-    await server.record(id, { field: 'level', value: 3, timestamp: 5000 });
+    await server.record(id, { field: 'level', value: 3, timestamp: 1_700_005_000 });
     expect(await latest()).toEqual([{ value: 3 }]);
     const { deleteMeasurements } = await server.gql(
       `mutation ($id: ID!) { deleteMeasurements(

@@ -51,15 +51,15 @@ describe.each(DATABASES)('replaceDevice on %s', (database) => {
     const [kept, absorbed] = deviceIds as [string, string];
     await server.record(
       kept,
-      [1, 2, 3].map((timestamp) => ({ field: 'temperature', value: timestamp, timestamp })),
+      [1, 2, 3].map((value) => ({ field: 'temperature', value, timestamp: 1_700_000_000 + value })),
       { token },
     );
     await server.record(
       absorbed,
       [
-        { field: 'temperature', value: 30, timestamp: 3 },
-        { field: 'temperature', value: 40, timestamp: 4 },
-        { field: 'note', value: 'hello', timestamp: 4 },
+        { field: 'temperature', value: 30, timestamp: 1_700_000_003 },
+        { field: 'temperature', value: 40, timestamp: 1_700_000_004 },
+        { field: 'note', value: 'hello', timestamp: 1_700_000_004 },
       ],
       { token },
     );
@@ -68,15 +68,15 @@ describe.each(DATABASES)('replaceDevice on %s', (database) => {
     expect(answer.data?.replaceDevice).toMatchObject({ id: kept, name: 'device old', serialNumber: 'new' });
     // What it has at a moment itself stays: it may have been recorded while the other's values were still on their way.
     expect((await values(kept)).map(([, value]) => value)).toEqual([1, 2, 3, 40]);
-    expect(await values(kept, 'note')).toEqual([['1970-01-01T00:00:04.000Z', 'hello']]);
+    expect(await values(kept, 'note')).toEqual([['2023-11-14T22:13:24.000Z', 'hello']]);
     const { product } = await server.gql(
       'query ($p: ID!) { product(id: $p) { devices { edges { node { id } } } } }',
       { p: id },
       token,
     );
     expect(product.devices.edges.map(({ node }: any) => node.id)).toEqual([kept]);
-    await server.record('new', [{ field: 'temperature', value: 50, timestamp: 5 }], { token });
-    expect((await values(kept)).at(-1)).toEqual(['1970-01-01T00:00:05.000Z', 50]);
+    await server.record('new', [{ field: 'temperature', value: 50, timestamp: 1_700_000_005 }], { token });
+    expect((await values(kept)).at(-1)).toEqual(['2023-11-14T22:13:25.000Z', 50]);
   });
 
   test('of two that absorb each other one stays', async () => {
@@ -159,7 +159,7 @@ describe.each(DATABASES)('replaceDevice on %s', (database) => {
       return { device: 'old', field: 'temperature', value: r.body * ${factor}, timestamp: +r.body } }`;
     const input = { decoder: decoder(1, 0) };
     const { id, webhookId, deviceIds } = await createProduct(server, { token, serialNumbers: ['new', 'old'], input });
-    const times = Array.from({ length: 10 }, (_, at) => at + 1);
+    const times = Array.from({ length: 10 }, (_, at) => 1_700_000_001 + at);
     for (const body of times)
       await fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: String(body) });
     await server.gql(

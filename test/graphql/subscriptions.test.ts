@@ -596,7 +596,7 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
       const entries = Array.from({ length: 200 }, (_, i) => ({
         field: 'text',
         value: text,
-        timestamp: round * 1000 + i,
+        timestamp: 1.6e9 + round * 1000 + i,
       }));
       expect((await record(device, entries)).status).toBe(200);
     }
@@ -610,7 +610,7 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
       const entries = Array.from({ length: 500 }, (_, i) => ({
         field: 'text',
         value: 'y',
-        timestamp: 1e6 + round * 1000 + i,
+        timestamp: 1.7e9 + round * 1000 + i,
       }));
       await record(device, entries);
     }

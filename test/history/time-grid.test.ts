@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { parseResolution } from '../../src/domain/history/resolution.ts';
 import { gridEdges, learnZone } from '../../src/domain/history/time-grid.ts';
 import { planSeries } from '../../src/domain/history/series-plan.ts';
-import { ZoneOffsets } from '../../src/domain/history/zone-offsets.ts';
+import { ZoneOffsets } from '../../src/domain/times/zone-offsets.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { naiveBuckets } from './naive-history.ts';
 

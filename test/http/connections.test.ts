@@ -50,7 +50,7 @@ test(
   { timeout: 90_000 },
   async () => {
     const { socket, answer } = raw();
-    const body = `[{"field":"temperature","value":5,"timestamp":5}]${' '.repeat(1_000)}`;
+    const body = `[{"field":"temperature","value":5,"timestamp":1700000005}]${' '.repeat(1_000)}`;
     socket.write(head(`Content-Length: ${body.length}\r\n`));
     // Some 200 bytes a second, for longer than a body may stop for.
     const started = performance.now();
@@ -71,12 +71,12 @@ test('a sender that hangs up in the middle of its body costs nothing', async () 
     socket.write(`${head('Content-Length: 1000\r\n')}[{"field":"temperature"`, () => socket.destroy());
     await answer;
   }
-  expect((await server.record(device, { field: 'temperature', value: 2, timestamp: 2 })).status).toBe(200);
+  expect((await server.record(device, { field: 'temperature', value: 2, timestamp: 1_700_000_002 })).status).toBe(200);
 });
 
 test('a chunked body of tiny chunks is read as one', async () => {
   const { socket, answer } = raw();
-  const body = '[{"field":"temperature","value":3,"timestamp":3}]\r\n';
+  const body = '[{"field":"temperature","value":3,"timestamp":1700000003}]\r\n';
   socket.write(head('Transfer-Encoding: chunked\r\n'));
   for (const char of body) socket.write(`1\r\n${char}\r\n`);
   socket.write('0\r\n\r\n');
@@ -106,7 +106,7 @@ test(
 
 test('HTTP/1.0 and odd header spelling work', async () => {
   const { socket, answer } = raw();
-  const body = '{"field":"temperature","value":4,"timestamp":4}';
+  const body = '{"field":"temperature","value":4,"timestamp":1700000004}';
   socket.write(
     `POST /v1/devices/${device}/record HTTP/1.0\r\nAUTHORIZATION:token   ${ADMIN_TOKEN}  \r\ncontent-LENGTH:${body.length}\r\nX-Odd:\r\n\r\n${body}`,
   );
@@ -186,13 +186,13 @@ test('what is no request is told so', async () => {
 
 test('a request line with the whole URL, as proxies send it, works', async () => {
   const { socket, answer } = raw();
-  const body = '{"field":"temperature","value":4,"timestamp":5}';
+  const body = '{"field":"temperature","value":4,"timestamp":1700000005}';
   socket.write(head(`Content-Length: ${body.length}\r\n`).replace('POST /', 'POST http://inlet.example/') + body);
   expect(await answer).toMatch(/^HTTP\/1\.1 200[\s\S]*\{"stored":1,"rejected":\[\]\}/);
 });
 
 test('a gzip body is unpacked, within the limit', async () => {
-  const small = gzipSync('[{"field":"temperature","value":5,"timestamp":5}]');
+  const small = gzipSync('[{"field":"temperature","value":5,"timestamp":1700000005}]');
   const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
   const headers = { 'Content-Encoding': 'gzip' };
   expect((await server.record(device, small, { headers })).body).toEqual({ stored: 1, rejected: [] });
@@ -235,7 +235,7 @@ test('no request line or header makes the server stop answering', async () => {
     });
     expect([404, 405]).toContain(response.status);
   }
-  expect((await server.record(device, { field: 'temperature', value: 6, timestamp: 6 })).status).toBe(200);
+  expect((await server.record(device, { field: 'temperature', value: 6, timestamp: 1_700_000_006 })).status).toBe(200);
 });
 
 test.each(['identity', 'gzip'])(

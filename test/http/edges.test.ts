@@ -94,7 +94,7 @@ describe('request targets', () => {
       const answer = await fetch(`${server.url}${url}`, { method: 'POST', body: '{}' });
       expect(answer.headers.get('x-content-type-options'), url).toBe('nosniff');
     }
-    const stored = await server.record(device, { field: 'temperature', value: 1, timestamp: 1 });
+    const stored = await server.record(device, { field: 'temperature', value: 1, timestamp: 1_700_000_001 });
     expect(stored.status).toBe(200);
     expect(stored.headers.get('x-content-type-options')).toBe('nosniff');
   });
@@ -136,7 +136,7 @@ describe('request targets', () => {
 
 test('the counts are in the headers too', async () => {
   const entries = [
-    { field: 'temperature', value: 1, timestamp: 2 },
+    { field: 'temperature', value: 1, timestamp: 1_700_000_002 },
     { field: 'no', value: 1 },
   ];
   for (const [body, stored, rejected] of [
@@ -150,7 +150,7 @@ test('the counts are in the headers too', async () => {
 });
 
 test('an upgrade to h2c, as Java asks for, is ignored and the request answered', async () => {
-  const body = '{"field":"temperature","value":3,"timestamp":3}';
+  const body = '{"field":"temperature","value":3,"timestamp":1700000003}';
   const { socket, answer } = raw();
   socket.write(
     `POST /v1/devices/${device}/record/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n` +

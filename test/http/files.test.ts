@@ -272,13 +272,13 @@ describe.each(DATABASES)('files on %s', (database) => {
       serialNumbers: ['m1', 'm2', 'm3'],
     });
     for (const [index, device] of deviceIds.entries())
-      await server.record(device, [{ field: 'a', value: index, timestamp: 1 }], { token });
+      await server.record(device, [{ field: 'a', value: index, timestamp: 1_700_000_001 }], { token });
     await server.gql(
       'mutation ($id: ID!) { updateDevice(id: $id, input: { tags: ["north"] }) { id } }',
       { id: deviceIds[1] },
       token,
     );
-    const line = (serial: string, value: number): string => `${serial},a,1970-01-01T00:00:01.000Z,${value}\n`;
+    const line = (serial: string, value: number): string => `${serial},a,2023-11-14T22:13:21.000Z,${value}\n`;
     const header = 'device,field,timestamp,value\n';
     expect((await get(`/v1/export.csv?product=${id}`)).text).toBe(
       header + line('m1', 0) + line('m2', 1) + line('m3', 2),

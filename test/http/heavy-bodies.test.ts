@@ -122,7 +122,7 @@ describe.each(DATABASES)('the heaviest bodies on %s', (name) => {
   });
 
   test('a line of a file with too many different keys', async () => {
-    const line = `{"device":"${EUI}","field":"label","timestamp":1,"value":1,"x":[${RICH.slice(0, 200_000)}0}]}`;
+    const line = `{"device":"${EUI}","field":"label","timestamp":1700000001,"value":1,"x":[${RICH.slice(0, 200_000)}0}]}`;
     const headers = { 'Content-Type': 'application/x-ndjson', Authorization: `Token ${ADMIN_TOKEN}` };
     const response = await fetch(`${server.url}/v1/import`, { method: 'POST', headers, body: line });
     expect(await response.text()).toMatch(/at most 12000 different keys/);

@@ -42,8 +42,8 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
       const { status, headers } = await server.record(device, body, options);
       return [status, headers.get('inlet-stored'), headers.get('inlet-rejected')];
     };
-    const good = { field: 'temperature', value: 1, timestamp: 1 };
-    expect(await counts([good, { ...good, timestamp: 2 }])).toEqual([200, '2', '0']);
+    const good = { field: 'temperature', value: 1, timestamp: 1_700_000_001 };
+    expect(await counts([good, { ...good, timestamp: 1_700_000_002 }])).toEqual([200, '2', '0']);
     expect(await counts([good, { field: 'no', value: 1 }, {}])).toEqual([207, '1', '2']);
     expect(await counts([{ field: 'no', value: 1 }])).toEqual([400, '0', '1']);
     expect(await counts('no JSON')).toEqual([400, '0', '0']);
@@ -52,14 +52,14 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
 
   test('every entry stored answers 200 with the count, and the values are there at once', async () => {
     const answer = await server.record(device, [
-      { field: 'temperature', value: 21.5, timestamp: 1000 },
-      { field: 'label', value: 'hall', timestamp: 1000, unknownKey: { ignored: true } },
+      { field: 'temperature', value: 21.5, timestamp: 1_700_001_000 },
+      { field: 'label', value: 'hall', timestamp: 1_700_001_000, unknownKey: { ignored: true } },
     ]);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
     expect(answer.body).toEqual({ stored: 2, rejected: [] });
-    expect(await valueAt('temperature', 1000)).toBe(21.5);
-    expect(await valueAt('label', 1000)).toBe('hall');
+    expect(await valueAt('temperature', 1_700_001_000)).toBe(21.5);
+    expect(await valueAt('label', 1_700_001_000)).toBe('hall');
   });
 
   test('an empty array stores nothing and answers 200', async () => {
@@ -67,9 +67,13 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
   });
 
   test('one entry object is as good as an array of one', async () => {
-    const answer = await server.record(device, { field: 'temperature', value: 7, timestamp: 1001 }, { query: '' });
+    const answer = await server.record(
+      device,
+      { field: 'temperature', value: 7, timestamp: 1_700_001_001 },
+      { query: '' },
+    );
     expect(answer).toMatchObject({ status: 200, body: { stored: 1 } });
-    expect(await valueAt('temperature', 1001)).toBe(7);
+    expect(await valueAt('temperature', 1_700_001_001)).toBe(7);
   });
 
   test.each([
@@ -90,7 +94,7 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'nonsense', 'multipart/form-data; boundary=x'])(
     'content type %s is no error as long as the body is JSON',
     async (type) => {
-      const answer = await server.record(device, [{ field: 'count', value: 1, timestamp: 1002 }], {
+      const answer = await server.record(device, [{ field: 'count', value: 1, timestamp: 1_700_001_002 }], {
         headers: { 'Content-Type': type },
       });
       expect(answer.status).toBe(200);
@@ -98,9 +102,13 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
   );
 
   test('a device may be named by its serial number, percent-encoded where needed', async () => {
-    expect((await server.record('alpha', { field: 'temperature', value: 1, timestamp: 1003 })).status).toBe(200);
-    expect(await valueAt('temperature', 1003)).toBe(1);
-    expect((await server.record('a/b c', { field: 'temperature', value: 1, timestamp: 1003 })).status).toBe(200);
+    expect((await server.record('alpha', { field: 'temperature', value: 1, timestamp: 1_700_001_003 })).status).toBe(
+      200,
+    );
+    expect(await valueAt('temperature', 1_700_001_003)).toBe(1);
+    expect((await server.record('a/b c', { field: 'temperature', value: 1, timestamp: 1_700_001_003 })).status).toBe(
+      200,
+    );
     expect((await server.record('ALPHA', [])).status).toBe(404);
     expect((await server.record(device.toUpperCase(), [])).status).toBe(200);
   });
@@ -144,9 +152,9 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
     ['BOOLEAN', 'on', 'True', true],
     ['BOOLEAN', 'on', 'FALSE', false],
   ])('%s field %s takes %j', async (_type, field, value, stored) => {
-    const answer = await server.record(device, { field, value, timestamp: 2000 });
+    const answer = await server.record(device, { field, value, timestamp: 1_700_002_000 });
     expect(answer.body).toEqual({ stored: 1, rejected: [] });
-    expect(await valueAt(field, 2000)).toBe(stored);
+    expect(await valueAt(field, 1_700_002_000)).toBe(stored);
   });
 
   test.each([
@@ -177,7 +185,7 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
     ['__proto__', 1, 'UNKNOWN_FIELD'],
     ['constructor', 1, 'UNKNOWN_FIELD'],
   ])('field %s refuses %j with %s', async (field, value, code) => {
-    const answer = await server.record(device, [{ field, value, timestamp: 3000 }]);
+    const answer = await server.record(device, [{ field, value, timestamp: 1_700_003_000 }]);
     expect(answer.status).toBe(400);
     expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
     expect(answer.body).toMatchObject({ status: 400, stored: 0, rejected: [{ index: 0, field, code }] });
@@ -190,7 +198,7 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
     [1_700_000_000.1239, 1_700_000_000_124],
     ['1700000001', 1_700_000_001_000],
     ['1700000001.5', 1_700_000_001_500],
-    [0, 0],
+    [946_684_800, 946_684_800_000],
   ])('timestamp %j is Unix seconds with millisecond resolution', async (timestamp, ms) => {
     await server.record(device, [{ field: 'Temperature', value: 5, timestamp }]);
     expect((await values('Temperature')).map(([at]) => at)).toContain(ms);
@@ -200,6 +208,7 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
     [1_700_000_000_000, 'INVALID_TIMESTAMP', /milliseconds/],
     [1e11, 'INVALID_TIMESTAMP', /milliseconds/],
     [-1, 'INVALID_TIMESTAMP', /1970/],
+    [0, 'INVALID_TIMESTAMP', /before 2000/],
     ['yesterday', 'INVALID_TIMESTAMP', /Unix seconds/],
     ['2026-01-01T00:00:00Z', 'INVALID_TIMESTAMP', /Unix seconds/],
     [true, 'INVALID_TIMESTAMP', /Unix seconds/],
@@ -218,14 +227,16 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
   });
 
   test('NUL characters at the end are ignored; NaN and Infinity as Python writes them cost that entry only', async () => {
-    expect(await server.record(device, '[{"field":"temperature","value":1,"timestamp":4000}]\r\n\0\0')).toMatchObject({
+    expect(
+      await server.record(device, '[{"field":"temperature","value":1,"timestamp":1700004000}]\r\n\0\0'),
+    ).toMatchObject({
       status: 200,
       body: { stored: 1 },
     });
     const entry = (value: string, at: number): string =>
       `{"field": "temperature", "value": ${value}, "timestamp": ${at}}`;
-    const body = `[${entry('NaN', 4001)}, ${entry('4', 4002)}, ${entry('-Infinity', 4003)}, ${entry('Infinity', 4004)},
-      {"field": "label", "value": "a NaN, \\"Infinity\\" and - NaN", "timestamp": 4002}, ${entry('1', Number.NaN)}]\0`;
+    const body = `[${entry('NaN', 1_700_004_001)}, ${entry('4', 1_700_004_002)}, ${entry('-Infinity', 1_700_004_003)}, ${entry('Infinity', 1_700_004_004)},
+      {"field": "label", "value": "a NaN, \\"Infinity\\" and - NaN", "timestamp": 1700004002}, ${entry('1', Number.NaN)}]\0`;
     const answer = await server.record(device, body);
     expect(answer).toMatchObject({ status: 207, body: { stored: 2 } });
     expect(answer.body.rejected.map(({ index, code }: { index: number; code: string }) => [index, code])).toEqual([
@@ -234,7 +245,7 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
       [3, 'INVALID_VALUE'],
       [5, 'INVALID_TIMESTAMP'],
     ]);
-    expect(await valueAt('label', 4002)).toBe('a NaN, "Infinity" and - NaN');
+    expect(await valueAt('label', 1_700_004_002)).toBe('a NaN, "Infinity" and - NaN');
     for (const wrong of ['[NaN', 'NaNa', '[-]', '[Infinit]', '\0[]', '[1]x\0', 'NaN'])
       expect((await server.record(device, wrong)).status).toBe(400);
     const { pid } = server.process.child;
@@ -258,14 +269,14 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
 
   test('valid entries are stored although others are refused: 207 with an outcome for each', async () => {
     const answer = await server.record(device, [
-      { field: 'temperature', value: 1, timestamp: 4000 },
+      { field: 'temperature', value: 1, timestamp: 1_700_004_000 },
       'text',
       null,
       [1],
       { value: 1 },
       { field: 5, value: 1 },
       { field: 'nothing', value: 1 },
-      { field: 'count', value: 3, timestamp: 4000 },
+      { field: 'count', value: 3, timestamp: 1_700_004_000 },
     ]);
     expect(answer.status).toBe(207);
     expect(answer.body.stored).toBe(2);
@@ -277,16 +288,16 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
       [5, 'INVALID_ENTRY'],
       [6, 'UNKNOWN_FIELD'],
     ]);
-    expect(await valueAt('count', 4000)).toBe(3);
+    expect(await valueAt('count', 1_700_004_000)).toBe(3);
   });
 
   test('writing a key again replaces the value, within one request too', async () => {
-    await server.record(device, { field: 'temperature', value: 1, timestamp: 5000 });
+    await server.record(device, { field: 'temperature', value: 1, timestamp: 1_700_005_000 });
     await server.record(device, [
-      { field: 'temperature', value: 2, timestamp: 5000 },
-      { field: 'temperature', value: 3, timestamp: 5000 },
+      { field: 'temperature', value: 2, timestamp: 1_700_005_000 },
+      { field: 'temperature', value: 3, timestamp: 1_700_005_000 },
     ]);
-    expect((await values('temperature')).filter(([ms]) => ms === 5_000_000)).toEqual([[5_000_000, 3]]);
+    expect((await values('temperature')).filter(([ms]) => ms === 1_700_005_000_000)).toEqual([[1_700_005_000_000, 3]]);
   });
 
   test('text in the charset that the content type declares is read in it', async () => {
@@ -295,30 +306,30 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
       const { status } = await server.record(device, body, { headers: { 'Content-Type': type } });
       return status === 200 ? valueAt('label', timestamp) : status;
     };
-    expect(await send(6001, 'application/json; charset=ISO-8859-1')).toBe('Tür');
-    expect(await send(6002, 'application/json; charset=klingon')).toBe(400);
+    expect(await send(1_700_006_001, 'application/json; charset=ISO-8859-1')).toBe('Tür');
+    expect(await send(1_700_006_002, 'application/json; charset=klingon')).toBe(400);
     // Many declare what they do not send.
     for (const [i, charset] of ['utf-16', 'us-ascii', 'ISO-8859-1'].entries()) {
-      const body = `[{"field":"label","value":"Tür","timestamp":${6003 + i}}]`;
+      const body = `[{"field":"label","value":"Tür","timestamp":${1_700_006_003 + i}}]`;
       const headers = { 'Content-Type': `application/json; charset=${charset}` };
       expect((await server.record(device, body, { headers })).status).toBe(200);
-      expect(await valueAt('label', 6003 + i)).toBe('Tür');
+      expect(await valueAt('label', 1_700_006_003 + i)).toBe('Tür');
     }
   });
 
   test('half of a surrogate pair is no character: its entry is refused, the others are stored', async () => {
     const answer = await server.record(
       device,
-      `[{"field":"label","value":"a\\ud800b","timestamp":6000},{"field":"label","value":"c","timestamp":6010}]`,
+      `[{"field":"label","value":"a\\ud800b","timestamp":1700006000},{"field":"label","value":"c","timestamp":1700006010}]`,
     );
     expect(answer).toMatchObject({ status: 207, body: { rejected: [{ index: 0, code: 'INVALID_VALUE' }] } });
-    expect(await valueAt('label', 6010)).toBe('c');
+    expect(await valueAt('label', 1_700_006_010)).toBe('c');
   });
 
   test.each([
-    ['a trailing line break', '[{"field":"count","value":8,"timestamp":7000}]\r\n', 200],
-    ['a byte order mark', '\ufeff[{"field":"count","value":8,"timestamp":7000}]', 200],
-    ['duplicate keys: the last counts', '[{"field":"x","field":"count","value":8,"timestamp":7000}]', 200],
+    ['a trailing line break', '[{"field":"count","value":8,"timestamp":1700007000}]\r\n', 200],
+    ['a byte order mark', '\ufeff[{"field":"count","value":8,"timestamp":1700007000}]', 200],
+    ['duplicate keys: the last counts', '[{"field":"x","field":"count","value":8,"timestamp":1700007000}]', 200],
     ['__proto__ as a key', '[{"__proto__":{"field":"count"},"value":8}]', 400],
     ['1e400', '[{"field":"temperature","value":1e400}]', 400],
     ['a deep nest', '['.repeat(100_000) + ']'.repeat(100_000), 400],
@@ -371,7 +382,11 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
   });
 
   test('10,000 entries are taken, 10,001 answer 413', async () => {
-    const entries = Array.from({ length: 10_001 }, (_, at) => ({ field: 'count', value: at, timestamp: 10_000 + at }));
+    const entries = Array.from({ length: 10_001 }, (_, at) => ({
+      field: 'count',
+      value: at,
+      timestamp: 1_700_010_000 + at,
+    }));
     expect(await server.record(device, entries)).toMatchObject({
       status: 413,
       body: { code: 'TOO_MANY_ENTRIES', limit: 10_000 },

@@ -103,10 +103,14 @@ describe('bodies of which hardly anything is stored', () => {
     expect(usual).toBeGreaterThan(long);
   });
 
-  const texts = Array.from({ length: 240 }, (__, at) => ({ field: 'text', value: 'ü'.repeat(2_000), timestamp: at }));
+  const texts = Array.from({ length: 240 }, (__, at) => ({
+    field: 'text',
+    value: 'ü'.repeat(2_000),
+    timestamp: 1.7e9 + at,
+  }));
   test.each([
     ['long texts', texts],
-    ['a few entries with much about them', Array.from({ length: 900 }, (__, at) => ({ field: 'temperature', value: at, timestamp: at, note: 'n'.repeat(950) }))],
+    ['a few entries with much about them', Array.from({ length: 900 }, (__, at) => ({ field: 'temperature', value: at, timestamp: 1.7e9 + at, note: 'n'.repeat(950) }))],
   ])('not: %s', { timeout: 60_000 }, async (_, batch) => {
     const body = JSON.stringify(batch);
     expect(body.length).toBeGreaterThan(0.45 * MB);

@@ -215,7 +215,7 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     await saveDecoder(
       server,
       other.id,
-      `function Decoder() { return [4711, "${other.deviceIds[0]}", "${product.deviceIds[0]}", "d1"].map((device, i) => ({ device, field: "T", value: i, timestamp: i })); }`,
+      `function Decoder() { return [4711, "${other.deviceIds[0]}", "${product.deviceIds[0]}", "d1"].map((device, i) => ({ device, field: "T", value: i, timestamp: 1_700_000_000 + i })); }`,
     );
     await callWebhook(server, other, { body: '' });
     const [call] = await callsOf(server, other.id);
@@ -409,7 +409,7 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
       'function Decoder(r) { return { device: "d1", field: "T", value: +r.body, timestamp: +r.body }; }',
     );
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, i) => callWebhook(server, product, { body: String(i + 1) })),
+      Array.from({ length: 200 }, (_, i) => callWebhook(server, product, { body: String(1_700_000_001 + i) })),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(await historyOf(server, product.deviceIds[0]!, 'T')).toHaveLength(200);

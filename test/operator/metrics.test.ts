@@ -34,7 +34,7 @@ test('requests, values and decoder runs are counted', async () => {
   const runs = await valueOf('inlet_decoder_run_duration_seconds_count{outcome="ok"}');
   await server.record(device, [
     { field: 'temperature', value: 1 },
-    { field: 'temperature', value: 2, timestamp: 9 },
+    { field: 'temperature', value: 2, timestamp: 1_700_000_009 },
     { field: 'nope', value: 1 },
   ]);
   const hook = (body: string): Promise<Response> =>
@@ -57,8 +57,8 @@ test('how full it is: flushes, queues, subscribers, caches, and the memory of ea
   const flushes = await valueOf('inlet_flush_duration_seconds_count');
   const values = await valueOf('inlet_flush_values_sum');
   await server.record(product.deviceIds[0]!, [
-    { field: 'temperature', value: 1, timestamp: 1 },
-    { field: 'temperature', value: 2, timestamp: 2 },
+    { field: 'temperature', value: 1, timestamp: 1_700_000_001 },
+    { field: 'temperature', value: 2, timestamp: 1_700_000_002 },
   ]);
   // A flush more, and perhaps one of those before.
   expect(await valueOf('inlet_flush_duration_seconds_count')).toBeGreaterThan(flushes);

@@ -43,7 +43,7 @@ test('names every status of the record endpoint, with the bodies that are answer
     { input },
   );
   const twin = await createProduct(server, { serialNumbers: ['one'] });
-  const good = { field: 'temperature', value: 1, timestamp: 5 };
+  const good = { field: 'temperature', value: 1, timestamp: 1_700_000_005 };
   const limit = (perSecond: number): Promise<unknown> =>
     server.gql('mutation ($id: ID!, $perSecond: Float) { setWriteRate(deviceId: $id, perSecond: $perSecond) }', {
       id: twin.deviceIds[0],

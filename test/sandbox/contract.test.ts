@@ -432,7 +432,7 @@ describe('output', () => {
       'var a = {}; a.self = a; return [a, a]',
       [{ self: { $inlet: 'cyclic' } }, { self: { $inlet: 'cyclic' } }],
     ],
-    ['dates', 'return [new Date(0), new Date(NaN)]', ['1970-01-01T00:00:00.000Z', { $inlet: 'NaN' }]],
+    ['dates', 'return [new Date(0), new Date(NaN)]', ['1970-01-01T00:00:00.000Z', { $inlet: 'Invalid Date' }]],
     ['boxed primitives', 'return [new Number(5), new String("s"), new Boolean(false)]', [5, 's', false]],
     ['typed arrays', 'return [new Uint8Array([1, 2]), new Float64Array([0.5])]', [[1, 2], [0.5]]],
     ['maps and sets', 'return [new Map([[1, 2]]), new Set([1])]', [{}, {}]],

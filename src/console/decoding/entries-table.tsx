@@ -63,7 +63,9 @@ export function EntriesTable({ productId, entries, accepted, onField }: EntriesT
                 </td>
                 <td>
                   {entry.code === null ? (
-                    <span class="chip good">{accepted}</span>
+                    <span>
+                      <span class="chip good">{accepted}</span> {entry.notice !== null && <small>{entry.notice}</small>}
+                    </span>
                   ) : (
                     <div class="refused">
                       <span>

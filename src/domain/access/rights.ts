@@ -115,7 +115,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   Product: {
     'id name deviceType createdAt': ANY,
     'offlineAfterSeconds ignoreZeroPlaces answer200 webhookAnswer fields field configurationFields': SETUP,
-    'writeRate dashboard decoder': PRODUCT_SETUP,
+    'writeRate dashboard decoder timeZone': PRODUCT_SETUP,
     'devices suggestedFields decoderVersions decoderExamples decoderStatistics': { anyOf: ['READ'], on: 'product' },
     'call calls searchCalls replayProgress': { anyOf: ['READ'], on: 'product' },
     'webhookId webhookUrl': { anyOf: ['CONFIGURE'], on: 'product' },
@@ -167,10 +167,11 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   },
   // What was sent with the request itself, and what became of it.
   EntryOutcome: {
-    'index device field value timestamp code message matchedDevice matchedField suggestedField': ANY,
+    'index device field value timestamp code message notice matchedDevice matchedField suggestedField': ANY,
   },
   EntryField: { 'identifier name type unit': ANY },
-  RecordResult: { 'stored rejected': ANY },
+  RecordResult: { 'stored rejected ahead': ANY },
+  AheadOfClock: { 'values seconds message': ANY },
   DeleteResult: { measurements: ANY },
 
   AuditEntry: {

@@ -208,9 +208,10 @@ function answerOf(outcome: CallOutcome, { always200, webhook }: ProductAnswers, 
 }
 
 function countsOf(outcome: CallOutcome): Pick<Answer, 'status' | 'body'> {
-  const { status, stored, rejected } = outcome;
+  const { status, stored, rejected, ahead } = outcome;
+  const told = ahead === null ? '' : `,"ahead":${JSON.stringify(ahead)}`;
   const error = status === 'DECODER_FAILED' || status === 'NO_DECODER' ? `,"error":"${status}"` : '';
-  return { status: httpStatusOf(outcome), body: `{"stored":${stored},"rejected":${rejected}${error}}` };
+  return { status: httpStatusOf(outcome), body: `{"stored":${stored},"rejected":${rejected}${error}${told}}` };
 }
 
 /** `?answer=200`: of a sender that knows no other success (CONTRACT 3). */

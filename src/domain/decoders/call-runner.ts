@@ -19,6 +19,7 @@ import { LoopTurns } from '../loop-turns.ts';
 import { worksFor } from '../whose-work.ts';
 import type { Senders } from '../senders.ts';
 import type { WebhookAnswer } from '../webhook-answer.ts';
+import type { Ahead } from '../times/ahead.ts';
 import type { EntryJudge, Judged } from './entry-judge.ts';
 import type { FinishedRun } from './finished-run.ts';
 
@@ -58,10 +59,10 @@ export interface CallOutcome {
   receiptTime: number | null;
   /** What other copies of a network's frame have too (`frameDigest`); null: it is none. */
   frame: string | null;
+  /** What of it lies ahead of the server's clock; null: nothing. */
+  ahead: Ahead | null;
 }
 
-/** A network's time further ahead of ours than this is wrong, and not worth losing the values for. */
-const MAX_AHEAD_MS = 86_400_000;
 const NO_DECODER = 'The product has no decoder: save one, then replay the call.';
 /** In characters: to read a form of so many takes a millisecond or two, of a megabyte half a second. */
 const LONG_FORM = 4_096;
@@ -155,9 +156,8 @@ export class CallRunner {
     // Handed through as it came, the payload is not decoded.
     if (source === null && raw.length > 0 && raw.every(({ refusal }) => refusal?.code === 'INVALID_VALUE'))
       return notRun('NO_DECODER', raw[0]!.refusal!.message);
-    const networkTime = time === null || time > receivedAt + MAX_AHEAD_MS ? null : time;
     const sender = { device, identifier };
-    const options = { receivedAt, networkTime, counted, kept, mask: maskOf(product, call.request), sender };
+    const options = { receivedAt, networkTime: time, counted, kept, mask: maskOf(product, call.request), sender };
     const { judge } = this.#deps;
     if (entryPoint !== 'event' || isDecoders)
       return { ...outcomeOf(result, raw, await judge.judge(product, raw, options)), frame };
@@ -246,6 +246,7 @@ function notRun(status: CallStatus, reason: string): CallOutcome {
     rejected: 0,
     receiptTime: null,
     frame: null,
+    ahead: null,
   };
 }
 
@@ -266,12 +267,12 @@ function failedOutcome(result: Omit<FinishedRun, 'entries' | 'answer'>): CallOut
 function outcomeOf(
   { output, console, durationMs }: DecoderResult,
   raw: RawEntry[],
-  { entries, batches, stored, rejected, receiptTime }: Judged,
+  { entries, batches, stored, rejected, receiptTime, ahead }: Judged,
   answer: WebhookAnswer | null = null,
 ): CallOutcome {
   const status = stored === 0 ? 'NOTHING_STORED' : rejected === 0 ? 'STORED' : 'PARTLY_STORED';
   const run = { output, console, error: null, durationMs, entries, answer };
-  return { status, run, reason: null, copyOf: null, raw, batches, stored, rejected, receiptTime, frame: null };
+  return { status, run, reason: null, copyOf: null, raw, batches, stored, rejected, receiptTime, frame: null, ahead };
 }
 
 const CUT_BODY =

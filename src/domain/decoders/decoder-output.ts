@@ -13,7 +13,7 @@ export interface RawEntry {
   index: number;
   /** As JSON can say it, for display. */
   shown: unknown;
-  /** With NaN and its kin as themselves, for checking; the value unwrapped, the time in Unix seconds. */
+  /** With NaN and its kin as themselves, for checking; the value unwrapped. */
   entry: unknown;
   /** What the sender says of the value, for suggested fields; null: nothing. */
   hint: SuggestionHint | null;
@@ -30,6 +30,8 @@ const MAX_ENTRIES = 10_000;
 const MARKER = '$inlet';
 /** No field takes longer ones, and reading them takes time. */
 const BIGINT = /^-?\d{1,400}$/;
+/** Of a Date that is none. */
+const INVALID_DATE = 'Invalid Date';
 
 type Fields = ReadonlyMap<string, FieldInfo>;
 
@@ -222,7 +224,7 @@ function rawEntry(element: unknown, index: number, reading: Reading): RawEntry {
   const wrapped =
     isObject(element['value']) && markerOf(element['value']) === null ? wrappedValue(element['value']) : null;
   const value = placeOf(wrapped === null ? element['value'] : wrapped.value, element['field'], fields);
-  const timestamp = timeOf(element['timestamp'], native);
+  const timestamp = native && isEmptyTime(element['timestamp']) ? undefined : element['timestamp'];
   const hint = wrapped?.hint ?? null;
   if (!marked && value === element['value'] && timestamp === element['timestamp'])
     return { index, shown: element, entry: element, hint };
@@ -245,18 +247,11 @@ function placeOf(value: unknown, field: unknown, fields: Fields): unknown {
   return type === 'GEOLOCATION' ? (placeText(value) ?? value) : value;
 }
 
-const ISO_TIME = /^\s*(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?\s*$/i;
-
-/** An entry's own time as section 3 takes it: ISO 8601 as Unix seconds (without a zone in UTC). */
-function timeOf(time: unknown, native: boolean): unknown {
-  if (native && (time === null || (typeof time === 'string' && time.trim() === '') || markerOf(time) === 'NaN'))
-    return undefined;
-  const match = typeof time === 'string' && time.length < 50 ? ISO_TIME.exec(time) : null;
-  if (match === null) return time;
-  const [, date, clock, zone] = match;
-  const offset = zone === undefined ? 'Z' : zone.length === 3 ? `${zone}:00` : zone.replace(/^(...)(\d\d)$/, '$1:$2');
-  const ms = Date.parse(`${date}T${clock?.replace(',', '.') ?? '00:00'}${offset.toUpperCase()}`);
-  return Number.isNaN(ms) ? time : ms / 1000;
+/** What networks' decoders write where they know no time. */
+function isEmptyTime(time: unknown): boolean {
+  if (typeof time === 'string') return time.trim() === '';
+  const marker = markerOf(time);
+  return time === null || marker === 'NaN' || marker === INVALID_DATE;
 }
 
 /** The value a marker stands for, as far as checking it needs: never more than its kind. */
@@ -265,6 +260,7 @@ function revived(value: unknown): unknown {
   if (marker === null) return value;
   if (marker === 'NaN' || marker === 'Infinity' || marker === '-Infinity') return Number(marker);
   if (marker === 'undefined') return undefined;
+  if (marker === INVALID_DATE) return new Date(Number.NaN);
   if (marker.startsWith('bigint:')) {
     const digits = marker.slice('bigint:'.length);
     return BIGINT.test(digits) ? BigInt(digits) : {};

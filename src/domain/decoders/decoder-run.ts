@@ -15,6 +15,8 @@ export interface EntryOutcome {
   /** null: stored, or it would be. */
   code: RejectionCode | null;
   message: string | null;
+  /** Of an accepted entry: how its time was read, where somebody may have meant another. */
+  notice?: string;
   matchedDeviceId: string | null;
   matchedFieldKey: number | null;
   /** Of an UNKNOWN_FIELD: the field that would take the entry. */

@@ -5,6 +5,8 @@ import { addToBatch, type DeviceBatch } from '../measurements/recorder.ts';
 import { duplicate, lastOfEachKey, onlyPlaces } from '../measurements/replaced-entries.ts';
 import { type SuggestionHint, suggestedField, type Suggestions } from '../measurements/suggestions.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { type Ahead, aheadNotice, aheadOf, aheadOfAll } from '../times/ahead.ts';
+import { isZoneless, readTime, type TimeBounds } from '../times/entry-time.ts';
 import { deviceIdentity } from '../device-identity.ts';
 import type { TextMask } from './call-secrets.ts';
 import type { EntryOutcome } from './decoder-run.ts';
@@ -21,6 +23,8 @@ export interface Judged {
   rejected: number;
   /** The call's receipt time in ms UTC: `receivedAt`, or later when one of its devices has a value of that time already. */
   receiptTime: number;
+  /** What of it lies ahead of the server's clock; null: nothing. */
+  ahead: Ahead | null;
 }
 
 interface JudgeOptions {
@@ -75,16 +79,17 @@ export class EntryJudge {
     const isLive = counted && !kept && networkTime === null;
     const receiptTime = isLive ? this.#receiptTime(raw, named, receivedAt) : receivedAt;
     const defaultTime = networkTime ?? receiptTime;
-    const latestAllowed = receivedAt + maxFutureMs;
-    const judged: Judged = { entries: [], batches: [], stored: 0, rejected: 0, receiptTime };
+    const bounds: TimeBounds = { door: 'decoder', latest: receivedAt + maxFutureMs };
+    const clock = Math.max(receivedAt, receiptTime);
+    const judged: Judged = { entries: [], batches: [], stored: 0, rejected: 0, receiptTime, ahead: null };
     const batches = new Map<number, JudgedBatch>();
     for (const [at, one] of raw.entries()) {
       const { device, refusal } = named[at] as Named;
       const checked =
-        refusal ?? noEntry(one, options) ?? checkEntry(product, one.entry, one.index, defaultTime, latestAllowed);
+        refusal ?? noEntry(one, options) ?? checkEntry(product, one.entry, one.index, defaultTime, bounds);
       // By now, whenever it was received: a replay stores nothing that goes at once.
       const outcome = withinRetention(device?.keeps ?? null, checked, one.index, present);
-      judged.entries.push(outcomeOf(product, one, device, outcome));
+      judged.entries.push(outcomeOf(product, one, device, outcome, { bounds, now: clock }));
       if (isRejection(outcome) || device === null) {
         judged.rejected += 1;
         if (counted) this.#suggest(product, outcome as Rejection, one, options);
@@ -101,6 +106,7 @@ export class EntryJudge {
       judged.stored += 1;
     }
     for (const of of batches.values()) judged.batches.push(withoutReplaced(of, judged));
+    judged.ahead = aheadOfAll(judged.batches.map(({ batch }) => aheadOf(batch.timestamps, clock)));
     return judged;
   }
 
@@ -227,26 +233,28 @@ function outcomeOf(
   { index, shown, entry, hint }: RawEntry,
   device: DeviceInfo | null,
   outcome: Accepted | Rejection,
+  { bounds, now }: { bounds: TimeBounds; now: number },
 ): EntryOutcome {
   const written = (typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? shown : {}) as Record<
     string,
     unknown
   >;
   const field = textOf(written['field']);
-  const seconds = written['timestamp'];
+  const time = written['timestamp'];
   const accepted = isRejection(outcome) ? null : outcome;
+  // What was refused for another reason has its time all the same.
+  const own = accepted !== null || time == null ? null : readTime(time, product.timeZone, bounds);
   return {
     index,
     device: textOf(written['device']),
     field,
     value: shownValue(written === shown ? written['value'] : shown),
-    timestamp:
-      accepted?.timestamp ??
-      (typeof seconds === 'number' && seconds >= 0 && seconds < 1e11 ? Math.round(seconds * 1000) : null),
+    timestamp: accepted?.timestamp ?? (typeof own === 'number' ? own : null),
     code: isRejection(outcome) ? outcome.code : null,
     message: isRejection(outcome) ? outcome.message : null,
     matchedDeviceId: device?.id ?? null,
     matchedFieldKey: (field === null ? undefined : product.fields.get(field)?.key) ?? null,
+    ...(accepted === null ? {} : noticeOf(time, accepted.timestamp, product.timeZone, now)),
     ...(isRejection(outcome) && outcome.code === 'UNKNOWN_FIELD'
       ? suggestionOf(product, written['field'], entry, hint)
       : {}),
@@ -280,6 +288,14 @@ function shownValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const text = jsonBeginning(value, MAX_SHOWN + 1);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : value;
+}
+
+/** How the time of an accepted entry was read, where somebody may have meant another. */
+function noticeOf(time: unknown, read: number, timeZone: string | null, now: number): Pick<EntryOutcome, 'notice'> {
+  const ahead = aheadNotice(read, now);
+  const zone = isZoneless(time) ? `The time names no zone: read as ${timeZone ?? 'UTC'}.` : null;
+  if (ahead === null && zone === null) return {};
+  return { notice: [zone, ahead].filter((said) => said !== null).join(' ') };
 }
 
 function unknownDevice(name: string): string {

@@ -4,6 +4,7 @@ import type { CallStatus } from '../measurements/store.ts';
 import { frameDigest } from '../networks/frame.ts';
 import { eventInput, uplinkInput } from '../networks/network-call.ts';
 import type { NetworkEvent } from '../networks/network-event.ts';
+import { networkTime } from '../times/network-time.ts';
 import { asksForEvents } from './check-source.ts';
 import type { DecoderEntryPoint, DecoderResult } from './decoder-engine.ts';
 
@@ -11,7 +12,7 @@ import type { DecoderEntryPoint, DecoderResult } from './decoder-engine.ts';
 export interface MessageToRun {
   /** What the network calls the device. */
   identifier: string;
-  /** The network's time, in ms UTC; null: it says none. */
+  /** The network's time, in ms UTC; null: it says none that may be true. */
   time: number | null;
   entryPoint: DecoderEntryPoint;
   /** JSON text for the decoder; '': it does not get this message. */
@@ -44,23 +45,24 @@ export function messageToRun(
   const variables = given ?? (device === null ? {} : configurationVariables(device));
   const asks = source !== null && asksForEvents(source);
   if (uplink === null) {
-    const { type = 'unknown', time = null, decoded = null } = other ?? {};
+    const { type = 'unknown', decoded = null } = other ?? {};
+    const time = networkTime({ server: [other?.time ?? null], gateways: [] }, receivedAt);
     const reason = `The network's event "${type.slice(0, 100)}": no decodeEvent({type, event}) of a decoder asks for it.`;
     return {
       identifier,
       time,
       entryPoint: 'event',
-      input: asks && other !== null ? eventInput(event, other, receivedAt, variables) : '',
+      input: asks && other !== null ? eventInput(event, { ...other, time }, receivedAt, variables) : '',
       decoded: decoded === null ? null : decodedByNetwork(decoded),
       otherwise: { status: 'NOTHING_STORED', reason },
       frame: null,
     };
   }
-  const { time, carriesPayload, content, decoded } = uplink;
+  const { times, carriesPayload, content, decoded } = uplink;
   const isLeft = decoded !== null && (source === null || asks);
   return {
     identifier,
-    time,
+    time: networkTime(times, receivedAt),
     entryPoint: content.kind,
     input: source !== null && carriesPayload ? uplinkInput(event, receivedAt, variables) : '',
     decoded: isLeft && (source === null || carriesPayload) ? decodedByNetwork(decoded) : null,

@@ -28,7 +28,7 @@ export function typedUplink(trial: UplinkTrial, device: DeviceInfo | null, now: 
   return lorawanUplink({
     raw: {},
     deviceIdentifier: device?.serialNumber ?? '0000000000000000',
-    time: trial.recvTime ?? now,
+    times: { server: [trial.recvTime ?? now], gateways: [] },
     port,
     counter: null,
     frequency: null,

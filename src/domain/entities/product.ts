@@ -25,6 +25,8 @@ export const ProductSchema = defineEntity({
     offlineAfterSeconds: p.integer().nullable(),
     /** The place (0,0) is no fix, and not stored. */
     ignoreZeroPlaces: p.boolean().default(false),
+    /** IANA zone of times that name none; null: UTC. */
+    timeZone: p.string().length(64).nullable(),
     writeRate: p.double().$type<number>().nullable(),
     /** The version of the active decoder; null: no decoder. */
     activeVersion: p.integer().nullable(),

@@ -5,7 +5,7 @@ import type { Aggregation, GapFill, SeriesView } from '../measurements/series-re
 import { LADDER, parseResolution } from './resolution.ts';
 import { isNumeric } from './stretch.ts';
 import { gridEdges, learnZone } from './time-grid.ts';
-import { ZoneOffsets } from './zone-offsets.ts';
+import { ZoneOffsets } from '../times/zone-offsets.ts';
 
 /** What one `history` may bring at most, all its series together. */
 export const MAX_POINTS = 200_000;

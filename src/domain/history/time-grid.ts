@@ -1,5 +1,5 @@
 import { type Resolution, UNIT_MS, widthOf } from './resolution.ts';
-import { type OffsetSpan, ZoneOffsets } from './zone-offsets.ts';
+import { type OffsetSpan, ZoneOffsets } from '../times/zone-offsets.ts';
 
 const DAY = UNIT_MS.d;
 const HOUR = UNIT_MS.h;

@@ -37,6 +37,8 @@ export interface ProductInfo {
   offlineAfterSeconds: number | null;
   /** The place (0,0) is no fix. */
   ignoreZeroPlaces: boolean;
+  /** IANA zone of times that name none; null: UTC. */
+  timeZone: string | null;
   fields: Map<string, FieldInfo>;
   fieldsByKey: Map<number, FieldInfo>;
   configuration: ConfigurationFieldInfo[];
@@ -67,9 +69,7 @@ export interface DeviceInfo {
 
 /** Fields and sources of products, in bytes: a source has up to 256 KiB. */
 const MAX_PRODUCT_BYTES = 128 * 1024 * 1024;
-const [MAX_WEBHOOKS, MAX_DEVICES] = [100_000, 200_000];
-const LOADED_AT_ONCE = 500;
-const MAX_NAMES = 400_000;
+const [MAX_WEBHOOKS, MAX_DEVICES, MAX_NAMES, LOADED_AT_ONCE] = [100_000, 200_000, 400_000, 500];
 /** What changes while it is looked up is looked up again; where it always does, it is as it was found last, and not kept. */
 const MOST_LOOKS = 3;
 /** Devices that change together and are told apart by those who read others of the product. */

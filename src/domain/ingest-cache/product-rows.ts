@@ -47,6 +47,7 @@ export async function readProduct(database: Database, id: string) {
     webhookId: row.webhookId,
     offlineAfterSeconds: row.offlineAfterSeconds ?? null,
     ignoreZeroPlaces: row.ignoreZeroPlaces,
+    timeZone: row.timeZone ?? null,
     fields: new Map(infos.map((field) => [field.identifier, field])),
     fieldsByKey: new Map(infos.map((field) => [field.key, field])),
     configuration: configuration.map(configurationInfo),

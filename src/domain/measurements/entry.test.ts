@@ -5,9 +5,9 @@ import { checkEntry, isRejection } from './entry.ts';
 const NOW = 1_767_225_600_000;
 const LATEST = NOW + 86_400_000;
 const field = { key: 1, identifier: 'T', type: 'FLOAT' } as const;
-const product = { fields: new Map([['T', field]]) } as unknown as ProductInfo;
+const product = { fields: new Map([['T', field]]), timeZone: null } as unknown as ProductInfo;
 
-const check = (entry: unknown) => checkEntry(product, entry, 0, NOW, LATEST);
+const check = (entry: unknown) => checkEntry(product, entry, 0, NOW, { door: 'record', latest: LATEST });
 const timeOf = (timestamp: unknown): unknown => {
   const outcome = check({ field: 'T', value: 1, timestamp });
   return isRejection(outcome) ? outcome.code : outcome.timestamp;

@@ -1,6 +1,7 @@
-import { REFUSED_BYTES } from '../charsets.ts';
 import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
 import { usableIdentifier } from '../name-path.ts';
+import { brokenPlace, describe, kindOf, shown } from '../describe-value.ts';
+import { readTime, type TimeBounds } from '../times/entry-time.ts';
 import { acceptedValue, EXPECTED_VALUE } from './field-value.ts';
 import type { FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { StoredValue } from './store.ts';
@@ -35,16 +36,12 @@ export interface Accepted {
   value: StoredValue;
 }
 
-/** From here on a number of seconds would be after the year 5138: surely milliseconds. */
-const LOOKS_LIKE_MILLISECONDS = 1e11;
-const SECONDS = /^\s*\d+(?:\.\d*)?\s*$/;
-
 /** What trackers say until they know where they are. */
 const ZERO_PLACE = '(0,0)';
 const NO_FIX = 'The place (0,0) means that the tracker has no fix: the product ignores it (ignoreZeroPlaces).';
 
 /**
- * Checks one untrusted entry against the product's fields. `timestamp` in Unix seconds; without one the entry gets
+ * Checks one untrusted entry against the product's fields, and its time by `bounds`; without one the entry gets
  * `defaultTime`. Reads each property once and never calls into the entry.
  */
 export function checkEntry(
@@ -52,7 +49,7 @@ export function checkEntry(
   entry: unknown,
   index: number,
   defaultTime: number,
-  latestAllowed: number,
+  bounds: TimeBounds,
 ): Accepted | Rejection {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
     return reject(index, null, 'INVALID_ENTRY', `Expected an object with "field" and "value", not ${kindOf(entry)}.`);
@@ -67,18 +64,9 @@ export function checkEntry(
   if (value === ZERO_PLACE && field.type === 'GEOLOCATION' && product.ignoreZeroPlaces)
     return reject(index, identifier, 'NO_FIX', NO_FIX);
   if (time === undefined || time === null) return { field, timestamp: defaultTime, value };
-  const seconds = typeof time === 'string' && SECONDS.test(time) ? Number(time) : time;
-  if (typeof seconds !== 'number' || !(seconds >= 0) || seconds >= LOOKS_LIKE_MILLISECONDS)
-    return reject(index, identifier, 'INVALID_TIMESTAMP', timestampMessage(time, seconds));
-  const timestamp = Math.round(seconds * 1000);
-  if (timestamp > latestAllowed)
-    return reject(
-      index,
-      identifier,
-      'TIMESTAMP_IN_FUTURE',
-      `"timestamp" ${describe(time)} is too far ahead of the server's clock; is the device's clock right?`,
-    );
-  return { field, timestamp, value };
+  const timestamp = readTime(time, product.timeZone, bounds);
+  if (typeof timestamp === 'number') return { field, timestamp, value };
+  return reject(index, identifier, timestamp.code, timestamp.message);
 }
 
 /** Tells a refused entry from an accepted one. */
@@ -113,49 +101,4 @@ function unknownField({ fields }: ProductInfo, identifier: string): string {
   if (usable === null) return `${why}.`;
   if (fields.has(usable)) return `${why}; the product has "${usable}": send it as that.`;
   return `${why}; add it to the product as "${usable}" and send it as that.`;
-}
-
-function timestampMessage(time: unknown, seconds: unknown): string {
-  if (typeof seconds === 'number' && seconds >= LOOKS_LIKE_MILLISECONDS && seconds !== Infinity)
-    return `"timestamp" ${describe(time)} looks like milliseconds; send Unix seconds.`;
-  if (typeof seconds === 'number' && seconds < 0) return `"timestamp" ${describe(time)} is before 1970.`;
-  return `"timestamp" must be Unix seconds (a number or a string of digits), not ${describe(time)}.`;
-}
-
-function kindOf(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'an array' : `a${/^[aeiou]/.test(typeof value) ? 'n' : ''} ${typeof value}`;
-}
-
-/** Never runs code of the value. */
-function describe(value: unknown): string {
-  if (typeof value === 'string') return `"${shown(value)}"`;
-  if (typeof value === 'bigint') return `${shown(String(value))}n`;
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value);
-}
-
-function shown(text: string): string {
-  return printable(text.length > 64 ? `${text.slice(0, 64)}…` : text);
-}
-
-const HALF = /\p{Surrogate}/gu;
-
-/** What is no character is shown by its number: JSON could say it, UTF-8 not. */
-function printable(text: string): string {
-  return text.isWellFormed()
-    ? text
-    : text.replace(HALF, (half) => {
-        const code = half.charCodeAt(0);
-        return code >= REFUSED_BYTES + 0x80 && code <= REFUSED_BYTES + 0xff
-          ? `\\x${(code - REFUSED_BYTES).toString(16)}`
-          : `\\u${code.toString(16)}`;
-      });
-}
-
-/** The text around the first half of a surrogate pair. */
-function brokenPlace(text: string): string {
-  const at = text.search(HALF);
-  const from = Math.max(0, at - 30);
-  return `"${from > 0 ? '…' : ''}${shown(text.slice(from))}"`;
 }

@@ -1,5 +1,7 @@
 import { AppError } from '../../errors.ts';
 import type { DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { type Ahead, aheadOf } from '../times/ahead.ts';
+import type { TimeBounds } from '../times/entry-time.ts';
 import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
 import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection } from './entry.ts';
 import type { Feed } from './feed.ts';
@@ -26,6 +28,8 @@ export interface RecordOutcome {
   stored: number;
   /** In the order of the entries. */
   rejected: Rejection[];
+  /** What of it lies ahead of the server's clock; left out: nothing. */
+  ahead?: Ahead;
 }
 
 interface RecordOptions {
@@ -33,6 +37,8 @@ interface RecordOptions {
   receivedAt: number;
   /** Whether the write limit applies: on the record endpoint only. */
   limited: boolean;
+  /** Whose messages are given; left out: those of the record endpoint. */
+  door?: TimeBounds['door'];
   /** Asked again after any waiting between the caller's own check and the commit: the device as it is then; rejects to refuse. */
   recheck?: () => Promise<DeviceInfo>;
 }
@@ -121,12 +127,13 @@ export class Recorder {
     options: RecordOptions,
   ): Promise<RecordOutcome | DeviceInfo> {
     const { limiter, shares, maxFutureMs } = this.#deps;
-    const { receivedAt, limited, recheck = async () => device } = options;
+    const { receivedAt, limited, door = 'record', recheck = async () => device } = options;
+    const bounds = { door, latest: receivedAt + maxFutureMs };
     const rejected: Rejection[] = [];
     const batch: Batch = { deviceKey: device.key, receivedAt, fieldKeys: [], timestamps: [], values: [] };
     const indexes: number[] = [];
     for (let index = 0; index < entries.length; index += 1) {
-      const checked = checkEntry(device.product, entries[index], index, defaultTime, receivedAt + maxFutureMs);
+      const checked = checkEntry(device.product, entries[index], index, defaultTime, bounds);
       const outcome = withinRetention(device.keeps, checked, index, receivedAt);
       if (isRejection(outcome)) rejected.push(outcome);
       else {
@@ -147,7 +154,7 @@ export class Recorder {
     if (!limited || device.writeIntervalMs === 0) {
       const kept = whatIsKept(judged, null);
       await this.#store(device, kept, asked, recheck);
-      return { stored: kept.fieldKeys.length, rejected };
+      return outcomeOf(kept, rejected, defaultTime);
     }
     const looking = this.#storedAlready.find(device, batch, defaultTime);
     const already = looking === null ? null : await looking;
@@ -170,7 +177,7 @@ export class Recorder {
     } finally {
       if (!isStored) limiter.giveBack(device.key, taken);
     }
-    return { stored: kept.fieldKeys.length, rejected };
+    return outcomeOf(kept, rejected, defaultTime);
   }
 
   #store({ product }: DeviceInfo, batch: Batch, asked: Amount, recheck: () => Promise<DeviceInfo>): Promise<void> {
@@ -292,6 +299,13 @@ function piecesOf(parts: readonly Part[], removals: readonly DeviceRemoval[]): P
       from = to;
     }
   return pieces;
+}
+
+/** A burst gets receipt times that are ahead of the clock themselves. */
+function outcomeOf({ timestamps, receivedAt }: Batch, rejected: Rejection[], receiptTime: number): RecordOutcome {
+  const outcome = { stored: timestamps.length, rejected };
+  const ahead = aheadOf(timestamps, Math.max(receivedAt, receiptTime));
+  return ahead === null ? outcome : { ...outcome, ahead };
 }
 
 /** Where something was removed while values for it waited. */

@@ -34,7 +34,7 @@ export function readActilityMessage(message: Record<string, unknown>): NetworkEv
   return lorawanUplink({
     raw: message,
     deviceIdentifier,
-    time,
+    times: { server: [], gateways: [time] },
     port: numberIn(up['FPort']),
     counter: numberIn(up['FCntUp']),
     address: textIn(up['DevAddr']),

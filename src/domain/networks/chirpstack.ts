@@ -65,7 +65,11 @@ export function readChirpstackEvent(raw: unknown, eventName: string | undefined)
   return lorawanUplink({
     raw,
     deviceIdentifier,
-    time: timeIn(event['time']) ?? timeIn(gateways.map(timeOf).find(Boolean)),
+    times: {
+      server: [...gateways.map((gateway) => timeIn(gateway['nsTime'])), timeIn(event['publishedAt'])],
+      // `time` is the clock of a gateway, if one has said what it shows.
+      gateways: [timeIn(event['time']), ...gateways.map(gatewayTime)],
+    },
     port: numberIn(event['fPort']),
     counter: numberIn(event['fCnt']),
     address: textIn(event['devAddr']),
@@ -106,15 +110,15 @@ function decodedOf(type: string, event: JsonObject): JsonObject | null {
   return { ...(level === null ? {} : { batteryLevel: level }), ...(decibels === null ? {} : { margin: decibels }) };
 }
 
-function timeOf(gateway: JsonObject): unknown {
-  return gateway['nsTime'] ?? gateway['gwTime'] ?? gateway['time'];
+function gatewayTime(gateway: JsonObject): number | null {
+  return timeIn(gateway['gwTime']) ?? timeIn(gateway['time']);
 }
 
 function readGateway(gateway: JsonObject): Gateway {
   const id = textIn(gateway['gatewayId']) ?? textIn(gateway['gatewayID']) ?? textIn(gateway['mac']);
   return {
     id: id === null ? null : readableEui(id),
-    datetime: isoTime(timeIn(gateway['gwTime']) ?? timeIn(timeOf(gateway))),
+    datetime: isoTime(gatewayTime(gateway) ?? timeIn(gateway['nsTime'])),
     channel: numberIn(gateway['channel']) ?? 0,
     rssi: numberIn(gateway['rssi']) ?? 0,
     snr: numberIn(gateway['snr']) ?? numberIn(gateway['loRaSNR']) ?? 0,

@@ -36,7 +36,10 @@ export function readHeliumMessage(raw: unknown): NetworkEvent {
   return lorawanUplink({
     raw,
     deviceIdentifier,
-    time: timeIn(message['reported_at']) ?? timeIn(first?.['reported_at']),
+    times: {
+      server: [timeIn(message['reported_at'])],
+      gateways: hotspots.map((hotspot) => timeIn(hotspot['reported_at'])),
+    },
     port: numberIn(message['port']),
     counter: numberIn(message['fcnt']),
     address: textIn(message['devaddr']),

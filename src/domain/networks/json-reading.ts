@@ -1,3 +1,4 @@
+import { isoMs } from '../times/iso-time.ts';
 import { type Bounds, MOST_NODES, parseShallow } from '../json-text.ts';
 
 /** Reading JSON that networks send: whatever is absent or of another kind reads as the default, nothing throws. */
@@ -67,23 +68,19 @@ export function hexBytesIn(value: unknown): Buffer {
   return typeof value === 'string' ? Buffer.from(value.trim().replace(/^0x/i, ''), 'hex') : Buffer.alloc(0);
 }
 
-/** Without a zone it would be the server's. */
-const LOCAL_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/i;
-
 /**
  * Milliseconds of an ISO 8601 text (without a zone in UTC), or of a number (also as text) of seconds, milli-, micro- or
  * nanoseconds since 1970, told apart by their size; null when it is neither or before 1970.
  */
 export function timeIn(value: unknown): number | null {
   const number = numberIn(value);
-  const text = typeof value === 'string' ? value.trim() : '';
-  let ms = number ?? Date.parse(LOCAL_TIME.test(text) ? `${text}Z` : text);
+  let ms = number ?? (typeof value === 'string' ? isoMs(value) : null);
   if (number !== null) {
     if (number < 1e11) ms = number * 1e3;
     else if (number >= 1e17) ms = number / 1e6;
     else if (number >= 1e14) ms = number / 1e3;
   }
-  return ms > 0 && ms <= 8.64e15 ? Math.round(ms) : null;
+  return ms !== null && ms > 0 && ms <= 8.64e15 ? Math.round(ms) : null;
 }
 
 /** Milliseconds UTC as ISO 8601 text; null stays null. */

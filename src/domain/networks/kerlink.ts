@@ -43,7 +43,7 @@ export function readKerlinkMessage(message: JsonObject): NetworkEvent {
   return lorawanUplink({
     raw: message,
     deviceIdentifier,
-    time,
+    times: { server: [time], gateways: [] },
     port: numberIn(message['fPort']),
     counter: numberIn(message['fCntUp']),
     address: textIn(device['devAddr']),

@@ -1,11 +1,12 @@
-import { isoTime, type JsonObject, objectsIn } from './json-reading.ts';
+import type { NetworkTimes } from '../times/network-time.ts';
+import { type JsonObject, objectsIn } from './json-reading.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
 
 /** What a LoRaWAN network's reader found in an uplink; null: the message does not say. */
 interface LorawanParts {
   raw: unknown;
   deviceIdentifier: string;
-  time: number | null;
+  times: NetworkTimes;
   port: number | null;
   counter: number | null;
   /** The device's address in its session, which a new join changes. */
@@ -31,14 +32,14 @@ export function gatewaysIn(list: unknown): JsonObject[] {
 
 /** The uplink in the one shape that every LoRaWAN network is brought to (CONTRACT 6). */
 export function lorawanUplink(parts: LorawanParts): NetworkEvent {
-  const { raw, deviceIdentifier, time, dataRate, codingRate, gateways, bytes, decoded, portZeroIsMac } = parts;
+  const { raw, deviceIdentifier, times, dataRate, codingRate, gateways, bytes, decoded, portZeroIsMac } = parts;
   const port = parts.port ?? 0;
   return {
     deviceIdentifier,
     raw,
     other: null,
     uplink: {
-      time,
+      times,
       frame: parts.counter === null ? null : { counter: parts.counter, session: parts.address?.toLowerCase() ?? '' },
       decoded: decoded !== null && Object.keys(decoded).length > 0 ? decoded : null,
       content: { kind: 'lorawan', bytes },
@@ -50,7 +51,6 @@ export function lorawanUplink(parts: LorawanParts): NetworkEvent {
         frequency: gigahertz(parts.frequency),
         data_rate: dataRate,
         coding_rate: codingRate,
-        time: isoTime(time),
         gateways,
         deviceEui: deviceIdentifier,
         dataRate,

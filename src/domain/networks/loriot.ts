@@ -32,7 +32,7 @@ export function readLoriotMessage(message: JsonObject): NetworkEvent {
   return lorawanUplink({
     raw: message,
     deviceIdentifier,
-    time,
+    times: { server: [time], gateways: [] },
     port: numberIn(message['port']),
     counter: numberIn(message['fcnt']),
     frequency: numberIn(message['freq']),

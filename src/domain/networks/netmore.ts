@@ -27,7 +27,7 @@ export function readNetmoreMessage(message: JsonObject): NetworkEvent {
   return lorawanUplink({
     raw: message,
     deviceIdentifier,
-    time,
+    times: { server: [time], gateways: [] },
     port: numberIn(message['fPort']),
     counter: numberIn(message['fCntUp']),
     frequency: numberIn(message['freq']) ?? numberIn(message['frequency']),

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts';
 import { mostNamesIn, parametersIn } from '../form-text.ts';
 import { excessOf } from '../json-text.ts';
+import { networkTime } from '../times/network-time.ts';
 import { readActilityMessage } from './actility.ts';
 import { readChirpstackEvent } from './chirpstack.ts';
 import { readHeliumMessage } from './helium.ts';
@@ -144,9 +145,10 @@ export function uplinkInput(event: NetworkEvent, receivedAt: number, variables: 
   const { uplink, raw } = event;
   if (uplink === null) throw new TypeError('an event without an uplink has no input');
   const { content, normalized } = uplink;
-  const shared = { rawPayload: raw, normalizedPayload: normalized };
+  const time = isoTime(networkTime(uplink.times, receivedAt));
+  const shared = { rawPayload: raw, normalizedPayload: { ...normalized, time } };
   if (content.kind === 'particle') return JSON.stringify({ payload: content.payload, event: content.event, ...shared });
-  const recvTime = normalized.time ?? new Date(receivedAt).toISOString();
+  const recvTime = time ?? new Date(receivedAt).toISOString();
   return JSON.stringify({ bytes: [...content.bytes], fPort: normalized.port, recvTime, variables, ...shared });
 }
 

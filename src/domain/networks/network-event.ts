@@ -1,3 +1,4 @@
+import type { NetworkTimes } from '../times/network-time.ts';
 import type { JsonObject } from './json-reading.ts';
 
 /** The networks with a payload structure that is known (CONTRACT 6). */
@@ -15,7 +16,7 @@ export interface Gateway {
   snr: number;
 }
 
-/** What decoders find in the global `normalizedPayload` (CONTRACT 6): `frequency` in GHz, `time` as ISO 8601 text. */
+/** What decoders find in the global `normalizedPayload` beside `time` (CONTRACT 6): `frequency` in GHz. */
 interface NormalizedPayload {
   deveui: string;
   port: number;
@@ -23,7 +24,6 @@ interface NormalizedPayload {
   frequency: number | null;
   data_rate: string | null;
   coding_rate: string | null;
-  time: string | null;
   gateways: Gateway[];
   /** The older spellings. */
   deviceEui: string;
@@ -32,8 +32,8 @@ interface NormalizedPayload {
 
 /** A LoRaWAN uplink or a Particle event that carries data, whatever network it came through. */
 interface Uplink {
-  /** The network's receive time in milliseconds; null: it says none. */
-  time: number | null;
+  /** What it says of when it was received; which of them counts, `networkTime` says. */
+  times: NetworkTimes;
   /** What tells a frame from the others of its device: its counter, and the address of the session; null: it is not told apart. */
   frame: { counter: number; session: string } | null;
   /** What the network itself decoded, an object or a list; null: nothing. */

@@ -1,4 +1,4 @@
-import { isObject, isoTime, type JsonObject, decodedIn, textIn, timeIn } from './json-reading.ts';
+import { decodedIn, isObject, type JsonObject, textIn, timeIn } from './json-reading.ts';
 import { missingIdentifier } from './missing-identifier.ts';
 import type { NetworkEvent } from './network-event.ts';
 import { otherEvent } from './other-event.ts';
@@ -20,14 +20,13 @@ export function readParticleEvent(raw: unknown): NetworkEvent {
   if (SYSTEM_EVENT.test(event))
     return otherEvent(deviceIdentifier, raw, { type: event, event: message, time: timeIn(message['published_at']) });
   if (deviceIdentifier === null) throw missingIdentifier('coreid');
-  const time = timeIn(message['published_at']);
   const payload = 'data' in message ? (message['data'] ?? '') : (ownKeys(message) ?? '');
   return {
     deviceIdentifier,
     raw,
     other: null,
     uplink: {
-      time,
+      times: { server: [timeIn(message['published_at'])], gateways: [] },
       frame: null,
       decoded: decodedIn(payload),
       content: { kind: 'particle', payload, event },
@@ -39,7 +38,6 @@ export function readParticleEvent(raw: unknown): NetworkEvent {
         frequency: null,
         data_rate: null,
         coding_rate: null,
-        time: isoTime(time),
         gateways: [],
         deviceEui: deviceIdentifier,
         dataRate: null,

@@ -42,10 +42,11 @@ export function readTtiMessage(raw: unknown): NetworkEvent {
   return lorawanUplink({
     raw,
     deviceIdentifier,
-    time:
-      timeIn(up['received_at']) ??
-      timeIn(message['received_at']) ??
-      timeIn(gateways.map((gateway) => gateway['received_at'] ?? gateway['time']).find(Boolean)),
+    times: {
+      // Of the Network Server, the Application Server and, by gateways, the Gateway Server.
+      server: [up, message, ...gateways].map((said) => timeIn(said['received_at'])),
+      gateways: gateways.map((gateway) => timeIn(gateway['time'])),
+    },
     port: numberIn(up['f_port']),
     counter: numberIn(up['f_cnt']),
     address: textIn(objectAt(message, 'end_device_ids')['dev_addr']),

@@ -48,6 +48,7 @@ export async function copyProduct(
     webhookId: newWebhookId(),
     offlineAfterSeconds: source.offlineAfterSeconds ?? null,
     ignoreZeroPlaces: source.ignoreZeroPlaces,
+    timeZone: source.timeZone ?? null,
     writeRate: source.writeRate ?? null,
     activeVersion: active === null ? null : 1,
     createdAt: now,

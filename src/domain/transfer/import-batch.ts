@@ -4,8 +4,9 @@ import { addToBatch, type DeviceBatch } from '../measurements/recorder.ts';
 import { withinRetention } from '../measurements/retention.ts';
 import { LONG_AGO, NOT_HEARD } from '../measurements/store.ts';
 import type { ImportLine } from './import-format.ts';
+import { type Ahead, aheadOf, aheadOfAll } from '../times/ahead.ts';
+import { readTime, type TimeBounds } from '../times/entry-time.ts';
 import { asMeant, hintFor, valuesFor } from './meant-values.ts';
-import { readTime } from './read-time.ts';
 
 /** A line, or one value of it, that was not stored. */
 export interface RefusedLine {
@@ -94,6 +95,12 @@ export class ImportBatch {
     return [...this.#recent.values(), ...this.#old.values()];
   }
 
+  /** What of it lies ahead of the server's clock; null: nothing. */
+  get ahead(): Ahead | null {
+    const now = this.#deps.now();
+    return aheadOfAll([...this.#recent.values()].map(({ batch }) => aheadOf(batch.timestamps, now)));
+  }
+
   add(line: ImportLine, found: FoundDevice): void {
     this.lines.push(line);
     const { timestamp, values, error } = line;
@@ -102,10 +109,10 @@ export class ImportBatch {
     else if ('code' in found) this.#refuse(line, null, found.code, found.message);
     else if (values.length === 0) this.#refuse(line, null, 'MISSING_VALUE', 'The line has no value.');
     else {
-      const time = readTime(timestamp);
-      if (time === null)
-        this.#refuse(line, null, 'INVALID_TIMESTAMP', 'Expected ISO 8601, or epoch seconds or milliseconds.');
-      else refused = this.#addValues(line, found, time);
+      const bounds: TimeBounds = { door: 'import', latest: this.#deps.now() + this.#deps.maxFutureMs };
+      const time = readTime(timestamp, found.product.timeZone, bounds);
+      if (typeof time === 'number') refused = this.#addValues(line, found, time, bounds);
+      else this.#refuse(line, null, time.code, time.message);
     }
     if (refused) this.refused += 1;
     else this.stored += 1;
@@ -117,7 +124,7 @@ export class ImportBatch {
   }
 
   /** Returns whether something was refused. */
-  #addValues(line: ImportLine, device: DeviceInfo, time: number): boolean {
+  #addValues(line: ImportLine, device: DeviceInfo, time: number, bounds: TimeBounds): boolean {
     const receivedAt = this.#deps.now();
     const isOld = time < receivedAt - this.#deps.liveWindowMs;
     const batches = isOld ? this.#old : this.#recent;
@@ -125,8 +132,8 @@ export class ImportBatch {
     let refused = false;
     for (const [named, given] of valuesFor(line, device.product)) {
       const [field, value] = asMeant(line, device.product, named, given);
-      const entry = { field, value, timestamp: time / 1000 };
-      const checked = checkEntry(device.product, entry, 0, time, receivedAt + this.#deps.maxFutureMs);
+      const entry = { field, value };
+      const checked = checkEntry(device.product, entry, 0, time, bounds);
       const accepted = withinRetention(device.keeps, checked, 0, receivedAt);
       if (isRejection(accepted)) {
         refused = true;

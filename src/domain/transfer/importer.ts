@@ -11,6 +11,7 @@ import type { MeasurementStore } from '../measurements/store.ts';
 import type { Authenticator } from '../tokens/authenticator.ts';
 import type { BackgroundTurns } from '../turns.ts';
 import type { WorkShares } from '../work-shares.ts';
+import { type Ahead, aheadOfAll } from '../times/ahead.ts';
 import { FilePlaces } from './file-places.ts';
 import { type FoundDevice, ImportBatch, MAX_REJECTED, type RefusedLine, SeenKeys } from './import-batch.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
@@ -25,6 +26,8 @@ interface ImportOutcome {
   replaced: number;
   /** The first 1,000. */
   rejected: RefusedLine[];
+  /** What of it lies ahead of the server's clock; left out: nothing. */
+  ahead?: Ahead;
 }
 
 interface ImporterDeps {
@@ -204,6 +207,8 @@ class ImportRun {
     }
     const { outcome } = this;
     const { lines, stored, refused, values, replaced, rejected, keys } = this.#batch;
+    const ahead = aheadOfAll([outcome.ahead, this.#batch.ahead]);
+    if (ahead !== null) outcome.ahead = ahead;
     outcome.lines += lines.length;
     outcome.stored += stored;
     outcome.refused += refused;

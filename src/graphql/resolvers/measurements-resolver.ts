@@ -59,8 +59,9 @@ export class MeasurementsResolver {
       await context.renew();
       return this.#device(context, deviceId, 'RECORD');
     };
-    const { stored, rejected } = await this.#deps.recorder.record(device, sent, {
+    const { stored, rejected, ahead } = await this.#deps.recorder.record(device, sent, {
       limited: false,
+      door: 'graphql',
       receivedAt,
       recheck,
     });
@@ -80,6 +81,7 @@ export class MeasurementsResolver {
     });
     return {
       stored,
+      ahead: ahead ?? null,
       get rejected() {
         return listInSlices(outcomes, context);
       },

@@ -1,6 +1,7 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { isoMs } from '../../domain/times/iso-time.ts';
 
-const ISO_WITH_ZONE = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/i;
+const ISO_WITH_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/i;
 
 let last = { time: 0, text: new Date(0).toISOString() };
 
@@ -24,19 +25,12 @@ export const DateTime = new GraphQLScalarType<number, string>({
 });
 
 function parseDateTime(value: unknown, node?: ValueNode): number {
-  const parts = typeof value === 'string' ? ISO_WITH_ZONE.exec(value) : null;
-  const time = parts ? Date.parse(parts[0].toUpperCase()) : Number.NaN;
-  // Date.parse lets 30 February roll over into March.
-  if (parts && !Number.isNaN(time) && Number(parts[3]) <= daysOfMonth(Number(parts[1]), Number(parts[2]))) return time;
+  const time = typeof value === 'string' && ISO_WITH_ZONE.test(value) ? isoMs(value) : null;
+  if (time !== null) return time;
   throw new GraphQLError(
     `DateTime: expected ISO 8601 text with a time zone such as "2026-01-31T12:00:00Z", got ${shown(value)}.`,
     { nodes: node },
   );
-}
-
-function daysOfMonth(year: number, month: number): number {
-  // setUTCFullYear, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
-  return new Date(new Date(0).setUTCFullYear(year, month, 0)).getUTCDate();
 }
 
 function shown(value: unknown): string {

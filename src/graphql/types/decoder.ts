@@ -89,6 +89,13 @@ export class EntryOutcomeObject {
   @Field(() => String, { nullable: true, description: 'Why it was refused, in a sentence; null: accepted.' })
   message!: string | null;
 
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'Of an accepted entry: how its time was read, where it names no zone or lies ahead of now; null: neither.',
+  })
+  notice?: string;
+
   @Field(() => EntryFieldObject, { nullable: true, description: 'Of an UNKNOWN_FIELD.' })
   suggestedField?: EntryFieldObject;
 
@@ -107,6 +114,22 @@ export class DecoderRun {
   ok!: boolean;
 }
 
+/** Parent: plain, as the domain's Ahead. */
+@ObjectType('AheadOfClock', {
+  simpleResolvers: true,
+  description: "Stored values whose times lie more than a few seconds ahead of the server's clock.",
+})
+class AheadOfClock {
+  @Field(() => Int, { description: 'How many values.' })
+  values!: number;
+
+  @Field(() => Float, { description: 'By how many seconds the latest of them is ahead.' })
+  seconds!: number;
+
+  @Field(() => String, { description: 'What that means, in a sentence.' })
+  message!: string;
+}
+
 @ObjectType('RecordResult', { simpleResolvers: true, description: 'What recordMeasurements stored and refused.' })
 export class RecordResult {
   @Field(() => Int, { description: 'How many entries were stored.' })
@@ -114,6 +137,9 @@ export class RecordResult {
 
   @Field(() => [EntryOutcomeObject], { description: 'The entries that were refused, each with its reason.' })
   rejected!: EntryOutcomeObject[];
+
+  @Field(() => AheadOfClock, { nullable: true, description: "What lies ahead of the server's clock; null: nothing." })
+  ahead?: AheadOfClock | null;
 }
 
 /** Parent: the DecoderExample entity. `request` and `expected` are in resolvers/objects. */

@@ -30,6 +30,12 @@ export class ProductObject {
   })
   ignoreZeroPlaces!: boolean;
 
+  @Field(() => String, {
+    nullable: true,
+    description: 'IANA zone of the times of entries and imports that name none, such as Europe/Berlin; null: UTC.',
+  })
+  timeZone?: string | null;
+
   @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: number;
 }
@@ -122,6 +128,12 @@ export class CreateProductInput {
       "What its webhook answers for calls that are kept; left out: the counts. A decoder's own answer goes first.",
   })
   webhookAnswer?: WebhookAnswerInput | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'IANA zone of the times of entries and imports that name none; left out: UTC.',
+  })
+  timeZone?: string | null;
 }
 
 @InputType({ description: 'Changes of a product: what is left out stays.' })
@@ -160,4 +172,10 @@ export class UpdateProductInput {
       "What its webhook answers for calls that are kept; null: the counts. A decoder's own answer goes first.",
   })
   webhookAnswer?: WebhookAnswerInput | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'IANA zone of the times of entries and imports that name none; null: UTC.',
+  })
+  timeZone?: string | null;
 }

@@ -3,7 +3,7 @@ import type { Builtins } from './builtins.ts';
 
 /**
  * A writer of any value as JSON text. What JSON cannot say becomes `{"$inlet": …}`: `NaN`, `Infinity`, `-Infinity`,
- * `bigint:<digits>`, `symbol`, `function`, `cyclic`. With `display` the text is for people and never refused, only cut.
+ * `Invalid Date`, `bigint:<digits>`, `symbol`, `function`, `cyclic`. With `display` the text is for people and never refused, only cut.
  */
 export function makeOutputWriter(b: Builtins) {
   const maxDepth = 64;
@@ -114,7 +114,7 @@ export function makeOutputWriter(b: Builtins) {
         try {
           if (p === b.datePrototype) {
             const time = b.dateTime(v);
-            return time === time ? quoted(b.dateIso(v)) : told(marker('NaN', display));
+            return time === time ? quoted(b.dateIso(v)) : told(marker('Invalid Date', display));
           }
           if (p === b.numberPrototype) return one(b.numberValue(v), depth, null);
           if (p === b.stringPrototype) return one(b.stringValue(v), depth, null);

@@ -13,19 +13,21 @@ interface EditProductProps {
   onSaved: () => void;
 }
 
-/** Name, limit of silence and write limit of a product. */
+/** Name, limit of silence, zone and write limit of a product. */
 export function EditProduct({ product, onClose, onSaved }: EditProductProps) {
-  const { id, name, offlineAfterSeconds, ignoreZeroPlaces, writeRate } = product;
+  const { id, name, offlineAfterSeconds, ignoreZeroPlaces, timeZone, writeRate } = product;
   const hasOwn = writeRate.source === 'PRODUCT';
   const before = !hasOwn ? 'wider' : writeRate.perSecond === null ? 'none' : 'own';
   const [limit, setLimit] = useState(before);
   const saving = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);
     const silence = text('silence').trim();
+    const zone = text('zone').trim();
     const input = {
       name: text('name').trim(),
       offlineAfterSeconds: silence === '' ? null : Number(silence),
       ignoreZeroPlaces: text('zeroPlaces') !== '',
+      timeZone: zone === '' ? null : zone,
     };
     await request(UpdateProduct, { id, input });
     if (limit !== before || limit === 'own') await request(SetWriteRate, { productId: id, ...rateOf(limit, text) });
@@ -47,6 +49,16 @@ export function EditProduct({ product, onClose, onSaved }: EditProductProps) {
         <label class="check">
           <input type="checkbox" name="zeroPlaces" defaultChecked={ignoreZeroPlaces} />
           The place (0,0) means that a tracker has no fix: do not store it
+        </label>
+        <label>
+          Time zone
+          <input name="zone" maxLength={64} defaultValue={timeZone ?? ''} placeholder="UTC" list="zones" />
+          <datalist id="zones">
+            {Intl.supportedValuesOf('timeZone').map((zone) => (
+              <option value={zone} />
+            ))}
+          </datalist>
+          <small>Of times in decoders and imports that name none, such as Europe/Berlin.</small>
         </label>
         <label>
           Write limit

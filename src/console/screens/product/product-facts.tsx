@@ -22,7 +22,7 @@ function durationText(seconds: number): string {
 }
 
 /** How the devices of a product send, how many there are, and what holds for all of them. */
-export function ProductFacts({ id, deviceType, devices, offlineAfterSeconds, writeRate }: ShownProduct) {
+export function ProductFacts({ id, deviceType, devices, offlineAfterSeconds, timeZone, writeRate }: ShownProduct) {
   const { perSecond, source } = writeRate;
   return (
     <dl class="facts">
@@ -47,6 +47,12 @@ export function ProductFacts({ id, deviceType, devices, offlineAfterSeconds, wri
         <dt>Silent after</dt>
         <dd>{durationText(offlineAfterSeconds ?? USUAL_SILENCE)}</dd>
       </div>
+      {timeZone !== null && (
+        <div>
+          <dt>Times without a zone</dt>
+          <dd>{timeZone}</dd>
+        </div>
+      )}
     </dl>
   );
 }

@@ -31,8 +31,8 @@ export class ZoneOffsets {
     this.name = this.#format.resolvedOptions().timeZone;
   }
 
-  /** BAD_USER_INPUT when there is no such zone. */
-  static of(name: string): ZoneOffsets {
+  /** BAD_USER_INPUT when there is no such zone, naming the `argument`. */
+  static of(name: string, argument = 'timeZone'): ZoneOffsets {
     const known = zones.get(name);
     if (known !== undefined) return known;
     try {
@@ -44,7 +44,7 @@ export class ZoneOffsets {
       return zone;
     } catch {
       throw badInput(
-        `"timeZone" must be an IANA zone such as "Europe/Berlin" or "UTC", not ${JSON.stringify(name.slice(0, MAX_NAME))}.`,
+        `"${argument}" must be an IANA zone such as "Europe/Berlin" or "UTC", not ${JSON.stringify(name.slice(0, MAX_NAME))}.`,
       );
     }
   }

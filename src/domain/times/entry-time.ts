@@ -1,0 +1,139 @@
+import { describe } from '../describe-value.ts';
+import { isoMs, readIso } from './iso-time.ts';
+import { EARLIEST_MS, type Likeness, likenessOf, MILLISECONDS_FROM } from './looks-like.ts';
+
+/** Where a time comes in: the record endpoint, a decoder's entries, a line of an import, or GraphQL, which has read it. */
+type TimeDoor = 'record' | 'decoder' | 'import' | 'graphql';
+
+/** By what the times of a request are judged. */
+export interface TimeBounds {
+  door: TimeDoor;
+  /** In ms UTC: what is later is in the future. */
+  latest: number;
+}
+
+/** Why a time is not taken, as the sender reads it. */
+interface RefusedTime {
+  code: 'INVALID_TIMESTAMP' | 'TIMESTAMP_IN_FUTURE';
+  message: string;
+}
+
+/** What the doors take, in the words of their messages. */
+const TAKES: Record<TimeDoor, string> = {
+  record: 'Unix seconds (a number or a string of digits)',
+  decoder: 'Unix seconds, an ISO 8601 text such as "2026-01-31T12:00:00Z", or a Date',
+  import: 'ISO 8601 such as 2026-01-31T12:00:00Z, or epoch seconds or milliseconds',
+  graphql: 'a DateTime',
+};
+
+/** Of a Date. */
+const LATEST_MS = 8.64e15;
+const NUMBER = /^\s*\d+(?:\.\d*)?\s*$/;
+/** Year, month and day in this order, and perhaps a time of day, though not as ISO 8601 writes them. */
+const UNPADDED = /^\s*(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ]+(\d{1,2}):(\d{1,2})(?::(\d{1,2}))?)?\s*$/i;
+const YEAR_LAST = /^\s*\d{1,2}([-/.])\d{1,2}\1\d{2}(?:\d{2})?(?!\d)/;
+const DECIMAL_COMMA = /^\s*\d+,\d+\s*$/;
+/** What stands where nothing is meant. */
+const NOTHING = /^\s*(?:now|null|none|undefined|nan)?\s*$/i;
+
+/**
+ * The moment of an entry's own time in ms UTC, or why it is not taken: THE judgement for every door (docs/times.md).
+ * `timeZone` (IANA, null: UTC) is that of texts which name none. At `graphql` numbers are what a DateTime is in seconds.
+ */
+export function readTime(time: unknown, timeZone: string | null, bounds: TimeBounds): number | RefusedTime {
+  if (typeof time === 'number') return readNumber(time, time, timeZone, bounds);
+  if (typeof time !== 'string') return unreadable(time, bounds.door);
+  return NUMBER.test(time) ? readNumber(Number(time), time, timeZone, bounds) : readText(time, timeZone, bounds);
+}
+
+/** Whether it is an ISO 8601 text that names no zone. */
+export function isZoneless(time: unknown): boolean {
+  const read = typeof time === 'string' ? readIso(time) : null;
+  return read !== null && 'ms' in read && read.isZoneless;
+}
+
+function readNumber(
+  number: number,
+  sent: number | string,
+  timeZone: string | null,
+  { door, latest }: TimeBounds,
+): number | RefusedTime {
+  const isSeconds = number < MILLISECONDS_FROM || door === 'graphql';
+  const ms = Math.round(isSeconds ? number * 1_000 : number);
+  const isTaken = isSeconds || door === 'import';
+  if (isTaken && ms >= EARLIEST_MS && ms <= latest) return ms;
+  if (!Number.isFinite(number)) return unreadable(sent, door);
+  if (door === 'graphql') return outOfBounds(`"${isoText(ms)}"`, ms, '');
+  const shown = describe(sent);
+  if (number < 0) return invalid(`${shown} is before 1970.`);
+  const likeness = likenessOf(number, String(sent), latest, timeZone);
+  if (isTaken && ms < EARLIEST_MS) {
+    const hint = isSeconds || likeness?.isDate === true ? hintOf(likeness, door) : '';
+    return outOfBounds(`${shown} in Unix ${isSeconds ? 'seconds' : 'milliseconds'}`, ms, hint);
+  }
+  if (likeness?.isDate !== true && (isSeconds || (isTaken && likeness?.name === 'milliseconds')))
+    return outOfBounds(shown, ms, isSeconds ? hintOf(likeness, door) : '');
+  return invalid(`${shown} looks like ${toldOf(likeness, door)}`);
+}
+
+function readText(text: string, timeZone: string | null, bounds: TimeBounds): number | RefusedTime {
+  const { door, latest } = bounds;
+  const read = readIso(text, timeZone);
+  if (read === null) {
+    const number = DECIMAL_COMMA.test(text) ? readNumber(Number(text.replace(',', '.')), text, timeZone, bounds) : 0;
+    return typeof number === 'number' ? unreadable(text, door) : number;
+  }
+  if ('why' in read) return invalid(`${describe(text)} is no time: ${read.why}.`);
+  const { ms } = read;
+  if (door === 'record') return unreadable(text, door, ` That is ${ms / 1_000} in Unix seconds.`);
+  if (ms < 0) return invalid(`${describe(text)} is before 1970.`);
+  const earliest = door === 'import' ? 0 : EARLIEST_MS;
+  if (ms >= earliest && ms <= latest) return ms;
+  // `new Date(1767225600)` is in January 1970.
+  const isDateOfSeconds = ms * 1_000 >= EARLIEST_MS && ms * 1_000 <= latest;
+  const hint = ' new Date(…) takes milliseconds: multiply Unix seconds by 1,000.';
+  return outOfBounds(describe(text), ms, isDateOfSeconds ? hint : '');
+}
+
+/** What no door would read, and how it might be written instead. */
+function unreadable(time: unknown, door: TimeDoor, hint = hintOfText(time, door)): RefusedTime {
+  return invalid(`must be ${TAKES[door]}, not ${describe(time)}.${hint}`);
+}
+
+function hintOfText(time: unknown, door: TimeDoor): string {
+  if (typeof time !== 'string') return '';
+  if (NOTHING.test(time)) return door === 'import' ? '' : ' Leave it out for the time of receipt.';
+  if (YEAR_LAST.test(time)) return ' Write year, month and day in this order, as ISO 8601 does.';
+  const [, year, ...parts] = UNPADDED.exec(time) ?? [];
+  const [month, day, hour, minute, second = '00'] = parts.map((part) => part?.padStart(2, '0'));
+  const padded = `${year}-${month}-${day}${hour === undefined ? '' : `T${hour}:${minute}:${second}`}`;
+  return isoMs(padded) === null ? '' : ` Write it as "${padded}", with its zone.`;
+}
+
+function outOfBounds(shown: string, ms: number, hint: string): RefusedTime {
+  if (ms < 0) return invalid(`${shown} is before 1970.`);
+  const read = shown.includes(isoText(ms)) ? 'is' : `is ${isoText(ms)},`;
+  if (ms < EARLIEST_MS) return invalid(`${shown} ${read} before 2000: is the device's clock right?${hint}`);
+  const message = `"timestamp" ${shown} ${read} too far ahead of the server's clock; is the device's clock right?${hint}`;
+  return { code: 'TIMESTAMP_IN_FUTURE', message };
+}
+
+function invalid(what: string): RefusedTime {
+  return { code: 'INVALID_TIMESTAMP', message: `"timestamp" ${what}` };
+}
+
+function hintOf(likeness: Likeness | null, door: TimeDoor): string {
+  return likeness === null ? '' : ` It looks like ${toldOf(likeness, door)}`;
+}
+
+/** Behind "looks like". */
+function toldOf(likeness: Likeness | null, door: TimeDoor): string {
+  if (likeness?.ms == null) return `${likeness?.name ?? 'no time'}; send ${TAKES[door]}.`;
+  const { name, ms } = likeness;
+  const seconds = door === 'import' ? `"${isoText(ms)}" or ${ms / 1_000}` : `Unix seconds: ${ms / 1_000}`;
+  return `${name}; send ${seconds}.`;
+}
+
+function isoText(ms: number): string {
+  return Math.abs(ms) <= LATEST_MS ? new Date(ms).toISOString() : String(ms);
+}
