@@ -9,7 +9,7 @@ import { asksForEvents } from './check-source.ts';
 import type { DecoderEntryPoint, DecoderResult } from './decoder-engine.ts';
 
 /** What is needed of a network's message while its decoder is waited for, and afterwards: the message itself takes far more. */
-export interface MessageToRun {
+interface MessageToRun {
   /** What the network calls the device. */
   identifier: string;
   /** The network's time, in ms UTC; null: it says none that may be true. */

@@ -1,4 +1,3 @@
-import { parseGeolocation } from '../measurements/geolocation.ts';
 import { type JsonObject, numberIn } from './json-reading.ts';
 import type { NetworkEvent, OtherEvent } from './network-event.ts';
 
@@ -22,6 +21,5 @@ export function otherEvent(
 /** `{latitude, longitude, …}`, as networks tell a place that they have worked out, for the field `location`; null: it is none. */
 export function solvedPlace({ latitude, longitude }: JsonObject): JsonObject | null {
   const [lat, lon] = [numberIn(latitude), numberIn(longitude)];
-  const place = lat === null || lon === null ? null : parseGeolocation(`${lat},${lon}`);
-  return place === null ? null : { location: place };
+  return lat === null || lon === null ? null : { location: `(${lat},${lon})` };
 }
