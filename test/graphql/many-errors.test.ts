@@ -7,12 +7,12 @@ import { AppError } from '../../src/errors.ts';
 import { MOST_ERRORS } from '../../src/graphql/context/error-bounds.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
-import { longestPieceMs } from '../support/longest-piece.ts';
+import { countedWork } from '../support/counted-work.ts';
+import { expectPieces, piecesOfServer } from '../support/pieces.ts';
 import { createProduct, type GqlAnswer, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { createToken } from '../support/tenant.ts';
 
 const DEVICES = 500;
-const PIECE_MS = 250;
 const aliases = (count: number, field: string): string =>
   Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
 
@@ -23,7 +23,7 @@ describe('an operation in which very much fails', () => {
   let recorder: string;
 
   beforeAll(async () => {
-    server = await startServer({ database: 'sqlite' });
+    server = await startServer({ database: 'sqlite', watched: true });
     product = await createProduct(server, {
       serialNumbers: Array.from({ length: DEVICES }, (_, at) => `s${at}`),
       input: { decoder: 'function Decoder() {}' },
@@ -33,38 +33,44 @@ describe('an operation in which very much fails', () => {
       (await createToken(server, server.adminToken, workspaces[0].id, [scope])).secret;
     reader = await token('READ');
     recorder = await token('RECORD');
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
-  /** The answer, how long its text is, and for how long nobody else was heard. */
+  /** The answer, and how long its text is. */
   async function asked(query: string, variables: object, token: string) {
-    let text = '';
-    const pieceMs = await longestPieceMs(server, async () => {
-      const response = await fetch(`${server.url}/graphql`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Authorization: `Token ${token}` },
-        body: JSON.stringify({ query, variables }),
-      });
-      text = await response.text();
+    const response = await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: `Token ${token}` },
+      body: JSON.stringify({ query, variables }),
     });
-    return { answer: JSON.parse(text) as GqlAnswer, length: text.length, pieceMs };
+    const text = await response.text();
+    return { answer: JSON.parse(text) as GqlAnswer, length: text.length };
+  }
+
+  /** The same, during which others are heard at least so many times. */
+  async function askedInPieces(least: number, ...of: Parameters<typeof asked>) {
+    let last: Awaited<ReturnType<typeof asked>> | null = null;
+    await expectPieces(least, () => piecesOfServer(server, async () => void (last = await asked(...of))));
+    return last!;
   }
 
   const authors = (count: number, name = 'devices'): string =>
     `{ ${name}: devices(first: ${DEVICES}) { edges { node { product { decoder { ${aliases(count, 'author')} } } } } } }`;
 
-  test('is no piece where nothing of it fails: 95,000 look-ups of what is known were promises of 0.4 s', async () => {
-    const { answer, pieceMs } = await asked(authors(190), {}, server.adminToken);
+  test('makes no promises where nothing of it fails: 95,000 look-ups of what is known were promises of 0.4 s', async () => {
+    let answer: GqlAnswer = { data: null };
+    const ask = async (): Promise<void> => {
+      ({ answer } = await asked(authors(190), {}, server.adminToken));
+    };
+    expect((await countedWork(server, ask)).promises).toBeLessThan(30_000);
     expect(answer.errors).toBeUndefined();
     expect(answer.data?.['devices'].edges).toHaveLength(DEVICES);
-    expect(pieceMs).toBeLessThan(PIECE_MS);
   });
 
   test('is refused as a whole when more fails than is told', async () => {
-    const { answer, pieceMs } = await asked(authors(190), {}, reader);
+    const { answer } = await asked(authors(190), {}, reader);
     expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'errors' } }]);
     expect(answer.data).toBeNull();
-    expect(pieceMs).toBeLessThan(PIECE_MS);
   });
 
   test('tells of each item of the longest page', async () => {
@@ -84,40 +90,36 @@ describe('an operation in which very much fails', () => {
       recordMeasurements(deviceId: $d, entries: $e) { rejected { matchedDevice { ${aliases(190, 'lastHeardAt')} } } } }`;
     const e = Array.from({ length: 10_000 }, () => ({ field: 'x', value: 1 }));
     const before = server.process.residentMb();
-    const { answer, pieceMs } = await asked(query, { d: product.deviceIds[0], e }, recorder);
+    const { answer } = await asked(query, { d: product.deviceIds[0], e }, recorder);
     expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'errors' } }]);
     expect(server.process.residentMb() - before).toBeLessThan(300);
-    expect(pieceMs).toBeLessThan(PIECE_MS);
-  }, 60_000);
+  });
 
-  test('takes no memory either for what fails only when it was looked up, nor is it one piece', async () => {
+  test('takes no memory either for what fails only when it was looked up', async () => {
     const query = `mutation ($d: ID!, $e: [EntryInput!]!) {
       recordMeasurements(deviceId: $d, entries: $e) { rejected { matchedDevice {
         ${aliases(190, 'latest(fields: ["nope"]) { value }')} } } } }`;
     const e = Array.from({ length: 10_000 }, () => ({ field: 'x', value: 1 }));
     const before = server.process.residentMb();
-    const { answer, pieceMs } = await asked(query, { d: product.deviceIds[0], e }, server.adminToken);
+    const { answer } = await asked(query, { d: product.deviceIds[0], e }, server.adminToken);
     expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'errors' } }]);
     expect(server.process.residentMb() - before).toBeLessThan(600);
-    expect(pieceMs).toBeLessThan(PIECE_MS);
-  }, 60_000);
+  });
 
-  test('that succeeds is no piece either where all wait for one device', async () => {
+  test('that succeeds is no piece where all wait for one device', async () => {
     const query = `mutation ($d: ID!, $e: [EntryInput!]!) {
       recordMeasurements(deviceId: $d, entries: $e) { rejected { matchedDevice {
         ${aliases(90, 'product { fields { id } }')} } } } }`;
     const e = Array.from({ length: 600 }, () => ({ field: 'x', value: 1 }));
-    const { answer, pieceMs } = await asked(query, { d: product.deviceIds[0], e }, server.adminToken);
+    const { answer } = await askedInPieces(4, query, { d: product.deviceIds[0], e }, server.adminToken);
     expect(answer.data?.['recordMeasurements'].rejected).toHaveLength(600);
-    expect(pieceMs).toBeLessThan(PIECE_MS);
-  }, 60_000);
+  });
 
   test('is too dear where a variable that is null fits none of its fields', async () => {
     const query = `query ($x: String = "a") {
       devices(first: ${DEVICES}) { edges { node { product { ${aliases(50, 'field(identifier: $x) { id }')} } } } } }`;
-    const { answer, pieceMs } = await asked(query, { x: null }, reader);
+    const { answer } = await asked(query, { x: null }, reader);
     expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'cost' } }]);
-    expect(pieceMs).toBeLessThan(PIECE_MS);
   });
 
   test('leaves the server running where one item of a list fails at once, and one before it later: it had ended', async () => {
@@ -160,7 +162,6 @@ describe('an operation in which very much fails', () => {
     const long = await asked(query, { i: { name: 'x'.repeat(900_000), ...unknown } }, reader);
     expect(long.answer.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }, {}]);
     expect(long.length).toBeLessThan(2_000_000);
-    expect(long.pieceMs).toBeLessThan(PIECE_MS);
   });
 });
 

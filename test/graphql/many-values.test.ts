@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { longestPieceMs } from '../support/longest-piece.ts';
+import { expectPieces, piecesOfServer } from '../support/pieces.ts';
 import {
   createDatabase,
   createProduct,
@@ -13,7 +13,6 @@ import {
 import { createToken } from '../support/tenant.ts';
 
 const ENTRIES = Array.from({ length: 10_000 }, () => ({ field: 'x', value: 1 }));
-const PIECE_MS = 150;
 const TOKENS = 1_500;
 const MEMBERS = 1_000;
 const DEVICES = 57;
@@ -22,15 +21,22 @@ function aliases(count: number, field: string): string {
   return Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
 }
 
-/** The answer, how long the server heard nobody meanwhile, and what memory it took. */
+/** The answer and what memory it took. */
 async function measured(server: TestServer, ask: () => Promise<GqlAnswer>) {
+  const before = server.process.residentMb();
+  const answer = await ask();
+  return { answer, tookMb: server.process.residentMb() - before };
+}
+
+/** The same, and others are heard meanwhile at least so many times. */
+async function inPieces(least: number, server: TestServer, ask: () => Promise<GqlAnswer>) {
   const before = server.process.residentMb();
   let answer: GqlAnswer = { data: null };
   const work = async (): Promise<void> => {
     answer = await ask();
   };
-  const pieceMs = await longestPieceMs(server, work, '/graphql/nothing');
-  return { answer, pieceMs, tookMb: server.process.residentMb() - before };
+  await expectPieces(least, () => piecesOfServer(server, work));
+  return { answer, tookMb: server.process.residentMb() - before };
 }
 
 describe('a mutation whose long list is asked for again and again', () => {
@@ -40,7 +46,7 @@ describe('a mutation whose long list is asked for again and again', () => {
   let reader: string;
 
   beforeAll(async () => {
-    server = await startServer({ database: 'sqlite' });
+    server = await startServer({ database: 'sqlite', watched: true });
     const fields = Array.from({ length: 20 }, (_, at) => [`f${at}`, 'FLOAT']);
     product = await createProduct(server, { fields: Object.fromEntries(fields) });
     const { workspaces } = await server.gql('{ workspaces { id } }');
@@ -51,52 +57,47 @@ describe('a mutation whose long list is asked for again and again', () => {
   });
   afterAll(() => server.stop());
 
-  async function asked(fields: string, token: string) {
+  function asking(fields: string, token: string): () => Promise<GqlAnswer> {
     const query = `mutation ($d: ID!, $e: [EntryInput!]!) { recordMeasurements(deviceId: $d, entries: $e) { ${fields} } }`;
-    return measured(server, () => server.query(query, { d: product.deviceIds[0], e: ENTRIES }, token));
+    return () => server.query(query, { d: product.deviceIds[0], e: ENTRIES }, token);
   }
 
   const tooMany = { extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'values' } };
 
   test('under twenty names comes one after the other', async () => {
-    const { answer, pieceMs } = await asked(aliases(20, 'rejected { index code }'), recorder);
+    const { answer } = await inPieces(8, server, asking(aliases(20, 'rejected { index code }'), recorder));
     const expected = ENTRIES.map((_, index) => ({ index, code: 'UNKNOWN_FIELD' }));
     for (const list of Object.values(answer.data?.['recordMeasurements'])) expect(list).toEqual(expected);
-    expect(pieceMs).toBeLessThan(PIECE_MS);
-  }, 60_000);
+  });
 
   test('under 190 names is refused, and takes no memory', async () => {
-    const { answer, pieceMs, tookMb } = await asked(aliases(190, 'rejected { index }'), recorder);
+    const { answer, tookMb } = await measured(server, asking(aliases(190, 'rejected { index }'), recorder));
     expect(answer).toMatchObject({ data: null, errors: [tooMany] });
-    expect(pieceMs).toBeLessThan(PIECE_MS);
     expect(tookMb).toBeLessThan(200);
-  }, 60_000);
+  });
 
   test('is bounded, too, where it is what a decoder printed: 30,000 lines under 190 names', async () => {
     const query = `mutation ($p: ID!, $s: String) { testDecoder(productId: $p, source: $s, request: { body: "" }) {
       ${aliases(190, 'console')} } }`;
     const s = 'function Decoder() { for (var i = 0; i < 30000; i++) console.log("") }';
-    const { answer, pieceMs } = await measured(server, () => server.query(query, { p: product.id, s }));
+    const { answer } = await inPieces(15, server, () => server.query(query, { p: product.id, s }));
     expect(answer).toMatchObject({ data: null, errors: [tooMany] });
-    expect(pieceMs).toBeLessThan(PIECE_MS);
   });
 
   test('with 38 million values below them is refused soon', async () => {
-    const from = performance.now();
     const fields = `rejected { ${aliases(190, 'matchedDevice { product { fields { id } } }')} }`;
-    const { answer, tookMb } = await asked(fields, reader);
+    const { answer, tookMb } = await measured(server, asking(fields, reader));
     expect(answer.data).toBeNull();
     expect(answer.errors).toMatchObject([tooMany]);
     expect(tookMb).toBeLessThan(400);
-    expect(performance.now() - from).toBeLessThan(40_000);
-  }, 60_000);
+  });
 });
 
 describe('a history whose columns are asked for again and again', () => {
   let server: TestServer;
   let deviceId: string;
   beforeAll(async () => {
-    server = await startServer({ database: 'sqlite' });
+    server = await startServer({ database: 'sqlite', watched: true });
     deviceId = (await createProduct(server)).deviceIds[0]!;
     for (let page = 0; page < 10; page += 1) {
       const entries = ENTRIES.map((_, at) => ({
@@ -118,10 +119,9 @@ describe('a history whose columns are asked for again and again', () => {
       ),
     );
 
-  test('under 190 names counts each time: it was one piece of 2.5 s', async () => {
-    const { answer, pieceMs, tookMb } = await asked(aliases(190, 'timestamps'));
+  test('under 190 names counts each time', async () => {
+    const { answer, tookMb } = await asked(aliases(190, 'timestamps'));
     expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'points' } }]);
-    expect(pieceMs).toBeLessThan(PIECE_MS);
     expect(tookMb).toBeLessThan(150);
   });
 
@@ -142,7 +142,7 @@ describe('a workspace with very many tokens, each with limits, and members', () 
 
   beforeAll(async () => {
     database = await createDatabase('sqlite');
-    server = await startServer({ database });
+    server = await startServer({ database, watched: true });
     workspaceId = (await server.gql('{ workspaces { id } }'))['workspaces'][0].id;
     const productIds: string[] = [];
     for (let at = 0; at < 6; at += 1) {
@@ -169,39 +169,36 @@ describe('a workspace with very many tokens, each with limits, and members', () 
     await database?.drop();
   });
 
-  async function asked(fields: string) {
+  function asking(fields: string): () => Promise<GqlAnswer> {
     const query = `query ($w: ID!) { workspace(id: $w) { ${fields} } }`;
-    return measured(server, () => server.query(query, { w: workspaceId }));
+    return () => server.query(query, { w: workspaceId });
   }
 
   test('tells them a few at a time: 190 fields of each were one piece of up to 0.9 s', async () => {
-    const { answer, pieceMs } = await asked(`tokens { ${aliases(190, 'scopes')} }`);
+    const { answer } = await inPieces(10, server, asking(`tokens { ${aliases(190, 'scopes')} }`));
     expect(answer.errors).toBeUndefined();
     expect(answer.data?.['workspace'].tokens).toHaveLength(TOKENS);
-    expect(pieceMs).toBeLessThan(PIECE_MS);
-  }, 60_000);
+  });
 
   test('reads its members once: under 190 names that took all connections for 8 s, so that others were UNAVAILABLE', async () => {
-    const { answer, pieceMs } = await asked(aliases(190, 'members { role }'));
+    const { answer } = await inPieces(5, server, asking(aliases(190, 'members { role }')));
     expect(answer.errors).toBeUndefined();
     const lists = Object.values(answer.data?.['workspace']) as unknown[][];
     expect(lists.map((list) => list.length >= MEMBERS)).toEqual(Array.from({ length: 190 }, () => true));
-    expect(pieceMs).toBeLessThan(PIECE_MS);
-  }, 60_000);
+  });
 
   test('tells members a few at a time', async () => {
-    const { answer, pieceMs } = await asked(`members { ${aliases(190, 'role')} }`);
+    const { answer } = await inPieces(5, server, asking(`members { ${aliases(190, 'role')} }`));
     expect(answer.errors).toBeUndefined();
-    expect(pieceMs).toBeLessThan(PIECE_MS);
-  }, 60_000);
+  });
 
   test('reads no more of their products than an operation may: four such questions took 1.4 GB', async () => {
-    const { answer, tookMb } = await asked('tokens { products { id } }');
+    const { answer, tookMb } = await measured(server, asking('tokens { products { id } }'));
     expect(answer.data).toBeNull();
     // Not "seconds": it does not go on for half a minute.
     expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'errors' } }]);
     expect(tookMb).toBeLessThan(250);
-  }, 60_000);
+  });
 });
 
 describe('a page of which the same is asked again and again', () => {
@@ -209,22 +206,21 @@ describe('a page of which the same is asked again and again', () => {
   let product: TestProduct;
 
   beforeAll(async () => {
-    server = await startServer({ database: 'sqlite' });
+    server = await startServer({ database: 'sqlite', watched: true });
     const fields = Array.from({ length: 500 }, (_, at) => [`f${at}`, 'FLOAT']);
     const serialNumbers = Array.from({ length: 500 }, (_, at) => `s${at}`);
     product = await createProduct(server, { fields: Object.fromEntries(fields), serialNumbers });
     const entries = fields.map(([field], value) => ({ field, value, timestamp: 1e9 }));
     for (const device of product.deviceIds.slice(0, DEVICES)) await server.record(device, entries);
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
   test('has 190 times all newest values: of lists with 500 items, priced as ten, they were one piece of 1.4 s', async () => {
     const query = `query ($p: ID!) { devices(productId: $p, first: ${DEVICES}) { edges { node {
       latest { ${aliases(190, 'timestamp')} } } } } }`;
     for (const _ of ['at first', 'and planned']) {
-      const { answer, pieceMs, tookMb } = await measured(server, () => server.query(query, { p: product.id }));
+      const { answer, tookMb } = await inPieces(4, server, () => server.query(query, { p: product.id }));
       expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'bytes' } }]);
-      expect(pieceMs).toBeLessThan(PIECE_MS);
       expect(tookMb).toBeLessThan(150);
     }
   });
@@ -237,9 +233,8 @@ describe('a page of which the same is asked again and again', () => {
     const hidden = `query ($p: ID!) { few: ${page(1, '')} ${page(DEVICES, much)} } ${fragment}`;
     const shown = `query ($p: ID!) { few: ${page(1, much)} ${page(DEVICES, '')} } ${fragment}`;
     for (const _ of ['at first', 'and planned']) {
-      const { answer, pieceMs } = await measured(server, () => server.query(hidden, { p: product.id }));
+      const { answer } = await inPieces(3, server, () => server.query(hidden, { p: product.id }));
       expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'bytes' } }]);
-      expect(pieceMs).toBeLessThan(PIECE_MS);
       expect((await server.query(shown, { p: product.id })).errors).toBeUndefined();
     }
   });
@@ -247,25 +242,23 @@ describe('a page of which the same is asked again and again', () => {
   test('has many fields of each newest value, which come a few at a time and are all there', async () => {
     const query = `query ($d: ID!) { device(id: $d) { latest { value ${aliases(190, 'field { identifier type role }')} } } }`;
     for (const _ of ['at first', 'and planned']) {
-      const { answer, pieceMs } = await measured(server, () => server.query(query, { d: product.deviceIds[0] }));
+      const { answer } = await inPieces(5, server, () => server.query(query, { d: product.deviceIds[0] }));
       expect(answer.errors).toBeUndefined();
       const latest = answer.data!['device'].latest as { value: number; a189: { identifier: string } }[];
       expect(latest.map(({ a189 }) => a189.identifier)).toEqual(latest.map(({ value }) => `f${value}`));
       expect(latest).toHaveLength(500);
-      expect(pieceMs).toBeLessThan(PIECE_MS);
     }
   });
 
   test.each([
     ['ids of fields', `product(id: $p) { fields { ${aliases(190, 'id')} } }`],
     ['cursors', `product(id: $p) { devices(first: 500) { edges { ${aliases(190, 'cursor')} } } }`],
-  ])('has 190 times the same %s: sealed anew each time they were one piece of 0.8 s', async (_, fields) => {
+  ])('has 190 times the same %s', async (_, fields) => {
     const query = `query ($p: ID!) { ${fields} }`;
-    const { answer, pieceMs } = await measured(server, () => server.query(query, { p: product.id }));
+    const { answer } = await measured(server, () => server.query(query, { p: product.id }));
     const { fields: items, devices } = answer.data!['product'];
     const ids = ((items ?? devices.edges) as Record<string, string>[]).map((item) => new Set(Object.values(item)));
     expect(ids.map(({ size }) => size)).toEqual(Array.from({ length: 500 }, () => 1));
     expect(new Set(ids.map(([id]) => id)).size).toBe(500);
-    expect(pieceMs).toBeLessThan(2 * PIECE_MS);
   });
 });

@@ -5,6 +5,7 @@ import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
 import type { ResolverDeps } from '../../src/graphql/resolvers/resolvers.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
+import { pass } from '../support/turned-clock.ts';
 
 beforeEach(
   () =>
@@ -29,9 +30,9 @@ test('many mutations in one document wait for their turn again when their caller
   shares.noteOthers();
   const others = setInterval(() => shares.noteOthers(), 20);
   const running = operations.execute(await operations.admit({ query }, context));
-  await vi.advanceTimersByTimeAsync(1_500);
+  await pass(1_500);
   expect(done).toBe(1);
-  await vi.advanceTimersByTimeAsync(10_000);
+  await pass(10_000);
   clearInterval(others);
   expect((await running).result.errors).toBeUndefined();
   expect(done).toBe(12);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Party } from '../../src/domain/party.ts';
 import { WorkShares } from '../../src/domain/work-shares.ts';
+import { pass } from '../support/turned-clock.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -25,7 +26,7 @@ async function parts(shares: WorkShares, parties: readonly Party[]): Promise<num
     }
   };
   const all = parties.flatMap((party, at) => Array.from({ length: 4 }, () => loop(party, at)));
-  await vi.advanceTimersByTimeAsync((SECONDS + 1) * 1000);
+  await pass((SECONDS + 1) * 1000);
   await Promise.all(all);
   return used.map((ms) => ms / SECONDS / 1000);
 }
@@ -61,14 +62,14 @@ test('what one token has used beyond its burst no other of its tenant waits for'
   const [heavy, light] = TOKENS as [Party, Party];
   for (let ms = 0; ms < 100; ms += 20) {
     shares.noteOthers();
-    await vi.advanceTimersByTimeAsync(20);
+    await pass(20);
     shares.spend(heavy, 300);
     shares.spend(light, 0.1);
   }
   const from = performance.now();
   let began = NaN;
   void shares.begin(light).then(() => (began = performance.now()));
-  await vi.advanceTimersByTimeAsync(10);
+  await pass(10);
   expect(began).toBe(from);
 });
 
@@ -95,10 +96,10 @@ test.each([
     let began = NaN;
     const from = performance.now();
     const asking = shares.begin(ONE).then(() => (began = performance.now()));
-    await vi.advanceTimersByTimeAsync(100);
+    await pass(100);
     expect(began).toBe(from);
     shares.refuse(0, new Error('over'));
-    await vi.advanceTimersByTimeAsync(5_000);
+    await pass(5_000);
     await Promise.all([all, asking]);
     expect(most).toBeGreaterThan(16);
     expect(most).toBeLessThanOrEqual(bound);
@@ -113,10 +114,10 @@ test('… and what is dear does not wait until they have no little work any more
     while (performance.now() < until) await shares.run(party, () => new Promise((resolve) => setTimeout(resolve, ms)));
   };
   const loops = tenantsOf(8).map(loop);
-  await vi.advanceTimersByTimeAsync(1_000);
+  await pass(1_000);
   let began = Infinity;
   const asking = shares.run(ONE, async () => void (began = performance.now()), { dear: true });
-  await vi.advanceTimersByTimeAsync(30_000);
+  await pass(30_000);
   await Promise.all([...loops, asking]);
   expect(began).toBeLessThan(until - 7_000);
 });
@@ -129,11 +130,11 @@ test('… and not behind all the dear work that each of many tenants waits for, 
     while (performance.now() < until) await shares.run(party, work, { dear: true });
   };
   const loops = tenantsOf(8).map(loop);
-  await vi.advanceTimersByTimeAsync(1_000);
+  await pass(1_000);
   let began = Infinity;
   const asking = shares.run(ONE, async () => void (began = performance.now()), { dear: true });
   // After 160 of 600 ms, six at a time, otherwise.
-  await vi.advanceTimersByTimeAsync(60_000);
+  await pass(60_000);
   await Promise.all([...loops, asking]);
   expect(began).toBeLessThan(until - 6_000);
 });

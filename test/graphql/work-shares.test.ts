@@ -20,6 +20,7 @@ import { WorkShares } from '../../src/domain/work-shares.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
 import { countTurns } from '../support/loop-turns.ts';
+import { pass } from '../support/turned-clock.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -33,7 +34,7 @@ async function waitOf(begin: () => Promise<unknown>): Promise<number> {
   const from = performance.now();
   let began = NaN;
   const running = begin().then(() => (began = performance.now()));
-  await vi.advanceTimersByTimeAsync(500);
+  await pass(500);
   await running;
   return began - from;
 }
@@ -88,14 +89,14 @@ test('who waits in the background for turn after turn has the smaller share in f
   files.spend(1_000);
   const waiting = files.next();
   for (let at = 0; at < 3; at += 1) {
-    await vi.advanceTimersByTimeAsync(200);
+    await pass(200);
     shares.noteOthers();
   }
   shares.spend(party('charts'), 56);
   const wait = await waitOf(() => shares.begin(party('charts')));
   expect(wait).toBeGreaterThanOrEqual(40);
   expect(wait).toBeLessThan(45);
-  await vi.advanceTimersByTimeAsync(10_000);
+  await pass(10_000);
   await waiting;
 });
 
@@ -113,7 +114,7 @@ test.each([
   for (; !state.isOver; passedMs += 50) {
     shares.noteOthers();
     for (const { spend } of files.slice(1)) spend(5_000);
-    await vi.advanceTimersByTimeAsync(50);
+    await pass(50);
   }
   await waiting;
   expect(passedMs).toBeGreaterThanOrEqual(leastMs);
@@ -143,7 +144,7 @@ test.each([
   const running = Promise.all(begin(shares)).then(() => (began = performance.now()));
   for (let ms = 0; ms < 800; ms += 50) {
     shares.noteOthers();
-    await vi.advanceTimersByTimeAsync(50);
+    await pass(50);
   }
   await running;
   expect(began - from).toBeGreaterThanOrEqual(600);
@@ -165,7 +166,7 @@ test('who waits in the background for turn after turn has the smaller share of a
   })();
   while (!state.isOver) {
     shares.noteOthers();
-    await vi.advanceTimersByTimeAsync(50);
+    await pass(50);
   }
   // 500 ms, the last of them not waited for any more and 50 at once.
   expect(await running).toBeGreaterThan(350 / 0.16);
@@ -180,7 +181,7 @@ async function waitAfter(bring: (points: PointBudget) => Promise<number>, tookMs
   const operations = new Operations(schema, 'none', shares);
   const context = new GraphqlContext({ tokenId: 'charts' } as Access, '', {} as never, {} as never);
   const running = operations.execute(await operations.admit({ query: '{ history }' }, context));
-  await vi.advanceTimersByTimeAsync(tookMs);
+  await pass(tookMs);
   expect((await running).result.errors).toBeUndefined();
   shares.noteOthers();
   return waitOf(() => shares.begin(party('charts')));
@@ -253,7 +254,7 @@ test.each([
     await operations.execute(await operations.admit({ query: '{ history }' }, context));
   };
   const asking = Promise.all(Array.from({ length: 150 }, ask));
-  await vi.advanceTimersByTimeAsync(600);
+  await pass(600);
   await asking;
   const paid = spent.mock.calls.reduce((sum, [, ms]) => sum + ms, 0);
   // What each asks costs a little by itself.
@@ -281,10 +282,10 @@ test('of many tokens of one tenant that begin at once, others do not wait for th
   };
   const crowd = Array.from({ length: 8 }, (_, at) => party(`${at}`, 'crowd'));
   const running = crowd.flatMap((each) => [1, 2, 3, 4].map(() => shares.run(each, work)));
-  await vi.advanceTimersByTimeAsync(1);
+  await pass(1);
   expect(began).toBe(16);
   expect(await waitOf(() => shares.begin(party('other')))).toBe(0);
-  await vi.advanceTimersByTimeAsync(1_000);
+  await pass(1_000);
   await Promise.all(running);
 });
 
@@ -316,12 +317,12 @@ test('reading side by side is counted once, reading one after the other is not',
       () => 1,
     );
   const both = Promise.all([read(30), read(20)]);
-  await vi.advanceTimersByTimeAsync(30);
+  await pass(30);
   await both;
   expect(budget.readMs).toBe(30);
-  await vi.advanceTimersByTimeAsync(50);
+  await pass(50);
   const third = read(10);
-  await vi.advanceTimersByTimeAsync(10);
+  await pass(10);
   await third;
   expect(budget.readMs).toBe(40);
 });
@@ -402,7 +403,7 @@ async function usedMs(loops: { name: string; atOnce: number; ms: number; dear?: 
     }
   };
   const all = loops.flatMap(({ atOnce }, at) => Array.from({ length: atOnce }, () => loop(at)));
-  await vi.advanceTimersByTimeAsync(5_000);
+  await pass(5_000);
   await Promise.all(all);
   return used;
 }
@@ -470,7 +471,7 @@ test('a tenant with many tokens has no more than one with a single one', async (
 test('how many they are now says nothing of what somebody was forgiven before', async () => {
   const shares = new WorkShares();
   shares.spend(party('charts'), 2_000);
-  await vi.advanceTimersByTimeAsync(60_000);
+  await pass(60_000);
   shares.noteOthers();
   for (let at = 0; at < 50; at += 1) shares.spend(party(`token ${at}`), 60);
   expect(await waitOf(() => shares.begin(party('charts')))).toBe(0);
@@ -496,7 +497,7 @@ test('a token lets so many pieces wait in the background, and is told of what is
   const { piece } = shares.backgroundOf(party('token'));
   const work = (): Promise<void> => pause(1);
   const all = Promise.allSettled(Array.from({ length: 210 }, () => piece(work)));
-  await vi.advanceTimersByTimeAsync(2_000);
+  await pass(2_000);
   const refused = (await all).filter(({ status }) => status === 'rejected');
   expect(refused).toHaveLength(10);
   expect(refused[0]).toMatchObject({ reason: { code: 'OVERLOADED' } });
@@ -508,7 +509,7 @@ test('what a piece looks up stands in the lines of whom it is for, beside others
   expect(await piece(async () => whoseWork())).toEqual(party('token', 'tenant'));
   shares.noteOthers();
   const told = worksFor(party('reader'), () => piece(async () => whoseWork()));
-  await vi.advanceTimersByTimeAsync(1);
+  await pass(1);
   expect(await told).toEqual(party('token', 'tenant'));
 });
 
@@ -527,7 +528,7 @@ test('beside others the database works on one piece in the background at a time,
   const shares = new WorkShares();
   shares.noteOthers();
   const { done, told } = pieces(shares, ['many', 'many', 'many', 'one'], 4);
-  await vi.advanceTimersByTimeAsync(100);
+  await pass(100);
   await done;
   const order = ['many', 'one', 'many', 'many'];
   expect(told).toEqual(order.flatMap((name) => [`${name} begins`, `${name} ends`]));
@@ -539,17 +540,17 @@ test('a piece that takes long holds up its own token only', async () => {
   shares.noteOthers();
   const long = pieces(shares, ['long', 'long'], 10_000);
   const short = pieces(shares, ['short'], 10);
-  await vi.advanceTimersByTimeAsync(3_000);
+  await pass(3_000);
   expect(long.told).toEqual(['long begins']);
   expect(short.told).toEqual(['short begins', 'short ends']);
-  await vi.advanceTimersByTimeAsync(60_000);
+  await pass(60_000);
   clearInterval(goOn);
   await long.done;
 });
 
 test('alone they are worked on side by side', async () => {
   const { done, told } = pieces(new WorkShares(), ['many', 'many', 'one'], 4);
-  await vi.advanceTimersByTimeAsync(100);
+  await pass(100);
   await done;
   expect(told.slice(0, 3)).toEqual(['many begins', 'many begins', 'one begins']);
 });
@@ -558,7 +559,7 @@ test('a piece counts a quarter of its time, and the next one waits for it', asyn
   const shares = new WorkShares();
   const files = shares.backgroundOf(party('files'));
   const first = files.piece(() => pause(264));
-  await vi.advanceTimersByTimeAsync(264);
+  await pass(264);
   await first;
   shares.noteOthers();
   // 16 ms over what is free, at 0.15.
@@ -637,7 +638,7 @@ test('of cheap events those that load anything are paid for by the clock, as man
   const answering = (async () => {
     for (let time = 0; time < 10; time += 1) await answer();
   })();
-  await vi.advanceTimersByTimeAsync(200);
+  await pass(200);
   await answering;
   // So much at most as it may take at its price.
   expect(paidMs()).toBeGreaterThan(10);
@@ -675,7 +676,7 @@ test('of a thousand tokens that wait each is looked at a few times when one of t
   for (const token of tokens) shares.spend(token, 100);
   looks = 0;
   ends[0]!();
-  await vi.advanceTimersByTimeAsync(1);
+  await pass(1);
   expect(ends.length).toBe(16);
   expect(looks).toBeLessThan(25_000);
 });
@@ -691,8 +692,8 @@ test('of thousands who wait not all are looked at with each that ends and each t
       await pause(1);
     }),
   );
-  while (started.length < running.length) await vi.advanceTimersByTimeAsync(1);
-  await vi.advanceTimersByTimeAsync(1);
+  while (started.length < running.length) await pass(1);
+  await pass(1);
   await Promise.all(running);
   expect(started).toEqual(running.map((_, at) => at));
   // They were 28 millions.

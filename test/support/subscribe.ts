@@ -8,7 +8,7 @@ export async function firstPush(
   token: string,
   query: string,
   variables: Record<string, unknown>,
-  quietMs = 20_000,
+  quietMs = 120_000,
 ): Promise<GqlAnswer | null> {
   const client: Client = createClient({
     url: `${url.replace(/^http/, 'ws')}/graphql`,

@@ -1,4 +1,6 @@
-// Loaded before a server of the tests: tells its parent in which pieces its event loop computed between two messages.
+// Loaded before a server of the tests: tells its parent in which pieces its event loop computed between two messages, or
+// how many characters of JSON it parsed and how many promises it made.
+const { createHook } = require('node:async_hooks');
 const { isMainThread } = require('node:worker_threads');
 
 /** Shorter ones are turns of an idle event loop. */
@@ -16,8 +18,22 @@ if (isMainThread && process.send && process.argv[1]?.endsWith('main.js')) {
     before = now;
     if (!isOver) setImmediate(look);
   };
+  const work = { parsed: 0, promises: 0 };
+  const counting = createHook({ init: (_, type) => void (type === 'PROMISE' && (work.promises += 1)) });
+  const { parse } = JSON;
+  JSON.parse = (text, reviver) => {
+    work.parsed += text?.length ?? 0;
+    return parse(text, reviver);
+  };
   process.on('message', (message) => {
-    if (message === 'begin') {
+    if (message === 'count') {
+      Object.assign(work, { parsed: 0, promises: 0 });
+      counting.enable();
+      process.send('counting');
+    } else if (message === 'counted') {
+      counting.disable();
+      process.send(work);
+    } else if (message === 'begin') {
       [pieces, before, isOver] = [[], usedMs(), false];
       setImmediate(look);
       process.send('begun');

@@ -53,7 +53,7 @@ describe('texts that are sent to take long', () => {
   test('many blanks in a credential', () => {
     const value = `a${'\u00a0'.repeat(16_000)}`;
     const found = leastMs(() => {
-      for (let times = 0; times < 20; times += 1) credentialsIn([['X-Token', value]]);
+      for (let times = 0; times < 2_000; times += 1) credentialsIn([['X-Token', value]]);
     });
     expectAsFast('credentials of many blanks', found);
   });
