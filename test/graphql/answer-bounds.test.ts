@@ -103,8 +103,9 @@ describe.each(DATABASES)('what an answer may hold on %s', (database) => {
         socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
         await once(socket, 'open');
         socket.on('message', (data: Buffer, isBinary) => texts.push(isBinary ? 'binary' : data.toString()));
+        const acknowledged = once(socket, 'message');
         socket.send(JSON.stringify({ type: 'connection_init', payload: { token: ADMIN_TOKEN } }));
-        await expect.poll(() => texts.length).toBe(1);
+        await acknowledged;
         texts.length = 0;
       });
 

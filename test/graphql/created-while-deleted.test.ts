@@ -189,7 +189,7 @@ describe.each(DATABASES)('what is created in what is being deleted, on %s', (dat
     ],
   ];
 
-  test.each(PAIRS)('%s: it is there or not, and nothing goes wrong', { timeout: 180_000 }, async (_, make) => {
+  test.each(PAIRS)('%s: it is there or not, and nothing goes wrong', async (_, make) => {
     const seen = new Set<string>();
     for (let round = 0; round < ROUNDS; round += 1) {
       const { end, asks } = await make();

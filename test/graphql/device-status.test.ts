@@ -118,7 +118,9 @@ describe.each(DATABASES)('deviceStatusChanged on %s', (database) => {
     const [imported, silent, alive] = deviceIds as [string, string, string];
     await record(silent);
     const before = await heardAt(silent);
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    const isOnline = async (): Promise<boolean> =>
+      (await server.gql('query ($id: ID!) { device(id: $id) { online } }', { id: silent }, token)).device.online;
+    while (await isOnline()) await new Promise((resolve) => setTimeout(resolve, 50));
     const pushes = await subscribed({ p: id });
     for (const device of [imported, silent]) {
       const answer = await fetch(`${server.url}/v1/devices/${device}/import`, {

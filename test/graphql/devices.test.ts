@@ -320,7 +320,7 @@ describe.each(DATABASES)('devices on %s', (database) => {
   });
 
   test('online follows offlineAfterSeconds of the product, in the filter as on the device', async () => {
-    const product = await newProduct({ offlineAfterSeconds: 2 });
+    const product = await newProduct({ offlineAfterSeconds: 60 });
     const patient = await newProduct();
     const [quick] = await create(product, [{ name: 'quick' }, { name: 'silent' }]);
     const [slow] = await create(patient, [{ name: 'slow' }]);
@@ -334,7 +334,9 @@ describe.each(DATABASES)('devices on %s', (database) => {
     expect(await names({ p: product, online: true })).toEqual(['quick']);
     expect(await names({ p: product, online: false })).toEqual(['silent']);
     expect(await online(quick.id)).toBe(true);
-    await new Promise((resolve) => setTimeout(resolve, 2200));
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    const limit = 'mutation ($p: ID!) { updateProduct(id: $p, input: { offlineAfterSeconds: 1 }) { id } }';
+    await server.gql(limit, { p: product }, token);
     expect(await names({ p: product, online: true })).toEqual([]);
     expect(await names({ p: product, online: false })).toEqual(['quick', 'silent']);
     expect(await online(quick.id)).toBe(false);

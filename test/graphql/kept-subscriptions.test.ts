@@ -141,7 +141,7 @@ describe('a connection', () => {
     expect(await ask({ type: 'ping' })).toEqual({ type: 'pong' });
     // Each took 8 MB.
     expect(server.process.residentMb() - before).toBeLessThan(250);
-  }, 60_000);
+  });
 
   test('has room for so much together, and again for what has ended or was refused', async () => {
     const ask = await connect();
@@ -167,5 +167,5 @@ describe('a connection', () => {
       return /^inlet_subscriptions (\d+)/m.exec(await response.text())?.[1];
     };
     await expect.poll(running).toBe('32');
-  }, 60_000);
+  });
 });

@@ -89,7 +89,7 @@ describe.each(DATABASES)('replaceDevice on %s', (database) => {
     }
   });
 
-  test('what is recorded under the serial number meanwhile is not overwritten', { timeout: 60_000 }, async () => {
+  test('what is recorded under the serial number meanwhile is not overwritten', async () => {
     const { id, deviceIds } = await createProduct(server, { token, serialNumbers: ['kept', 'much'] });
     const [kept, absorbed] = deviceIds as [string, string];
     await server.gql('mutation ($p: ID!) { setWriteRate(productId: $p, perSecond: null) }', { p: id }, token);
@@ -153,7 +153,7 @@ describe.each(DATABASES)('replaceDevice on %s', (database) => {
     expect(refusal(await replace(mine, 'nobody has it', null, whole.secret))).toBeUndefined();
   });
 
-  test('calls that are replayed meanwhile are stored for the device that takes over', { timeout: 60_000 }, async () => {
+  test('calls that are replayed meanwhile are stored for the device that takes over', async () => {
     const decoder = (factor: number, ms: number): string => `function Decoder(r) {
       for (var until = Date.now() + ${ms}; Date.now() < until;);
       return { device: 'old', field: 'temperature', value: r.body * ${factor}, timestamp: +r.body } }`;
@@ -168,7 +168,9 @@ describe.each(DATABASES)('replaceDevice on %s', (database) => {
       token,
     );
     const replaying = server.query('mutation ($id: ID!) { replayCalls(productId: $id) { stored } }', { id }, token);
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    const progress = 'query ($id: ID!) { product(id: $id) { replayProgress { calls } } }';
+    const begun = async (): Promise<unknown> => (await server.gql(progress, { id }, token)).product.replayProgress;
+    await expect.poll(begun, { interval: 5 }).not.toBeNull();
     expect((await replace(deviceIds[0]!, 'old', deviceIds[1]!)).errors).toBeUndefined();
     expect((await replaying).data?.replayCalls).toEqual({ stored: 10 });
     const stored = times.map((at) => [new Date(at * 1000).toISOString(), 100 * at]);
