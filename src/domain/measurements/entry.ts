@@ -58,7 +58,10 @@ export function checkEntry(
     return reject(index, null, 'INVALID_ENTRY', `"field" must be a string, not ${kindOf(identifier)}.`);
   const field = product.fields.get(identifier);
   if (field === undefined) return reject(index, identifier, 'UNKNOWN_FIELD', unknownField(product, identifier));
-  if (raw === undefined || raw === null) return reject(index, identifier, 'MISSING_VALUE', 'The entry has no "value".');
+  if (raw === undefined || raw === null) {
+    const missing = raw === null ? 'The value is null.' : 'The entry has no "value".';
+    return reject(index, identifier, 'MISSING_VALUE', missing);
+  }
   const value = acceptedValue(field.type, raw);
   if (value === null) return reject(index, identifier, 'INVALID_VALUE', valueMessage(field.type, raw));
   if (value === ZERO_PLACE && field.type === 'GEOLOCATION' && product.ignoreZeroPlaces)

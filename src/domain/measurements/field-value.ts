@@ -87,11 +87,15 @@ export function fromStoredValue(as: ReadAs, stored: StoredValue): number | boole
   return as.type === 'BOOLEAN' && value !== null ? value === 1 : value;
 }
 
-/** The type a new field would need to take this value: for suggested fields. */
-export function guessFieldType(value: unknown): FieldType {
+/** What senders write where they have no value. */
+const NO_VALUE = /^\s*(?:nan|null)?\s*$/i;
+
+/** The type a new field would need to take this value, for suggested fields; null: it says nothing of that. */
+export function guessFieldType(value: unknown): FieldType | null {
   if (typeof value === 'boolean') return 'BOOLEAN';
   if (typeof value === 'number') return 'FLOAT';
-  if (typeof value !== 'string') return 'STRING';
+  if (typeof value !== 'string') return value === undefined || value === null ? null : 'STRING';
+  if (value.length < 50 && NO_VALUE.test(value)) return null;
   // Without brackets it may be a decimal comma.
   if (parseGeolocation(value) !== null && /\(|^[^,.]*\.[^,]*,[^,.]*\./.test(value)) return 'GEOLOCATION';
   return readDecimal(value) === null ? 'STRING' : 'FLOAT';

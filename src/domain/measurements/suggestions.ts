@@ -20,6 +20,8 @@ const MAX_WAITING = 10_000;
 /** Kept of a product. */
 const MAX_PER_PRODUCT = 200;
 const MAX_TEXT = 256;
+/** Of what only nulls were sent for. */
+const USUAL_TYPE: FieldType = 'FLOAT';
 const NUMERIC: readonly FieldType[] = ['FLOAT', 'BOOLEAN', 'INTEGER'];
 
 /** Name and unit as a sender gave them beside a value. */
@@ -30,7 +32,9 @@ export interface SuggestionHint {
 
 interface Sighting {
   identifier: string;
-  type: FieldType;
+  /** null: no value so far says anything of it. */
+  type: FieldType | null;
+  /** null if `type` is. */
   lastValue: unknown;
   name: string | null;
   unit: string | null;
@@ -79,14 +83,15 @@ export class Suggestions {
     const { field, value } = entry as { field: string; value?: unknown };
     const suggested = suggestedField(product, field, value);
     if (suggested === null) return;
-    const { identifier, type } = suggested;
+    const { identifier } = suggested;
+    const type = guessFieldType(value);
     const sightings = this.#waitingFor(product);
     const known = sightings?.get(identifier);
     if (sightings === null || (known === undefined && sightings.size >= this.#share(product))) return;
     sightings.set(identifier, {
       identifier,
-      type: known === undefined ? type : typeForBoth(known.type, type),
-      lastValue: shownValue(value) ?? known?.lastValue ?? null,
+      type: typeForBoth(known?.type ?? null, type),
+      lastValue: (type === null ? null : shownValue(value)) ?? known?.lastValue ?? null,
       name: hint?.name ?? known?.name ?? null,
       unit: hint?.unit ?? known?.unit ?? null,
       seen: (known?.seen ?? 0) + 1,
@@ -177,7 +182,7 @@ export class Suggestions {
 async function countSightings(em: EntityManager, dialect: Dialect, key: number, seen: Sighting[]): Promise<void> {
   const rows = seen.map(({ identifier, type, lastValue, name, unit, seen: times, lastSeenAt }) => [
     identifier,
-    type,
+    type ?? USUAL_TYPE,
     lastValue === null ? null : JSON.stringify(lastValue),
     name,
     unit,
@@ -192,7 +197,9 @@ async function countSightings(em: EntityManager, dialect: Dialect, key: number, 
       `cast(value->>5 as integer), ${isSqlite ? '0' : 'false'}, cast(value->>6 as bigint) from ${rowsOf(dialect)} ` +
       // SQLite takes "on" for a join's without the condition.
       'where true on conflict (product_key, identifier) do update set type = case ' +
-      'when suggested_field.type = excluded.type then excluded.type ' +
+      // Without a value nothing is said of the type.
+      'when suggested_field.type = excluded.type or suggested_field.last_value is null then excluded.type ' +
+      'when excluded.last_value is null then suggested_field.type ' +
       `when ${numeric('suggested_field')} and ${numeric('excluded')} then 'FLOAT' else 'STRING' end, ` +
       'last_value = coalesce(excluded.last_value, suggested_field.last_value), ' +
       'name = coalesce(excluded.name, suggested_field.name), unit = coalesce(excluded.unit, suggested_field.unit), ' +
@@ -213,12 +220,14 @@ export function suggestedField(
 ): { identifier: string; type: FieldType } | null {
   if (typeof value === 'object' && value !== null) return null;
   const identifier = usableIdentifier(name);
-  return identifier === null || fields.has(identifier) ? null : { identifier, type: guessFieldType(value) };
+  return identifier === null || fields.has(identifier)
+    ? null
+    : { identifier, type: guessFieldType(value) ?? USUAL_TYPE };
 }
 
 /** A type that takes the values of both. */
-function typeForBoth(a: FieldType, b: FieldType): FieldType {
-  if (a === b) return a;
+function typeForBoth(a: FieldType | null, b: FieldType | null): FieldType | null {
+  if (a === null || b === null || a === b) return a ?? b;
   return NUMERIC.includes(a) && NUMERIC.includes(b) ? 'FLOAT' : 'STRING';
 }
 

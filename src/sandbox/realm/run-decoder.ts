@@ -152,11 +152,24 @@ export function makeRunner(
     return { value: Decoder(requestOf(input)) };
   };
 
+  /** What a Set, Map, generator or the like calls itself, which would be an object without keys; '' for anything else. */
+  const otherList = (value: any): string => {
+    if (typeof value !== 'object' || value === null || b.isArray(value)) return '';
+    if (b.getPrototypeOf(value) === b.objectPrototype || b.typedArrayTag(value) !== undefined) return '';
+    if (typeof value[b.iterator] !== 'function' && typeof value[b.asyncIterator] !== 'function') return '';
+    return b.keys(value).length > 0 ? '' : b.slice(b.tagOf(value), 8, -1);
+  };
+
   const finish = (value: unknown): string => {
     if (entryPoint === 'webhook' && value !== null && value !== undefined && typeof value !== 'object') {
       const what =
         typeof value === 'function' ? 'a function' : `the ${typeof value} ${b.slice(describe(value), 0, 100)}`;
       return failure('BAD_OUTPUT', `The decoder returned ${what}; it must return an array of entries.`, '');
+    }
+    const list = otherList(value);
+    if (list !== '') {
+      const article = b.indexOf('AEIOU', b.slice(list, 0, 1)) < 0 ? 'a' : 'an';
+      return failure('BAD_OUTPUT', `The decoder returned ${article} ${list}; it must return an array of entries.`, '');
     }
     if (b.isArray(value) && value.length > maxEntries) {
       const message = `The decoder returned ${+value.length} entries; the limit is ${maxEntries}.`;
