@@ -27,7 +27,7 @@ export const DeviceValues: Operation<{ measurementsRecorded: { cursor: string; r
 export const DeviceState: Operation<{ deviceStatusChanged: { online: boolean } }, { deviceIds?: readonly (string)[] | null | undefined }> = { text: "subscription DeviceState($deviceIds:[ID!]){deviceStatusChanged(deviceIds:$deviceIds){online}}" };
 
 /** The mutation `UpdateDevice` of device.graphql. */
-export const UpdateDevice: Operation<{ updateDevice: { id: string } }, { id: string; input: UpdateDeviceInput }> = { text: "mutation UpdateDevice($id:ID!$input:UpdateDeviceInput!){updateDevice(id:$id input:$input){id}}" };
+export const UpdateDevice: Operation<{ updateDevice: { id: string } }, { id: string; input: UpdateDeviceInput; confirm?: boolean | null | undefined }> = { text: "mutation UpdateDevice($id:ID!$input:UpdateDeviceInput!$confirm:Boolean){updateDevice(id:$id input:$input confirm:$confirm){id}}" };
 
 /** The mutation `WriteValue` of device.graphql. */
 export const WriteValue: Operation<{ recordMeasurements: { stored: number; rejected: ({ message: string | null })[] } }, { id: string; entries: readonly (EntryInput)[] }> = { text: "mutation WriteValue($id:ID!$entries:[EntryInput!]!){recordMeasurements(deviceId:$id entries:$entries){stored rejected{message}}}" };

@@ -1,7 +1,10 @@
+import { useState } from 'preact/hooks';
+import { ApiError } from '../../api/api-error.ts';
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { Note } from '../../parts/note.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { EditChoices, UpdateDevice } from './device.graphql.ts';
@@ -16,12 +19,15 @@ interface EditDeviceProps {
 /** Name, serial number, tags, place, plan, limit of silence and metadata of a device. */
 export function EditDevice({ device, onClose, onSaved }: EditDeviceProps) {
   const { data: choices } = useQuery(EditChoices, {});
+  /** How many values the chosen plan would take; null: none that is known. */
+  const [loss, setLoss] = useState<number | null>(null);
   const saving = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);
     const [location, metadata, silence] = ['location', 'metadata', 'silence'].map((name) => text(name).trim());
     const serialNumber = text('serialNumber').trim();
-    await request(UpdateDevice, {
+    const change = {
       id: device.id,
+      confirm: loss !== null,
       input: {
         name: text('name').trim(),
         ...(serialNumber === device.serialNumber ? {} : { serialNumber }),
@@ -34,7 +40,15 @@ export function EditDevice({ device, onClose, onSaved }: EditDeviceProps) {
         metadata: metadata === '' ? null : readJson(metadata ?? ''),
         offlineAfterSeconds: silence === '' ? null : Number(silence),
       },
-    });
+    };
+    try {
+      await request(UpdateDevice, change);
+    } catch (error) {
+      const taken = error instanceof ApiError && error.code === 'CONFLICT' ? error.details['measurements'] : undefined;
+      if (typeof taken !== 'number') throw error;
+      setLoss(taken);
+      return;
+    }
     onSaved();
     onClose();
   });
@@ -59,7 +73,7 @@ export function EditDevice({ device, onClose, onSaved }: EditDeviceProps) {
         </label>
         <label>
           Plan
-          <select name="plan">
+          <select name="plan" onChange={() => setLoss(null)}>
             {(choices?.plans ?? [device.plan]).map(({ slug, name }) => (
               <option key={slug} value={slug} selected={slug === device.plan.slug}>
                 {name}
@@ -87,8 +101,14 @@ export function EditDevice({ device, onClose, onSaved }: EditDeviceProps) {
             defaultValue={device.metadata == null ? '' : JSON.stringify(device.metadata, null, 2)}
           />
         </label>
-        <FormEnd action={saving} onCancel={onClose}>
-          Save
+        {loss !== null && (
+          <Note kind="error">
+            This plan keeps less: <strong>{loss.toLocaleString()}</strong> older{' '}
+            {loss === 1 ? 'value goes' : 'values go'} for good, seven days after the change.
+          </Note>
+        )}
+        <FormEnd action={saving} onCancel={onClose} danger={loss !== null}>
+          {loss === null ? 'Save' : 'Save, and let them go'}
         </FormEnd>
       </form>
     </Dialog>

@@ -9,6 +9,7 @@ import { pickWithKeys } from '../../parts/pick-with-keys.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { type ChosenDevice, devicesThatFit } from './chosen-devices.ts';
 import type { DeviceFilter } from './device-filter.ts';
+import { ConfirmPlan, type ShortPlan } from './confirm-plan.tsx';
 import { ChangeDevice } from './devices.graphql.ts';
 import { ExportChosen } from './export-chosen.tsx';
 
@@ -19,7 +20,7 @@ interface BulkActionsProps {
   total: number | null;
   workspaceId: string | null;
   filter: DeviceFilter;
-  plans: readonly { slug: string; name: string }[];
+  plans: readonly { slug: string; name: string; retentionDays: number | null }[];
   /** Something was changed. */
   onDone: () => void;
   onClear: () => void;
@@ -38,6 +39,7 @@ export function BulkActions({ devices, total, workspaceId, filter, plans, onDone
   const [isAll, setAll] = useState(false);
   const [progress, setProgress] = useState<Progress | null>(null);
   const [deleting, setDeleting] = useState<readonly ChosenDevice[] | null>(null);
+  const [planning, setPlanning] = useState<{ plan: ShortPlan; devices: readonly ChosenDevice[] } | null>(null);
   const stop = useRef(new AbortController());
   useEffect(() => () => stop.current.abort(), []);
   const all = isAll && total !== null;
@@ -57,7 +59,7 @@ export function BulkActions({ devices, total, workspaceId, filter, plans, onDone
           found,
           async (device) => {
             const input = inputOf(device);
-            if (input !== null) await request(ChangeDevice, { id: device.id, input });
+            if (input !== null) await request(ChangeDevice, { id: device.id, input, confirm: true });
             done += 1;
             setProgress({ what: 'Changed', done, of: found.length });
           },
@@ -78,16 +80,21 @@ export function BulkActions({ devices, total, workspaceId, filter, plans, onDone
       onDone();
     },
   );
-  const finding = useAction(async () => {
+  const finding = useAction(async (then: (found: readonly ChosenDevice[]) => void) => {
     const { signal } = (stop.current = new AbortController());
     try {
-      setDeleting(await chosen(signal));
+      then(await chosen(signal));
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       setProgress(null);
     }
   });
+  const givePlan = (plan: string): void =>
+    void changing.run(
+      (count) => `Plan of ${count} changed.`,
+      () => ({ plan }),
+    );
   const isBusy = changing.busy || finding.busy;
   const known = [...new Set(devices.flatMap((device) => device.tags))].sort();
   const add = (): void => {
@@ -162,11 +169,13 @@ export function BulkActions({ devices, total, workspaceId, filter, plans, onDone
         disabled={isBusy}
         onKeyDown={pickWithKeys}
         onChange={(event) => {
-          const plan = event.currentTarget.value;
-          void changing.run(
-            (count) => `Plan of ${count} changed.`,
-            () => ({ plan }),
-          );
+          const plan = plans.find(({ slug }) => slug === event.currentTarget.value);
+          // The next choice of the same one is a choice, too.
+          event.currentTarget.value = '';
+          if (plan === undefined) return;
+          const { retentionDays } = plan;
+          if (retentionDays === null) givePlan(plan.slug);
+          else void finding.run((found) => setPlanning({ plan: { ...plan, retentionDays }, devices: found }));
         }}
       >
         <option value="">Plan…</option>
@@ -177,13 +186,23 @@ export function BulkActions({ devices, total, workspaceId, filter, plans, onDone
         ))}
       </select>
       <ExportChosen ids={all ? null : devices.map(({ id }) => id)} workspaceId={workspaceId} filter={filter} />
-      <button type="button" class="danger" disabled={isBusy} onClick={() => void finding.run()}>
+      <button type="button" class="danger" disabled={isBusy} onClick={() => void finding.run(setDeleting)}>
         <Icon name="trash" /> Delete
       </button>
       <button type="button" class="quiet" disabled={isBusy} onClick={onClear}>
         Clear
       </button>
       {(changing.error ?? finding.error) !== null && <Note kind="error">{changing.error ?? finding.error}</Note>}
+      {planning !== null && (
+        <ConfirmPlan
+          {...planning}
+          onClose={() => setPlanning(null)}
+          onConfirm={() => {
+            setPlanning(null);
+            givePlan(planning.plan.slug);
+          }}
+        />
+      )}
       {deleting !== null && <DeleteDevices devices={deleting} onClose={() => setDeleting(null)} onDone={onDone} />}
     </div>
   );

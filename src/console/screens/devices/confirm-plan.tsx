@@ -1,0 +1,70 @@
+import { useEffect, useState } from 'preact/hooks';
+import { forEachOf } from '../../api/for-each-of.ts';
+import { request } from '../../api/request.ts';
+import { useAction } from '../../api/use-action.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Note } from '../../parts/note.tsx';
+import { PlanLoss } from './devices.graphql.ts';
+
+/** A plan that keeps history for so many days only. */
+export interface ShortPlan {
+  slug: string;
+  name: string;
+  retentionDays: number;
+}
+
+interface ConfirmPlanProps {
+  devices: readonly { id: string; name: string }[];
+  plan: ShortPlan;
+  onClose: () => void;
+  onConfirm: () => void;
+}
+
+/** Says how many values another plan would take of devices, and asks whether they may go. */
+export function ConfirmPlan({ devices, plan, onClose, onConfirm }: ConfirmPlanProps) {
+  const [{ values, counted }, setCount] = useState({ values: 0, counted: 0 });
+  const counting = useAction((signal: AbortSignal) => {
+    const count = async ({ id }: { id: string }): Promise<void> => {
+      const { planChange } = await request(PlanLoss, { id, plan: plan.slug }, signal);
+      setCount((sum) => ({ values: sum.values + planChange.measurements, counted: sum.counted + 1 }));
+    };
+    return forEachOf(devices, count, signal);
+  });
+  useEffect(() => {
+    const stop = new AbortController();
+    void counting.run(stop.signal);
+    return () => stop.abort();
+  }, []);
+  const isCounted = counted === devices.length;
+  const what = devices.length === 1 ? devices[0]!.name : `${devices.length.toLocaleString()} devices`;
+  const days = plan.retentionDays === 1 ? 'day' : 'days';
+  return (
+    <Dialog title={`Plan ${plan.name} for ${what}?`} onClose={onClose}>
+      <p aria-live="polite">
+        {isCounted ? (
+          <>
+            It keeps history for {plan.retentionDays} {days}. <strong>{values.toLocaleString()}</strong> older{' '}
+            {values === 1 ? 'value goes' : 'values go'} for good, <strong>seven days</strong> after the change. Until
+            then a plan that keeps more brings everything back.
+          </>
+        ) : (
+          `Counting the values that would go: ${counted} of ${devices.length}…`
+        )}
+      </p>
+      {counting.error !== null && <Note kind="error">{counting.error}</Note>}
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class={values > 0 ? 'danger primary' : 'primary'}
+          disabled={!isCounted}
+          onClick={onConfirm}
+        >
+          Change the plan
+        </button>
+      </div>
+    </Dialog>
+  );
+}
