@@ -17,6 +17,7 @@ import { StatusWatch } from './domain/devices/status-watch.ts';
 import { WriteRateService } from './domain/devices/write-rate-service.ts';
 import { FieldRemovals } from './domain/products/field-removals.ts';
 import { FieldService } from './domain/products/field-service.ts';
+import { NamedDevices } from './domain/calls/named-devices.ts';
 import { NetworkReceiver } from './domain/calls/network-receiver.ts';
 import { Feed } from './domain/measurements/feed.ts';
 import { ReceiptParts } from './domain/measurements/receipt-parts.ts';
@@ -198,6 +199,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const calls = new CallLog({ ingestCache, store, feed: callFeed, shares });
   const replaying = { authenticator, ingestCache, store, recorder, runner, feed: callFeed, receiptTimes, shares, now };
   const replay = new Replay(replaying);
+  const named = new NamedDevices({ database, ingestCache, devices, replay, store, now });
+  closers.add('named devices', () => named.settled());
   const receiving = {
     ingestCache,
     runner,
@@ -206,11 +209,12 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     shares: writeShares,
     frames: new LoggedFrames({ frames, store, now }),
     feed: callFeed,
+    named,
     bodyBytes: config.callLog.bodyBytes,
     now,
   };
   const webhookReceiver = new WebhookReceiver(receiving);
-  const adopting = { authenticator, database, ingestCache, devices, receiver: webhookReceiver, now };
+  const adopting = { authenticator, database, ingestCache, devices, receiver: webhookReceiver, named, now };
   const unknownDevices = new UnknownDevices(adopting);
   closers.add('unknown devices', () => unknownDevices.stop());
   const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver, unknownDevices);

@@ -137,6 +137,7 @@ describe('a logged call', () => {
     reason: null,
     copyOf: null,
     frame: null,
+    unknownNames: [],
     raw: [],
     batches: [],
     stored: 0,

@@ -38,7 +38,7 @@ test("a network's message is not held as objects while its decoder is waited for
   const deps = { engine, ingestCache } as unknown as ConstructorParameters<typeof CallRunner>[0];
   const runner = new CallRunner(deps);
   const device = { product: { id: 'p', decoder: { source: 'x' }, configuration: [] }, configuration: {} };
-  const devices = { forUplink: async () => device } as unknown as DeviceFinder;
+  const devices = { forUplink: async () => [device] } as unknown as DeviceFinder;
   const webhooks = { ingestCache: { revision: 0 }, runner, now: () => 0 };
   const webhookReceiver = new WebhookReceiver(webhooks as unknown as ConstructorParameters<typeof WebhookReceiver>[0]);
   const receiver = new NetworkReceiver(devices, webhookReceiver, {} as UnknownDevices);

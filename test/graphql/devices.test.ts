@@ -145,30 +145,28 @@ describe.each(DATABASES)('devices on %s', (database) => {
     await create(await newProduct(), [{ name: 'elsewhere', serialNumber: 'SN-1' }]);
   });
 
-  test.each(['LORAWAN', 'PARTICLE'])(
-    'of %s devices serial numbers are compared without regard to case',
-    async (deviceType) => {
-      const product = await newProduct({ deviceType });
-      const [device] = await create(product, [{ name: 'a', serialNumber: '70B3D57ED005ABCD' }]);
-      const again = { id: product, devices: [{ name: 'b', serialNumber: '70b3d57ed005abcd' }], plan: 'unlimited' };
-      expect((await refusal(CREATE, again)).code).toBe('CONFLICT');
-      const { updateDevice } = await server.gql(
-        UPDATE,
-        { id: device.id, input: { serialNumber: '70b3d57ed005abcd' } },
-        token,
-      );
-      expect(updateDevice.serialNumber).toBe('70b3d57ed005abcd');
-      const [other] = await create(product, [{ name: 'c' }]);
-      expect((await refusal(UPDATE, { id: other.id, input: { serialNumber: '70B3D57ED005ABCD' } })).code).toBe(
-        'CONFLICT',
-      );
-    },
-  );
+  test.each([
+    ['LORAWAN', '70B3D57ED005ABCD'],
+    ['PARTICLE', 'E00FCE68AABBCCDDEEFF0011'],
+  ])('of %s devices identifiers are compared without regard to case', async (deviceType, id) => {
+    const product = await newProduct({ deviceType });
+    const [device] = await create(product, [{ name: 'a', serialNumber: id }]);
+    const again = { id: product, devices: [{ name: 'b', serialNumber: id.toLowerCase() }], plan: 'unlimited' };
+    expect((await refusal(CREATE, again)).code).toBe('CONFLICT');
+    const { updateDevice } = await server.gql(
+      UPDATE,
+      { id: device.id, input: { serialNumber: id.toLowerCase() } },
+      token,
+    );
+    expect(updateDevice.serialNumber).toBe(id.toLowerCase());
+    const [other] = await create(product, [{ name: 'c' }]);
+    expect((await refusal(UPDATE, { id: other.id, input: { serialNumber: id } })).code).toBe('CONFLICT');
+  });
 
   test('of two who want the same serial number at once, one gets it', async () => {
     const product = await newProduct({ deviceType: 'LORAWAN' });
     const answers = await Promise.all(
-      ['ab', 'AB', 'aB', 'Ab'].map((serialNumber) =>
+      ['A84041000181C0DE', 'a84041000181c0de', 'A8-40-41-00-01-81-C0-DE', '0xa84041000181c0de'].map((serialNumber) =>
         server.query(CREATE, { id: product, devices: [{ name: 'x', serialNumber }], plan: 'unlimited' }, token),
       ),
     );

@@ -92,6 +92,16 @@ export const REACHES: Record<string, Reach[]> = {
       (target, self) => ({ id: target.unknownDeviceId, product: self.productId }),
     ),
   ],
+  'Mutation.adoptUnknownDevices': [
+    reach(
+      'workspace',
+      'CONFIGURE',
+      `mutation ($id: ID!, $product: ID!) {
+         adoptUnknownDevices(ids: [$id], productId: $product, plan: "unlimited") { ${DEVICE} }
+       }`,
+      (target, self) => ({ id: target.otherUnknownDeviceId, product: self.productId }),
+    ),
+  ],
   'Mutation.addConfigurationField': [
     reach(
       'product',
@@ -463,6 +473,7 @@ export const DESTRUCTIVE = [
   'Mutation.removeField',
   'Mutation.removeConfigurationField',
   'Mutation.adoptUnknownDevice',
+  'Mutation.adoptUnknownDevices',
   'Mutation.deleteMeasurements',
   'Mutation.removeDecoderExample',
   'Mutation.deleteDevices',

@@ -109,13 +109,8 @@ export class Holders {
       const { product } = await this.#server.gql(query, { id: this.tenant.productId }, this.tenant.personal);
       this.tenant.webhookId = product.webhookId;
     },
-    'Mutation.adoptUnknownDevice': async () => {
-      const headers = { Authorization: `Token ${this.tenant.individual}` };
-      const body = UPLINK(randomBytes(8).toString('hex'));
-      await fetch(`${this.#server.url}/integrations/lorawan/tti/`, { method: 'POST', headers, body });
-      const { unknownDevices } = await this.#server.gql('{ unknownDevices { id } }', {}, this.tenant.individual);
-      this.tenant.unknownDeviceId = unknownDevices[0].id;
-    },
+    'Mutation.adoptUnknownDevice': async () => void (this.tenant.unknownDeviceId = await this.#makeUnknown()),
+    'Mutation.adoptUnknownDevices': async () => void (this.tenant.otherUnknownDeviceId = await this.#makeUnknown()),
     'Mutation.revokeToken': async () => {
       const { personal, workspaceId } = this.tenant;
       this.tenant.individualId = (await createToken(this.#server, personal, workspaceId, ['READ'])).id;
@@ -124,6 +119,15 @@ export class Holders {
     'Mutation.deleteUser': () => this.#makeMember(this.tenant.personal),
     'Mutation.deleteWorkspace': async () => this.#open(await createTenant(this.#server, this.#admin)),
   };
+
+  /** The id of the newest. */
+  async #makeUnknown(): Promise<string> {
+    const headers = { Authorization: `Token ${this.tenant.individual}` };
+    const body = UPLINK(randomBytes(8).toString('hex'));
+    await fetch(`${this.#server.url}/integrations/lorawan/tti/`, { method: 'POST', headers, body });
+    const { unknownDevices } = await this.#server.gql('{ unknownDevices { id } }', {}, this.tenant.individual);
+    return unknownDevices[0].id;
+  }
 
   async restore(operation: string): Promise<void> {
     await this.#restore[operation]?.();

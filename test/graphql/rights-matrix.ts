@@ -69,6 +69,7 @@ Mutation.deleteDevices(ids)                      F F ✓ F ✓   F F ✓ F ✓  
 Mutation.setConfiguration(deviceId)              F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
 Mutation.replaceDevice(id)                       F F ✓ F ✓   F F ✓ F ✓   F F F F F   F ✓ ✓   -   U U   U
 Mutation.adoptUnknownDevice(id)                  F F ✓ F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
+Mutation.adoptUnknownDevices(ids)                F F ✓ F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
 Mutation.setWriteRate(workspaceId)               F F F F ✓   F F F F F   F F F F F   F F ✓   -   U U   U
 Mutation.setWriteRate(productId)                 F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.setWriteRate(deviceId)                  F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U

@@ -445,7 +445,7 @@ describe.each(DATABASES)('recording on %s (CONTRACT 3)', (database) => {
     const send = (value: unknown): Promise<unknown> => server.record(deviceIds[0]!, [{ field: 'humidity', value }]);
     await send(40);
     await send(41.5);
-    await server.record(deviceIds[0]!, [{ field: 'not an identifier!', value: 1 }]);
+    await server.record(deviceIds[0]!, [{ field: '温度', value: 1 }]);
     const { product: found } = await server.gql(
       'query ($id: ID!) { product(id: $id) { suggestedFields { identifier type lastValue seen lastSeenAt } } }',
       { id },

@@ -20,6 +20,7 @@ export interface Tenant {
   exampleId: string;
   configurationFieldId: string;
   unknownDeviceId: string;
+  otherUnknownDeviceId: string;
   /** A second product with one device. */
   otherProductId: string;
   otherDeviceId: string;
@@ -111,13 +112,15 @@ export async function createTenant(server: TestServer, admin?: Person): Promise<
     member.token,
   );
   await fetch(`${server.url}/integrations/api/${product.webhookId}/${marker}`, { method: 'POST', body: marker });
-  const uplink = { end_device_ids: { dev_eui: marker }, uplink_message: { f_port: 1, frm_payload: 'AQ==' } };
-  await fetch(`${server.url}/integrations/lorawan/tti/`, {
-    method: 'POST',
-    headers: { authorization: `Token ${individual.secret}` },
-    body: JSON.stringify(uplink),
-  });
-  const { unknownDevices } = await server.gql('{ unknownDevices { id } }', {}, individual.secret);
+  for (const dev_eui of [`${marker}-2`, marker])
+    await fetch(`${server.url}/integrations/lorawan/tti/`, {
+      method: 'POST',
+      headers: { authorization: `Token ${individual.secret}` },
+      body: JSON.stringify({ end_device_ids: { dev_eui }, uplink_message: { f_port: 1, frm_payload: 'AQ==' } }),
+    });
+  const { unknownDevices } = await server.gql('{ unknownDevices { id identifier } }', {}, individual.secret);
+  const unknownId = (name: string): string =>
+    unknownDevices.find(({ identifier }: { identifier: string }) => identifier === name).id;
   const { product: called } = await server.gql(
     'query ($id: ID!) { product(id: $id) { calls { edges { node { id } } } } }',
     { id: product.productId },
@@ -135,7 +138,8 @@ export async function createTenant(server: TestServer, admin?: Person): Promise<
     callId: called.calls.edges[0].node.id,
     exampleId: data['addDecoderExample'].id,
     configurationFieldId: data['addConfigurationField'].id,
-    unknownDeviceId: unknownDevices[0].id,
+    unknownDeviceId: unknownId(marker),
+    otherUnknownDeviceId: unknownId(`${marker}-2`),
     otherProductId: other.productId,
     otherDeviceId: other.deviceId,
   };

@@ -79,6 +79,7 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   // The same, unless it is that of the device to absorb, which the token sees.
   'Mutation.replaceDevice': CONFIGURE,
   'Mutation.adoptUnknownDevice': { needs: ['CONFIGURE'], whole: true },
+  'Mutation.adoptUnknownDevices': { needs: ['CONFIGURE'], whole: true },
   // Of a workspace it needs ADMIN: the id decides.
   'Mutation.setWriteRate': CONFIGURE,
   'Mutation.saveDecoder': CONFIGURE,
@@ -134,7 +135,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   ConfigurationField: { 'id identifier type name description default': SETUP },
   ConfigurationValue: { 'field value overridden': SETUP },
   SuggestedField: { 'identifier type name unit lastValue lastSeenAt seen': VALUES },
-  UnknownDevice: { 'id identifier network firstSeenAt lastSeenAt seen ambiguous': VALUES },
+  UnknownDevice: { 'id identifier network firstSeenAt lastSeenAt seen productId ambiguous': VALUES },
 
   Measurement: { 'field timestamp value': VALUES },
   Series: { 'field timestamps values before resolution truncated': VALUES },

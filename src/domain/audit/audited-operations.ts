@@ -37,6 +37,7 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   replaceDevice: 'workspace',
   setConfiguration: 'workspace',
   adoptUnknownDevice: 'workspace',
+  adoptUnknownDevices: 'workspace',
   setWriteRate: 'workspace',
   saveDecoder: 'workspace',
   activateDecoder: 'workspace',

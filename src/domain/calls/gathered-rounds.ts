@@ -58,10 +58,10 @@ export class GatheredRounds<Item, Result> {
     return written;
   }
 
-  /** Resolves when whatever waits now is written or has failed. */
-  async settled(): Promise<void> {
+  /** Resolves when whatever waits now, of these tenants or of all, is written or has failed. */
+  async settled(names: Iterable<string> = this.#tenants.keys()): Promise<void> {
     await Promise.allSettled(
-      [...this.#tenants.values()].flatMap(({ waiting }) => waiting.map(({ written }) => written)),
+      [...names].flatMap((name) => this.#tenants.get(name)?.waiting.map(({ written }) => written) ?? []),
     );
   }
 

@@ -15,13 +15,14 @@ import type { DeviceInfo, IngestCache, ProductInfo } from '../ingest-cache/inges
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { Network } from '../networks/network-event.ts';
 import { GatheredRounds } from './gathered-rounds.ts';
-import { placeholders } from '../long-columns.ts';
+import type { NamedDevices } from './named-devices.ts';
 import { maskedHeaders } from '../decoders/masked-headers.ts';
 import { uuidAt, uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 import { pause } from '../pause.ts';
 import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
 import type { Recipient, WebhookReceiver } from './webhook-receiver.ts';
+import { type ListedUnknownDevice, listUnknownDevices } from './list-unknown-devices.ts';
 import { MAX_UNKNOWN_DEVICES, type UnknownCallSeen, writeUnknownCalls } from './write-unknown-calls.ts';
 
 /** Longer bodies are counted, not kept: no network's message is that long. */
@@ -37,21 +38,9 @@ interface UnknownDevicesDeps {
   ingestCache: IngestCache;
   devices: DeviceService;
   receiver: WebhookReceiver;
+  named: NamedDevices;
   now: () => number;
 }
-
-/** As much of one as lists show; times in ms UTC. */
-type ListedUnknownDevice = Pick<
-  UnknownDevice,
-  'id' | 'identifier' | 'network' | 'firstSeenAt' | 'lastSeenAt' | 'seen'
-> & {
-  ambiguous: boolean;
-};
-
-/** Whether a device has the identifier by now; an index has each half. */
-const HAS_DEVICE = ['serial_folded', 'serial_number']
-  .map((column) => `exists (select 1 from device d where d.workspace_id = u.workspace_id and d.${column} = u.identity)`)
-  .join(' or ');
 
 /** Identifiers that networks sent and no device has, with the calls that are kept for them (CONTRACT 6). */
 export class UnknownDevices {
@@ -107,22 +96,8 @@ export class UnknownDevices {
     if (workspaceId != null) access.requireWorkspace(workspaceId, 'READ');
     access.requireUnlimited();
     const workspaceIds = workspaceId == null ? access.workspaceIdsWith('READ') : [workspaceId];
-    // Plain rows: as entities a thousand held the event loop for 20 ms.
-    const rows = await this.#deps.database.read().execute<ListedUnknownDevice[]>(
-      `select id, identifier, network, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", seen,
-         case when ambiguous_at is null then 0 else 1 end as ambiguous
-       from unknown_device u where workspace_id in (${placeholders(workspaceIds)})
-         and (adopted_at is not null or ambiguous_at is not null or not (${HAS_DEVICE}))
-       order by last_seen_at desc, id desc limit ${MAX_UNKNOWN_DEVICES}`,
-      [...workspaceIds],
-    );
-    return rows.map((row) => ({
-      ...row,
-      firstSeenAt: Number(row.firstSeenAt),
-      lastSeenAt: Number(row.lastSeenAt),
-      seen: Number(row.seen),
-      ambiguous: Number(row.ambiguous) === 1,
-    }));
+    await this.#deps.named.settled(workspaceIds);
+    return listUnknownDevices(this.#deps.database, workspaceIds);
   }
 
   /**
@@ -143,13 +118,66 @@ export class UnknownDevices {
     const product = await visibleProduct(ingestCache, access, productId, 'CONFIGURE');
     if (product.workspaceId !== row.workspace.id)
       throw badInput('productId: the product is of another workspace than the identifier.');
-    if (this.#adopting.has(row.id)) throw conflict('This identifier is being adopted just now; wait until it is done.');
-    this.#adopting.add(row.id);
+    if (row.product != null) return (await this.#adoptNamed(access, product, [row], { name, plan }))[0]!;
+    return this.#once([row], () => this.#adopt(access, product, row, name ?? row.identifier, plan));
+  }
+
+  /** Those of a product's webhook, all or none as devices of it; see `adopt`. */
+  async #adoptNamed(
+    access: Access,
+    product: ProductInfo,
+    rows: readonly UnknownDevice[],
+    options: { name?: string | null | undefined; plan?: string | null | undefined },
+  ): Promise<Device[]> {
+    const other = rows.find((row) => row.product?.key !== product.key);
+    if (other !== undefined)
+      throw badInput(
+        `productId: "${other.identifier}" was named on the webhook of another product; adopt it into that.`,
+      );
+    return this.#once(rows, () => this.#deps.named.adopt(access, product, rows, options));
+  }
+
+  async #once<T>(rows: readonly UnknownDevice[], work: () => Promise<T>): Promise<T> {
+    if (rows.some(({ id }) => this.#adopting.has(id)))
+      throw conflict('This identifier is being adopted just now; wait until it is done.');
+    for (const { id } of rows) this.#adopting.add(id);
     try {
-      return await this.#adopt(access, product, row, name ?? row.identifier, plan);
+      return await work();
     } finally {
-      this.#adopting.delete(row.id);
+      for (const { id } of rows) this.#adopting.delete(id);
     }
+  }
+
+  /**
+   * Several at once, in their order: first those that entries on the product's webhook named, all or none of them, then
+   * the networks', one after the other. As by `adopt`; each is called as its identifier is.
+   */
+  async adoptMany(
+    access: Access,
+    ids: readonly string[],
+    productId: string,
+    plan: string | null | undefined,
+  ): Promise<Device[]> {
+    if (ids.length > MAX_UNKNOWN_DEVICES) throw badInput(`ids: at most ${MAX_UNKNOWN_DEVICES} at once.`);
+    const wanted = [...new Set(ids.map((id) => id.toLowerCase()))];
+    const among = { id: { $in: wanted.filter((id) => !id.includes('\0')) } };
+    const found = (await this.#deps.database.read().find(UnknownDeviceSchema, among)) as UnknownDevice[];
+    const rows = wanted.map((id) => {
+      const row = found.find((one) => one.id === id);
+      if (row === undefined || !access.seesWorkspace(row.workspace.id)) throw notFound('unknown device', id);
+      return row;
+    });
+    for (const row of rows) access.requireWorkspace(row.workspace.id, 'CONFIGURE');
+    const product = await visibleProduct(this.#deps.ingestCache, access, productId, 'CONFIGURE');
+    if (rows.some((row) => row.workspace.id !== product.workspaceId))
+      throw badInput('productId: the product is of another workspace than an identifier.');
+    const devices = new Map<string, Device>();
+    const named = rows.filter((row) => row.product != null);
+    const adopted = named.length === 0 ? [] : await this.#adoptNamed(access, product, named, { plan });
+    for (const [at, device] of adopted.entries()) devices.set(named[at]!.id, device);
+    for (const { id, product: of } of rows)
+      if (of == null) devices.set(id, await this.adopt(access, id, productId, { plan }));
+    return wanted.map((id) => devices.get(id)!);
   }
 
   async #adopt(

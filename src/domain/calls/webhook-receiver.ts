@@ -8,6 +8,7 @@ import { type CallRow, type MeasurementStore, textLengthOf } from '../measuremen
 import type { Amount, WriteShares } from '../measurements/write-shares.ts';
 import { type InVain, unexplainedPart } from '../refused-work.ts';
 import type { CallFeed } from './call-feed.ts';
+import type { NamedDevices } from './named-devices.ts';
 import { callRow, httpStatusOf, loggedRun } from './call-row.ts';
 import { knownMeanwhile } from './call-saying.ts';
 import type { LoggedFrames } from './logged-frames.ts';
@@ -20,6 +21,8 @@ interface WebhookReceiverDeps {
   shares: WriteShares;
   frames: LoggedFrames;
   feed: CallFeed;
+  /** Told which names of no device a logged call has. */
+  named: Pick<NamedDevices, 'note'>;
   /** CALL_LOG_BODY_BYTES */
   bodyBytes: number;
   now: () => number;
@@ -49,6 +52,7 @@ interface Ran {
   answer: Answer;
   /** See `frameDigest`. */
   frame: string | null;
+  unknownNames: string[];
 }
 
 /** Whose call it is. `native`: of a native network, from this device. */
@@ -140,6 +144,7 @@ export class WebhookReceiver {
     if (kept !== null)
       await log.updateCalls([earlier?.stored == null ? call : { ...call, stored: knownMeanwhile(earlier, call) }]);
     feed.publish(product.id, call);
+    if (ran.unknownNames.length > 0) this.#deps.named.note(product, ran.unknownNames, call);
     return answer;
   }
 
@@ -153,7 +158,7 @@ export class WebhookReceiver {
     const { status } = outcome;
     const copy = { ...call, status, httpStatus: 200, decoderVersion: null, run: loggedRun(outcome), stored: '[]' };
     const answer = { ...countsOf(outcome), stored: 0, rejected: 0 };
-    return { ran: { call: copy, toStore: [], answer, frame: null } };
+    return { ran: { call: copy, toStore: [], answer, frame: null, unknownNames: [] } };
   }
 
   /** Only what is needed from then on: of ten thousand entries the outcome takes ten megabytes, and hundreds may wait to be stored. */
@@ -174,7 +179,8 @@ export class WebhookReceiver {
     );
     // A replay finds the values under the time by which the log knows the call.
     const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes, kept?.id);
-    return { call: { ...call, httpStatus: answer.status }, toStore: outcome.batches, answer, frame: outcome.frame };
+    const { batches: toStore, frame, unknownNames } = outcome;
+    return { call: { ...call, httpStatus: answer.status }, toStore, answer, frame, unknownNames };
   }
 
   async #allThere(product: ProductInfo, batches: DeviceBatch[]): Promise<boolean> {

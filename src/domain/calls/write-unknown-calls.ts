@@ -9,7 +9,7 @@ import type { Network } from '../networks/network-event.ts';
 import { uuidV7 } from '../uuid.ts';
 import { lockWorkspace } from '../workspaces/lock-workspace.ts';
 
-/** In a workspace; the one heard of longest ago makes room … */
+/** In a workspace, of networks and of webhooks each; the one heard of longest ago makes room … */
 export const MAX_UNKNOWN_DEVICES = 1_000;
 /** … but of those heard of once, while there are more of them than this: made-up ones are many, and do not come again. */
 const MAX_SEEN_ONCE = 500;
@@ -22,17 +22,20 @@ const DELETED_AT_ONCE = 100;
 
 /** A call of a device that is unknown; `isAmbiguous`: several have the identifier, and it is kept whoever has it by now. `kept`: what is kept of it, as the columns of its row; null: it is only counted. */
 export interface UnknownCallSeen {
-  network: Network;
+  network: Network | 'webhook';
   identifier: string;
   isAmbiguous: boolean;
   receivedAt: number;
-  kept: { id: string; path: string; query: string; headers: string; body: string } | null;
+  kept: { id: string; callId?: string; path: string; query: string; headers: string; body: string } | null;
+  /** On whose webhook an entry named it; left out: a network did. Calls of one round are all of one kind. */
+  product?: { key: number; id: string };
 }
 
 interface Sighting {
   identity: string;
   identifier: string;
-  network: Network;
+  network: Network | 'webhook';
+  productKey: number | null;
   firstSeenAt: number;
   lastSeenAt: number;
   seen: number;
@@ -57,9 +60,9 @@ export async function writeUnknownCalls(
   seen: readonly UnknownCallSeen[],
 ): Promise<boolean[]> {
   await lockWorkspace(em, workspaceId);
-  const identities = seen.map(({ identifier }) => deviceIdentity(identifier));
-  const known = await knownOf(em, workspaceId, new Set(identities));
-  const isUnknown = identities.map((identity, at) => seen[at]!.isAmbiguous || !known.has(identity));
+  const ofNetworks = seen.filter(({ product }) => product === undefined).map(identityOf);
+  const known = await knownOf(em, workspaceId, new Set(ofNetworks));
+  const isUnknown = seen.map((call) => call.isAmbiguous || !known.has(identityOf(call)));
   const calls = seen.filter((_, at) => isUnknown[at]);
   if (calls.length === 0) return isUnknown;
   const devices = await countDevices(em, dialect, workspaceId, sightingsOf(calls));
@@ -67,7 +70,7 @@ export async function writeUnknownCalls(
   const full = devices.filter(({ seen }) => seen > MAX_CALLS);
   const turns = new TransactionSlices();
   await forgetOldCalls(em, full, turns);
-  await forgetOldDevices(em, workspaceId, turns);
+  await forgetOldDevices(em, workspaceId, calls[0]!.product === undefined, turns);
   return isUnknown;
 }
 
@@ -85,17 +88,25 @@ async function knownOf(em: EntityManager, workspaceId: string, among: ReadonlySe
   return known;
 }
 
+/** Compared by in its workspace: what a webhook names is of the product alone. */
+function identityOf({ identifier, product }: UnknownCallSeen): string {
+  const identity = deviceIdentity(identifier);
+  return product === undefined ? identity : `${product.id} ${identity}`;
+}
+
 /** By identity, always in the same order. */
 function sightingsOf(calls: readonly UnknownCallSeen[]): Sighting[] {
   const sightings = new Map<string, Sighting>();
-  for (const { identifier, network, isAmbiguous, receivedAt } of calls) {
-    const identity = deviceIdentity(identifier);
+  for (const call of calls) {
+    const { identifier, network, isAmbiguous, receivedAt } = call;
+    const identity = identityOf(call);
+    const productKey = call.product?.key ?? null;
     const first = { firstSeenAt: receivedAt, lastSeenAt: receivedAt, seen: 0, ambiguousAt: null };
     const before = sightings.get(identity) ?? first;
     const lastSeenAt = Math.max(before.lastSeenAt, receivedAt);
     const ambiguousAt = isAmbiguous ? lastSeenAt : before.ambiguousAt;
     const seen = before.seen + 1;
-    sightings.set(identity, { ...before, identity, identifier, network, lastSeenAt, seen, ambiguousAt });
+    sightings.set(identity, { ...before, identity, identifier, network, productKey, lastSeenAt, seen, ambiguousAt });
   }
   return [...sightings.values()].sort((one, other) => (one.identity < other.identity ? -1 : 1));
 }
@@ -106,21 +117,24 @@ function countDevices(
   workspaceId: string,
   sightings: readonly Sighting[],
 ): Promise<DeviceRow[]> {
-  const rows = sightings.map(({ identity, identifier, network, firstSeenAt, lastSeenAt, seen, ambiguousAt }) => [
-    uuidV7(firstSeenAt),
-    identity,
-    identifier,
-    network,
-    firstSeenAt,
-    lastSeenAt,
-    seen,
-    ambiguousAt,
-  ]);
+  const rows = sightings.map(
+    ({ identity, identifier, network, firstSeenAt, lastSeenAt, seen, ambiguousAt, productKey }) => [
+      uuidV7(firstSeenAt),
+      identity,
+      identifier,
+      network,
+      firstSeenAt,
+      lastSeenAt,
+      seen,
+      ambiguousAt,
+      productKey,
+    ],
+  );
   return em.execute<DeviceRow[]>(
     'insert into unknown_device (workspace_id, id, identity, identifier, network, first_seen_at, last_seen_at, seen, ' +
-      'ambiguous_at) select ?, value->>0, value->>1, value->>2, value->>3, cast(value->>4 as bigint), cast(value->>5 as bigint), ' +
+      'ambiguous_at, product_key) select ?, value->>0, value->>1, value->>2, value->>3, cast(value->>4 as bigint), cast(value->>5 as bigint), ' +
       // SQLite takes "on" for a join's without the condition.
-      `cast(value->>6 as integer), cast(value->>7 as bigint) from ${rowsOf(dialect)} where true on conflict (workspace_id, identity) do update set ` +
+      `cast(value->>6 as integer), cast(value->>7 as bigint), cast(value->>8 as integer) from ${rowsOf(dialect)} where true on conflict (workspace_id, identity) do update set ` +
       'ambiguous_at = coalesce(excluded.ambiguous_at, unknown_device.ambiguous_at), ' +
       `identifier = excluded.identifier, network = excluded.network, seen = ${addedUp('unknown_device', 'seen')}, ` +
       'last_seen_at = case when excluded.last_seen_at > unknown_device.last_seen_at then excluded.last_seen_at ' +
@@ -135,25 +149,27 @@ async function keepCalls(
   devices: ReadonlyMap<string, string>,
   calls: readonly UnknownCallSeen[],
 ): Promise<void> {
-  const rows = calls.flatMap(({ identifier, receivedAt, kept }) =>
-    kept === null
+  const rows = calls.flatMap((call) => {
+    const { receivedAt, kept } = call;
+    return kept === null
       ? []
       : [
           [
             kept.id,
-            devices.get(deviceIdentity(identifier)),
+            devices.get(identityOf(call)),
             receivedAt,
             kept.path,
             kept.query,
             kept.headers,
             kept.body,
+            kept.callId ?? null,
           ],
-        ],
-  );
+        ];
+  });
   if (rows.length === 0) return;
   await em.execute(
-    'insert into unknown_call (id, unknown_device_id, received_at, path, query, headers, body) select value->>0, ' +
-      `value->>1, cast(value->>2 as bigint), value->>3, value->>4, value->>5, value->>6 from ${rowsOf(dialect)}`,
+    'insert into unknown_call (id, unknown_device_id, received_at, path, query, headers, body, call_id) select value->>0, ' +
+      `value->>1, cast(value->>2 as bigint), value->>3, value->>4, value->>5, value->>6, value->>7 from ${rowsOf(dialect)}`,
     [JSON.stringify(rows)],
     'run',
   );
@@ -175,16 +191,23 @@ async function forgetOldCalls(
   }
 }
 
-async function forgetOldDevices(em: EntityManager, workspaceId: string, turns: TransactionSlices): Promise<void> {
+/** Those of networks and those of webhooks have equal room: of the first the only copy of a call may be here. */
+async function forgetOldDevices(
+  em: EntityManager,
+  workspaceId: string,
+  ofNetworks: boolean,
+  turns: TransactionSlices,
+): Promise<void> {
+  const where = `workspace_id = ? and product_key is ${ofNetworks ? 'null' : 'not null'}`;
   const [count] = await em.execute<{ devices: number }[]>(
-    'select count(*) as devices from unknown_device where workspace_id = ?',
+    `select count(*) as devices from unknown_device where ${where}`,
     [workspaceId],
   );
   const surplus = Number(count!.devices) - MAX_UNKNOWN_DEVICES;
   if (surplus <= 0) return;
   const ranked =
     'select id, seen, last_seen_at, row_number() over (partition by case when seen = 1 then 1 else 0 end ' +
-    'order by last_seen_at desc, id desc) as place from unknown_device where workspace_id = ?';
+    `order by last_seen_at desc, id desc) as place from unknown_device where ${where}`;
   const oldest = await em.execute<{ id: string; calls: number }[]>(
     // Counted of these alone: of a thousand it took 8 ms.
     'select id, (select count(*) from unknown_call where unknown_device_id = oldest.id) as calls from (' +

@@ -57,6 +57,8 @@ export interface CallOutcome {
   rejected: number;
   /** When the call counts as received, in ms UTC; null: as it came, nothing was looked at. */
   receiptTime: number | null;
+  /** Of entries: see `Judged`. */
+  unknownNames: string[];
   /** What other copies of a network's frame have too (`frameDigest`); null: it is none. */
   frame: string | null;
   /** What of it lies ahead of the server's clock; null: nothing. */
@@ -247,6 +249,7 @@ function notRun(status: CallStatus, reason: string): CallOutcome {
     receiptTime: null,
     frame: null,
     ahead: null,
+    unknownNames: [],
   };
 }
 
@@ -267,12 +270,13 @@ function failedOutcome(result: Omit<FinishedRun, 'entries' | 'answer'>): CallOut
 function outcomeOf(
   { output, console, durationMs }: DecoderResult,
   raw: RawEntry[],
-  { entries, batches, stored, rejected, receiptTime, ahead }: Judged,
+  { entries, batches, stored, rejected, receiptTime, ahead, unknownNames }: Judged,
   answer: WebhookAnswer | null = null,
 ): CallOutcome {
   const status = stored === 0 ? 'NOTHING_STORED' : rejected === 0 ? 'STORED' : 'PARTLY_STORED';
   const run = { output, console, error: null, durationMs, entries, answer };
-  return { status, run, reason: null, copyOf: null, raw, batches, stored, rejected, receiptTime, frame: null, ahead };
+  const told = { stored, rejected, receiptTime, ahead, unknownNames };
+  return { status, run, reason: null, copyOf: null, raw, batches, ...told, frame: null };
 }
 
 const CUT_BODY =

@@ -25,6 +25,8 @@ export interface Judged {
   receiptTime: number;
   /** What of it lies ahead of the server's clock; null: nothing. */
   ahead: Ahead | null;
+  /** Of a real call, the names of no device of the product that could be one's: the first 200 of them. */
+  unknownNames: string[];
 }
 
 interface JudgeOptions {
@@ -53,6 +55,8 @@ interface EntryJudgeDeps {
 interface Named {
   device: DeviceInfo | null;
   refusal: Rejection | null;
+  /** Left out: it is found, or named none. */
+  unknownName?: string;
 }
 
 /** What is to be stored of one device, with the outcome of each entry of it. */
@@ -61,6 +65,8 @@ interface JudgedBatch extends DeviceBatch {
 }
 
 const MAX_SHOWN = 1_000;
+/** A gateway may name all of its devices in one call. */
+const MAX_UNKNOWN = 200;
 
 /** Decides for each entry of a decoder what becomes of it (CONTRACT 5). Stores nothing. */
 export class EntryJudge {
@@ -81,10 +87,12 @@ export class EntryJudge {
     const defaultTime = networkTime ?? receiptTime;
     const bounds: TimeBounds = { door: 'decoder', latest: receivedAt + maxFutureMs };
     const clock = Math.max(receivedAt, receiptTime);
-    const judged: Judged = { entries: [], batches: [], stored: 0, rejected: 0, receiptTime, ahead: null };
+    const nothing = { stored: 0, rejected: 0, ahead: null, unknownNames: [] };
+    const judged: Judged = { entries: [], batches: [], receiptTime, ...nothing };
+    const unknownNames = new Set<string>();
     const batches = new Map<number, JudgedBatch>();
     for (const [at, one] of raw.entries()) {
-      const { device, refusal } = named[at] as Named;
+      const { device, refusal, unknownName } = named[at] as Named;
       const checked =
         refusal ?? noEntry(one, options) ?? checkEntry(product, one.entry, one.index, defaultTime, bounds);
       // By now, whenever it was received: a replay stores nothing that goes at once.
@@ -93,6 +101,7 @@ export class EntryJudge {
       if (isRejection(outcome) || device === null) {
         judged.rejected += 1;
         if (counted) this.#suggest(product, outcome as Rejection, one, options);
+        if (counted && unknownName !== undefined && unknownNames.size < MAX_UNKNOWN) unknownNames.add(unknownName);
         continue;
       }
       let of = batches.get(device.key);
@@ -107,6 +116,10 @@ export class EntryJudge {
     }
     for (const of of batches.values()) judged.batches.push(withoutReplaced(of, judged));
     judged.ahead = aheadOfAll(judged.batches.map(({ batch }) => aheadOf(batch.timestamps, clock)));
+    if (unknownNames.size > 0) {
+      const mask = options.mask() ?? ((text: string) => text);
+      judged.unknownNames = [...unknownNames].filter((name) => mayBeSerial(name) && mask(name) === name);
+    }
     return judged;
   }
 
@@ -198,7 +211,8 @@ function deviceOf(
   if (sender?.device && deviceIdentity(name) === deviceIdentity(sender.identifier)) return found(sender.device);
   const device = known.get(name);
   if (device === null) return refused(index, identifier, 'UNKNOWN_DEVICE', severalDevices(name));
-  return device === undefined ? refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(name)) : found(device);
+  if (device !== undefined) return found(device);
+  return { ...refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(name)), unknownName: name };
 }
 
 /** The devices that the entries name, each once. */
@@ -300,6 +314,11 @@ function noticeOf(time: unknown, read: number, timeZone: string | null, now: num
 
 function unknownDevice(name: string): string {
   return `The product has no device with serial number or id "${name.slice(0, 64)}".`;
+}
+
+/** Whether a device may be made with it, see `checkSerialNumber`. */
+function mayBeSerial(name: string): boolean {
+  return name.length <= 100 && name.trim() === name && !/[\0\r\n]/.test(name) && name.isWellFormed();
 }
 
 function severalDevices(name: string): string {

@@ -1,8 +1,8 @@
 import { deviceIdentity, isNetworkIdentity } from '../device-identity.ts';
 import type { DeviceType } from '../entities/product.ts';
 
-/** What nobody sees: characters that are drawn as nothing, and those that command. */
-const INVISIBLE = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\p{Cc}/gu;
+/** What nobody sees. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}|\p{Cf}/gu;
 /** As The Things Stack (`eui-70b3…`), labels and spreadsheets write before it. */
 const PREFIX = /^[^0-9a-z]*(?:dev(?:ice)?)?[-_ ]?(?:eui(?:-?64)?|core[-_ ]?id|id)[^0-9a-z]*/i;
 const LETTERS = /[OoIl|]/g;

@@ -3,7 +3,10 @@ import { ProductSchema } from './product.ts';
 import { WorkspaceSchema } from './workspace.ts';
 import type { Network } from '../networks/network-event.ts';
 
-/** An identifier that a network sent and no device had (CONTRACT 6); `identity` is what it is compared by. */
+/**
+ * An identifier that a network sent and no device had, or several (CONTRACT 6), or a name that an entry on a product's
+ * webhook had. `identity` is what it is compared by; of a webhook the product's id stands before it.
+ */
 export const UnknownDeviceSchema = defineEntity({
   name: 'UnknownDevice',
   tableName: 'unknown_device',
@@ -15,7 +18,7 @@ export const UnknownDeviceSchema = defineEntity({
     product: () => p.manyToOne(ProductSchema).deleteRule('cascade').nullable(),
     identifier: p.string().length(200),
     identity: p.string().length(200),
-    network: p.string().length(10).$type<Network>(),
+    network: p.string().length(10).$type<Network | 'webhook'>(),
     firstSeenAt: p.bigint('number'),
     lastSeenAt: p.bigint('number'),
     seen: p.integer(),

@@ -57,7 +57,6 @@ export interface DeviceInfo {
   product: ProductInfo;
   name: string;
   serialNumber: string;
-  /** Its `deviceIdentity`: by what it is found. */
   identity: string;
   /** Key of a configuration field → the device's own value. */
   configuration: Record<string, unknown>;

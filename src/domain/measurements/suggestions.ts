@@ -220,9 +220,8 @@ export function suggestedField(
 ): { identifier: string; type: FieldType } | null {
   if (typeof value === 'object' && value !== null) return null;
   const identifier = usableIdentifier(name);
-  return identifier === null || fields.has(identifier)
-    ? null
-    : { identifier, type: guessFieldType(value) ?? USUAL_TYPE };
+  if (identifier === null || (identifier !== name && fields.has(identifier))) return null;
+  return { identifier, type: guessFieldType(value) ?? USUAL_TYPE };
 }
 
 /** A type that takes the values of both. */

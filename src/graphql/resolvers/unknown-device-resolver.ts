@@ -19,7 +19,7 @@ export class UnknownDeviceResolver {
 
   @Query(() => [UnknownDeviceObject], {
     description:
-      'Identifiers that networks sent and no device has, or several, last seen first. What they sent is kept for adoptUnknownDevice; a device that is created by hand gets none of it.',
+      'Identifiers that networks sent and no device has, or several, and names that entries on webhooks have and no device of the product, last seen first. What was sent is kept for adoptUnknownDevice; a device that is created by hand gets none of it.',
   })
   unknownDevices(
     @Ctx() context: GraphqlContext,
@@ -51,5 +51,19 @@ export class UnknownDeviceResolver {
     plan?: string | null,
   ): Promise<DeviceObject> {
     return this.#unknownDevices.adopt(access, id, productId, { name, plan });
+  }
+
+  @Mutation(() => [DeviceObject], {
+    description:
+      'adoptUnknownDevice for several at once, each called as its identifier: first those of the product’s webhook, all or none, then those of networks. In the order given.',
+  })
+  adoptUnknownDevices(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('ids', () => [ID], { description: 'The ids of the unknown devices, at most 1,000.' }) ids: string[],
+    @Arg('productId', () => ID, { description: 'The product they are to belong to.' }) productId: string,
+    @Arg('plan', () => String, { nullable: true, description: 'The slug of the plan that is to cover them.' })
+    plan?: string | null,
+  ): Promise<DeviceObject[]> {
+    return this.#unknownDevices.adoptMany(access, ids, productId, plan);
   }
 }

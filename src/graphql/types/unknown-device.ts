@@ -5,16 +5,19 @@ import { DateTime } from './date-time.ts';
 /** Parent: a listed unknown device. */
 @ObjectType('UnknownDevice', {
   simpleResolvers: true,
-  description: 'An identifier that was sent and no device of the workspace has, or several; at most 1,000 are kept.',
+  description:
+    'An identifier that was sent and no device of the workspace has, or several; at most 1,000 of networks are kept, and as many of webhooks.',
 })
 export class UnknownDeviceObject {
   @Field(() => ID, { description: 'The id to give to adoptUnknownDevice.' })
   id!: string;
 
-  @Field(() => String, { description: 'The EUI or core id, as it was sent.' })
+  @Field(() => String, { description: 'The EUI, core id or name, as it was sent.' })
   identifier!: string;
 
-  @Field(() => String, { description: 'tti, chirpstack, helium or particle.' })
+  @Field(() => String, {
+    description: 'tti, chirpstack, helium or particle; webhook: an entry on a product’s webhook named it.',
+  })
   network!: string;
 
   @Field(() => DateTime, { description: 'When it was sent first.' })
@@ -25,6 +28,12 @@ export class UnknownDeviceObject {
 
   @Field(() => Int, { description: 'How many times it was sent.' })
   seen!: number;
+
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Of a webhook: the product, into which alone it can be adopted.',
+  })
+  productId!: string | null;
 
   @Field(() => Boolean, {
     description:
