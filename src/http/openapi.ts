@@ -184,7 +184,10 @@ export const OPENAPI = {
         properties: {
           field: { type: 'string', description: 'Identifier of a field of the product.' },
           value: { type: ['number', 'string', 'boolean'] },
-          timestamp: { type: ['number', 'string'], description: 'Unix seconds; the receipt time when left out.' },
+          timestamp: {
+            type: ['number', 'string'],
+            description: 'Unix seconds from 2000 on; the receipt time when left out.',
+          },
         },
       },
       Rejection: {
@@ -200,12 +203,27 @@ export const OPENAPI = {
       Outcome: {
         type: 'object',
         required: ['stored', 'rejected'],
-        properties: { stored: { type: 'integer' }, rejected: { type: 'array', items: ref('Rejection') } },
+        properties: {
+          stored: { type: 'integer' },
+          rejected: { type: 'array', items: ref('Rejection') },
+          ahead: ref('Ahead'),
+        },
       },
       Counts: {
         type: 'object',
         required: ['stored', 'rejected'],
-        properties: { stored: { type: 'integer' }, rejected: { type: 'integer' }, error: { type: 'string' } },
+        properties: {
+          stored: { type: 'integer' },
+          rejected: { type: 'integer' },
+          error: { type: 'string' },
+          ahead: ref('Ahead'),
+        },
+      },
+      Ahead: {
+        type: 'object',
+        description:
+          'Of what was stored: how much lies ahead of the server’s clock, and by how many seconds; else left out.',
+        properties: { values: { type: 'integer' }, seconds: { type: 'integer' }, message: { type: 'string' } },
       },
       Problem: {
         type: 'object',
