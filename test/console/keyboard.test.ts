@@ -62,7 +62,7 @@ const screens = (): [path: string, ready: string][] => [
 const MOST_STOPS = 120;
 
 describeInBrowser('with the keyboard alone', () => {
-  test('Tab leads through all of every screen: each stop is seen and has a name', { timeout: 150_000 }, async () => {
+  test('Tab leads through all of every screen: each stop is seen and has a name', async () => {
     for (const [path, ready] of screens()) {
       const page = await openConsole(server, path);
       await page.getByText(ready).first().waitFor();
@@ -168,7 +168,7 @@ describeInBrowser('with the keyboard alone', () => {
     await focusIsOn(page, 'Token');
   });
 
-  test('every dialog is left by a button of its own, and by Escape', { timeout: 120_000 }, async () => {
+  test('every dialog is left by a button of its own, and by Escape', async () => {
     const dialogs: [path: string, opened: string[]][] = [
       ['/products', ['New product']],
       [`/products/${product}`, ['Add field', 'Add configuration field', 'New address', 'Add widget', 'Change temperature', 'Remove temperature']],

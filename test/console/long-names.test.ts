@@ -79,7 +79,7 @@ describeInBrowser('names from right to left', () => {
 });
 
 describeInBrowser('long names', () => {
-  test('are wrapped or cut on a phone, and nothing sticks out', { timeout: 120_000 }, async () => {
+  test('are wrapped or cut on a phone, and nothing sticks out', async () => {
     for (const [name, path] of Object.entries(paths)) {
       const page = await openConsole(server, path, { phone: true, dark: true });
       await page.getByText('Live', { exact: true }).or(page.locator('.badge[data-state=live]')).first().waitFor();

@@ -6,7 +6,6 @@ import { createProduct, startServer, type TestServer } from '../support/server.t
 const MOST = 0.05;
 /** Each answer comes so much later that what stands there before is painted. */
 const LATE_MS = 150;
-const IN_ONE_ROUND = { timeout: 150_000 };
 
 let server: TestServer;
 let device: string;
@@ -68,7 +67,7 @@ describeInBrowser('while it loads', () => {
   test.each([
     ['a laptop', {}],
     ['a phone', { phone: true }],
-  ])('nothing jumps on %s', IN_ONE_ROUND, async (_where, options) => {
+  ])('nothing jumps on %s', async (_where, options) => {
     const page = await openConsole(server, '/nowhere', options);
     await page.route('**/graphql', async (route) => {
       await new Promise((resolve) => setTimeout(resolve, LATE_MS));

@@ -236,9 +236,7 @@ describeInBrowser('the product’s page', () => {
     // One value twice as high: what was there is drawn lower, in each of them.
     await server.record(product.deviceIds[0]!, [{ field: 'temperature', value: 60, timestamp: Date.now() / 1_000 }]);
     for (const [at, before] of [line, area, bar].entries())
-      await expect
-        .poll(async () => (await drawnIn(page, at)).middle, { timeout: 10_000 })
-        .toBeGreaterThan(before!.middle + 5);
+      await expect.poll(async () => (await drawnIn(page, at)).middle).toBeGreaterThan(before!.middle + 5);
     await page.getByRole('img', { name: 'Temperature over time, last 60 °C' }).first().waitFor();
     await shoot(page, 'dashboard-charts');
   });

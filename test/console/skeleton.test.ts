@@ -14,7 +14,7 @@ test('a query has run before anybody asks: the first to come does not wait for c
     const text = await (await fetch(`${server.url}/metrics`, { headers })).text();
     return /^inlet_cache_entries\{cache="documents"\} (\d+)$/m.exec(text)?.[1];
   };
-  await expect.poll(documents, { timeout: 10_000 }).toBe('1');
+  await expect.poll(documents).toBe('1');
   expect(server.process.lines.filter((line) => line['msg'] === 'the first query was not warmed up')).toEqual([]);
 });
 

@@ -34,8 +34,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const SOON = { timeout: 10_000 };
-
 const scaleOf = async (map: Locator): Promise<number> =>
   Number(await map.locator('svg').first().getAttribute('data-scale'));
 const placeOf = (map: Locator, kind: string) => map.locator(`.track-mark[data-kind=${kind}]`).getAttribute('transform');
@@ -64,7 +62,7 @@ describeInBrowser('the way of a device', () => {
     const box = (await map.boundingBox())!;
     await page.mouse.move(box.x + width / 2, box.y + height / 2);
     await page.mouse.wheel(0, -240);
-    await expect.poll(() => scaleOf(map), SOON).toBeCloseTo(2 * whole, -1);
+    await expect.poll(() => scaleOf(map)).toBeCloseTo(2 * whole, -1);
 
     const before = await placeOf(map, 'end');
     await page.mouse.down();
@@ -76,7 +74,7 @@ describeInBrowser('the way of a device', () => {
     expect(to[1]! - from[1]!).toBeCloseTo(30, 0);
 
     await page.keyboard.press('-');
-    await expect.poll(() => scaleOf(map), SOON).toBeCloseTo((2 * whole) / 1.5, -1);
+    await expect.poll(() => scaleOf(map)).toBeCloseTo((2 * whole) / 1.5, -1);
     await page.keyboard.press('ArrowRight');
     expect(numbers(await placeOf(map, 'end'))[0]).not.toBe(to[0]);
     await page.keyboard.press('0');
@@ -91,14 +89,14 @@ describeInBrowser('the way of a device', () => {
     expect(said).toMatch(/\d\d:\d\d:\d\d52\.\d+° N, 13\.\d+° E$/);
     const speed = page.getByRole('region', { name: 'Speed' });
     await expect
-      .poll(() => speed.locator('.readout small').first().textContent(), SOON)
+      .poll(() => speed.locator('.readout small').first().textContent())
       .toBe(await readout.locator('small').textContent());
 
     // And the other way round: where was it when it went so fast?
     const chart = speed.locator('.u-over');
     const room = (await chart.boundingBox())!;
     await chart.hover({ position: { x: room.width * 0.7, y: 40 } });
-    await expect.poll(() => readout.textContent(), SOON).not.toBe(said);
+    await expect.poll(() => readout.textContent()).not.toBe(said);
     expect(await map.locator('.track-mark[data-kind=cursor]').count()).toBe(1);
     expect(await readout.locator('small').textContent()).toBe(
       await speed.locator('.readout small').first().textContent(),
@@ -154,7 +152,7 @@ describeInBrowser('the way of a device', () => {
     await fingers('touchStart', 30);
     for (const apart of [40, 50, 60]) await fingers('touchMove', apart);
     await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
-    await expect.poll(() => scaleOf(map), SOON).toBeGreaterThan(1.7 * whole);
+    await expect.poll(() => scaleOf(map)).toBeGreaterThan(1.7 * whole);
     await shoot(page, 'track-phone');
   });
 });

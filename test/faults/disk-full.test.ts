@@ -7,12 +7,10 @@ const disk = SmallFileSystem.mount(16);
 if (disk === null) console.warn('disk-full.test.ts is skipped: this user may not mount a tmpfs.');
 afterAll(() => disk?.unmount());
 
-const WHOLE_MS = 8_000;
 const CREATE = 'mutation { createProduct(input: { name: "x" }) { id } }';
 
 test.skipIf(disk === null)(
   'a full disk: 503 and not ready meanwhile, whole again by itself when there is room',
-  { timeout: 120_000 },
   async () => {
     const server = await startServer({
       database: { url: `sqlite:${join(disk!.folder, 'inlet.db')}`, drop: async () => {} },
@@ -43,20 +41,18 @@ test.skipIf(disk === null)(
     for (let round = 0; round < 2; round += 1) {
       disk!.fill();
       // The write-ahead log may have some room left.
-      await expect.poll(record, { timeout: 20_000, interval: 0 }).toBe(503);
-      await expect.poll(code, { timeout: 20_000, interval: 0 }).toBe('UNAVAILABLE');
-      await expect.poll(ready, { timeout: 5_000 }).toBe(503);
+      await expect.poll(record, { interval: 0 }).toBe(503);
+      await expect.poll(code, { interval: 0 }).toBe('UNAVAILABLE');
+      await expect.poll(ready).toBe(503);
       // Many at once, as after an hour of it.
       const many = await Promise.all(Array.from({ length: 20 }, () => Promise.all([record(), code()])));
       expect(new Set(many.map(String))).toEqual(new Set(['503,UNAVAILABLE']));
       expect(await ready()).toBe(503);
 
       disk!.free();
-      const from = performance.now();
       for (;;) {
         const found = await Promise.all([record(), code(), ready()]);
         if (found.join() === '200,fine,200') break;
-        expect(performance.now() - from).toBeLessThan(WHOLE_MS);
       }
     }
     const { device } = await server.gql(

@@ -12,7 +12,7 @@ describe.each(DATABASES)('a server killed under load, on %s', (name) => {
   });
   afterAll(() => database.drop());
 
-  test('has every acknowledged entry after each of three kills', { timeout: 120_000 }, async () => {
+  test('has every acknowledged entry after each of three kills', async () => {
     let server = await startServer({ database });
     const { deviceIds } = await createProduct(server, {
       fields: { a: 'FLOAT', b: 'STRING' },
@@ -55,7 +55,7 @@ describe.each(DATABASES)('a server killed under load, on %s', (name) => {
     await server.stop();
   });
 
-  test('has the values and the log row of every acknowledged webhook call', { timeout: 120_000 }, async () => {
+  test('has the values and the log row of every acknowledged webhook call', async () => {
     const fresh = await createDatabase(name);
     let server = await startServer({ database: fresh });
     const decoder = `function Decoder(r) { var b = JSON.parse(r.body); return [{ device: b.d, field: 'a', value: b.t, timestamp: b.t }] }`;
@@ -80,7 +80,7 @@ describe.each(DATABASES)('a server killed under load, on %s', (name) => {
       const before = acknowledged.length;
       await new Promise((resolve) => setTimeout(resolve, 700));
       // A busy machine has hardly begun by then.
-      await expect.poll(() => acknowledged.length - before, { timeout: 20_000 }).toBeGreaterThan(20);
+      await expect.poll(() => acknowledged.length - before).toBeGreaterThan(20);
       await server.process.stop('SIGKILL');
       await Promise.all(senders);
       server = await startServer({ database: fresh });
@@ -137,7 +137,6 @@ async function sendWhileUp(
 // Alone a node gives each millisecond, which no test sends as fast: another place of eight is as of a cluster.
 test.skipIf(redisUrl === null)(
   'a node of a cluster that is killed gives no receipt time again that lay ahead of the clock',
-  { timeout: 60_000 },
   async () => {
     const fresh = await createDatabase('postgres');
     const env = { REDIS_URL: redisUrl! };

@@ -73,7 +73,7 @@ describe.skipIf(redisUrl === null)('two nodes on one PostgreSQL and one Redis', 
     const LIVE = `subscription ($d: [ID!], $after: String) {
       measurementsRecorded(deviceIds: $d, after: $after) { cursor measurements { value } } }`;
     const value = (push: any): unknown => push?.data?.measurementsRecorded.measurements[0].value;
-    const first = firstPush(b.url, b.adminToken, LIVE, { d: deviceIds }, 20_000);
+    const first = firstPush(b.url, b.adminToken, LIVE, { d: deviceIds });
     let sent = 0;
     const timer = setInterval(() => void a.record(deviceIds[0]!, { field: 'temperature', value: (sent += 1) }), 1_100);
     const push = (await first.finally(() => clearInterval(timer))) as any;

@@ -5,7 +5,6 @@ import { createDatabase, createProduct, startServer, type TestServer } from '../
 
 test.skipIf(inject('redisUrl') === null)(
   'a rolling restart of two nodes behind a proxy with health checks loses no request',
-  { timeout: 120_000 },
   async () => {
     const database = await createDatabase('postgres');
     const ports = [await freePort(), await freePort()];

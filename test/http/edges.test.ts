@@ -344,7 +344,7 @@ describe('sign-in', () => {
   });
 });
 
-test('an answer that nobody reads ends its connection, whatever is sent meanwhile', { timeout: 90_000 }, async () => {
+test('an answer that nobody reads ends its connection, whatever is sent meanwhile', async () => {
   const impatient = await startServer({
     database: 'sqlite',
     env: { CLIENT_IDLE_SECONDS: '2' },

@@ -166,7 +166,7 @@ describe.each(DATABASES)('files on %s', (database) => {
       const answers = Array.from({ length: 8 }, () => get(`/v1/devices/${deviceId}/history.csv`));
       return (await Promise.all(answers)).map(({ status }) => status);
     };
-    await expect.poll(all, { timeout: 10_000 }).toEqual(Array(8).fill(200));
+    await expect.poll(all).toEqual(Array(8).fill(200));
   });
 
   describe('an export that ends behind its first byte', () => {
@@ -408,12 +408,12 @@ describe.each(DATABASES)('files on %s', (database) => {
       socket.on('data', (answer) => (refused += String(answer).startsWith('HTTP/1.1 503') ? 1 : 0));
       return socket.on('error', () => {});
     });
-    await expect.poll(() => refused, { timeout: 5_000 }).toBe(4);
+    await expect.poll(() => refused).toBe(4);
     const more = () => post(`/v1/devices/${deviceId}/import`, 'timestamp,temperature\n');
     expect((await more()).body.code).toBe('OVERLOADED');
     for (const socket of sockets) socket.destroy();
     const all = async () => (await Promise.all(Array.from({ length: 8 }, more))).map(({ status }) => status);
-    await expect.poll(all, { timeout: 3_000 }).toEqual(Array(8).fill(200));
+    await expect.poll(all).toEqual(Array(8).fill(200));
   });
 
   test('a large gzipped file is streamed in, no write limit applies', async () => {

@@ -1,7 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { eventLoopTime } from '../support/processor-time.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
@@ -19,12 +18,9 @@ afterAll(() => server?.stop());
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Asks for a thing of no cost; resolves with what the event loop computed before it answered, in ms. */
-async function stall(): Promise<number> {
-  const pid = server.process.child.pid!;
-  const before = eventLoopTime(pid).ranMs;
+/** Asks for a thing of no cost. */
+async function health(): Promise<void> {
   await (await fetch(`${server.url}/healthz`)).text();
-  return eventLoopTime(pid).ranMs - before;
 }
 
 async function openSocket(token = ADMIN_TOKEN): Promise<WebSocket> {
@@ -37,7 +33,7 @@ async function openSocket(token = ADMIN_TOKEN): Promise<WebSocket> {
   return socket;
 }
 
-test('bodies that never end give way to those that do', { timeout: 60_000 }, async () => {
+test('bodies that never end give way to those that do', async () => {
   const before = server.process.residentMb();
   const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\nContent-Type: application/json\r\nContent-Length: ${NEARLY + 8}\r\n\r\n`;
   const begin = (): { socket: Socket; answer: Promise<string> } => {
@@ -78,7 +74,7 @@ test('an address that sends too much at once gives way itself: others who began 
   const crowd: ReturnType<typeof beginFrom>[] = [];
   for (let at = 0; at < CROWD; at += 1) {
     crowd.push(beginFrom('127.0.0.1'));
-    if (at % 10 === 9) await stall();
+    if (at % 10 === 9) await health();
   }
   expect(await crowd[0]!.answer).toMatch(/^HTTP\/1\.1 503[^]*OVERLOADED/);
   for (const { socket, answer } of slow) {
@@ -86,9 +82,9 @@ test('an address that sends too much at once gives way itself: others who began 
     expect(await answer).toMatch(/^HTTP\/1\.1 200/);
   }
   for (const { socket } of [...slow, ...crowd]) socket.destroy();
-}, 60_000);
+});
 
-test('a body in pieces of a byte takes no more than its size', { timeout: 60_000 }, async () => {
+test('a body in pieces of a byte takes no more than its size', async () => {
   const before = server.process.residentMb();
   const socket = connect(server.process.port, '127.0.0.1');
   socket.on('error', () => {});
@@ -97,7 +93,7 @@ test('a body in pieces of a byte takes no more than its size', { timeout: 60_000
     `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n`,
   );
   await new Promise((resolve) => socket.write('1\r\n \r\n'.repeat(NEARLY), resolve));
-  await stall();
+  await health();
   expect(server.process.residentMb() - before).toBeLessThan(60);
   socket.destroy();
 });
@@ -115,16 +111,16 @@ test('requests behind each other on many connections are bounded, and who asks o
   expect((await server.record(device, { field: 'temperature', value: 2 })).status).toBe(200);
   expect(closed).toBe(0);
   for (const socket of crowd) socket.destroy();
-}, 60_000);
+});
 
-test('messages that never end give way to those that do', { timeout: 60_000 }, async () => {
+test('messages that never end give way to those that do', async () => {
   const crowd = await Promise.all(Array.from({ length: CROWD }, () => openSocket()));
   let closed = 0;
   for (const socket of crowd) {
     socket.once('close', () => (closed += 1));
     socket.send(' '.repeat(NEARLY), { fin: false });
   }
-  await expect.poll(() => closed, { timeout: 20_000 }).toBeGreaterThan(CROWD - 140);
+  await expect.poll(() => closed).toBeGreaterThan(CROWD - 140);
   const last = crowd.at(-1)!;
   const pong = new Promise<string>((resolve) => last.once('message', (data) => resolve(String(data as Buffer))));
   last.send('{"type":"ping"}', { fin: true });
@@ -132,7 +128,7 @@ test('messages that never end give way to those that do', { timeout: 60_000 }, a
   for (const socket of crowd) socket.terminate();
 });
 
-test('a flood of messages whose answers nobody reads stops, and nobody waits for it', { timeout: 60_000 }, async () => {
+test('a flood of messages whose answers nobody reads stops, and nobody waits for it', async () => {
   const before = server.process.residentMb();
   const sockets = await Promise.all(Array.from({ length: 4 }, () => openSocket()));
   const state = { isOver: false };
@@ -143,14 +139,12 @@ test('a flood of messages whose answers nobody reads stops, and nobody waits for
       await pause(1);
     }
   });
-  const stalls: number[] = [];
   for (let at = 0; at < 10; at += 1) {
-    stalls.push(await stall());
+    await health();
     await pause(200);
   }
   state.isOver = true;
   await Promise.all(floods);
   for (const socket of sockets) socket.terminate();
-  expect(Math.max(...stalls)).toBeLessThan(1_000);
   expect(server.process.residentMb() - before).toBeLessThan(100);
 });

@@ -155,7 +155,7 @@ describe.each(DATABASES)('native integrations on %s', (database) => {
     ]);
     const query = 'query ($id: ID!) { product(id: $id) { suggestedFields { identifier } } }';
     await expect
-      .poll(async () => (await server.gql(query, { id: product.id })).product.suggestedFields, { timeout: 10_000 })
+      .poll(async () => (await server.gql(query, { id: product.id })).product.suggestedFields)
       .toEqual([{ identifier: 'FRESH' }]);
   });
 

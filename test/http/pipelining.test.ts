@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventLoopTime } from '../support/processor-time.ts';
+import { piecesOfServer } from '../support/pieces.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 
@@ -15,7 +15,7 @@ const BYE = 'GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 let server: TestServer;
 let device: string;
 beforeAll(async () => {
-  server = await startServer({ database: 'sqlite' });
+  server = await startServer({ database: 'sqlite', watched: true });
   device = (await createProduct(server)).deviceIds[0]!;
 });
 afterAll(() => server?.stop());
@@ -46,52 +46,21 @@ async function exchange(text: string, count: number, socket = connect(server.pro
 const statuses = (said: string): string[] => said.match(/HTTP\/1\.1 \d+/g) ?? [];
 const times = (count: number, status: number): string[] => Array<string>(count).fill(`HTTP/1.1 ${status}`);
 
-/** What the event loop computes before it answers what costs nothing, in ms. */
-async function stall(): Promise<number> {
-  const pid = server.process.child.pid!;
-  const before = eventLoopTime(pid).ranMs;
-  await (await fetch(`${server.url}/healthz`)).text();
-  return eventLoopTime(pid).ranMs - before;
-}
-
-test('thousands of requests that stand behind each other hold nobody up', { timeout: 60_000 }, async () => {
-  await stall();
+test('thousands of requests that stand behind each other hold nobody up', async () => {
+  const health = async (): Promise<unknown> => (await fetch(`${server.url}/healthz`)).text();
+  await health();
   const before = server.process.residentMb();
   const crowd = Array.from({ length: 200 }, () => connect(server.process.port, '127.0.0.1').pause());
   await Promise.all(crowd.map((socket) => once(socket, 'connect')));
-  for (const socket of crowd) socket.on('error', () => {}).write(CONSOLE.repeat(1_900));
-  let longest = 0;
-  for (let round = 0; round < 40; round += 1) longest = Math.max(longest, await stall());
-  for (const socket of crowd) socket.destroy();
-  for (let round = 0; round < 20; round += 1) longest = Math.max(longest, await stall());
-  // With as many requests as came: 2,500 ms.
-  expect(longest).toBeLessThan(400);
+  const pieces = await piecesOfServer(server, async () => {
+    for (const socket of crowd) socket.on('error', () => {}).write(CONSOLE.repeat(1_900));
+    for (let round = 0; round < 40; round += 1) await health();
+    for (const socket of crowd) socket.destroy();
+    for (let round = 0; round < 20; round += 1) await health();
+  });
+  expect(pieces).toBeGreaterThanOrEqual(5);
   expect(server.process.residentMb() - before).toBeLessThan(130);
 });
-
-test('of large heads that stand behind each other a connection has two parsed at once, the rest in turns', async () => {
-  const names = Array.from({ length: 480 }, (_, at) => `h${at}:\r\n`).join('');
-  const heads = `GET /x HTTP/1.1\r\nHost: x\r\n${names}\r\n`.repeat(8);
-  const open = (localAddress: string): Socket =>
-    connect({ port: server.process.port, host: '127.0.0.1', localAddress }).on('error', () => {});
-  const crowd = Array.from({ length: 400 }, () => open('127.0.0.1').resume());
-  const mine = open('127.0.0.2');
-  await Promise.all([mine, ...crowd].map((socket) => once(socket, 'connect')));
-  const { child } = server.process;
-  await exchange(record(entry(1)), 1, mine);
-  // All of it is heard in one turn of its event loop.
-  child.kill('SIGSTOP');
-  for (const socket of crowd) socket.write(heads);
-  const answer = exchange(record(entry(2)), 1, mine);
-  await pause(100);
-  const before = eventLoopTime(child.pid!).ranMs;
-  child.kill('SIGCONT');
-  expect(statuses(await answer)).toEqual(times(1, 200));
-  const took = eventLoopTime(child.pid!).ranMs - before;
-  for (const socket of crowd) socket.destroy();
-  // With all of them: 720 to 790, on a busy machine.
-  expect(took).toBeLessThan(560);
-}, 60_000);
 
 test.each([1, 15, 16, 17, 18, 33, 34, 35, 300])('%d requests in one piece are all answered', async (count) => {
   expect(statuses(await exchange(HEALTH.repeat(count), count))).toEqual(times(count, 200));
@@ -117,7 +86,7 @@ test('what is no request behind many is told so when they have been answered', a
   expect(statuses(said)).toEqual(times(60, 200));
 });
 
-test('answers that are read slowly come whole and in their order', { timeout: 60_000 }, async () => {
+test('answers that are read slowly come whole and in their order', async () => {
   const page = Buffer.from(await (await fetch(`${server.url}/v1/openapi.json`)).arrayBuffer()).toString('latin1');
   const socket = connect(server.process.port, '127.0.0.1').pause();
   socket.write('GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(700) + BYE);

@@ -78,7 +78,7 @@ describe('sign-ins from several addresses', () => {
         else await new Promise((resolve) => setTimeout(resolve, 50));
       }
     });
-    await expect.poll(() => codes.has('OVERLOADED'), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => codes.has('OVERLOADED')).toBe(true);
     for (let round = 0; round < 3; round += 1) {
       const before = answered;
       const { data, errors } = await signIn('127.0.0.2', email, PASSWORD);
@@ -91,7 +91,7 @@ describe('sign-ins from several addresses', () => {
     // Those that still wait would take it twenty seconds.
     await server.process.stop('SIGKILL');
     await Promise.all(flood);
-  }, 60_000);
+  });
 });
 
 describe('WebSockets of strangers', () => {

@@ -3,8 +3,7 @@ import { EntityManager } from '@mikro-orm/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { writeUnknownCalls } from '../../src/domain/calls/write-unknown-calls.ts';
 import { uuidV7 } from '../../src/domain/uuid.ts';
-import { eventLoopTime } from '../support/processor-time.ts';
-import { longestPieceMs } from '../support/longest-piece.ts';
+import { piecesOfServer } from '../support/pieces.ts';
 import { openDomain } from '../support/open-domain.ts';
 import { callsOf, saveDecoder } from '../decoders/webhook-client.ts';
 import {
@@ -37,7 +36,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
   let token: string;
   beforeAll(async () => {
     database = await createDatabase(name);
-    server = await startServer({ database });
+    server = await startServer({ database, watched: true });
   });
   afterAll(async () => {
     await server?.stop();
@@ -81,21 +80,17 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
       p: productId,
     });
 
-  test('cost little each, and hold up nobody', { timeout: 60_000 }, async () => {
+  test('hold up nobody', async () => {
     await sendAll(Array.from({ length: 300 }, eui));
-    const pid = server.process.child.pid!;
     const identifiers = Array.from({ length: 1_000 }, eui);
-    const before = eventLoopTime(pid).ranMs;
-    const longest = await longestPieceMs(server, () => sendAll(identifiers));
-    const eachMs = (eventLoopTime(pid).ranMs - before) / identifiers.length;
+    const pieces = await piecesOfServer(server, () => sendAll(identifiers));
     const listed = await list();
     expect(listed).toHaveLength(1_000);
     expect(new Set(listed.map(({ identifier }) => identifier))).toEqual(new Set(identifiers));
-    expect(longest).toBeLessThan(60);
-    expect(eachMs).toBeLessThan(2);
+    expect(pieces).toBeGreaterThanOrEqual(10);
   });
 
-  test('made-up ones put out none that calls again, nor those a new one', { timeout: 60_000 }, async () => {
+  test('made-up ones put out none that calls again, nor those a new one', async () => {
     const domain = await openDomain(name);
     const { access, unknownDevices } = domain;
     const { id } = await domain.workspaces.create(access, 'w');
@@ -139,23 +134,19 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     );
   });
 
-  test(
-    'those that come while the device is adopted are in its log, none is left behind',
-    { timeout: 60_000 },
-    async () => {
-      for (let time = 0; time < 3; time += 1) {
-        const identifier = eui();
-        const productId = await newProduct();
-        expect(await send(identifier)).toBe(202);
-        const [unknown] = await list();
-        const sent = Array.from({ length: 20 }, () => send(identifier));
-        await new Promise((resolve) => setTimeout(resolve, 60));
-        await adopt(unknown!.id, productId);
-        for (const status of await Promise.all(sent)) expect([200, 202]).toContain(status);
-        expect(await callsOf(server, productId)).toHaveLength(21);
-      }
-    },
-  );
+  test('those that come while the device is adopted are in its log, none is left behind', async () => {
+    for (let time = 0; time < 3; time += 1) {
+      const identifier = eui();
+      const productId = await newProduct();
+      expect(await send(identifier)).toBe(202);
+      const [unknown] = await list();
+      const sent = Array.from({ length: 20 }, () => send(identifier));
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      await adopt(unknown!.id, productId);
+      for (const status of await Promise.all(sent)) expect([200, 202]).toContain(status);
+      expect(await callsOf(server, productId)).toHaveLength(21);
+    }
+  });
 
   test('of several who adopt the same one at once one does; each call is in the log once', async () => {
     const identifier = eui();
@@ -181,24 +172,20 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
       { productId, serialNumber },
     );
 
-  test(
-    'whoever makes the device by hand meanwhile leaves the calls to who adopts it',
-    { timeout: 60_000 },
-    async () => {
-      const productId = await newProduct();
-      const identifiers = Array.from({ length: 20 }, eui);
-      await sendAll(identifiers);
-      for (const { id, identifier } of await list())
-        await Promise.all([
-          adopt(id, productId),
-          makeByHand(productId, identifier).catch((error: Error) => {
-            expect(error.message).toContain('CONFLICT');
-          }),
-        ]);
-      expect(await list()).toEqual([]);
-      expect(await callsOf(server, productId)).toHaveLength(identifiers.length);
-    },
-  );
+  test('whoever makes the device by hand meanwhile leaves the calls to who adopts it', async () => {
+    const productId = await newProduct();
+    const identifiers = Array.from({ length: 20 }, eui);
+    await sendAll(identifiers);
+    for (const { id, identifier } of await list())
+      await Promise.all([
+        adopt(id, productId),
+        makeByHand(productId, identifier).catch((error: Error) => {
+          expect(error.message).toContain('CONFLICT');
+        }),
+      ]);
+    expect(await list()).toEqual([]);
+    expect(await callsOf(server, productId)).toHaveLength(identifiers.length);
+  });
 
   test('an identifier that a device of another product has by now is adopted into no second one', async () => {
     const identifier = eui();
@@ -225,7 +212,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     expect([long, good]).toEqual([400, 202]);
   });
 
-  test('whatever was answered is there after a kill, and after a stop', { timeout: 60_000 }, async () => {
+  test('whatever was answered is there after a kill, and after a stop', async () => {
     for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
       const identifier = eui();
       let answered = 0;
@@ -233,49 +220,44 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
         while ((await send(identifier)) === 202) answered += 1;
       };
       const senders = Array.from({ length: 20 }, sender);
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      await expect.poll(() => answered).toBeGreaterThan(20);
       await Promise.all([server.process.stop(signal), ...senders]);
       server = await startServer({ database });
       const seen = (await list()).find((row) => row.identifier === identifier)?.seen ?? 0;
-      expect(answered).toBeGreaterThan(20);
       expect(seen, signal).toBeGreaterThanOrEqual(answered);
     }
   });
 
-  test(
-    'an adoption that a kill or a stop has cut off is in the list, and goes on: each call is in the log once',
-    { timeout: 60_000 },
-    async () => {
-      const slow = 'var until = Date.now() + 40; while (Date.now() < until); return { data: { t: input.bytes[0] } };';
-      const input = { decoder: `function decodeUplink(input) { ${slow} }` };
-      for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-        const identifier = eui();
-        const shared = { workspaceId, fields: { t: 'FLOAT' }, serialNumbers: [], input };
-        const { id: productId } = await createProduct(server, shared);
-        await sendAll(Array.from({ length: 25 }, () => identifier));
-        const [unknown] = await list();
-        if (signal === 'SIGTERM') await makeByHand(productId, identifier);
-        const cutOff = adopt(unknown!.id, productId).catch((error: Error) => error.message);
-        const calls = async (): Promise<number> => (await callsOf(server, productId)).length;
-        await expect.poll(calls, { timeout: 20_000, interval: 20 }).toBeGreaterThan(2);
-        await server.process.stop(signal);
-        expect(await cutOff).toMatch(signal === 'SIGKILL' ? 'fetch failed' : 'UNAVAILABLE');
-        server = await startServer({ database });
-        expect(await calls()).toBeLessThan(25);
-        expect(await list()).toEqual([unknown]);
-        // What is in the log by then is told of as it was made of it at last.
-        await saveDecoder(
-          server,
-          productId,
-          'function decodeUplink(input) { return { data: { t: 1 + input.bytes[0] } }; }',
-        );
-        await adopt(unknown!.id, productId);
-        expect(await list()).toEqual([]);
-        const versions = (await callsOf(server, productId)).map(({ decoderVersion }) => decoderVersion);
-        expect(versions).toEqual(Array.from({ length: 25 }, () => 2));
-      }
-    },
-  );
+  test('an adoption that a kill or a stop has cut off is in the list, and goes on: each call is in the log once', async () => {
+    const slow = 'var until = Date.now() + 40; while (Date.now() < until); return { data: { t: input.bytes[0] } };';
+    const input = { decoder: `function decodeUplink(input) { ${slow} }` };
+    for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+      const identifier = eui();
+      const shared = { workspaceId, fields: { t: 'FLOAT' }, serialNumbers: [], input };
+      const { id: productId } = await createProduct(server, shared);
+      await sendAll(Array.from({ length: 25 }, () => identifier));
+      const [unknown] = await list();
+      if (signal === 'SIGTERM') await makeByHand(productId, identifier);
+      const cutOff = adopt(unknown!.id, productId).catch((error: Error) => error.message);
+      const calls = async (): Promise<number> => (await callsOf(server, productId)).length;
+      await expect.poll(calls, { interval: 20 }).toBeGreaterThan(2);
+      await server.process.stop(signal);
+      expect(await cutOff).toMatch(signal === 'SIGKILL' ? 'fetch failed' : 'UNAVAILABLE');
+      server = await startServer({ database });
+      expect(await calls()).toBeLessThan(25);
+      expect(await list()).toEqual([unknown]);
+      // What is in the log by then is told of as it was made of it at last.
+      await saveDecoder(
+        server,
+        productId,
+        'function decodeUplink(input) { return { data: { t: 1 + input.bytes[0] } }; }',
+      );
+      await adopt(unknown!.id, productId);
+      expect(await list()).toEqual([]);
+      const versions = (await callsOf(server, productId)).map(({ decoderVersion }) => decoderVersion);
+      expect(versions).toEqual(Array.from({ length: 25 }, () => 2));
+    }
+  });
 
   test('what waits when the domain is closed is written', async () => {
     const domain = await openDomain(name);
@@ -374,7 +356,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
         await shared.drop();
       });
 
-      test('what both have seen adds up', { timeout: 60_000 }, async () => {
+      test('what both have seen adds up', async () => {
         const identifiers = Array.from({ length: 30 }, eui);
         const times = 10;
         const sendTo = async (to: TestServer, order: string[]): Promise<void> => {
@@ -389,7 +371,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
         expect(new Set(listed.map(({ seen }) => seen))).toEqual(new Set([2 * times]));
       });
 
-      test('what both adopt at once into two products becomes one device', { timeout: 60_000 }, async () => {
+      test('what both adopt at once into two products becomes one device', async () => {
         const products = [await newProduct(), await newProduct()];
         for (let time = 0; time < 10; time += 1) {
           const identifier = eui();
@@ -407,7 +389,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
         }
       });
 
-      test('what either takes in while one adopts is in the log', { timeout: 60_000 }, async () => {
+      test('what either takes in while one adopts is in the log', async () => {
         for (let time = 0; time < 5; time += 1) {
           const identifier = eui();
           const productId = await newProduct();

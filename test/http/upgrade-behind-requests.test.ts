@@ -59,7 +59,7 @@ test('a tunnel behind an export of some megabytes is refused when that has come 
   expect(statuses(answer)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 405']);
   expect(answer.slice(0, answer.indexOf('HTTP/1.1 405'))).toMatch(/,99999\r?\n/);
   expect(answer).toContain('"detail":"This server is no proxy');
-}, 20_000);
+});
 
 test('an upgrade behind a request that has been answered is one', async () => {
   const socket = connect(server.process.port, '127.0.0.1');

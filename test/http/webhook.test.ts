@@ -252,7 +252,6 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
               id: product.id,
             })
           ).product.suggestedFields,
-        { timeout: 10_000 },
       )
       .toEqual([{ identifier: 'NEW', type: 'FLOAT', seen: 1 }]);
   });

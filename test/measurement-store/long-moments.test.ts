@@ -145,18 +145,17 @@ describe('values that come one by one into moments of a megabyte (SQLite)', () =
         moments.map((at): Row => [1, at, at]),
       ),
     );
-    const started = performance.now();
-    const state = { last: started, longestMs: 0, isOver: false };
+    const state = { stored: 0, isOver: false };
     const removed = store
       .remove({ deviceKey: 2, fieldKeys: [1], from: 0, to: 2, dryRun: false })
       .finally(() => (state.isOver = true));
     for (let at = 1; !state.isOver; at += 1) {
       await store.append(receipt(3, [[1, at, at]]));
-      state.longestMs = Math.max(state.longestMs, performance.now() - state.last);
-      state.last = performance.now();
+      state.stored = at;
     }
     expect(await removed).toBe(1);
-    expect(state.longestMs).toBeLessThan((performance.now() - started) / 2);
+    // In one piece it would have let one or two in.
+    expect(state.stored).toBeGreaterThanOrEqual(4);
     expect(await everything(store, 1, 1)).toEqual(moments.map((at) => [at, at]));
     expect(await everything(store, 2, 1)).toEqual([[2, 2]]);
     await store.stop();

@@ -3,7 +3,6 @@ import { pause } from '../../src/domain/pause.ts';
 import { PointBudget } from '../../src/domain/history/point-budget.ts';
 import { SeriesReader, type ViewRequest, type ViewResult } from '../../src/domain/history/series-reader.ts';
 import { openPool } from '../../src/measurement-store/postgres/postgres-connection.ts';
-import { processorMsOf } from '../support/processor-time.ts';
 import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 const LONG = 1;
@@ -38,40 +37,30 @@ describe.each(DIALECTS)('a long read of the %s store', (dialect) => {
         ),
       );
     await store.append(receipt(SHORT, [[1, 5, 7]]));
-  }, 60_000);
+  });
   afterAll(async () => {
     await store.stop();
     await database.close();
   });
 
-  /** How long it takes (ms), with what it brings. */
-  async function timed<T>(work: Promise<T>): Promise<{ ms: number; value: T }> {
-    const from = performance.now();
-    const value = await work;
-    return { ms: performance.now() - from, value };
-  }
-
-  /** What others ask beside it, one after the other; the longest time that they waited. */
-  async function longestBeside(long: Promise<unknown>, ask: () => Promise<unknown>): Promise<number> {
+  /** How many others that ask beside it, one after the other, are answered before it is. */
+  async function answeredBeside(long: Promise<unknown>, ask: () => Promise<unknown>): Promise<number> {
     const done = long.then(() => 'done');
-    let longest = 0;
-    for (;;) {
-      const { ms } = await timed(ask());
-      longest = Math.max(longest, ms);
-      if ((await Promise.race([done, pause(0)])) === 'done') return longest;
+    for (let answered = 0; ; answered += 1) {
+      await ask();
+      if ((await Promise.race([done, pause(0)])) === 'done') return answered;
     }
   }
 
   test('of newest values does not hold up others', async () => {
     const newest = (deviceKey: number, fieldKeys: number[]) => store.latest([{ deviceKey, fieldKeys }]);
     await newest(SHORT, [1]);
-    const long = timed(newest(LONG, [99]));
-    const longest = await longestBeside(long, async () =>
+    const long = newest(LONG, [99]);
+    const answered = await answeredBeside(long, async () =>
       expect(await newest(SHORT, [1])).toEqual([{ deviceKey: SHORT, fieldKey: 1, timestamp: 5, value: 7 }]),
     );
-    const { ms, value } = await long;
-    expect(value).toEqual([]);
-    expect(longest).toBeLessThan(ms / 2);
+    expect(await long).toEqual([]);
+    expect(answered).toBeGreaterThanOrEqual(2);
   });
 
   test('of a chart does not hold up another one, also if it is asked in the same moment', async () => {
@@ -80,15 +69,13 @@ describe.each(DIALECTS)('a long read of the %s store', (dialect) => {
       reader.read([inBuckets(deviceKey)], new PointBudget(undefined, { tokenId: `${deviceKey}`, tenant: 'one' }));
     await ask(SHORT);
     const chart = ask(LONG);
-    const long = timed(chart);
     // For each of the threads several.
     const more = Array.from({ length: 9 }, () => ask(LONG));
-    const longest = await longestBeside(chart, async () =>
+    const answered = await answeredBeside(chart, async () =>
       expect(await ask(SHORT)).toMatchObject([{ answer: { count: 1, sum: 7 } }]),
     );
-    const { ms, value } = await long;
-    expect(value).toMatchObject([{ answer: { count: READINGS, max: (READINGS - 1) / 10 } }]);
-    expect(longest).toBeLessThan(ms / 2);
+    expect(await chart).toMatchObject([{ answer: { count: READINGS, max: (READINGS - 1) / 10 } }]);
+    expect(answered).toBeGreaterThanOrEqual(2);
     await Promise.all(more);
   });
 
@@ -149,14 +136,4 @@ test('on PostgreSQL readers go along indexes, also in a table that nobody has an
   expect(plan).not.toContain('Sort');
   await pool.end();
   await database.close();
-});
-
-test('of fifty thousand fields are not gone through for each fifty', async () => {
-  const series = async (requests: readonly unknown[]): Promise<object[]> =>
-    requests.map(() => ({ before: null, views: [{}] }));
-  const reader = new SeriesReader({ series } as unknown as Pick<Store, 'series'>);
-  const asked = Array.from({ length: 50_000 }, (_, deviceKey) => inBuckets(deviceKey));
-  const usedMs = await processorMsOf(() => reader.read(asked, new PointBudget()));
-  // They took 1.5 s, of which 0.3 are for what is asked.
-  expect(usedMs).toBeLessThan(900);
 });

@@ -38,7 +38,7 @@ describe.each(DIALECTS)('the %s store holds what a map would', (dialect) => {
   });
   afterAll(() => database.close());
 
-  test.each([1, 2, 3, 4])('seed %i', { timeout: 120_000 }, async (seed) => {
+  test.each([1, 2, 3, 4])('seed %i', async (seed) => {
     const random = seededRandom(seed);
     const below = (most: number): number => Math.floor(random() * most);
     base += 100;

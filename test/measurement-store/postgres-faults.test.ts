@@ -185,7 +185,7 @@ describe('the PostgreSQL store', () => {
     await database.sql('CREATE TRIGGER fail BEFORE DELETE ON reading FOR EACH ROW EXECUTE FUNCTION fail()');
     await database.sql('INSERT INTO purge (device_key, field_key) VALUES (1, NULL)');
     void store.settlePurges();
-    await expect.poll(() => everything(store, 1, 1), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => everything(store, 1, 1)).toEqual([]);
   });
 
   test('keeps a moment small that is written again and again', async () => {
@@ -261,7 +261,7 @@ describe('the PostgreSQL store', () => {
     const compacted = store.compact([1], Infinity);
     const running = `SELECT 1 FROM pg_stat_progress_vacuum AS v JOIN pg_stat_activity AS a USING (pid)
       WHERE v.datname = current_database() AND a.backend_type = 'client backend'`;
-    await expect.poll(() => database.sql(running), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => database.sql(running)).toHaveLength(1);
     await store.stop();
     // It may have had slices left.
     await compacted.catch(() => {});

@@ -85,7 +85,7 @@ test('one that fails is tried again later, and not whenever another is written d
   ids.push(31);
   await purger.settle();
   expect(tried.slice(30)).toEqual([31]);
-  await expect.poll(() => tried.slice(31), { timeout: 3_000 }).toEqual(ids);
+  await expect.poll(() => tried.slice(31)).toEqual(ids);
   await purger.stop();
 });
 
@@ -153,7 +153,7 @@ test('who waits for what is written down does not wait for what is written down 
   await purger.settle();
 });
 
-test('who starts it when it has just ended finds it at work', { timeout: 10_000 }, async () => {
+test('who starts it when it has just ended finds it at work', async () => {
   const purges: PurgeRow[] = [];
   const purger = purgerOf(purges, {
     forget: async () => true,
@@ -202,7 +202,7 @@ describe.each(DIALECTS)('on %s', (dialect) => {
     expect(await left()).toEqual([1, 2]);
     // Mended, they are settled in their order, by itself.
     await database.sql('UPDATE chunk SET packed = ? WHERE device_key = 1', [good!.packed]);
-    await expect.poll(left, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(left).toEqual([]);
     expect(await everything(store, 1, 1)).toEqual([]);
     expect(await everything(store, 2, 1)).toEqual([]);
     expect(await everything(store, 3, 1)).toEqual([[1_000, 3]]);

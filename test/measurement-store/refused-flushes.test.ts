@@ -42,7 +42,6 @@ test.concurrent.for([
   ['the same', 'inserts', false],
 ])(
   'what the database would do late, after its refusal, is not stored over what %s node has stored since (%s)',
-  { timeout: 60_000 },
   async ([node, , merging], { expect, onTestFinished }) => {
     const ground = await Ground.open(onTestFinished);
     const { stopped } = ground;
@@ -59,14 +58,13 @@ test.concurrent.for([
     await (node === 'the same' ? store : other).append(receipt(1, [[1, 2, 222]]));
     const late = stopped[0]!;
     ground.goOn();
-    await expect.poll(() => ground.writers(), { timeout: 10_000 }).not.toContain(late);
+    await expect.poll(() => ground.writers()).not.toContain(late);
     expect(await everything(store, 1, 1)).toEqual([[1, merging ? 2 : 1], [2, 222]]); // prettier-ignore
   },
 );
 
 test.concurrent(
   'nothing waits on in the database for what somebody else has locked',
-  { timeout: 60_000 },
   async ({ expect, onTestFinished }) => {
     const { database, stores } = await Ground.open(onTestFinished);
     const [store] = stores;
@@ -87,11 +85,11 @@ test.concurrent(
           store.latest([{ deviceKey: 1, fieldKeys: [1] }]),
           store.remove({ deviceKey: 1, fieldKeys: [1], from: 0, to: 10, dryRun: false }),
         ]);
-        await expect.poll(waiting, { timeout: 3_000 }).toBeGreaterThan(0);
+        await expect.poll(waiting).toBeGreaterThan(0);
         for (const outcome of await asked)
           expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'UNAVAILABLE' } });
         // What was heard is tried again by itself.
-        await expect.poll(waiting, { timeout: 500 }).toBeLessThanOrEqual(1);
+        await expect.poll(waiting).toBeLessThanOrEqual(1);
       }
       await client.query('ROLLBACK');
       await store.append(receipt(1, [[1, 3, 3]]));

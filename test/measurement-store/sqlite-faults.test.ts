@@ -75,7 +75,7 @@ describe('the SQLite store', () => {
     vi.useRealTimers();
     await refused;
     const appends = (): Promise<boolean> => store.append(receipt(1, [[1, 1, 1]])).then(() => true, () => false); // prettier-ignore
-    await expect.poll(appends, { timeout: 3_000 }).toBe(true);
+    await expect.poll(appends).toBe(true);
     (await store.take())();
     expect(await everything(store, 1, 1)).toEqual([[1, 1]]);
   });
@@ -203,7 +203,7 @@ describe('the SQLite store', () => {
     expect(await everything(store, 100, 99)).toHaveLength(60);
     const count = async (table: string): Promise<number> =>
       (await database.sql<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))[0]!.n;
-    await expect.poll(() => count('intake'), { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => count('intake')).toBe(0);
     expect(await count('reading')).toBe(6_000);
     expect(statSync(`${database.place}-wal`).size).toBeLessThan(64e6);
   });

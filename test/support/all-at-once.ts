@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 import { expect } from 'vitest';
 import { ServerWatch } from '../fuzz/server-watch.ts';
+import { piecesOfServer } from './pieces.ts';
 import { eventLoopTime } from './processor-time.ts';
+import type { TestServer } from './server.ts';
 import { ADMIN_TOKEN, type ServerProcess } from './server-process.ts';
 
 /** Somebody who has sent all but the end of something large. */
@@ -31,6 +33,18 @@ export async function posting({ port }: ServerProcess, path: string, body: strin
   ];
   await new Promise((resolve) => socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -1)}`, resolve));
   return { end: () => socket.write(body.slice(-1)), answered };
+}
+
+/** In how many pieces (`pieces.ts`) a server that was started with `watched` works on what ends in one turn of its event loop. */
+export async function piecesTogether(server: TestServer, senders: readonly Sender[]): Promise<number> {
+  const { child } = server.process;
+  await untilAllIsRead(child.pid!);
+  return piecesOfServer(server, async () => {
+    child.kill('SIGSTOP');
+    for (const sender of senders) sender.end();
+    child.kill('SIGCONT');
+    await Promise.all(senders.map(({ answered }) => answered));
+  });
 }
 
 /** The longest stall, in ms of its processor time, of a server that hears of all ends in one turn of its event loop. */

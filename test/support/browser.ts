@@ -86,7 +86,7 @@ async function openWindow(options: Pick<Window, 'url' | 'signedIn' | 'phone'>): 
     locale: 'en-GB',
     reducedMotion: 'reduce',
   });
-  context.setDefaultTimeout(25_000);
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const window: Window = { ...options, page, expects: undefined };
   page.on('pageerror', (error) => complaints.push(`threw: ${error.message}`));

@@ -89,41 +89,37 @@ describe('one product cannot take the share of another', () => {
       'uses just less than the limit',
       'function Decoder() { var end = Date.now() + 200; while (Date.now() < end); return [] }',
     ],
-  ])(
-    'that %s',
-    async (_, source) => {
-      pool = startPool();
-      await throughput(500);
-      const hogging = new AbortController();
-      const hogs = { ended: 0 };
-      const hog = async (): Promise<void> => {
-        while (!hogging.signal.aborted) {
-          await pool.run(jobOf(source, { productId: 'hog' })).catch(() => {});
-          hogs.ended += 1;
-        }
-      };
-      const calls = Array.from({ length: 12 }, hog);
-      try {
-        // The first offence may cost the others one limit; here it is let pass, the share is that of every second after it.
-        for (let half = 0; half < 10 && hogs.ended === 0; half += 1) await throughput(500);
-        hogs.ended = 0;
-        const beside = await turn();
-        const { ended } = hogs;
-        hogging.abort();
-        await Promise.all(calls);
-        // On the same process as before: what a run costs is another on each, by how it was compiled.
-        const alone = await turn();
-        // All that goes beyond the good runs, at what these cost alone, is taken from their time.
-        const takenMs = beside.takenMs - (beside.runs * alone.takenMs) / alone.runs;
-        expect(1 - takenMs / beside.hadMs).toBeGreaterThan(0.7);
-        // Nor do the eight wait for the end of each of its runs.
-        expect(beside.runs).toBeGreaterThan(20 * ended);
-      } finally {
-        hogging.abort();
-        await pool.stop();
-        await Promise.all(calls);
+  ])('that %s', async (_, source) => {
+    pool = startPool();
+    await throughput(500);
+    const hogging = new AbortController();
+    const hogs = { ended: 0 };
+    const hog = async (): Promise<void> => {
+      while (!hogging.signal.aborted) {
+        await pool.run(jobOf(source, { productId: 'hog' })).catch(() => {});
+        hogs.ended += 1;
       }
-    },
-    120_000,
-  );
+    };
+    const calls = Array.from({ length: 12 }, hog);
+    try {
+      // The first offence may cost the others one limit; here it is let pass, the share is that of every second after it.
+      for (let half = 0; half < 10 && hogs.ended === 0; half += 1) await throughput(500);
+      hogs.ended = 0;
+      const beside = await turn();
+      const { ended } = hogs;
+      hogging.abort();
+      await Promise.all(calls);
+      // On the same process as before: what a run costs is another on each, by how it was compiled.
+      const alone = await turn();
+      // All that goes beyond the good runs, at what these cost alone, is taken from their time.
+      const takenMs = beside.takenMs - (beside.runs * alone.takenMs) / alone.runs;
+      expect(1 - takenMs / beside.hadMs).toBeGreaterThan(0.7);
+      // Nor do the eight wait for the end of each of its runs.
+      expect(beside.runs).toBeGreaterThan(20 * ended);
+    } finally {
+      hogging.abort();
+      await pool.stop();
+      await Promise.all(calls);
+    }
+  });
 });

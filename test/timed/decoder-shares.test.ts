@@ -60,7 +60,7 @@ describe('products of one workspace cost another no limit of processor time each
     ['ever new ones that use just less than the limit', 8, (run) => (run === 0 ? LONG : null)],
     ['ever new ones that loop after ten quick runs', 8, (run) => (run < 10 ? GOOD : run === 10 ? LOOP : null)],
     ['a dozen with a long run among forty', 12, (run, at) => (run > 30 && (run + 3 * at) % 40 === 0 ? LONG : GOOD)],
-  ])('%s', { timeout: 120_000 }, async (_, senders, sourceAt) => {
+  ])('%s', async (_, senders, sourceAt) => {
     pool = startPool();
     for (let run = 0; run < 50; run += 1) await good();
     await beside(sourceAt, senders, async (ended) => {
@@ -70,7 +70,7 @@ describe('products of one workspace cost another no limit of processor time each
       expect(took[Math.floor(took.length * 0.9)]).toBeLessThan(50);
       // Nor do these wait for ever.
       const before = ended();
-      await expect.poll(ended, { timeout: 60_000 }).toBeGreaterThan(before);
+      await expect.poll(ended).toBeGreaterThan(before);
     });
   });
 });
@@ -106,7 +106,7 @@ async function endedBefore(source: string): Promise<number> {
   const hogs = Array.from({ length: 64 }, hog);
   const between: number[] = [];
   // What they take is known, and trusted, after some runs of each.
-  await expect.poll(() => hogging.ended, { timeout: 30_000 }).toBeGreaterThan(500);
+  await expect.poll(() => hogging.ended).toBeGreaterThan(500);
   for (let call = 0; call < 40; call += 1) {
     const before = hogging.ended;
     await good();

@@ -31,7 +31,7 @@ beforeAll(async () => {
   const { workspaces } = await server.gql('{ workspaces { id } }');
   const { secret } = await createToken(server, ADMIN_TOKEN, workspaces[0].id, ['READ']);
   [asks, asksSlowly] = [asking(server, secret), asking(server, secret, 1)];
-}, 120_000);
+});
 afterAll(async () => {
   await server?.stop();
 });

@@ -12,7 +12,7 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
   beforeAll(async () => {
     server = await startServer({ database: name });
     recordedTo = (await createProduct(server, { serialNumbers: ['recorded'] })).deviceIds[0]!;
-  }, 30_000);
+  });
   afterAll(async () => {
     await server?.stop();
   });
@@ -64,7 +64,7 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
     });
     expect(added.get('created')).toBeLessThan(GENEROUS_MS);
     expect(added.get('deleted')).toBeLessThan(GENEROUS_MS);
-  }, 120_000);
+  });
 
   test('deleting a product with 30,000 does not hold up recording', async () => {
     const added = await heldUpMs(async () => {
@@ -78,7 +78,7 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
       };
     });
     expect(added.get('deleted')).toBeLessThan(GENEROUS_MS);
-  }, 120_000);
+  });
 
   test('looking through 20,000 in many places of one query does not hold up recording', async () => {
     const tagged = named(10_000).map((device) => ({ ...device, tags: ['some', 'tags'] }));
@@ -88,5 +88,5 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
     const tags = Array.from({ length: 50 }, (_, at) => `tag ${at}`);
     const added = await heldUpMs(async () => ({ asked: () => server.gql(query, { tags }) }));
     expect(added.get('asked')).toBeLessThan(GENEROUS_MS);
-  }, 120_000);
+  });
 });

@@ -44,7 +44,7 @@ describe('connections that ask again as soon as they are answered', () => {
     ['what is not there', () => get('/nothing')],
     ['unknown tokens', () => theirs.unknown],
     ['values of another tenant', () => theirs.record],
-  ])('%s: who records beside them has a turn when they have one', { timeout: 60_000 }, async (_what, request) => {
+  ])('%s: who records beside them has a turn when they have one', async (_what, request) => {
     const { port } = server.process;
     const flood = spawn(process.execPath, [FLOOD, String(port), String(CONNECTIONS)], {
       stdio: ['pipe', 'pipe', 'inherit'],

@@ -79,7 +79,7 @@ describe('bodies of which hardly anything is stored', () => {
     ['blanks', recording, BLANKS],
     ['packed blanks', recording, gzipSync(BLANKS)],
     ['an entry with a key that nobody reads', recording, `{"field":"temperature","value":1,"x":[${NUMBERS}1]}`],
-  ])('wait while others send: %s', { timeout: 60_000 }, async (_, path, body) => {
+  ])('wait while others send: %s', async (_, path, body) => {
     const packed = typeof body !== 'string';
     expect(await post(path(), body, packed)).toBe(200);
     const taken = await besideOthers(() => takenOf(() => post(path(), body, packed)));
@@ -87,7 +87,7 @@ describe('bodies of which hardly anything is stored', () => {
     expect(taken).toBeLessThan(MOST);
   });
 
-  test('calls wait while others send: whose heads are long', { timeout: 60_000 }, async () => {
+  test('calls wait while others send: whose heads are long', async () => {
     const source = 'function Decoder() { return [{ device: "bad", field: "temperature", value: 1 }]; }';
     await server.gql('mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source, force: true) { version } }', { id: bad.id, source }); // prettier-ignore
     const call = (query: string) => (): Promise<number> => post(`/integrations/api/${bad.webhookId}/${query}`, '{}');
@@ -111,7 +111,7 @@ describe('bodies of which hardly anything is stored', () => {
   test.each([
     ['long texts', texts],
     ['a few entries with much about them', Array.from({ length: 900 }, (__, at) => ({ field: 'temperature', value: at, timestamp: 1.7e9 + at, note: 'n'.repeat(950) }))],
-  ])('not: %s', { timeout: 60_000 }, async (_, batch) => {
+  ])('not: %s', async (_, batch) => {
     const body = JSON.stringify(batch);
     expect(body.length).toBeGreaterThan(0.45 * MB);
     const tookMs = await besideOthers(async () => {
