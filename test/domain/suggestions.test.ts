@@ -19,7 +19,7 @@ describe.each(DATABASES)('suggested fields on %s', (name) => {
   type Sent = Pick<ProductInfo, 'id' | 'key' | 'workspaceId'>;
 
   function send(product: Sent, identifier: string, value: unknown = 1, to = domain.suggestions): void {
-    to.note(product as ProductInfo, REFUSED, { field: identifier, value }, domain.clock.now);
+    to.note({ fields: new Map(), ...product } as ProductInfo, REFUSED, { field: identifier, value }, domain.clock.now);
   }
 
   async function newProduct(): Promise<Sent> {
@@ -93,9 +93,20 @@ describe.each(DATABASES)('suggested fields on %s', (name) => {
       ['place', 'a\0b', null],
     ] as const) {
       const told = { name: `the ${identifier}`, unit: 'm' };
-      domain.suggestions.note(product as ProductInfo, REFUSED, { field: identifier, value: first }, 1_000, told);
+      domain.suggestions.note(
+        { fields: new Map(), ...product } as ProductInfo,
+        REFUSED,
+        { field: identifier, value: first },
+        1_000,
+        told,
+      );
       await domain.suggestions.flushAll();
-      domain.suggestions.note(product as ProductInfo, REFUSED, { field: identifier, value: second }, 2_000);
+      domain.suggestions.note(
+        { fields: new Map(), ...product } as ProductInfo,
+        REFUSED,
+        { field: identifier, value: second },
+        2_000,
+      );
       await domain.suggestions.flushAll();
     }
     const rows = await domain.fields.suggestions(domain.access, product.id);
