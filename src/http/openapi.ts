@@ -203,11 +203,8 @@ export const OPENAPI = {
       Outcome: {
         type: 'object',
         required: ['stored', 'rejected'],
-        properties: {
-          stored: { type: 'integer' },
-          rejected: { type: 'array', items: ref('Rejection') },
-          ahead: ref('Ahead'),
-        },
+        description: 'With `ahead` (see Ahead) where something of it lies ahead of the server’s clock.',
+        properties: { stored: { type: 'integer' }, rejected: { type: 'array', items: ref('Rejection') } },
       },
       Counts: {
         type: 'object',
