@@ -170,7 +170,7 @@ const MOST_DAYS = 36_500;
 function readRetention(value: string, mistakes: string[]): RetentionDays {
   const found: RetentionDays = {};
   for (const part of value === '' ? [] : value.split(',')) {
-    const [, name = '', days = ''] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/.exec(part) ?? [];
+    const [name = '', days = ''] = part.split(/=(.*)/s).map((text) => text.trim());
     const plan = PLAN_SLUGS.find((slug) => slug === name);
     const number = /^\d{1,5}$/.test(days) ? Number(days) : 0;
     const wrong = (what: string): unknown => mistakes.push(`PLAN_RETENTION_DAYS: "${shown(part)}": ${what}`);
