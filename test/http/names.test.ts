@@ -27,7 +27,8 @@ const REPLACE = `mutation ($id: ID!, $s: String!, $absorb: ID) {
 const UNKNOWN = `query ($w: ID) { unknownDevices(workspaceId: $w) { id identifier network seen ambiguous } }`;
 const ADOPT = `mutation ($id: ID!, $p: ID!) { adoptUnknownDevice(id: $id, productId: $p, plan: "unlimited") { id } }`;
 const EACH = `function Decoder(request) {
-  return JSON.parse(request.body).map(function (d) { return { device: d, field: 'T', value: 1, timestamp: 1795860000 } }); }`;
+  return JSON.parse(request.body).map(function (d, at) {
+    return { device: d, field: 'T', value: 1, timestamp: 1795860000 + at } }); }`;
 
 /** An EUI that nobody has, with letters in it. */
 const newEui = (): string => `a8${randomBytes(7).toString('hex')}`;
