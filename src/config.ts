@@ -170,7 +170,8 @@ const MOST_DAYS = 36_500;
 function readRetention(value: string, mistakes: string[]): RetentionDays {
   const found: RetentionDays = {};
   for (const part of value === '' ? [] : value.split(',')) {
-    const [name = '', days = ''] = part.split(/=(.*)/s).map((text) => text.trim());
+    const at = part.indexOf('=');
+    const [name, days] = at < 0 ? ['', ''] : [part.slice(0, at).trim(), part.slice(at + 1).trim()];
     const plan = PLAN_SLUGS.find((slug) => slug === name);
     const number = /^\d{1,5}$/.test(days) ? Number(days) : 0;
     const wrong = (what: string): unknown => mistakes.push(`PLAN_RETENTION_DAYS: "${shown(part)}": ${what}`);
