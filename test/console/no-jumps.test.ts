@@ -69,6 +69,9 @@ describeInBrowser('while it loads', () => {
     ['a phone', { phone: true }],
   ])('nothing jumps on %s', async (_where, options) => {
     const page = await openConsole(server, '/nowhere', options);
+    // As on a slow machine, on which each step of what comes is painted.
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Emulation.setCPUThrottlingRate', { rate: 8 });
     await page.route('**/graphql', async (route) => {
       await new Promise((resolve) => setTimeout(resolve, LATE_MS));
       await route.continue().catch(() => {});

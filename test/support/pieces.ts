@@ -58,13 +58,6 @@ export async function expectPieces(least: number, measure: () => Promise<number>
 }
 
 function counted(pieces: readonly number[]): number {
-  console.log(
-    'PIECES',
-    expect.getState().currentTestName,
-    (pieces.reduce((a, b) => a + b, 0) / Math.max(...pieces)).toFixed(1),
-    Math.max(...pieces).toFixed(1),
-    pieces.length,
-  );
   if (pieces.length === 0) return 1;
   return pieces.reduce((sum, ms) => sum + ms, 0) / Math.max(...pieces);
 }
