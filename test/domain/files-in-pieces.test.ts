@@ -12,7 +12,7 @@ import type { BackgroundTurns } from '../../src/domain/turns.ts';
 
 const FIELD = { key: 1, identifier: 'f', type: 'FLOAT' };
 const PRODUCT = { fields: new Map([['f', FIELD]]), fieldsByKey: new Map([[1, FIELD]]) };
-const DEVICE = { key: 1, id: 'd', serialNumber: 's', product: PRODUCT } as unknown as Parameters<
+const DEVICE = { key: 1, id: 'd', serialNumber: 's', product: PRODUCT, keeps: null } as unknown as Parameters<
   Exporter['ofDevice']
 >[1];
 const ALL = { layout: 'long', fields: null, from: 0, to: 1e15, chart: null, spreadsheet: false } as const;
