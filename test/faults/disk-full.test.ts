@@ -22,7 +22,7 @@ test.skipIf(disk === null)(
     const fields = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`f${at}`, 'STRING']));
     const { deviceIds } = await createProduct(server, { fields });
     const acknowledged: number[] = [];
-    let second = 1_000;
+    let second = 1_700_000_000;
     const record = async (): Promise<number> => {
       const timestamp = (second += 1);
       const entries = Object.keys(fields).map((field) => ({
@@ -57,7 +57,7 @@ test.skipIf(disk === null)(
     }
     const { device } = await server.gql(
       `query ($id: ID!) { device(id: $id) {
-       history(from: "1970-01-01T00:00:00Z", to: "2020-01-01T00:00:00Z") { timestamps } } }`,
+       history(from: "1970-01-01T00:00:00Z", to: "2030-01-01T00:00:00Z") { timestamps } } }`,
       { id: deviceIds[0] },
     );
     for (const { timestamps } of device.history) expect(timestamps).toEqual(acknowledged);

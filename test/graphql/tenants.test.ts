@@ -153,6 +153,7 @@ describe.each(DATABASES)('tenants on %s', (database) => {
       'name',
       'deviceType',
       'offlineAfterSeconds',
+      'ignoreZeroPlaces',
       'createdAt',
       'fields',
       'field',

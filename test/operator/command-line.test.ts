@@ -133,7 +133,7 @@ describe('inlet backup, check and restore', () => {
     const server = await startServer({ database });
     const { deviceIds } = await createProduct(server);
     const sending = { on: true };
-    let [second, before] = [1_000, 0];
+    let [second, before] = [1_700_000_000, 0];
     const send = async (): Promise<void> => {
       while (sending.on) {
         const timestamp = (second += 1);
@@ -171,7 +171,7 @@ describe('inlet backup, check and restore', () => {
     const again = await startServer({ database });
     const { device } = await again.gql(
       `query ($id: ID!) { device(id: $id) {
-         history(from: "1970-01-01T00:00:00Z", to: "2020-01-01T00:00:00Z") { timestamps } } }`,
+         history(from: "1970-01-01T00:00:00Z", to: "2030-01-01T00:00:00Z") { timestamps } } }`,
       { id: deviceIds[0] },
     );
     expect(device.history[0].timestamps.length).toBeGreaterThanOrEqual(acknowledged);
@@ -216,7 +216,7 @@ describe('inlet backup, check and restore', () => {
     const env = { DATABASE_URL: database.url };
     const [query, times] = [
       'subscription ($after: String) { measurementsRecorded(after: $after) { cursor measurements { value } } }',
-      Array.from({ length: 20 }, (_, at) => at + 1),
+      Array.from({ length: 20 }, (_, at) => 1_700_000_000 + at),
     ];
     const server = await startServer({ database });
     const { deviceIds } = await createProduct(server);
