@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { SENSORS, STYLES } from './corpus-codecs.ts';
 import { saveDecoder } from './webhook-client.ts';
 
 /** Every sensor in every style: each codec is a source of its own, saved, and fed an uplink of The Things Stack. */
-describe.each(DATABASES)('codecs as they are found in public, on %s', (database) => {
+describe.each(EITHER_DATABASE)('codecs as they are found in public, on %s', (database) => {
   let server: TestServer;
   let minute = 0;
   beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createToken } from '../support/tenant.ts';
 import { callsOf, callWebhook, latestOf, RUN_FIELDS, saveDecoder, type ShownRun } from './webhook-client.ts';
 
 const SOURCE = 'function Decoder(r) { return { device: "d1", field: "T", value: r.body.length }; }';
 
-describe.each(DATABASES)("a product's decoder on %s", (database) => {
+describe.each(EITHER_DATABASE)("a product's decoder on %s", (database) => {
   let server: TestServer;
   let product: TestProduct;
   beforeAll(async () => {

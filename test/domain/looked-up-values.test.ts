@@ -5,7 +5,7 @@ import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts'
 import type { Party } from '../../src/domain/party.ts';
 import { whoseWork } from '../../src/domain/whose-work.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
-import { DATABASES } from '../support/server.ts';
+import { EITHER_DATABASE } from '../support/server.ts';
 
 const DEVICES = 40;
 const FIELDS = 60;
@@ -15,7 +15,7 @@ const NULLS = 2_000;
 const MOST_IN_PIECE = 2_000_000;
 const LONG = '\u0001'.repeat(4_096);
 
-describe.each(DATABASES)('what decoders look up, %s', (name) => {
+describe.each(EITHER_DATABASE)('what decoders look up, %s', (name) => {
   let domain: OpenDomain;
   let product: ProductInfo;
   let lookUp: DecoderJob['lookUp'];

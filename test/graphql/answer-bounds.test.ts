@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { expectPieces, piecesOfServer } from '../support/pieces.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
-import { createProduct, DATABASES, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
 import { firstPush } from '../support/subscribe.ts';
 
-describe.each(DATABASES)('what an answer may hold on %s', (database) => {
+describe.each(EITHER_DATABASE)('what an answer may hold on %s', (database) => {
   let server: TestServer;
 
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { sealWith } from '../../src/domain/sealed-text.ts';
 import { Chance } from '../fuzz/chance.ts';
 import { Cursors } from '../fuzz/cursors.ts';
 import { cursorKeyOf } from '../support/cursor-key.ts';
-import { createDatabase, createProduct, DATABASES, startServer, type TestDatabase, type TestServer } from '../support/server.ts'; // prettier-ignore
+import { createDatabase, createProduct, EITHER_DATABASE, startServer, type TestDatabase, type TestServer } from '../support/server.ts'; // prettier-ignore
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { firstPush } from '../support/subscribe.ts';
 import { createToken, createWorkspace } from '../support/tenant.ts';
@@ -20,7 +20,7 @@ interface Message {
   payload?: any;
 }
 
-describe.each(DATABASES)('cursors that the server did not give for this, %s', (name) => {
+describe.each(EITHER_DATABASE)('cursors that the server did not give for this, %s', (name) => {
   let database: TestDatabase;
   let server: TestServer;
   const cursors = new Cursors();

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
-import { createDatabase, createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createDatabase, createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createToken, createWorkspace, signIn } from '../support/tenant.ts';
 
 const CREATE_TOKEN = 'mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { id } } }';
 const SET_MEMBER = 'mutation ($w: ID!, $u: ID!, $r: Role!) { setMember(workspaceId: $w, userId: $u, role: $r) { id } }';
 const inHours = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-describe.each(DATABASES)('nothing that a token makes exceeds or outlives it, on %s', (database) => {
+describe.each(EITHER_DATABASE)('nothing that a token makes exceeds or outlives it, on %s', (database) => {
   let server: TestServer;
   let workspaceId: string;
   beforeAll(async () => {
@@ -134,7 +134,7 @@ test('no write rate makes a wait without end', async () => {
   }
 });
 
-describe.each(DATABASES)('over a restart on %s', (name) => {
+describe.each(EITHER_DATABASE)('over a restart on %s', (name) => {
   test('a revoked ADMIN_TOKEN stays revoked, a new one works, and cursors and ids go on', async () => {
     const database = await createDatabase(name);
     try {

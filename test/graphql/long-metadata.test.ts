@@ -8,7 +8,7 @@ import { firstPush } from '../support/subscribe.ts';
 import {
   createDatabase,
   createProduct,
-  DATABASES,
+  EITHER_DATABASE,
   startServer,
   type TestDatabase,
   type TestServer,
@@ -20,7 +20,7 @@ const LONG: unknown[] = Array.from({ length: 21_000 }, () => []);
 /** Less of JSON is parsed than the metadata of fifty of them has: that of 200 and more takes seconds. */
 const FEW = 50 * 64_000;
 
-describe.each(DATABASES)('devices with long metadata on %s', (database) => {
+describe.each(EITHER_DATABASE)('devices with long metadata on %s', (database) => {
   let server: TestServer;
   let place: TestDatabase;
   let productId: string;

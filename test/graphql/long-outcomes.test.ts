@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectPieces, piecesOfServer } from '../support/pieces.ts';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 
 const ENTRIES = 10_000;
 const FIELDS = 200;
@@ -11,7 +11,7 @@ function many<T>(count: number, make: (at: number) => T): T[] {
   return Array.from({ length: count }, (_, at) => make(at));
 }
 
-describe.each(DATABASES)('what became of ten thousand entries on %s', (database) => {
+describe.each(EITHER_DATABASE)('what became of ten thousand entries on %s', (database) => {
   let server: TestServer;
   let product: TestProduct;
 

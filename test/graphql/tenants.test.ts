@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DATABASES, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
+import { EITHER_DATABASE, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
 import { firstPush } from '../support/subscribe.ts';
 import { createTenant, createToken, type Tenant } from '../support/tenant.ts';
 import { DESTRUCTIVE, OPENS, REACHES, type Reach } from './operations.ts';
@@ -9,7 +9,7 @@ const reaches = Object.entries(REACHES).flatMap(([name, list]) =>
   list.map((reach, index) => ({ title: list.length > 1 ? `${name} (${index + 1})` : name, reach })),
 );
 
-describe.each(DATABASES)('tenants on %s', (database) => {
+describe.each(EITHER_DATABASE)('tenants on %s', (database) => {
   let server: TestServer;
   let mine: Tenant;
   let theirs: Tenant;

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createWorkspace, PASSWORD } from '../support/tenant.ts';
 
-describe.each(DATABASES)('the console’s session on %s', (database) => {
+describe.each(EITHER_DATABASE)('the console’s session on %s', (database) => {
   let server: TestServer;
   let own: Record<string, string>;
   let device: string;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectPieces, piecesOfServer } from '../support/pieces.ts';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 
 const MOMENTS = 6_000;
 const FIELDS = 2;
 const textAt = (at: number): string => `${at} ${'x'.repeat(4_080)}`;
 
-describe.each(DATABASES)('files of long texts on %s', (database) => {
+describe.each(EITHER_DATABASE)('files of long texts on %s', (database) => {
   let server: TestServer;
   let device: string;
 

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { piecesTogether, posting, type Sender } from '../support/all-at-once.ts';
 
@@ -33,7 +33,7 @@ const VARIABLES = JSON.stringify({
 /** A megabyte of keys that are all different took 100 to 290 ms to parse. */
 const RICH = many(7_500, (at) => `{${many(10, (i) => `"${(at * 10 + i).toString(36)}":0`).join()}}`).join();
 
-describe.each(DATABASES)('the heaviest bodies on %s', (name) => {
+describe.each(EITHER_DATABASE)('the heaviest bodies on %s', (name) => {
   let server: TestServer;
   let product: TestProduct;
   let decoding: TestProduct;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, describe, test } from 'vitest';
 import { expectPieces, piecesOfServer } from '../support/pieces.ts';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 
 const DEVICES = 300;
 const FIELDS = 480;
@@ -16,7 +16,7 @@ function many<T>(count: number, make: (at: number) => T): T[] {
   return Array.from({ length: count }, (_, at) => make(at));
 }
 
-describe.each(DATABASES)('on %s', (name) => {
+describe.each(EITHER_DATABASE)('on %s', (name) => {
   let server: TestServer;
   let product: TestProduct;
   beforeAll(async () => {

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   createProduct,
-  DATABASES,
+  EITHER_DATABASE,
   readAnswer,
   type RestAnswer,
   startServer,
@@ -35,7 +35,7 @@ type NetworkName = keyof typeof SAMPLES;
 const LORAWAN: NetworkName[] = ['tti', 'chirpstack', 'helium'];
 const ALL: NetworkName[] = [...LORAWAN, 'particle'];
 
-describe.each(DATABASES)('native integrations on %s', (database) => {
+describe.each(EITHER_DATABASE)('native integrations on %s', (database) => {
   let server: TestServer;
   let workspaceId: string;
   let token: string;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createToken, createWorkspace } from '../support/tenant.ts';
 import { callWebhook } from '../decoders/webhook-client.ts';
 
 const BODY_BYTES = 2000;
 
-describe.each(DATABASES)('the secrets of a call on %s', (database) => {
+describe.each(EITHER_DATABASE)('the secrets of a call on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database, env: { CALL_LOG_BODY_BYTES: String(BODY_BYTES) } });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { ACTILITY_UPLINK, PARTICLE_EVENT } from '../decoders/network-samples.ts';
 import { callWebhook, latestOf } from '../decoders/webhook-client.ts';
 
@@ -144,7 +144,7 @@ const SENDERS: Sender[] = [
   },
 ];
 
-describe.each(DATABASES)('senders on %s', (database) => {
+describe.each(EITHER_DATABASE)('senders on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database });

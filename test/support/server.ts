@@ -7,6 +7,8 @@ import { createPostgresDatabase } from './postgres.ts';
 import { ADMIN_TOKEN, ServerProcess } from './server-process.ts';
 
 export const DATABASES = ['sqlite', 'postgres'] as const;
+/** For what does not depend on the database: its SQL is tried on both in the tests of the domain and of the store. */
+export const EITHER_DATABASE: readonly DatabaseName[] = ['sqlite'];
 export type DatabaseName = (typeof DATABASES)[number];
 
 const QUICK_PASSWORDS = `--require=${fileURLToPath(new URL('./quick-passwords.cjs', import.meta.url))}`;
