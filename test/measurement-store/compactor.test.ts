@@ -4,7 +4,8 @@ import { Compactor } from '../../src/measurement-store/compactor.ts';
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 /** A clock that is turned by hand: what takes how long is exact, on any machine. */
-const turnClock = (): void => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+const CLOCK = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] as const;
+const turnClock = (): void => void vi.useFakeTimers({ toFake: [...CLOCK] });
 afterEach(() => void vi.useRealTimers());
 
 test('where looking for what is due takes long, it is done less often; compacting as such does not count', async () => {
@@ -147,48 +148,4 @@ test('of very many with more than a turn takes, two hundred go on; the others ha
   await pause(20);
   expect(tried).toEqual(first);
   await compactor.stop();
-});
-
-const SLICE_MS = 20;
-
-/** How long it takes for one device with so many slices, of which a turn has two, while somebody records or nobody does. */
-async function slicesTake(slices: number, everyMs: number, isRecording: boolean): Promise<number> {
-  let left = slices;
-  let flushes = 0;
-  const compactor = new Compactor({
-    due: () => Promise.resolve(left > 0 ? [1] : []),
-    compact: async (_deviceKey, edit, { piece }) => {
-      for (let of = 0; of < 2 && left > 0; of += 1) {
-        left -= 1;
-        await piece(() => pause(SLICE_MS));
-      }
-      return left > 0 ? edit : null;
-    },
-    flushes: () => (isRecording ? (flushes += 1) : 0),
-    keptMs: 0,
-    everyMs,
-    now: Date.now,
-    log: undefined,
-  });
-  turnClock();
-  const from = performance.now();
-  compactor.start();
-  const isDone = (): boolean => left === 0;
-  while (!isDone()) await vi.advanceTimersByTimeAsync(1);
-  const took = performance.now() - from;
-  const stopped = compactor.stop();
-  await vi.advanceTimersByTimeAsync(1_000);
-  await stopped;
-  return took;
-}
-
-test('beside those who record it rests after each slice for three times as long as that took, otherwise not', async () => {
-  const [beside, alone] = [await slicesTake(10, LONG_MS, true), await slicesTake(10, LONG_MS, false)];
-  expect(beside).toBeGreaterThan(9 * 4 * (SLICE_MS - 1));
-  expect(alone).toBeLessThan(9 * 3 * SLICE_MS);
-});
-
-test('a round that takes longer than it should does not rest, nor does one behind such a one', async () => {
-  const resting = 40 * 4 * SLICE_MS;
-  expect(await slicesTake(40, 100, true)).toBeLessThan(resting / 2);
 });
