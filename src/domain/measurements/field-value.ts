@@ -21,7 +21,7 @@ const MOST_WHOLE = 2 ** 53;
 const WHOLE = 2n ** 53n;
 /** In characters: so few say nothing that a double would not hold. */
 const SHORT_NUMBER = 15;
-const WRITTEN = /^\s*[+-]?(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?\s*$/i;
+const WRITTEN = /^[+-]?(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i;
 
 /**
  * The same of what somebody hands in, which may be a BigInt: null also for what an INTEGER or a text would hold as another
@@ -47,7 +47,7 @@ function ofBigInt(type: FieldType, raw: bigint): StoredValue | null {
 
 /** Whether a decimal's text says exactly this whole number. */
 function writesWhole(text: string, whole: number): boolean {
-  const [, front = '', fraction = '', exponent = '0'] = WRITTEN.exec(text)!;
+  const [, front = '', fraction = '', exponent = '0'] = WRITTEN.exec(text.trim())!;
   const digits = (front + fraction).replace(/^0+/, '');
   const kept = digits.replace(/0+$/, '');
   const power = Number(exponent) - fraction.length + digits.length - kept.length;
@@ -88,14 +88,14 @@ export function fromStoredValue(as: ReadAs, stored: StoredValue): number | boole
 }
 
 /** What senders write where they have no value. */
-const NO_VALUE = /^\s*(?:nan|null)?\s*$/i;
+const NO_VALUE = /^(?:nan|null)?$/i;
 
 /** The type a new field would need to take this value, for suggested fields; null: it says nothing of that. */
 export function guessFieldType(value: unknown): FieldType | null {
   if (typeof value === 'boolean') return 'BOOLEAN';
   if (typeof value === 'number') return 'FLOAT';
   if (typeof value !== 'string') return value === undefined || value === null ? null : 'STRING';
-  if (value.length < 50 && NO_VALUE.test(value)) return null;
+  if (value.length < 50 && NO_VALUE.test(value.trim())) return null;
   // Without brackets it may be a decimal comma.
   if (parseGeolocation(value) !== null && /\(|^[^,.]*\.[^,]*,[^,.]*\./.test(value)) return 'GEOLOCATION';
   return readDecimal(value) === null ? 'STRING' : 'FLOAT';

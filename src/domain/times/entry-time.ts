@@ -34,7 +34,7 @@ const UNPADDED = /^\s*(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ]+(\d{1,2}):(\d{1
 const YEAR_LAST = /^\s*\d{1,2}([-/.])\d{1,2}\1\d{2}(?:\d{2})?(?!\d)/;
 const DECIMAL_COMMA = /^\s*\d+,\d+\s*$/;
 /** What stands where nothing is meant. */
-const NOTHING = /^\s*(?:now|null|none|undefined|nan)?\s*$/i;
+const NOTHING = /^(?:now|null|none|undefined|nan)?$/i;
 
 /**
  * The moment of an entry's own time in ms UTC, or why it is not taken: THE judgement for every door (docs/times.md).
@@ -102,7 +102,7 @@ function unreadable(time: unknown, door: TimeDoor, hint = hintOfText(time, door)
 
 function hintOfText(time: unknown, door: TimeDoor): string {
   if (typeof time !== 'string') return '';
-  if (NOTHING.test(time)) return door === 'import' ? '' : ' Leave it out for the time of receipt.';
+  if (NOTHING.test(time.trim())) return door === 'import' ? '' : ' Leave it out for the time of receipt.';
   if (YEAR_LAST.test(time)) return ' Write year, month and day in this order, as ISO 8601 does.';
   const [, year, ...parts] = UNPADDED.exec(time) ?? [];
   const [month, day, hour, minute, second = '00'] = parts.map((part) => part?.padStart(2, '0'));

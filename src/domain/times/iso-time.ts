@@ -1,12 +1,9 @@
 import { ZoneOffsets } from './zone-offsets.ts';
 
-const ZONE = '\\s*(Z|UTC|GMT|[+\u2212-]\\d\\d(?::?\\d\\d)?)?';
-const EXTENDED = new RegExp(
-  `^\\s*(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?${ZONE})?\\s*$`,
-  'i',
-);
+const EXTENDED =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(Z|UTC|GMT|[+\u2212-]\d\d(?::?\d\d)?)?)?$/i;
 /** Without dashes and colons; a date alone is a number like any other. */
-const BASIC = new RegExp(`^\\s*(\\d{4})(\\d\\d)(\\d\\d)T(\\d\\d)(\\d\\d)(?:(\\d\\d)(?:[.,](\\d+))?)?${ZONE}\\s*$`, 'i');
+const BASIC = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?\s*(Z|UTC|GMT|[+\u2212-]\d\d(?::?\d\d)?)?$/i;
 /** In characters: what is longer is no time. */
 const LONGEST = 64;
 const DAY_MS = 86_400_000;
@@ -22,7 +19,7 @@ type IsoTime = { ms: number; isZoneless: boolean } | { why: string };
  * behind it, 24:00 the next day.
  */
 export function readIso(text: string, timeZone: string | null = null): IsoTime | null {
-  const match = text.length > LONGEST ? null : (EXTENDED.exec(text) ?? BASIC.exec(text));
+  const match = text.length > LONGEST ? null : (EXTENDED.exec(text.trim()) ?? BASIC.exec(text.trim()));
   if (match === null) return null;
   const [, years, months, days, hours = '00', minutes = '00', seconds = '00', fraction = '', zone] = match;
   const [year, month, day] = [Number(years), Number(months), Number(days)];
