@@ -65,7 +65,9 @@ test('of a call that waits to be stored what its decoder said is held as the log
   const ingestCache = { revision: 0 };
   const deps = { ingestCache, runner: { run }, recorder, shares, bodyBytes: 65_536, now: () => 0 };
   const receiver = new WebhookReceiver(deps as unknown as ConstructorParameters<typeof WebhookReceiver>[0]);
-  const product = { id: 'p', key: 1, workspaceId: 'w', decoder: { source: 'x', version: 1 } } as unknown as ProductInfo;
+  const decoder = { source: 'x', version: 1 };
+  const answers = { always200: false, webhook: null };
+  const product = { id: 'p', key: 1, workspaceId: 'w', decoder, answers } as unknown as ProductInfo;
   const request: DecoderRequest = { method: 'POST', path: '/integrations/api/x/', GET: {}, headers: [], body: '' };
   const before = heapMb();
   for (let at = 0; at < CALLS; at += 1) void receiver.receive(async () => ({ product }), request);

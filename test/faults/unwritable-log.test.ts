@@ -198,8 +198,8 @@ test('what was logged to a pipe before the process was killed is in it', async (
 });
 
 test.each([
-  ['stops', 'setTimeout(async () => { await logAtRest(); process.exit(0); });'],
-  ['ends by a mistake', "setTimeout(() => { throw new Error('a mistake'); });"],
+  ['stops', 'setTimeout(async () => { await logAtRest(); process.exit(0); }, 500);'],
+  ['ends by a mistake', "setTimeout(() => { throw new Error('a mistake'); }, 6_000);"],
 ])(
   'a file that takes nothing any more, such as a terminal that is held, holds up no end for long: %s',
   async (_, end) => {

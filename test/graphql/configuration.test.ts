@@ -41,11 +41,14 @@ describe.each(DATABASES)('configuration on %s', (database) => {
     );
   const codeOf = async (query: string, variables: unknown) =>
     (await server.query(query, variables)).errors?.[0]?.extensions.code;
+  let frames = 0;
   const sendUplink = async () => {
+    // Each a frame of its own: the same one again is stored once.
+    const uplink = { ...TTI_UPLINK.uplink_message, f_cnt: (frames += 1) };
     const response = await fetch(`${server.url}/integrations/lorawan/tti/`, {
       method: 'POST',
       headers: { authorization: `Token ${server.adminToken}` },
-      body: JSON.stringify({ ...TTI_UPLINK, end_device_ids: { dev_eui: euiOf(serial) } }),
+      body: JSON.stringify({ ...TTI_UPLINK, uplink_message: uplink, end_device_ids: { dev_eui: euiOf(serial) } }),
     });
     expect(response.status).toBe(200);
     return latestOf(server, product.deviceIds[0]!);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
 
 const FIELDS = { level: 'FLOAT', count: 'INTEGER' };
-const FIRST_SECOND = 1_000_000;
+const FIRST_SECOND = 1_700_000_000;
 
 /** Reading what was recorded (CONTRACT 7). */
 describe.each(DATABASES)('reading on %s', (name) => {
@@ -74,7 +74,7 @@ describe.each(DATABASES)('reading on %s', (name) => {
         {
           field: { identifier: 'count' },
           resolution: null,
-          timestamps: [1_000_000.01, 1_000_000.011, 1_000_000.012],
+          timestamps: [FIRST_SECOND + 0.01, FIRST_SECOND + 0.011, FIRST_SECOND + 0.012],
           values: [10, 11, 12],
           truncated: false,
         },
@@ -114,8 +114,8 @@ describe.each(DATABASES)('reading on %s', (name) => {
     const id = await newDevice();
     const latest = async (): Promise<unknown> => (await read(id, 'latest(fields: ["level"]) { value }')).latest;
     for (const [value, timestamp] of [
-      [1, 5000],
-      [2, 4000],
+      [1, 1_700_005_000],
+      [2, 1_700_004_000],
     ])
       await server.record(id, { field: 'level', value, timestamp });
     expect(await latest()).toEqual([{ value: 1 }]);
@@ -123,7 +123,7 @@ describe.each(DATABASES)('reading on %s', (name) => {
     expect(await latest()).toEqual([{ value: 3 }]);
     const { deleteMeasurements } = await server.gql(
       `mutation ($id: ID!) { deleteMeasurements(
-         deviceId: $id, fields: ["level"], from: "1970-01-01T01:20:00Z", to: "1970-01-01T02:00:00Z") { measurements } }`,
+         deviceId: $id, fields: ["level"], from: "${at(4_800_000)}", to: "${at(7_200_000)}") { measurements } }`,
       { id },
     );
     expect(deleteMeasurements).toEqual({ measurements: 1 });

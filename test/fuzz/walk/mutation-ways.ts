@@ -9,6 +9,14 @@ const REQUEST = { method: 'POST', path: 'a?b=c', headers: { 'x-a': 'b' } };
 const MANY_ENTRIES = 10_000;
 const FIELDS_PER_PRODUCT = 500;
 
+/** What a product may answer, and how it reads places and times. */
+const ANSWERS = {
+  answer200: true,
+  ignoreZeroPlaces: true,
+  timeZone: 'Europe/Berlin',
+  webhookAnswer: { status: 200, contentType: 'application/json', body: '[]' },
+};
+
 /** Prints and returns as much as is kept of a run. */
 const DEAR_DECODER = `function Decoder() {
   for (let at = 0; at < 30000; at++) console.log('');
@@ -34,6 +42,8 @@ function entries(w: World, field: string): Args[] {
   const many = Math.min(MANY_ENTRIES, w.size.many * 10);
   return list(many, (at) => ({ field, value: at, timestamp: new Date(1.1e12 + at * 1000).toISOString() }));
 }
+
+const OVERFLOWING = { meaning: 'COUNTER', overflowAt: 65_536 };
 
 const fieldInput = (w: World): Args => ({
   identifier: unique(w),
@@ -134,7 +144,8 @@ const PRODUCTS: Record<string, MutationWay> = {
   addField: {
     args: (w) => [
       { productId: w.spareProductId, input: fieldInput(w) },
-      { productId: w.spareProductId, input: { ...fieldInput(w), type: 'FLOAT', role: 'BATTERY' } },
+      { productId: w.spareProductId, input: { ...fieldInput(w), type: 'FLOAT', role: 'BATTERY', meaning: 'GAUGE' } },
+      { productId: w.spareProductId, input: { ...fieldInput(w), type: 'FLOAT', ...OVERFLOWING } },
     ],
   },
   cloneProduct: { args: (w) => [{ id: w.productId, name: text(w, 200) }] },
@@ -148,9 +159,11 @@ const PRODUCTS: Record<string, MutationWay> = {
           offlineAfterSeconds: 60,
           decoder: `function Decoder() {} /*${text(w, 50_000)}*/`,
           dashboard: { widgets: [] },
+          ...ANSWERS,
           fields: [
             { ...fieldInput(w), role: 'BATTERY' },
-            ...list(Math.min(FIELDS_PER_PRODUCT, w.size.many) - 1, (at) => ({ identifier: `g${at}`, type: 'FLOAT' })),
+            { ...fieldInput(w), type: 'FLOAT', ...OVERFLOWING },
+            ...list(Math.min(FIELDS_PER_PRODUCT, w.size.many) - 2, (at) => ({ identifier: `g${at}`, type: 'FLOAT' })),
           ],
         },
       },
@@ -183,12 +196,14 @@ const PRODUCTS: Record<string, MutationWay> = {
         id: w.fieldId,
         input: { name: unique(w), description: text(w, 2000), unit: 'm', role: 'PRIMARY', type: 'FLOAT' },
       },
+      { id: w.fieldId, dryRun: true, input: OVERFLOWING },
     ],
   },
   updateProduct: {
     args: (w) => [
       { id: w.productId, input: { name: unique(w), offlineAfterSeconds: 3600 } },
       { id: w.spareProductId, input: { dashboard: { widgets: [] } } },
+      { id: w.spareProductId, input: ANSWERS },
     ],
   },
   testDecoder: {
@@ -219,6 +234,9 @@ const PRODUCTS: Record<string, MutationWay> = {
 const DEVICES: Record<string, MutationWay> = {
   adoptUnknownDevice: {
     args: (w) => [{ id: some(w.unknownIds, w), productId: w.productId, plan: 'unlimited', name: unique(w) }],
+  },
+  adoptUnknownDevices: {
+    args: (w) => [{ ids: [some(w.unknownIds, w)], productId: w.productId, plan: 'unlimited' }],
   },
   createDevices: { args: (w) => [{ productId: w.spareProductId, plan: 'unlimited', devices: devices(w) }] },
   deleteDevices: { make: (maker) => maker.devices(100), args: (_, ids) => [{ ids }] },
@@ -254,6 +272,7 @@ const DEVICES: Record<string, MutationWay> = {
     args: (w) => [
       {
         id: w.deviceIds[0],
+        confirm: true,
         input: {
           name: unique(w),
           serialNumber: 'd0',

@@ -58,6 +58,7 @@ export const OUTPUT_WAYS: OutputWays = {
     { productId: w.spareProductId, ...RANGE },
     { tags: ['none'], ...RANGE },
   ],
+  'Query.planChange': (w) => [{ deviceId: w.deviceIds[0], plan: 'unlimited' }],
   'Query.product': (w) => [{ id: w.productId }, { id: (at: number) => w.productIds[at % w.productIds.length] }],
   'Query.products': (w) => [
     { first: FIRST },

@@ -42,6 +42,9 @@ export function useCallLog(productId: string, filter: CallFilter, isPaused: bool
     tell();
   };
   const search = useCallSearch(productId, filter);
+  // The last calls come live from the oldest on: drawn before what the server has found, each would push down those below.
+  const hasFound = useRef(false);
+  hasFound.current ||= !search.busy || search.calls.length > 0;
   useLive(
     CallsLive,
     { productId, last: LAST },
@@ -70,13 +73,14 @@ export function useCallLog(productId: string, filter: CallFilter, isPaused: bool
   );
   const isSince = (call: CallParts): boolean => end !== undefined && order(call, end) < 0;
   const calls = useMemo(() => {
+    if (!hasFound.current) return [];
     // The server has looked into those that it found; only how they ended can have changed since, as live ones say.
     const found = new Map(search.calls.map((call) => [call.id, known.current.get(call.id) ?? call]));
     const fits = search.key === JSON.stringify(filter) ? isOutlined : passes;
     const shown = [...found.values()].filter((call) => !isSince(call) && fits(filter, call));
     for (const call of known.current.values()) if (!found.has(call.id) && passes(filter, call)) shown.push(call);
     return newestFirst(shown);
-  }, [revision, filter, search.key, search.calls, end]);
+  }, [revision, filter, search.key, search.calls, end, hasFound.current]);
   const isEmpty = known.current.size === 0 && search.calls.length === 0;
   const waiting = [...held.current.values()].filter(
     (call) => (end === undefined || isSince(call)) && passes(filter, call),
