@@ -58,7 +58,12 @@ async function fillThrough(server: TestServer, size: Size) {
     Array.from({ length: size.fields }, (_, at) => [`f${at}`, at % 2 === 0 ? 'FLOAT' : 'STRING']),
   );
   const serialNumbers = Array.from({ length: size.devices }, (_, at) => `d${at}`);
-  const product = await createProduct(server, { workspaceId, fields, serialNumbers, input: { decoder: DECODER } });
+  const product = await createProduct(server, {
+    workspaceId,
+    fields,
+    serialNumbers,
+    input: { decoder: DECODER, webhookAnswer: { body: '[]' } },
+  });
   const spare = await createProduct(server, { workspaceId, serialNumbers: [], input: { decoder: DECODER } });
   await fillValues(server, size, product.deviceIds);
   await fillCalls(server, size, product.webhookId);

@@ -23,6 +23,8 @@ const DEAR_DECODER = `function Decoder() {
   return Array.from({ length: 10000 }, (_, at) => ({ device: 'd0', field: 'f' + (at % 500), value: 'y' }));
 }`;
 
+/** Ahead of the server's clock, which it tells. */
+const soon = (): string => new Date(Date.now() + 3_600_000).toISOString();
 const text = (w: World, length: number): string => 'm'.repeat(Math.min(length, w.size.text));
 const some = <Item>(list: readonly Item[], w: World): Item => list[w.next() % list.length]!;
 const list = <Item>(length: number, item: (at: number) => Item): Item[] => Array.from({ length }, (_, at) => item(at));
@@ -40,7 +42,8 @@ function devices(w: World): Args[] {
 
 function entries(w: World, field: string): Args[] {
   const many = Math.min(MANY_ENTRIES, w.size.many * 10);
-  return list(many, (at) => ({ field, value: at, timestamp: new Date(1.1e12 + at * 1000).toISOString() }));
+  const old = list(many - 1, (at) => ({ field, value: at, timestamp: new Date(1.1e12 + at * 1000).toISOString() }));
+  return [...old, { field: 'f2', value: 1, timestamp: soon() }];
 }
 
 const OVERFLOWING = { meaning: 'COUNTER', overflowAt: 65_536 };
@@ -201,7 +204,7 @@ const PRODUCTS: Record<string, MutationWay> = {
   },
   updateProduct: {
     args: (w) => [
-      { id: w.productId, input: { name: unique(w), offlineAfterSeconds: 3600 } },
+      { id: w.productId, input: { name: unique(w), offlineAfterSeconds: 3600, webhookAnswer: ANSWERS.webhookAnswer } },
       { id: w.spareProductId, input: { dashboard: { widgets: [] } } },
       { id: w.spareProductId, input: ANSWERS },
     ],
