@@ -146,14 +146,14 @@ describe.each(DATABASES)('the list of devices on %s', (database) => {
     expect(counted.product.kept.totalCount).toBe(3);
     await server.record(
       ids.get('eta')!,
-      [1, 2, 3, 4].map((timestamp) => ({ field: 'temperature', value: 1, timestamp })),
+      [1, 2, 3, 4].map((at) => ({ field: 'temperature', value: 1, timestamp: 1_700_000_000 + at })),
       {
         token,
       },
     );
     const { device } = await server.gql(
       `query ($d: ID!) { device(id: $d) { all: measurements(field: "temperature", first: 1) { totalCount }
-         some: measurements(field: "temperature", from: "1970-01-01T00:00:02Z", to: "1970-01-01T00:00:04Z") { totalCount } } }`,
+         some: measurements(field: "temperature", from: "2023-11-14T22:13:22Z", to: "2023-11-14T22:13:24Z") { totalCount } } }`,
       { d: ids.get('eta') },
       token,
     );
