@@ -1,6 +1,4 @@
 import { connect } from 'node:net';
-import { expect } from 'vitest';
-import { ServerWatch } from '../fuzz/server-watch.ts';
 import { piecesOfServer } from './pieces.ts';
 import { eventLoopTime } from './processor-time.ts';
 import type { TestServer } from './server.ts';
@@ -45,18 +43,6 @@ export async function piecesTogether(server: TestServer, senders: readonly Sende
     child.kill('SIGCONT');
     await Promise.all(senders.map(({ answered }) => answered));
   });
-}
-
-/** The longest stall, in ms of its processor time, of a server that hears of all ends in one turn of its event loop. */
-export async function stallMs(server: ServerProcess, senders: readonly Sender[]): Promise<number> {
-  await untilAllIsRead(server.child.pid!);
-  const watch = new ServerWatch(server, (what) => expect.unreachable(what));
-  server.child.kill('SIGSTOP');
-  for (const sender of senders) sender.end();
-  server.child.kill('SIGCONT');
-  await Promise.all(senders.map(({ answered }) => answered));
-  await watch.end();
-  return watch.stalls[0]!.ms;
 }
 
 async function untilAllIsRead(pid: number): Promise<void> {

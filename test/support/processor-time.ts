@@ -24,31 +24,6 @@ export async function processorMsOf(work: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
-/**
- * The most processor time that this thread spends between two turns of its event loop while the work goes on, in ms: for
- * so long nobody else is heard, however busy the machine is.
- */
-export async function longestPieceMs(work: () => Promise<unknown>): Promise<number> {
-  const usedMs = (): number => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1000;
-  };
-  let [longest, before, isOver] = [0, usedMs(), false];
-  const look = (): void => {
-    const now = usedMs();
-    [longest, before] = [Math.max(longest, now - before), now];
-    if (!isOver) setImmediate(look);
-  };
-  setImmediate(look);
-  try {
-    await work();
-  } finally {
-    isOver = true;
-    look();
-  }
-  return longest;
-}
-
 /** The processes that one has started and that are still there. */
 export function childrenOf(pid: number): number[] {
   try {
